@@ -11,10 +11,15 @@ from pathlib import Path
 
 import numpy as np
 from tests.fabric import spelled
+from tests.fabric.adaptive.by_choices import random_groups
 
 from obliv.errors import OblivError
+from obliv.fabric.adaptive.choices import packed, traced
+from obliv.fabric.files.far import read_groups
+from obliv.fabric.files.far_text import write_groups
 from obliv.fabric.files.opensm_subnet import read_guid2lid
 from obliv.fabric.files.read import read, read_fabric, read_tables
+from obliv.fabric.groups import GroupTables
 from obliv.fabric.model import Fabric, Finding
 
 TOPOLOGIES: dict[str, Callable[[Fabric], str]] = {
@@ -37,6 +42,7 @@ PARSERS = {
     "opensm-lfts.dump": ("b",),
     "opensm.fdbs": ("c",),
     "guid2lid": ("guid2lid",),
+    "ibdiagnet2.far": ("far",),
 }
 _A_FABRIC = 50  # damaged files that are made of one
 WORDS = [
@@ -80,6 +86,7 @@ WORDS += [
     b"do ",
     b"\x1b[2J",
 ]
+WORDS += [b"Groups Definition:\n", b"PLFT_NUM: 1, top: 0x", b"LFT Definition:\n", b"5,6,", b" Free 1\n", b"Switch 0x"]
 
 
 def damaged(rng: np.random.Generator, data: bytes, other: bytes) -> bytes:
@@ -114,6 +121,13 @@ def damaged(rng: np.random.Generator, data: bytes, other: bytes) -> bytes:
     return data or b"\n"
 
 
+def used_groups(fabric: Fabric, groups: GroupTables) -> GroupTables:
+    """Group tables that were read, after a look at where each private table leads."""
+    for plft in groups.plfts:
+        traced(packed(fabric, groups.of_plft(plft)))
+    return groups
+
+
 def fuzz(parser: str, count: int, seed: int, folder: Path, *, slowest: float = math.inf) -> Counter[str]:
     """Give one parser `count` damaged files: how many were read, refused, or had findings.
 
@@ -131,6 +145,8 @@ def fuzz(parser: str, count: int, seed: int, folder: Path, *, slowest: float = m
         topologies = {name: print_it(fabric).encode() for name, print_it in TOPOLOGIES.items()}
         forwarding = {name: spelled.tables_text(tables, fabric, name).encode() for name in SPELLINGS}
         everything = {**topologies, **forwarding, "guid2lid": spelled.guid2lid(fabric).encode()}
+        write_groups(random_groups(fabric, int(rng.integers(1 << 30)), damage=2), fabric, given)
+        everything["far"] = given.read_bytes()
         others = list(everything.values())
         kinds = PARSERS.get(parser, tuple(TOPOLOGIES))
         if parser == "both":
@@ -146,6 +162,8 @@ def fuzz(parser: str, count: int, seed: int, folder: Path, *, slowest: float = m
                 if parser == "guid2lid":
                     read_guid2lid(path)
                     findings: tuple[Finding, ...] = ()
+                elif kind == "far":
+                    findings = used_groups(fabric, read_groups(path, fabric)).findings
                 elif parser == "both":
                     scanned, result = read(path, lft=given)
                     findings = scanned.findings + (result.findings if result else ())

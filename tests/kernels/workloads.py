@@ -24,6 +24,7 @@ from obliv.bufferless.frames.stepping import simulate
 from obliv.cli import main
 from obliv.errors import OblivError
 from obliv.fabric.files import raw_tables
+from obliv.fabric.kernels.far import GroupEntries, read_group_entries
 from obliv.fabric.kernels.forwarding import Entries, Moved, read_entries
 from obliv.loads import tree as tree_loads
 from obliv.papers.bufferless import errata, variants
@@ -214,3 +215,23 @@ def hostile_tables(folder: Path, seed: int) -> None:
             moved = Moved(*np.zeros((4, 3), np.int64))
             entries = Entries(np.full(64, 255, np.uint8), raw_tables.port_guids_of(64), moved)
             read_entries(np.frombuffer(data, np.uint8), 0, len(data), raw_tables.DIGITS, entries)
+    row = b"0x000a  5            Free       1\n"
+    for _ in range(20):
+        damaged = bytearray(row.replace(b"000a  5", b"%04x  %d" % (rng.integers(99), rng.integers(300))) * 2)
+        for at in rng.integers(0, len(damaged) - 1, int(rng.integers(8))):
+            damaged[at] = int(rng.choice(list(b"0x9afGpFreStatic \t\xff\r\n")))
+        cut = bytes(damaged[: int(rng.integers(len(damaged)))]) + b"\n"
+        for data in (cut, row[: int(rng.integers(len(row)))] + b"\n", bytes(damaged)):
+            stored = GroupEntries(*(np.full(64, 255, kind) for kind in (np.uint8, np.uint8, np.uint16)))
+            end = data.rindex(b"\n") + 1
+            read_group_entries(np.frombuffer(data, np.uint8), 0, end, raw_tables.DIGITS, stored)
+
+
+@workload
+def adaptive_routing(folder: Path, seed: int) -> None:
+    net, far = folder / "tree.net", folder / "tree.far"
+    for topology, rule in (("fattree:4,3", "updn"), ("torus:3x3", "minimal")):
+        command(f"fabric generate {topology} --adaptive {rule} --far {far} --output {net}")
+        for mode in ("even", "worst"):
+            command(f"fabric worst {net} --far {far} --adaptive {mode}")
+            command(f"throughput fabric:{net} far:{far},adaptive={mode} shift:1")

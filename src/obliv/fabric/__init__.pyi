@@ -1,5 +1,6 @@
 """InfiniBand fabrics: read, check, analyse, reroute."""
 
+from obliv.fabric.adaptive.routing import adaptive_routing as adaptive_routing
 from obliv.fabric.analyses.average import average as average
 from obliv.fabric.analyses.bisection import bisection as bisection
 from obliv.fabric.analyses.ratio import ratio as ratio
@@ -9,6 +10,8 @@ from obliv.fabric.analyses.worst import worst as worst
 from obliv.fabric.checks.check import check as check
 from obliv.fabric.files.export import export as export
 from obliv.fabric.files.export import to_networkx as to_networkx
+from obliv.fabric.files.far import read_groups as read_groups
+from obliv.fabric.files.far_text import write_groups as write_groups
 from obliv.fabric.files.lft import write_tables as write_tables
 from obliv.fabric.files.net import write_net as write_net
 from obliv.fabric.files.read import read as read
@@ -17,6 +20,8 @@ from obliv.fabric.files.read import read_tables as read_tables
 from obliv.fabric.generate.from_topology import from_routing as from_routing
 from obliv.fabric.generate.from_topology import from_topology as from_topology
 from obliv.fabric.generate.from_topology import tables_of as tables_of
+from obliv.fabric.generate.groups import groups_of as groups_of
+from obliv.fabric.groups import GroupTables as GroupTables
 from obliv.fabric.lanes.read import Lanes as Lanes
 from obliv.fabric.lanes.read import read_lanes as read_lanes
 from obliv.fabric.model import Fabric as Fabric

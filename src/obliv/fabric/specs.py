@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from obliv.errors import RoutingError
+from obliv.fabric.adaptive.routing import adaptive_routing
+from obliv.fabric.files.far import read_groups
 from obliv.fabric.files.read import read_fabric, with_tables
 from obliv.fabric.routes.routing import FabricRouting, routing
 from obliv.fabric.topology import FabricTopology, network
 from obliv.specs.registry import register_routing, register_topology
 from obliv.topologies.base import Topology
 
-__all__ = ["fabric", "lft"]
+__all__ = ["fabric", "far", "lft"]
 
 
 @register_topology("fabric", example="fabric:ibnetdiscover.txt")
@@ -50,3 +52,30 @@ def lft(topology: Topology, path: Path, offset: str = "0", missing: str = "refus
         topology = network(fabric, topology.spec)
     more = (f",offset={offset}" if offset != "0" else "") + (f",missing={missing}" if missing != "refuse" else "")
     return routing(topology, tables, offset, missing=missing, spec=f"lft:{path}{more}")
+
+
+@register_routing("far", example="far:ibdiagnet2.far")
+def far(
+    topology: Topology, path: Path, adaptive: str = "even", offset: str = "0", missing: str = "refuse"
+) -> FabricRouting:
+    """Adaptive routing by the groups of ports that ibdiagnet writes.
+
+    Parameters
+    ----------
+    topology : FabricTopology
+        ``fabric:PATH``, with LIDs.
+    path : Path
+    adaptive : str
+        ``static`` ports; ``even`` splits over the groups; or ``worst``: switches choose as they like.
+    offset : str
+        As for ``lft``.
+    missing : str
+        ``skip`` leaves out pairs whose packets do not arrive by all choices.
+    """
+    if not isinstance(topology, FabricTopology):
+        raise RoutingError(f"group tables need an InfiniBand fabric, not {topology.spec}: write fabric:PATH")
+    more = (f",offset={offset}" if offset != "0" else "") + (f",missing={missing}" if missing != "refuse" else "")
+    groups = read_groups(path, topology.fabric)
+    return adaptive_routing(
+        topology, groups, adaptive, offset, missing=missing, spec=f"far:{path},adaptive={adaptive}{more}"
+    )

@@ -62,6 +62,9 @@ class Routing:
         Remarks for the user, such as a routing that stands in for this one.
     partial : bool
         Whether some pairs have no path, or paths for a share of their packets only.
+    any_choice : bool
+        Whether packets may take any of the next hops, by choices that are not known: a pair then counts in full on each
+        channel that it can take.
     relative : bool
         Whether paths depend only on the position of the destination relative to the source (Towles, section 4.2), on
         a network with translations: then the paths from one source are enumerated, the others are moved there. A
@@ -85,6 +88,7 @@ class Routing:
     programs: tuple[Program, ...] = ()
     notes: tuple[str, ...] = ()
     partial: bool = False
+    any_choice: bool = False
     relative: bool = False
 
     def __init__(self, topology: Topology, spec: str = "") -> None:

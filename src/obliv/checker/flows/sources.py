@@ -9,6 +9,7 @@ from obliv.checker.flows.links import difference_flows
 from obliv.checker.flows.mixes import mixed_flows, two_phase_flows
 from obliv.checker.flows.paths import numbered_flows, path_flows
 from obliv.checker.flows.programs import program_flows
+from obliv.checker.flows.reach import reach_flows
 from obliv.errors import RoutingError
 from obliv.routings.base import Routing
 
@@ -46,7 +47,10 @@ def source_flows(routing: Routing, denominator: int, check_time: CheckTime = lam
     if (trees := routing.cluster_trees) is not None:
         return cluster_flows(topology, trees, routing.spec, check_time)
     if groups := routing.hop_groups:
-        parts = [(sources, hop_flows(part, denominator, check_time)) for sources, part in groups]
+        if routing.any_choice:
+            parts = [(sources, reach_flows(part, routing.partial, check_time)) for sources, part in groups]
+        else:
+            parts = [(sources, hop_flows(part, denominator, check_time)) for sources, part in groups]
         flows_of = {node: flows for sources, flows in parts for node in sources.tolist()}
         return lambda i: flows_of[int(topology.terminals[i])](i)
     return path_flows(routing, check_time)

@@ -21,6 +21,10 @@ def generate(
     rate: Annotated[str, typer.Option("--rate", help="Width and speed of every cable.")] = "4xQDR",
     routing: Annotated[str, typer.Option("--routing", help="Routing whose tables are written to --tables.")] = "",
     tables: Annotated[Path | None, typer.Option("--tables", help="File for the tables of --routing.")] = None,
+    adaptive: Annotated[
+        str, typer.Option("--adaptive", help="Rule of groups for adaptive routing, written to --far: updn or minimal.")
+    ] = "",
+    far: Annotated[Path | None, typer.Option("--far", help="File for the groups of --adaptive.")] = None,
 ) -> None:
     """Generate a fabric from a topology.
 
@@ -31,16 +35,22 @@ def generate(
     import obliv
     import obliv.fabric
 
-    require_outputs(output, tables)
+    require_outputs(output, tables, far)
     if bool(routing) != bool(tables):
         raise InputError("--routing and --tables must be given together: the routing, and the file for its tables")
+    if bool(adaptive) != bool(far):
+        raise InputError("--adaptive and --far must be given together: the rule of the groups, and the file for them")
     network = obliv.topology(topology)
     fabric = obliv.fabric.from_topology(network, rate=rate)
     forwarding = obliv.fabric.tables_of(obliv.routing(routing, network), fabric) if routing else None
+    groups = obliv.fabric.groups_of(fabric, adaptive) if adaptive else None
     for note in obliv.fabric.write_net(fabric, output):
         say(note)
     if forwarding is not None and tables is not None:
         obliv.fabric.write_tables(forwarding, fabric, tables)
         say(f"tables written to {tables}")
+    if groups is not None and far is not None:
+        obliv.fabric.write_groups(groups, fabric, far)
+        say(f"groups written to {far}")
     switches, hosts = plural(len(fabric.switches), "switch", "switches"), plural(len(fabric.endpoints), "host")
     say(f"{switches} and {hosts} written to {output}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,18 +12,20 @@ import typer
 from obliv._util.progress import Progress
 from obliv.cli.output import Answer, progress, require_outputs, say
 from obliv.cli.specs import say_skipped
+from obliv.errors import InputError
 
 if TYPE_CHECKING:
-    from obliv.fabric.model import Fabric
+    from obliv.fabric.model import Fabric, Finding
     from obliv.fabric.routes.routing import FabricRouting
     from obliv.fabric.tables import Tables
     from obliv.results import Result
 
-__all__ = ["Files", "Guid2Lid", "Offset", "SkipMissing", "TablesFiles", "TopologyFile"]
+__all__ = ["Files", "GroupFiles", "Guid2Lid", "Offset", "SkipMissing", "TablesFiles", "TopologyFile"]
 
 _LFT = typer.Option(
     "--lft", metavar="FILE", help="Forwarding tables: output of dump_lfts or ibroute, opensm-lfts.dump, opensm.fdbs."
 )
+_FAR = typer.Option("--far", metavar="FILE", help="Groups of adaptive routing: ibdiagnet2.far.")
 TopologyFile = Annotated[
     Path,
     typer.Argument(metavar="TOPOLOGY", help="Output of ibnetdiscover or iblinkinfo, opensm-subnet.lst, ibsim's .net."),
@@ -63,15 +65,18 @@ class Files:
         import obliv.fabric
 
         fabric, tables = obliv.fabric.read(self.topology, self.lft, guid2lid=self.guid2lid)
-        findings = fabric.findings + (tables.findings if tables is not None else ())
+        self._say(fabric.findings + (tables.findings if tables is not None else ()))
+        return fabric, tables
+
+    def _say(self, findings: Sequence[Finding]) -> None:
+        """Print the first of some findings that is not a note."""
         serious = [finding for finding in findings if finding.severity != "note"]
         if serious:
             count = sum(finding.count for finding in serious) - 1
             more = f" (and {count:,} more)" if count else ""
-            lft = f" --lft {self.lft}" if self.lft is not None else ""
-            guid2lid = f" --guid2lid {self.guid2lid}" if self.guid2lid is not None else ""
-            say(f"{serious[0].message}{more}: see  obliv fabric check {self.topology}{lft}{guid2lid}")
-        return fabric, tables
+            named = {"--lft": self.lft, "--far": getattr(self, "far", None), "--guid2lid": self.guid2lid}
+            given = "".join(f" {option} {path}" for option, path in named.items() if path is not None)
+            say(f"{serious[0].message}{more}: see  obliv fabric check {self.topology}{given}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,11 +105,7 @@ class TablesFiles(Files):
         for note in network.notes if notes else ():
             say(note)
         routing = obliv.fabric.routing(network, tables, self.offset, missing="skip" if skip else "refuse")
-        if skip:
-            say_skipped(routing)
-        else:
-            routing.require_all("" if skip is None else "leave such pairs out with --skip-missing")
-        return routing
+        return _complete(routing, skip)
 
     def show(
         self,
@@ -120,3 +121,48 @@ class TablesFiles(Files):
             with progress() as step:
                 result = analysis(self.routing(skip, notes=notes), step)
             answer.show(result)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupFiles(Files):
+    """The input files of an analysis of forwarding tables, or of adaptive routing."""
+
+    far: Annotated[Path | None, _FAR] = None
+    adaptive: Annotated[
+        str, typer.Option("--adaptive", help="Use of the groups: static (ports), even (split) or worst (any choice).")
+    ] = ""
+    offset: Offset = "0"
+
+    @property
+    def inputs(self) -> list[tuple[str, str]]:
+        return [*super().inputs, *([(str(self.far), "")] if self.far is not None else [])]
+
+    def routing(self, skip: bool, *, notes: bool = True) -> FabricRouting:
+        """Read the files as a routing, see :meth:`TablesFiles.routing`."""
+        import obliv.fabric
+
+        if self.far is None:
+            if self.adaptive:
+                raise InputError("--adaptive needs the groups of ports: add --far FILE")
+            if self.lft is None:
+                raise InputError("which tables? add --lft FILE, or for adaptive routing --far FILE")
+            tables = TablesFiles(topology=self.topology, lft=self.lft, guid2lid=self.guid2lid, offset=self.offset)
+            return tables.routing(skip, notes=notes)
+        fabric, _ = self.read()
+        groups = obliv.fabric.read_groups(self.far, fabric)
+        self._say(groups.findings)
+        network = obliv.fabric.network(fabric, self.spec)
+        for note in network.notes if notes else ():
+            say(note)
+        missing = "skip" if skip else "refuse"
+        routing = obliv.fabric.adaptive_routing(network, groups, self.adaptive or "even", self.offset, missing=missing)
+        return _complete(routing, skip)
+
+
+def _complete(routing: FabricRouting, skip: bool | None) -> FabricRouting:
+    """Return a routing that serves all pairs, or say which are left out."""
+    if skip:
+        say_skipped(routing)
+    else:
+        routing.require_all("" if skip is None else "leave such pairs out with --skip-missing")
+    return routing

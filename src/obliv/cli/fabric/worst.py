@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.fabric.reading import SkipMissing, TablesFiles
+from obliv.cli.fabric.reading import GroupFiles, SkipMissing
 from obliv.cli.options import Clusters, Jobs
 from obliv.cli.output import Answer, Looks, progress, require_outputs
 
@@ -15,7 +15,7 @@ __all__ = ["worst"]
 
 
 def worst(
-    files: TablesFiles,
+    files: GroupFiles,
     *,
     skip: SkipMissing = False,
     hottest: Annotated[int, typer.Option("--hottest", min=0, help="Number of cables to rank.")] = 10,

@@ -88,7 +88,7 @@ def worst(
         crossing=result.crossing,
         hottest=() if channel is None else hottest_cables(loads, hottest, search.optima, channel.id),
         skipped=routing.skipped if routing.skip else 0,
-        notes=topology.notes,
+        notes=topology.notes + routing.notes,
     )
 
 

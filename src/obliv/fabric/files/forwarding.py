@@ -15,7 +15,7 @@ from obliv.fabric.lids import LAST_LID, owned_lids
 from obliv.fabric.model import Fabric, Finding
 from obliv.fabric.tables import NONE, Tables
 
-__all__ = ["port_guids", "switch_guids", "tables_on", "with_learned_lids"]
+__all__ = ["port_guids", "switch_guids", "tables_on", "with_learned_lids", "with_switch"]
 
 
 def switch_guids(fabric: Fabric) -> dict[int, int]:
@@ -129,11 +129,11 @@ def tables_on(fabric: Fabric, raw: RawTables) -> Tables:
         spelling=raw.spelling,
         top=raw.top,
         sources=raw.sources,
-        findings=tuple(_with_switch(fabric, finding, node_of) for finding in notes.findings()),
+        findings=tuple(with_switch(fabric, finding, node_of) for finding in notes.findings()),
     )
 
 
-def _with_switch(fabric: Fabric, finding: Finding, node_of: dict[int, int]) -> Finding:
+def with_switch(fabric: Fabric, finding: Finding, node_of: dict[int, int]) -> Finding:
     """Return a finding about a table with the name of its switch; `node_of` has the switches by GUID."""
     node = None if finding.guid is None else node_of.get(int(finding.guid, 16))
     if node is None:

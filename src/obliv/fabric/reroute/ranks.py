@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from obliv._util.typing import Array
-from obliv.errors import RoutingError
 from obliv.fabric.kernels.fill import Ranks, Side
 from obliv.fabric.model import Fabric
+from obliv.fabric.shape.heights import highest_first, highest_first_in_tree
 from obliv.fabric.shape.tree import Shape
-from obliv.routings.graphs.distances import Distances
 
 __all__ = ["ranks_of_tree", "ranks_up_down"]
 
@@ -19,7 +18,7 @@ def ranks_of_tree(fabric: Fabric, shape: Shape) -> Ranks:
     switches = fabric.switches
     # switches without a place in the tree are the lowest
     level, number = shape.level[switches].astype(np.int64), shape.number[switches]
-    rank = np.lexsort((np.arange(len(switches)), -level))
+    rank = highest_first_in_tree(fabric, shape)
     tree_level = np.maximum(level - 1, 0).astype(np.int32)
     uplinks = [shape.parents[h] * shape.cables[h] if h < shape.levels else 0 for h in range(shape.levels + 1)]
     size = np.array([uplinks[h] if h > 0 else 0 for h in level.tolist()], np.int32)
@@ -42,18 +41,9 @@ def ranks_of_tree(fabric: Fabric, shape: Shape) -> Ranks:
 
 def ranks_up_down(fabric: Fabric) -> Ranks:
     """Return ranks for up*/down* on any fabric: a central switch is the highest, those farther from it are lower."""
-    switches = fabric.switches
-    if not len(switches):
-        raise RoutingError(f"{fabric.name} has no switch, so there is nothing to route")
-    tail, head, _ = fabric.trunks
-    far = Distances(len(switches), tail, head, len(switches))
-    depth = np.full(len(switches), -1, np.int64)
-    while (depth < 0).any():  # every part of the fabric has a root of its own
-        part = np.flatnonzero(far([int(np.argmin(depth))]) >= 0)
-        depth[part] = min((far([v])[part] for v in part.tolist()), key=lambda hops: (hops.max(), hops.sum()))
-    rank = np.lexsort((np.arange(len(depth)), depth))
-    zeros = np.zeros(len(switches), np.int32)
-    return Ranks(*_above_and_below(fabric, rank), np.zeros((len(switches), 1), np.uint8), zeros - 1, zeros, zeros)
+    rank = highest_first(fabric)
+    zeros = np.zeros(len(rank), np.int32)
+    return Ranks(*_above_and_below(fabric, rank), np.zeros((len(rank), 1), np.uint8), zeros - 1, zeros, zeros)
 
 
 def _ports_between(fabric: Fabric) -> dict[tuple[int, int], list[int]]:

@@ -146,7 +146,7 @@ class Routes:
         return None
 
 
-def routes_of(topology: FabricTopology, tables: Tables, offset: Offset = "0") -> Routes:
+def routes_of(topology: FabricTopology, tables: Tables, offset: Offset = "0", traces: Traces | None = None) -> Routes:
     """Return the classes of sources and their routes, for tables and a rule for the LIDs that a source uses.
 
     Parameters
@@ -155,6 +155,8 @@ def routes_of(topology: FabricTopology, tables: Tables, offset: Offset = "0") ->
     tables : Tables
     offset : str, int or sequence of int
         See :func:`offsets_of`, or ``spread``: all LIDs of a destination equally.
+    traces : Traces, optional
+        Where the tables lead from terminal to terminal, if that is known.
 
     Raises
     ------
@@ -169,7 +171,7 @@ def routes_of(topology: FabricTopology, tables: Tables, offset: Offset = "0") ->
             f"{topology.name_of(int(topology.terminals.max()))} is a switch: only hosts can be terminals, "
             "since tables lead from host to host"
         )
-    traces = trace_all(fabric, tables, topology.ends)
+    traces = traces or trace_all(fabric, tables, topology.ends)
     ends, leaf = traces.ends, traces.leaf_of
     most = 1 << int(fabric.ports.lmc[ends].max())
     spread = isinstance(offset, str) and offset.strip() == "spread"

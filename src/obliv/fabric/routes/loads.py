@@ -55,12 +55,17 @@ class FabricLoads(PairLoads):
         return start, pair, times
 
     def weights(self, channel: int) -> Weights:
-        n, topology = self.terminals, self.topology
+        topology = self.topology
         tail, head = int(topology.tail[channel]), int(topology.head[channel])
         if tail < topology.hosts:
             return self._star(tail, by_row=True)
         if head < topology.hosts:
             return self._star(head, by_row=False)
+        return self._between_switches(channel)
+
+    def _between_switches(self, channel: int) -> Weights:
+        """Return the numerators on a channel between switches."""
+        n = self.terminals
         start, pair, times = self._entries
         part = slice(int(start[channel]), int(start[channel + 1]))
         r, d = np.divmod(pair[part], n)
@@ -99,7 +104,7 @@ class FabricLoads(PairLoads):
         """Return the number of routes that arrive (`delivered` None: all), without those from an end to itself."""
         count = np.full(self.terminals, self.denominator, np.int64)
         if delivered is not None:
-            count[:] = delivered
+            count[:] = delivered * np.int64(self.denominator // self.routes.denominator)
         count[end] = 0
         return count
 
@@ -119,9 +124,7 @@ class FabricLoads(PairLoads):
         largest = max(int(supply.astype(object).sum()), int(demand.astype(object).sum())) * self.denominator
         if supply.dtype == object or demand.dtype == object or largest >= INT64_SAFE:
             return None
-        start, pair, times = self._entries
-        bound = np.zeros(self.topology.channels, np.int64)
-        run(bound_channels, 5.0 * len(pair), start, pair, times, self.terminals, self._of_class(supply), demand, bound)
+        bound = self._bounds_between_switches(supply, demand)
         out, back = self._own_channels
         if self.routes.delivered is None:
             bound[out] = np.minimum(supply, demand.sum() - demand) * self.denominator
@@ -131,6 +134,13 @@ class FabricLoads(PairLoads):
                 sent, taken = self._sent(end), self._taken(end)
                 bound[e] = min(int(taken.max()) * int(demand[end]), int(taken @ supply))
                 bound[c] = min(int(sent.max()) * int(supply[end]), int(sent @ demand))
+        return bound
+
+    def _bounds_between_switches(self, supply: Array, demand: Array) -> Array:
+        """Return the simple bounds of channels between switches, 0 for other channels."""
+        start, pair, times = self._entries
+        bound = np.zeros(self.topology.channels, np.int64)
+        run(bound_channels, 5.0 * len(pair), start, pair, times, self.terminals, self._of_class(supply), demand, bound)
         return bound
 
     def _of_class(self, supply: Array) -> Array:
@@ -160,9 +170,7 @@ class FabricLoads(PairLoads):
         int64 array, shape (channels,)
             Exact.
         """
-        start, pair, times = self._entries
-        total = np.zeros(self.topology.channels, np.int64)
-        run(sum_channels, 5.0 * len(pair), start, pair, times, self.terminals, self._of_class(supply), total)
+        total = self._sums_between_switches(supply)
         out, back = self._own_channels
         if self.routes.delivered is None:
             total[out] = supply * (self.terminals - 1) * self.denominator
@@ -171,6 +179,13 @@ class FabricLoads(PairLoads):
             for end, (c, e) in enumerate(zip(out.tolist(), back.tolist(), strict=True)):
                 total[e] = (self._taken(end) * supply).sum()
                 total[c] = self._sent(end).sum() * supply[end]
+        return total
+
+    def _sums_between_switches(self, supply: Array) -> Array:
+        """Return Σ supply of the source × numerator on channels between switches, 0 for other channels."""
+        start, pair, times = self._entries
+        total = np.zeros(self.topology.channels, np.int64)
+        run(sum_channels, 5.0 * len(pair), start, pair, times, self.terminals, self._of_class(supply), total)
         return total
 
     def _carried(self, traffic: Traffic) -> Array:

@@ -19,7 +19,7 @@ from obliv.fabric.model import Fabric
 from obliv.fabric.tables import NONE, Tables
 from obliv.kernels import run
 
-__all__ = ["Ending", "Trace", "Traces", "trace", "trace_all"]
+__all__ = ["Ending", "Trace", "Traces", "trace", "trace_all", "untraced"]
 
 
 class Ending(IntEnum):
@@ -188,6 +188,15 @@ def trace_all(fabric: Fabric, tables: Tables, ends: Array | None = None) -> Trac
     RoutingError
         If LMCs are out of range.
     """
+    traces = untraced(fabric, tables, ends)
+    nowhere = np.empty((0, 0), np.int32)
+    arrays = traces.leaf, traces.lid, traces.endpoint, traces.hops, traces.code, nowhere
+    run(trace_columns, 5.0 * traces.code.size, *arrays)
+    return traces
+
+
+def untraced(fabric: Fabric, tables: Tables, ends: Array | None = None) -> Traces:
+    """Return what :func:`trace_all` does, before `code` is filled in."""
     ends = fabric.endpoints if ends is None else ends
     lmc = fabric.ports.lmc[ends].astype(np.int64)
     if len(lmc) and not 0 <= lmc.min() <= lmc.max() <= 7:
@@ -199,9 +208,7 @@ def trace_all(fabric: Fabric, tables: Tables, ends: Array | None = None) -> Trac
     leaf = nodes[np.isin(nodes, fabric.switches)]
     require_memory(float(len(leaf)) * len(lid), f"the routes of {fabric.name}")
     code = np.empty((len(leaf), len(lid)), np.uint8)
-    hops = _hops(fabric, tables, ends)
-    run(trace_columns, 5.0 * code.size, leaf, lid, endpoint, hops, code, np.empty((0, 0), np.int32))
-    return Traces(fabric, tables, ends, hops, leaf, first_column, lid, code)
+    return Traces(fabric, tables, ends, _hops(fabric, tables, ends), leaf, first_column, lid, code)
 
 
 def _hops(fabric: Fabric, tables: Tables, ends: Array) -> Hops:

@@ -1,0 +1,193 @@
+"""Pair loads of adaptive routing: of even splits over the groups, or of switches that choose as they like."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from obliv._util.arrays import INT64_SAFE
+from obliv._util.cost import require_memory
+from obliv._util.typing import Array
+from obliv.errors import TooLargeError
+from obliv.fabric.adaptive.choices import PackedGroups, first_alike
+from obliv.fabric.kernels.adaptive import Classes, Sums, carry_shares, denominators, shares_on, sum_shares
+from obliv.fabric.kernels.choices import order_rows
+from obliv.fabric.routes.classes import Routes
+from obliv.fabric.routes.loads import FabricLoads
+from obliv.kernels import run
+from obliv.loads.base import PairLoads
+from obliv.matching.weights import Weights, members_of
+from obliv.patterns.base import Traffic
+
+__all__ = ["AdaptiveLoads"]
+
+
+class AdaptiveLoads(FabricLoads):
+    """Loads of packets that take every port of a group equally, or of packets that may take any.
+
+    In the second case a pair counts on a channel in full where some choices of the switches lead it there: the load of
+    a channel is then the largest that the switches can put on it, and those of several channels may exclude each other.
+
+    Parameters
+    ----------
+    routes : Routes
+        Whose traces tell which pairs arrive by all choices; the others carry nothing.
+    groups : PackedGroups
+    any_choice : bool
+
+    Raises
+    ------
+    TooLargeError
+        If the shares are too fine for 64 bits.
+    """
+
+    def __init__(self, routes: Routes, groups: PackedGroups, any_choice: bool) -> None:
+        super().__init__(routes)
+        self.groups = groups
+        self.any_choice = any_choice
+        self._summed: tuple[Array, Array, Array, Array] | tuple[()] = ()
+        self.denominator = routes.denominator * self._alike.whole
+
+    @cached_property
+    def _alike(self) -> _Alike:
+        return _alike(self.routes, self.groups, self.any_choice)
+
+    @cached_property
+    def _channel_between(self) -> Array:
+        """The channel that begins at a slot, -1 where it is not one between switches."""
+        topology = self.topology
+        number = np.where(topology.at_host, -1, np.arange(topology.channels))
+        return np.where(topology.channel_of >= 0, number[topology.channel_of], -1)
+
+    def _between_switches(self, channel: int) -> Weights:
+        alike, topology = self._alike, self.topology
+        slot = int(topology.slot_of[channel])
+        row = int(topology.fabric.switch_row[topology.fabric.node_of[slot]])
+        share: Array = np.zeros((self.routes.classes, len(alike.size)), np.int64)
+        work = 30.0 * len(alike.classes.order)
+        arguments = row, topology.fabric.port_of(slot), alike.whole, alike.classes, self.groups.choices, self.any_choice
+        run(shares_on, work, *arguments, share)
+        rows, columns = np.flatnonzero(share.any(axis=1)), np.flatnonzero(share.any(axis=0))
+        inside = share[np.ix_(rows, columns)]
+        row_of, col = np.nonzero(inside)
+        return Weights(
+            ptr=np.concatenate([[0], np.cumsum(np.bincount(row_of, minlength=len(rows)))]).astype(np.int64),
+            col=col.astype(np.int32),
+            weight=inside[row_of, col],
+            row_members=members_of(self.routes.class_of, rows),
+            column_members=members_of(alike.class_of, columns),
+        )
+
+    def _sums(self, supply: Array, demand: Array) -> tuple[Array, Array]:
+        """Return the simple bounds and the totals of channels between switches, for what terminals send and take."""
+        if self._summed and np.array_equal(self._summed[0], supply) and np.array_equal(self._summed[1], demand):
+            return self._summed[2], self._summed[3]
+        alike, channels = self._alike, self.topology.channels
+        require_memory(8.0 * self.routes.classes * channels, f"the pair loads of {self.groups.groups.name}")
+        sums = Sums(
+            np.zeros(channels, np.int64),
+            np.zeros((self.routes.classes, channels), np.int64),
+            np.zeros(channels, np.int64),
+        )
+        sends = self._of_class(supply)
+        takes = np.stack([_added(alike.class_of, demand, len(alike.size)), alike.size])
+        work = 20.0 * self.routes.classes * len(alike.classes.order)
+        arguments = alike.classes, self.groups.choices, self.any_choice, self._channel_between, sums
+        run(sum_shares, work, 0, len(alike.size), alike.whole, takes, sends, *arguments)
+        bounds = np.minimum(sends @ sums.rows, sums.columns)
+        self._summed = supply.copy(), demand.copy(), bounds, sums.total
+        return bounds, sums.total
+
+    def _bounds_between_switches(self, supply: Array, demand: Array) -> Array:
+        return self._sums(supply, demand)[0].copy()
+
+    def _sums_between_switches(self, supply: Array) -> Array:
+        return self._sums(supply, self.rates.demand.astype(np.int64))[1].copy()
+
+    def _carried(self, traffic: Traffic) -> Array:
+        amount = traffic.amount
+        if amount.dtype == object or int(amount.astype(object).sum()) * self.denominator >= INT64_SAFE:
+            return PairLoads._carried(self, traffic)
+        alike, topology = self._alike, self.topology
+        apart = traffic.source != traffic.destination
+        source, destination = traffic.source[apart].astype(np.int64), traffic.destination[apart].astype(np.int64)
+        amount = amount[apart].astype(np.int64)
+        total = np.zeros(topology.channels, np.int64)
+        classes = self.routes.class_of[source], alike.class_of[destination], amount * alike.whole
+        work = 20.0 * len(amount) * len(self.groups.choices.first)
+        arguments = alike.classes, self.groups.choices, self.any_choice, self._channel_between, total
+        run(carry_shares, work, *classes, *arguments)
+        own = amount * (self.denominator // self.routes.denominator)
+        delivered = self.routes.delivered
+        own *= self.routes.denominator if delivered is None else delivered[self.routes.class_of[source], destination]
+        out, back = self._own_channels
+        np.add.at(total, out[source], own)
+        direct = out[source] == back[destination]  # a cable from host to host
+        np.add.at(total, back[destination[~direct]], own[~direct])
+        return total
+
+
+class _Alike(NamedTuple):
+    """Classes of destinations for kernels: of every terminal, their sizes, and what a whole route counts."""
+
+    class_of: Array
+    size: Array
+    classes: Classes
+    whole: int
+
+
+def _alike(routes: Routes, groups: PackedGroups, any_choice: bool) -> _Alike:
+    traces = routes.traces
+    first = first_alike(groups, traces)
+    numbers: dict[tuple[int, ...], int] = {}
+    begin = traces.first_column.tolist()
+    keys = [tuple(first[begin[d] : begin[d + 1]].tolist()) for d in range(len(begin) - 1)]
+    class_of = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+    column = np.array([k for key in numbers for k in key], np.int64)
+    ptr = np.concatenate([[0], np.cumsum([len(key) for key in numbers])]).astype(np.int64)
+    row = np.where(routes.leaf >= 0, np.append(groups.fabric.switch_row[traces.leaf], -1)[routes.leaf], -1)
+    times = _times(routes, ptr, column)
+    choices, rows = groups.choices, len(groups.choices.first)
+    require_memory(12.0 * len(column) * rows + 8.0 * times.size, f"the choices of {groups.groups.name}")
+    seen, scratch, order = np.zeros(rows, bool), np.empty((2, rows), np.int64), np.empty(rows, np.int32)
+    orders, ends = [], [0]
+    for q, lid in enumerate(traces.lid[column].tolist()):
+        starts = np.unique(row[times[:, q] > 0])
+        seen[:] = False
+        count = int(run(order_rows, 60.0 * rows * len(column), lid, starts, choices, seen, order, scratch))
+        orders.append(order[:count].copy())
+        ends.append(ends[-1] + count)
+    joined = np.concatenate(orders) if orders else order[:0]
+    multiple = np.ones(len(joined), np.int64)
+    classes = Classes(ptr, traces.lid[column].astype(np.int64), np.array(ends, np.int64), joined, multiple, row, times)
+    terminals = len(routes.class_of)
+    limit = INT64_SAFE // (8 * routes.denominator * terminals**2)
+    whole = 1
+    if not any_choice:
+        whole = int(run(denominators, 60.0 * len(joined), classes, choices, any_choice, max(limit, 1)))
+    if whole < 0:
+        raise TooLargeError(f"{groups.groups.name}: the shares of even splits are too fine for 64 bits")
+    return _Alike(class_of, np.bincount(class_of, minlength=len(numbers)).astype(np.int64), classes, whole)
+
+
+def _times(routes: Routes, ptr: Array, column: Array) -> Array:
+    """Return how many routes of each class of sources lead to every LID of the classes of destinations."""
+    size = np.repeat(np.diff(ptr), np.diff(ptr))
+    offset = np.arange(len(column)) - np.repeat(ptr[:-1], np.diff(ptr))
+    times = np.zeros((routes.classes, len(column)), np.int64)
+    for t in range(routes.denominator):
+        times += (routes.low[:, None] + t) % size == offset
+    arrives = routes.traces.code[:, column] == 0
+    times[routes.leaf < 0] = 0
+    switched = routes.leaf >= 0
+    times[switched] *= arrives[routes.leaf[switched]]
+    return times
+
+
+def _added(class_of: Array, amounts: Array, count: int) -> Array:
+    """Return the sums of amounts by class."""
+    sums = np.zeros(count, np.int64)
+    np.add.at(sums, class_of, amounts)
+    return sums

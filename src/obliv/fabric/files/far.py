@@ -1,0 +1,316 @@
+"""Reader of ``ibdiagnet2.far``: the tables of adaptive routing, by the grammar of one public parser.
+
+No text of the program that writes such files is public, so that the reader refuses what it does not know.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from obliv._util.cost import require_memory
+from obliv._util.typing import Array
+from obliv.errors import FileError
+from obliv.fabric.files.blocks import LONGEST, Blocks
+from obliv.fabric.files.forwarding import switch_guids, with_switch
+from obliv.fabric.files.lines import DISCOVER, TABLES, noted_line, shown_line
+from obliv.fabric.files.raw_tables import DIGITS
+from obliv.fabric.groups import NO_STATE, Groups, GroupTables, SubGroup
+from obliv.fabric.kernels.far import GroupEntries, read_group_entries
+from obliv.fabric.lids import LAST_LID, owned_lids
+from obliv.fabric.model import Fabric
+from obliv.fabric.notes import Notes, place_of
+from obliv.fabric.tables import MAX_PORTS, NONE
+from obliv.kernels import run
+
+__all__ = ["FAR", "read_groups"]
+
+FAR = re.compile(rb"\s*(?:File version:|Groups Definition:|LFT Definition:|PLFT_NUM:|Switch\s+0x[0-9a-fA-F]{1,16}\b)")
+
+_SWITCH = re.compile(rb"\s*Switch\s+0x([0-9a-fA-F]{1,16})(?![0-9a-zA-Z])")
+_VERSION = re.compile(rb"\s*File version:\s*(\S{1,20})")
+_PLFT = re.compile(rb"\s*PLFT_NUM:\s*(\d{1,4})\s*,\s*top:\s*0x([0-9a-fA-F]{1,8})\s*\Z")
+_GROUP = re.compile(rb"\s*(\d{1,6})[ \t]+(\d{1,4})[ \t]+(\d{1,6})[ \t]*((?:(?<=[ \t,])\d{1,4},)*)\s*\Z")
+_ENTRY = re.compile(rb"\s*0x")
+_RULE = re.compile(rb"\s*-+\s*\Z")
+_COLUMNS = {
+    b"Group": [b"Group", b"Sub", b"Group", b"WHBF", b"Ports"],
+    b"LID": [b"LID", b"Static", b"Port", b"Lid", b"State", b"Group"],
+}
+_MAX_GROUP, _MAX_SUB_GROUP, _MAX_PLFT = 65_535, 255, 63
+_GROUP_BYTES = 400.0  # of memory for a row of groups, about
+_START = re.compile(rb"[ \t]*0x")
+
+
+@dataclass
+class _Table:
+    """A table of a switch as the file has it: by LID the static port, the state and the group."""
+
+    port: Array
+    state: Array
+    group: Array
+    groups: Groups
+    line: int
+
+
+@dataclass
+class _Raw:
+    """The content of a file: tables by GUID and private LFT."""
+
+    notes: Notes
+    tables: dict[tuple[int, int], _Table] = field(default_factory=dict)
+    sources: tuple[tuple[str, str], ...] = ()
+
+
+def read_groups(path: str | Path, fabric: Fabric) -> GroupTables:
+    """Read the tables of adaptive routing that ibdiagnet wrote, by the LIDs of a fabric.
+
+    Parameters
+    ----------
+    path : str or Path
+        ``ibdiagnet2.far``; compressed with gzip or not.
+    fabric : Fabric
+        With LIDs: the file does not name the ports that own them.
+
+    Returns
+    -------
+    GroupTables
+        Its `findings` list defects and remarks.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, contains nothing of the kind, or is of an unknown version or layout.
+    """
+    guids = switch_guids(fabric)
+    blocks = Blocks(path)
+    reader = _Reader(str(path), frozenset(guids), blocks.length)
+    for block in blocks:
+        reader.read(block)
+    raw = reader.finished(blocks.sha256)
+    if not raw.tables:
+        raise FileError(f"contains no table of a switch of {fabric.name}: give files of the same fabric", path)
+    lids, _ = owned_lids(fabric.ports.lid, fabric.ports.lmc, np.flatnonzero(fabric.ports.lid > 0))
+    longest = max(len(table.port) for table in raw.tables.values())
+    width = max(longest, int(lids.max(initial=0)) + 1)
+    require_memory(4.0 * width * len(raw.tables), f"the tables of {path}")
+    shape = len(raw.tables), width
+    port, state = np.full(shape, NONE, np.uint8), np.full(shape, NO_STATE, np.uint8)
+    group = np.zeros(shape, np.uint16)
+    for row, table in enumerate(raw.tables.values()):
+        many = len(table.port)
+        port[row, :many], state[row, :many], group[row, :many] = table.port, table.state, table.group
+    return GroupTables(
+        name=str(path),
+        switch=np.array([guids[guid] for guid, _ in raw.tables], np.int32),
+        plft=np.array([number for _, number in raw.tables], np.int32),
+        port=port,
+        state=state,
+        group=group,
+        groups=tuple(table.groups for table in raw.tables.values()),
+        line=np.array([table.line for table in raw.tables.values()], np.int32),
+        sources=raw.sources,
+        findings=tuple(with_switch(fabric, finding, guids) for finding in raw.notes.findings()),
+    )
+
+
+class _Reader:
+    """The state of reading a file."""
+
+    def __init__(self, path: str, switches: frozenset[int], length: int) -> None:
+        self.raw = _Raw(Notes(path))
+        self.path, self.notes = path, self.raw.notes
+        self._switches, self._length, self._seen = switches, length, 0
+        size = LAST_LID + 1
+        self._entries = GroupEntries(
+            np.full(size, NONE, np.uint8), np.full(size, NO_STATE, np.uint8), np.zeros(size, np.uint16)
+        )
+        self._line = 0  # lines read
+        self._section = ""  # "switch", "groups" or "lft"
+        self._guid: int | None = None  # of the current switch
+        self._groups: dict[int, dict[int, SubGroup]] = {}  # of the current switch, by number and sub-group
+        self._complete: Groups | None = None  # the same, once a table uses them
+        self._group_rows = 0  # of the file
+        self._ports: dict[bytes, tuple[int, ...]] = {}  # lists of ports that were read
+        self._plft: int | None = None  # the number of the current table
+        self._begun = 0  # the line where it begins
+        self._announced = self._top = 0  # its largest LID, by its heading and by its rows
+        self._conflicts = self._conflict_line = 0
+        self._size = 0
+        self._found: list[tuple[int, int, int]] = []  # of every table: GUID, line, largest LID
+
+    def read(self, block: bytes) -> None:
+        """Read whole lines, and at the end of the file a line without its end."""
+        stop = block.rfind(b"\n") + 1
+        data, at = np.frombuffer(block, np.uint8), 0
+        self._seen += len(block)
+        while at < stop:
+            if self._plft is not None and _START.match(block, at):
+                at = self._read_entries(data, at, stop)
+                if at >= stop:
+                    break
+            end = block.index(b"\n", at)
+            self._line += 1
+            self._other(block[at : min(end, at + LONGEST + 1)], self._line)
+            at = end + 1
+        if stop < len(block):
+            self._line += 1
+            line = block[stop : stop + LONGEST]
+            if line.strip() and not line.lstrip().startswith(b"#"):
+                text = f"the file ends in the middle of a line: {shown_line(line)}"
+                self.notes.add("error", "cut-off", text, self._line, place_of(self._guid or 0, ""))
+
+    def _read_entries(self, data: Array, start: int, stop: int) -> int:
+        work = max(self._length, self._seen)
+        read = run(read_group_entries, work, data, start, stop, DIGITS, self._entries)
+        if read.conflicts and not self._conflicts:
+            self._conflict_line = self._line + int(read.conflict_line)
+        self._conflicts += int(read.conflicts)
+        self._top = max(self._top, int(read.top))
+        self._line += int(read.lines)
+        return int(read.at)
+
+    def finished(self, sha256: str) -> _Raw:
+        """Return the tables that were read, at the end of the file."""
+        self._close()
+        if not self._found:
+            raise FileError(
+                "contains no table of adaptive routing: give the file ibdiagnet2.far that ibdiagnet -r writes",
+                self.path,
+            )
+        guid, line, last = self._found[-1]
+        longest = max(last for _, _, last in self._found)
+        if last < longest:
+            text = f"the table of switch 0x{guid:016x} ends at LID {last}, others at {longest}: the file may be cut off"
+            self.notes.add("warning", "cut-off", text, line, place_of(guid, ""))
+        self.raw.sources = ((self.path, sha256),)
+        return self.raw
+
+    def _other(self, line: bytes, number: int) -> None:
+        """Read a line that is not an entry of a table."""
+        text = line.strip()
+        if not text or text.startswith(b"#"):
+            return
+        if (header := _SWITCH.match(line)) is not None:
+            self._close()
+            self._guid, self._section = int(header[1], 16), "switch"
+            self._groups, self._complete = {}, None
+        elif (version := _VERSION.match(line)) is not None:
+            if version[1] != b"1":
+                raise FileError(f"is of version {shown_line(version[1])}; only version 1 is known", self.path, number)
+        elif self._guid is None:
+            self._elsewhere(line, number)
+        elif text == b"Groups Definition:":
+            self._close()
+            self._section, self._groups, self._complete = "groups", {}, None
+        elif text == b"LFT Definition:":
+            self._close()
+            self._section = "lft"
+        elif self._section == "switch":
+            pass  # about the switch, in words that are not known
+        elif text.split(None, 1)[0] in _COLUMNS:
+            if text.split() != _COLUMNS[text.split(None, 1)[0]]:
+                raise FileError(f"has a table with other columns: {shown_line(line)}", self.path, number)
+        elif _RULE.match(line):
+            pass
+        elif self._section == "groups":
+            self._group(line, number)
+        elif (plft := _PLFT.match(line)) is not None:
+            self._begin(int(plft[1]), int(plft[2], 16), number)
+        elif self._plft is not None and _ENTRY.match(line):
+            text_ = f"{shown_line(line)} is not a valid entry: give a LID from 0x0001 to 0x{LAST_LID:04x}, "
+            remedy = "a port up to 255, Static, Free, Bounded or HBF, and a group up to 65535"
+            self.notes.add("error", "bad-entry", text_ + remedy, number, place_of(self._guid, ""))
+        else:
+            noted_line(line, number, self.notes)
+
+    def _elsewhere(self, line: bytes, number: int) -> None:
+        """Read a line before the first switch."""
+        if DISCOVER.match(line):
+            raise FileError("contains a topology, not tables of adaptive routing", self.path, number)
+        if TABLES.match(line):
+            raise FileError("contains forwarding tables without groups: give them as --lft", self.path, number)
+        noted_line(line, number, self.notes)
+
+    def _group(self, line: bytes, number: int) -> None:
+        """Read a row of the groups of a switch."""
+        guid = self._guid or 0
+        row = _GROUP.match(line)
+        group, part, weight = (int(row[k]) for k in (1, 2, 3)) if row is not None else (0, 0, 0)
+        ports: tuple[int, ...] | None = None
+        if row is not None and group <= _MAX_GROUP and part <= _MAX_SUB_GROUP:
+            ports = self._ports.get(row[4])
+            if ports is None:
+                ports = tuple(dict.fromkeys(int(port) for port in row[4].split(b",")[:-1]))
+                self._ports[row[4]] = ports
+        if ports is None or any(port > MAX_PORTS for port in ports):
+            text = (
+                f"{shown_line(line)} is not a valid group: give its number, sub-group, weight, and ports such as 5,6,"
+            )
+            self.notes.add("error", "bad-entry", text, number, place_of(guid, ""))
+            return
+        self._group_rows += 1
+        if not self._group_rows & 0xFFFF:
+            require_memory(_GROUP_BYTES * 2**16, f"the groups of {self.path}")
+        parts = self._groups.setdefault(group, {})
+        if part in parts:
+            text = f"a second row for group {group}, sub-group {part} of switch 0x{guid:016x}: the first is used"
+            self.notes.add("warning", "duplicate-entry", text, number, place_of(guid, ""))
+        else:
+            parts[part] = SubGroup(part, weight, ports)
+
+    def _begin(self, plft: int, top: int, line: int) -> None:
+        """Begin a table."""
+        self._close()
+        guid = self._guid or 0
+        if plft > _MAX_PLFT:
+            text = f"private LFT {plft} of switch 0x{guid:016x} is out of range (0 to {_MAX_PLFT}): ignored"
+            self.notes.add("error", "bad-entry", text, line, place_of(guid, ""))
+            return
+        self._plft, self._begun, self._announced = plft, line, top
+        old = self.raw.tables.get((guid, plft))
+        if old is not None:
+            text = f"a second table of switch 0x{guid:016x}, private LFT {plft}; the first is on line {old.line}: "
+            text += "where they differ, the second is used"
+            self.notes.add("warning", "duplicate-table", text, line, place_of(guid, ""))
+            self._top = len(old.port) - 1
+            for entries, values in zip(self._entries, (old.port, old.state, old.group), strict=True):
+                entries[: len(values)] = values
+
+    def _close(self) -> None:
+        """End the table that is being read, if any."""
+        if self._plft is None or self._guid is None:
+            return
+        guid, plft, last = self._guid, self._plft, self._top
+        here = place_of(guid, "")
+        if self._conflicts:
+            text = f"{self._conflicts} LIDs of switch 0x{guid:016x} have a second, different entry; the second is used"
+            self.notes.add("warning", "duplicate-entry", text, self._conflict_line, here)
+        if last > self._announced:
+            text = f"the table of switch 0x{guid:016x} has LID {last}, but announces LIDs to {self._announced} only"
+            self.notes.add("warning", "bad-entry", text, self._begun, here)
+        self._found.append((guid, self._begun, last))
+        if guid in self._switches:
+            self._keep(guid, plft, last)
+        else:
+            text = f"a table of switch 0x{guid:016x}, which is not in the topology: ignored"
+            self.notes.add("error", "unknown-switch", text, self._begun, here)
+        port, state, group = self._entries
+        port[: last + 1], state[: last + 1], group[: last + 1] = NONE, NO_STATE, 0
+        self._plft, self._top, self._conflicts, self._conflict_line = None, 0, 0, 0
+
+    def _keep(self, guid: int, plft: int, last: int) -> None:
+        """Store the table that ends."""
+        self._size += 4 * (last + 1)
+        if self._size >> 26:  # at intervals
+            require_memory(2.0 * self._size, f"the tables of {self.path}")
+            self._size = 0
+        old = self.raw.tables.get((guid, plft))
+        if self._complete is None:
+            self._complete = {number: tuple(parts.values()) for number, parts in self._groups.items()}
+        port, state, group = (column[: last + 1].copy() for column in self._entries)
+        line = self._begun if old is None else old.line
+        self.raw.tables[guid, plft] = _Table(port, state, group, self._complete, line)

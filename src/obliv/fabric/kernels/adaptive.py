@@ -1,0 +1,282 @@
+"""Kernels: what packets put on the channels if switches split them evenly, or choose as they like.
+
+Every LID has its rows in order, each after all rows that packets can come to from there, and for every row the least
+common denominator of the shares that go on from it. With `any_choice` a packet counts in full on every channel that it
+can take; then all denominators are 1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from obliv._util.typing import Array
+from obliv.fabric.kernels.choices import Choices
+from obliv.kernels import kernel
+
+__all__ = ["Classes", "Sums", "carry_shares", "denominators", "send", "shares_on", "sum_shares"]
+
+
+class Classes(NamedTuple):
+    """Classes of destinations that all switches but their own treat alike, and classes of sources.
+
+    The LIDs of class g are numbers ``ptr[g] <= q < ptr[g + 1]``: LID ``lid[q]`` stands for those of all members, its
+    rows are ``order[first[q]:first[q + 1]]`` with denominators `multiple`. Sources of class r begin at row ``row[r]``
+    and send ``times[r, q]`` of their routes to LID q, 0 where packets are left out.
+    """
+
+    ptr: Array
+    lid: Array
+    first: Array
+    order: Array
+    multiple: Array
+    row: Array
+    times: Array
+
+
+class Sums(NamedTuple):
+    """By channel: Σ over classes of the largest share of a source, largest shares of every source, and the total."""
+
+    columns: Array
+    rows: Array
+    total: Array
+
+
+@kernel
+def _common_multiple(one: int, two: int, limit: int) -> int:
+    """Return the least common multiple, -1 if it exceeds the limit."""
+    a, b = one, two
+    while b != 0:
+        a, b = b, a % b
+    if one // a > limit // two:
+        return -1
+    return one // a * two
+
+
+@kernel
+def denominators(classes: Classes, choices: Choices, any_choice: bool, limit: int) -> int:
+    """Store the denominators of the rows of all classes; return that of all sources, -1 where one exceeds the limit."""
+    ptr, ports, choice, first, _, to = choices
+    _, lid, begin, order, multiple, row, times = classes
+    own = np.zeros(len(first), np.int64)
+    common = 1
+    for q in range(len(lid)):
+        for at in range(begin[q], begin[q + 1]):
+            v = order[at]
+            n = choice[lid[q], v]
+            least = 1
+            if not any_choice:
+                for e in range(ptr[n], ptr[n + 1]):
+                    w = to[first[v] + np.int64(ports[e])]
+                    if w >= 0:
+                        least = _common_multiple(least, own[w], limit)
+                        if least < 0:
+                            return -1
+                size = int(ptr[n + 1] - ptr[n])
+                if least > limit // size:
+                    return -1
+                least *= size
+            own[v] = least
+            multiple[at] = least
+        for r in range(len(row)):
+            if times[r, q] > 0:
+                common = _common_multiple(common, own[row[r]], limit)
+                if common < 0:
+                    return -1
+    return common
+
+
+@kernel
+def send(
+    q: int, start: int, amount: int, classes: Classes, choices: Choices, any_choice: bool, mass: Array, share: Array
+) -> None:
+    """Send an amount from a row to a class; store what every row of the class passes on by each of its ports.
+
+    ``share[at]`` is that of the row in place `at` of the class's order; `mass` holds zeros before and after.
+    """
+    ptr, ports, choice, first, _, to = choices
+    lid, begin, order = classes.lid[q], classes.first[q], classes.order
+    mass[start] = amount
+    for at in range(classes.first[q + 1] - 1, begin - 1, -1):
+        v = order[at]
+        share[at - begin] = 0
+        if mass[v] == 0:
+            continue
+        n = choice[lid, v]
+        unit = mass[v] if any_choice else mass[v] // int(ptr[n + 1] - ptr[n])
+        share[at - begin] = unit
+        mass[v] = 0
+        for e in range(ptr[n], ptr[n + 1]):
+            w = to[first[v] + np.int64(ports[e])]
+            if w >= 0:
+                mass[w] = unit if any_choice else mass[w] + unit
+
+
+@kernel
+def _gather(
+    r: int,
+    g: int,
+    amount: int,
+    classes: Classes,
+    choices: Choices,
+    any_choice: bool,
+    channel: Array,
+    mass: Array,
+    share: Array,
+    carried: Array,
+    touched: Array,
+) -> int:
+    """Add what a source sends to a destination to `carried`, by channel; list and count the channels.
+
+    The source is of class r, the destination of class g, and `amount` is sent by each route. `carried` holds zeros.
+    """
+    ptr, ports, choice, first, _, _ = choices
+    count = 0
+    for q in range(classes.ptr[g], classes.ptr[g + 1]):
+        if classes.times[r, q] == 0:
+            continue
+        lid, start = classes.lid[q], classes.first[q]
+        whole = amount * int(classes.times[r, q])
+        send(q, classes.row[r], whole, classes, choices, any_choice, mass, share)
+        for at in range(start, classes.first[q + 1]):
+            unit = share[at - start]
+            if unit == 0:
+                continue
+            v = classes.order[at]
+            n = choice[lid, v]
+            for e in range(ptr[n], ptr[n + 1]):
+                c = channel[first[v] + np.int64(ports[e])]
+                if c >= 0:
+                    if carried[c] == 0:
+                        touched[count] = c
+                        count += 1
+                    carried[c] += unit
+    return count
+
+
+@kernel
+def sum_shares(
+    begin: int,
+    upto: int,
+    denominator: int,
+    demand: Array,
+    supply: Array,
+    classes: Classes,
+    choices: Choices,
+    any_choice: bool,
+    channel: Array,
+    sums: Sums,
+) -> None:
+    """Add what all sources send to some classes of destinations, by channel between switches.
+
+    Parameters
+    ----------
+    begin, upto : int
+        The classes.
+    denominator : int
+        What a route carries.
+    demand : int64 array, shape (2, classes of destinations)
+        What the members of a class take, and how many they are.
+    supply : int64 array, shape (classes of sources,)
+        What the members of a class send.
+    classes : Classes
+    choices : Choices
+    any_choice : bool
+    channel : int64 array, shape (slots,)
+        The number of each channel between switches, -1 for other slots.
+    sums : Sums
+        Added to; the rows have shape (classes of sources, channels).
+    """
+    rows, channels = len(choices.first), len(sums.columns)
+    mass, share = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
+    carried, top = np.zeros(channels, np.int64), np.zeros(channels, np.int64)
+    touched, seen = np.empty(channels, np.int64), np.empty(channels, np.int64)
+    for g in range(begin, upto):
+        met = 0
+        for r in range(len(classes.row)):
+            largest = sums.rows[r]
+            count = _gather(r, g, denominator, classes, choices, any_choice, channel, mass, share, carried, touched)
+            for k in range(count):
+                c = touched[k]
+                weight = carried[c]
+                carried[c] = 0
+                sums.total[c] += weight * supply[r] * demand[1, g]
+                if weight > largest[c]:
+                    largest[c] = weight
+                if weight > top[c]:
+                    if top[c] == 0:
+                        seen[met] = c
+                        met += 1
+                    sums.columns[c] += (weight - top[c]) * demand[0, g]
+                    top[c] = weight
+        for k in range(met):
+            top[seen[k]] = 0
+
+
+@kernel
+def carry_shares(
+    source: Array,
+    destination: Array,
+    amount: Array,
+    classes: Classes,
+    choices: Choices,
+    any_choice: bool,
+    channel: Array,
+    total: Array,
+) -> None:
+    """Add flows to the channels between switches: classes of sources and of destinations, and what a route carries."""
+    rows, channels = len(choices.first), len(total)
+    mass, share = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
+    carried, touched = np.zeros(channels, np.int64), np.empty(channels, np.int64)
+    for f in range(len(source)):
+        r, g = source[f], destination[f]
+        count = _gather(r, g, amount[f], classes, choices, any_choice, channel, mass, share, carried, touched)
+        for k in range(count):
+            total[touched[k]] += carried[touched[k]]
+            carried[touched[k]] = 0
+
+
+@kernel
+def shares_on(
+    v: int, port: int, denominator: int, classes: Classes, choices: Choices, any_choice: bool, share: Array
+) -> None:
+    """Add what every class of sources puts on the channel that leaves row v by a port, for every class of destinations.
+
+    The shares, zeros of shape (classes of sources, classes of destinations), are computed backwards from the channel.
+    """
+    ptr, ports, choice, first, _, to = choices
+    part = np.zeros(len(first), np.int64)  # of what a row sends, over its denominator
+    own = np.ones(len(first), np.int64)
+    for g in range(len(classes.ptr) - 1):
+        for q in range(classes.ptr[g], classes.ptr[g + 1]):
+            lid = classes.lid[q]
+            n = choice[lid, v]
+            used = False
+            for e in range(ptr[n], ptr[n + 1]):
+                used = used or ports[e] == port
+            if not used:
+                continue
+            found = False
+            for at in range(classes.first[q], classes.first[q + 1]):
+                u = classes.order[at]
+                m = choice[lid, u]
+                multiple = classes.multiple[at]
+                least = 1 if any_choice else multiple // int(ptr[m + 1] - ptr[m])
+                own[u] = multiple
+                if u == v:
+                    part[u] = least
+                    found = True
+                elif found:
+                    total = 0
+                    for e in range(ptr[m], ptr[m + 1]):
+                        w = to[first[u] + np.int64(ports[e])]
+                        if w >= 0 and part[w] > 0:
+                            total = 1 if any_choice else total + part[w] * (least // own[w])
+                    part[u] = total
+            for r in range(len(classes.row)):
+                if classes.times[r, q] > 0 and part[classes.row[r]] > 0:
+                    start = classes.row[r]
+                    share[r, g] += part[start] * (denominator // own[start]) * int(classes.times[r, q])
+            for at in range(classes.first[q], classes.first[q + 1]):
+                part[classes.order[at]] = 0
