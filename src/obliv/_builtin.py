@@ -31,7 +31,7 @@ _TOPOLOGIES = {
 _ROUTINGS = {
     "obliv.designs.saved": "design",
     "obliv.designs.two_turns": "2turn",
-    "obliv.fabric.specs": "far lft",
+    "obliv.fabric.specs": "lft far",
     "obliv.routings.cartesian.dimension_ordered": (
         "dor dim-order dim_order xy e-cube o1turn xy-yx xy_yx romm valiant val"
     ),

@@ -28,6 +28,7 @@ __all__ = ["MODES", "AdaptiveRouting", "AnyChoice", "GroupHops", "adaptive_routi
 
 #: What is assumed of the switches.
 MODES = ("static", "even", "worst")
+_ALIASES = {"any": "worst"}
 
 _NOTES = {
     "even": "a model: switches split the packets for a LID evenly over its group",
@@ -195,6 +196,7 @@ def adaptive_routing(
     mode : {"static", "even", "worst"}
         What is assumed of the switches: they use the static ports; they split packets evenly over the ports of a
         group; or they choose as they like, and every channel counts with the largest load that they can put on it.
+        ``any`` is another name for ``worst``.
     offset, missing
         As for :func:`obliv.fabric.routing`; packets arrive if they do so by all choices.
     spec : str, optional
@@ -220,6 +222,7 @@ def adaptive_routing(
     >>> obliv.worst_case(even).channel_load
     Fraction(1, 1)
     """
+    mode = _ALIASES.get(mode, mode)
     if mode not in MODES:
         raise SpecError(f"adaptive={mode[:40]!r}: {did_you_mean(mode, MODES)}")
     if missing not in ("refuse", "skip"):
