@@ -1,10 +1,11 @@
-"""The module of each built-in name of a topology, a routing or a traffic pattern, aliases included.
+"""The module of each built-in name of a topology, a routing or a traffic pattern, aliases included; and of pictures.
 
 Add a new name to its room and to this table; a test compares the table with what the modules register.
 """
 
 from __future__ import annotations
 
+from obliv._util.lazy import PICTURE
 from obliv.specs import CONVERTERS, FILE_FORMATS, MODULES, Converter, FileFormat
 
 __all__: list[str] = []
@@ -67,6 +68,8 @@ FILE_FORMATS["ibnetdiscover"] = FileFormat(
     "obliv.fabric.specs",
     "fabric",
 )
+
+PICTURE[:] = [("obliv.view.interactive.fragment", "fragment")]
 
 CONVERTERS["networkx"] = Converter("obliv.io.networkx", "from_networkx")
 

@@ -11,7 +11,10 @@ from typing import Any, NoReturn
 
 from obliv.errors import OblivError
 
-__all__ = ["attach", "refuse_calls"]
+__all__ = ["PICTURE", "attach", "picture_of", "refuse_calls"]
+
+#: The module and the function that draw what notebooks show; the top of the package fills it in.
+PICTURE: list[tuple[str, str]] = []
 
 
 def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -48,6 +51,11 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         return sorted([*homes(), *version])
 
     return get, listed
+
+
+def picture_of(shown: object) -> str:
+    """Return the HTML that a notebook shows below a table; its module is imported when a notebook asks for it."""
+    return "".join(getattr(importlib.import_module(module), function)(shown) for module, function in PICTURE)
 
 
 def refuse_calls(module: str, instead: str) -> None:

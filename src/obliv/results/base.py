@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from obliv import __version__
+from obliv._util.lazy import picture_of
 from obliv._util.text import html_table, printable
 from obliv.errors import FileError, extra
 from obliv.results.codec import Codec, Declaration, Record, entry
@@ -87,6 +88,7 @@ class Result(Record):
     marks: ClassVar[tuple[str, ...]] = ()  #: JSON keys that other classes of the same kind lack.
     table: ClassVar[str] = ""  #: The field whose records are the rows; without one the result is one row.
 
+    on_network: ClassVar[bool] = False  #: Whether notebooks draw the network of the result below its table.
     columns: ClassVar[tuple[str, ...]] = ()  #: The columns where a result may have no rows.
 
     topology: str = entry("", column="topology")
@@ -168,4 +170,5 @@ class Result(Record):
         return "\n".join(map(printable, lines))  # names of files and nodes may hold anything
 
     def _repr_html_(self) -> str:
-        return html_table(self.title, [("figure", "value"), *self.summary()])
+        table = html_table(self.title, [("figure", "value"), *self.summary()])
+        return table + picture_of(self) if self.on_network else table

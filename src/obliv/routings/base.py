@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from obliv._util.content import same_content, state_of
+from obliv._util.lazy import picture_of
 from obliv._util.progress import Progress, silent
 from obliv._util.rationals import integer
 from obliv._util.rng import Rng, generator
@@ -331,7 +332,7 @@ class Routing:
             ("channels", f"{topology.channels:,}"),
             *(("note", note) for note in self.notes),
         ]
-        return html_table(f"routing: {self.spec}", [("figure", "value"), *figures])
+        return html_table(f"routing: {self.spec}", [("figure", "value"), *figures]) + picture_of(self)
 
     def __repr__(self) -> str:
         return f"<Routing {self.spec} on {self.topology.spec}>"

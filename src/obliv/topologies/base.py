@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from obliv._util.arrays import positions
 from obliv._util.content import same_content, state_of
+from obliv._util.lazy import picture_of
 from obliv._util.text import did_you_mean, html_table
 from obliv._util.typing import NodeArray
 from obliv.errors import TopologyError
@@ -130,7 +131,7 @@ class Topology:
             ("capacity", str(self.capacity or "no closed form")),
             *(("note", note) for note in self.notes),
         ]
-        return html_table(f"topology: {self.spec}", [("figure", "value"), *figures])
+        return html_table(f"topology: {self.spec}", [("figure", "value"), *figures]) + picture_of(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Topology) or type(self) is not type(other):

@@ -122,6 +122,7 @@ class Throughput(Result):
     """
 
     kind: ClassVar[str] = "throughput"
+    on_network: ClassVar[bool] = True
     table: ClassVar[str] = "patterns"
 
     capacity: Fraction | None = entry(None, reason=NO_CAPACITY)

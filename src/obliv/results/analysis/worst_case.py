@@ -67,6 +67,7 @@ class WorstCase(Result):
     """
 
     kind: ClassVar[str] = "worst"
+    on_network: ClassVar[bool] = True
 
     channel_load: Fraction | Estimate = entry(Fraction(0), label="channel load", column="channel_load")
 

@@ -55,6 +55,7 @@ class WorstChannels(Result):
     """
 
     kind: ClassVar[str] = "worst-channels"
+    on_network: ClassVar[bool] = True
     table: ClassVar[str] = "channels"
 
     capacity: Fraction | None = entry(None, reason=NO_CAPACITY)

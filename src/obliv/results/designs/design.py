@@ -44,6 +44,7 @@ class Design(Result):
     """
 
     kind: ClassVar[str] = "design"
+    on_network: ClassVar[bool] = True
 
     objective: str = "worst"
     constraints: tuple[str, ...] = entry(

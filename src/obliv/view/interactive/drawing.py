@@ -15,18 +15,17 @@ from obliv.view.network.names import short_names
 
 __all__ = ["drawn_channels", "drawn_nodes", "require_drawable"]
 
-_MOST_CHANNELS = 20_000  # beyond that a page is slow and the picture unreadable
-_CURVED = 3_000  # channels; those of larger networks are straight lines
+_CURVED = 8_000  # channels; those of larger networks are straight lines
 _CLOSE = 0.008  # largest distance between a line and what is drawn of it; neighbors are one apart
 _DIGITS = 3
 
 
-def require_drawable(topology: Topology) -> None:
-    """Raise TooLargeError for networks that a page cannot draw."""
-    if max(topology.channels, topology.nodes) > _MOST_CHANNELS:
+def require_drawable(topology: Topology, most: int) -> None:
+    """Raise TooLargeError for a network with more nodes or channels than a page draws."""
+    if max(topology.channels, topology.nodes) > most:
         raise TooLargeError(
             f"{topology.spec} has {topology.nodes:,} nodes and {topology.channels:,} channels; "
-            f"a page draws up to {_MOST_CHANNELS:,} of each"
+            f"up to {most:,} of each are drawn"
         )
 
 

@@ -13,12 +13,15 @@ from obliv.checker.flows.sources import source_flows
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.errors import InputError, OblivError
 from obliv.loads.base import PairLoads
+from obliv.patterns.make import traffic as traffic_of
 from obliv.patterns.standard import uniform
-from obliv.results import Estimate, WorstCase
+from obliv.results import Estimate, Result, Throughput, WorstCase
 from obliv.results.format import shown
 from obliv.results.numbers import as_float
 from obliv.routings.base import Routing
+from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
+from obliv.topologies.make import topology as topology_of
 from obliv.view.interactive.certified import claim_of, page_proof
 from obliv.view.interactive.drawing import drawn_channels, require_drawable
 from obliv.view.interactive.own_worst import own_worst
@@ -28,7 +31,7 @@ from obliv.view.network.witness import Witness, witness
 __all__ = ["VERSION", "Limits", "network_payload"]
 
 _MOST_PAIRS = 2_000  # listed for the worst channel where the loads of all pairs are left out
-Subject = Topology | Routing | PairLoads | WorstCase
+Subject = Topology | Routing | PairLoads | Result
 VERSION = 1  #: Of the form; scripts refuse others.
 
 
@@ -43,12 +46,15 @@ class Limits:
     seconds : float
         For computing these loads.
     solved : int
-        Terminals times channels up to which a worst case is computed for a routing that comes without one.
+        Terminals times channels up to which loads and a worst case are computed for a routing that comes without them.
+    channels : int
+        Channels, and nodes, that are drawn.
     """
 
     room: int = 1_000_000
     seconds: float = 20.0
-    solved: int = 100_000
+    solved: int = 300_000
+    channels: int = 20_000
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,8 @@ class _Shown:
     loads: PairLoads | None = None
     result: WorstCase | None = None
     witness: Witness | None = None
+    traffics: tuple[str, ...] = ()
+    missing: str = "there is no routing"  #: Why there are no loads.
 
     @property
     def exact(self) -> bool:
@@ -72,9 +80,9 @@ def network_payload(subject: Subject, limits: Limits | None = None) -> dict[str,
 
     Parameters
     ----------
-    subject : Topology, Routing, PairLoads or WorstCase
-        A network; or loads, with the worst case if that is quick; or a worst case, whose routing is built from its spec
-        where the result was loaded.
+    subject : Topology, Routing, PairLoads or Result
+        A network; or loads, with the worst case if that is quick; or a result about them, whose routing is built from
+        its spec where the result was loaded.
     limits : Limits, optional
         What it may take.
 
@@ -100,14 +108,14 @@ def network_payload(subject: Subject, limits: Limits | None = None) -> dict[str,
     limits = limits or Limits()
     this = _shown_of(subject, limits)
     topology = this.topology
-    require_drawable(topology)
+    require_drawable(topology, limits.channels)
     nodes, channels, radius = drawn_channels(topology)
     views = list(_views(this))
     crossing, reason = _crossing(this, limits)
     proof, why = (None, reason) if crossing is None else _proof(this)
     own = own_worst(this.loads) if crossing is not None and this.loads is not None else None
     if own is not None:
-        views.insert(1, _view("own", "worst load of each channel by itself", own.pop("loads")))
+        views.insert(1, _view("own", "worst load of each channel by itself", "its own worst load", own.pop("loads")))
     if views:
         for channel, load in zip(channels, views[0]["loads"], strict=True):
             channel |= {"load": load, "value": as_float(Fraction(load))}
@@ -134,22 +142,36 @@ def _shown_of(subject: Any, limits: Limits) -> _Shown:
     """Return what is to be shown; a small routing gets its worst case."""
     if isinstance(subject, Topology):
         return _Shown(subject)
-    if isinstance(subject, WorstCase):
+    if isinstance(subject, WorstCase) and subject.channel is not None:
         return _of_result(subject, limits)
+    if isinstance(subject, Result):
+        traffics = tuple(row.traffic for row in subject.patterns) if isinstance(subject, Throughput) else ()
+        return replace(_shown_of(_subject_of(subject), limits), traffics=traffics)
     if isinstance(subject, PairLoads):
         return _Shown(subject.topology, None, subject)
     if not isinstance(subject, Routing):
-        raise InputError(f"a page shows a topology, a routing, loads or a worst case, not {type(subject).__name__}")
-    loads = subject.pair_loads()
-    loaded = _Shown(subject.topology, subject, loads)
+        raise InputError(f"a page shows a topology, a routing, loads or a result, not {type(subject).__name__}")
+    require_drawable(subject.topology, limits.channels)
     if not _solvable(subject.topology, limits):
-        return loaded
+        return _Shown(subject.topology, subject, missing="loads are not computed for a network of this size")
+    loaded = _Shown(subject.topology, subject, subject.pair_loads())
     result = _worst_case(subject)
     return loaded if result.channel is None else replace(loaded, result=result, witness=witness(result))
 
 
+def _subject_of(result: Result) -> Any:
+    """Return what a result is about; built from its specs where the result was loaded."""
+    if result.subject is not None:
+        return result.subject
+    if not result.routing:
+        return topology_of(result.topology)
+    return routing_of(result.routing, result.topology)
+
+
 def _of_result(result: WorstCase, limits: Limits) -> _Shown:
     """Return a worst case with its certificate, which is computed where it is missing and that is quick."""
+    if isinstance(result.subject, Routing | PairLoads):
+        require_drawable(result.subject.topology, limits.channels)
     seen = witness(result)
     missing = result.certificate is None and not isinstance(result.channel_load, Estimate)
     if missing and seen.routing is not None and _solvable(seen.topology, limits):
@@ -173,16 +195,23 @@ def _views(this: _Shown) -> Iterator[dict[str, Any]]:
     """Yield the loads by which channels can be colored, the first one first."""
     if this.loads is None or not this.topology.channels:
         return
-    estimated = "" if this.exact else " (estimated)"
+    about = "" if this.exact else " (estimated)"
+    for spec in this.traffics:
+        if spec != "uniform":
+            yield _view(f"traffic:{spec}", f"load under {spec}{about}", f"under {spec}", _under(this, spec))
     if this.witness is not None:
         loads = this.loads.under(this.witness.traffic)
-        yield _view("worst", f"load under the worst traffic{estimated}", loads)
+        yield _view("worst", f"load under the worst traffic{about}", "under the worst traffic", loads)
     everywhere = this.loads.under(uniform(this.topology))
-    yield _view("uniform", f"load under uniform traffic{estimated}", everywhere)
+    yield _view("uniform", f"load under uniform traffic{about}", "under uniform traffic", everywhere)
 
 
-def _view(kind: str, label: str, loads: Sequence[Any]) -> dict[str, Any]:
-    return {"kind": kind, "label": label, "loads": list(map(str, loads))}
+def _under(this: _Shown, spec: str) -> Sequence[Fraction]:
+    return [] if this.loads is None else this.loads.under(traffic_of(spec, this.topology))
+
+
+def _view(kind: str, label: str, short: str, loads: Sequence[Any]) -> dict[str, Any]:
+    return {"kind": kind, "label": label, "short": short, "loads": list(map(str, loads))}
 
 
 def _worst(result: WorstCase, seen: Witness) -> dict[str, Any]:
@@ -203,7 +232,7 @@ def _crossing(seen: _Shown, limits: Limits) -> tuple[dict[str, Any] | None, str]
     """Return the loads of all pairs, or why they are left out."""
     loads, topology = seen.loads, seen.topology
     if loads is None:
-        return None, "there is no routing"
+        return None, seen.missing
     if not seen.exact:
         return None, "the loads are estimates"
     limit = TimeLimit(time.perf_counter() + limits.seconds)

@@ -56,7 +56,7 @@
     box.append(make("h3", {}, "Channel " + c + (worst ? " (worst)" : "")), make("p", { class: "on-ends" }, ends(payload, c)));
     const facts = make("dl", {});
     const fact = (name, text) => facts.append(make("dt", {}, name), make("dd", {}, text));
-    for (const view of payload.views) fact(view.label, draw.shown(view.loads[c]));
+    for (const view of payload.views) fact(view.short || view.label, draw.shown(view.loads[c]));
     if (worst && payload.worst.load === null) fact("worst load", payload.worst.text);
     if (channel.bandwidth !== "1") fact("bandwidth", draw.shown(channel.bandwidth));
     if (state.loads) {

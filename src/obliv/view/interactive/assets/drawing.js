@@ -175,9 +175,10 @@
       swatch.title = Number((top * k / STEPS).toPrecision(3)) + " to " + Number((top * (k + 1) / STEPS).toPrecision(3));
       scale.append(swatch);
     }
-    box.append(make("span", {}, "0"), scale, make("span", {}, shown(largest)));
+    const group = (...parts) => { const span = make("span", { class: "on-group" }); span.append(...parts); box.append(span); };
+    group(make("span", {}, "0"), scale, make("span", {}, shown(largest)));
     if (values.some((value) => value === 0)) {
-      box.append(make("i", { class: "on-swatch on-fill-idle" }), make("span", {}, "no load"));
+      group(make("i", { class: "on-swatch on-fill-idle" }), make("span", {}, "no load"));
     }
     return box;
   }

@@ -100,7 +100,7 @@
     parts.legend = make("div", {});
     parts.proof = make("p", { class: "on-proof", role: "status" });
     const picture = make("div", { class: "on-frame" });
-    parts.svg.append(parts.channels, parts.mark, parts.nodes, parts.flows);
+    parts.svg.append(parts.channels, parts.mark, parts.flows, parts.nodes);
     picture.append(parts.svg, parts.legend);
     const body = make("div", { class: "on-body" });
     body.append(picture, parts.panel);
