@@ -8,6 +8,7 @@ from obliv.view.charts.base import light_frame as light_frame
 from obliv.view.charts.comparison import plot_comparison as plot_comparison
 from obliv.view.charts.throughput import plot_throughput as plot_throughput
 from obliv.view.dispatch import plot as plot
+from obliv.view.interactive.fragment import write_network as write_network
 from obliv.view.network.channels import draw_loads as draw_loads
 from obliv.view.network.channels import draw_topology as draw_topology
 from obliv.view.network.cycle import plot_deadlock as plot_deadlock

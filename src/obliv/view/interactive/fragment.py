@@ -6,14 +6,16 @@ import html
 import json
 from base64 import b64encode
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
+from obliv._util.files import write_whole
 from obliv._util.text import printable
 from obliv.errors import TooLargeError
 from obliv.view.interactive.assets import asset, script, style
 from obliv.view.interactive.payload import Limits, network_payload
 
-__all__ = ["document", "fragment", "json_text"]
+__all__ = ["document", "fragment", "json_text", "write_network"]
 
 _ROOM = 700_000  # characters of the data in a notebook
 _CHANNELS = 4_000  # of a network that is drawn in a notebook
@@ -51,6 +53,37 @@ def fragment(subject: Any) -> str:
     look = f"width:100%;height:{_height(payload)}px;border:0"
     label = f'title="{html.escape(printable(title))}"'
     return f'<iframe sandbox="allow-scripts" {label} loading="lazy" style="{look}" srcdoc=\'{page}\'></iframe>'
+
+
+def write_network(subject: Any, path: str | Path) -> None:
+    """Write a network with its loads as a web page that needs no server and contacts nobody.
+
+    Pointing at a channel, or focusing it with the arrow keys, shows its loads, its worst traffic and the pairs that
+    cross it. Where the loads of all pairs fit into the page, it checks the proof of the worst case itself.
+
+    Parameters
+    ----------
+    subject : Topology, Routing, PairLoads or Result
+        A network, a routing, or a result about them; small routings get their worst case.
+    path : path-like
+
+    Raises
+    ------
+    TooLargeError
+        If the network has more than 20,000 nodes or channels.
+    FileError
+        If the page cannot be written.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     obliv.view.write_network(obliv.worst_case("mesh:4x4", "romm"), f"{folder}/romm.html")
+    """
+    payload = network_payload(subject)
+    title = " on ".join(part for part in (payload["routing"], payload["topology"]) if part)
+    write_whole(path, document([payload], title).encode())
 
 
 def document(payloads: list[dict[str, Any]], title: str) -> str:
