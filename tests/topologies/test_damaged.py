@@ -36,6 +36,14 @@ def test_a_damaged_mesh_is_the_mesh_without_what_failed(routing: str) -> None:
     assert obliv.topology(str(damaged)) == damaged
 
 
+def test_patterns_are_those_of_the_network_before_the_failures_while_all_terminals_are_left() -> None:
+    mesh, damaged = obliv.mesh(4, 4), obliv.topology("damaged:mesh:4x4,5-6")
+    for pattern in ("transpose", "tornado", "nearest-neighbor", "mesh2d:seed=3"):
+        assert obliv.traffic(pattern, damaged) == obliv.traffic(pattern, mesh)
+    with pytest.raises(obliv.TrafficError, match="transpose needs a network with coordinates"):
+        obliv.traffic("transpose", obliv.topology("damaged:mesh:4x4,5"))
+
+
 def test_two_lines_of_a_cut_ring_by_pencil() -> None:
     """Without link 5-0 a ring of 6 is a line: its middle channel carries what 3 terminals send to 3 others."""
     assert obliv.worst_case("damaged:ring:6,5-0", "ecmp").channel_load == 3

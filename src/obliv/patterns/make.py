@@ -58,7 +58,7 @@ def traffic(spec: str | Traffic, topology: str | Topology | None = None) -> Traf
         parts = [weight * traffic(part, network) for weight, part in mix]
         pattern = reduce(add, parts)
     else:
-        pattern = PATTERNS.make(spec, network)
+        pattern = PATTERNS.make(spec, network.pattern_base)
         if not isinstance(pattern, Traffic):
             raise TrafficError(f"{spec}: the registered function returned {type(pattern).__name__}, not a Traffic")
         if pattern.spec in ("permutation", "matrix"):  # the function gave no name

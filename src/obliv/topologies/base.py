@@ -292,6 +292,11 @@ class Topology:
         """Height of every node where the network is built as a hierarchy, 0 at the bottom; None for others."""
         return None
 
+    @property
+    def pattern_base(self) -> Topology:
+        """The network that defines traffic patterns: this one, or the one before failures that left all terminals."""
+        return self
+
     def name_of(self, node: int) -> str:
         """Return the name of a node in messages and tables."""
         if not self.labels:

@@ -16,7 +16,7 @@ from obliv.topologies.base import Topology
 from obliv.topologies.layout_hint import LayoutHint
 from obliv.topologies.make import topology
 
-__all__ = ["Damaged", "damaged", "link_of", "link_text", "node_text"]
+__all__ = ["Damaged", "damaged", "failure_name", "link_of", "link_text", "node_text"]
 
 _SHOWN = 3  # names of nodes in messages
 
@@ -29,13 +29,21 @@ class Damaged(Topology):
     ----------
     base : Topology
         The network before the failures.
+    failed : tuple of str
+        What failed, as in the spec.
     node_of, channel_of : int array
         The number in `base` of every node and every channel.
     """
 
     base: Topology | None = None
+    failed: tuple[str, ...] = ()
     node_of: NodeArray | None = None
     channel_of: Array | None = None
+
+    @property
+    def pattern_base(self) -> Topology:
+        """The network before the failures if no terminal is lost."""
+        return self.base if self.base is not None and len(self.terminals) == len(self.base.terminals) else self
 
     @property
     def heights(self) -> NodeArray | None:
@@ -105,7 +113,8 @@ def damaged(network: str, *failed: str, component: str = "") -> Topology:
         raise TopologyError(f"{spec}: no terminal is left")
     notes = list(base.notes)
     up = _connected(base, up, open_, spec, component, notes)
-    return _left(base, up, open_ & up[base.tail] & up[base.head], spec, tuple(notes))
+    left = _left(base, up, open_ & up[base.tail] & up[base.head], spec, tuple(notes))
+    return replace(left, failed=tuple(texts))
 
 
 def link_of(base: Topology, channel: int) -> tuple[int, ...]:
@@ -129,6 +138,22 @@ def link_text(base: Topology, channel: int) -> str:
     parallel = _links(base, *ends)
     number = f"#{parallel.index(link)}" if len(parallel) > 1 else ""
     return "-".join(node_text(base, node) for node in ends) + number
+
+
+def failure_name(base: Topology, text: str) -> str:
+    """Return what failed by the names of its nodes, from a text of a spec.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> failure_name(obliv.mesh(3, 3), "0-1")
+    'link (0,0) - (1,0)'
+    """
+    found = _named(base, text)
+    if isinstance(found, int):
+        return f"node {base.name_of(found)}"
+    ends = (base.name_of(int(end[found[0]])) for end in (base.tail, base.head))
+    return "link " + " - ".join(ends) + "".join(text.rpartition("#")[1:] if "#" in text else ())
 
 
 def node_text(base: Topology, node: int) -> str:
