@@ -89,6 +89,8 @@
     return line;
   }
 
+  const removedLines = (payload) => payload.removed ? payload.removed.channels.flatMap((list) => list.map(points)) : [];
+
   // The box around all nodes and lines.
   function boxOf(payload, lines) {
     const box = [Infinity, Infinity, -Infinity, -Infinity], margin = payload.radius + 0.1;
@@ -98,6 +100,8 @@
     };
     for (const node of payload.nodes) grow(node.x, node.y, margin);
     for (const list of lines) for (const line of list) for (const [x, y] of line) grow(x, y, 0.1);
+    for (const line of removedLines(payload)) for (const [x, y] of line) grow(x, y, 0.1);
+    for (const node of payload.removed ? payload.removed.nodes : []) grow(node.x, node.y, margin);
     return payload.nodes.length ? { x: box[0], y: box[1], w: box[2] - box[0], h: box[3] - box[1] }
       : { x: 0, y: 0, w: 1, h: 1 };
   }
@@ -185,6 +189,6 @@
 
   root.OblivDrawing = {
     make: make, shape: shape, linesOf: linesOf, ribbon: ribbon, path: path, flow: flow, boxOf: boxOf, locator: locator,
-    step: step, valueOf: valueOf, shown: shown, legend: legend, STEPS: STEPS,
+    step: step, valueOf: valueOf, shown: shown, legend: legend, STEPS: STEPS, removedLines: removedLines,
   };
 })(typeof globalThis === "undefined" ? this : globalThis);

@@ -5,7 +5,8 @@
 //   OblivNetwork.update(element, payload)   replace what is drawn there
 //
 // Pointing at a channel, or focusing it with Tab and the arrow keys, shows its loads, its worst traffic and the pairs
-// that cross it.  Names come from files of others: they are set as text only.
+// that cross it; the element then gets an event "obliv-channel".  Names come from files of others: they are set as text
+// only.  What `payload.removed` holds, nodes and lines of channels, is drawn as a faint trace.
 (function (root) {
   const SINGLE = 1500; // channels; those of larger networks are drawn together, one shape for each color
   const REACH = 14; // pixels from the pointer to a channel
@@ -100,7 +101,7 @@
     parts.legend = make("div", {});
     parts.proof = make("p", { class: "on-proof", role: "status" });
     const picture = make("div", { class: "on-frame" });
-    parts.svg.append(parts.channels, parts.mark, parts.flows, parts.nodes);
+    parts.svg.append(traces(payload), parts.channels, parts.mark, parts.flows, parts.nodes);
     picture.append(parts.svg, parts.legend);
     const body = make("div", { class: "on-body" });
     body.append(picture, parts.panel);
@@ -108,6 +109,19 @@
     drawNodes(state);
     look(state);
     listen(state);
+  }
+
+  // What was removed from the network.
+  function traces(payload) {
+    const { shape, path, removedLines } = root.OblivDrawing, group = shape("g", { class: "on-removed", "aria-hidden": "true" });
+    const lines = removedLines(payload);
+    if (lines.length) group.append(shape("path", { d: path(lines) }));
+    for (const node of payload.removed ? payload.removed.nodes : []) {
+      const circle = shape("circle", { cx: node.x, cy: node.y, r: payload.radius });
+      circle.append(shape("title", {}, node.name + ", removed"));
+      group.append(circle);
+    }
+    return group;
   }
 
   function drawNodes(state) {
@@ -181,6 +195,7 @@
     const { ribbon, flow, shape } = root.OblivDrawing, { payload, parts } = state;
     state.chosen = c;
     state.pinned = Boolean(pinned);
+    state.element.dispatchEvent(new CustomEvent("obliv-channel", { detail: { channel: c, pinned: state.pinned } }));
     root.OblivDetails.show(state, parts.panel, c);
     parts.flows.replaceChildren();
     for (const node of parts.nodes.querySelectorAll(".on-end")) node.classList.remove("on-end");
