@@ -20,6 +20,7 @@ __all__ = [
     "GZIP",
     "PACKED",
     "read_bytes",
+    "read_only_from",
     "read_source",
     "read_text",
     "require_file",
@@ -74,8 +75,19 @@ def _read_once(path: str | Path) -> tuple[bytes, str]:
     return data, digest
 
 
+_readable: list[Path] | None = None  # None: every file
+
+
+def read_only_from(paths: Iterable[str | Path]) -> None:
+    """Let this process read no other input files than these, and those in these folders, from now on."""
+    global _readable
+    _readable = [Path(path).resolve() for path in paths]
+
+
 def require_file(path: str | Path) -> int:
     """Return the size of a regular file in bytes; FileError if it does not exist, is not a regular file or is empty."""
+    if _readable is not None and not _may_be_read(path):
+        raise FileError("may not be read from here: name it, or its folder, with --files on the command line", path)
     try:
         status = Path(path).stat()
     except FileNotFoundError:
@@ -91,6 +103,14 @@ def require_file(path: str | Path) -> int:
     if status.st_size == 0:
         raise FileError("the file is empty", path)
     return status.st_size
+
+
+def _may_be_read(path: str | Path) -> bool:
+    try:
+        real = Path(path).resolve()
+    except (OSError, ValueError, RuntimeError):  # a loop of links, a NUL in the name
+        return False
+    return any(real == allowed or allowed in real.parents for allowed in _readable or ())
 
 
 def unpacked(pieces: Iterable[bytes], path: str | Path, most: int, size: int = 1 << 22) -> Iterator[bytes]:

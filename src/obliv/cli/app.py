@@ -31,6 +31,7 @@ VERBS = {
     "fabric": ("fabric.app:app", "Check InfiniBand fabrics, analyze and improve their tables."),
     "study": ("study.app:app", "Compute many cells and keep them: topologies, routings, measures."),
     "report": ("report:report", "Write studies and saved results as one web page."),
+    "explore": ("explore:explore", "Show one network live in the browser while you change it."),
     "reproduce": ("reproduce:reproduce", "Compute a paper's tables beside the published numbers."),
 }
 
@@ -64,11 +65,12 @@ class Verbs(TyperGroup):
             formatter.write_dl([(name, summary) for name, (_, summary) in VERBS.items()])
 
 
-def _import(files: list[str]) -> None:
+def _import(context: typer.Context, files: list[str]) -> None:
     if files:
         from obliv.specs.imports import run_files
 
         run_files(files)
+        context.meta.setdefault("obliv.imports", []).extend(files)
 
 
 ImportOption = Annotated[

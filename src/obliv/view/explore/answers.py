@@ -1,0 +1,261 @@
+"""The answers to a question of a page, part by part: results, their text, and the network as a page draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import obliv
+from obliv._util.cost import Cost, listening
+from obliv._util.progress import Progress
+from obliv._util.text import plural
+from obliv.errors import MissingExtraError, OblivError, TooLargeError
+from obliv.results import Result, WorstCase
+from obliv.routings.base import Routing
+from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES
+from obliv.topologies.damaged import Damaged, failure_name
+from obliv.view.explore.in_place import drawn, drawn_network, network_in_place, whole_of
+from obliv.view.explore.question import Question, commands
+from obliv.view.interactive.payload import Limits
+
+__all__ = ["Message", "answer", "prepare"]
+
+#: A line of an answer, as JSON types; `kind` says what it is.
+Message = dict[str, Any]
+
+
+def prepare() -> None:
+    """Import what most answers need, before the first question."""
+    obliv.worst_case("mesh:2x2", "ecmp")
+
+
+def answer(question: Question, emit: Callable[[Message], None], imports: Sequence[str] = ()) -> None:
+    """Compute the wanted parts of a question and pass each to `emit` when it is there.
+
+    A part that fails passes its error, in one line, and the others go on.
+
+    Parameters
+    ----------
+    question : Question
+    emit : callable
+        Takes the messages.
+    imports : sequence of str
+        Python files behind the names, for the commands.
+    """
+    _forget_files()
+    for part in question.want:
+
+        def step(what: str, share: float, part: str = part) -> None:
+            if isinstance(what, Cost):
+                emit({"kind": "cost", "part": part, "text": what})
+            else:
+                emit({"kind": "progress", "part": part, "text": what, "share": min(float(share), 1.0)})
+
+        step("starting", 0.0)
+        with listening(step):
+            missing = _missing(part, question)
+            if missing is not None:
+                emit(missing)  # once: all other parts need it, too
+                break
+            for name, call in _calls(part, question, step, imports):
+                emit(_tried(part, name, call))
+        emit({"kind": "done", "part": part})
+    emit({"kind": "end"})
+
+
+def _missing(part: str, question: Question) -> Message | None:
+    """Return the error of the topology or the routing that a part needs, None where they can be made."""
+    if part == "names":
+        return None
+    needed: list[tuple[str, Callable[[], Any]]] = [("topology", lambda: network_in_place(question.spec))]
+    needed += [("routing", lambda: _case(question))] * (part != "network")
+    for what, make in needed:
+        found = _tried(what, "", lambda make=make: {"made": make() is not None})  # type: ignore[misc]
+        if found["kind"] == "error":
+            return found
+    return None
+
+
+def _tried(part: str, name: str, call: Callable[[], Message]) -> Message:
+    """Return the answer of a part, or its error in one line."""
+    place = {"part": part, "name": name} if name else {"part": part}
+    try:
+        return {"kind": "part", **place, **call()}
+    except OblivError as error:
+        text = str(error)
+    except MemoryError:
+        text = "the problem does not fit in memory; choose a smaller network"
+    except OSError as error:
+        text = f"{error.filename}: {error.strerror or error}"
+    except Exception as error:  # a bug, or a user's own routing: the page goes on
+        text = f"internal error: {type(error).__name__}: {error!s:.200}"
+    return {"kind": "error", **place, "text": " ".join(text.split())}
+
+
+def _calls(
+    part: str, question: Question, step: Progress, imports: Sequence[str]
+) -> Iterator[tuple[str, Callable[[], Message]]]:
+    """Yield what to call for a part: once, or for traffic once a pattern."""
+    if part == "traffic":
+        for pattern in question.traffic:
+            yield pattern, lambda pattern=pattern: _traffic(question, pattern, step)  # type: ignore[misc]
+    elif part == "network":
+        yield "", lambda: _network(question, imports)
+    elif part != "average" or question.samples:
+        yield "", lambda: _PARTS[part](question, step)
+
+
+def _network(question: Question, imports: Sequence[str]) -> Message:
+    """Return the network: its size, what failed, its drawing without loads, and the commands of all parts."""
+    network = network_in_place(question.spec)
+    base = whole_of(network)
+    _note_files(network)
+    return {
+        "spec": network.spec,
+        "base": base.spec,
+        "failed": [
+            {"text": text, "name": failure_name(base, text)}
+            for text in (network.failed if isinstance(network, Damaged) else ())
+        ],
+        "largest": network.spec.endswith(",component=largest"),
+        "notes": list(network.notes),
+        "nodes": network.nodes,
+        "terminals": len(network.terminals),
+        "channels": network.channels,
+        "files": bool(network.sources),
+        "commands": commands(question, imports),
+        **drawn_network(network),
+    }
+
+
+def _worst(question: Question, step: Progress) -> Message:
+    routing, result = _case(question).routing, _solved(question, step)
+    said = _said(result)
+    said["result"].pop("certificate", None)
+    return {**said, "notes": [*routing.notes, *_skipped(routing)], **_drawing(question, result)}
+
+
+def _proof(question: Question, step: Progress) -> Message:
+    """Return the drawing with the loads of all pairs, from which the page proves the worst case."""
+    result = _solved(question, step)
+    return {**_drawing(question, result, pairs=True), "files": bool(result.provenance.sources)}
+
+
+def _drawing(question: Question, result: WorstCase, pairs: bool = False) -> Message:
+    """Return the drawing of a worst case, nothing for a network that is too large or has no channels."""
+    if result.channel is None:
+        return {}
+    with suppress(TooLargeError):
+        return {"payload": drawn(_case(question).routing.topology, result, pairs=pairs)}
+    return {}
+
+
+def _claim(question: Question, step: Progress) -> Message:
+    """Return the claim that ``obliv worst --output`` would save."""
+    result = _solved(question, step)
+    if result.certificate is None:
+        result = obliv.worst_case(_case(question).routing, certificate=True, progress=step)
+    return {"result": result.to_dict()}
+
+
+def _hops(question: Question, step: Progress) -> Message:
+    return _said(obliv.locality(_case(question).routing, progress=step))
+
+
+def _traffic(question: Question, pattern: str, step: Progress) -> Message:
+    routing = _case(question).routing
+    flow = obliv.traffic(pattern, routing.topology)
+    said = _said(obliv.throughput(routing, flow, progress=step))
+    loads = routing.pair_loads().under(flow)
+    return {**said, "notes": list(flow.notes), "loads": list(map(str, loads))}
+
+
+def _deadlock(question: Question, step: Progress) -> Message:
+    return _said(obliv.deadlock(_case(question).routing, question.scheme, progress=step))
+
+
+def _average(question: Question, step: Progress) -> Message:
+    return _said(obliv.average_case(_case(question).routing, question.samples, question.seed, progress=step))
+
+
+def _names(question: Question, step: Progress) -> Message:
+    """Return what specs can begin with, an example and a line for each, and the virtual-channel schemes."""
+    from obliv.analysis.deadlocks.schemes import SCHEMES
+
+    kinds = {"topologies": TOPOLOGIES, "routings": ROUTINGS, "traffic": PATTERNS}
+    names = {kind: [[entry.example, entry.summary] for entry in registry] for kind, registry in kinds.items()}
+    return {**names, "schemes": list(SCHEMES)}
+
+
+_PARTS: dict[str, Callable[[Question, Progress], Message]] = {
+    "worst": _worst,
+    "hops": _hops,
+    "proof": _proof,
+    "deadlock": _deadlock,
+    "average": _average,
+    "claim": _claim,
+    "names": _names,
+}
+
+
+def _said(result: Result) -> Message:
+    """Return a result as JSON and as the lines that the command line prints."""
+    lines = [list(line) for line in result.summary()]
+    return {"result": result.to_dict(), "lines": lines, "files": bool(result.provenance.sources)}
+
+
+def _skipped(routing: Routing) -> list[str]:
+    if not (routing.partial and routing.skipped):
+        return []
+    return [f"{plural(routing.skipped, 'pair')} whose packets do not arrive are left out"]
+
+
+@dataclass
+class _Case:
+    """A routing, and its worst case once it is known."""
+
+    routing: Routing
+    worst: WorstCase | None = None
+
+
+@lru_cache(2)
+def _made(topology: str, routing: str) -> _Case:
+    network = network_in_place(topology)
+    with suppress(MissingExtraError):
+        network = obliv.with_capacity(network)  # as the command line does
+    return _Case(obliv.routing(routing, network))
+
+
+def _case(question: Question) -> _Case:
+    case = _made(question.spec, question.routing)
+    _note_files(case.routing.topology, case.routing)
+    return case
+
+
+def _solved(question: Question, step: Progress) -> WorstCase:
+    """Return the worst case, with its certificate on small networks, where that takes hardly longer."""
+    case = _case(question)
+    if case.worst is None:
+        network = case.routing.topology
+        small = len(network.terminals) * network.channels <= Limits().solved
+        case.worst = obliv.worst_case(case.routing, certificate=small, progress=step)
+    return case.worst
+
+
+_files: set[str] = set()  # that were read
+
+
+def _note_files(*made: Any) -> None:
+    for each in made:
+        _files.update(path for path, _ in each.sources)
+
+
+def _forget_files() -> None:
+    """Forget what was read from files, which can have changed since the last question."""
+    if _files:
+        network_in_place.cache_clear()
+        _made.cache_clear()
+        _files.clear()

@@ -1,0 +1,199 @@
+"""The server of the page: three kinds of addresses below the token, on the loopback interface only."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+import os
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib import resources
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from obliv.errors import InputError
+from obliv.view.explore.question import Question, question_of
+from obliv.view.explore.security import Guard, hosts_of
+from obliv.view.explore.state import State
+from obliv.view.explore.workers import Workers
+from obliv.view.interactive.assets import SCRIPT_FILES, asset
+
+__all__ = ["listen", "page_app", "serve"]
+
+_LARGEST = 64 * 1024  # bytes of a question
+_CONNECTIONS = 64
+HOST = "127.0.0.1"
+
+
+def page_app(token: str, port: int, start: Question, workers: Workers) -> Guard:
+    """Return the ASGI application of the page.
+
+    Parameters
+    ----------
+    token : str
+    port : int
+        The port of the server, which the Host of every request must name.
+    start : Question
+        What the page shows first.
+    workers : Workers
+        They are closed with the application.
+    """
+    page, files = _page(start), _files()
+
+    async def index(request: Request) -> Response:
+        return Response(page, media_type="text/html")
+
+    async def asset(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in files:
+            return Response("404 not found\n", 404, media_type="text/plain")
+        return Response(files[name], media_type=_TYPES[name.rpartition(".")[2]])
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        workers.warm()
+        app.state.answers = State(workers)
+        try:
+            yield
+        finally:
+            workers.close()
+
+    routes = [
+        Route("/", index, methods=["GET"]),
+        Route("/ask", _ask, methods=["POST"]),
+        Route("/{name}", asset, methods=["GET"]),
+    ]
+    return Guard(Starlette(routes=routes, lifespan=lifespan), token, hosts_of(port))
+
+
+async def _ask(request: Request) -> Response:
+    """Answer a question as lines of JSON, each when it is there."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        return JSONResponse({"error": "the question is not of the type application/json"}, 415)
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > _LARGEST:
+            return JSONResponse({"error": f"the question has more than {_LARGEST:,} bytes"}, 413)
+    try:
+        question = question_of(body)
+    except InputError as error:
+        return JSONResponse({"error": str(error)}, 400)
+    return _Lines(request.app.state.answers.ask(question))
+
+
+class _Lines(Response):
+    """Messages as lines of JSON, sent one by one; where the client goes away, what makes them is closed."""
+
+    def __init__(self, messages: AsyncIterator[dict[str, Any]]) -> None:
+        super().__init__(media_type="application/x-ndjson")
+        del self.headers["content-length"]
+        self._messages = messages
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sending = asyncio.ensure_future(self._send(send))
+        gone = asyncio.ensure_future(_disconnected(receive))
+        try:
+            await asyncio.wait({sending, gone}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            gone.cancel()
+            sending.cancel()
+            await asyncio.gather(sending, return_exceptions=True)
+            await self._messages.aclose()  # type: ignore[attr-defined]
+
+    async def _send(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        async for message in self._messages:
+            line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+            await send({"type": "http.response.body", "body": line, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+_TYPES = {"css": "text/css", "js": "text/javascript"}
+_STYLES = ("report.css", "network.css", "explore.css")
+
+
+def _files() -> dict[str, bytes]:
+    """Return the scripts and styles of the page; nothing else can be asked for."""
+    folder = resources.files("obliv.view.explore").joinpath("assets")
+    files = {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in _TYPES}
+    files |= {name: asset(name).encode() for name in (*SCRIPT_FILES, "network.css")}
+    report = resources.files("obliv.view.report").joinpath("assets", "page.css")  # the same look as reports
+    return files | {"report.css": report.read_bytes()}
+
+
+def _page(start: Question) -> str:
+    from jinja2 import Environment, StrictUndefined
+
+    text = resources.files("obliv.view.explore").joinpath("assets/page.html").read_text(encoding="utf-8")
+    template = Environment(autoescape=True, undefined=StrictUndefined).from_string(text)
+    shown = {name: value for name, value in vars(start).items() if name not in ("want", "page")}
+    return template.render(start=json.dumps(shown), styles=_STYLES, scripts=SCRIPT_FILES)
+
+
+def listen(port: int) -> socket.socket:
+    """Return a socket on the loopback interface that listens at a port; 0 is any that is free.
+
+    Raises
+    ------
+    InputError
+        If the port is in use, or not allowed.
+    """
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
+        listener.listen(_CONNECTIONS)
+    except OSError as error:
+        listener.close()
+        reason = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
+        raise InputError(f"port {port} {reason}: choose another with --port, or leave it out for a free one") from None
+    return listener
+
+
+class _Server(uvicorn.Server):
+    """A server that stops at once: open answers do not delay Ctrl-C."""
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        self.should_exit = self.force_exit = True
+
+
+def serve(listener: socket.socket, app: Guard, workers: Workers, ready: Callable[[], None]) -> None:
+    """Serve the page until a signal comes, then kill the workers; call `ready` once it is being served."""
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        limit_concurrency=_CONNECTIONS,
+        timeout_graceful_shutdown=1,
+        lifespan="on",
+        ws="none",
+    )
+    server = _Server(config)
+
+    async def run() -> None:
+        asyncio.get_running_loop().call_soon(ready)
+        try:
+            await server.serve([listener])
+        finally:
+            workers.close()  # ends the threads that wait for them
+
+    asyncio.run(run())
