@@ -232,6 +232,9 @@ def adaptive_routing(folder: Path, seed: int) -> None:
     net, far = folder / "tree.net", folder / "tree.far"
     for topology, rule in (("fattree:4,3", "updn"), ("torus:3x3", "minimal")):
         command(f"fabric generate {topology} --adaptive {rule} --far {far} --output {net}")
+        obliv.fabric.check(
+            obliv.fabric.read_fabric(net), groups=obliv.fabric.read_groups(far, obliv.fabric.read_fabric(net))
+        )
         for mode in ("even", "worst"):
             command(f"fabric worst {net} --far {far} --adaptive {mode}")
             command(f"throughput fabric:{net} far:{far},adaptive={mode} shift:1")

@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from obliv.fabric.tables import Tables
     from obliv.results import Result
 
-__all__ = ["Files", "GroupFiles", "Guid2Lid", "Offset", "SkipMissing", "TablesFiles", "TopologyFile"]
+__all__ = ["Far", "Files", "GroupFiles", "Guid2Lid", "Offset", "SkipMissing", "TablesFiles", "TopologyFile"]
 
 _LFT = typer.Option(
     "--lft", metavar="FILE", help="Forwarding tables: output of dump_lfts or ibroute, opensm-lfts.dump, opensm.fdbs."
 )
-_FAR = typer.Option("--far", metavar="FILE", help="Groups of adaptive routing: ibdiagnet2.far.")
+Far = Annotated[
+    Path | None, typer.Option("--far", metavar="FILE", help="Groups of ports of adaptive routing: ibdiagnet2.far.")
+]
 TopologyFile = Annotated[
     Path,
     typer.Argument(metavar="TOPOLOGY", help="Output of ibnetdiscover or iblinkinfo, opensm-subnet.lst, ibsim's .net."),
@@ -127,7 +129,7 @@ class TablesFiles(Files):
 class GroupFiles(Files):
     """The input files of an analysis of forwarding tables, or of adaptive routing."""
 
-    far: Annotated[Path | None, _FAR] = None
+    far: Far = None
     adaptive: Annotated[
         str, typer.Option("--adaptive", help="Use of the groups: static (ports), even (split) or worst (any choice).")
     ] = ""

@@ -18,7 +18,7 @@ from obliv.fabric.routes.trace import Traces, untraced
 from obliv.fabric.tables import NONE
 from obliv.kernels import run
 
-__all__ = ["PackedGroups", "packed", "traced"]
+__all__ = ["PackedGroups", "first_alike", "packed", "traced", "where_lost"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,12 +115,28 @@ def traced(groups: PackedGroups) -> Traces:
     traces = untraced(groups.fabric, groups.groups.static, groups.ends)
     first = first_alike(groups, traces)
     columns = np.unique(first)
-    code = np.empty((len(traces.leaf), len(columns)), np.uint8)
-    rows = groups.fabric.switch_row[traces.leaf].astype(np.int64)
-    arrays = rows, traces.lid[columns], traces.endpoint[columns], groups.choices, groups.has_table, code
-    run(trace_choices, 60.0 * len(columns) * len(groups.choices.first), *arrays, np.empty((0, 0), np.int32))
+    code = _codes(groups, traces, columns)[0]
     traces.code[:] = code[:, np.searchsorted(columns, first)]
     return traces
+
+
+def where_lost(groups: PackedGroups, traces: Traces) -> Array:
+    """Return the row where packets from every leaf to every LID can end, of a loop one of its rows."""
+    lost = np.flatnonzero(traces.code.any(axis=0))
+    require_memory(8.0 * traces.code.size, f"where packets of {groups.fabric.name} can be lost")
+    at = np.full(traces.code.shape, -1, np.int32)
+    at[:, lost] = _codes(groups, traces, lost, where=True)[1]
+    return at
+
+
+def _codes(groups: PackedGroups, traces: Traces, columns: Array, *, where: bool = False) -> tuple[Array, Array]:
+    """Return how packets to some LIDs can fare, and where asked for the row where they end."""
+    code = np.empty((len(traces.leaf), len(columns)), np.uint8)
+    at = np.empty(code.shape if where else (0, 0), np.int32)
+    rows = groups.fabric.switch_row[traces.leaf].astype(np.int64)
+    arrays = rows, traces.lid[columns], traces.endpoint[columns], groups.choices, groups.has_table, code, at
+    run(trace_choices, 60.0 * len(columns) * len(groups.choices.first), *arrays)
+    return code, at
 
 
 def first_alike(groups: PackedGroups, traces: Traces) -> Array:

@@ -8,11 +8,13 @@ from pathlib import Path
 from obliv._util.progress import Progress, silent
 from obliv.fabric.checks.cables import check_cables, check_shape
 from obliv.fabric.checks.credit_loops import CreditLoops, credit_loops
+from obliv.fabric.checks.groups import check_groups
 from obliv.fabric.checks.lanes import LANE_ENGINES, check_lanes
 from obliv.fabric.checks.log import engine_of
 from obliv.fabric.checks.names import at_port, port_name, route_text
 from obliv.fabric.checks.routes import Served, check_routes
 from obliv.fabric.checks.tables import check_entries, check_tables, owners
+from obliv.fabric.groups import GroupTables
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
@@ -20,7 +22,7 @@ from obliv.fabric.routes.trace import Traces, trace_all
 from obliv.fabric.shape.tree import recognise
 from obliv.fabric.tables import Tables
 from obliv.results.base import provenance
-from obliv.results.fabric.check import CreditLoop, EngineRun, FabricCheck
+from obliv.results.fabric.check import ChoiceCheck, CreditLoop, EngineRun, FabricCheck
 
 __all__ = ["check"]
 
@@ -34,6 +36,7 @@ def check(
     *,
     engine: str | None = None,
     lanes: Lanes | None = None,
+    groups: GroupTables | None = None,
     progress: Progress | None = None,
 ) -> FabricCheck:
     """Check a fabric and its forwarding tables.
@@ -49,6 +52,9 @@ def check(
         The routing engine that was requested; OpenSM falls back to another one silently.
     lanes : Lanes, optional
         Virtual lanes of the fabric, as :func:`obliv.fabric.read_lanes` returns them; else all packets share one.
+    groups : GroupTables, optional
+        Groups of ports of adaptive routing, as :func:`obliv.fabric.read_groups` returns them. Their static ports count
+        as the tables where none are given.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -56,8 +62,8 @@ def check(
     -------
     FabricCheck
         ``ok`` is False where there is an error: packets are lost or may deadlock, files contradict each other, or
-        OpenSM used another engine than requested. Warnings and notes do not count. Forwarding tables do not contain
-        adaptive routing: the result holds for the static tables.
+        OpenSM used another engine than requested. Warnings and notes do not count. Without groups, the result holds
+        for the static tables.
 
     Raises
     ------
@@ -95,6 +101,13 @@ def check(
         about_log = Notes(str(log))
         run = engine_of(log, about_log, engine)
         notes.append(about_log)
+    choices: tuple[ChoiceCheck, ...] = ()
+    if groups is not None:
+        progress("groups", 0.1)
+        about_groups = Notes(groups.name)
+        notes.append(about_groups)
+        choices = check_groups(fabric, groups, tables, about_groups)
+        tables = groups.of_plft(groups.plfts[0]).static if tables is None else tables
     served, loops, lane_check = Served(), None, None
     if tables is not None:
         progress("tables", 0.2)
@@ -118,12 +131,16 @@ def check(
         one_lane = CreditLoop(loops.acyclic, loops.dependencies, cycle or None)
     findings = list(fabric.findings + (tables.findings if tables is not None else ()))
     findings += lanes.findings if lanes is not None else ()
+    findings += groups.findings if groups is not None and tables is not None and tables.name != groups.name else ()
     findings += [finding for source in notes for finding in source.findings()]
     findings.sort(key=lambda finding: _ORDER.get(finding.severity, 2))
-    sources = fabric.sources + (tables.sources if tables is not None else ())
+    tables_sources = tables.sources if tables is not None else ()
+    sources = fabric.sources + tables_sources
     sources += lanes.sources if lanes is not None else ()
+    sources += groups.sources if groups is not None and groups.sources != tables_sources else ()
     topology = f"fabric:{fabric.name}"
-    routing = f"lft:{tables.name}" if tables is not None else ""
+    given = None if tables is None else "far" if tables.spelling == "far" else "lft"
+    routing = f"{given}:{tables.name}" if tables is not None else ""
     return FabricCheck(
         topology=topology,
         routing=routing or "no tables",
@@ -144,6 +161,7 @@ def check(
         engine=run,
         credit=one_lane if lane_check is None else lane_check.credit,
         one_lane=one_lane,
+        adaptive=choices,
         **({} if lane_check is None else lane_check.fields),
     )
 

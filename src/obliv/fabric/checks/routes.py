@@ -19,7 +19,7 @@ from obliv.fabric.routes.trace import Ending, Traces
 from obliv.fabric.tables import NONE, Tables
 from obliv.kernels import run
 
-__all__ = ["Served", "check_routes"]
+__all__ = ["Served", "check_routes", "count_lost"]
 
 
 _MAX_GROUPS = 20_000  # losses that are reported separately
@@ -68,7 +68,7 @@ def check_routes(traces: Traces, owner: dict[int, int], dropped: int, notes: tup
     ends, leaf_of = traces.ends, traces.leaf_of
     served = Served()
     hosts = np.bincount(leaf_of[leaf_of >= 0], minlength=len(traces.leaf))
-    _count(served, traces, hosts)
+    count_lost(served, traces, hosts)
     _without_switch(served, traces, about_topology)
     _without_lid(fabric, ends, about_topology)
     if not code.any():
@@ -106,7 +106,7 @@ def check_routes(traces: Traces, owner: dict[int, int], dropped: int, notes: tup
     return served
 
 
-def _count(served: Served, traces: Traces, hosts: Array) -> None:
+def count_lost(served: Served, traces: Traces, hosts: Array) -> None:
     """Count the pairs with lost packets, from every leaf as often as it has hosts."""
     leaf_of = traces.leaf_of
     for step in range(0, len(traces.leaf), 64):  # a few leaves at a time

@@ -9,7 +9,7 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.kernels import kernel
 
-__all__ = ["Choices", "order_rows", "trace_choices"]
+__all__ = ["Choices", "followed_by", "order_rows", "trace_choices"]
 
 _LOOP, _NO_LID = 6, 7
 
@@ -172,3 +172,52 @@ def order_rows(lid: int, start: Array, choices: Choices, seen: Array, order: Arr
                 depth += 1
                 stack[depth] = w
     return count
+
+
+@kernel
+def followed_by(
+    lid: Array, leaf: Array, code: Array, choices: Choices, channel: Array, index: Array, follows: Array
+) -> None:
+    """Mark ``follows[c, g]`` where packets take channel c between two switches and then choose from set number g.
+
+    Parameters
+    ----------
+    lid : int array, shape (columns,)
+    leaf : int array, shape (leaves,)
+        Rows where packets begin.
+    code : uint8 array, shape (leaves, columns)
+        How they can fare; where they can go round in circles, they are left out.
+    choices : Choices
+    channel : int64 array, shape (slots,)
+        The number of each channel between switches, -1 for other slots.
+    index : int array, shape (sets, rows)
+        The number of a set among those of a row.
+    follows : bool array, shape (channels between switches, sets of a row)
+    """
+    ptr, ports, choice, first, end, to = choices
+    rows = len(first)
+    seen = np.full(rows, -1, np.int32)
+    stack = np.empty(rows, np.int32)
+    for k in range(len(lid)):
+        if lid[k] <= 0 or lid[k] >= len(choice):
+            continue
+        depth = 0
+        for i in range(len(leaf)):
+            if code[i, k] != _LOOP and seen[leaf[i]] != k:
+                seen[leaf[i]] = k
+                stack[depth] = leaf[i]
+                depth += 1
+        while depth > 0:
+            depth -= 1
+            v = stack[depth]
+            n = choice[lid[k], v]
+            for at in range(ptr[n], ptr[n + 1]):
+                slot = first[v] + np.int64(ports[at])
+                if ports[at] == 0 or slot >= end[v] or channel[slot] < 0:
+                    continue
+                w = to[slot]
+                follows[channel[slot], index[choice[lid[k], w], w]] = True
+                if seen[w] != k:
+                    seen[w] = k
+                    stack[depth] = w
+                    depth += 1

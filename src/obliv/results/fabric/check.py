@@ -11,7 +11,7 @@ from obliv._util.text import plural
 from obliv.results.base import Result
 from obliv.results.codec import TEXT_OR_NULL, Codec, Record, codec_of, derived, entry
 
-__all__ = ["CreditLoop", "EngineRun", "FabricCheck", "Finding", "LaneLoop", "LevelLoop"]
+__all__ = ["ChoiceCheck", "CreditLoop", "EngineRun", "FabricCheck", "Finding", "LaneLoop", "LevelLoop"]
 
 _Key = TypeVar("_Key")
 
@@ -107,6 +107,29 @@ class LevelLoop(Record):
     cycle_length: int | None = None
 
 
+@dataclass(frozen=True)
+class ChoiceCheck(Record):
+    """What packets can meet by the choices of switches with adaptive routing, by the tables of one private LFT.
+
+    Parameters
+    ----------
+    plft : int
+        Number of the private LFT.
+    entries : int
+        LIDs of switches that are adaptive.
+    unrouted, loops : int
+        Pairs whose packets can be lost, and those whose packets can go round.
+    credit : CreditLoop
+        On one virtual lane, over all choices.
+    """
+
+    plft: int
+    entries: int
+    unrouted: int
+    loops: int
+    credit: CreditLoop = entry(key="deadlock")
+
+
 @dataclass(frozen=True, repr=False)
 class FabricCheck(Result):
     """Result of checking a fabric and its forwarding tables: size, shape and findings.
@@ -139,6 +162,8 @@ class FabricCheck(Result):
     per_lane : tuple of LaneLoop
     dropped_pairs : int or None
         Pairs of a host and a LID whose packets are discarded by VL 15.
+    adaptive : tuple of ChoiceCheck
+        For every private LFT, where the groups of adaptive routing were given.
 
     Examples
     --------
@@ -195,6 +220,7 @@ class FabricCheck(Result):
     levels_used: tuple[int, ...] = entry((), key="service_levels_used", omit=lambda check: not check.same_sl)
     per_lane: tuple[LaneLoop, ...] = entry((), key="deadlock_per_lane", omit=lambda check: not check.same_sl)
     dropped_pairs: int | None = entry(None, omit=lambda check: check.dropped_pairs is None)
+    adaptive: tuple[ChoiceCheck, ...] = entry((), omit=lambda check: not check.adaptive)
 
     def of(self, kind: str) -> tuple[Finding, ...]:
         """Return the findings of a kind."""
@@ -217,6 +243,7 @@ class FabricCheck(Result):
                 if count := getattr(self, name):
                     lines.append((name.replace("_", " "), f"{count:,} pairs"))
         lines += self._deadlock()
+        lines += self._choices()
         lines.append(("verdict", self._verdict()))
         return lines + self._page()
 
@@ -240,6 +267,15 @@ class FabricCheck(Result):
             text = "cyclic" if not loop.acyclic else "acyclic"
             texts.setdefault("packets discarded" if loop.dropped else text, []).append(loop.sl)
         lines.append(("one SL", "; ".join(f"{text} on SL {_ranges(sls)}" for text, sls in texts.items())))
+        return lines
+
+    def _choices(self) -> list[tuple[str, str]]:
+        """Return what packets can meet by the choices of switches."""
+        lines = []
+        for part in self.adaptive:
+            lost = f"{part.unrouted:,} of {self.pairs:,} pairs can lose packets" if part.unrouted else "none are lost"
+            which = f"private LFT {part.plft}: " if len(self.adaptive) > 1 else ""
+            lines.append(("any choice", f"{which}{lost}; {_waiting(part.credit, 'one virtual lane')}"))
         return lines
 
     def _verdict(self) -> str:
