@@ -32,6 +32,7 @@ from obliv.results import AverageDesign, Bounds, Design, Estimate, RatioDesign, 
 from obliv.results.numbers import bounds_of
 from obliv.routings.base import Routing
 from obliv.routings.listed import Listed, PathList
+from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
 
 __all__ = ["array_of", "check_design", "paths_of"]
@@ -66,9 +67,11 @@ def check_design(
     report.note_digest(certificate.get("digest") == digest_of(content))
     if claimed.objective != type(claimed).objective:
         report.note("figures", False, f"the objective {claimed.objective!r:.20} is not that of the other figures")
-    sources_fit = dict(topology.sources) == claimed.provenance.sources
+    bounding = _bounding(claimed, topology)
+    files = topology.sources if bounding is None else (*topology.sources, *bounding.sources)
+    sources_fit = dict(files) == claimed.provenance.sources
     if not sources_fit:
-        report.note("source file", False, "the files of the topology are not those of the claim, or have changed since")
+        report.note("source file", False, "the files of the specs are not those of the claim, or have changed since")
     unchecked: tuple[int, ...] = tuple(range(topology.channels))
     if report.holds:
         try:
@@ -81,7 +84,9 @@ def check_design(
                 time_limit = TimeLimit(report.began + budget)
                 check_ratio_bounds(report, claimed, certificate, routing, time_limit, rest)
             else:
-                _check_lower(report, claimed, certificate, topology, rest)
+                legal = _legal(topology, bounding)
+                _check_within(report, routing, legal)
+                _check_lower(report, claimed, certificate, topology, legal, rest)
         except MalformedError:
             raise
         except OblivError as error:
@@ -91,9 +96,51 @@ def check_design(
     lower, upper = bounds_of(load)
     rules = " and ".join(text for text in claimed.constraints if text != "minimal")
     estimated = "; its average is an estimate, not proved" if isinstance(claimed, AverageDesign) else ""
-    kind = ("minimal " if "minimal" in claimed.constraints else "") + "routing" + (f" with {rules}" if rules else "")
+    kind = (
+        ("minimal " if "minimal" in claimed.constraints else "")
+        + "routing"
+        + (f" with {rules}" if rules else "").replace(" with within ", " within ")
+    )
     statement = f"its {what} {short(upper)}, and no {kind} has one below {short(lower)}{estimated}"
     return report.verification(statement, claimed.topology, "design", topology.sources, unchecked)
+
+
+def _bounding(claimed: Design, topology: Topology) -> Routing | None:
+    """Return the routing whose next hops bound the paths of a design, if it names one."""
+    if isinstance(claimed, RatioDesign):
+        return None
+    spec = constraints_of(claimed.constraints).within
+    return routing_of(spec, topology) if spec else None
+
+
+def _legal(topology: Topology, bounding: Routing | None) -> Array:
+    """Return which channels lead towards each terminal by next hops, shape (terminals, channels); (0, 0) for all."""
+    if bounding is None:
+        return np.zeros((0, 0), bool)
+    hops = bounding.by_hops
+    if hops is None:
+        raise InputError(f"the next hops of {bounding.spec} depend on the source")
+    legal = np.zeros((len(topology.terminals), topology.channels), bool)
+    for d, destination in enumerate(topology.terminals.tolist()):
+        for node in range(topology.nodes):
+            for hop in hops.next_hops(node, destination) if node != destination else ():
+                legal[d, hop[0] if isinstance(hop, tuple) else hop] = True
+    return legal
+
+
+def _check_within(report: Report, routing: Listed, legal: Array) -> None:
+    """Note whether all paths take only channels that lead towards their destinations."""
+    if not len(legal):
+        return
+    nodes = routing.topology.terminals.tolist()
+    inside = all(
+        legal[k, list(path)].all()
+        for s in nodes
+        for k, d in enumerate(nodes)
+        if s != d
+        for path, _ in routing.paths(s, d)
+    )
+    report.note("within", inside, "every path keeps to the next hops" if inside else "a path leaves the next hops")
 
 
 def _read(content: dict[str, Any]) -> tuple[Design, dict[str, Any]]:
@@ -222,19 +269,19 @@ def _check_upper(
 
 
 def _check_lower(
-    report: Report, claimed: Design, certificate: dict[str, Any], topology: Topology, progress: Progress
+    report: Report, claimed: Design, certificate: dict[str, Any], topology: Topology, legal: Array, progress: Progress
 ) -> None:
     """Check the lower bounds of the worst case and of the hops."""
     lower, upper = bounds_of(claimed.channel_load)
     carried = _carried(certificate, topology)
     constraints = constraints_of(claimed.constraints)
     ways, limit = ways_of(topology, constraints), constraints.hops
-    line = _line(certificate.get("load_line"), carried, ways, topology, constraints, progress)
+    line = _line(certificate.get("load_line"), carried, ways, topology, constraints, legal, progress)
     bound = line.least_objective(limit)
     reaches = bound >= lower and (limit > 0 or line.price == 0)
     report.note("lower bound", reaches, f"lengths of channels prove {short(bound)}, claimed {short(lower)}")
     if claimed.hops_bound is not None:
-        line = _line(certificate.get("hops_line"), carried, ways, topology, constraints, progress)
+        line = _line(certificate.get("hops_line"), carried, ways, topology, constraints, legal, progress)
         bound = line.least_hops(upper)
         fits = bound >= claimed.hops_bound
         report.note("fewest hops", fits, f"lengths prove {short(bound)}, claimed {short(claimed.hops_bound)}")
@@ -266,7 +313,13 @@ def _carried(certificate: dict[str, Any], topology: Topology) -> Carried:
 
 
 def _line(
-    content: Any, carried: Carried, ways: Ways, topology: Topology, constraints: Constraints, progress: Progress
+    content: Any,
+    carried: Carried,
+    ways: Ways,
+    topology: Topology,
+    constraints: Constraints,
+    legal: Array,
+    progress: Progress,
 ) -> Line:
     """Return what the lengths of a line prove."""
     if not isinstance(content, dict) or not is_index(content.get("price"), _LARGEST):
@@ -291,7 +344,7 @@ def _line(
     nothing = np.zeros((0, 0), np.int64)
     there, back = ways.hops(topology.terminals) if constraints.minimal else (nothing, nothing)
     ends = topology.terminals.astype(np.int64)
-    network = Network(ways.first, ways.head, ways.channel, ways.node, ends, there, back)
+    network = Network(ways.first, ways.head, ways.channel, ways.node, ends, there, back, legal)
     sums = np.zeros(terminals, np.int64)
     progress("distances", 0.0)
     lengths = Lengths(start, np.ascontiguousarray(joined[:, 1]), np.ascontiguousarray(joined[:, 2]))

@@ -43,12 +43,13 @@ class Constraints:
     paths: int | None  # of a pair
     parts: int | None  # in multiples of one over which the weights are
     scheme: str  # "" where all turns count; otherwise how virtual channels are taken
+    within: str = ""  # the routing whose next hops bound the paths
 
 
 def constraints_of(texts: tuple[str, ...]) -> Constraints:
     """Return the constraints of a claim; MalformedError for one that is not known."""
     minimal, hops, turns, scheme = False, Fraction(0), None, ""
-    paths, parts = None, None
+    paths, parts, within = None, None, ""
     for text in texts:
         count, channels = _TURNS.fullmatch(text), _CHANNELS.fullmatch(text)
         if text == "minimal":
@@ -61,13 +62,17 @@ def constraints_of(texts: tuple[str, ...]) -> Constraints:
             paths = int(few[1])
         elif (weights := _WEIGHTS.fullmatch(text)) and parts is None:
             parts = int(weights[1])
+        elif text.startswith("within ") and not within:
+            within = text.removeprefix("within ")
         elif count and turns is None:
             turns = int(count[1])
         elif channels and turns is None and bool(channels[2]) == channels[3].endswith("dateline"):
             turns, scheme = int(channels[1]) - 1, channels[3]
         else:
             raise MalformedError(f"{text!r:.60} is not a constraint that is known, or not the only one of its kind")
-    return Constraints(minimal, hops, turns, paths, parts, scheme)
+    if within and len(texts) > 1:
+        raise MalformedError("next hops that bound the paths cannot be combined with other constraints")
+    return Constraints(minimal, hops, turns, paths, parts, scheme, within)
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,6 +49,10 @@ def design(
         int | None,
         typer.Option("--quantize", min=1, metavar="Q", help="Use weights in multiples of 1/Q, for example 64."),
     ] = None,
+    within: Annotated[
+        str | None,
+        typer.Option("--within", metavar="ROUTING", help="Use the next hops of a routing only, for example ecmp."),
+    ] = None,
     gap: Annotated[
         float | None,
         typer.Option(
@@ -109,6 +113,8 @@ def design(
 
     Example: obliv design mesh:5x5 --paths 4 --quantize 64
 
+    Example: obliv design mesh:5x5 --within ecmp
+
     Example: obliv design complete:5 --objective ratio
 
     Example: obliv design torus:4x4 --objective average --samples 50
@@ -124,9 +130,10 @@ def design(
         raise InputError("--plot draws the curve of --pareto; draw a saved design with  obliv plot loads")
     if pareto and objective != "worst":
         raise InputError("--pareto draws the worst case over the hops: it cannot be combined with --objective")
-    if pareto and (max_hops or minimal or paths or quantize or then or exact is not None or answer.certificate):
+    others = (max_hops, minimal, paths, quantize, within, then, exact is not None, answer.certificate)
+    if pareto and any(others):
         raise InputError(
-            "--pareto cannot be combined with --max-hops, --minimal, --paths, --quantize, --then, --exact "
+            "--pareto cannot be combined with --max-hops, --minimal, --paths, --quantize, --within, --then, --exact "
             "or --certificate"
         )
     looks.require(plot)
@@ -155,6 +162,7 @@ def design(
             vc=vc,
             paths=paths,
             quantize=quantize,
+            within=within,
             gap=gap,
             exact=exact,
             samples=samples,

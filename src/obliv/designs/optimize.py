@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 
-from obliv._util.progress import Progress, silent, within
+from obliv._util.progress import Progress, silent
+from obliv._util.progress import within as share_of
 from obliv._util.rationals import exact as exact_number
 from obliv._util.rng import Rng
 from obliv.analysis.average.random_traffic import seed_of_permutations
@@ -19,9 +21,12 @@ from obliv.designs.ratios.best import design_ratio
 from obliv.designs.search import WorstCaseSearch
 from obliv.designs.states import States, feasible_states
 from obliv.designs.symmetry import symmetry_of
+from obliv.designs.within import channels_of_pairs, keeping
 from obliv.errors import InputError, Interrupted
 from obliv.results import Design
+from obliv.routings.base import Routing
 from obliv.routings.listed import Listed
+from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Number, Topology
 from obliv.topologies.make import topology as topology_of
 
@@ -42,6 +47,7 @@ def design(
     vc: int | None = None,
     paths: int | None = None,
     quantize: int | None = None,
+    within: Routing | str | None = None,
     gap: float | None = None,
     exact: bool | None = None,
     samples: int | None = None,
@@ -73,6 +79,9 @@ def design(
         routing is. One more path never makes it worse.
     quantize : int, optional
         Weights are multiples of one over this number, as in the tables of switches.
+    within : Routing or str, optional
+        A routing by next hops, whose channels alone may be used, for each pair those that its next hops can lead to:
+        what the best split of each pair over them guarantees, such as ``ecmp`` or groups of adaptive routing.
     gap : float
         Relative distance between the objective and its proved lower bound at which the search may end; by default 1e-4,
         and 1e-3 for a ratio.
@@ -130,6 +139,12 @@ def design(
     paths, quantize = at_least_one(paths, "paths"), at_least_one(quantize, "quantize")
     options = {"then": then, "max_hops": max_hops, "max_turns": max_turns, "vc": vc, "paths": paths}
     _require_compatible(objective, options | {"quantize": quantize, "samples": samples, "rng": rng})
+    if within is not None and (
+        objective != "worst"
+        or minimal
+        or any(value is not None for value in (max_hops, max_turns, vc, paths, quantize))
+    ):
+        raise InputError("within is for the objective worst, without limits of hops, turns, paths and weights")
     samples, seed = at_least_one(_SAMPLES if samples is None else samples, "samples") or 0, seed_of_permutations(rng)
     network = topology_of(topology)
     require_connected(network)
@@ -137,6 +152,9 @@ def design(
         raise InputError(f"{network.spec}: random permutations need terminals of rate 1; choose another objective")
     states, rule = feasible_states(network, max_turns, vc)
     limit, minimal = _hop_limit(states, max_hops, minimal)
+    bounding = None if within is None else routing_of(within, network)
+    if bounding is not None:
+        rule = f"within {bounding.spec}"
     few = limits(paths, quantize)
     constraints = (*filter(None, ("minimal" if minimal else "", rule, f"hops ≤ {limit}" if limit else "")), *few)
     step = progress or silent
@@ -145,7 +163,11 @@ def design(
         return design_ratio(
             network, constraints, then=then == "hops", limit=limit, minimal=minimal, gap=gap, exact=exact, progress=step
         )
-    programme = worst_case_programme(network, symmetry_of(network, search=True), states, minimal=minimal, progress=step)
+    symmetry, used = symmetry_of(network, search=True), None
+    if bounding is not None:
+        used = channels_of_pairs(bounding)
+        symmetry = keeping(network, symmetry, used)
+    programme = worst_case_programme(network, symmetry, states, minimal=minimal, used=used, progress=step)
     if objective == "average":
         announce_average(programme, samples, step)
     vertices = programme.matrix.shape[0] <= _VERTEX_ROWS if exact is None else exact
@@ -153,22 +175,25 @@ def design(
 
     def result() -> Design:
         design = search.result(constraints, time.perf_counter() - began)
+        if bounding is not None and bounding.sources:
+            sources = dict((*network.sources, *bounding.sources))
+            design = replace(design, provenance=replace(design.provenance, sources=sources))
         return design if objective != "average" else average_design(design, samples, seed)
 
     def routings(progress: Progress) -> Iterator[Listed]:
         free = states.plain and not minimal
         return few_paths(programme, search.listed, paths, quantize, free=free, progress=progress)
 
-    whole = within(step, 0.0, 0.3) if few else step
+    whole = share_of(step, 0.0, 0.3) if few else step
     try:
         if not (then and search.minimize_both(whole)):
-            search.minimize_load(within(whole, 0.0, 0.5) if then or objective == "average" else whole)
+            search.minimize_load(share_of(whole, 0.0, 0.5) if then or objective == "average" else whole)
             if objective == "average":
-                search.minimize_average(samples, seed, within(whole, 0.5, 1.0))
+                search.minimize_average(samples, seed, share_of(whole, 0.5, 1.0))
             if then:
-                search.minimize_hops(within(whole, 0.5, 1.0))
+                search.minimize_hops(share_of(whole, 0.5, 1.0))
         if few:
-            search.replace(routings(within(step, 0.3, 1.0)))
+            search.replace(routings(share_of(step, 0.3, 1.0)))
     except KeyboardInterrupt:
         if search.best is None:
             raise

@@ -75,6 +75,7 @@ def worst_case_programme(
     states: States | None = None,
     *,
     minimal: bool = False,
+    used: Array | None = None,
     progress: Progress = silent,
 ) -> Programme:
     """Return the programme whose optimum is the least worst-case channel load of all oblivious routings.
@@ -87,6 +88,8 @@ def worst_case_programme(
         Of the legal paths; default: all paths are legal.
     minimal : bool
         Whether paths must be the shortest legal ones.
+    used : bool array, shape (terminals, terminals, channels), optional
+        The channels that each pair may use, where nothing else limits its paths; symmetries must keep them.
     progress : callable
         Called with the size of the programme and what it will cost, if it is large, before it is built.
 
@@ -97,7 +100,7 @@ def worst_case_programme(
     """
     layout = layout_of(topology, symmetry, states or states_of(topology, None))
     states, symmetry = layout.states, layout.symmetry
-    usable = states.usable(layout.arcs.sources, minimal) if minimal or not states.plain else None
+    usable = states.usable(layout.arcs.sources, minimal) if minimal or not states.plain else used
     places = [(lift.terminals, lift.arcs) for lift in layout.lifts]
     ends = states.node[states.tail], states.node[states.head]
     column, column_size = flow_orbits(layout, layout.arcs, places, ends, usable)

@@ -14,7 +14,10 @@ _INFINITE = 2**62
 
 
 class Network(NamedTuple):
-    """Arcs between states sorted by tail, the nodes of the terminals, and hops where paths must be shortest."""
+    """Arcs between states sorted by tail, the nodes of the terminals, hops where paths must be shortest, and channels.
+
+    ``legal[d, c]`` is whether channel c leads towards terminal d, where that is limited.
+    """
 
     first: Any
     head: Any
@@ -23,6 +26,7 @@ class Network(NamedTuple):
     terminals: Any
     there: Any  # from terminals to states, shape (terminals, states); (0, 0) where all paths are allowed
     back: Any  # from states to terminals
+    legal: Any  # shape (terminals, channels); (0, 0) where all channels are allowed
 
 
 class Lengths(NamedTuple):
@@ -78,6 +82,8 @@ def add_distances(network: Network, lengths: Lengths, carried: Carried, price: i
                     distance = min(distance, best[state])
                 for a in range(network.first[state], network.first[state + 1]):
                     head = network.head[a]
+                    if len(network.legal) > 0 and not network.legal[d, network.channel[a]]:
+                        continue
                     if len(network.there) > 0:
                         through = network.there[s, state] + 1 + network.back[d, head]
                         if network.back[d, head] < 0 or through != network.back[d, source]:

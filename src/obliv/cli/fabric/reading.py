@@ -131,7 +131,8 @@ class GroupFiles(Files):
 
     far: Far = None
     adaptive: Annotated[
-        str, typer.Option("--adaptive", help="Use of the groups: static (ports), even (split) or worst (any choice).")
+        str,
+        typer.Option("--adaptive", help="Use of the groups: static (ports), even or best (split), worst (any choice)."),
     ] = ""
     offset: Offset = "0"
 
@@ -157,7 +158,8 @@ class GroupFiles(Files):
         for note in network.notes if notes else ():
             say(note)
         missing = "skip" if skip else "refuse"
-        routing = obliv.fabric.adaptive_routing(network, groups, self.adaptive or "even", self.offset, missing=missing)
+        mode = "even" if self.adaptive in ("", "best") else self.adaptive
+        routing = obliv.fabric.adaptive_routing(network, groups, mode, self.offset, missing=missing)
         return _complete(routing, skip)
 
 
