@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import ROUND_DOWN, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -56,11 +57,18 @@ def text_of(value: Any) -> str:
     >>> text_of(Fraction(5, 12)), text_of(Estimate(0.41, 0.002, 100)), text_of(Bounds(Fraction(2, 5), Fraction(1, 2)))
     ('5/12 = 0.4167', '0.410 ± 0.002', '0.4 to 0.5')
     >>> text_of(Fraction(10**20 + 1, 10**21))
-    '0.1…'
+    '0.1000…'
     """
     if isinstance(value, Bounds):
         return shown(value, 4).removeprefix("between ").removeprefix("≈ ").replace(" and ", " to ")
     if isinstance(value, str):
         return printable(value)
     text = short(value)
-    return f"{text[2:]}…" if isinstance(value, Fraction) and text.startswith("≈") else text
+    return f"{_first_digits(value)}…" if isinstance(value, Fraction) and text.startswith("≈") else text
+
+
+def _first_digits(value: Fraction) -> str:
+    """Return the first four digits of a number, cut off and not rounded."""
+    with localcontext() as context:
+        context.prec, context.rounding = 4, ROUND_DOWN
+        return str(Decimal(value.numerator) / Decimal(value.denominator))

@@ -16,7 +16,11 @@ from obliv._util.progress import Progress, silent
 from obliv._util.text import plural, printable
 from obliv.errors import FileError, InputError, extra
 from obliv.results.base import Result
+from obliv.view.report.charts import bundle, charts_data
 from obliv.view.report.contents import Contents, gather
+from obliv.view.report.sections.how import how_rows
+from obliv.view.report.sections.others import other_results
+from obliv.view.report.sections.reproduction import VERDICTS, reproduction_tables
 from obliv.view.report.sections.table import table_data
 
 if TYPE_CHECKING:
@@ -109,24 +113,23 @@ def _require_packages() -> None:
 
 
 def _page(contents: Contents, title: str) -> str:
-    scripts = [_asset("table.js"), _asset("page.js")]
-    styles = [_asset("page.css")]
     table = table_data(contents)
-    blocks = {"table": table} if table["topology"] else {}
-    policy = "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src {' '.join(map(_hash, scripts))}",
-            f"style-src {' '.join(map(_hash, styles))}",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
-    )
+    charts, specs = charts_data(contents)
+    scripts = [bundle()] * bool(specs) + [_asset(f"{name}.js") for name in ("table", "charts", "page")]
+    styles = [_asset("page.css")]
+    blocks = ({"table": table} if table["topology"] else {}) | ({"charts": specs} if specs else {})
+    rules = {
+        "default-src": ["'none'"],
+        "script-src": [_hash(script) for script in scripts],
+        "style-src": [_hash(style) for style in styles],
+        "base-uri": ["'none'"],
+        "form-action": ["'none'"],
+    }
     return (
         _environment()
         .get_template("page.html")
         .render(
-            policy=policy,
+            policy="; ".join(f"{name} {' '.join(sources)}" for name, sources in rules.items()),
             scripts=scripts,
             styles=styles,
             blocks=blocks,
@@ -136,6 +139,11 @@ def _page(contents: Contents, title: str) -> str:
             versions=_versions(contents),
             version=__version__,
             table=_static_rows(table),
+            charts=charts,
+            papers=reproduction_tables(contents.reproductions),
+            verdicts=VERDICTS,
+            others=other_results(contents),
+            how=how_rows(contents),
         )
     )
 

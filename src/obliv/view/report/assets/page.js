@@ -27,6 +27,9 @@
     get("details-body").parentElement.scrollTop = 0;
   }
   if (table) OblivTable.mount(table, open);
+  const charts = block("charts");
+  if (charts) OblivCharts.mount(charts, element).then(views => { document.documentElement.dataset.ready = Object.keys(views).length; });
+  else document.documentElement.dataset.ready = 0;
   get("details-close").addEventListener("click", () => dialog.close());
   dialog.addEventListener("click", event => { if (event.target === dialog) dialog.close(); });
 })();

@@ -35,16 +35,17 @@ const OblivTable = (() => {
     const words = data.routing.map((routing, k) =>
       [routing, ...texts.slice(1).map(column => column[k])].join("\n").toLowerCase());
     const digits = data.columns.map(column => column.text.reduce((most, text, k) =>
-      column.how[k] === "x" ? Math.max(most, decimals(text.slice(text.lastIndexOf(" ") + 1))) : most, 0));
+      column.how[k] === "x" ? Math.max(most, Math.min(4, decimals(text.slice(text.lastIndexOf(" ") + 1)))) : most, 0));
     let order = [...data.routing.keys()], shown = order;
     let sorted = -1, direction = 1, active = 0, first = -1, last = -1, printing = false;
 
     function widths() {
-      const group = element("colgroup");
+      const group = element("colgroup"), narrow = innerWidth < 640;
       let all = 0;
       texts.forEach((column, c) => {
-        const longest = column.reduce((most, text) => Math.max(most, text.length), heads[c].textContent.length + 3);
-        const width = Math.min(longest, c < 2 ? 26 : 34) * 0.5 + 1.7;
+        const longest = column.reduce((most, text) => Math.max(most, text.length - (text.includes(" = ") ? 2 : 0)),
+          heads[c].textContent.length + 4);
+        const width = Math.min(longest, c > 1 ? 34 : narrow ? 14 : 26) * 0.52 + 1.6;
         const col = element("col");
         col.style.width = `${width}rem`;
         group.append(col);
