@@ -23,6 +23,9 @@ def report(
         str, typer.Option("--title", metavar="TEXT", help="Heading of the page.", show_default="what it is about")
     ] = "",
     study: StudyName = "",
+    networks: Annotated[
+        int, typer.Option("--networks", metavar="N", min=0, help="Most networks to draw and prove in the page.")
+    ] = 6,
 ) -> None:
     """Write studies and saved results as one web page.
 
@@ -36,5 +39,5 @@ def report(
     require_outputs(output, inputs=[(str(path), "") for path in inputs])
     require_report(output)
     with progress() as step:
-        view.write_report(inputs, output, title=title, study=study, progress=step)
+        view.write_report(inputs, output, title=title, study=study, networks=networks, progress=step)
     say(f"report saved in {output}")

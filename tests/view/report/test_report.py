@@ -17,20 +17,6 @@ from obliv.results import Result
 from obliv.view import write_report
 from obliv.view.report import page as pages
 
-STUDY = """
-topologies = ["mesh:3x3", "mesh:4x4"]
-routings = ["dor", "valiant"]
-measures = ["worst", "hops", { measure = "average", samples = 50 }]
-"""
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("store")
-    (folder / "small.study.toml").write_text(STUDY, encoding="utf-8")
-    obliv.study.run(folder / "small.study.toml", folder / "small.db", jobs=1)
-    return folder / "small.db"
-
 
 def data(page: Path, name: str = "table") -> Any:
     found = re.search(rf'<script type="application/json" id="{name}-data">(.*?)</script>', page.read_text("utf-8"))
@@ -51,18 +37,20 @@ def test_a_store_and_a_result_share_a_table(store: Path, tmp_path: Path) -> None
     assert places == [
         ("mesh:3x3", "dor"),
         ("mesh:3x3", "valiant"),
+        ("mesh:3x3", "o1turn"),
         ("mesh:4x4", "dor"),
         ("mesh:4x4", "valiant"),
+        ("mesh:4x4", "o1turn"),
         ("mesh:3x3", "romm"),
     ]
     worst = column(table, "worst")
-    assert worst["text"][2] == "1/3 = 0.3333"  # DOR on a k x k mesh: a load of k - 1
-    assert worst["how"] == "xxxxx"
+    assert worst["text"][3] == "1/3 = 0.3333"  # DOR on a k x k mesh: a load of k - 1
+    assert worst["how"] == "xxxxxxx"
     average = column(table, "average")
-    assert average["how"] == "eeee-"
-    assert all(" ± " in text for text in average["text"][:4])
-    assert [part[0] for part in table["details"][4]] == ["worst"]
-    assert table["details"][4][0][3] == 1  # from the second input
+    assert average["how"] == "eeeeee-"
+    assert all(" ± " in text for text in average["text"][:6])
+    assert [part[0] for part in table["details"][6]] == ["worst"]
+    assert table["details"][6][0][3] == 1  # from the second input
 
 
 def test_the_same_inputs_give_the_same_bytes(store: Path, tmp_path: Path) -> None:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from obliv.view.report.contents import Contents
-from obliv.view.report.quantities import first_choice, rows_of, unit_of
+from obliv.view.report.quantities import Row, first_choice, unit_of
 from obliv.view.report.sections.bars import bar_series, bars, left_out
 from obliv.view.report.sections.plane import plane_points
 
@@ -30,9 +29,8 @@ def bundle() -> str:
     return f"(() => {{{script}}})();\n"
 
 
-def charts_data(contents: Contents) -> tuple[dict[str, Any], dict[str, Any]]:
+def charts_data(rows: Sequence[Row]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what the template says about the charts, and their specifications; empty where nothing can be drawn."""
-    rows = rows_of(contents.items)
     if not rows:
         return {}, {}
     relative, unit = unit_of(rows)
@@ -67,7 +65,7 @@ def plane_chart(points: Sequence[dict[str, Any]], first: str, unit: str, times: 
     )
     x = x.axis(tickCount=8)
     y = alt.Y("y:Q", title=f"worst case ({unit})").scale(zero=True, nice=True).axis(tickCount=6)
-    base = alt.Chart(_data(points)).transform_filter("datum.topology === topology").encode(x=x, y=y)
+    base = alt.Chart(alt.NamedData("rows")).transform_filter("datum.topology === topology").encode(x=x, y=y)
     room = base.transform_calculate(top="1.06 * datum.y").mark_point(opacity=0, aria=False).encode(y="top:Q")
     steps = base.transform_filter("datum.front").mark_line(
         interpolate="step-after", strokeDash=[4, 3], strokeWidth=1.2, color=_ACCENT, opacity=0.7, aria=False
@@ -82,7 +80,7 @@ def plane_chart(points: Sequence[dict[str, Any]], first: str, unit: str, times: 
     names = base.mark_text(baseline="alphabetic", fontSize=12, color=_INK, aria=False, **place).encode(
         text="label:N", opacity=alt.condition("datum.front || width > 420", alt.value(1), alt.value(0))
     )
-    return _finished(alt.layer(room, steps, marks, names).add_params(topology), "plane", 360)
+    return _finished(alt.layer(room, steps, marks, names).add_params(topology), "plane", points, 360)
 
 
 def bars_chart(found: Sequence[dict[str, Any]], series: Sequence[str], first: str, unit: str) -> dict[str, Any]:
@@ -101,7 +99,7 @@ def bars_chart(found: Sequence[dict[str, Any]], series: Sequence[str], first: st
     y = alt.Y("routing:N", title=None, sort=alt.EncodingSortField("place", op="min"))
     y = y.axis(labelLimit=132, ticks=False, domain=False, labelPadding=8)
     offset = alt.YOffset("slot:N", sort=thick).scale(domain=thick)
-    base = alt.Chart(_data(found)).transform_filter("datum.topology === topology").encode(y=y, yOffset=offset)
+    base = alt.Chart(alt.NamedData("rows")).transform_filter("datum.topology === topology").encode(y=y, yOffset=offset)
     about: dict[str, Any] = {
         "tooltip": _tooltip({"routing": "routing", "what": "traffic", "full": "throughput", "how": "obtained"}),
         "description": alt.Description("full:N"),
@@ -121,18 +119,12 @@ def bars_chart(found: Sequence[dict[str, Any]], series: Sequence[str], first: st
     chart = alt.layer(solid, rest, whiskers, dots, texts).add_params(topology)
     step = 12 * len(thick) + 10
     heights = {topology: step * rows for topology, rows in _rows(found).items()}
-    return _finished(chart, "bars", heights[first], right=66) | {"usermeta": {"heights": heights}}
+    return _finished(chart, "bars", found, heights[first], right=66) | {"usermeta": {"heights": heights}}
 
 
 def _rows(found: Sequence[dict[str, Any]]) -> Counter[str]:
     """Return how many rows the bars of each topology have."""
     return Counter(topology for topology, _ in {(bar["topology"], bar["place"]) for bar in found})
-
-
-def _data(rows: Sequence[dict[str, Any]]) -> Any:
-    import altair as alt
-
-    return alt.InlineData(values=list(rows))
 
 
 def _tooltip(fields: dict[str, str]) -> list[Any]:
@@ -141,18 +133,14 @@ def _tooltip(fields: dict[str, str]) -> list[Any]:
     return [alt.Tooltip(f"{name}:N", title=title or name) for name, title in fields.items()]
 
 
-def _finished(chart: Any, name: str, height: Any, right: int = 5) -> dict[str, Any]:
+def _finished(chart: Any, name: str, rows: Sequence[dict[str, Any]], height: int, right: int = 5) -> dict[str, Any]:
     """Return a chart as a specification in the colors and the type of the page, as wide as its place."""
-    import altair as alt
-
     text: dict[str, Any] = {"labelColor": _INK, "titleColor": _SOFT, "labelFontSize": 12, "titleFontSize": 12}
     text |= {"titleFontWeight": "normal", "gridColor": _LINE, "domainColor": _SOFT, "tickColor": _SOFT}
     padding = {"left": 5, "top": 5, "bottom": 5, "right": right}
     fit = {"type": "fit-x", "contains": "padding"}
     chart = chart.properties(width="container", height=height, background="transparent", autosize=fit, padding=padding)
     chart = chart.configure(font="system-ui, sans-serif").configure_view(stroke=None).configure_axis(**text)
-    with alt.data_transformers.enable("default", max_rows=None, consolidate_datasets=False):
-        spec: dict[str, Any] = chart.to_dict(validate=True)
+    spec: dict[str, Any] = chart.to_dict()
     spec.pop("usermeta", None)
-    spec["name"] = name
-    return spec
+    return spec | {"name": name, "data": {"values": list(rows)}}  # only now, since Altair checks every number for long

@@ -38,6 +38,7 @@ class Input:
     name: str
     holds: str
     digest: str = ""
+    single: bool = True  #: One result, and not a store of many.
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def _add_store(contents: Contents, path: str | Path, study: str) -> None:
         done, failed = (sum(stored.status == status for stored in cells) for status in ("done", "failed"))
         counts = [f"{done:,} of {plural(len(cells), 'cell')} done", *[f"{failed:,} failed"] * bool(failed)]
         names = study or ", ".join(db.names())
-        contents.inputs.append(Input(Path(path).name, f"study {names}: {', '.join(counts)}"))
+        contents.inputs.append(Input(Path(path).name, f"study {names}: {', '.join(counts)}", single=False))
         contents.items += [Item(entry_of(stored), _result(db, stored), number) for stored in cells]
 
 

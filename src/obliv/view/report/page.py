@@ -16,8 +16,11 @@ from obliv._util.progress import Progress, silent
 from obliv._util.text import plural, printable
 from obliv.errors import FileError, InputError, extra
 from obliv.results.base import Result
+from obliv.view.interactive.assets import script, style
 from obliv.view.report.charts import bundle, charts_data
 from obliv.view.report.contents import Contents, gather
+from obliv.view.report.networks import networks_of
+from obliv.view.report.quantities import rows_of
 from obliv.view.report.sections.how import how_rows
 from obliv.view.report.sections.others import other_results
 from obliv.view.report.sections.reproduction import VERDICTS, reproduction_tables
@@ -37,6 +40,7 @@ def write_report(
     *,
     title: str = "",
     study: str = "",
+    networks: int = 6,
     progress: Progress | None = None,
 ) -> None:
     """Write a report of studies and saved results: one self-contained web page.
@@ -54,6 +58,8 @@ def write_report(
         Heading; by default the names of the studies, or what was analyzed.
     study : str
         Of stores with several studies only this one.
+    networks : int
+        Most networks to draw and prove in the page: those of saved results, then some of a study.
     progress : callable, optional
         Called with what is done, and the share that is done.
 
@@ -80,8 +86,8 @@ def write_report(
     step = progress or silent
     step("reading", 0.0)
     contents = gather(sources, study)
-    step("drawing", 0.3)
-    write_whole(path, _page(contents, title).encode("utf-8"))
+    write_whole(path, _page(contents, title, networks, step).encode("utf-8"))
+    step("report", 1.0)
 
 
 def require_report(path: str | Path, inputs: Sequence[str | Path] = ()) -> None:
@@ -112,12 +118,18 @@ def _require_packages() -> None:
             raise extra(package, "report")
 
 
-def _page(contents: Contents, title: str) -> str:
+def _page(contents: Contents, title: str, most: int, step: Progress) -> str:
     table = table_data(contents)
-    charts, specs = charts_data(contents)
-    scripts = [bundle()] * bool(specs) + [_asset(f"{name}.js") for name in ("table", "charts", "page")]
-    styles = [_asset("page.css")]
-    blocks = ({"table": table} if table["topology"] else {}) | ({"charts": specs} if specs else {})
+    rows = rows_of(contents.items)
+    charts, specs = charts_data(rows)
+    step("networks", 0.4)
+    networks = networks_of(contents, rows, most, step)
+    step("charts", 0.9)
+    scripts = [bundle()] * bool(specs) + [script()] * bool(networks.entries)
+    scripts += [_asset(f"{name}.js") for name in ("table", "charts", "networks", "page")]
+    styles = [_asset("page.css")] + [style()] * bool(networks.entries)
+    blocks: dict[str, Any] = {"table": table if table["topology"] else None}
+    blocks |= {"charts": specs, "networks": networks.entries}
     rules = {
         "default-src": ["'none'"],
         "script-src": [_hash(script) for script in scripts],
@@ -132,7 +144,8 @@ def _page(contents: Contents, title: str) -> str:
             policy="; ".join(f"{name} {' '.join(sources)}" for name, sources in rules.items()),
             scripts=scripts,
             styles=styles,
-            blocks=blocks,
+            blocks={name: block for name, block in blocks.items() if block},
+            networks=networks,
             title=printable(title) or _title(contents),
             tiles=_tiles(contents, table),
             inputs=contents.inputs,

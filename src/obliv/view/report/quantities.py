@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -123,6 +124,6 @@ def unit_of(rows: Sequence[Row]) -> tuple[bool, str]:
 
 def first_choice(topologies: Sequence[str]) -> str:
     """Return the topology that the charts show first: the last one of those with the most rows."""
-    counts = {name: topologies.count(name) for name in topologies}
+    counts = Counter(topologies)
     most = max(counts.values())
     return [name for name, count in counts.items() if count == most][-1]

@@ -77,7 +77,7 @@ const OblivTable = (() => {
 
     function render(force) {
       const tall = height(), top = Math.floor(scroller.scrollTop / tall);
-      const seen = Math.ceil(scroller.clientHeight / tall) + 1;
+      const seen = Math.min(200, Math.ceil(scroller.clientHeight / tall) + 1);
       let from = Math.max(0, top - SPARE), to = Math.min(shown.length, top + seen + SPARE);
       if (printing) [from, to] = [0, Math.min(shown.length, PRINTED)];
       const inside = first <= Math.max(0, top) && Math.min(shown.length, top + seen) <= last;
@@ -103,6 +103,7 @@ const OblivTable = (() => {
       get("count").textContent = shown.length === count ? all : `${shown.length.toLocaleString("en")} of ${all}`;
       table.setAttribute("aria-rowcount", shown.length + 1);
       const left = shown.length - PRINTED;
+      get("left-out").classList.add("printed");
       get("left-out").textContent = left > 0
         ? `The first ${PRINTED.toLocaleString("en")} rows are printed; ${left.toLocaleString("en")} more are left out. Filter the table to print others.`
         : "";
