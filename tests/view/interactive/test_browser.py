@@ -34,6 +34,8 @@ def test_a_channel_shows_its_load_and_its_pairs(opened: Any, tmp_path: Path) -> 
     ]
     assert pairs == [[p.source, p.destination, str(p.channel_load)] for p in result.crossing_pairs()]
     assert page.locator(".on-flow").count() == len(pairs)
+    outlined = str(page.get_attribute(".on-matrix .on-chosen", "d"))
+    assert outlined.count("M") == len(pairs)
     # pointing at another channel
     page.hover('[aria-label^="channel 7,"]', force=True)
     assert page.inner_text(".on-panel h3") == "Channel 7"
@@ -80,7 +82,10 @@ def test_every_width_and_theme(topology: str, routing: str, options: Any, opened
     page = opened(page_of(obliv.routing(routing, obliv.topology(topology)), tmp_path), **options)
     assert "proved in this page" in proof_of(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= options["viewport"]["width"]
-    page.evaluate("() => 0")
+    page.emulate_media(media="print")
+    assert not page.is_visible(".on-zoom")
+    assert page.is_visible(".on-legend")
+    page.emulate_media(media="screen")
     serious = [
         (finding["id"], [node["html"][:200] for node in finding["nodes"][:2]])
         for finding in axe.Axe().run(page).response["violations"]

@@ -18,6 +18,7 @@ from obliv.loads.base import PairLoads
 __all__ = ["UnevenError", "flow_entries", "number", "pack_loads", "text_of", "weight_entries"]
 
 _MOST_ENTRIES = 8_000_000  # pairs on channels that are looked at before giving up
+_LOOKED_AT = 8  # sources from which the room of all is estimated
 
 #: Channels, destinations and numerators of what one source sends, sorted by channel, then by destination.
 Entries = tuple[Array, Array, Array]
@@ -49,14 +50,16 @@ def text_of(numbers: Iterable[int]) -> str:
     return b64encode(data).decode("ascii")
 
 
-def pack_loads(entries: Iterable[Entries], channels: int, denominator: int, room: int) -> dict[str, Any]:
+def pack_loads(
+    entries: Iterable[Entries], channels: int, terminals: int, denominator: int, room: int
+) -> dict[str, Any]:
     """Return pair loads for a page.
 
     Parameters
     ----------
     entries : iterable of (channels, destinations, numerators)
         What every source sends, in the order of the sources.
-    channels : int
+    channels, terminals : int
     denominator : int
     room : int
         Characters that the text may take.
@@ -85,18 +88,20 @@ def pack_loads(entries: Iterable[Entries], channels: int, denominator: int, room
         known = np.array([values.setdefault(int(value), len(values)) for value in different], np.int64)
         index = known[place] if len(different) else place
         starts = np.flatnonzero(np.diff(channel, prepend=-1))
+        gaps = np.diff(destination, prepend=0)
+        gaps[starts] = destination[starts]
+        table = np.stack([gaps, index], axis=1)
         for first, end in zip(starts.tolist(), [*starts[1:].tolist(), len(channel)], strict=True):
-            to, value = destination[first:end], index[first:end]
-            row = np.stack([np.diff(to, prepend=0), value], axis=1)
-            key = row.tobytes()
+            key = table[first:end].tobytes()
             if key not in rows:
                 rows[key] = len(rows)
-                row_numbers += [len(row), *row.ravel().tolist()]
+                row_numbers += [end - first, *table[first:end].ravel().tolist()]
             c = int(channel[first])
             by_channel[c] += [i - last[c], rows[key]]
             last[c] = i
-            size += 3
-        if seen > _MOST_ENTRIES or size + 1.3 * len(row_numbers) > room:
+        size += 3 * len(starts)
+        expected = max(size, size * terminals / (i + 1) / 1.5 if i >= _LOOKED_AT else 0) + 1.3 * len(row_numbers)
+        if seen > _MOST_ENTRIES or expected > room:
             raise TooLargeError(f"the loads of pairs take more than {room / 1e6:.2g} MB")
     per_channel = (part for row in by_channel for part in (len(row) // 2, *row))
     packed = {

@@ -238,7 +238,7 @@ def _crossing(seen: _Shown, limits: Limits) -> tuple[dict[str, Any] | None, str]
     limit = TimeLimit(time.perf_counter() + limits.seconds)
     try:
         entries = weight_entries(loads) if seen.routing is None else _walked(seen.routing, loads.denominator, limit)
-        return pack_loads(entries, topology.channels, loads.denominator, limits.room), ""
+        return pack_loads(entries, topology.channels, loads.terminals, loads.denominator, limits.room), ""
     except OutOfTimeError:
         return None, f"computing the loads of pairs takes more than {limits.seconds:g} seconds"
     except (OblivError, NotImplementedError, UnevenError) as error:

@@ -1,7 +1,8 @@
 "use strict";
 // What is known about one channel: its loads, its worst traffic, and the pairs that cross it.
 (function (root) {
-  const LISTED = 400; // pairs
+  const LISTED = 100; // pairs
+  const SQUARE = 128, CELLS = 8000; // terminals and pairs of a matrix
 
   // The pairs of a channel's worst traffic that cross it, the heaviest first: [source, destination, load, its text].
   function worstPairs(state, c) {
@@ -69,6 +70,27 @@
     if (pairs === null) {
       if (payload.crossing_reason) box.append(make("p", { class: "on-hint" }, "Pairs are not listed: " + payload.crossing_reason + "."));
     } else box.append(list(state, c, pairs));
+    if (state.loads && payload.terminals.length <= SQUARE) box.append(...matrix(state, c, pairs || []));
+  }
+
+  // The pairs that can cross a channel as a square, its worst traffic outlined; sources are rows.
+  function matrix(state, c, pairs) {
+    const { shape, make, step, STEPS } = root.OblivDrawing, n = state.payload.terminals.length;
+    const cells = [];
+    for (const { from, row } of state.loads.channels[c]) {
+      row.to.forEach((to, k) => cells.push([from, to, Number(row.value[k])]));
+    }
+    if (cells.length > CELLS || cells.length === 0) return [];
+    const top = cells.reduce((most, cell) => Math.max(most, cell[2]), 0);
+    const outlines = new Array(STEPS).fill(""), name = "Pairs that can cross it: rows are sources, columns destinations";
+    for (const [from, to, value] of cells) outlines[step(value, top)] += "M" + to + " " + from + "h1v1h-1z";
+    const square = shape("svg", { class: "on-matrix", viewBox: "0 0 " + n + " " + n, role: "img", "aria-label": name });
+    square.append(shape("rect", { class: "on-ground", width: n, height: n }));
+    outlines.forEach((d, k) => { if (d) square.append(shape("path", { class: "on-fill-" + k, d: d })); });
+    square.append(shape("path", { class: "on-chosen", d: pairs.map(([from, to]) => "M" + to + " " + from + "h1v1h-1z").join("") }));
+    const figure = make("figure", {});
+    figure.append(square, make("figcaption", {}, name + (pairs.length ? "; outlined: its worst traffic" : "")));
+    return [figure];
   }
 
   // The table of pairs.

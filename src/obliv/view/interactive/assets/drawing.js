@@ -102,8 +102,19 @@
     for (const list of lines) for (const line of list) for (const [x, y] of line) grow(x, y, 0.1);
     for (const line of removedLines(payload)) for (const [x, y] of line) grow(x, y, 0.1);
     for (const node of payload.removed ? payload.removed.nodes : []) grow(node.x, node.y, margin);
-    return payload.nodes.length ? { x: box[0], y: box[1], w: box[2] - box[0], h: box[3] - box[1] }
-      : { x: 0, y: 0, w: 1, h: 1 };
+    if (!payload.nodes.length) return { x: 0, y: 0, w: 1, h: 1 };
+    // curves between terminals on one side of the picture bow outwards
+    const ends = payload.terminals.map((node) => [payload.nodes[node].x, payload.nodes[node].y]);
+    [0, 1, 2, 3].forEach((side) => {
+      const axis = side % 2, outward = side < 2 ? -1 : 1;
+      const edge = ends.reduce((most, end) => Math.max(most, outward * end[axis]), -Infinity);
+      const along = ends.filter((end) => outward * end[axis] > edge - 1e-6).map((end) => end[1 - axis]);
+      if (along.length < 2) return;
+      const span = along.reduce((most, at) => Math.max(most, at), -Infinity) - along.reduce((least, at) => Math.min(least, at), Infinity);
+      const reach = outward * (edge + 0.2 + 0.07 * span);
+      box[side] = side < 2 ? Math.min(box[side], reach) : Math.max(box[side], reach);
+    });
+    return { x: box[0], y: box[1], w: box[2] - box[0], h: box[3] - box[1] };
   }
 
   // Finds the nearest channel: pieces of lines in the cells of a grid.

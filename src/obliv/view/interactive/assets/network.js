@@ -46,7 +46,7 @@
     const state = {
       element: element, payload: payload, lines: lines, box: box, view: payload.views[0] || null, chosen: -1,
       nearest: draw.locator(lines, box), zoom: { scale: 1, x: box.x, y: box.y }, single: lines.length <= SINGLE,
-      loads: null, own: null, traffic: [], pinned: false,
+      loads: null, own: null, traffic: [], pinned: false, circles: [], ends: [], letters: 0,
     };
     const maps = new Map();
     state.speed = (c) => proof.fraction(payload.channels[c].bandwidth);
@@ -102,10 +102,10 @@
     parts.proof = make("p", { class: "on-proof", role: "status" });
     const picture = make("div", { class: "on-frame" });
     parts.svg.append(traces(payload), parts.channels, parts.mark, parts.flows, parts.nodes);
-    picture.append(parts.svg, parts.legend);
+    picture.append(parts.svg, parts.legend, parts.proof);
     const body = make("div", { class: "on-body" });
     body.append(picture, parts.panel);
-    state.element.append(controls, body, parts.proof, parts.live);
+    state.element.append(controls, body, parts.live);
     drawNodes(state);
     look(state);
     listen(state);
@@ -130,12 +130,14 @@
     const short = payload.nodes.map((node) => node.short || node.name);
     const longest = short.reduce((most, name) => Math.max(most, name.length), 1);
     const size = Math.min(0.2, 2 * radius * 0.9 / (0.58 * longest));
+    state.letters = many ? 0 : size;
     payload.nodes.forEach((node, v) => {
       const circle = shape("circle", { cx: node.x, cy: node.y, r: many ? 0.6 * radius : radius,
         class: node.terminal === null ? "on-node on-switch" : "on-node" });
       circle.append(shape("title", {}, node.name));
       parts.nodes.append(circle);
-      if (!many && size > 0.035) {
+      state.circles.push(circle);
+      if (!many) {
         parts.nodes.append(shape("text", { x: node.x, y: node.y, "font-size": size.toFixed(3), dy: "0.34em",
           class: node.terminal === null ? "on-name on-switch" : "on-name" }, short[v]));
       }
@@ -198,7 +200,8 @@
     state.element.dispatchEvent(new CustomEvent("obliv-channel", { detail: { channel: c, pinned: state.pinned } }));
     root.OblivDetails.show(state, parts.panel, c);
     parts.flows.replaceChildren();
-    for (const node of parts.nodes.querySelectorAll(".on-end")) node.classList.remove("on-end");
+    for (const node of state.ends) state.circles[node].classList.remove("on-end");
+    state.ends = [];
     if (c < 0) { parts.mark.setAttribute("d", ""); return; }
     rove(state, c);
     if (state.items[c]) state.items[c].setAttribute("aria-selected", "true");
@@ -209,8 +212,8 @@
     }
     const width = state.single ? state.widthOf(c) : 4 / ((parts.svg.clientWidth || 600) / state.box.w);
     parts.mark.setAttribute("d", state.lines[c].map((line) => ribbon(line, Math.max(width, 0.05))).join(""));
-    const circles = parts.nodes.querySelectorAll("circle");
-    for (const node of [payload.channels[c].tail, payload.channels[c].head]) circles[node].classList.add("on-end");
+    state.ends = [payload.channels[c].tail, payload.channels[c].head];
+    for (const node of state.ends) state.circles[node].classList.add("on-end");
     const pairs = (root.OblivDetails.worstPairs(state, c) || []).slice(0, DRAWN);
     const most = pairs.reduce((top, pair) => Math.max(top, pair[2]), 0);
     for (const [from, to, load] of pairs.reverse()) {
@@ -225,6 +228,8 @@
     const { box, zoom: at, parts } = state;
     parts.svg.setAttribute("viewBox", [at.x, at.y, box.w / at.scale, box.h / at.scale].join(" "));
     parts.svg.classList.toggle("on-zoomed", at.scale > 1);
+    const size = parts.svg.getBoundingClientRect(), unit = Math.min(size.width / box.w, size.height / box.h) || 60;
+    parts.svg.classList.toggle("on-nameless", state.letters * unit * at.scale < 4.5);
   }
 
   function zoom(state, factor, about) {
