@@ -164,6 +164,9 @@ def fabrics(folder: Path, seed: int) -> None:
     command(f"fabric generate fattree:4,3 --output {net}")
     command(f"fabric route {net} --engine dmodk --output {lft}")
     command(f"fabric check {net} --lft {lft}")
+    command(f"fabric generate ring:6 --output {folder}/ring.net")
+    layered = f"--lanes 2 --effort 0.05 --seed {seed} --policy {folder}/policy --output {folder}/ring.lfts"
+    command(f"fabric route {folder}/ring.net --engine layered {layered}")
     command(f"fabric worst {net} --lft {lft} --output {folder}/worst.json")
     command(f"verify {folder}/worst.json")
     command(f"fabric bisection {net} --lft {lft} --samples 20")

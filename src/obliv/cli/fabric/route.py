@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from obliv.cli.fabric.reading import Files, Offset
-from obliv.cli.options import FormatOption
+from obliv.cli.options import FormatOption, Seed
 from obliv.cli.output import Answer, progress, require_outputs, say
+from obliv.errors import InputError
 
 __all__ = ["route"]
 
@@ -19,10 +20,23 @@ def route(
     files: Files,
     output: Annotated[Path, typer.Option("--output", "-o", help="File for the tables, for  opensm -R file -U FILE.")],
     engine: Annotated[
-        str, typer.Option("--engine", help="auto, osrm3-d, osrm3, osrm2, osrm2-c, dmodk or updown.")
+        str, typer.Option("--engine", help="auto, osrm3-d, osrm3, osrm2, osrm2-c, dmodk, updown or layered.")
     ] = "auto",
     offset: Offset = "0",
     lmc: Annotated[int, typer.Option("--lmc", min=0, max=7, help="Largest LMC allowed.")] = 7,
+    lanes: Annotated[
+        int, typer.Option("--lanes", min=1, max=15, help="Virtual lanes that the engine layered may use.")
+    ] = 1,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--policy", metavar="FILE", help="File for the service levels, for  opensm -Q -Y FILE; needed with --lanes."
+        ),
+    ] = None,
+    effort: Annotated[
+        float, typer.Option("--effort", metavar="X", help="Try X times as many changes of tables.")
+    ] = 1.0,
+    seed: Seed = 0,
     force: Annotated[
         bool, typer.Option("--force", help="Write the new tables even if they are not better than those of --lft.")
     ] = False,
@@ -47,7 +61,9 @@ def route(
     """
     import obliv.fabric
 
-    require_outputs(output, net, inputs=files.inputs)
+    require_outputs(output, net, policy, inputs=files.inputs)
+    if lanes > 1 and policy is None:
+        raise InputError(f"--lanes {lanes}: name a file for the service levels of pairs with  --policy FILE")
     with progress() as step:
         fabric, tables = files.read()
         result = obliv.fabric.route(
@@ -56,6 +72,9 @@ def route(
             tables,
             offset=offset,
             most_lmc=lmc,
+            lanes=lanes,
+            effort=effort,
+            rng=seed,
             force=force,
             ignore_credit_loops=ignore_credit_loops,
             progress=step,
@@ -63,6 +82,9 @@ def route(
     specs = result.provenance.specs | {"topology": files.spec}
     result = replace(result, topology=files.spec, provenance=replace(result.provenance, specs=specs))
     if not result.kept:
+        if policy is not None and result.levels is not None:  # before the tables, which are not safe without it
+            rules = obliv.fabric.write_policy(result.levels, result.fabric, policy)
+            result = replace(result, policy=str(policy), rules=rules)
         obliv.fabric.write_tables(result.tables, result.fabric, output)
         result = replace(result, output=str(output))
         if net is not None:
@@ -74,4 +96,8 @@ def route(
     more = f" -l {result.lmc}" if result.lmc else ""
     if net is not None:
         say(f"fabric with the new LIDs written to {net}")
+    if policy is not None and result.policy is None:
+        say(f"all packets can use one lane: {policy} is not needed and was not written")
+    if result.policy is not None:
+        more += f" -Q -Y {policy}"
     say(f"written to {output}; load it with  opensm -R file -U {output}{more}")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from obliv.errors import RoutingError
+from obliv.fabric.lanes.levels import Levels
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.engines import EnginePlan, plan_engine
 from obliv.fabric.reroute.fill import filled
@@ -37,6 +38,8 @@ class Candidate:
         With the LIDs that the tables are for.
     standing : Standing
     notes : tuple of str
+    levels : Levels or None
+        The service levels of pairs; None where all packets take one lane.
     """
 
     engine: str
@@ -45,6 +48,7 @@ class Candidate:
     fabric: Fabric
     standing: Standing
     notes: tuple[str, ...] = ()
+    levels: Levels | None = None
 
 
 def plans_for(engine: str, shape: Shape | None, largest_lmc: int, skipped: list[Attempt]) -> Iterator[EnginePlan]:
@@ -53,7 +57,7 @@ def plans_for(engine: str, shape: Shape | None, largest_lmc: int, skipped: list[
     Parameters
     ----------
     engine : str
-        A name, or ``auto``.
+        A name, or ``auto``; there is no plan of ``layered``.
     shape : Shape or None
     largest_lmc : int
         Engines that need a larger LMC are skipped, or refused where they are named.
@@ -65,7 +69,7 @@ def plans_for(engine: str, shape: Shape | None, largest_lmc: int, skipped: list[
     RoutingError
         If a named engine does not fit.
     """
-    for name in (engine,) if engine != "auto" else _usual(shape):
+    for name in _usual(shape) if engine == "auto" else () if engine == "layered" else (engine,):
         plan = plan_engine(name, shape)
         if plan.shape is None or plan.lmc <= largest_lmc:
             yield plan

@@ -135,5 +135,5 @@ _PLANS: dict[str, Callable[[Shape], EnginePlan]] = {
     "dmodk": _dmodk,
 }
 
-#: Engines for fat trees, the preferred ones first, and ``updown`` for any fabric.
-ENGINES = (*_PLANS, "updown")
+#: Engines for fat trees, the preferred ones first, and ``updown`` and ``layered`` for any fabric.
+ENGINES = (*_PLANS, "updown", "layered")

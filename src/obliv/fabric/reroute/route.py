@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 from obliv._util.progress import Progress, silent
+from obliv._util.rng import Rng, drawn_seed
 from obliv._util.text import did_you_mean
 from obliv.analysis.worst_case.exact import worst_load
 from obliv.errors import InputError, RoutingError, SpecError
@@ -14,6 +17,7 @@ from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.bound import single_path_bound
 from obliv.fabric.reroute.candidates import Candidate, candidate, plans_for
 from obliv.fabric.reroute.engines import ENGINES
+from obliv.fabric.reroute.layers.candidate import layered_candidate
 from obliv.fabric.reroute.lids import lmc_with
 from obliv.fabric.reroute.parts import pairs_apart
 from obliv.fabric.reroute.standing import standing_of
@@ -25,7 +29,9 @@ from obliv.fabric.topology import network
 from obliv.results.base import provenance
 from obliv.results.fabric.route import Attempt, FabricRoute, Standing
 
-__all__ = ["route"]
+__all__ = ["MOST_LANES", "route"]
+
+MOST_LANES = 15  #: Lanes for data.
 
 
 def route(
@@ -35,8 +41,11 @@ def route(
     *,
     offset: Offset = "0",
     most_lmc: int = 7,
+    lanes: int = 1,
+    effort: float = 1.0,
     force: bool = False,
     ignore_credit_loops: bool = False,
+    rng: Rng = None,
     progress: Progress | None = None,
 ) -> FabricRoute:
     """Compute new forwarding tables for a fabric.
@@ -48,7 +57,9 @@ def route(
         they are assigned anew.
     engine : str
         ``osrm3-d``, ``osrm3``, ``osrm2``, ``osrm2-c``, ``dmodk``: on fat trees, also where cables or switches are
-        missing; ``updown``: on any fabric; ``auto``: the best of those that fit, the one with fewer LIDs of equals.
+        missing; ``updown``: on any fabric; ``layered``: on any fabric, by a local search on the exact worst load;
+        ``auto``: the best of those that fit, the one with fewer LIDs of equals. It tries ``layered`` unless another
+        engine is known to be optimal.
     tables : Tables, optional
         The ones in use. They are returned, with the engine ``kept``, unless the new ones are better: without credit
         loops where those in use have some, else more pairs reach each other, else the exact worst load is smaller, else
@@ -57,17 +68,24 @@ def route(
         Which of a destination's LIDs sources use with the old tables.
     most_lmc : int
         Engines that need a larger LMC are not tried.
+    lanes : int
+        The virtual lanes that ``layered`` may use, at most 15. With more than one, sources have to use the service
+        levels of the answer's `levels`: see :func:`write_policy`.
+    effort : float
+        Multiplies the number of moves that ``layered`` tries.
     force : bool
         Take the new tables even if they are not better, or leave out pairs that cables connect.
     ignore_credit_loops : bool
         Compare as if the tables in use had no credit loops, for fabrics whose virtual lanes break them.
+    rng : numpy.random.Generator, int or None
+        For the moves of ``layered``; the same seed gives the same tables.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
     Returns
     -------
     FabricRoute
-        Routes of new tables go up and then down, so that they have neither loops nor credit loops; that is checked.
+        Routes of new tables have neither loops nor credit loops, on the lanes that they use; that is checked.
         Where the fabric is in parts, a note says so, and pairs in different parts count as missing.
 
     Raises
@@ -94,6 +112,10 @@ def route(
     progress = progress or silent
     if engine != "auto" and engine not in ENGINES:
         raise SpecError(f"engine {engine[:40]!r} is unknown: {did_you_mean(engine, ['auto', *ENGINES])}")
+    if not 1 <= lanes <= MOST_LANES:
+        raise InputError(f"{lanes} lanes are out of range (1 to {MOST_LANES})")
+    if not 0 < effort <= 1000:
+        raise InputError(f"effort {effort} is out of range (above 0, at most 1000)")
     if not len(fabric.endpoints):
         raise RoutingError(f"{fabric.name}: the fabric has no connected hosts, so there is nothing to route")
     shape = recognise(fabric)
@@ -104,7 +126,9 @@ def route(
         before = standing_of(fabric_routing(network(fabric), tables, offset, missing="skip"))
     tried: list[Attempt] = []
     optimum, _ = single_path_bound(fabric, shape) or (0, "")
-    best = _best(fabric, engine, shape, most_lmc, tried, optimum, progress)
+    others = [] if tables is None else [tables]
+    search = partial(layered_candidate, lanes=lanes, most_lmc=most_lmc, effort=effort, seed=drawn_seed(rng))
+    best = _best(fabric, engine, shape, most_lmc, tried, optimum, others, search, progress)
     apart, parts = pairs_apart(fabric)
     notes = [f"the fabric is in {parts} parts: {apart} pairs are not connected"] if apart else []
     valued = replace(before, deadlock=before.deadlock and not ignore_credit_loops) if before is not None else None
@@ -145,6 +169,7 @@ def route(
         bound_source="" if bound is None else bound[1],
         notes=(*best.notes, *notes),
         tables=best.tables,
+        levels=best.levels,
         fabric=best.fabric,
     )
 
@@ -156,6 +181,8 @@ def _best(
     most_lmc: int,
     tried: list[Attempt],
     optimum: int,
+    others: list[Tables],
+    search: Callable[..., Candidate],
     progress: Progress,
 ) -> Candidate:
     """Return the best tables of the engines that fit; `tried` takes all of them; no load is less than `optimum`."""
@@ -174,6 +201,13 @@ def _best(
             tried.append(Attempt(plan.engine, None, str(error)))
             continue
         tried.append(Attempt(plan.engine, tables.standing))
+        others += [tables.tables] if tables.fabric is fabric else []
+        if best is None or tables.standing.rank < best.standing.rank:
+            best = tables
+    attained = best is not None and best.standing.load <= optimum and not best.standing.missing
+    if engine == "layered" or (engine == "auto" and not attained):
+        tables = search(fabric, others, enough=max(1, optimum), progress=progress)
+        tried.append(Attempt("layered", tables.standing))
         if best is None or tables.standing.rank < best.standing.rank:
             best = tables
     if best is None:

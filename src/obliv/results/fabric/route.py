@@ -29,21 +29,25 @@ class Standing(Record):
         Whether the routes form a credit loop.
     lmc : int
         Endpoints have 2**lmc LIDs.
+    lanes : int
+        The virtual lanes on which `deadlock` holds.
     """
 
     load: Fraction = entry(key="channel_load", column="channel_load")
     missing: int = entry(key="missing_pairs", column="missing_pairs")
     deadlock: bool = entry(column="deadlock")
     lmc: int = entry(column="lmc")
+    lanes: int = entry(1, column="lanes", omit=lambda standing: standing.lanes == 1)
 
     @property
-    def rank(self) -> tuple[bool, int, Fraction, int]:
+    def rank(self) -> tuple[bool, int, Fraction, int, int]:
         """Key for sorting: the smaller, the better."""
-        return self.deadlock, self.missing, self.load, self.lmc
+        return self.deadlock, self.missing, self.load, self.lmc, self.lanes
 
     def __str__(self) -> str:
         pairs = f"{self.missing} pairs missing" if self.missing else "all pairs"
-        return f"worst load {self.load}, {pairs}, {'credit loops' if self.deadlock else 'no credit loop'}"
+        lanes = f" on {self.lanes} lanes" if self.lanes > 1 else ""
+        return f"worst load {self.load}, {pairs}, {'credit loops' if self.deadlock else 'no credit loop'}{lanes}"
 
 
 @dataclass(frozen=True)
@@ -92,8 +96,13 @@ class FabricRoute(Result):
     notes : tuple of str
     output : str or None
         The file to which the tables were written.
-    tables, fabric
-        The tables, and the fabric with the LIDs that they are for; not saved.
+    policy : str or None
+        The file to which the service levels of pairs were written, where they take several lanes.
+    rules : int or None
+        The number of rules in it; the subnet manager goes through them for each path record.
+    tables, levels, fabric
+        The tables, the service levels of pairs where they take several lanes, and the fabric with the LIDs that they
+        are for; not saved.
 
     Examples
     --------
@@ -131,7 +140,10 @@ class FabricRoute(Result):
     bound_source: str = entry("", omit=lambda route: not route.bound_source)
     notes: tuple[str, ...] = ()
     output: str | None = None
+    policy: str | None = entry(None, omit=lambda route: route.policy is None)
+    rules: int | None = entry(None, omit=lambda route: route.rules is None)
     tables: Any = entry(None, compare=False, hidden=True)
+    levels: Any = entry(None, compare=False, hidden=True)
     fabric: Any = entry(None, compare=False, hidden=True)
 
     @property

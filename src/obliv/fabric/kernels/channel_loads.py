@@ -1,0 +1,161 @@
+"""Kernels: exact worst loads of channels between switches, for tables that are changed one entry at a time."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from obliv._util.typing import Array
+from obliv.kernels import kernel
+
+__all__ = ["Scratch", "Switches", "behind", "load_on", "loads_on_all", "scratch"]
+
+
+class Switches(NamedTuple):
+    """Switches, the channels between them sorted by tail, and the hosts beside them.
+
+    Parameters
+    ----------
+    tail, head : int32 arrays, shape (channels,)
+    first : int32 array, shape (switches + 1,)
+        The first channel of every switch.
+    unit : int64 array, shape (channels,)
+        The load that one flow puts on a channel: inversely proportional to its bandwidth.
+    hosts : int32 array, shape (switches,)
+        The number of hosts beside every switch.
+    home : int32 array, shape (destinations,)
+        The switch beside every host.
+    """
+
+    tail: Array
+    head: Array
+    first: Array
+    unit: Array
+    hosts: Array
+    home: Array
+
+
+class Scratch(NamedTuple):
+    """Space of :func:`load_on`."""
+
+    side: Array
+    path: Array
+    through: Array
+    used: Array
+    owner: Array
+    via: Array
+
+
+def scratch(switches: Switches) -> Scratch:
+    """Return the space that :func:`load_on` needs."""
+    count, hosts = len(switches.hosts), len(switches.home)
+    return Scratch(
+        side=np.zeros(count, np.int8),
+        path=np.zeros(count, np.int32),
+        through=np.zeros((hosts, count), np.bool_),
+        used=np.zeros(count, np.int32),
+        owner=np.zeros(hosts, np.int32),
+        via=np.zeros(count, np.int32),
+    )
+
+
+@kernel
+def behind(at: int, goal: int, route: Array, head: Array, side: Array, path: Array) -> None:
+    """Store in `side` 1 for switches whose route leads through switch `at`, 0 for all others.
+
+    Parameters
+    ----------
+    at, goal : int
+        A switch, and the destination's.
+    route : int32 array, shape (switches,)
+        The channel that each switch takes, -1 where it takes none.
+    head, side, path
+        As in :class:`Switches` and :class:`Scratch`.
+    """
+    for u in range(len(side)):
+        side[u] = 0 if route[u] < 0 else -1
+    side[goal] = 0
+    side[at] = 1
+    for u in range(len(side)):
+        x = u
+        n = 0
+        while side[x] < 0:
+            path[n] = x
+            n += 1
+            x = head[route[x]]
+        found = side[x]
+        for i in range(n):
+            side[path[i]] = found
+
+
+@kernel
+def load_on(c: int, switches: Switches, routes: Array, space: Scratch) -> int:
+    """Return the largest load of a channel under any permutation of the hosts.
+
+    It is the size of a largest matching between hosts that send over the channel and destinations that are reached
+    over it, times the channel's unit.  Each destination takes a sender behind the channel, and each switch has as many
+    senders as hosts: augmenting paths are searched over switches.
+
+    Parameters
+    ----------
+    c : int
+    switches : Switches
+    routes : int32 array, shape (destinations, switches)
+        The channel that every switch takes for every destination, -1 for none.
+    space : Scratch
+    """
+    head, hosts, home = switches.head, switches.hosts, switches.home
+    side, path, through, used, owner, via = space
+    at = switches.tail[c]
+    count = len(hosts)
+    for u in range(count):
+        used[u] = 0
+    size = 0
+    n = 0
+    for d in range(len(home)):
+        if routes[d, at] != c:
+            continue
+        behind(at, home[d], routes[d], head, side, path)
+        end = 0
+        for u in range(count):
+            through[n, u] = side[u] == 1 and hosts[u] > 0
+            via[u] = -1
+            if through[n, u]:
+                via[u] = n
+                path[end] = u
+                end += 1
+        owner[n] = -1
+        begin = 0
+        free = -1
+        while begin < end and free < 0:
+            u = path[begin]
+            begin += 1
+            if used[u] < hosts[u]:
+                free = u
+            else:
+                for e in range(n):
+                    if owner[e] == u:
+                        for x in range(count):
+                            if via[x] < 0 and through[e, x]:
+                                via[x] = e
+                                path[end] = x
+                                end += 1
+        if free >= 0:
+            used[free] += 1
+            size += 1
+            e = -1
+            while e != n:
+                e = via[free]
+                last = owner[e]
+                owner[e] = free
+                free = last
+        n += 1
+    return int(size * switches.unit[c])
+
+
+@kernel
+def loads_on_all(switches: Switches, routes: Array, space: Scratch, load: Array) -> None:
+    """Store the largest load of every channel."""
+    for c in range(len(load)):
+        load[c] = load_on(c, switches, routes, space)

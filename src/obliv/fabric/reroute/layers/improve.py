@@ -1,0 +1,82 @@
+"""Change routes as long as their exact worst loads become smaller."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from obliv._util.progress import Progress
+from obliv._util.typing import Array
+from obliv.fabric.kernels.channel_loads import Switches, loads_on_all, scratch
+from obliv.fabric.kernels.layers import Layers
+from obliv.fabric.kernels.reroute_search import move_for, search
+from obliv.kernels import run
+
+__all__ = ["improve", "moves_within", "worst_loads"]
+
+_ROUNDS = 40
+_WARM = 4.0  # tolerance at first, where a channel with the largest load costs 8
+
+
+def worst_loads(switches: Switches, routes: Array) -> Array:
+    """Return the exact worst load of every channel between switches, in units of :attr:`Switches.unit`."""
+    load = np.zeros(len(switches.tail), np.int64)
+    run(loads_on_all, _evaluation(switches) * len(load), switches, routes, scratch(switches), load)
+    return load
+
+
+def moves_within(switches: Switches, steps: float) -> int:
+    """Return how many moves some elementary steps are enough for."""
+    return max(1000, int(steps / (10 * _evaluation(switches))))
+
+
+def _evaluation(switches: Switches) -> float:
+    """Return about how many steps the load of one channel takes."""
+    through = len(switches.home) * len(switches.hosts) / max(1, len(switches.tail))
+    return len(switches.home) + 3.0 * max(1.0, through) * len(switches.hosts)
+
+
+def improve(
+    switches: Switches, routes: Array, layers: Layers, moves: int, enough: int, seed: int, progress: Progress
+) -> tuple[Array, Layers, Array]:
+    """Search for routes with smaller worst loads.
+
+    Parameters
+    ----------
+    switches : Switches
+    routes : int32 array, shape (destinations, switches)
+    layers : Layers
+    moves : int
+        The number of moves to try.
+    enough : int
+        A load that no routes can have less than: the search ends there.
+    seed : int
+    progress : callable
+
+    Returns
+    -------
+    routes, layers, load
+        The best ones: the smallest largest load, then the fewest channels with it, then the fewest hops.
+    """
+    routes = routes.copy()
+    load = worst_loads(switches, routes)
+    space, move = scratch(switches), move_for(switches, seed)
+    best = (_value(load, routes), routes.copy(), layers.of.copy(), load.copy())
+    step = int(switches.unit.max(initial=1))
+    work = 10.0 * moves * _evaluation(switches)  # of all rounds: whether to compile is decided once
+    for turn in range(_ROUNDS):
+        if best[0][0] <= enough or not len(load):
+            break
+        progress("local search for smaller worst loads", turn / _ROUNDS)
+        worth = np.exp2(3.0 * (1.0 - np.arange(int(load.max()) + 2 * step + 1) // step))
+        tolerance = max(0.0, _WARM * (1 - 1.25 * turn / _ROUNDS))
+        run(search, work, -(-moves // _ROUNDS), tolerance, worth, switches, routes, load, layers, space, move)
+        value = _value(load, routes)
+        if value < best[0]:
+            best = (value, routes.copy(), layers.of.copy(), load.copy())
+    layers.of[...] = best[2]
+    return best[1], layers, best[3]
+
+
+def _value(load: Array, routes: Array) -> tuple[int, int, int]:
+    top = int(load.max(initial=0))
+    return top, int((load == top).sum()), int(load.sum())
