@@ -33,6 +33,10 @@ def route(
             "--policy", metavar="FILE", help="File for the service levels, for  opensm -Q -Y FILE; needed with --lanes."
         ),
     ] = None,
+    psl: Annotated[
+        Path | None,
+        typer.Option("--psl", metavar="FILE", help="File for the service levels pair by pair, for  fabric check --sl."),
+    ] = None,
     effort: Annotated[
         float, typer.Option("--effort", metavar="X", help="Try X times as many changes of tables.")
     ] = 1.0,
@@ -60,8 +64,9 @@ def route(
     Example: obliv fabric route ibnetdiscover.txt --lft opensm-lfts.dump -o better.lfts
     """
     import obliv.fabric
+    from obliv.fabric.lanes.levels import one_level
 
-    require_outputs(output, net, policy, inputs=files.inputs)
+    require_outputs(output, net, policy, psl, inputs=files.inputs)
     if lanes > 1 and policy is None:
         raise InputError(f"--lanes {lanes}: name a file for the service levels of pairs with  --policy FILE")
     with progress() as step:
@@ -85,6 +90,8 @@ def route(
         if policy is not None and result.levels is not None:  # before the tables, which are not safe without it
             rules = obliv.fabric.write_policy(result.levels, result.fabric, policy)
             result = replace(result, policy=str(policy), rules=rules)
+        if psl is not None:
+            obliv.fabric.write_psl(result.levels or one_level(0), result.fabric, psl)
         obliv.fabric.write_tables(result.tables, result.fabric, output)
         result = replace(result, output=str(output))
         if net is not None:

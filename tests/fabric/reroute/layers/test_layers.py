@@ -20,7 +20,7 @@ import obliv
 from obliv.errors import FileError, InputError
 from obliv.fabric.generate.from_topology import from_topology
 from obliv.fabric.lanes.files.qos_policy import write_policy
-from obliv.fabric.lanes.levels import Levels
+from obliv.fabric.lanes.levels import Levels, one_level
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.layers.network import switch_network
 from obliv.fabric.reroute.layers.starts import starting_routes
@@ -35,7 +35,7 @@ def level_of(levels: Levels | None, fabric: Fabric, s: int, d: int) -> int:
     if levels is None:
         return 0
     many = 1 << fabric.ports.lmc[fabric.endpoints].astype(int)
-    column = int(many[:d].sum())
+    column = int(many[:d].sum()) if levels.masks.shape[1] > 1 else 0
     mask = int(levels.masks[s if len(levels.masks) > 1 else 0, column])
     assert mask.bit_count() == 1
     return mask.bit_length() - 1
@@ -138,6 +138,22 @@ def test_policies_give_every_pair_its_level(spec: str, lanes: int, tmp_path: Pat
             if s != d:
                 fits = [levels[name] for a, b, name in rules if member(source, a) and member(goal, b)]
                 assert (fits or [0]) == [level_of(result.levels, fabric, s, d)]
+
+
+def test_pair_by_pair_for_the_check(tmp_path: Path) -> None:
+    for lanes in (1, 3):
+        result = route(from_topology(obliv.topology("torus:5x5")), "layered", lanes=lanes, effort=QUICK)
+        levels = result.levels or one_level(0)
+        obliv.fabric.write_psl(levels, result.fabric, tmp_path / "pairs.psl")
+        lines = [line.split() for line in (tmp_path / "pairs.psl").read_text().splitlines()]
+        ends = result.fabric.endpoints
+        place = {int(guid): s for s, guid in enumerate(result.fabric.nodes.guid[result.fabric.node_of[ends]])}
+        owner = {int(lid): d for d, lid in enumerate(result.fabric.ports.lid[ends])}
+        assert len(lines) == len(ends) * (len(ends) - 1)
+        for guid, lid, sl in lines:
+            assert int(sl) == level_of(levels, result.fabric, place[int(guid, 16)], owner[int(lid)])
+        lanes_read = obliv.fabric.read_lanes(result.fabric, "identity", tmp_path / "pairs.psl")
+        assert obliv.fabric.check(result.fabric, result.tables, lanes=lanes_read).deadlock.acyclic
 
 
 def test_policies_that_cannot_be(tmp_path: Path) -> None:
