@@ -1,5 +1,6 @@
 """InfiniBand fabrics: read, check, analyse, reroute."""
 
+from obliv.fabric.adaptive.read import read_adaptive as read_adaptive
 from obliv.fabric.adaptive.routing import adaptive_routing as adaptive_routing
 from obliv.fabric.analyses.average import average as average
 from obliv.fabric.analyses.bisection import bisection as bisection
@@ -8,6 +9,7 @@ from obliv.fabric.analyses.shifts import shifts as shifts
 from obliv.fabric.analyses.throughput import throughput as throughput
 from obliv.fabric.analyses.worst import worst as worst
 from obliv.fabric.checks.check import check as check
+from obliv.fabric.files.ar_info import read_ar_info as read_ar_info
 from obliv.fabric.files.export import export as export
 from obliv.fabric.files.export import to_networkx as to_networkx
 from obliv.fabric.files.far import read_groups as read_groups

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from obliv.errors import RoutingError
+from obliv.fabric.adaptive.read import groups_spec, read_adaptive
 from obliv.fabric.adaptive.routing import adaptive_routing
-from obliv.fabric.files.far import read_groups
 from obliv.fabric.files.read import read_fabric, with_tables
 from obliv.fabric.routes.routing import FabricRouting, routing
 from obliv.fabric.topology import FabricTopology, network
@@ -56,7 +56,15 @@ def lft(topology: Topology, path: Path, offset: str = "0", missing: str = "refus
 
 @register_routing("far", example="far:ibdiagnet2.far")
 def far(
-    topology: Topology, path: Path, adaptive: str = "even", offset: str = "0", missing: str = "refuse"
+    topology: Topology,
+    path: Path,
+    adaptive: str = "even",
+    lft: str = "",
+    info: str = "",
+    sl: int = -1,
+    plft: int = -1,
+    offset: str = "0",
+    missing: str = "refuse",
 ) -> FabricRouting:
     """Adaptive routing by the groups of ports that ibdiagnet writes.
 
@@ -67,6 +75,14 @@ def far(
     path : Path
     adaptive : str
         ``static`` ports; ``even`` splits over the groups; or ``worst``: switches choose as they like.
+    lft : str
+        Forwarding tables of switches without groups.
+    info : str
+        ``ibdiagnet2.db_csv``, which says for which service levels switches are adaptive.
+    sl : int
+        With `info`: the service level of packets.
+    plft : int
+        The private LFT of packets, where there are several.
     offset : str
         As for ``lft``.
     missing : str
@@ -74,8 +90,15 @@ def far(
     """
     if not isinstance(topology, FabricTopology):
         raise RoutingError(f"group tables need an InfiniBand fabric, not {topology.spec}: write fabric:PATH")
-    more = (f",offset={offset}" if offset != "0" else "") + (f",missing={missing}" if missing != "refuse" else "")
-    groups = read_groups(path, topology.fabric)
+    tables = None
+    if lft:
+        fabric, tables = with_tables(topology.fabric, lft)
+        if fabric is not topology.fabric:  # LIDs or LMCs were learned from the tables
+            topology = network(fabric, topology.spec)
+    level, private = (None if number < 0 else number for number in (sl, plft))
+    groups = read_adaptive(topology.fabric, path, tables=tables, info=info or None, sl=level, plft=private)
+    options = {"lft": lft, "info": info, "sl": level, "plft": private}
+    options |= {"offset": "" if offset == "0" else offset, "missing": "" if missing == "refuse" else missing}
     return adaptive_routing(
-        topology, groups, adaptive, offset, missing=missing, spec=f"far:{path},adaptive={adaptive}{more}"
+        topology, groups, adaptive, offset, missing=missing, spec=groups_spec(path, adaptive, options)
     )

@@ -11,6 +11,7 @@ from tests.fabric.by_hand import random_fabric, with_nodes
 
 import obliv
 from obliv.errors import FileError
+from obliv.fabric.adaptive.choices import packed
 from obliv.fabric.files.far import read_groups
 from obliv.fabric.files.far_text import write_groups
 from obliv.fabric.generate.from_topology import from_topology
@@ -75,6 +76,13 @@ def test_the_grammar(tmp_path: Path) -> None:
         assert [int(column[0, lid]) for column in (tables.port, tables.state, tables.group)] == entry
     assert (tables.state != NO_STATE).sum() == 4
     assert reading(tmp_path, TEXT.replace("\n", "\r\n")).groups == tables.groups
+
+
+def test_the_largest_group(tmp_path: Path) -> None:
+    tables = reading(tmp_path, TEXT.replace("7      2", "65535  2").replace("HBF 7", "HBF 65535"))
+    assert tables.group[0, 11] == 65535
+    assert packed(FABRIC, tables).set_of(11, 0) == (1,)
+    assert packed(FABRIC, tables).set_of(10, 0) == (3, 4)
 
 
 def test_several_private_tables(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.fabric.reading import Far, Files
+from obliv.cli.fabric.reading import ArInfo, Far, Files
 from obliv.cli.output import Answer, progress, require_outputs
 from obliv.errors import InputError
 
@@ -43,6 +43,7 @@ def check(
     ] = None,
     vlarb: Annotated[Path | None, typer.Option("--vlarb", metavar="FILE", help="Output of smpquery vlarb.")] = None,
     far: Far = None,
+    ar_info: ArInfo = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with status 1 also for warnings.")] = False,
     answer: Answer,
 ) -> None:
@@ -63,7 +64,9 @@ def check(
     if files.lft is None and any(option is not None for option in given):
         raise InputError("lanes belong to routes: add --lft TABLES")
     inputs = [(str(path), "") for path in given if path is not None and Path(path).is_file()]
-    inputs += [(str(far), "")] if far is not None else []
+    if ar_info is not None and far is None:
+        raise InputError("--ar-info is about the groups of ports: add --far FILE")
+    inputs += [(str(path), "") for path in (far, ar_info) if path is not None]
     require_outputs(answer.output, inputs=[*files.inputs, *inputs])
     with progress() as step:
         fabric, tables = obliv.fabric.read(files.topology, files.lft, guid2lid=files.guid2lid)
@@ -71,7 +74,10 @@ def check(
         if any(option is not None for option in given):
             lanes = obliv.fabric.read_lanes(fabric, sl2vl, sl, oper_vls=oper_vls, vlarb=vlarb)
         groups = None if far is None else obliv.fabric.read_groups(far, fabric)
-        result = obliv.fabric.check(fabric, tables, log, engine=engine, lanes=lanes, groups=groups, progress=step)
+        info = None if ar_info is None else obliv.fabric.read_ar_info(ar_info, fabric)
+        result = obliv.fabric.check(
+            fabric, tables, log, engine=engine, lanes=lanes, groups=groups, info=info, progress=step
+        )
     answer.show(result)
     if not (result.clean if strict else result.ok):
         raise typer.Exit(1)

@@ -20,13 +20,17 @@ if TYPE_CHECKING:
     from obliv.fabric.tables import Tables
     from obliv.results import Result
 
-__all__ = ["Far", "Files", "GroupFiles", "Guid2Lid", "Offset", "SkipMissing", "TablesFiles", "TopologyFile"]
+__all__ = ["ArInfo", "Far", "Files", "GroupFiles", "Guid2Lid", "Offset", "SkipMissing", "TablesFiles", "TopologyFile"]
 
 _LFT = typer.Option(
     "--lft", metavar="FILE", help="Forwarding tables: output of dump_lfts or ibroute, opensm-lfts.dump, opensm.fdbs."
 )
 Far = Annotated[
     Path | None, typer.Option("--far", metavar="FILE", help="Groups of ports of adaptive routing: ibdiagnet2.far.")
+]
+ArInfo = Annotated[
+    Path | None,
+    typer.Option("--ar-info", metavar="FILE", help="Service levels that are adaptive: ibdiagnet2.db_csv."),
 ]
 TopologyFile = Annotated[
     Path,
@@ -134,32 +138,47 @@ class GroupFiles(Files):
         str,
         typer.Option("--adaptive", help="Use of the groups: static (ports), even or best (split), worst (any choice)."),
     ] = ""
+    ar_info: ArInfo = None
+    sl: Annotated[
+        int | None, typer.Option("--sl", metavar="N", help="With --ar-info: the service level of packets.")
+    ] = None
+    plft: Annotated[
+        int | None, typer.Option("--plft", metavar="N", help="Private LFT of packets, where there are several.")
+    ] = None
     offset: Offset = "0"
 
     @property
     def inputs(self) -> list[tuple[str, str]]:
-        return [*super().inputs, *([(str(self.far), "")] if self.far is not None else [])]
+        return [*super().inputs, *((str(path), "") for path in (self.far, self.ar_info) if path is not None)]
 
     def routing(self, skip: bool, *, notes: bool = True) -> FabricRouting:
         """Read the files as a routing, see :meth:`TablesFiles.routing`."""
         import obliv.fabric
+        from obliv.fabric.adaptive.read import groups_spec
 
         if self.far is None:
-            if self.adaptive:
-                raise InputError("--adaptive needs the groups of ports: add --far FILE")
+            if self.adaptive or self.ar_info is not None or self.sl is not None or self.plft is not None:
+                raise InputError("--adaptive, --ar-info, --sl and --plft need the groups of ports: add --far FILE")
             if self.lft is None:
                 raise InputError("which tables? add --lft FILE, or for adaptive routing --far FILE")
-            tables = TablesFiles(topology=self.topology, lft=self.lft, guid2lid=self.guid2lid, offset=self.offset)
-            return tables.routing(skip, notes=notes)
-        fabric, _ = self.read()
-        groups = obliv.fabric.read_groups(self.far, fabric)
+            files = TablesFiles(topology=self.topology, lft=self.lft, guid2lid=self.guid2lid, offset=self.offset)
+            return files.routing(skip, notes=notes)
+        fabric, tables = self.read()
+        if (self.ar_info is None) != (self.sl is None):
+            raise InputError("--ar-info and --sl must be given together: which service levels are adaptive, and yours")
+        groups = obliv.fabric.read_adaptive(
+            fabric, self.far, tables=tables, info=self.ar_info, sl=self.sl, plft=self.plft
+        )
         self._say(groups.findings)
         network = obliv.fabric.network(fabric, self.spec)
         for note in network.notes if notes else ():
             say(note)
         missing = "skip" if skip else "refuse"
+        options: dict[str, object] = {"lft": self.lft, "info": self.ar_info, "sl": self.sl, "plft": self.plft}
+        options |= {"offset": "" if self.offset == "0" else self.offset, "missing": "skip" if skip else ""}
         mode = "even" if self.adaptive in ("", "best") else self.adaptive
-        routing = obliv.fabric.adaptive_routing(network, groups, mode, self.offset, missing=missing)
+        spec = groups_spec(self.far, mode, options)
+        routing = obliv.fabric.adaptive_routing(network, groups, mode, self.offset, missing=missing, spec=spec)
         return _complete(routing, skip)
 
 

@@ -89,7 +89,9 @@ def packed(fabric: Fabric, groups: GroupTables, ends: Array | None = None) -> Pa
                 numbers[group] = number.setdefault(ports_of(parts), len(number))
             numbers_of[id(table)] = numbers
         numbers = numbers_of[id(table)]
-        chosen = numbers[np.minimum(groups.group[k], len(numbers) - 1)]  # the last stands for groups that are missing
+        chosen = numbers[
+            np.minimum(groups.group[k].astype(np.int64), len(numbers) - 1)
+        ]  # the last stands for groups that are missing
         chosen = np.where(groups.state[k] == STATIC, single[groups.port[k]], chosen)
         choice[:, row] = np.where(groups.state[k] == NO_STATE, 0, chosen)
     sets = tuple(number)

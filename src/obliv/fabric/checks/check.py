@@ -13,7 +13,9 @@ from obliv.fabric.checks.lanes import LANE_ENGINES, check_lanes
 from obliv.fabric.checks.log import engine_of
 from obliv.fabric.checks.names import at_port, port_name, route_text
 from obliv.fabric.checks.routes import Served, check_routes
+from obliv.fabric.checks.service_levels import check_info
 from obliv.fabric.checks.tables import check_entries, check_tables, owners
+from obliv.fabric.files.ar_info import AdaptiveInfo
 from obliv.fabric.groups import GroupTables
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.model import Fabric
@@ -37,6 +39,7 @@ def check(
     engine: str | None = None,
     lanes: Lanes | None = None,
     groups: GroupTables | None = None,
+    info: AdaptiveInfo | None = None,
     progress: Progress | None = None,
 ) -> FabricCheck:
     """Check a fabric and its forwarding tables.
@@ -55,6 +58,8 @@ def check(
     groups : GroupTables, optional
         Groups of ports of adaptive routing, as :func:`obliv.fabric.read_groups` returns them. Their static ports count
         as the tables where none are given.
+    info : AdaptiveInfo, optional
+        For which service levels switches are adaptive, as :func:`obliv.fabric.read_ar_info` returns it; with groups.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -107,6 +112,10 @@ def check(
         about_groups = Notes(groups.name)
         notes.append(about_groups)
         choices = check_groups(fabric, groups, tables, about_groups)
+        if info is not None:
+            about_info = Notes(info.name)
+            notes.append(about_info)
+            check_info(fabric, groups, info, about_info)
         tables = groups.of_plft(groups.plfts[0]).static if tables is None else tables
     served, loops, lane_check = Served(), None, None
     if tables is not None:
@@ -131,6 +140,7 @@ def check(
         one_lane = CreditLoop(loops.acyclic, loops.dependencies, cycle or None)
     findings = list(fabric.findings + (tables.findings if tables is not None else ()))
     findings += lanes.findings if lanes is not None else ()
+    findings += info.findings if info is not None else ()
     findings += groups.findings if groups is not None and tables is not None and tables.name != groups.name else ()
     findings += [finding for source in notes for finding in source.findings()]
     findings.sort(key=lambda finding: _ORDER.get(finding.severity, 2))
@@ -138,6 +148,7 @@ def check(
     sources = fabric.sources + tables_sources
     sources += lanes.sources if lanes is not None else ()
     sources += groups.sources if groups is not None and groups.sources != tables_sources else ()
+    sources += info.sources if info is not None else ()
     topology = f"fabric:{fabric.name}"
     given = None if tables is None else "far" if tables.spelling == "far" else "lft"
     routing = f"{given}:{tables.name}" if tables is not None else ""
