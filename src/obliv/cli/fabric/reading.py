@@ -160,7 +160,7 @@ class GroupFiles(Files):
             if self.adaptive or self.ar_info is not None or self.sl is not None or self.plft is not None:
                 raise InputError("--adaptive, --ar-info, --sl and --plft need the groups of ports: add --far FILE")
             if self.lft is None:
-                raise InputError("which tables? add --lft FILE, or for adaptive routing --far FILE")
+                raise InputError("add --lft FILE, or for adaptive routing --far FILE (see obliv fabric worst --help)")
             files = TablesFiles(topology=self.topology, lft=self.lft, guid2lid=self.guid2lid, offset=self.offset)
             return files.routing(skip, notes=notes)
         fabric, tables = self.read()
