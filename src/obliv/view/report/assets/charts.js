@@ -1,6 +1,8 @@
 "use strict";
 /* The charts: Vega-Lite specifications, evaluated by its interpreter, so that no text becomes code. */
 const OblivCharts = (() => {
+  const PAPER = 660; // pixels, of the 700 across a page
+
   function tooltip(element) {
     const box = element("div", { class: "tooltip", role: "status" });
     box.hidden = true;
@@ -45,6 +47,10 @@ const OblivCharts = (() => {
         view.signal("topology", choice.value).runAsync();
       }));
     }
+    /* On paper the charts are drawn for its width, so that their texts keep their size. */
+    addEventListener("beforeprint", () => Object.values(views).forEach(view => view.width(PAPER).run()));
+    addEventListener("afterprint", () => Object.entries(views).forEach(([name, view]) =>
+      view.width(document.getElementById(name).clientWidth).run()));
     return views;
   }
 
