@@ -1,10 +1,8 @@
-"""Pages of reports, and one Chromium that all tests share."""
+"""Pages of reports, and visits to them in the browser."""
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +15,6 @@ from obliv.results.study import Study, StudyRow
 from obliv.view import write_report
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 STUDY = """
 topologies = ["mesh:3x3", "mesh:4x4"]
@@ -66,18 +63,6 @@ def lowered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "lowered.json").write_text(json.dumps(content), encoding="ascii")
     write_report(folder / "lowered.json", folder / "lowered.html")
     return folder / "lowered.html"
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium here: install Debian's package chromium")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    arguments = ["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        yield chromium
-        chromium.close()
 
 
 class Visit:
