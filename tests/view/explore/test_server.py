@@ -76,6 +76,7 @@ def test_one_server_from_start_to_ctrl_c(start: Callable[..., Any]) -> None:
         pass
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 def test_workers_end_with_a_server_that_is_killed(start: Callable[..., Any]) -> None:
     server = start("mesh:4x4", "o1turn")

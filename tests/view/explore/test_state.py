@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
@@ -47,6 +48,12 @@ class Desk:
             self.killed += not worker.finished
 
 
+def in_loop(run: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run a coroutine in a thread of its own: the loop of a browser may be running in this one."""
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(lambda: asyncio.run(run())).result()
+
+
 def asked(routing: str, page: str = "a", topology: str = "ring:4") -> Question:
     return Question(topology, routing, want=("worst", "hops"), page=page)
 
@@ -71,7 +78,7 @@ def test_a_newer_question_of_a_page_replaces_the_older_one_at_once() -> None:
         await asyncio.gather(other, return_exceptions=True)
         assert desk.killed == 2
 
-    asyncio.run(run())
+    in_loop(run)
 
 
 def test_a_page_that_goes_away_ends_its_work() -> None:
@@ -82,7 +89,7 @@ def test_a_page_that_goes_away_ends_its_work() -> None:
         await answer.aclose()
         assert desk.killed == 1
 
-    asyncio.run(run())
+    in_loop(run)
 
 
 def test_finished_parts_are_kept_unless_they_come_from_files() -> None:
@@ -96,7 +103,7 @@ def test_finished_parts_are_kept_unless_they_come_from_files() -> None:
             await heard(state, asked("other", topology="file"))
         assert desk.log.count("other worst") == 2
 
-    asyncio.run(run())
+    in_loop(run)
 
 
 def test_a_worker_that_dies_is_an_error_in_one_line() -> None:
@@ -107,4 +114,4 @@ def test_a_worker_that_dies_is_an_error_in_one_line() -> None:
         assert "has ended, perhaps for lack of memory" in messages[-2]["text"]
         assert await heard(state, asked("quick")) == ["quick", "quick", "end"]
 
-    asyncio.run(run())
+    in_loop(run)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -126,7 +127,7 @@ def _network(question: Question, imports: Sequence[str]) -> Message:
         "terminals": len(network.terminals),
         "channels": network.channels,
         "files": bool(network.sources),
-        "commands": commands(question, imports),
+        "commands": commands(replace(question, topology=network.spec, failed=()), imports),
         **drawn_network(network),
     }
 
@@ -154,11 +155,11 @@ def _drawing(question: Question, result: WorstCase, pairs: bool = False) -> Mess
 
 
 def _claim(question: Question, step: Progress) -> Message:
-    """Return the claim that ``obliv worst --output`` would save."""
+    """Return the claim that ``obliv worst --output`` would save, as text: its digest covers every digit."""
     result = _solved(question, step)
     if result.certificate is None:
         result = obliv.worst_case(_case(question).routing, certificate=True, progress=step)
-    return {"result": result.to_dict()}
+    return {"text": json.dumps(result.to_dict(), separators=(",", ":")) + "\n"}
 
 
 def _hops(question: Question, step: Progress) -> Message:

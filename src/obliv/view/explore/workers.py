@@ -75,6 +75,7 @@ class Workers:
                 worker.kill()
                 worker = Worker(self._setup)
             self._busy.add(worker)
+            self.warm()  # for the question that replaces this one
             try:
                 yield worker
             finally:
@@ -83,7 +84,6 @@ class Workers:
                     self._idle.append(worker)
                 else:
                     worker.kill()
-                self.warm()
 
     def close(self) -> None:
         """Kill all workers."""

@@ -7,13 +7,15 @@ import * as figures from "./figures.js";
 import * as rows from "./rows.js";
 
 const PARTS = ["network", "worst", "hops", "traffic", "deadlock", "average"];
+const PAUSE = 800; // milliseconds before the proof, which is not worth its time while knobs are turned
 const SHOWN = ["topology", "routing", "traffic", "failed", "largest", "scheme", "samples", "seed"];
 const start = JSON.parse(document.body.dataset.start);
-let question = null, network = null, found = {}, payload = null, named = false, wanted = [];
+let question = null, network = null, found = {}, payload = null, named = false, wanted = [], pause = 0;
 
 // -------------------------------------------------------------------------------------------------- asking
 
 function show(next, keep) {
+  clearTimeout(pause);
   question = { ...start, ...next };
   found = { problems: {}, traffic: [] };
   network = null;
@@ -68,10 +70,11 @@ const HEARD = {
     idle("");
     if (wanted !== PARTS) return;
     figures.drop("–");
+    get("said").textContent = found.worst ? `Done: ${figures.inShort(found.worst.result)}` : "Done, without a worst case";
     if (found.worst || found.problems.worst) rows.add(asked(), network, found);
     for (const id of ["claim", "results"]) get(id).disabled = !found.worst;
     const later = [...(named ? [] : ["names"]), ...(found.worst && found.worst.payload ? ["proof"] : [])];
-    if (later.length) run(later);
+    if (later.length) pause = setTimeout(() => run(later), PAUSE);
   },
 };
 
@@ -93,7 +96,7 @@ function problem(text) {
   place.hidden = false;
   place.replaceChildren(text, ...figures.hints(text, suggest));
   if (text.includes("component=largest") && question.failed.length) {
-    place.append(" ", button("Go on with the largest", () => show({ ...asked(), largest: true })));
+    place.append(" ", button("Go on with the largest", () => { get("breaking").focus(); show({ ...asked(), largest: true }); }));
   }
 }
 
@@ -153,7 +156,7 @@ function offerNames(message) {
 }
 
 function saveClaim(message) {
-  save("claim.json", JSON.stringify(message.result, null, 1), "application/json");
+  save("claim.json", message.text, "application/json"); // not parsed: its digest covers every digit
   get("saved").textContent = `Saved as claim.json; check it with  obliv verify claim.json`;
 }
 
@@ -166,7 +169,7 @@ function fill(shown) {
     get("scheme").value = shown.scheme;
   }
   get("traffic").replaceChildren(...shown.traffic.map((spec) => make("li", {}, spec,
-    button("×", () => show({ ...asked(), traffic: question.traffic.filter((other) => other !== spec) }),
+    button("×", () => { get("pattern").focus(); show({ ...asked(), traffic: question.traffic.filter((other) => other !== spec) }); },
       { "aria-label": `Remove the traffic ${spec}` }))));
 }
 
@@ -193,7 +196,8 @@ function remember(shown) {
 function remembered() {
   try {
     const data = JSON.parse(decodeURIComponent(location.hash.slice(1)));
-    return Object.fromEntries(SHOWN.filter((key) => typeof data[key] === typeof start[key]).map((key) => [key, data[key]]));
+    const kind = (value) => (Array.isArray(value) && value.every((each) => typeof each === "string") ? "texts" : typeof value);
+    return Object.fromEntries(SHOWN.filter((key) => kind(data[key]) === kind(start[key])).map((key) => [key, data[key]]));
   } catch {
     return {};
   }
@@ -205,7 +209,7 @@ function listen() {
   get("pattern").addEventListener("change", addPattern);
   get("add").addEventListener("click", addPattern);
   get("stop").addEventListener("click", () => { stop(); idle("stopped"); figures.drop("stopped"); });
-  get("claim").addEventListener("click", () => { busy("Claim", 0); run(["claim"]); });
+  get("claim").addEventListener("click", () => { clearTimeout(pause); busy("Claim", 0); run(["claim"]); });
   get("results").addEventListener("click", () => {
     const parts = [found.worst, found.hops, ...found.traffic, found.deadlock, found.average].filter(Boolean);
     save("results.json", JSON.stringify(parts.map((part) => part.result), null, 1), "application/json");

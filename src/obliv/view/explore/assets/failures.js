@@ -3,11 +3,11 @@
 import { button, get, make } from "./dom.js";
 
 let breaking = false, remove = () => {}, restore = () => {};
-let network = null, chosen = -1;
+let network = null, chosen = -1, held = false, removing = false;
 
-export function start(removing, restoring) {
-  remove = removing;
-  restore = restoring;
+export function start(onRemove, onRestore) {
+  remove = (text) => { removing = true; onRemove(text); };
+  restore = (failed) => { removing = true; onRestore(failed); };
   get("breaking").addEventListener("click", () => {
     breaking = !breaking;
     get("breaking").setAttribute("aria-pressed", String(breaking));
@@ -26,11 +26,14 @@ export function start(removing, restoring) {
 export function show(message) {
   network = message;
   chosen = -1;
+  held = false;
   get("cuts").replaceChildren(make("span", { class: "hint" }, "Choose a channel in the drawing to remove its link or one of its nodes."));
   get("failures").hidden = !message.failed.length;
   get("failed").replaceChildren(...message.failed.map((each) => make("li", {}, each.name,
     button("×", () => restore(message.failed.map((other) => other.text).filter((text) => text !== each.text)),
       { "aria-label": `Restore ${each.name}` }))));
+  if (removing && document.activeElement === document.body) (get("failed").querySelector("button") || get("breaking")).focus();
+  removing = false;
 }
 
 export function wait() {
@@ -49,9 +52,11 @@ function clicked(event) {
   if (event.target.closest("svg.on-picture") && chosen >= 0) remove(network.links[chosen]);
 }
 
+// A channel that is only pointed at changes nothing while another one is chosen: the way to the buttons leads over many.
 function choose(channel, pinned) {
+  if (!network || channel < 0 || (!pinned && held)) return;
   chosen = channel;
-  if (!network || channel < 0 || (!pinned && get("cuts").contains(document.activeElement))) return;
+  held = pinned;
   const { tail, head } = network.payload.channels[channel], nodes = network.payload.nodes;
   const choices = [[`Remove link ${nodes[tail].name} – ${nodes[head].name}`, network.links[channel]],
     ...[tail, head].map((node) => [`Remove node ${nodes[node].name}`, network.names[node]])];

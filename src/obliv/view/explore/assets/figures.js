@@ -67,6 +67,8 @@ function headline(message) {
   return [make("p", { class: "big" }, number(big), make("span", {}, " " + unit))];
 }
 
+export const inShort = (worst) => `worst channel load ${number(worst.channel_load)}, throughput ${number(worst.throughput)}`;
+
 export function number(value) {
   if (!value) return "–";
   if ("exact" in value) {
