@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,36 @@ def test_what_is_true_is_proved() -> None:
         assert verdict["holds"], (payload["topology"], verdict)
         assert (verdict["proved"], verdict["channels"], verdict["failed"]) == (channels, channels, [])
         assert verdict["text"] == f"{channels} of {channels} channels proved in this page"
+
+
+@pytest.mark.parametrize("routing", ["dmodk", "osrm2"])
+def test_ratios_on_fat_trees_are_proved(routing: str) -> None:
+    found = obliv.ratio(obliv.routing(routing, obliv.fattree(4, 2)), certificate=True)
+    payload = network_payload(found)
+    lowered = copy.deepcopy(payload)
+    lowered["proof"]["claim"] = lowered["worst"]["load"] = str(found.lower * Fraction(99, 100))
+    assert payload["proof"]["claim"] == str(found.lower)
+    assert [verdict["holds"] for verdict in verdicts([payload, lowered])] == [True, False]
+
+
+def test_designs_that_were_saved_are_proved(tmp_path: Path) -> None:
+    obliv.design("mesh:3x2").save(tmp_path / "design.json")
+    (verdict,) = verdicts([network_payload(obliv.load(tmp_path / "design.json"))])
+    assert verdict["holds"]
+
+
+def test_pairs_without_a_path_are_counted() -> None:
+    tree = obliv.fattree(4, 2)
+    cluster = obliv.fabric.from_topology(tree)
+    tables = obliv.fabric.tables_of(obliv.DModK(tree), cluster)
+    entries = tables.out.copy()
+    entries[0, int(cluster.ports.lid[cluster.endpoints[7]])] = 255  # no way from the first switch to the last host
+    routing = obliv.fabric.routing(obliv.fabric.network(cluster), replace(tables, out=entries), missing="skip")
+    payload = network_payload(obliv.fabric.worst(routing, certificate=True))
+    fewer = copy.deepcopy(payload)
+    fewer["proof"]["skipped"] -= 1
+    assert payload["proof"]["skipped"] > 0
+    assert [verdict["holds"] for verdict in verdicts([payload, fewer])] == [True, False]
 
 
 def changed(claim: Claim, rng: random.Random) -> Claim:

@@ -44,6 +44,7 @@ class Ratio(Result):
     """
 
     kind: ClassVar[str] = "ratio"
+    on_network: ClassVar[bool] = True
 
     ratio: Fraction | Bounds = entry(Fraction(1), label="ratio", column="ratio")
 

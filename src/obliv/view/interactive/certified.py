@@ -49,5 +49,5 @@ def page_proof(claim: Claim, routing: Routing) -> dict[str, Any]:
         "duals": duals,
         "generators": claim.generators,
         "channels": channels,
-        "skipped": claim.skipped or 0,
+        "skipped": (routing.skipped if routing.partial else 0) if claim.skipped is None else claim.skipped,
     }

@@ -4,75 +4,31 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from obliv.checker.claims import Claim, MalformedError
 from obliv.checker.flows.sources import source_flows
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
-from obliv.errors import InputError, OblivError
-from obliv.loads.base import PairLoads
+from obliv.errors import OblivError
 from obliv.patterns.make import traffic as traffic_of
 from obliv.patterns.standard import uniform
-from obliv.results import Estimate, Result, Throughput, WorstCase
+from obliv.results import Estimate, Ratio, WorstCase
 from obliv.results.format import shown
 from obliv.results.numbers import as_float
 from obliv.routings.base import Routing
-from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
-from obliv.topologies.make import topology as topology_of
 from obliv.view.interactive.certified import claim_of, page_proof
 from obliv.view.interactive.drawing import drawn_channels, require_drawable
 from obliv.view.interactive.own_worst import own_worst
 from obliv.view.interactive.packing import Entries, UnevenError, flow_entries, pack_loads, weight_entries
-from obliv.view.network.witness import Witness, witness
+from obliv.view.interactive.shown import Limits, Shown, Subject, shown_of
+from obliv.view.network.witness import Witness
 
 __all__ = ["VERSION", "Limits", "network_payload"]
 
 _MOST_PAIRS = 2_000  # listed for the worst channel where the loads of all pairs are left out
-Subject = Topology | Routing | PairLoads | Result
 VERSION = 1  #: Of the form; scripts refuse others.
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a network may take in a page.
-
-    Parameters
-    ----------
-    room : int
-        Characters of the loads of pairs.
-    seconds : float
-        For computing these loads.
-    solved : int
-        Terminals times channels up to which loads and a worst case are computed for a routing that comes without them.
-    channels : int
-        Channels, and nodes, that are drawn.
-    """
-
-    room: int = 1_000_000
-    seconds: float = 20.0
-    solved: int = 300_000
-    channels: int = 20_000
-
-
-@dataclass(frozen=True)
-class _Shown:
-    """What is shown: a network, and what is known about loads on it."""
-
-    topology: Topology
-    routing: Routing | None = None
-    loads: PairLoads | None = None
-    result: WorstCase | None = None
-    witness: Witness | None = None
-    traffics: tuple[str, ...] = ()
-    missing: str = "there is no routing"  #: Why there are no loads.
-
-    @property
-    def exact(self) -> bool:
-        """Whether there are loads, and none of them is an estimate."""
-        return self.loads is not None and self.loads.samples is None
 
 
 def network_payload(subject: Subject, limits: Limits | None = None) -> dict[str, Any]:
@@ -106,7 +62,7 @@ def network_payload(subject: Subject, limits: Limits | None = None) -> dict[str,
     ('2', 24, '2')
     """
     limits = limits or Limits()
-    this = _shown_of(subject, limits)
+    this = shown_of(subject, limits)
     topology = this.topology
     require_drawable(topology, limits.channels)
     nodes, channels, radius = drawn_channels(topology)
@@ -138,60 +94,7 @@ def network_payload(subject: Subject, limits: Limits | None = None) -> dict[str,
     }
 
 
-def _shown_of(subject: Any, limits: Limits) -> _Shown:
-    """Return what is to be shown; a small routing gets its worst case."""
-    if isinstance(subject, Topology):
-        return _Shown(subject)
-    if isinstance(subject, WorstCase) and subject.channel is not None:
-        return _of_result(subject, limits)
-    if isinstance(subject, Result):
-        traffics = tuple(row.traffic for row in subject.patterns) if isinstance(subject, Throughput) else ()
-        return replace(_shown_of(_subject_of(subject), limits), traffics=traffics)
-    if isinstance(subject, PairLoads):
-        return _Shown(subject.topology, None, subject)
-    if not isinstance(subject, Routing):
-        raise InputError(f"a page shows a topology, a routing, loads or a result, not {type(subject).__name__}")
-    require_drawable(subject.topology, limits.channels)
-    if not _solvable(subject.topology, limits):
-        return _Shown(subject.topology, subject, missing="loads are not computed for a network of this size")
-    loaded = _Shown(subject.topology, subject, subject.pair_loads())
-    result = _worst_case(subject)
-    return loaded if result.channel is None else replace(loaded, result=result, witness=witness(result))
-
-
-def _subject_of(result: Result) -> Any:
-    """Return what a result is about; built from its specs where the result was loaded."""
-    if result.subject is not None:
-        return result.subject
-    if not result.routing:
-        return topology_of(result.topology)
-    return routing_of(result.routing, result.topology)
-
-
-def _of_result(result: WorstCase, limits: Limits) -> _Shown:
-    """Return a worst case with its certificate, which is computed where it is missing and that is quick."""
-    if isinstance(result.subject, Routing | PairLoads):
-        require_drawable(result.subject.topology, limits.channels)
-    seen = witness(result)
-    missing = result.certificate is None and not isinstance(result.channel_load, Estimate)
-    if missing and seen.routing is not None and _solvable(seen.topology, limits):
-        found = _worst_case(seen.routing)
-        if found.channel_load == result.channel_load:
-            return _Shown(seen.topology, seen.routing, seen.loads, found, witness(found))
-    return _Shown(seen.topology, seen.routing, seen.loads, result, seen)
-
-
-def _worst_case(routing: Routing) -> WorstCase:
-    from obliv.analysis.worst_case.exact import worst_case
-
-    return worst_case(routing, certificate=True)
-
-
-def _solvable(topology: Topology, limits: Limits) -> bool:
-    return len(topology.terminals) * topology.channels <= limits.solved
-
-
-def _views(this: _Shown) -> Iterator[dict[str, Any]]:
+def _views(this: Shown) -> Iterator[dict[str, Any]]:
     """Yield the loads by which channels can be colored, the first one first."""
     if this.loads is None or not this.topology.channels:
         return
@@ -206,7 +109,7 @@ def _views(this: _Shown) -> Iterator[dict[str, Any]]:
     yield _view("uniform", f"load under uniform traffic{about}", "under uniform traffic", everywhere)
 
 
-def _under(this: _Shown, spec: str) -> Sequence[Fraction]:
+def _under(this: Shown, spec: str) -> Sequence[Fraction]:
     return [] if this.loads is None else this.loads.under(traffic_of(spec, this.topology))
 
 
@@ -214,21 +117,21 @@ def _view(kind: str, label: str, short: str, loads: Sequence[Any]) -> dict[str, 
     return {"kind": kind, "label": label, "short": short, "loads": list(map(str, loads))}
 
 
-def _worst(result: WorstCase, seen: Witness) -> dict[str, Any]:
+def _worst(result: WorstCase | Ratio, seen: Witness) -> dict[str, Any]:
     """Return the worst traffic, and the pairs that load the worst channel."""
-    estimated = isinstance(result.channel_load, Estimate)
+    load = result.lower if isinstance(result, Ratio) else result.channel_load
     flows = None if result.traffic is None else [[s, d, str(amount)] for s, d, amount in result.traffic]
     return {
         "channel": seen.channel,
-        "load": None if estimated else str(result.channel_load),
-        "text": shown(result.channel_load),
+        "load": None if isinstance(load, Estimate) else str(load),
+        "text": shown(load),
         "permutation": None if result.permutation is None else list(result.permutation),
         "traffic": flows,
         "pairs": [[s, d, round(load, 9)] for s, d, load in reversed(seen.strong[-_MOST_PAIRS:])],
     }
 
 
-def _crossing(seen: _Shown, limits: Limits) -> tuple[dict[str, Any] | None, str]:
+def _crossing(seen: Shown, limits: Limits) -> tuple[dict[str, Any] | None, str]:
     """Return the loads of all pairs, or why they are left out."""
     loads, topology = seen.loads, seen.topology
     if loads is None:
@@ -252,7 +155,7 @@ def _walked(routing: Routing, denominator: int, limit: TimeLimit) -> Iterator[En
     return flow_entries(flows, len(routing.topology.terminals), denominator)
 
 
-def _proof(seen: _Shown) -> tuple[dict[str, Any] | None, str]:
+def _proof(seen: Shown) -> tuple[dict[str, Any] | None, str]:
     """Return the proof of the worst case, or why there is none."""
     if seen.routing is None:
         return None, "the loads were given without a routing, so nothing independent computes them"

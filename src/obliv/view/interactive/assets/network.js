@@ -100,9 +100,10 @@
     parts.live = make("p", { class: "on-live", "aria-live": "polite" });
     parts.legend = make("div", {});
     parts.proof = make("p", { class: "on-proof", role: "status" });
+    parts.claim = make("p", { class: "on-claim" });
     const picture = make("div", { class: "on-frame" });
     parts.svg.append(traces(payload), parts.channels, parts.mark, parts.flows, parts.nodes);
-    picture.append(parts.svg, parts.legend, parts.proof);
+    picture.append(parts.svg, parts.legend, parts.proof, parts.claim);
     const body = make("div", { class: "on-body" });
     body.append(picture, parts.panel);
     state.element.append(controls, body, parts.live);
@@ -330,6 +331,10 @@
       state.verdict = verdict;
       parts.proof.classList.add(verdict.holds ? "on-proved" : "on-refused");
       parts.proof.textContent = (verdict.holds ? "✓ " : "✗ ") + verdict.text;
+      const most = root.OblivDrawing.shown(payload.proof.claim);
+      parts.claim.textContent = !verdict.holds ? "" : payload.proof.kind === "ratio"
+        ? "No traffic loads a channel by more than " + most + " times what the best routing of it does."
+        : "No admissible traffic loads a channel by more than " + most + ".";
     }, 0);
   }
 
