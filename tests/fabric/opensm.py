@@ -70,6 +70,28 @@ class Simulator:
         assert messages, "OpenSM configured no tables: " + log.read_text(errors="replace")[-2000:]
         return messages[-1].partition(": ")[2].partition(" tables configured")[0].split()[-1]
 
+    @contextlib.contextmanager
+    def managed(self, *options: str, seconds: float = 120.0) -> Iterator[None]:
+        """Have the subnet manager answer questions until the block is left."""
+        log = self.folder / "osm.log"
+        log.unlink(missing_ok=True)
+        program = where("opensm")
+        assert program
+        process = subprocess.Popen(
+            [program, "-e", "-s", "0", "-d2", "-f", str(log), *options],
+            env={**self.env, "LD_PRELOAD": _SHIM}, cwd=self.folder, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            limit = time.monotonic() + seconds
+            while not log.exists() or "SUBNET UP" not in log.read_text(errors="replace"):
+                assert process.poll() is None, "OpenSM ended"
+                assert time.monotonic() < limit, "the subnet does not come up"
+                time.sleep(0.05)
+            yield
+        finally:
+            _end(process)
+
     def kept(self, name: str, *command: str) -> Path:
         """What a client prints, in a file of that name."""
         path = self.folder / name
@@ -141,10 +163,15 @@ def simulated(net: Path, folder: Path, *options: str, host: str = "") -> Iterato
             time.sleep(0.02)
         yield simulator
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(5)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process by its own number."""
+    with contextlib.suppress(ProcessLookupError):
+        process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
