@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -59,17 +60,18 @@ def explore(
     workers = Workers(Setup(_imports(context), (*map(str, files or ()), *named)))
     listener = server.listen(port)
     token, number = new_token(), listener.getsockname()[1]
-    address = f"http://127.0.0.1:{number}/{token}/"
+    app, site = server.page_app(token, number, start, workers), f"http://127.0.0.1:{number}/"
 
     def ready() -> None:
-        write(address)
+        write(f"{site}{token}/")
         say("the page is served on this machine only, until Ctrl-C")
         if browser:
             import webbrowser
 
-            webbrowser.open(address)
+            # in a thread, since a browser of the terminal runs until it is left
+            threading.Thread(target=webbrowser.open, args=(site + app.once(),), daemon=True).start()
 
-    server.serve(listener, server.page_app(token, number, start, workers), workers, ready)
+    server.serve(listener, app, workers, ready)
 
 
 def _files_of(start: Question) -> list[str]:

@@ -185,6 +185,18 @@ def test_a_start_from_the_command_line_is_text(client: TestClient) -> None:
     assert "&lt;script&gt;" in page
 
 
+def test_the_address_for_the_browser_works_once() -> None:
+    app = page_app(TOKEN, PORT, Question(), cast(Workers, NoWorkers()))
+    client = TestClient(app, base_url=f"http://127.0.0.1:{PORT}", follow_redirects=False)
+    path = app.once()
+    assert TOKEN not in path
+    assert client.get(f"/{path}", headers={"host": "evil.example"}).status_code == 403
+    answer = client.get(f"/{path}")
+    assert (answer.status_code, answer.headers["location"]) == (303, f"/{TOKEN}/")
+    assert_guarded(answer)
+    assert client.get(f"/{path}").status_code == 403
+
+
 def test_tokens_are_long_and_new() -> None:
     assert len({new_token() for _ in range(50)}) == 50
     assert len(TOKEN) >= 43

@@ -77,6 +77,32 @@ def test_one_server_from_start_to_ctrl_c(start: Callable[..., Any]) -> None:
 
 
 @pytest.mark.nightly
+def test_own_routings_are_known_to_the_workers(start: Callable[..., Any], tmp_path: Path) -> None:
+    own = tmp_path / "own.py"
+    own.write_text(
+        "import obliv\n\n@obliv.register_routing('clockwise')\nclass Clockwise:\n"
+        "    def __init__(self, topology):\n        self.topology = topology\n"
+        "    def next_hops(self, node, destination):\n        return [2 * node] if node != destination else []\n",
+        encoding="utf-8",
+    )
+    server = start("ring:4", "clockwise", "--import", str(own))
+
+    def told() -> list[dict[str, Any]]:
+        with post(server.address, topology="ring:4", routing="clockwise", want=["hops"]) as answer:
+            return [message for message in lines(answer) if message["kind"] != "progress"]
+
+    assert told()[0]["result"]["hops"]["exact"] == "3/2"  # 0, 1, 2, 3 hops
+    own.write_text(own.read_text("utf-8") + "# another\n", encoding="utf-8")
+    with post(server.address, page="x", **LONG) as slow:  # this worker is killed; the next one is started anew
+        slow.readline()
+    for _ in range(2):
+        with post(server.address, page="x", **LONG) as slow:
+            slow.readline()
+    messages = [message for message in told() if message["kind"] == "error"]
+    assert not messages or "has changed since obliv explore was started: start it again" in messages[0]["text"]
+
+
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
 def test_workers_end_with_a_server_that_is_killed(start: Callable[..., Any]) -> None:
     server = start("mesh:4x4", "o1turn")

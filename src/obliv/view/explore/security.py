@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any
 
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -57,6 +56,16 @@ class Guard:
         self._app = app
         self._token = token.encode()
         self._hosts = hosts
+        self._once: bytes | None = None
+
+    def once(self) -> str:
+        """Return a path that leads to the page a single time.
+
+        A browser is started with its address on the command line, which other users of the machine can see.
+        """
+        path = new_token()
+        self._once = path.encode()
+        return path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -78,15 +87,22 @@ class Guard:
 
     def _inner(self, scope: Scope) -> tuple[ASGIApp, Scope]:
         """Return who answers a request, and the request without the token."""
-        if reason := self._refusal(scope):
+        first, slash, path = str(scope["path"])[1:].partition("/")
+        name = first.encode("utf-8", "surrogatepass")
+        reason = self._refusal(scope)
+        if not reason and self._once is not None and secrets.compare_digest(name, self._once):
+            self._once = None
+            return RedirectResponse(f"/{self._token.decode()}/", 303), scope
+        if not reason and not secrets.compare_digest(name, self._token):
+            reason = "the address lacks the token that obliv explore printed"
+        if reason:
             return PlainTextResponse(f"403 refused: {reason}\n", 403), scope
-        _, slash, path = scope["path"][1:].partition("/")
         if not slash:
             return RedirectResponse(scope["path"] + "/", 308), scope
         return self._app, {**scope, "path": "/" + path, "raw_path": b"/" + path.encode(), "root_path": ""}
 
     def _refusal(self, scope: Scope) -> str:
-        """Return why a request is refused, nothing where it is accepted."""
+        """Return why a request is refused for its headers, nothing where they are accepted."""
         headers: dict[str, list[str]] = {}
         for name, value in scope["headers"]:
             headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
@@ -95,12 +111,4 @@ class Guard:
             return "the request names another host"
         if any(origin.lower() != f"http://{hosts[0].lower()}" for origin in headers.get("origin", [])):
             return "the request comes from another site"
-        first = str(scope["path"])[1:].partition("/")[0]
-        if not secrets.compare_digest(first.encode("utf-8", "surrogatepass"), self._token):
-            return "the address lacks the token that obliv explore printed"
         return ""
-
-
-def header(scope: Scope, name: str) -> Any:
-    """Return the value of a header, empty where there is none."""
-    return next((value.decode("latin-1") for key, value in scope["headers"] if key.lower() == name.encode()), "")

@@ -13,7 +13,7 @@ from obliv.view.explore.workers import Workers
 
 __all__ = ["State"]
 
-_KEPT = 200  # answers of parts
+_KEPT = 100  # answers of parts
 _LOST = "the process that computed this has ended, perhaps for lack of memory: ask again, or choose a smaller network"
 _NEWER = "a newer question of this page has replaced this one"
 
@@ -83,7 +83,7 @@ class State:
 
     def _keep(self, part: str, question: Question, messages: list[Message]) -> None:
         """Keep the answer of a part if it is a result of specs alone: not of files, not an error, and not large."""
-        kept = [message for message in messages if message["kind"] != "progress"]
+        kept = [message for message in messages if message["kind"] in ("part", "error")]
         if part == "claim" or any(message["kind"] == "error" or message.get("files") for message in kept):
             return
         self._known[_key(part, question)] = kept
