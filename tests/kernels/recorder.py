@@ -69,7 +69,7 @@ def _recorder(function: Callable[..., Any], calls: list[Call]) -> Callable[..., 
         if kind is None or counts[kind] >= PER_SIGNATURE or _size(args) > LARGEST:
             return function(*args)
         counts[kind] += 1
-        before = copy.deepcopy(args)
+        before = _copied(args)
         result = function(*args)
         calls.append(Call(before, copy.deepcopy(args), copy.deepcopy(result)))
         return result
@@ -105,13 +105,20 @@ def signature(args: tuple[Any, ...]) -> Any:
 
 def as_passed(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """A copy of arguments whose numbers are those of Python, as one kernel passes them to another."""
-    passed = []
-    for argument in args:
-        if isinstance(argument, np.bool_ | np.signedinteger):
-            passed.append(argument.item())
-        else:
-            passed.append(copy.deepcopy(argument))
-    return tuple(passed)
+    return tuple(_copied(argument, lambda number: number.item()) for argument in args)
+
+
+def _copied(argument: Any, number: Callable[[Any], Any] = copy.copy) -> Any:
+    """A copy, with `number` of each number of numpy; arrays that may not be written to are a type of their own."""
+    if isinstance(argument, tuple):
+        fields = [_copied(value, number) for value in argument]
+        return type(argument)(*fields) if hasattr(argument, "_fields") else tuple(fields)
+    if isinstance(argument, np.bool_ | np.signedinteger):
+        return number(argument)
+    copied = copy.deepcopy(argument)
+    if isinstance(argument, np.ndarray):
+        copied.flags.writeable = argument.flags.writeable
+    return copied
 
 
 def alike(one: Any, two: Any) -> bool:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import warnings
 from collections import defaultdict
 from pathlib import Path
 
+import numba
+import numpy as np
 import pytest
 from tests.kernels.recorder import Call, alike, all_kernels, as_passed, recording, signature
 from tests.kernels.workloads import WORKLOADS
+
+from obliv._util.typing import Array
+from obliv.kernels import kernel
 
 NAMES = sorted(all_kernels())
 
@@ -51,34 +53,33 @@ def test_interpreted_equals_compiled(name: str, calls: dict[str, list[Call]]) ->
     check(name, calls[name])
 
 
-@pytest.mark.skipif("NUMBA_BOUNDSCHECK" not in os.environ, reason="the same calls are among those above")
-def test_untrusted_bytes(tmp_path: Path) -> None:
-    for name, some in calls_of("hostile_tables", tmp_path).items():
-        check(name, some)
+@pytest.fixture
+def bounds_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compile all kernels anew, with checked indices."""
+    monkeypatch.setattr(numba.config, "BOUNDSCHECK", 1)
+    for kernel in all_kernels().values():
+        monkeypatch.setattr(kernel, "_machine", None)
+
+
+@kernel
+def _item(values: Array, at: int) -> int:
+    return int(values[at])
+
+
+@pytest.mark.usefixtures("bounds_checked")
+def test_indices_are_checked() -> None:
+    with pytest.raises(IndexError):
+        _item.compiled()(np.zeros(2, np.int64), 2)
 
 
 @pytest.mark.nightly
-def test_all_kernels_keep_within_bounds() -> None:
-    checked_run("test_interpreted_equals_compiled")
+@pytest.mark.usefixtures("bounds_checked")
+def test_all_kernels_keep_within_bounds(calls: dict[str, list[Call]]) -> None:
+    for name, some in calls.items():
+        check(name, some)
 
 
-def test_untrusted_bytes_keep_the_kernels_within_bounds() -> None:
-    checked_run("test_untrusted_bytes")
-
-
-def checked_run(test: str) -> None:
-    """Run a test of this file with checked indices: in another process, as the compiler reads this on import."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-n",
-        "0",
-        "--assert=plain",
-        __file__,
-        "-k",
-        f"{test} and not keep",
-    ]
-    answer = subprocess.run(command, env=os.environ | {"NUMBA_BOUNDSCHECK": "1"}, capture_output=True, text=True)
-    assert answer.returncode == 0, answer.stdout[-3000:]
+@pytest.mark.usefixtures("bounds_checked")
+def test_untrusted_bytes_keep_the_kernels_within_bounds(tmp_path: Path) -> None:
+    for name, some in calls_of("hostile_tables", tmp_path).items():
+        check(name, some)

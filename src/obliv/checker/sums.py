@@ -123,16 +123,18 @@ class Sums:
 
     def _in_range(self, flow: Flow) -> SourceFlow:
         """Return a flow whose numbers are Python integers where a product could exceed 64 bits."""
-        exact = SourceFlow(flow.ends, flow.channel, flow.amount.astype(object), flow.whole.astype(object))
+        channel = np.ascontiguousarray(flow.channel)
+        plain = SourceFlow(flow.ends, channel, flow.amount, flow.whole)
+        exact = SourceFlow(flow.ends, channel, flow.amount.astype(object), flow.whole.astype(object))
         if not len(flow.amount):
-            return SourceFlow(flow.ends, flow.channel, flow.amount, flow.whole)
+            return plain
         if flow.amount.dtype == object or flow.whole.dtype == object or self.send.dtype == object:
             return exact
         largest, amount = int(flow.whole.max()), int(flow.amount.max())
         whole = np.repeat(flow.whole, np.diff(flow.ends, prepend=0))
         crossings = int((flow.amount // whole).max()) + 1
         small = (largest * amount).bit_length() < 62 and (self.claim.denominator * crossings).bit_length() < 62
-        return SourceFlow(flow.ends, flow.channel, flow.amount, flow.whole) if small else exact
+        return plain if small else exact
 
 
 def _witness(claim: Claim) -> dict[int, list[tuple[int, Fraction]]]:

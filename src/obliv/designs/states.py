@@ -135,7 +135,7 @@ def states_of(topology: Topology, rule: Rule | None) -> States:
     some = number[start] >= 0
     start, end, channel = number[start[some]], number[end[some]], channel[some]
     order = np.lexsort((channel, start))
-    return States(topology, reached % nodes, start[order], end[order], channel[order])
+    return States(topology, (reached % nodes).astype(np.int64), start[order], end[order], channel[order])
 
 
 def feasible_states(topology: Topology, max_turns: int | None = None, vc: int | None = None) -> tuple[States, str]:

@@ -130,7 +130,7 @@ class TreeLoads(PairLoads):
         """The path number of every row of alike hosts and every host, for one path per pair."""
         hosts = np.arange(self.terminals)
         ways = self.ways(hosts[:: self.alike, None], hosts)[..., 0]
-        return ways.astype(np.min_scalar_type(self.topology.width[-1]))
+        return ways.astype(np.min_scalar_type(self.topology.width[-1]), order="C")
 
     def _counted(self, source: Array, destination: Array, amount: Array) -> Array:
         """Return Σ amount of the flows on every channel, for one path per pair by the table of all path numbers."""

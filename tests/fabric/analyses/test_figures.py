@@ -152,7 +152,7 @@ def test_the_narrowest_cable_of_a_pair_is_on_its_routes(rule: Any, compiled: boo
         pairs = [(s, d) for s in range(n) for d in range(n) if s != d]
         right = [max((int(load[c]) for way, _ in routing.paths(s, d) for c in way), default=0) for s, d in pairs]
         result = np.empty(len(pairs), np.int64)
-        source, destination = np.array(pairs).T
+        source, destination = (np.array(ends) for ends in zip(*pairs, strict=True))
         kernel = narrowest.compiled() if compiled else narrowest
         kernel(source, destination, load, routing.routes.arrays, result)
         assert result.tolist() == right

@@ -171,7 +171,8 @@ def all_permutations(images: Array) -> None:
     i = 1
     while i < n:
         if count[i] < i:
-            images[k] = images[k - 1]
+            for other in range(n):
+                images[k, other] = images[k - 1, other]
             j = 0 if i % 2 == 0 else count[i]
             images[k, j] = images[k - 1, i]
             images[k, i] = images[k - 1, j]

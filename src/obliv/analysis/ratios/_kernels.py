@@ -127,7 +127,11 @@ def _pairs_on_link(routes: Routes, side: Side, link: int) -> Adjacency:
     to = np.empty(ptr[rows], np.int64)
     for r in range(first_row, end_row):
         _mark(r, routes, side, port, first_host, used)
-        to[ptr[r] : ptr[r + 1]] = first_host + np.flatnonzero(used)
+        at = ptr[r]
+        for host in range(len(used)):
+            if used[host]:
+                to[at] = first_host + host
+                at += 1
     return Adjacency(ptr, to)
 
 

@@ -336,7 +336,8 @@ def _walk_along(
                         touched[number[0]] = c
                         number[0] += 1
                     load[c] += going * weight
-    mass[:] = after
+    for v in range(len(mass)):
+        mass[v] = after[v]
 
 
 @kernel
@@ -364,7 +365,8 @@ def walk_flow(source: int, first: int, last: int, grid: Grid, phases: Phases, ou
         begin[source] = whole
         for p in range(len(phases.target)):
             for o in range(phases.first[p], phases.first[p + 1]):
-                mass[:] = begin
+                for v in range(nodes):
+                    mass[v] = begin[v]
                 for k in range(len(radix)):
                     x = phases.order[o, k]
                     if x < 0:
@@ -372,7 +374,8 @@ def walk_flow(source: int, first: int, last: int, grid: Grid, phases: Phases, ou
                     spread = phases.spread[x] == 1
                     weight = phases.weight[o, k]
                     _walk_along(x, d, phases.target[p] == 1, weight, spread, mass, after, grid, used)
-            begin[:] = mass
+            for v in range(nodes):
+                begin[v] = mass[v]
         written = _write(used, size, out)
         if written < 0:
             return d

@@ -40,9 +40,9 @@ def claim_of(schedule: Schedule) -> ScheduleClaim:
         rules=schedule.rules,
         routing=schedule.routing,
         level=instance.network.node_level,
-        links=Links(low, high),
-        paths=Paths(instance.start, instance.edge, instance.source, instance.destination),
-        rows=Rows(moves.start, moves.time, moves.edge, moves.up, moves.more),
+        links=Links(*_wide(low, high)),
+        paths=Paths(*_wide(instance.start, instance.edge, instance.source, instance.destination)),
+        rows=_rows(moves),
         figures=_figures({name: getattr(schedule, name) for name in _FIGURES}),
         plan=None if schedule.plan is None else schedule.plan.columns(),
         trusted_network=True,
@@ -93,9 +93,9 @@ def read_schedule(content: dict[str, Any]) -> ScheduleClaim:
         rules=str(words["rules"]),
         routing=str(content.get("routing", ""))[:200],
         level=_array(instance, "levels", 1),
-        links=Links(np.ascontiguousarray(low), np.ascontiguousarray(high)),
-        paths=Paths(path_start, path, _array(instance, "sources", 1), _array(instance, "destinations", 1)),
-        rows=Rows(moves.start, moves.time, moves.edge.astype(np.int64), moves.up, moves.more),
+        links=Links(*_wide(low, high)),
+        paths=Paths(*_wide(path_start, path, _array(instance, "sources", 1), _array(instance, "destinations", 1))),
+        rows=_rows(moves),
         figures=figures,
         plan=plan,
     )
@@ -107,6 +107,17 @@ def read_classes(content: dict[str, Any]) -> list[ScheduleClaim]:
     if not isinstance(classes, list) or not classes or not all(isinstance(part, dict) for part in classes):
         raise MalformedError("classes must be a list of schedules")
     return [read_schedule(part) for part in classes]
+
+
+def _wide(*arrays: Array) -> list[Array]:
+    """Return arrays of integers as the kernels take them, of 64 bits and in one piece: each is compiled once."""
+    return [np.ascontiguousarray(array, np.int64) for array in arrays]
+
+
+def _rows(moves: Moves) -> Rows:
+    """Return moves as the kernels take them."""
+    start, time, edge, more = _wide(moves.start, moves.time, moves.edge, moves.more)
+    return Rows(start, time, edge, np.ascontiguousarray(moves.up), more)
 
 
 def _figures(values: dict[str, Any]) -> Figures:

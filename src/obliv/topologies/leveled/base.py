@@ -138,7 +138,7 @@ class Leveled(Topology):
     def edge_ends(self) -> tuple[NodeArray, NodeArray]:
         """The lower and the upper end of every edge."""
         require_memory(8.0 * self.edges, f"the ends of {self.edges} edges")
-        low, high = (side.astype(np.int32, copy=False) for side in self.levels.ends())
+        low, high = (np.ascontiguousarray(side, np.int32) for side in self.levels.ends())
         if self.levels.joins is not None:
             return low, high
         if len(low) != self.edges or len(high) != self.edges:
