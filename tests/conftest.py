@@ -7,10 +7,12 @@ import importlib
 import os
 import sys
 from collections import Counter
+from collections.abc import Generator
 from contextlib import suppress
 from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, Phase, settings
 
 settings.register_profile(
@@ -27,10 +29,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "day"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep bytecode in pytest's cache where PYTHONDONTWRITEBYTECODE is set.
+    """Collect no garbage while tests are collected; keep bytecode where PYTHONDONTWRITEBYTECODE is set.
 
-    Otherwise each worker rewrites the assertions of all tests, and each command that a test starts compiles numpy.
+    Without bytecode in pytest's cache each worker rewrites the assertions of all tests, and each command that a test
+    starts compiles numpy.
     """
+    gc.disable()
     if sys.dont_write_bytecode:
         cache = getattr(config, "cache", None)  # there is none under -p no:cacheprovider
         if cache:
@@ -55,6 +59,13 @@ def pytest_collection(session: pytest.Session) -> None:
                     importlib.import_module(name)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for examples in docstrings of the package only: those of tests have none."""
+    collectors = yield
+    return [collector for collector in collectors if not isinstance(collector, DoctestModule)]
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave to the night all but one in n cases of a test that is marked ``sampled(n)``."""
@@ -73,6 +84,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+    gc.enable()
 
 
 @pytest.fixture

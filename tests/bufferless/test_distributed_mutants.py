@@ -172,12 +172,12 @@ def _interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("network", "games", "least"),
     [
-        (DISTRIBUTED["early"], range(20), 15),
-        (wrong_rules.OnPath, range(20), 15),
+        (DISTRIBUTED["early"], range(10), 7),
+        (wrong_rules.OnPath, range(10), 7),
         (DISTRIBUTED["at target"], [4, 22, 24], 3),
         (Pushy, range(20), 5),
         (Losers, range(20), 5),
-        (wrong_rules.LastReversed, range(20), 15),
+        (wrong_rules.LastReversed, range(10), 7),
     ],
 )
 def test_wrong_readings_are_found(network: type[Stepped], games: Sequence[int], least: int) -> None:

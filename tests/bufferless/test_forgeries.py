@@ -245,7 +245,7 @@ def damage(rounds: int, seed: int, folder: Path) -> None:
 
 
 def test_damaged_files(tmp_path: Path) -> None:
-    damage(400, 1, tmp_path)
+    damage(220, 1, tmp_path)
 
 
 @pytest.mark.nightly

@@ -89,7 +89,7 @@ def test_against_larger_integer_programs(spec: str, most: int) -> None:
     test_against_integer_programs(spec, most)
 
 
-@pytest.mark.parametrize("spec", ["ring:5", "mesh:2x2"])
+@pytest.mark.parametrize("spec", [pytest.param("ring:5", marks=pytest.mark.nightly), "mesh:2x2"])
 def test_one_more_path_never_makes_it_worse(spec: str) -> None:
     loads = [upper(obliv.design(spec, paths=most)) for most in range(1, 5)]
     assert loads == sorted(loads, reverse=True)

@@ -42,8 +42,8 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Call]]:
     """Calls of every kernel from all workloads."""
     gathered: dict[str, list[Call]] = defaultdict(list)
     for workload in WORKLOADS:
-        for kernel, some in calls_of(workload, tmp_path_factory.mktemp(workload)).items():
-            gathered[kernel] += some
+        for name, some in calls_of(workload, tmp_path_factory.mktemp(workload)).items():
+            gathered[name] += some
     return gathered
 
 
@@ -57,8 +57,8 @@ def test_interpreted_equals_compiled(name: str, calls: dict[str, list[Call]]) ->
 def bounds_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compile all kernels anew, with checked indices."""
     monkeypatch.setattr(numba.config, "BOUNDSCHECK", 1)
-    for kernel in all_kernels().values():
-        monkeypatch.setattr(kernel, "_machine", None)
+    for each in all_kernels().values():
+        monkeypatch.setattr(each, "_machine", None)
 
 
 @kernel

@@ -110,7 +110,7 @@ def law_of(spec: str, dimensions: int) -> Callable[..., Any]:
     return {**(FLAT if dimensions == 2 else SPACE if dimensions == 3 else ROUTINGS), **more}[spec]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("kind", "radices"),
     [pytest.param(*network, marks=[pytest.mark.nightly] if network in NIGHT else []) for network in NETWORKS],

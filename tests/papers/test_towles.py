@@ -65,9 +65,12 @@ ROMM = {3: Fraction(1, 3), 5: Fraction(9, 40), 7: Fraction(4, 21), 9: Fraction(2
 
 @pytest.fixture(scope="module")
 def towles() -> Iterator[Reproduction]:
-    """With times of the growth measured twice instead of eight times."""
+    """With times of the growth measured on smaller networks, twice instead of eight times."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(growth, "_TIMES", 1)
+        patch.setattr(growth, "RADICES", tuple(range(33, 16, -2)))
+        patch.setattr(growth, "TORI", tuple(f"torus:{k}x{k}" for k in (7, 6, 5, 4)))
+        patch.setattr(growth, "COMPLETE", tuple(f"complete:{n}" for n in (12, 10, 8, 6)))
         yield Reproduction("towles")
 
 

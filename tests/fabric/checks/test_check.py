@@ -70,7 +70,7 @@ def test_a_sound_fabric_has_nothing_but_a_note() -> None:
     assert "hosts do not need them" in only(result, "switch-lids", "note")
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(
     spec=st.sampled_from(["fattree:4,2", "torus:3x3", "eft2:6,3"]),
     seed=st.integers(0, 10**6),
