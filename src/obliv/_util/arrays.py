@@ -6,13 +6,23 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import wraps
 from threading import Lock
-from typing import TypeVarTuple
+from typing import Any, TypeVarTuple
 
 import numpy as np
 
 from obliv._util.typing import Array
 
-__all__ = ["INT64_SAFE", "addable", "cached_arrays", "grouped", "positions", "product_sum", "reversed_bits", "whole"]
+__all__ = [
+    "INT64_SAFE",
+    "addable",
+    "cached_arrays",
+    "grouped",
+    "positions",
+    "product_sum",
+    "reversed_bits",
+    "starts",
+    "whole",
+]
 
 Arguments = TypeVarTuple("Arguments")
 
@@ -35,8 +45,15 @@ def addable(numbers: Array, times: int = 1) -> Array:
 
 def grouped(key: Array, size: int) -> tuple[Array, Array]:
     """Return items by their key, in order: those with key k are ``items[first[k] : first[k + 1]]``."""
-    first = np.concatenate([[0], np.cumsum(np.bincount(key, minlength=size))])
+    first = starts(np.bincount(key, minlength=size))
     return first, np.argsort(key.astype(np.min_scalar_type(size)), kind="stable")  # 16 bits are sorted by radix
+
+
+def starts(counts: Any) -> Array:
+    """Return where each of the parts of some lengths starts that follow each other, and where the last one ends."""
+    start = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=start[1:])
+    return start
 
 
 def positions(items: Array, size: int) -> Array:

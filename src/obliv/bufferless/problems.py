@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from obliv._util.arrays import starts
 from obliv._util.rng import Rng, generator, seed_of
 from obliv._util.text import did_you_mean
 from obliv.bufferless.paths import grids as grid_paths
@@ -197,7 +198,7 @@ def _explicit(network: Leveled, paths: Any) -> Instance:
     if any(path.ndim != 1 or (path.size and path.dtype.kind not in "iu") for path in lists):
         raise InputError("paths are lists of edge numbers, one for every packet, such as [[0, 3], [5]]")
     routes = [path.astype(np.int64) for path in lists if path.size]
-    start = np.concatenate([[0], np.cumsum([len(path) for path in routes])]).astype(np.int64)
+    start = starts([len(path) for path in routes])
     edge = np.concatenate([*routes, np.zeros(0, np.int64)])
     dropped = len(lists) - len(routes)
     notes = (f"{dropped} empty paths are left out: their packets are at their destination",) if dropped else ()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE
+from obliv._util.arrays import INT64_SAFE, starts
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.checker.claims import Claim
@@ -89,7 +89,7 @@ class Sums:
         counts = np.zeros(channels, np.int64)
         for _, flow in self._block:
             counts += np.bincount(flow.channel, minlength=channels)
-        start = np.concatenate([[0], np.cumsum(counts)])
+        start = starts(counts)
         cursor = start[:-1].copy()
         source, destination = np.empty(size, np.int32), np.empty(size, np.int32)
         loads = [(i, self._in_range(flow)) for i, flow in self._block]

@@ -13,6 +13,7 @@ from typing import Self
 import numpy as np
 from scipy.sparse import csc_array, csr_array, vstack
 
+from obliv._util.arrays import starts
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.designs.exact.basis import Basis
@@ -223,7 +224,7 @@ def conservation(layout: Layout, column: Array, columns: int) -> tuple[csr_array
     rows = needed[first]
     source, destination, state = source[rows], destination[rows], state[rows]
     by_head = np.argsort(states.head, kind="stable")
-    first_in = np.concatenate([[0], np.cumsum(np.bincount(states.head, minlength=states.count))])
+    first_in = starts(np.bincount(states.head, minlength=states.count))
     row_out, out = _arcs_at(states.first, state)
     row_in, place = _arcs_at(first_in, state)
     row = np.concatenate([row_out, row_in])

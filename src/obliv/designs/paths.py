@@ -16,12 +16,11 @@ from obliv.designs.exact.basis import InexactError, Rationals
 from obliv.designs.flows import FlowProgramme
 from obliv.designs.programme import Programme
 from obliv.designs.states import States
+from obliv.designs.units import WHOLE
 from obliv.kernels import run
 from obliv.routings.listed import Listed, PathList
 
 __all__ = ["decomposed", "exact_flows", "rounded_flows", "routing_of", "widest"]
-
-_WHOLE = 2**30  # units of a probability that is rounded
 
 
 class _Paths(NamedTuple):
@@ -34,7 +33,7 @@ class _Paths(NamedTuple):
 
 def rounded_flows(columns: Array) -> tuple[Array, int]:
     """Return flows as integers in units of 2^-30, and the number of units in one."""
-    return np.rint(np.clip(columns, 0, 1) * _WHOLE).astype(np.int64), _WHOLE
+    return np.rint(np.clip(columns, 0, 1) * WHOLE).astype(np.int64), WHOLE
 
 
 def exact_flows(programme: FlowProgramme, columns: Rationals) -> tuple[Array, int]:

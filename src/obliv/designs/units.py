@@ -9,7 +9,9 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.topologies.base import Topology
 
-__all__ = ["load_unit", "relative_rates", "relative_speeds"]
+__all__ = ["WHOLE", "load_unit", "relative_rates", "relative_speeds"]
+
+WHOLE = 2**30  #: Units of 1 where flows and probabilities are rounded.
 
 
 def relative_speeds(topology: Topology, channels: Array | None = None) -> Array:

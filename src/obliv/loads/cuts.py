@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from obliv._util.arrays import addable, whole
+from obliv._util.arrays import addable, starts, whole
 from obliv._util.cost import Work
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
@@ -69,7 +69,7 @@ class CutLoads(PairLoads):
         row, column = np.nonzero(load)
         rows, columns = np.unique(row), np.unique(column)
         return Weights(
-            ptr=np.concatenate([[0], np.cumsum(np.bincount(np.searchsorted(rows, row), minlength=len(rows)))]),
+            ptr=starts(np.bincount(np.searchsorted(rows, row), minlength=len(rows))),
             col=np.searchsorted(columns, column).astype(np.int32),
             weight=load[row, column],
             row_members=members_of(class_of, rows),

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE, whole
+from obliv._util.arrays import INT64_SAFE, starts, whole
 from obliv._util.cost import Work
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
@@ -47,7 +47,7 @@ class DifferenceLoads(PairLoads):
         column = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
         last = max(0, classes - 1)
         return Weights(
-            ptr=np.concatenate([[0], np.cumsum(count[1:])]).astype(np.int64),
+            ptr=starts(count[1:]),
             col=column.astype(np.int32),
             weight=value[row] - value[column],
             row_members=members_of(class_of, np.arange(1, max(1, classes))),

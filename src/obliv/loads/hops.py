@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE
+from obliv._util.arrays import INT64_SAFE, starts
 from obliv._util.cost import Work, announce, require_memory
 from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
@@ -43,7 +43,7 @@ class Hops:
     def even(cls, channel: Array, topology: Topology) -> Hops:
         """Return the next hops that take each of some channels with equal probability; channels are in order."""
         counts = np.bincount(topology.tail[channel], minlength=topology.nodes)
-        ptr = np.concatenate([[0], np.cumsum(counts)])
+        ptr = starts(counts)
         return cls(ptr, channel, np.ones(len(channel), np.int64), np.maximum(counts, 1))
 
 
@@ -229,7 +229,7 @@ def _sorted(
     name: str,
 ) -> StoredLoads:
     """Sort the entries by channel, freeing each part when it is in place."""
-    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    start = starts(counts)
     total = int(start[-1])
     require_memory(16.0 * total, f"the pair loads of {name} on {topology.spec}")
     number: Any = object if parts and parts[0][3].dtype == object else np.int64

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from obliv._util.arrays import whole
+from obliv._util.arrays import starts, whole
 from obliv._util.typing import Array
 from obliv.loads.stored import StoredLoads
 from obliv.topologies.base import Topology
@@ -46,7 +46,7 @@ def from_entries(topology: Topology, entries: Entries, samples: int | None = Non
     return StoredLoads(
         topology,
         entries.denominator,
-        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        starts(counts),
         entries.destination[order].astype(np.int32),
         entries.source[order].astype(np.int32),
         entries.numerator[order],

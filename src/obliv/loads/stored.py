@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE, product_sum, whole
+from obliv._util.arrays import INT64_SAFE, product_sum, starts, whole
 from obliv._util.cost import Work, require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
@@ -122,7 +122,7 @@ class StoredLoads(PairLoads):
             limits = [max(-1, min(floor(best * speeds[c]), INT64_SAFE)) if speeds else best for c in group.tolist()]
             value = np.empty(len(group), np.int64)
             price = np.empty((len(group) if prices else 0, n), np.int64)
-            first = np.concatenate([[0], np.cumsum(np.minimum(sizes[group], n))])
+            first = starts(np.minimum(sizes[group], n))
             mates = np.empty(int(first[-1]), np.int32)
             work = 30.0 * len(self.numerator)
             run(assign_channels, work, group, np.array(limits, np.int64), loads, n, value, price, mates)

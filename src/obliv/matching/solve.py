@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE
+from obliv._util.arrays import INT64_SAFE, starts
 from obliv._util.typing import Array
 from obliv.kernels import run
 from obliv.matching import _kernels as kernels
@@ -150,7 +150,7 @@ def _transposed(weights: Weights) -> tuple[Array, Array, Array]:
     """Return the entries by column: pointers, rows, and the entries' numbers."""
     entry = np.argsort(weights.col, kind="stable")
     counts = np.bincount(weights.col, minlength=weights.columns)
-    ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    ptr = starts(counts)
     return ptr, weights.row_of_entry[entry].astype(np.int32), entry
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from obliv._util.arrays import starts
 from obliv._util.typing import Array
 
 __all__ = ["Weights", "from_entries", "members_of"]
@@ -93,7 +94,7 @@ def from_entries(row: Array, col: Array, weight: Array, values: Array | None = N
     order = np.argsort(row * len(col_ids) + col)
     weight = weight[order]
     return Weights(
-        ptr=np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(row_ids)))]).astype(np.int64),
+        ptr=starts(np.bincount(row, minlength=len(row_ids))),
         col=col[order].astype(np.int32),
         weight=weight if values is None else values[weight],
         row_members=(np.arange(len(row_ids) + 1), row_ids),
@@ -116,6 +117,6 @@ def members_of(class_of: Array, classes: Array) -> tuple[Array, Array]:
     order = np.argsort(class_of, kind="stable")
     ordered = class_of[order]
     first, end = np.searchsorted(ordered, classes), np.searchsorted(ordered, classes, side="right")
-    ptr = np.concatenate([[0], np.cumsum(end - first)])
+    ptr = starts(end - first)
     take = np.repeat(first - ptr[:-1], end - first) + np.arange(ptr[-1])
     return ptr, order[take]

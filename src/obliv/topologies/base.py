@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from obliv._util.arrays import positions
+from obliv._util.arrays import positions, starts
 from obliv._util.content import same_content, state_of
 from obliv._util.lazy import picture_of
 from obliv._util.text import did_you_mean, html_table
@@ -198,7 +198,7 @@ class Topology:
     @cached_property
     def first_channel(self) -> npt.NDArray[np.int64]:
         """Channels of node v are ``first_channel[v] .. first_channel[v + 1] - 1``; shape (nodes + 1,)."""
-        return np.concatenate([[0], np.cumsum(np.bincount(self.tail, minlength=self.nodes))]).astype(np.int64)
+        return starts(np.bincount(self.tail, minlength=self.nodes))
 
     def channels_between(self, tail: NodeName, head: NodeName) -> list[int]:
         """Return the channels from one node to another: none, one, or several parallel ones.

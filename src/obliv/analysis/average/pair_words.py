@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from obliv._util.arrays import starts
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.analysis.average._kernels import PairEntries
@@ -123,7 +124,7 @@ def _by_pairs(
         return float(width + 1.5 * fours.any() + np.mean(4 * fours + 8 * (fours > 0)))
 
     width = min((2, 3, 4), key=cost)
-    rest_ptr = np.concatenate([[0], np.cumsum(-(-np.maximum(count - width, 0) // 4))])
+    rest_ptr = starts(-(-np.maximum(count - width, 0) // 4))
     first, rest = (
         (np.arange(size) % words | nothing << shift).astype(kind) for size in (n * n * width, 4 * int(rest_ptr[-1]))
     )

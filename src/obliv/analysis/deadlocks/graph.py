@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from obliv._util.arrays import starts
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.analysis.deadlocks._kernels import drain
@@ -82,7 +83,7 @@ class Dependencies:
         place[order] = np.arange(len(order))
         tail, head = place[np.searchsorted(vertices, tail)], place[np.searchsorted(vertices, head)]
         by_tail = np.lexsort((head, tail))
-        ptr = np.concatenate([[0], np.cumsum(np.bincount(tail, minlength=len(order)))])
+        ptr = starts(np.bincount(tail, minlength=len(order)))
         return Graph(channel[order], label[order], ptr.astype(np.int64), head[by_tail])
 
     def _grew(self, by: int) -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from obliv._util.arrays import starts
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.analysis.deadlocks.graph import Dependencies, distinct, short_cycle
@@ -198,7 +199,7 @@ def _refuse_loop(routing: HopRouting, block: _Block, left: Array) -> None:
     places = np.flatnonzero(left & ~block.arrived(np.arange(len(left))))
     which, channel = block.onward(places)
     after = places[which] // block.nodes * block.nodes + routing.topology.head.astype(np.int64)[channel]
-    ptr = np.concatenate([[0], np.cumsum(np.bincount(places[which], minlength=len(left)))])
+    ptr = starts(np.bincount(places[which], minlength=len(left)))
     circle = short_cycle(ptr, after)
     here, end = _names(routing, block, int(places[0]) if circle is None else circle[0])
     raise RoutingError(f"{routing.spec}: the next hops towards {end} form a loop through {here}")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from obliv._util.arrays import starts
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.bufferless.frames.constants import Constants
@@ -112,7 +113,7 @@ def ride(game: Waves) -> Rides:
     gone = riders.gone[: packets if subphases else 0]
     delivery = begin[gone["sub"]] + (gone["turn"] - 1) * 2 * constants.tau + gone["move"]
     phases = table["phase"][gone["sub"]] - game.enter[: len(gone)] + 1
-    first = np.concatenate([[0], np.cumsum(phases)])
+    first = starts(phases)
     packet = np.repeat(np.arange(packets), phases)
     nth = np.arange(len(packet)) - first[packet]
     color = ridden[game.slot[packet] + nth]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from obliv._util.arrays import starts
 from obliv._util.cost import require_memory
 from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
@@ -175,7 +176,7 @@ def planned_moves(instance: Instance, boats: CentralizedPlan, delivery: Array) -
     count = np.zeros(instance.packets, np.int64)
     work = 5.0 * len(edge)
     deflections = run(count_moves, work, itinerary, count)
-    at = np.concatenate([[0], np.cumsum(count)])
+    at = starts(count)
     require_memory(20.0 * at[-1], f"{at[-1]} moves")
     runs = Runs(np.empty(at[-1], dtype), np.empty(at[-1], np.int32), np.empty(at[-1], bool), np.empty(at[-1], np.int64))
     source = level // lam - boats.group

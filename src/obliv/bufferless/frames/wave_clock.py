@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from obliv._util.arrays import starts
 from obliv._util.typing import Array
 from obliv.bufferless.frames.constants import Constants, Places, assign, phases
 from obliv.bufferless.kernels.rides import ROUTE, Rule
@@ -67,7 +68,7 @@ class Waves:
     @cached_property
     def slot(self) -> Array:
         """The first entry of every packet in a list of all phases of all packets, and the length of the list."""
-        return np.concatenate([[0], np.cumsum(self.places.destination - self.places.source + 1)])
+        return starts(self.places.destination - self.places.source + 1)
 
     @cached_property
     def route(self) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from obliv._util.arrays import grouped
+from obliv._util.arrays import grouped, starts
 from obliv._util.typing import Array
 from obliv.bufferless.kernels import paths as kernels
 from obliv.bufferless.paths.rows import Drawn, offsets
@@ -104,7 +104,7 @@ def _walk(network: Leveled, source: Array, start: Array, draw: Array) -> Drawn:
     going = edge >= 0
     if going.all():
         return Drawn(start, edge)
-    before = np.concatenate([[0], np.cumsum(going)])
+    before = starts(going)
     return Drawn(before[start], edge[going])
 
 

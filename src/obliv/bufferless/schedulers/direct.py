@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from obliv._util.arrays import starts
 from obliv._util.cost import require_memory
 from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
@@ -66,7 +67,7 @@ def direct(instance: Instance, rng: np.random.Generator | None = None, order: st
     first = level.max() - level  # so that offset 0 is that of leaving the highest source at once
     word = first[chosen] // BITS
     joins = np.argsort(word, kind="stable").astype(np.int32)
-    joins_start = np.concatenate([[0], np.cumsum(np.bincount(word))])
+    joins_start = starts(np.bincount(word))
     waiting, fitted = np.empty((2, packets), np.int32)
     fit = Fit(
         start=instance.start,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from obliv._util.arrays import starts
 from obliv._util.cost import require_memory
 from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
@@ -165,7 +166,7 @@ class _Table:
         empty = np.empty(0, np.int32)
         self.game = game._replace(claim=empty, link=empty, first=empty)  # the largest, no longer needed
         before = game.entered - 1
-        start = np.concatenate([[0], np.cumsum(game.delivery - before)])
+        start = starts(game.delivery - before)
         total = int(start[-1])
         require_memory(9.0 * total, f"{total} moves")
         edge = np.empty(total, np.int32)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE
+from obliv._util.arrays import INT64_SAFE, starts
 from obliv._util.codec import unpack_array
 from obliv._util.typing import Array
 from obliv.checker.claims import MalformedError
@@ -150,7 +150,7 @@ def _paths(instance: dict[str, Any]) -> tuple[Array, Array]:
     if isinstance(paths, list) and "path_starts" not in instance:
         if not all(isinstance(path, list) for path in paths):
             raise MalformedError("paths must be lists of edges")
-        start = np.concatenate([[0], np.cumsum([len(path) for path in paths], dtype=np.int64)]).astype(np.int64)
+        start = starts([len(path) for path in paths])
         return start, _array({"paths": list(chain.from_iterable(paths))}, "paths", 1)
     start = _array(instance, "path_starts", 1)
     if not len(start):

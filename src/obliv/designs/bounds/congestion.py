@@ -26,7 +26,7 @@ from obliv.designs.paths import widest
 from obliv.designs.solver import solve
 from obliv.designs.states import states_of
 from obliv.designs.symmetry import Maps, Symmetry, orbits
-from obliv.designs.units import relative_speeds
+from obliv.designs.units import WHOLE, relative_speeds
 from obliv.errors import TopologyError, TrafficError
 from obliv.kernels import run
 from obliv.patterns.base import Traffic
@@ -34,7 +34,6 @@ from obliv.routings.listed import PathList
 from obliv.topologies.base import Topology
 
 __all__ = [
-    "WHOLE",
     "Carried",
     "Congestion",
     "carried",
@@ -47,7 +46,6 @@ __all__ = [
 ]
 
 _SCALE = 10**7  # of rounded lengths
-WHOLE = 2**30  # units of a packet that is rounded
 _VERTEX_ROWS = 3000
 _BYTES = 150.0  # of memory for an entry of the matrix, with what the solver needs
 

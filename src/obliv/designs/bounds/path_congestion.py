@@ -12,14 +12,14 @@ from fractions import Fraction
 import numpy as np
 from scipy.sparse import csc_array
 
-from obliv._util.arrays import INT64_SAFE
+from obliv._util.arrays import INT64_SAFE, starts
 from obliv._util.cost import Work, announce, require_memory
 from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
-from obliv.designs.bounds.congestion import WHOLE, spent_on, whole_lengths
+from obliv.designs.bounds.congestion import spent_on, whole_lengths
 from obliv.designs.exact.vertices import as_rationals
 from obliv.designs.solver import solve
-from obliv.designs.units import relative_speeds
+from obliv.designs.units import WHOLE, relative_speeds
 from obliv.errors import RoutingError
 from obliv.routings.base import Routing
 from obliv.routings.checks import checked_paths
@@ -134,7 +134,7 @@ def least_congestion_over(
     cost[-1] = 1
     optimum = solve(matrix, lower, upper, cost, tolerance=None if rows <= _VERTEX_ROWS else 1e-6)
     price = np.maximum(optimum.duals[len(pairs) :], 0)
-    first = np.concatenate([[0], np.cumsum(np.bincount(row_of_pair[owner[path]]))])[:-1]
+    first = starts(np.bincount(row_of_pair[owner[path]]))[:-1]
     proved = []
     for length in whole_lengths(price):
         spent = spent_on(topology, length)

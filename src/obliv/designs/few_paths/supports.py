@@ -25,6 +25,7 @@ from obliv.designs.few_paths.quantized import improved, largest_remainder, quant
 from obliv.designs.programme import Programme
 from obliv.designs.solver import Optimum
 from obliv.designs.symmetry import Symmetry
+from obliv.designs.units import WHOLE
 from obliv.errors import InputError, OblivError
 from obliv.routings.base import Routing
 from obliv.routings.listed import Listed
@@ -40,7 +41,6 @@ _ROUNDS = 5  # of paths that come back, at every level
 _PASSES = 4  # in which the pairs give up paths
 _SECONDS = 2e-3  # for a channel and a pair that symmetries leave
 _NONE = 1e-9  # weight below which a path is left out
-_WHOLE = 2**30  # units of weights without simple rationals
 
 
 def at_least_one(value: int | None, name: str) -> int | None:
@@ -160,7 +160,7 @@ def _merged(*supports: Support) -> Support:
 
 
 def _rounded(family: Family, support: Support, weights: list[Array], parts: int | None) -> Listed:
-    whole = parts or _WHOLE
+    whole = parts or WHOLE
     return family.routing(support, [largest_remainder(weight, whole) for weight in weights], whole)
 
 

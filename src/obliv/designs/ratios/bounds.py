@@ -25,6 +25,7 @@ from obliv.designs.exact.basis import Rationals
 from obliv.designs.exact.vertices import as_rationals
 from obliv.designs.ratios.programme import WorstTraffic
 from obliv.designs.states import states_of
+from obliv.designs.units import WHOLE
 from obliv.kernels import run
 from obliv.loads.base import PairLoads
 from obliv.matching.shipments import Rates, ship
@@ -43,7 +44,6 @@ __all__ = [
 ]
 
 _SCALE = 10**8  # of rounded lengths
-_WHOLE = 2**30  # units of a flow of 1 that is rounded
 _LARGEST = 2**46  # of an exact length, so that floats hold distances exactly
 
 
@@ -168,7 +168,7 @@ def covered_lengths(links: Links, loads: PairLoads, channel: int, length: Array)
     Lengths or None
         With what pairs lack added to the channels next to their terminals, by the prices of a shipment.
     """
-    factor = -(-_WHOLE // loads.denominator)
+    factor = -(-WHOLE // loads.denominator)
     whole = np.rint(length * (links.relative[channel] * loads.denominator * factor)).astype(np.int64)
     source, destination, weight = loads.weights(channel).spread()
     lack = weight * factor - links.distances(whole)[source, destination].astype(np.int64)
@@ -218,7 +218,7 @@ def exact_lengths(
 
 def witness_of(links: Links, loads: PairLoads, channel: int, worst: WorstTraffic) -> Witness | None:
     """Return the better of the witnesses by simple rational and by rounded flows of the solver; None if both fail."""
-    rounded = np.rint(worst.flows * _WHOLE).astype(np.int64)
+    rounded = np.rint(worst.flows * WHOLE).astype(np.int64)
     simple = as_rationals(worst.flows.ravel())
     tables = [rounded] if simple is None else [simple[0].reshape(worst.flows.shape), rounded]
     witnesses = [_repaired(links, loads, channel, worst, flows) for flows in tables]

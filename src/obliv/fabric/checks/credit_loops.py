@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from obliv._util.arrays import positions
+from obliv._util.arrays import positions, starts
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.analysis.deadlocks.graph import short_cycle
@@ -82,8 +82,8 @@ def credit_loops(traces: Traces) -> CreditLoops:
     run(followers, 8.0 * traces.code.size, *arrays)
     before, port = np.nonzero(follows)
     at = fabric.first_slot[to[slots[before]]] + port
-    starts = np.concatenate([[0], np.cumsum(np.bincount(before, minlength=len(slots)))])
-    cycle = short_cycle(starts, channel[at]) or []
+    first = starts(np.bincount(before, minlength=len(slots)))
+    cycle = short_cycle(first, channel[at]) or []
     return CreditLoops(len(before), tuple(int(slots[c]) for c in cycle))
 
 

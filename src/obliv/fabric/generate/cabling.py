@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from obliv._util.arrays import starts
 from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.fabric.tables import MAX_PORTS
@@ -53,7 +54,7 @@ def cabling_of(topology: Topology) -> Cabling:
         before = is_host.astype(np.int64)
     if ports.max() > MAX_PORTS:
         raise TopologyError(f"{topology.spec}: a node would need {ports.max()} ports, a switch has at most {MAX_PORTS}")
-    first_slot = np.concatenate([[0], np.cumsum(ports + 1)]).astype(np.int64)
+    first_slot = starts(ports + 1)
     rank = np.arange(topology.channels) - topology.first_channel[topology.tail]
     slot = first_slot[node[topology.tail]] + 1 + before[topology.tail] + rank
     peer = np.full(first_slot[-1], -1, np.int64)

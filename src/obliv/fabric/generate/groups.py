@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from obliv._util.arrays import starts
 from obliv._util.cost import require_memory
 from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
@@ -123,7 +124,7 @@ def _trunks(fabric: Fabric, ranked: bool) -> tuple[Trunks, Array, Array]:
     tail, head, slot = fabric.trunks
     order = np.lexsort((slot, tail))
     tail, head, slot = tail[order], head[order], slot[order]
-    first = np.concatenate([[0], np.cumsum(np.bincount(tail, minlength=len(fabric.switches)))]).astype(np.int64)
+    first = starts(np.bincount(tail, minlength=len(fabric.switches)))
     height = heights(fabric) if ranked else np.zeros(len(fabric.switches), np.int64)
     up = height[head] > height[tail]
     rows = np.argsort(-height, kind="stable") if ranked else np.zeros(0, np.int64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from obliv._util.arrays import starts
 from obliv._util.typing import Array
 from obliv.fabric.kernels.fill import Ranks, Side
 from obliv.fabric.model import Fabric
@@ -68,5 +69,5 @@ def _above_and_below(fabric: Fabric, order: Array) -> tuple[Array, Side, Side]:
 def _side(rows: int, tail: Array, head: Array, port: Array) -> Side:
     """Return the neighbors of every row by ports."""
     by = np.lexsort((port, tail))
-    first = np.concatenate([[0], np.cumsum(np.bincount(tail, minlength=rows))]).astype(np.int32)
+    first = starts(np.bincount(tail, minlength=rows)).astype(np.int32)
     return Side(first, head[by].astype(np.int32), port[by].astype(np.int32))

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from obliv._util.arrays import starts
 from obliv._util.typing import Array
 from obliv.errors import RoutingError, SpecError
 from obliv.fabric.kernels.loads import RouteArrays
@@ -64,7 +65,7 @@ class Routes:
     def members(self) -> tuple[Array, Array]:
         """The sources of class r are ``ids[ptr[r]:ptr[r + 1]]``."""
         ids = np.argsort(self.class_of, kind="stable")
-        ptr = np.concatenate([[0], np.cumsum(np.bincount(self.class_of, minlength=self.classes))])
+        ptr = starts(np.bincount(self.class_of, minlength=self.classes))
         return ptr.astype(np.int64), ids.astype(np.int64)
 
     @cached_property

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE
+from obliv._util.arrays import INT64_SAFE, starts
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.fabric.kernels.loads import bound_channels, carry, spread_routes, sum_channels
@@ -47,7 +47,7 @@ class FabricLoads(PairLoads):
         kind = np.dtype(np.int32) if routes.classes * self.terminals < 2**31 else np.dtype(np.int64)
         work = 30.0 * routes.classes * self.terminals * self.denominator
         run(spread_routes, work, routes.arrays, False, last, cursor, np.zeros(0, kind), nothing)
-        start = np.concatenate([[0], np.cumsum(cursor)])
+        start = starts(cursor)
         require_memory((kind.itemsize + many) * float(start[-1]), f"the pair loads of {self.topology.spec}")
         pair, times = np.empty(start[-1], kind), np.empty(start[-1] if many else 0, np.uint8)
         last[:] = -1
@@ -76,7 +76,7 @@ class FabricLoads(PairLoads):
         begin = np.cumsum(size) - size
         inside = np.arange(int(size.sum())) - np.repeat(begin, size)
         return Weights(
-            ptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            ptr=starts(counts),
             col=col.astype(np.int32),
             weight=times[part].astype(np.int64) if len(times) else np.ones(len(col), np.int64),
             row_members=(np.concatenate([begin, [int(size.sum())]]), ids[np.repeat(ptr[rows], size) + inside]),
@@ -202,7 +202,7 @@ def _star_weights(end: Array, routes: Array, by_row: bool) -> Weights:
     """Return weights between one terminal and all others, grouped by their number of routes."""
     counts = np.unique(routes[routes > 0])
     groups = [np.flatnonzero(routes == count) for count in counts.tolist()]
-    others = np.concatenate([[0], np.cumsum([len(group) for group in groups])]).astype(np.int64)
+    others = starts([len(group) for group in groups])
     ids = np.concatenate(groups) if groups else np.zeros(0, np.int64)
     size = len(groups)
     alone = np.arange(min(1, size) + 1), end[: min(1, size)].astype(np.int64)

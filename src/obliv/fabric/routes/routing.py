@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from obliv._util.arrays import starts
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import RoutingError, SpecError
@@ -149,7 +150,7 @@ class FabricHops(FabricRouting, HopRouting):
         channel = np.where(node == destination, -1, self.next_channels(node, np.full(len(node), destination)))
         known = channel >= 0
         one = np.ones(len(node), np.int64)
-        return Hops(np.concatenate([[0], np.cumsum(known)]), channel[known], one[known], one)
+        return Hops(starts(known), channel[known], one[known], one)
 
     @property
     def by_next_channel(self) -> Callable[[Array, Array], Array]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from obliv._util.arrays import positions
+from obliv._util.arrays import positions, starts
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
@@ -201,7 +201,7 @@ def untraced(fabric: Fabric, tables: Tables, ends: Array | None = None) -> Trace
     lmc = fabric.ports.lmc[ends].astype(np.int64)
     if len(lmc) and not 0 <= lmc.min() <= lmc.max() <= 7:
         raise RoutingError(f"LMC {lmc.max() if lmc.max() > 7 else lmc.min()} is out of range (0 to 7)")
-    first_column = np.concatenate([[0], np.cumsum(1 << lmc)])
+    first_column = starts(1 << lmc)
     lid, endpoint = owned_lids(fabric.ports.lid[ends], lmc, np.arange(len(ends)))
     lid[fabric.ports.lid[ends[endpoint]] <= 0] = 0
     nodes = np.unique(fabric.node_of[fabric.ports.peer[ends]])

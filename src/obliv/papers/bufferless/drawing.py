@@ -16,6 +16,7 @@ import numpy as np
 
 import obliv
 from obliv import view
+from obliv._util.arrays import starts
 from obliv.papers.bufferless.formulas import Formulas
 from obliv.papers.bufferless.growth import fit
 from obliv.papers.bufferless.instances import times
@@ -134,7 +135,7 @@ def networks(path: str | Path, dpi: float = 160) -> None:
 def _uneven() -> Any:
     """Return a leveled network whose levels have different numbers of nodes."""
     counts = (3, 5, 4, 6, 4, 3)
-    first = np.concatenate([[0], np.cumsum(counts)])
+    first = starts(counts)
     ends = [
         (first[level] + a, first[level + 1] + b)
         for level, (one, two) in enumerate(pairwise(counts))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from obliv._util.arrays import starts
 from obliv._util.codec import pack, unpack_array
 from obliv._util.content import Value
 from obliv._util.typing import Array
@@ -87,7 +88,7 @@ class Moves(Value):
         """Return the moves of rows as :meth:`rows` gives them, in any order."""
         rows = np.asarray(rows, np.int64)
         rows = rows[np.lexsort((rows[:, 0], rows[:, 1]))] if len(rows) else np.zeros((0, 4), np.int64)
-        start = np.concatenate([[0], np.cumsum(np.bincount(rows[:, 1], minlength=packets))])
+        start = starts(np.bincount(rows[:, 1], minlength=packets))
         more = rows[:, 4] if rows.shape[1] > 4 and rows[:, 4].any() else np.zeros(0, np.int64)
         return cls(start, rows[:, 0], rows[:, 2].astype(np.int32), rows[:, 3] > 0, more)
 

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from obliv._util.arrays import starts
 from obliv._util.typing import Array
 from obliv.kernels import run
 from obliv.routings.graphs._kernels import distances_to
@@ -35,7 +36,7 @@ class Distances:
 
     def __init__(self, nodes: int, tail: Array, head: Array, times: int = 1) -> None:
         order = np.argsort(head, kind="stable")
-        first = np.concatenate([[0], np.cumsum(np.bincount(head, minlength=nodes))])
+        first = starts(np.bincount(head, minlength=nodes))
         self._incoming = first.astype(np.int64), np.asarray(tail)[order].astype(np.int64)
         self._nodes = nodes
         self._work = 10.0 * len(order) * times

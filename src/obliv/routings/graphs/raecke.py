@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from obliv._util.arrays import starts
 from obliv._util.cost import Work, announce
 from obliv._util.progress import Progress, silent
 from obliv._util.rationals import integer
@@ -159,7 +160,7 @@ class Raecke(Routing):
         table = np.array(rows, np.int64).reshape(-1, 5)
         table = table[np.argsort(table[:, 0], kind="stable")]
         counts = np.bincount(table[:, 0], minlength=self.topology.channels)
-        start = np.concatenate([[0], np.cumsum(counts)])
+        start = starts(counts)
         cuts = Cuts(start, table[:, 1], table[:, 2], table[:, 3], table[:, 4] == 1, place)
         return CutLoads(self.topology, cuts, self.count)
 

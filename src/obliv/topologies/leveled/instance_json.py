@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from obliv._util.arrays import starts
 from obliv._util.codec import inflated
 from obliv._util.text import shown
 from obliv.errors import InputError
@@ -59,7 +60,7 @@ def _paths(data: dict[str, Any]) -> tuple[Any, Any]:
         return _numbers(data["path_starts"], "path_starts", 2**62).astype(np.int64), _numbers(paths, "paths")
     if not isinstance(paths, list) or not all(isinstance(path, list) for path in paths):
         raise ValueError("'paths' is not a list of lists of edges")
-    start = np.concatenate([[0], np.cumsum([len(path) for path in paths])]).astype(np.int64)
+    start = starts([len(path) for path in paths])
     return start, _numbers([edge for path in paths for edge in path], "paths")
 
 
