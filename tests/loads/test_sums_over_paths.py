@@ -26,6 +26,7 @@ import obliv
 import obliv.loads as obliv_loads
 from obliv._util.progress import silent
 from obliv.errors import InputError
+from obliv.fabric.adaptive.loads import AdaptiveLoads
 from obliv.fabric.analyses.average import average
 from obliv.fabric.analyses.bisection import bisection
 from obliv.fabric.analyses.shifts import shifts
@@ -318,7 +319,9 @@ def test_every_routing_and_every_kind_of_loads_is_under_the_law() -> None:
     for module in pkgutil.walk_packages(obliv_loads.__path__, f"{obliv_loads.__name__}."):
         importlib.import_module(module.name)
     kinds = {type(obliv.routing(word, obliv.topology(spec)).pair_loads()) for spec, word in CASES}
-    others = {FabricLoads, LoadsWithoutSelf}  # by tests of their own, above
+    # by tests of their own, above and, as switches that choose put more on channels than paths add up to, in
+    # tests/fabric/adaptive/test_adaptive_loads.py
+    others = {FabricLoads, LoadsWithoutSelf, AdaptiveLoads}
     missing = _subclasses(PairLoads) - kinds - others
     assert not missing, (
         f"{missing}: add a routing that returns the new kind of pair loads to ROUTINGS above; if no built-in routing "
