@@ -12,7 +12,7 @@ import numpy as np
 
 from obliv._util.arrays import whole
 from obliv._util.typing import Array
-from obliv.matching.solve import Matching, maximum_weight
+from obliv.matching.solve import maximum_weight
 from obliv.matching.weights import Weights
 
 __all__ = ["Flows", "Rates", "Solution", "grouped_rates", "ship", "simple_bound"]
@@ -58,14 +58,6 @@ class Solution(NamedTuple):
     prices: Array | None
     shipments: Callable[[], Flows]
 
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the traffic itself, which is far smaller than what it is computed from."""
-        return _with_flows, (self.value, self.prices, self.shipments())
-
-
-def _with_flows(value: int, prices: Array | None, flows: Flows) -> Solution:
-    return Solution(value, prices, partial(list, flows))
-
 
 def ship(weights: Weights, rates: Rates, terminals: int) -> Solution:
     """Solve one channel.
@@ -88,7 +80,11 @@ def ship(weights: Weights, rates: Rates, terminals: int) -> Solution:
     ptr, ids = weights.column_members
     prices: Array = np.zeros(terminals, matching.v.dtype)
     prices[ids] = np.repeat(matching.v, np.diff(ptr))
-    return Solution(matching.value, prices, partial(_between_members, weights, matching, rates))
+    used = np.flatnonzero(matching.flow)
+    row = np.searchsorted(weights.ptr, used, side="right") - 1
+    shipped = row, weights.col[used], matching.flow[used]  # without the weights, which take far more room
+    members = weights.row_members, weights.column_members
+    return Solution(matching.value, prices, partial(_between_members, shipped, *members, rates))
 
 
 def simple_bound(weights: Weights, rates: Rates) -> int:
@@ -118,16 +114,18 @@ def grouped_rates(weights: Weights, rates: Rates) -> tuple[Array, Array]:
     return grouped[0], grouped[1]
 
 
-def _between_members(weights: Weights, matching: Matching, rates: Rates) -> Flows:
+def _between_members(
+    shipped: tuple[Array, Array, Array],
+    row_members: tuple[Array, Array],
+    column_members: tuple[Array, Array],
+    rates: Rates,
+) -> Flows:
     """Divide the shipments between rows and columns among their members."""
     left_row = [int(x) for x in rates.supply]
     left_col = [int(x) for x in rates.demand]
-    (row_ptr, row_ids), (col_ptr, col_ids) = weights.row_members, weights.column_members
+    (row_ptr, row_ids), (col_ptr, col_ids) = row_members, column_members
     flows = []
-    used = np.flatnonzero(matching.flow)
-    for r, c, amount in zip(
-        weights.row_of_entry[used].tolist(), weights.col[used].tolist(), matching.flow[used].tolist(), strict=True
-    ):
+    for r, c, amount in zip(*(part.tolist() for part in shipped), strict=True):
         rows = iter(row_ids[row_ptr[r] : row_ptr[r + 1]].tolist())
         cols = iter(col_ids[col_ptr[c] : col_ptr[c + 1]].tolist())
         i, j = next(rows), next(cols)
