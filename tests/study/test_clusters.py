@@ -70,8 +70,25 @@ def test_mpi_with_four_ranks(tmp_path: Path) -> None:
     pytest.importorskip("mpi4py")
     file = written(tmp_path)
     obliv.study.run(file, tmp_path / "whole.db", jobs=1)
-    start = ["mpiexec", "-n", "4", sys.executable, "-m", "mpi4py.futures", "-m", "obliv"]
-    words = [*start, "study", "run", str(file), "--store", "s.db", "--mpi"]
-    run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    ranks = ["mpiexec", "--allow-run-as-root", "--oversubscribe", "-n", "4", sys.executable]
+    words = ["-m", "obliv", "study", "run", str(file), "--store", "s.db", "--mpi"]
+    run = subprocess.run([*ranks, *words], cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 2
+    assert "do not work together: start them with  mpiexec" in run.stderr
+    assert not (tmp_path / "s.db").exists()
+    run = subprocess.run([*ranks, "-m", "mpi4py.futures", *words], cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert obliv.study.export(tmp_path / "s.db") == obliv.study.export(tmp_path / "whole.db")
+
+
+@pytest.mark.nightly
+def test_a_scheduler_without_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr("obliv._util.clusters._PATIENCE", 1)
+    with distributed.LocalCluster(n_workers=0, dashboard_address=None, processes=False, protocol="tcp") as cluster:
+        address = cluster.scheduler_address
+        words = ["study", "run", str(written(tmp_path)), "--store", str(tmp_path / "s.db"), "--dask", address]
+        assert main(words) == 2
+    assert "has no workers: start some" in capsys.readouterr().err

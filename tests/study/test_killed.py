@@ -97,7 +97,7 @@ def finished_rows(store: Path) -> dict[str, bytes]:
 @pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore")  # of a fork
 @pytest.mark.parametrize(
-    ("jobs", "processes", "moments"), [(1, 1, 50), (1, 2, 50), (2, 1, 10)], ids=["serial", "two runs", "pool"]
+    ("jobs", "processes", "moments"), [(1, 1, 50), (1, 2, 50), (2, 1, 50)], ids=["serial", "two runs", "pool"]
 )
 def test_kill_at_random_moments(jobs: int, processes: int, moments: int, tmp_path: Path) -> None:
     """No finished row is lost or computed again, none is half written, and no worker outlives its run."""

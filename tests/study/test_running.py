@@ -8,18 +8,23 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.study.files import written
 
 import obliv
+from obliv._util.cost import Cost
 from obliv._util.executors import Processes, Serial
+from obliv.cli import main
+from obliv.designs import two_turns
 from obliv.errors import Interrupted
-from obliv.study import compute
+from obliv.study import compute, running
+from obliv.study.cells import Cell
 
 
 def tables(store: Path) -> tuple[str, str]:
@@ -250,3 +255,87 @@ def test_claims_are_proved_and_forged_ones_are_not(tmp_path: Path) -> None:
         db.execute("UPDATE cells SET headline = ? WHERE measure = 'worst'", ['{"": {"exact": "2", "value": 2.0}}'])
     db.close()
     assert not obliv.study.verify(store).proved
+
+
+class Recording(Serial):
+    """Claims to have two workers, and notes the routings of every call."""
+
+    _max_workers = 2
+
+    def __init__(self) -> None:
+        self.calls: list[list[str | None]] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.calls.append([cell.routing for cell in args[0]])
+        return super().submit(fn, *args, **kwargs)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_routing_that_is_designed_is_designed_once(
+    jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    designed: list[str] = []
+    design = two_turns.design
+
+    def counted(topology: obliv.Topology, **options: Any) -> Any:
+        designed.append(topology.spec)
+        return design(topology, **options)
+
+    monkeypatch.setattr(two_turns, "design", counted)
+    text = """
+        topologies = ["mesh:3x3", "mesh:3x2"]
+        routings = ["dor", "2turn", "valiant"]
+        measures = ["worst", "hops", { measure = "throughput", traffic = ["complement", "uniform"] }]
+    """
+    recording = Recording()
+    result = obliv.study.run(
+        written(tmp_path, text), tmp_path / "s.db", jobs=jobs, executor=recording if jobs > 1 else None
+    )
+    assert result.done == 24
+    assert designed == ["mesh:3x3", "mesh:3x2"]
+    assert sum("2turn" in call for call in recording.calls) == (2 if jobs > 1 else 0)
+
+
+def test_a_design_that_does_not_fit_is_found_before_the_work(tmp_path: Path) -> None:
+    text = 'topologies = ["mesh:2x2x2x2"]\nroutings = ["2turn"]\nmeasures = ["hops"]'
+    plan = obliv.study.read(written(tmp_path, text))
+    ((cell, reason),) = obliv.study.impossible(plan)
+    assert (cell.routing, "turns" in reason) == ("2turn", True)
+
+
+def test_schemes_that_do_not_fit_are_found_before_the_work(tmp_path: Path) -> None:
+    text = """
+        topologies = ["mesh:3x3", "random-regular:n=8,d=3"]
+        routings = ["shortest", "valiant"]
+        measures = [{ measure = "deadlock", vc = ["none", "turn", "phase", "updown", "fewest"] }]
+    """
+    plan = obliv.study.read(written(tmp_path, text))
+    misfits = {str(cell): reason for cell, reason in obliv.study.impossible(plan)}
+    assert "deadlock vc=phase: shortest on mesh:3x3" in misfits
+    assert "what fits" in misfits["deadlock vc=turn: shortest on random-regular:n=8,d=3"]
+    assert obliv.study.run(plan, tmp_path / "s.db", jobs=1, skip_impossible=True).failed == ()
+
+
+def test_notes_of_topologies_are_shown_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    network = tmp_path / "own.txt"
+    network.write_text("0 1\n1 2\n2 0\n1 1\n", encoding="utf-8")
+    text = f"topologies = ['file:{network}']\nroutings = ['shortest', 'valiant']\nmeasures = ['hops']"
+    assert main(["study", "run", str(written(tmp_path, text)), "--store", str(tmp_path / "s.db"), "-j", "1"]) == 0
+    notes = obliv.topology(f"file:{network}").notes
+    assert notes
+    assert [line for line in capsys.readouterr().err.splitlines() if notes[0] in line] == [f"obliv: {notes[0]}"]
+
+
+def test_an_estimate_that_was_too_short_is_given_again() -> None:
+    heard: list[str] = []
+    cells = {str(k): Cell("mesh:3x3", "dor", "hops") for k in range(100)}
+    state = running._State(
+        cast(Any, None), cells, (), lambda what, share: heard.append(what), deque(), failed={}, done=10, misfits=[]
+    )
+    for done, tried, seconds in ((10, 4, 19.0), (20, 10, 30.0), (30, 20, 61.0), (40, 30, 300.0)):
+        state.done, state.tried, state.seconds = done, tried, seconds
+        state.report(2)
+    assert [what for what in heard if isinstance(what, Cost)] == [
+        "80 cells on 2 processes: about 2 minutes",  # 80 * 3 / 2 seconds
+        "60 cells on 2 processes: about 5 minutes",  # 60 * 10 / 2, far more than what is left of two minutes
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from obliv.errors import InputError, extra
 __all__ = ["dask", "mpi"]
 
 _PATIENCE = 15  # seconds to wait for a scheduler
+_START = "mpiexec -n 4 python -m mpi4py.futures -m obliv"
 
 
 @contextmanager
@@ -47,6 +49,13 @@ def dask(address: str, jobs: int | None = None) -> Iterator[Executor]:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise InputError(f"the scheduler {address} does not answer: {reason}") from None
     try:
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    except TimeoutError:
+        client.close()
+        raise InputError(
+            f"the scheduler {address} has no workers: start some, such as  dask worker {address}"
+        ) from None
+    try:
         executor = client.get_executor(pure=False)
         executor.num_workers = sum(client.nthreads().values())
         yield executor
@@ -75,6 +84,9 @@ def mpi() -> Iterator[Executor]:
     except RuntimeError as error:  # there is no library of MPI
         raise InputError(f"MPI cannot be loaded: {' '.join(str(error).split())}") from None
     if MPI.COMM_WORLD.Get_size() == 1:
-        raise InputError("MPI has one process only: start it with  mpiexec -n 4 python -m mpi4py.futures -m obliv")
+        raise InputError(f"MPI has one process only: start it with  {_START}")
+    modules = [sys.modules.get(f"mpi4py.futures.{name}") for name in ("_core", "_lib")]  # of releases 4 and 3
+    if any(getattr(module, "SharedPool", True) is None for module in modules):  # each process would work for itself
+        raise InputError(f"the processes of MPI do not work together: start them with  {_START}")
     with MPIPoolExecutor() as executor:
         yield executor

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
 
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Note, Progress, silent
 from obliv.errors import TooLargeError
 
 __all__ = ["Cost", "Work", "announce", "announce_here", "forecast", "free_memory", "listening", "require_memory"]
@@ -18,7 +18,7 @@ _TRIAL = 1.0  # seconds of work that tell how long the rest takes
 _SMALL = 2**14  # bytes that are always granted, as asking the system takes longer than small problems
 
 
-class Cost(str):
+class Cost(Note):
     """What long work will take: passed to `progress`, with share 0, before the work begins."""
 
 

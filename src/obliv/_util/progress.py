@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["Progress", "silent", "within"]
+__all__ = ["Note", "Progress", "silent", "within"]
 
 #: Called with what is being done and the share of it that is finished, from 0 to 1.
 Progress = Callable[[str, float], None]
+
+
+class Note(str):
+    """What the user should know: passed to `progress` in place of an activity, and shown to stay."""
 
 
 def silent(what: str, share: float) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from obliv._util.cost import Cost
+from obliv._util.progress import Note
 from obliv._util.text import printable
 from obliv.cli.errors import Stopped, complain
 from obliv.cli.options import FormatOption, Output
@@ -149,7 +149,7 @@ def say(message: str) -> None:
 
 def say_cost(what: str, share: float) -> None:
     """Say on standard error what long work will take, and nothing of its progress."""
-    if isinstance(what, Cost):
+    if isinstance(what, Note):
         say(what)
 
 
@@ -164,7 +164,7 @@ def progress() -> Iterator[Callable[[str, float], None]]:
 
     def step(what: str, share: float) -> None:
         nonlocal bar
-        if isinstance(what, Cost):
+        if isinstance(what, Note):
             if bar is None:
                 say(what)
             else:

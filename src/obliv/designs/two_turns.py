@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from obliv.designs.minimal import require_connected
 from obliv.designs.optimize import design
+from obliv.designs.solver import require_solver
+from obliv.designs.states import feasible_states
+from obliv.errors import InputError, RoutingError
 from obliv.routings.listed import Listed
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
@@ -37,6 +41,16 @@ class TwoTurn(Listed):
     >>> obliv.worst_case(routing).fraction_of_capacity, obliv.locality(routing).hops
     (Fraction(1, 2), Fraction(2368, 625))
     """
+
+    @staticmethod
+    def fits(topology: Topology) -> None:
+        """Raise an error where the routing cannot be made, as far as that shows before it is designed."""
+        require_connected(topology)
+        try:
+            feasible_states(topology, 2)
+        except InputError as error:
+            raise RoutingError(f"2turn does not fit {topology.spec}: {error}") from None
+        require_solver()
 
     def __init__(self, topology: Topology, spec: str = "2turn") -> None:
         super().__init__(topology, spec, design(topology, max_turns=2).subject.listed)

@@ -17,9 +17,9 @@ from hashlib import sha256
 from itertools import islice
 from typing import Any
 
-from obliv._util.cost import Cost, free_memory
+from obliv._util.cost import free_memory
 from obliv._util.executors import Serial, width_of
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Note, Progress, silent
 from obliv.errors import OblivError
 from obliv.loads.search import Call, Calls
 
@@ -217,7 +217,7 @@ class Ahead(Calls):
         self._executor = None
         self.width = 1
         with suppress(Exception):
-            self._progress(Cost(f"the work is done without workers: {' '.join(reason.split())}"), 0.0)
+            self._progress(Note(f"the work is done without workers: {' '.join(reason.split())}"), 0.0)
 
 
 #: The subjects of calls of this process, for its threads.

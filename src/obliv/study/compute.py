@@ -6,7 +6,7 @@ import json
 import time
 import traceback
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
@@ -18,6 +18,7 @@ from obliv._util.progress import Progress, silent
 from obliv.errors import MissingExtraError, OblivError, TooLargeError
 from obliv.results.numbers import Bounds, Estimate, from_number, number
 from obliv.specs.imports import run_files
+from obliv.specs.registry import ROUTINGS
 from obliv.study.cells import Cell
 from obliv.study.inputs import sha256_of
 from obliv.study.store import Outcome
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from obliv.routings.base import Routing
     from obliv.topologies.base import Topology
 
-__all__ = ["compute", "decoded", "encoded", "require"]
+__all__ = ["compute", "decoded", "encoded", "made_alike", "notes_of", "require"]
 
 
 def compute(cells: Sequence[Cell], imports: Sequence[str] = (), progress: Progress = silent) -> list[Outcome]:
@@ -37,8 +38,42 @@ def compute(cells: Sequence[Cell], imports: Sequence[str] = (), progress: Progre
 
 
 def require(cell: Cell) -> None:
-    """Raise an error if a cell cannot be computed, as far as that shows before the work."""
-    cell.method.require(_subject(cell), cell.options)
+    """Raise an error if a cell cannot be computed, as far as that shows before the work.
+
+    A routing that is long in the making is not made for that: it says itself which topologies it fits.
+    """
+    if fits := _long_in_the_making(cell):
+        fits(_topology(cell.topology, cell.files))
+    else:
+        cell.method.require(_subject(cell), cell.options)
+
+
+def notes_of(cell: Cell) -> tuple[str, ...]:
+    """Return the notes of the topology and the routing of a cell, such as conventions of their capacity."""
+    if _long_in_the_making(cell):
+        return tuple(_topology(cell.topology, cell.files).notes)
+    subject = _subject(cell)
+    return tuple(subject.notes) if cell.routing is None else (*subject.topology.notes, *subject.notes)
+
+
+def made_alike(one: Cell, two: Cell) -> bool:
+    """Return whether two cells share a routing that is long in the making, so that one process should compute both."""
+    same = (one.topology, one.routing, one.files) == (two.topology, two.routing, two.files)
+    return same and _long_in_the_making(one) is not None
+
+
+def _long_in_the_making(cell: Cell) -> Callable[[Topology], None] | None:
+    """Return the check of a routing that is long in the making; None for all others."""
+    return None if cell.routing is None else _check_of(cell.routing)
+
+
+@lru_cache(maxsize=64)
+def _check_of(routing: str) -> Callable[[Topology], None] | None:
+    try:
+        make = ROUTINGS.find(routing.partition(":")[0].strip()).make
+    except OblivError:  # a mix, or no routing
+        return None
+    return getattr(make, "fits", None)
 
 
 def _outcome(cell: Cell, progress: Progress) -> Outcome:

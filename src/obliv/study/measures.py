@@ -240,10 +240,10 @@ def _require_traffic(routing: Any, options: Mapping[str, Any]) -> None:
 
 
 def _require_scheme(routing: Any, options: Mapping[str, Any]) -> None:
-    from obliv.analysis.deadlocks.schemes import find
+    from obliv.analysis.deadlocks.search import require_scheme
 
     if options.get("vc", "none") != "fewest":
-        find(options.get("vc", "none"))
+        require_scheme(routing, options.get("vc", "none"))
 
 
 def _require_tables(routing: Any, options: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from obliv._util.cost import Work, announce
 from obliv._util.executors import Serial, executor_of, width_of
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Note, Progress, silent
 from obliv._util.text import plural
 from obliv.errors import (
     FileError,
@@ -28,7 +28,7 @@ from obliv.errors import (
 from obliv.results import provenance
 from obliv.results.study import StudyCell, StudyRun
 from obliv.study.cells import Cell
-from obliv.study.compute import compute, require
+from obliv.study.compute import compute, made_alike, notes_of, require
 from obliv.study.reading import Plan, read
 from obliv.study.store import Outcome, Store, opened
 
@@ -55,14 +55,20 @@ def impossible(plan: Plan, cells: Sequence[Cell] | None = None, progress: Progre
     cells : sequence of Cell, optional
         Those to look at; default all.
     progress : callable, optional
-        Called with what is being done and the share that is done. Every routing is built once.
+        Called with what is being done and the share that is done, and with the notes of topologies and routings.
+        Every routing is built once, but for those that are designed, which say themselves what they fit.
     """
     misfits = []
+    shown = set()
     cells = plan.cells if cells is None else cells
     for k, cell in enumerate(cells):
         progress("checking what fits together", k / len(cells))
         try:
             require(cell)
+            for note in notes_of(cell):
+                if note not in shown:
+                    shown.add(note)
+                    progress(Note(note), k / len(cells))
         except _MISFIT as error:
             misfits.append((cell, str(error)))
         except InputError as error:
@@ -273,17 +279,19 @@ class _State:
     deaths: int = 0
     tried: int = 0
     seconds: float = 0.0  # that the cells tried so far took, those at the start apart
-    announced: bool = False
+    ends: float | None = None  # when the work will end, as was last said
 
     def report(self, width: int) -> None:
-        """Report the numbers of cells, and once what the others will take."""
+        """Report the numbers of cells, and what the others will take: again if that turns out twice as long."""
         total, finished = len(self.cells), self.done + len(self.failed)
         left = total - finished
-        if not self.announced and self.seconds > _TRIAL:
-            self.announced = True
+        expected = left * self.seconds / max(1, self.tried) / width
+        now = time.monotonic()
+        said = 0.0 if self.ends is None else max(self.ends - now, _TRIAL)
+        if self.seconds > _TRIAL and expected > 2 * said:
+            self.ends = now + expected
             where = f" on {width} processes" if width > 1 else ""
-            work = Work(left * self.seconds / self.tried / width)
-            announce(self.progress, f"{plural(left, 'cell')}{where}", work)
+            announce(self.progress, f"{plural(left, 'cell')}{where}", Work(expected))
         self.progress(f"{self.done} done, {len(self.failed)} failed, {left} left", finished / total)
 
 
@@ -315,7 +323,7 @@ def _claim(state: _State, width: int) -> None:
         return
     second = int(state.tried / max(state.seconds, 1e-9)) if state.tried else 0  # cells of a second of work
     count = min(max(2 * needed, second), _BLOCK, len(state.pending))
-    claims = state.db.claim(state.run, [state.pending.popleft() for _ in range(count)])
+    claims = state.db.claim(state.run, _next(state, state.pending, count, width))
     state.claimed += claims.own
     state.pending += claims.elsewhere
     for key, status in claims.finished.items():
@@ -343,7 +351,15 @@ def _submit(state: _State, executor: Executor, width: int) -> None:
         return
     size = _size(state, width)
     while state.claimed and len(state.flying) < (2 * width if width > 1 else 1):
-        _call(state, executor, [state.claimed.popleft() for _ in range(min(size, len(state.claimed)))])
+        _call(state, executor, _next(state, state.claimed, min(size, len(state.claimed)), width))
+
+
+def _next(state: _State, queue: deque[str], count: int, width: int) -> list[str]:
+    """Take keys from the head of a queue, and with the last one those whose routing should be made only once."""
+    keys = [queue.popleft() for _ in range(count)]
+    while width > 1 and queue and made_alike(state.cells[keys[-1]], state.cells[queue[0]]):
+        keys.append(queue.popleft())
+    return keys
 
 
 def _call(state: _State, executor: Executor, keys: list[str]) -> None:

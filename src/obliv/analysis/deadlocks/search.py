@@ -21,7 +21,7 @@ from obliv.results.analysis.deadlock import LeftOut, SchemeCount, VirtualChannel
 from obliv.routings.base import Routing, RoutingLike
 from obliv.routings.cartesian.dimension_ordered import require_grid
 
-__all__ = ["deadlock", "fewest_virtual_channels"]
+__all__ = ["deadlock", "fewest_virtual_channels", "require_scheme"]
 
 
 @by_specs
@@ -77,19 +77,25 @@ def deadlock(routing: RoutingLike, scheme: str | OwnScheme = "none", *, progress
     """
     began = time.perf_counter()
     routing = routing_of(routing, "deadlock")
-    chosen = scheme if callable(scheme) else find(scheme)
-    if isinstance(chosen, Scheme) and (lacking := _lacking(chosen, routing)):
-        fitting = ", ".join(other.name for other in _worth_trying(routing) if not _lacking(other, routing))
-        raise RoutingError(
-            f"scheme {chosen.name} needs {lacking}, which {routing.spec} on {routing.topology.spec} does not have; "
-            f"what fits: {fitting}"
-        )
+    chosen = scheme if callable(scheme) else require_scheme(routing, scheme)
     collected = Dependencies(routing.topology.channels)
     for part in _parts(routing) if isinstance(chosen, Scheme) else [routing]:
         _follow(part, chosen, collected, progress or silent)
     graph = collected.graph()
     name = chosen.name if isinstance(chosen, Scheme) else getattr(chosen, "__name__", "own scheme")
     return _result(routing, name, graph, _numbered(collected, graph), time.perf_counter() - began)
+
+
+def require_scheme(routing: Routing, name: str) -> Scheme:
+    """Return a virtual-channel scheme; RoutingError where the routing does not have what it needs."""
+    scheme = find(name)
+    if lacking := _lacking(scheme, routing):
+        fitting = ", ".join(other.name for other in _worth_trying(routing) if not _lacking(other, routing))
+        raise RoutingError(
+            f"scheme {name} needs {lacking}, which {routing.spec} on {routing.topology.spec} does not have; "
+            f"what fits: {fitting}"
+        )
+    return scheme
 
 
 @by_specs
