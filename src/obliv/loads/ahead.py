@@ -14,7 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExec
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from obliv._util.cost import free_memory
@@ -144,18 +144,17 @@ class Ahead(Calls):
     def _fill(self) -> None:
         """Send what will probably be needed, so that no worker is idle; but not all of it, as it may not be."""
         while self._executor is not None and len(self._open) < 2 * self.width:
-            waiting = len(self._found) + sum(len(sent.calls) for sent in self._open)
             first = next(self._plan, None)
             if first is None:
                 return
             count = self._size(first[0])
-            if waiting > 8 * self.width * count:
-                self._plan = _chained(first, self._plan)
+            waiting = len(self._found) + sum(len(sent.calls) for sent in self._open)
+            # long calls do not wait for a worker: they may turn out to be superfluous meanwhile
+            if waiting > 8 * self.width * count or (count == 1 and len(self._open) >= self.width):
+                self._plan = chain([first], self._plan)
                 return
             some = [first, *islice(self._plan, count - 1)]
-            if new := [
-                call for call in some if not (call in self._sent or call in self._found or call in self._refused)
-            ]:
+            if new := [call for call in some if not self._known(call)]:
                 self._send(new)
 
     def _known(self, call: Call) -> bool:
@@ -252,8 +251,3 @@ def _work(key: str, text: bytes, calls: list[Call]) -> tuple[float, list[tuple[A
         except Exception:  # the calling process will meet it too, if it needs this result
             outcomes.append(())
     return time.perf_counter() - began, outcomes
-
-
-def _chained(first: Call, others: Iterator[Call]) -> Iterator[Call]:
-    yield first
-    yield from others
