@@ -125,6 +125,15 @@ def test_even_splits_on_a_full_tree_carry_every_permutation() -> None:
     assert worst.channel_load == 16  # all 16 hosts below a switch of the middle by one of its ports
 
 
+def test_static_ports_are_spread_over_full_trees() -> None:
+    for spec in ("fattree:8,2", "fattree:4,3"):
+        tree = obliv.topology(spec)
+        fabric = from_topology(tree)
+        static = adaptive_routing(network(fabric), groups_of(fabric), "static")
+        dmodk = obliv.worst_case(obliv.routing("dmodk", tree)).channel_load
+        assert obliv.worst_case(static).channel_load == dmodk
+
+
 def test_certificates_of_offsets_and_spread_lids_are_proved() -> None:
     fabric = from_topology(obliv.topology("fattree:4,2"), lmc=1)
     for mode in ("even", "worst"):
@@ -141,6 +150,7 @@ def test_choices_without_chances_are_refused() -> None:
         lambda: list(routing.paths(0, 3)),
         lambda: routing.pair_loads(samples=5),
         lambda: obliv.locality(routing),
+        lambda: routing.pair_loads().hops(),
     ):
         with pytest.raises(RoutingError, match="adaptive=even"):
             call()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 from obliv._util.arrays import INT64_SAFE
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
-from obliv.errors import TooLargeError
+from obliv.errors import RoutingError, TooLargeError
 from obliv.fabric.adaptive.choices import PackedGroups, first_alike
 from obliv.fabric.kernels.adaptive import Classes, Sums, carry_shares, denominators, shares_on, sum_shares
 from obliv.fabric.kernels.choices import order_rows
@@ -49,6 +50,11 @@ class AdaptiveLoads(FabricLoads):
         self.any_choice = any_choice
         self._summed: tuple[Array, Array, Array, Array] | tuple[()] = ()
         self.denominator = routes.denominator * self._alike.whole
+
+    def hops(self) -> Fraction:
+        if self.any_choice:
+            raise RoutingError("packets that may take any port have no mean path length: use adaptive=even")
+        return super().hops()
 
     @cached_property
     def _alike(self) -> _Alike:

@@ -16,11 +16,13 @@ from obliv.fabric.model import Fabric
 from obliv.fabric.shape.heights import heights
 from obliv.fabric.tables import NONE
 from obliv.kernels import run
+from obliv.routings.graphs.distances import Distances
 
 __all__ = ["GROUP_RULES", "groups_of"]
 
 #: The rules by which groups are made.
 GROUP_RULES = ("updn", "minimal")
+_DEEPEST = 8  # levels by whose digits static ports are spread
 
 
 def groups_of(fabric: Fabric, rule: str = "updn") -> GroupTables:
@@ -38,8 +40,8 @@ def groups_of(fabric: Fabric, rule: str = "updn") -> GroupTables:
     Returns
     -------
     GroupTables
-        Groups of at least two ports; a single port is static. Static ports of groups are spread over the LIDs. LIDs
-        that cannot be reached by the rule have no entry.
+        Groups of at least two ports; a single port is static. Static ports of groups are spread over the LIDs, on fat
+        trees level by level as in D-mod-k. LIDs that cannot be reached by the rule have no entry.
 
     Raises
     ------
@@ -71,6 +73,7 @@ def groups_of(fabric: Fabric, rule: str = "updn") -> GroupTables:
     goal = _goals(fabric, owner)
     numbers: list[dict[bytes, int]] = [{} for _ in switches]
     trunks, tail, ports = _trunks(fabric, rule == "updn")
+    depth = _depths(fabric, tail, trunks.head)
     used = np.zeros(len(tail), bool)
     order = np.argsort(goal, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(goal[order]) != 0]).tolist() if len(order) else []
@@ -91,7 +94,8 @@ def groups_of(fabric: Fabric, rule: str = "updn") -> GroupTables:
             known = numbers[v]
             number = known.setdefault(members.astype(np.uint8).tobytes(), len(known) + 1)
             state[v, lids[columns]], group[v, lids[columns]] = FREE, number
-            port[v, lids[columns]] = members[columns % len(members)]
+            place_of = columns // len(members) ** depth[v] if depth[v] < _DEEPEST else columns
+            port[v, lids[columns]] = members[place_of % len(members)]
         beside = fabric.ports.peer[owner[columns]]
         at = np.where(fabric.switch_row[fabric.node_of[owner[columns]]] == row, owner[columns], beside)
         port[row, lids[columns]] = at - fabric.first_slot[switches[row]]
@@ -117,6 +121,14 @@ def _goals(fabric: Fabric, owner: Array) -> Array:
     """Return the row of the switch that each LID is of, or that its owner is cabled to; -1 where there is none."""
     row = fabric.switch_row[fabric.node_of]
     return np.where(row[owner] >= 0, row[owner], row[fabric.ports.peer[owner]])
+
+
+def _depths(fabric: Fabric, tail: Array, head: Array) -> list[int]:
+    """Return the hops from each switch to the nearest one with an endpoint."""
+    rows = np.unique(fabric.switch_row[fabric.node_of[fabric.ports.peer[fabric.endpoints]]])
+    far = Distances(len(fabric.switches), tail, head, len(fabric.switches))
+    hops: list[int] = far(rows[rows >= 0]).tolist()
+    return [_DEEPEST if hop < 0 else hop for hop in hops]
 
 
 def _trunks(fabric: Fabric, ranked: bool) -> tuple[Trunks, Array, Array]:
