@@ -147,6 +147,24 @@ def test_widths_and_themes(width: int, theme: str, address: str, opened: Any) ->
 
 
 @pytest.mark.nightly
+def test_a_network_that_falls_apart(page: Any) -> None:
+    fill(page, "#topology", "damaged:line:5,1-2,component=largest")
+    page.locator('#failed li:has-text("link 1 - 2")').wait_for()
+    assert page.input_value("#topology") == "line:5"
+    assert "cut off by the failures: 2 nodes (0, 1)" in page.locator("#size").inner_text()
+    fill(page, "#topology", "line:4")
+    page.locator('[aria-label^="channel 2,"]').click(force=True)
+    page.click("#cuts button:has-text('Remove link')")
+    page.get_by_text("the network falls into 2 components").wait_for()
+    assert page.locator("#size").inner_text() == ""  # nothing is said of the network before
+    assert page.locator("#parts").inner_text() == "–"
+    page.click("text=Go on with the largest")
+    page.locator("#size:has-text('2 nodes, 2 terminals')").wait_for()
+    page.click("#restore")
+    page.locator("#size:has-text('4 nodes')").wait_for()
+
+
+@pytest.mark.nightly
 def test_by_keys_alone(page: Any) -> None:
     keys = page.keyboard
 

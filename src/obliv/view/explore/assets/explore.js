@@ -27,6 +27,7 @@ function show(next, keep) {
   failures.wait();
   figures.commands({});
   get("drawing").classList.add("stale");
+  get("size").textContent = "";
   get("network-problem").hidden = true;
   for (const id of ["topology", "routing"]) get(id).removeAttribute("aria-invalid");
   get("cost").textContent = "";
@@ -43,7 +44,7 @@ function run(want) {
 }
 
 const HEARD = {
-  progress: (message) => busy(`${figures.TITLES[message.part]}: ${message.text}`, message.share),
+  progress: (message) => busy(figures.TITLES[message.part] + (message.text === "starting" ? " …" : `: ${message.text}`), message.share),
   cost: (message) => { get("cost").textContent = `${message.text}; Stop ends it`; },
   part: (message) => {
     if (message.part === "network") drawNetwork(message);
@@ -60,10 +61,8 @@ const HEARD = {
   error: (message) => {
     if (message.part === "worst") found.problems.worst = message.text;
     if (figures.fail(message, suggest)) return;
-    found.problems.worst = message.text;
-    get(message.part === "routing" ? "routing" : "topology").setAttribute("aria-invalid", "true");
-    figures.replace(message.part === "routing" ? message : { ...message, text: "" }, suggest);
-    if (message.part !== "routing") problem(message.text);
+    if (message.part === "routing" || message.part === "topology") missing(message);
+    else problem(message.text);
   },
   replaced: () => {},
   end: () => {
@@ -91,6 +90,17 @@ function idle(text) {
   get("stop").disabled = true;
 }
 
+// Without the topology or the routing there is nothing else.
+function missing(message) {
+  found.problems.worst = message.text;
+  get(message.part).setAttribute("aria-invalid", "true");
+  figures.replace(message.part === "routing" ? message : { ...message, text: "" }, suggest);
+  if (message.part === "routing") return;
+  problem(message.text);
+  failures.list(question.failed.map((text) => ({ text, name: text })));
+  if (!question.failed.length) get("drawing").replaceChildren(); // of another network
+}
+
 function problem(text) {
   const place = get("network-problem");
   place.hidden = false;
@@ -115,7 +125,8 @@ function suggest(kind, name) {
 
 function drawNetwork(message) {
   network = message;
-  Object.assign(question, { topology: message.base, failed: message.failed.map((each) => each.text) });
+  Object.assign(question, { topology: message.base, failed: message.failed.map((each) => each.text),
+    largest: message.largest });
   fill(question);
   get("title").textContent = `${question.routing} on ${message.spec}`;
   get("size").textContent = [`${message.nodes} nodes, ${message.terminals} terminals, ${message.channels} channels`,

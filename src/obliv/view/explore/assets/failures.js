@@ -28,12 +28,17 @@ export function show(message) {
   chosen = -1;
   held = false;
   get("cuts").replaceChildren(make("span", { class: "hint" }, "Choose a channel in the drawing to remove its link or one of its nodes."));
-  get("failures").hidden = !message.failed.length;
-  get("failed").replaceChildren(...message.failed.map((each) => make("li", {}, each.name,
-    button("×", () => restore(message.failed.map((other) => other.text).filter((text) => text !== each.text)),
-      { "aria-label": `Restore ${each.name}` }))));
+  list(message.failed);
   if (removing && document.activeElement === document.body) (get("failed").querySelector("button") || get("breaking")).focus();
   removing = false;
+}
+
+// Lists what was removed, each with a button to restore it.
+export function list(failed) {
+  get("failures").hidden = !failed.length;
+  get("failed").replaceChildren(...failed.map((each) => make("li", {}, each.name,
+    button("×", () => restore(failed.map((other) => other.text).filter((text) => text !== each.text)),
+      { "aria-label": `Restore ${each.name}` }))));
 }
 
 export function wait() {

@@ -4,7 +4,7 @@ import { button, copy, get, make } from "./dom.js";
 
 export const TITLES = {
   network: "Network", worst: "Worst case", traffic: "Throughput", hops: "Hops", deadlock: "Deadlock",
-  average: "Average", claim: "Claim", names: "Names", proof: "Proof in the page",
+  average: "Average", claim: "Claim", names: "Names of networks and routings", proof: "Proof in the page",
 };
 const BLOCKS = ["worst", "traffic", "average", "hops", "deadlock"];
 

@@ -33,7 +33,7 @@ export function add(question, network, found) {
   delete state.want;
   const row = {
     state, topology: network ? network.base : question.topology,
-    removed: network && network.failed.length ? network.failed.map((each) => each.name).join("; ") : "",
+    removed: (network ? network.failed.map((each) => each.name) : question.failed).join("; "),
     routing: question.routing,
     load: worst ? number(worst.channel_load) : reason(found.problems, "worst"),
     throughput: worst ? number(worst.throughput) : "–",
