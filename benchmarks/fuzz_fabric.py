@@ -10,9 +10,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.fabric.mutations import PARSERS, fuzz
+from tests.fabric.mutations import LANE_PARSERS, PARSERS, fuzz
 
 from obliv.fabric.kernels.forwarding import read_entries
+from obliv.fabric.kernels.lane_rows import read_hex_rows, read_record_rows, read_rows
+from obliv.fabric.kernels.pair_levels import merge, read_pairs, read_paths
 
 _ROUND = 10_000
 
@@ -20,9 +22,10 @@ _ROUND = 10_000
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else _ROUND
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    read_entries.compiled()  # small files are read by the interpreted kernel otherwise
+    for kernel in (read_entries, read_rows, read_hex_rows, read_record_rows, read_pairs, read_paths, merge):
+        kernel.compiled()  # small files are read by the interpreted kernel otherwise
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
-        for parser in sys.argv[3:] or PARSERS:
+        for parser in sys.argv[3:] or [*PARSERS, *LANE_PARSERS]:
             start, total, following = time.perf_counter(), Counter[str](), seed
             while (done := total.total()) < count:
                 total += fuzz(parser, min(_ROUND, count - done), following, Path(folder), slowest=1.0)

@@ -8,10 +8,12 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tests.fabric import spelled
 from tests.fabric.adaptive.by_choices import random_groups
+from tests.fabric.lanes import spelled_lanes
 
 from obliv.errors import OblivError
 from obliv.fabric.adaptive.choices import packed, traced
@@ -20,6 +22,9 @@ from obliv.fabric.files.far_text import write_groups
 from obliv.fabric.files.opensm_subnet import read_guid2lid
 from obliv.fabric.files.read import read, read_fabric, read_tables
 from obliv.fabric.groups import GroupTables
+from obliv.fabric.lanes.files.pairs import read_levels
+from obliv.fabric.lanes.files.ports import read_arbitration, read_oper_vls
+from obliv.fabric.lanes.files.sl2vl import read_sl2vl
 from obliv.fabric.model import Fabric, Finding
 
 TOPOLOGIES: dict[str, Callable[[Fabric], str]] = {
@@ -44,6 +49,25 @@ PARSERS = {
     "guid2lid": ("guid2lid",),
     "ibdiagnet2.far": ("far",),
 }
+#: The same for the parsers of lanes.
+LANE_PARSERS = {
+    "opensm-sl2vl.dump": ("opensm",),
+    "slvl": ("slvl",),
+    "smpquery sl2vl": ("smpquery",),
+    "saquery SL2VL": ("saquery tables",),
+    "opensm-path-records": ("path records",),
+    "psl": ("psl",),
+    "saquery PR": ("saquery levels",),
+    "LID LID SL": ("plain",),
+    "smpquery portinfo": ("portinfo",),
+    "smpquery vlarb": ("vlarb",),
+}
+#: The readers of lanes, by parser.
+LANES: dict[str, Callable[[Path, Fabric], Any]] = dict.fromkeys(
+    ("opensm-sl2vl.dump", "slvl", "smpquery sl2vl", "saquery SL2VL"), read_sl2vl
+)
+LANES |= dict.fromkeys(("opensm-path-records", "psl", "saquery PR", "LID LID SL"), read_levels)
+LANES |= {"smpquery portinfo": read_oper_vls, "smpquery vlarb": read_arbitration}
 _A_FABRIC = 50  # damaged files that are made of one
 WORDS = [
     b'"',
@@ -84,9 +108,28 @@ WORDS += [
     b" : ",
     b"ibwarn: [",
     b"do ",
+    b"ports: in ",
+    b"VL:",
+    b"slid.",
+    b"PathRecord dump:",
+    b" 16 ",
+    b",",
     b"\x1b[2J",
 ]
 WORDS += [b"Groups Definition:\n", b"PLFT_NUM: 1, top: 0x", b"LFT Definition:\n", b"5,6,", b" Free 1\n", b"Switch 0x"]
+
+
+def lane_files(rng: np.random.Generator, fabric: Fabric) -> dict[str, bytes]:
+    """Files about the lanes of a fabric."""
+    rows = spelled_lanes.all_rows(fabric, rng, lanes=16, holes=0.3)
+    pairs = spelled_lanes.pair_levels(fabric, rng, sls=16)
+    texts = {name: printed(fabric, rows) for name, printed in spelled_lanes.TABLES.items()}
+    texts |= {name: printed(fabric, pairs) for name, printed in spelled_lanes.LEVELS.items() if name != "saquery"}
+    texts["saquery tables"] = texts.pop("saquery")
+    texts["saquery levels"] = spelled_lanes.saquery_pr(fabric, pairs)
+    texts["portinfo"] = spelled_lanes.port_infos(fabric, rng)
+    texts["vlarb"] = spelled_lanes.arbitrations(fabric, rng)
+    return {name: text.encode() for name, text in texts.items()}
 
 
 def damaged(rng: np.random.Generator, data: bytes, other: bytes) -> bytes:
@@ -134,7 +177,7 @@ def fuzz(parser: str, count: int, seed: int, folder: Path, *, slowest: float = m
     Parameters
     ----------
     parser : str
-        One of `PARSERS`, or ``both``: a damaged topology of any dialect with sound tables.
+        One of `PARSERS` or `LANE_PARSERS`, or ``both``: a damaged topology of any dialect with sound tables.
     """
     rng = np.random.default_rng(seed)
     outcome: Counter[str] = Counter()
@@ -147,8 +190,10 @@ def fuzz(parser: str, count: int, seed: int, folder: Path, *, slowest: float = m
         everything = {**topologies, **forwarding, "guid2lid": spelled.guid2lid(fabric).encode()}
         write_groups(random_groups(fabric, int(rng.integers(1 << 30)), damage=2), fabric, given)
         everything["far"] = given.read_bytes()
+        if parser in LANES:
+            everything |= lane_files(rng, fabric)
         others = list(everything.values())
-        kinds = PARSERS.get(parser, tuple(TOPOLOGIES))
+        kinds = {**PARSERS, **LANE_PARSERS}.get(parser, tuple(TOPOLOGIES))
         if parser == "both":
             given.write_bytes(forwarding[SPELLINGS[int(rng.integers(len(SPELLINGS)))]])
         for _ in range(_A_FABRIC):
@@ -164,6 +209,8 @@ def fuzz(parser: str, count: int, seed: int, folder: Path, *, slowest: float = m
                     findings: tuple[Finding, ...] = ()
                 elif kind == "far":
                     findings = used_groups(fabric, read_groups(path, fabric)).findings
+                elif parser in LANES:
+                    findings = LANES[parser](path, fabric).findings
                 elif parser == "both":
                     scanned, result = read(path, lft=given)
                     findings = scanned.findings + (result.findings if result else ())

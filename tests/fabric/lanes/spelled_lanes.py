@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
-from tests.fabric.spelled import guid_at
+from tests.fabric.spelled import cabled, guid_at, lid_at
 
 from obliv.fabric.model import Fabric
 from obliv.fabric.routes.trace import Ending, trace
@@ -157,6 +157,30 @@ def plain(fabric: Fabric, pairs: Pairs) -> str:
 
 
 LEVELS = {"path records": path_records, "psl": psl, "saquery": saquery_pr, "plain": plain}
+
+
+def port_infos(fabric: Fabric, rng: np.random.Generator) -> str:
+    out = []
+    for node in fabric.switches.tolist():
+        for slot in cabled(fabric, node):
+            out.append(f"# Port info: Lid {lid_at(fabric, slot)} port {fabric.port_of(slot)}")
+            out.append("VLCap:...........................VL0-7")
+            lanes = ("VL0", "VL0-1", "VL0-3", "VL0-7", "VL0-14")[rng.integers(5)]
+            out += [f"OperVLs:.........................{lanes}", "GuidCap:.........................0"]
+    return "\n".join(out) + "\n"
+
+
+def arbitrations(fabric: Fabric, rng: np.random.Generator) -> str:
+    out = []
+    for node in fabric.switches.tolist():
+        for slot in cabled(fabric, node):
+            port = fabric.port_of(slot)
+            out.append(f"# VLArbitration tables: Lid {lid_at(fabric, slot)} port {port} LowCap 8 HighCap 8")
+            for name in ("Low", "High"):
+                out.append(f"# {name} priority VL Arbitration Table:")
+                out.append("VL    : |" + "".join(f"0x{vl:<2x}|" for vl in range(8)))
+                out.append("WEIGHT: |" + "".join(f"0x{int(rng.integers(3)):<2x}|" for _ in range(8)))
+    return "\n".join(out) + "\n"
 
 
 def hops(fabric: Fabric, tables: Tables, rows: Rows, source: int, lid: int, sl: int) -> list[tuple[int, int]]:
