@@ -49,7 +49,7 @@ def check_lanes(traces: Traces, lanes: Lanes, one_lane: CreditLoops, run: Engine
     verdict = judge(traces, lanes)
     dropped, notes = note_lanes(traces, lanes, verdict)
     alone = OneLevel(0, False, one_lane.dependencies, len(one_lane.cycle))
-    each = one_level_each(traces, lanes, alone)
+    each = one_level_each(traces, lanes, verdict, alone)
     _note_cycle(fabric, lanes, verdict, notes[0])
     _note_engine(lanes, run, notes[0])
     _note_same(verdict, each, notes[1])

@@ -10,7 +10,7 @@ from obliv._util.typing import Array
 from obliv.fabric.kernels.traces import Hops
 from obliv.kernels import kernel
 
-__all__ = ["LaneArrays", "Origins", "count_lost", "follow_lanes", "gather"]
+__all__ = ["Followed", "LaneArrays", "Origins", "Walk", "count_lost", "follow_lanes", "gather"]
 
 
 class LaneArrays(NamedTuple):
@@ -68,22 +68,51 @@ def gather(origin_of: Array, endpoint: Array, levels: Array, masks: Array) -> in
     return lacking
 
 
+class Walk(NamedTuple):
+    """Cables, forwarding tables and SL-to-VL tables, packed so that a hop reads few places in memory.
+
+    ``node[v]`` has the first slot of a node, the end of its slots, its row in the forwarding tables (-1: none), where
+    its rows in ``cell`` begin (-1: none), and its ports. ``slot[p]`` has the number of the channel between switches
+    that begins there (-1: none), the slot at the other end of the cable, the node there, and ``uniform`` of that slot.
+    ``cell`` has the number of a distinct row of ``vl`` in its lower `shift` bits; bit `shift` + s is set for rows that
+    packets of SL s meet. ``uniform[p]`` is that number where it is the same for all ports out, else -1; where it is not
+    -1, ``cell`` is not used, and bit s of ``met[p]`` is set for packets of SL s that come in there.
+    """
+
+    node: Array
+    slot: Array
+    uniform: Array
+    met: Array
+    cell: Array
+    shift: int
+    vl: Array
+    out: Array
+
+
+class Followed(NamedTuple):
+    """What packets take; the arrays are written.
+
+    Lane k of channel c is number k · channels + c. ``vertex`` is set for those in use; bit l of ``follows[n, p]`` where
+    a packet on n takes port p on lane l next; ``bare[v]`` for switches without a table that packets meet.
+    """
+
+    channels: int
+    vertex: Array
+    follows: Array
+    bare: Array
+
+
 @kernel
 def follow_lanes(
+    order: Array,
     origins: Origins,
     lid: Array,
     endpoint: Array,
     code: Array,
-    hops: Hops,
-    tables: LaneArrays,
+    walk: Walk,
     masks: Array,
     sls: Array,
-    channel: Array,
-    lanes: int,
-    vertices: Array,
-    follows: Array,
-    used: Array,
-    bare: Array,
+    followed: Followed,
 ) -> None:
     """Follow the routes of all origins to all LIDs, lane by lane.
 
@@ -92,74 +121,80 @@ def follow_lanes(
 
     Parameters
     ----------
+    order : int64 array
+        The columns, those with the same SLs one after the other: this takes less time.
     origins : Origins
     lid, endpoint : int arrays, shape (columns,)
+        At most 2^16 columns.
     code : uint8 array, shape (leaves, columns)
         As :func:`obliv.fabric.kernels.traces.trace_columns` stores it.
-    hops : Hops
-    tables : LaneArrays
+    walk : Walk
+        Bits of `cell` and `met` are set.
     masks : uint16 array, shape (1 or origins, 1 or columns)
         The SLs of packets from an origin to a LID.
     sls : int64 array
         The SLs to follow.
-    channel : int64 array, shape (slots,)
-        The number of each channel between switches, -1 for other slots.
-    lanes : int
-        Number of lanes; larger ones except 15 do not occur.
-    vertices : bool array, shape (channels · lanes,)
-        Set for the lanes of channels that packets take.
-    follows : uint16 array, shape (channels · lanes, ports)
-        Bit l of ``follows[c * lanes + k, p]`` is set where a packet on lane k of channel c takes port p on lane l next.
-    used : uint16 array, shape of ``tables.row``
-        Bit s is set where a packet of SL s meets the row.
-    bare : bool array, shape (nodes,)
-        Set for switches without a table that packets meet.
+    followed : Followed
     """
-    first, to, row, out = hops.first, hops.to, hops.row, hops.out
+    node, slots, cell, shift, vl, out = walk.node, walk.slot, walk.cell, walk.shift, walk.vl, walk.out
+    uniform, met = walk.uniform, walk.met
+    start, leaf, begin, alone = (
+        origins.node,
+        origins.leaf,
+        origins.entry,
+        origins.alone,
+    )  # once: each use counts references
+    channels, vertex, follows, bare = followed.channels, followed.vertex, followed.follows, followed.bare
     many = len(sls)
-    stamp = np.zeros(len(to) * many, np.int32)
-    held = np.zeros(len(to) * many, np.uint16)
+    state = np.zeros(len(slots) * many, np.int32)  # of every channel and SL: last column + 1, and the lanes seen for it
     by_origin, by_column = masks.shape[0] > 1, masks.shape[1] > 1
-    for k in range(len(lid)):
-        for r in range(len(origins.node)):
+    for k in order:
+        for r in range(len(start)):
             mask = np.int64(masks[r if by_origin else 0, k if by_column else 0])
-            i = origins.leaf[r]
-            if mask == 0 or code[i, k] == 6 or code[i, k] == 7 or origins.alone[r] == endpoint[k]:
+            i = leaf[r]
+            if mask == 0 or code[i, k] == 6 or code[i, k] == 7 or alone[r] == endpoint[k]:
                 continue
             for j in range(many):
                 sl = sls[j]
                 if mask >> sl & 1 == 0:
                     continue
-                v = np.int64(origins.node[r])
-                entry = np.int64(origins.entry[r])
+                v = np.int64(start[r])
+                entry = np.int64(begin[r])
                 before = -1
-                while v >= 0 and row[v] >= 0 and lid[k] < len(out):
-                    port = np.int64(out[lid[k], row[v]])
-                    slot = first[v] + port
-                    if port == 0 or slot >= first[v + 1]:
+                number = int(uniform[entry])
+                while v >= 0 and node[v, 2] >= 0 and lid[k] < len(out):
+                    port = np.int64(out[lid[k], node[v, 2]])
+                    slot = node[v, 0] + port
+                    if port == 0 or slot >= node[v, 1]:
                         break
-                    if tables.first[v] < 0:
+                    if node[v, 3] < 0:
                         bare[v] = True
                         break
-                    place = tables.first[v] + (entry - first[v]) * tables.ports[v] + port
-                    number = tables.row[place]
-                    used[place] |= 1 << sl
-                    lane = np.int64(tables.vl[number, sl])
-                    if number == 0 or lane == 15 or channel[slot] < 0:
+                    if number >= 0:
+                        met[entry] |= 1 << sl
+                    else:
+                        place = node[v, 3] + (entry - node[v, 0]) * node[v, 4] + port
+                        content = np.int64(cell[place])
+                        if content >> (shift + sl) & 1 == 0:
+                            cell[place] = content | np.int64(1) << (shift + sl)
+                        number = int(content & ((np.int64(1) << shift) - 1))
+                    lane = np.int64(vl[number, sl])
+                    channel = np.int64(slots[slot, 0])
+                    if number == 0 or lane == 15 or channel < 0:
                         break
                     if before >= 0:
                         follows[before, port] |= 1 << lane
-                    state = slot * many + j
-                    if stamp[state] != k + 1:
-                        stamp[state] = k + 1
-                        held[state] = 0
-                    if held[state] >> lane & 1 != 0:
+                    seen = int(state[j * len(slots) + slot])
+                    if seen >> 15 != k + 1:
+                        seen = (k + 1) << 15
+                    if seen >> lane & 1 != 0:
                         break
-                    held[state] |= 1 << lane
-                    before = channel[slot] * lanes + lane
-                    vertices[before] = True
-                    entry = tables.entry[slot]
-                    v = np.int64(to[slot])
+                    state[j * len(slots) + slot] = seen | 1 << lane
+                    before = int(lane * channels + channel)
+                    vertex[before] = True
+                    entry = np.int64(slots[slot, 1])
+                    v = np.int64(slots[slot, 2])
+                    number = int(slots[slot, 3])
 
 
 @kernel
@@ -211,7 +246,8 @@ def count_lost(
             for sl in range(16):
                 if mask >> sl & 1 == 0:
                     continue
-                v, entry, depth = np.int64(origins.node[r]), np.int64(origins.entry[r]), 0
+                v, entry = np.int64(origins.node[r]), np.int64(origins.entry[r])
+                depth = 0
                 result = 1 if born[s] >> sl & 1 != 0 else 0
                 while result == 0 and v >= 0 and row[v] >= 0 and lid[k] < len(out):
                     state = entry * 16 + sl

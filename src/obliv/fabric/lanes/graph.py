@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,9 +12,10 @@ from obliv._util.arrays import positions
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.analysis.deadlocks.graph import short_cycle
-from obliv.fabric.kernels.lanes import Origins, follow_lanes, gather
+from obliv.fabric.kernels.lanes import Followed, Origins, Walk, follow_lanes, gather
 from obliv.fabric.lanes.levels import Levels, sls_of
 from obliv.fabric.lanes.tables import DROP, LaneTables
+from obliv.fabric.model import Fabric
 from obliv.fabric.routes.trace import Traces
 from obliv.kernels import run
 
@@ -52,7 +54,7 @@ class LaneGraph:
     slots : int64 array
         Where each channel between switches begins.
     lanes : int
-        Vertex c · lanes + l is lane l of channel c.
+        Vertex l · channels + c is lane l of channel c.
     tail, head : int64 arrays
         The edges, by tail.
     vertices : bool array
@@ -79,7 +81,7 @@ class LaneGraph:
     @property
     def lanes_used(self) -> tuple[int, ...]:
         """The lanes of channels between switches that packets take."""
-        return tuple(np.unique(np.flatnonzero(self.vertices) % self.lanes).tolist())
+        return tuple(np.unique(np.flatnonzero(self.vertices) // len(self.slots)).tolist())
 
     @cached_property
     def cycle(self) -> LaneCycle | None:
@@ -88,7 +90,7 @@ class LaneGraph:
 
     def on_lane(self, lane: int) -> tuple[int, LaneCycle | None]:
         """Return the number of edges that stay on a lane, and a short cycle of them."""
-        inside = (self.tail % self.lanes == lane) & (self.head % self.lanes == lane)
+        inside = (self.tail // len(self.slots) == lane) & (self.head // len(self.slots) == lane)
         cycle = None if self.cycle is None else self._cycle(self.tail[inside], self.head[inside])
         return int(inside.sum()), cycle
 
@@ -97,7 +99,9 @@ class LaneGraph:
         cycle = short_cycle(starts, head)
         if cycle is None:
             return None
-        return LaneCycle(tuple(int(self.slots[v // self.lanes]) for v in cycle), tuple(v % self.lanes for v in cycle))
+        return LaneCycle(
+            tuple(int(self.slots[v % len(self.slots)]) for v in cycle), tuple(v // len(self.slots) for v in cycle)
+        )
 
 
 def sources_of(traces: Traces, tables: LaneTables) -> Sources:
@@ -123,7 +127,9 @@ def sources_of(traces: Traces, tables: LaneTables) -> Sources:
     return Sources(origins, origin_of)
 
 
-def lane_graph(traces: Traces, tables: LaneTables, sources: Sources, levels: Levels) -> tuple[LaneGraph, int]:
+def lane_graph(
+    traces: Traces, tables: LaneTables, sources: Sources, levels: Levels, *, exact: bool = False
+) -> tuple[LaneGraph, int]:
     """Follow all routes with the SLs of their packets.
 
     Parameters
@@ -134,6 +140,9 @@ def lane_graph(traces: Traces, tables: LaneTables, sources: Sources, levels: Lev
     sources : Sources
         As :func:`sources_of` returns them for these tables.
     levels : Levels
+    exact : bool
+        Whether `used` is exact for every row, which takes longer; else the rows of a port in count as one where they
+        are all the same.
 
     Returns
     -------
@@ -151,24 +160,67 @@ def lane_graph(traces: Traces, tables: LaneTables, sources: Sources, levels: Lev
     given = tables.vl[1:, sls] if len(sls) else np.zeros((0, 0), np.uint8)
     lanes = 1 + int(given.max(initial=0, where=given != DROP))
     require_memory(12.0 * len(slots) * ports * lanes, f"the channel dependency graph of {fabric.name}")
-    follows = np.zeros((len(slots) * lanes, ports), np.uint16)
-    used = np.zeros(len(tables.row), np.uint16)
-    bare = np.zeros(len(fabric.nodes), np.bool_)
-    vertices = np.zeros(len(slots) * lanes, np.bool_)
-    arrays = (sources.origins, traces.lid, traces.endpoint, traces.code, traces.hops, tables.arrays(fabric))
+    followed = Followed(
+        len(slots),
+        np.zeros(len(slots) * lanes, np.bool_),
+        np.zeros((len(slots) * lanes, ports), np.uint16),
+        np.zeros(len(fabric.nodes), np.bool_),
+    )
+    walk = _walk(traces, tables, channel, exact)
     work = 10.0 * len(sources.origins.node) * len(traces.lid) * max(1, len(sls))
-    run(follow_lanes, work, *arrays, masks, sls, channel, lanes, vertices, follows, used, bare)
+    order = np.argsort(masks[0], kind="stable") if masks.shape[1] > 1 == len(masks) else np.arange(len(traces.lid))
+    run(
+        follow_lanes, work, order, sources.origins, traces.lid, traces.endpoint, traces.code, walk, masks, sls, followed
+    )
+    used = _used(fabric, tables, walk)
+    follows = followed.follows
     before, port = np.nonzero(follows)
-    after = channel[fabric.first_slot[to[slots[before // lanes]]] + port] * lanes
+    after = channel[fabric.first_slot[to[slots[before % len(slots)]]] + port]
     bits = follows[before, port]
     tails, heads = [], []
     for lane in range(lanes):
         has = bits >> lane & 1 > 0
         tails.append(before[has])
-        heads.append(after[has] + lane)
+        heads.append(after[has] + lane * len(slots))
     tail, head = np.concatenate(tails), np.concatenate(heads)
     order = np.argsort(tail, kind="stable") if lanes > 1 else slice(None)
-    return LaneGraph(slots, lanes, tail[order], head[order], vertices, used, bare), lacking
+    return LaneGraph(slots, lanes, tail[order], head[order], followed.vertex, used, followed.bare), lacking
+
+
+def _walk(traces: Traces, tables: LaneTables, channel: Array, exact: bool) -> Walk:
+    """Return cables and tables as the kernel takes them."""
+    fabric, hops = traces.fabric, traces.hops
+    first = fabric.first_slot.astype(np.int64)
+    uniform = np.full(len(channel), -1, np.int32)
+    if not exact:
+        for slots, out, rows in _entries(fabric, tables, tables.row):
+            same = (rows[:, out] == rows[:, out[:1]]).all(axis=1)
+            uniform[slots] = np.where(same, rows[:, out[0]], -1)
+    node = np.stack([first[:-1], first[1:], hops.row, tables.first, np.diff(first)], axis=1).astype(np.int64)
+    far = np.where(fabric.ports.peer >= 0, uniform[fabric.ports.peer], -1)
+    slot = np.stack([channel, fabric.ports.peer, hops.to, far], axis=1).astype(np.int32)
+    small = len(tables.vl) < 1 << 16
+    cell = tables.row.astype(np.uint32 if small else np.int64)
+    met = np.zeros(len(channel), np.uint16)
+    return Walk(node, slot, uniform, met, cell, 16 if small else 32, tables.vl, hops.out)
+
+
+def _entries(fabric: Fabric, tables: LaneTables, packed: Array) -> Iterator[tuple[slice, Array, Array]]:
+    """Yield for every switch its slots, its ports with a cable, and its packed entries by port in and port out."""
+    for node in np.flatnonzero(tables.first >= 0).tolist():
+        a, b, at = int(fabric.first_slot[node]), int(fabric.first_slot[node + 1]), int(tables.first[node])
+        out = np.flatnonzero(fabric.ports.peer[a:b] >= 0)
+        if len(out):
+            yield slice(a, b), out, packed[at : at + (b - a) ** 2].reshape(b - a, b - a)
+
+
+def _used(fabric: Fabric, tables: LaneTables, walk: Walk) -> Array:
+    """Return the SLs of packets that meet each row, or where the rows of a port in are all the same, any of them."""
+    used = (walk.cell >> walk.shift).astype(np.uint16)
+    if walk.met.any():
+        for slots, out, rows in _entries(fabric, tables, used):
+            rows[:, out] |= walk.met[slots, None]
+    return used
 
 
 def _masks(traces: Traces, sources: Sources, levels: Levels) -> tuple[Array, int]:

@@ -76,6 +76,9 @@ def judge(traces: Traces, lanes: Lanes) -> LaneVerdict:
     tables = lanes.effective
     sources = sources_of(traces, tables)
     graph, lacking = lane_graph(traces, tables, sources, lanes.levels)
+    faulty = bool(graph.bare.any() or (graph.used[tables.row == MISSING] > 0).any()) or _discards(tables, graph)
+    if faulty or lanes.oper is not None or lanes.arbitration is not None:  # findings name the ports
+        graph, lacking = lane_graph(traces, tables, sources, lanes.levels, exact=True)
     sls = sls_of(int(np.bitwise_or.reduce(lanes.levels.masks, axis=None)))
     return LaneVerdict(sources, graph, lacking, graph.lanes_used, tuple(sls))
 
@@ -87,32 +90,47 @@ def drops(tables: LaneTables) -> Array:
     return np.asarray(masks, np.uint16)
 
 
-def one_level_each(traces: Traces, lanes: Lanes, one_lane: OneLevel) -> tuple[OneLevel, ...]:
+def one_level_each(traces: Traces, lanes: Lanes, verdict: LaneVerdict, one_lane: OneLevel) -> tuple[OneLevel, ...]:
     """Return for every SL what happens if all packets have it, as under software that asks no subnet manager.
 
     Parameters
     ----------
     traces : Traces
     lanes : Lanes
+    verdict : LaneVerdict
+        With the SLs given.
     one_lane : OneLevel
         The dependency graph on one lane: that of every SL that is on the same lane everywhere.
     """
-    tables = lanes.effective
-    sources = sources_of(traces, tables)
-    rows = tables.vl[1:] if len(tables.line) else tables.vl[np.unique(tables.row)]
+    tables, graph = lanes.effective, verdict.graph
+    met = _all_met(tables, verdict)
+    rows = tables.vl[np.unique(tables.row) if met is None else met]
     results: dict[bytes, OneLevel] = {}
     answers = []
     for sl in range(SLS):
         column = rows[:, sl]
         key = column.tobytes()
         if key not in results:
-            if len(column) and (column == column[0]).all() and column[0] != DROP and (tables.row != MISSING).all():
+            if met is not None and len(column) and (column == column[0]).all() and column[0] != DROP:
                 results[key] = OneLevel(sl, False, one_lane.dependencies, one_lane.cycle)
             else:
-                graph, _ = lane_graph(traces, tables, sources, one_level(sl))
-                dropped = bool((graph.used & drops(tables)[tables.row]).any())
+                graph, _ = lane_graph(traces, tables, verdict.sources, one_level(sl))
                 cycle = graph.cycle
-                results[key] = OneLevel(sl, dropped, graph.dependencies, 0 if cycle is None else len(cycle.slots))
+                length = 0 if cycle is None else len(cycle.slots)
+                results[key] = OneLevel(sl, _discards(tables, graph), graph.dependencies, length)
         known = results[key]
         answers.append(OneLevel(sl, known.dropped, known.dependencies, known.cycle))
     return tuple(answers)
+
+
+def _discards(tables: LaneTables, graph: LaneGraph) -> bool:
+    """Return whether some packet is discarded."""
+    return bool((graph.used & drops(tables)[tables.row]).any())
+
+
+def _all_met(tables: LaneTables, verdict: LaneVerdict) -> Array | None:
+    """Return the distinct rows that packets meet, if these are the rows of whole routes of all pairs; else None."""
+    graph = verdict.graph
+    met = np.unique(tables.row[graph.used > 0])
+    whole = not (verdict.lacking or graph.bare.any() or MISSING in met or _discards(tables, graph))
+    return met if whole else None
