@@ -183,7 +183,7 @@ def lane_graph(
         tails.append(before[has])
         heads.append(after[has] + lane * len(slots))
     tail, head = np.concatenate(tails), np.concatenate(heads)
-    order = np.argsort(tail, kind="stable") if lanes > 1 else slice(None)
+    order = np.argsort(tail, kind="stable")
     return LaneGraph(slots, lanes, tail[order], head[order], followed.vertex, used, followed.bare), lacking
 
 
