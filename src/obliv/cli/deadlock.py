@@ -21,14 +21,14 @@ def deadlock(
     specs: Specs,
     *,
     vc: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--vc",
             metavar="SCHEME",
             help="Virtual channels: none, phase, turn, turn+uturn, family, phase-order, double-y, updown; "
-            "on rings also dateline, or any of the others with +dateline.",
+            "on rings also dateline, or any of the others with +dateline; lanes: SL-to-VL tables of a fabric.",
         ),
-    ] = "none",
+    ] = None,
     fewest: Annotated[
         bool, typer.Option("--fewest", help="Find the deadlock-free scheme with the fewest virtual channels.")
     ] = False,
@@ -48,7 +48,7 @@ def deadlock(
     """
     from obliv.analysis.deadlocks import search as analysis
 
-    if fewest and vc != "none":
+    if fewest and vc is not None:
         raise InputError("--fewest tries every scheme and cannot be combined with --vc")
     if fewest and plot:
         raise InputError("--plot draws one scheme: leave out --fewest")

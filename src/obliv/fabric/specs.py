@@ -31,7 +31,9 @@ def fabric(path: Path, guid2lid: str = "") -> FabricTopology:
 
 
 @register_routing("lft", example="lft:opensm-lfts.dump")
-def lft(topology: Topology, path: Path, offset: str = "0", missing: str = "refuse") -> FabricRouting:
+def lft(
+    topology: Topology, path: Path, offset: str = "0", missing: str = "refuse", sl2vl: str = "", sl: str = ""
+) -> FabricRouting:
     """InfiniBand forwarding tables, as written by ibroute, dump_lfts or OpenSM.
 
     Parameters
@@ -44,6 +46,10 @@ def lft(topology: Topology, path: Path, offset: str = "0", missing: str = "refus
         place at the leaf switch (``0-0-1-1``) or ``spread``.
     missing : str
         ``skip`` leaves out pairs whose packets do not arrive.
+    sl2vl : str
+        SL-to-VL tables, for ``obliv deadlock``: a file, or ``identity``.
+    sl : str
+        Service levels: a number, or a file.
     """
     if not isinstance(topology, FabricTopology):
         raise RoutingError(f"forwarding tables need an InfiniBand fabric, not {topology.spec}: write fabric:PATH")
@@ -51,7 +57,16 @@ def lft(topology: Topology, path: Path, offset: str = "0", missing: str = "refus
     if fabric is not topology.fabric:  # LIDs or LMCs were learned from the tables
         topology = network(fabric, topology.spec)
     more = (f",offset={offset}" if offset != "0" else "") + (f",missing={missing}" if missing != "refuse" else "")
-    return routing(topology, tables, offset, missing=missing, spec=f"lft:{path}{more}")
+    more += (f",sl2vl={sl2vl}" if sl2vl else "") + (f",sl={sl}" if sl else "")
+    made = routing(topology, tables, offset, missing=missing, spec=f"lft:{path}{more}")
+    if sl2vl or sl:
+        from obliv.fabric.lanes.dependencies import LanesOf  # imported late: other specs do not need it
+        from obliv.fabric.lanes.read import read_lanes
+
+        lanes = read_lanes(fabric, sl2vl or None, sl or None)
+        made.lanes = LanesOf(lanes)
+        made.sources += lanes.sources
+    return made
 
 
 @register_routing("far", example="far:ibdiagnet2.far")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,13 +29,23 @@ if TYPE_CHECKING:
     from obliv.topologies.links import LinkFlows
     from obliv.topologies.trees import NumberedPaths
 
-__all__ = ["Crossed", "Path", "Routing", "RoutingLike", "is_adaptable", "require_topology"]
+__all__ = ["Crossed", "LaneDependencies", "Path", "Routing", "RoutingLike", "is_adaptable", "require_topology"]
 
 #: The channels of a path, and its probability.
 Path = tuple[tuple[int, ...], Fraction]
 
 #: The number of random packets by (channel, times): those that cross the channel that many times.
 Crossed = Counter[tuple[int, int]]
+
+
+class LaneDependencies(NamedTuple):
+    """Virtual lanes of channels in use, and which is used right after which: rows of (channel, lane).
+
+    ``used`` has shape (n, 2), ``follows`` shape (dependencies, 4): a channel and lane, then the next ones.
+    """
+
+    used: Array
+    follows: Array
 
 
 class Routing:
@@ -200,6 +210,11 @@ class Routing:
     @property
     def phase_routing(self) -> Routing | None:
         """The routing of both phases, to a uniformly random terminal and on from there; None for other routings."""
+        return None
+
+    @property
+    def lane_dependencies(self) -> LaneDependencies | None:
+        """What follows what on the virtual lanes that come with the routing; None for routings without lanes."""
         return None
 
     @property

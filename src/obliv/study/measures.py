@@ -242,7 +242,7 @@ def _require_traffic(routing: Any, options: Mapping[str, Any]) -> None:
 def _require_scheme(routing: Any, options: Mapping[str, Any]) -> None:
     from obliv.analysis.deadlocks.search import require_scheme
 
-    if options.get("vc", "none") != "fewest":
+    if options.get("vc", "none") not in ("fewest", "lanes"):
         require_scheme(routing, options.get("vc", "none"))
 
 

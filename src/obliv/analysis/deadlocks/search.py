@@ -18,21 +18,24 @@ from obliv.analysis.subject import by_specs, routing_of
 from obliv.errors import RoutingError, TooLargeError
 from obliv.results import Deadlock, Provenance, VirtualChannels, provenance
 from obliv.results.analysis.deadlock import LeftOut, SchemeCount, VirtualChannel
-from obliv.routings.base import Routing, RoutingLike
+from obliv.routings.base import LaneDependencies, Routing, RoutingLike
 from obliv.routings.cartesian.dimension_ordered import require_grid
 
 __all__ = ["deadlock", "fewest_virtual_channels", "require_scheme"]
 
 
 @by_specs
-def deadlock(routing: RoutingLike, scheme: str | OwnScheme = "none", *, progress: Progress | None = None) -> Deadlock:
+def deadlock(
+    routing: RoutingLike, scheme: str | OwnScheme | None = None, *, progress: Progress | None = None
+) -> Deadlock:
     """Check whether the channel dependency graph of a routing is acyclic.
 
     Parameters
     ----------
     routing : Routing
-    scheme : str or callable
-        How hops take virtual channels: ``none``, ``phase``, ``turn``, ``turn+uturn``, ``family``, ``phase-order``,
+    scheme : str or callable, optional
+        How hops take virtual channels. Default: ``lanes``, those of its SL-to-VL tables, where a fabric's routing has
+        them, else ``none``. Or ``none``, ``phase``, ``turn``, ``turn+uturn``, ``family``, ``phase-order``,
         ``double-y``, ``updown``, ``dateline``, or one of the others with ``+dateline``; or a function of the routing
         and the channels of a path that returns a whole number from 0 for each hop.
     progress : callable, optional
@@ -77,7 +80,15 @@ def deadlock(routing: RoutingLike, scheme: str | OwnScheme = "none", *, progress
     """
     began = time.perf_counter()
     routing = routing_of(routing, "deadlock")
-    chosen = scheme if callable(scheme) else require_scheme(routing, scheme)
+    lanes = routing.lane_dependencies if scheme in (None, "lanes") else None
+    if lanes is not None:
+        return _with_lanes(routing, lanes, began)
+    if scheme == "lanes":
+        raise RoutingError(
+            f"scheme lanes needs the lanes of an InfiniBand fabric, which {routing.spec} does not have: "
+            "write lft:FILE,sl2vl=FILE,sl=FILE"
+        )
+    chosen = scheme if callable(scheme) else require_scheme(routing, "none" if scheme is None else scheme)
     collected = Dependencies(routing.topology.channels)
     for part in _parts(routing) if isinstance(chosen, Scheme) else [routing]:
         _follow(part, chosen, collected, progress or silent)
@@ -96,6 +107,18 @@ def require_scheme(routing: Routing, name: str) -> Scheme:
             f"what fits: {fitting}"
         )
     return scheme
+
+
+def _with_lanes(routing: Routing, lanes: LaneDependencies, began: float) -> Deadlock:
+    """Return the verdict with the virtual lanes of an InfiniBand fabric."""
+    collected = Dependencies(routing.topology.channels)
+    used, follows = lanes
+    offset = np.array([collected.label(lane) for lane in range(int(used[:, 1].max(initial=0)) + 1)], np.int64)
+    offset *= routing.topology.channels
+    collected.use(used[:, 0] + offset[used[:, 1]])
+    collected.follow(follows[:, 0] + offset[follows[:, 1]], follows[:, 2] + offset[follows[:, 3]])
+    graph = collected.graph()
+    return _result(routing, "lanes", graph, _numbered(collected, graph), time.perf_counter() - began)
 
 
 @by_specs

@@ -18,7 +18,7 @@ from obliv.fabric.routes.trace import Ending
 from obliv.fabric.tables import Tables
 from obliv.fabric.topology import FabricTopology
 from obliv.loads.hops import Hops
-from obliv.routings.base import Path, Routing
+from obliv.routings.base import LaneDependencies, Path, Routing
 from obliv.routings.hops import HopRouting
 
 __all__ = ["FabricHops", "FabricRouting", "routing"]
@@ -34,9 +34,15 @@ class FabricRouting(Routing):
     spec : str
     skip : bool
         Whether pairs whose routes do not arrive send nothing; else they are an error.
+
+    Attributes
+    ----------
+    lanes : callable or None
+        What follows what on the fabric's virtual lanes, where these are known.
     """
 
     topology: FabricTopology
+    lanes: Callable[[FabricRouting], LaneDependencies] | None = None
 
     def __init__(self, topology: FabricTopology, routes: Routes, spec: str, skip: bool = False) -> None:
         super().__init__(topology, spec)
@@ -44,6 +50,10 @@ class FabricRouting(Routing):
         self.skip = skip
         self.partial = skip and routes.missing > 0
         self.sources = routes.tables.sources
+
+    @property
+    def lane_dependencies(self) -> LaneDependencies | None:
+        return None if self.lanes is None else self.lanes(self)
 
     def require_all(self, remedy: str = "leave such pairs out with missing=skip") -> None:
         """Refuse tables by which a pair's packets do not arrive.
