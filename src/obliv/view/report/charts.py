@@ -34,10 +34,11 @@ def charts_data(rows: Sequence[Row]) -> tuple[dict[str, Any], dict[str, Any]]:
     if not rows:
         return {}, {}
     relative, unit = unit_of(rows)
-    first = first_choice([row.topology for row in rows])
     series = bar_series(rows)
     found = bars(rows, series, relative)
     points = plane_points(rows, relative)
+    placed = {point["topology"] for point in points}
+    first = first_choice([row.topology for row in rows if row.topology in placed or not placed])
     times = all(point["times"] for point in points)
     specs = {"plane": plane_chart(points, first, unit, times)} if points else {}
     specs["bars"] = bars_chart(found, series, first, unit)
@@ -80,7 +81,9 @@ def plane_chart(points: Sequence[dict[str, Any]], first: str, unit: str, times: 
     names = base.mark_text(baseline="alphabetic", fontSize=12, color=_INK, aria=False, **place).encode(
         text="label:N", opacity=alt.condition("datum.front || width > 420", alt.value(1), alt.value(0))
     )
-    return _finished(alt.layer(room, steps, marks, names).add_params(topology), "plane", points, 360)
+    chart = alt.layer(room, steps, marks, names).add_params(topology)
+    heights = dict.fromkeys((point["topology"] for point in points), 360)
+    return _finished(chart, "plane", points, 360) | {"usermeta": {"heights": heights}}
 
 
 def bars_chart(found: Sequence[dict[str, Any]], series: Sequence[str], first: str, unit: str) -> dict[str, Any]:

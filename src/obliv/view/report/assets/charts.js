@@ -42,9 +42,9 @@ const OblivCharts = (() => {
     const choice = document.getElementById("topology");
     if (choice) {
       choice.addEventListener("change", () => Object.entries(views).forEach(([name, view]) => {
-        const heights = (specs[name].usermeta || {}).heights;
-        if (heights) view.height(heights[choice.value]);
-        view.signal("topology", choice.value).runAsync();
+        const place = document.getElementById(name), height = specs[name].usermeta.heights[choice.value];
+        place.closest("figure").hidden = !height; // nothing to draw there
+        if (height) view.height(height).width(place.clientWidth).signal("topology", choice.value).runAsync();
       }));
     }
     /* On paper the charts are drawn for its width, so that their texts keep their size. */

@@ -29,7 +29,7 @@ const OblivTable = (() => {
     const get = id => document.getElementById(id);
     const table = get("table"), scroller = get("scroller"), body = table.tBodies[0], filter = get("filter");
     const heads = [...table.tHead.rows[0].cells];
-    const count = data.topology.length;
+    const count = data.topology.length, phone = matchMedia("(max-width: 640px)");
     const texts = [data.routing, data.topology, ...data.columns.map(column => column.text)];
     const columns = [null, null, ...data.columns];
     const words = data.routing.map((routing, k) =>
@@ -40,7 +40,7 @@ const OblivTable = (() => {
     let sorted = -1, direction = 1, active = 0, first = -1, last = -1, printing = false;
 
     function widths() {
-      const group = element("colgroup"), narrow = innerWidth < 640;
+      const group = element("colgroup"), narrow = phone.matches;
       let all = 0;
       texts.forEach((column, c) => {
         const longest = column.reduce((most, text) => Math.max(most, text.length - (text.includes(" = ") ? 2 : 0)),
@@ -51,6 +51,7 @@ const OblivTable = (() => {
         group.append(col);
         all += width;
       });
+      table.querySelectorAll("colgroup").forEach(old => old.remove());
       table.prepend(group);
       table.style.minWidth = `${all}rem`;
     }
@@ -182,6 +183,7 @@ const OblivTable = (() => {
     });
     addEventListener("beforeprint", () => { printing = true; render(true); });
     addEventListener("afterprint", () => { printing = false; render(true); });
+    phone.addEventListener("change", widths);
     widths();
     update();
     return { sort, move, get shown() { return shown.length; } };
