@@ -20,7 +20,7 @@ __all__ = ["document", "fragment", "json_text", "write_network"]
 _ROOM = 700_000  # characters of the data in a notebook
 _CHANNELS = 4_000  # of a network that is drawn in a notebook
 _HEIGHTS = (300, 720)  # pixels of the frame
-_BODY = "body { margin: 0; } :root { color-scheme: light dark; }"
+_BODY = "body { margin: 0.4rem; } :root { color-scheme: light dark; }"
 
 
 def fragment(subject: Any) -> str:
@@ -41,7 +41,7 @@ def fragment(subject: Any) -> str:
     '<iframe sandbox="allow-scripts" title="mesh:3x3"'
     """
     try:
-        payload = network_payload(subject, Limits(room=_ROOM // 2, seconds=5.0, channels=_CHANNELS))
+        payload = network_payload(subject, Limits(room=_ROOM // 2, seconds=15.0, channels=_CHANNELS))
         text = json_text(payload)
         if len(text) > _ROOM:
             raise TooLargeError(f"its drawing takes {len(text) / 1e6:.2g} MB, a notebook shows up to {_ROOM / 1e6:.2g}")
