@@ -36,6 +36,10 @@ def test_a_channel_shows_its_load_and_its_pairs(opened: Any, tmp_path: Path) -> 
     assert page.locator(".on-flow").count() == len(pairs)
     outlined = str(page.get_attribute(".on-matrix .on-chosen", "d"))
     assert outlined.count("M") == len(pairs)
+    page.click("summary")
+    assert result.permutation is not None
+    assert page.inner_text(".on-whole").startswith(f"(0,0) → {result.terminal_names[result.permutation[0]]}, (1,0) →")
+    page.click("summary")
     # pointing at another channel
     page.hover('[aria-label^="channel 7,"]', force=True)
     assert page.inner_text(".on-panel h3") == "Channel 7"

@@ -2,6 +2,7 @@
 // What is known about one channel: its loads, its worst traffic, and the pairs that cross it.
 (function (root) {
   const LISTED = 100; // pairs
+  const WHOLE = 1024; // terminals of a permutation
   const SQUARE = 128, CELLS = 8000; // terminals and pairs of a matrix
 
   // The pairs of a channel's worst traffic that cross it, the heaviest first: [source, destination, load, its text].
@@ -70,7 +71,17 @@
     if (pairs === null) {
       if (payload.crossing_reason) box.append(make("p", { class: "on-hint" }, "Pairs are not listed: " + payload.crossing_reason + "."));
     } else box.append(list(state, c, pairs));
+    if (worst && payload.worst.permutation) box.append(wholePermutation(payload));
     if (state.loads && payload.terminals.length <= SQUARE) box.append(...matrix(state, c, pairs || []));
+  }
+
+  // The whole worst permutation; the pairs that do not cross the worst channel are arbitrary.
+  function wholePermutation(payload) {
+    const make = root.OblivDrawing.make, fold = make("details", {}), image = payload.worst.permutation;
+    const some = image.slice(0, WHOLE).map((to, from) => nameOf(payload, from) + " → " + nameOf(payload, to));
+    if (image.length > WHOLE) some.push("and " + (image.length - WHOLE) + " more");
+    fold.append(make("summary", {}, "The whole permutation"), make("p", { class: "on-whole", tabindex: "0" }, some.join(", ")));
+    return fold;
   }
 
   // The pairs that can cross a channel as a square, its worst traffic outlined; sources are rows.
