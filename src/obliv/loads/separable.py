@@ -42,7 +42,9 @@ _MANY = 1 << 14  # entries of a channel that is not solved before its load was b
 _DIMENSIONS = 12  # with random orders the cases grow as 2 to the number of dimensions
 
 Key = tuple[str, ...]  # the position of every other dimension while x is crossed
-Segments = tuple[tuple[str, str, Fraction], ...]  # (origin, target) and the chance of that segment
+# (origin, target) and the chance of that segment, as numerator and denominator: tables are remembered by segments, and
+# the hash of a Fraction takes long
+Segments = tuple[tuple[str, str, int, int], ...]
 
 
 class SeparableLoads(PairLoads):
@@ -143,9 +145,9 @@ class SeparableLoads(PairLoads):
         tables: list[list[Array]] = [[] for _ in at]
         for key, segments in self.groups[dim].items():
             total = np.zeros((1, 1), np.int64)
-            for origin, target, chance in segments:
+            for origin, target, share, unit in segments:
                 numerators, own = crossing(topology.axes[dim], origin, target, link, True)
-                factor = chance.numerator * pow(own * chance.denominator, -1, PRIME) % PRIME
+                factor = share * pow(own * unit, -1, PRIME) % PRIME
                 total = (total + numerators % PRIME * factor) % PRIME
             tables[dim].append(total)
             for j, position in self.positions(dim, key):
@@ -341,7 +343,7 @@ def _grouped(programs: tuple[Program, ...], dim: int, dimensions: int) -> dict[K
             for _, x, _ in phase.each_turn(dimensions):
                 position[x] = target
     return {
-        key: tuple((*segment, chance) for segment, chance in sorted(segments.items()))
+        key: tuple((*segment, *chance.as_integer_ratio()) for segment, chance in sorted(segments.items()))
         for key, segments in groups.items()
     }
 
@@ -358,12 +360,9 @@ def _presence_denominator(axis: Axis, position: str) -> int:
 @lru_cache(maxsize=16)
 def _summed(axis: Axis, segments: Segments, link: int) -> tuple[Array, int]:
     """Return the crossing table of several segments together, in lowest terms: much cancels here."""
-    parts = [(crossing(axis, origin, target, link), chance) for origin, target, chance in segments]
-    denominator = lcm(*(own * chance.denominator for (_, own), chance in parts))
-    scaled = [
-        (numerators, chance.numerator * (denominator // (own * chance.denominator)))
-        for (numerators, own), chance in parts
-    ]
+    parts = [(*crossing(axis, origin, target, link), share, unit) for origin, target, share, unit in segments]
+    denominator = lcm(*(own * unit for _, own, _, unit in parts))
+    scaled = [(numerators, share * (denominator // (own * unit))) for numerators, own, share, unit in parts]
     small = sum(int(numerators.max()) * factor for numerators, factor in scaled) < INT64_SAFE
     dtype: Any = np.int64 if small else object
     total: Array = np.zeros((axis.radix, axis.radix), dtype)
