@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from graphlib import TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
@@ -30,7 +31,7 @@ from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.engines import ENGINES, plan_engine
 from obliv.fabric.reroute.fill import filled
 from obliv.fabric.reroute.ranks import ranks_of_tree, ranks_up_down
-from obliv.fabric.reroute.route import route
+from obliv.fabric.reroute.route import route as route_with_effort
 from obliv.fabric.reroute.standing import standing_of
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.shape.tree import recognise
@@ -38,6 +39,8 @@ from obliv.fabric.tables import NONE, Tables
 from obliv.fabric.topology import network
 from obliv.results.fabric.route import Attempt, Standing
 from obliv.topologies.make import build
+
+route = partial(route_with_effort, effort=0.1)
 
 
 def sound(fabric: Fabric, tables: Tables) -> None:
@@ -178,7 +181,7 @@ def test_never_worse_than_what_was_there() -> None:
     torus = obliv.topology("torus:5x5")
     fabric = from_topology(torus)
     dor = tables_of(obliv.routing("dor", torus), fabric)
-    routed = route(fabric, tables=dor, ignore_credit_loops=True, effort=0.1)
+    routed = route(fabric, tables=dor, ignore_credit_loops=True)
     assert routed.kept
     assert routed.tables is dor
     assert routed.before == routed.after == Standing(Fraction(2), 0, True, 0)
@@ -187,10 +190,10 @@ def test_never_worse_than_what_was_there() -> None:
     assert isinstance(standing, Standing)
     assert standing.load > 2
     assert f"layered would give a worst load of {standing.load}" in routed.notes[0]
-    forced = route(fabric, tables=dor, force=True, effort=0.1)
+    forced = route(fabric, tables=dor, force=True)
     assert (forced.engine, forced.after) == ("layered", standing)
     sound(forced.fabric, forced.tables)
-    safe = route(fabric, tables=dor, effort=0.1)  # credit loops are never better, unless they are ignored
+    safe = route(fabric, tables=dor)  # credit loops are never better, unless they are ignored
     assert (safe.engine, safe.after) == ("layered", standing)
     assert any("credit loops" in note for note in safe.notes)
 

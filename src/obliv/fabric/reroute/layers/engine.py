@@ -23,7 +23,7 @@ from obliv.fabric.tables import Tables
 
 __all__ = ["Layered", "layered"]
 
-_STEPS = 1e9  # elementary steps of all searches, some seconds
+_STEPS = 1e10  # elementary steps of all searches, some ten seconds at most
 _EACH = 50  # moves for each entry of the tables, after which little is gained
 
 
