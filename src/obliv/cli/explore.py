@@ -37,7 +37,9 @@ def explore(
     ] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
 ) -> None:
-    """Show one network live in the browser while you change topology, routing, traffic and failures.
+    """Show one network live in the browser while you change it.
+
+    What can be changed is the topology, the routing, the traffic, and which links and nodes have failed.
 
     The address is printed on standard output; Ctrl-C ends the server.
 
