@@ -77,6 +77,8 @@ def test_what_is_read_from_files(tmp_path: Path) -> None:
     cabling = fabric.from_topology(tree)
     fabric.write_net(cabling, net)
     fabric.write_tables(fabric.tables_of(obliv.DModK(tree), cabling), cabling, lft)
+    groups = tmp_path / "tree.far"
+    fabric.write_groups(fabric.groups_of(cabling), cabling, groups)
     links.write_text("a b\nb c\nc d\n")
     routes.write_text("".join(f"hop {v} {d} {d}\n" for v in range(3) for d in range(3) if v != d))
     rates.write_text("0 1 0\n0 0 1\n1 0 0\n")
@@ -92,6 +94,7 @@ def test_what_is_read_from_files(tmp_path: Path) -> None:
         "leveled-file": obliv.topology(f"leveled-file:{links}"),
         "fabric": cables,
         "lft": obliv.routing(f"lft:{lft}", cables),
+        "far": obliv.routing(f"far:{groups}", cables),
         "table": obliv.routing(f"table:{routes}", ring),
         "design": obliv.routing(f"design:{best}", ring),
         "matrix": obliv.traffic(f"matrix:{rates}", ring),

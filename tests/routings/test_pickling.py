@@ -13,7 +13,7 @@ import obliv
 from obliv.specs.registry import ROUTINGS
 
 NETWORKS = ("mesh:3x3", "fattree:4,3", "fattree:4,2", "random-regular:n=8,d=3,seed=1", "torus:3x3")
-FILES = {"table", "lft", "design"}  # they read a file; tested below and with fabrics
+FILES = {"table", "lft", "far", "design"}  # they read a file; tested below and with fabrics
 
 
 def again(value: Any) -> Any:

@@ -183,7 +183,7 @@ def test_bounds_that_do_not_meet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     routing = proportional(7)
     monkeypatch.setattr(bounds, "as_rationals", lambda values: None)
     monkeypatch.setattr(bounds, "_SCALE", 1000)
-    monkeypatch.setattr(bounds, "_WHOLE", 1000)
+    monkeypatch.setattr(bounds, "WHOLE", 1000)
     result = obliv.ratio(routing, certificate=True)
     assert result.lower <= Fraction(12, 7) <= result.upper < Fraction(12, 7) * Fraction(101, 100)
     assert result.gap == result.upper / result.lower - 1
