@@ -571,7 +571,10 @@ def attack(claims: list[Honest], count: int, seed: int, folder: Path, measured: 
         claim = rng.choice(claims)
         state = f"seed {seed}, forgery {number}: {claim.kind} {claim.content['topology']} {claim.content['routing']}"
         watched = rng.random() < measured
-        content = forge(claim, rng, bomb=watched and rng.random() < 0.3)
+        try:
+            content = forge(claim, rng, bomb=watched and rng.random() < 0.3)
+        except RecursionError:  # a bomb was to be copied
+            continue
         path = folder / ("forged.json" if rng.random() < 0.8 else "forged.json.gz")
         try:
             write_json(content, path)

@@ -95,6 +95,7 @@ FORGERIES: dict[str, Change] = {
     "worst case of another routing": lambda c: _set(
         c, "certificate", "worst", value=obliv.worst_case(obliv.DOR(obliv.mesh(3, 3)), certificate=True).to_dict()
     ),
+    "worst case of an unknown kind": lambda c: _set(c, "certificate", "worst", "kind", value="9" * 5000),
     "fewer paths claimed": lambda c: _set(c, "most_paths", value=1),
     "another capacity": lambda c: _set(c, "capacity", value=exact("5/3")),
     "minimal claimed": lambda c: _set(c, "constraints", value=["minimal"]),

@@ -14,7 +14,7 @@ from obliv.checker.claims import Claim
 from obliv.checker.known_optimum import check_optimum
 from obliv.checker.report import Report
 from obliv.checker.time_limit import TimeLimit
-from obliv.errors import OblivError
+from obliv.errors import InputError, OblivError
 from obliv.results import Verification
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
@@ -45,6 +45,8 @@ def check_worst_case(
     progress : callable
         Called with what is being done and the share that is done.
     """
+    if claim.kind not in _STATEMENTS:  # of a claim within another one
+        raise InputError(f"a claim of kind {claim.kind[:40]!r} is not about a worst case: its kind is worst or ratio")
     report = Report()
     unchecked: list[int] = []
     report.note_digest(claim.digest_holds)
