@@ -55,7 +55,7 @@ def improve(
     Returns
     -------
     routes, layers, load
-        The best ones: the smallest largest load, then the fewest channels with it, then the fewest hops.
+        The best ones: the smallest largest load, then the fewest channels with it, then the smallest sum of loads.
     """
     routes = routes.copy()
     load = worst_loads(switches, routes)
