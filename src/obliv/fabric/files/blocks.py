@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
+
 from obliv._util.files import GZIP, PACKED, require_file, unpacked
+from obliv._util.typing import Array
 from obliv.errors import FileError
 
-__all__ = ["LONGEST", "Blocks", "lines_of"]
+__all__ = ["LONGEST", "Blocks", "lines_of", "read_mixed"]
 
 #: Bytes of the longest line that is read; real lines have a few hundred.
 LONGEST = 4096
@@ -105,3 +108,33 @@ def _plain(data: bytes, path: str | Path) -> bytes:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise FileError("is UTF-16 text: save it as UTF-8", path)
     return data.removeprefix(b"\xef\xbb\xbf")
+
+
+def read_mixed(block: bytes, rows: Callable[[bytes, Array, int, int], int], other: Callable[[bytes], None]) -> bytes:
+    """Read the whole lines of a block: as many as possible by a kernel, the others one by one.
+
+    Parameters
+    ----------
+    block : bytes
+    rows : callable
+        Called with the block, its bytes as an array, a position where a line begins and the end of the whole lines;
+        reads rows from there and returns the position behind them, the same position where there is none.
+    other : callable
+        Called with a line that is no row, without its end, cut after :data:`LONGEST` bytes and one.
+
+    Returns
+    -------
+    bytes
+        The last line if it lacks its end, else nothing.
+    """
+    stop = block.rfind(b"\n") + 1
+    data, at = np.frombuffer(block, np.uint8), 0
+    while at < stop:
+        behind = rows(block, data, at, stop)
+        if behind > at:
+            at = behind
+            continue
+        end = block.index(b"\n", at)
+        other(block[at : min(end, at + LONGEST + 1)])
+        at = end + 1
+    return block[stop : stop + LONGEST]

@@ -14,7 +14,7 @@ import numpy as np
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import FileError
-from obliv.fabric.files.blocks import LONGEST, Blocks
+from obliv.fabric.files.blocks import Blocks, read_mixed
 from obliv.fabric.files.forwarding import switch_guids, with_switch
 from obliv.fabric.files.lines import DISCOVER, TABLES, noted_line, shown_line
 from obliv.fabric.files.raw_tables import DIGITS
@@ -144,28 +144,18 @@ class _Reader:
 
     def read(self, block: bytes) -> None:
         """Read whole lines, and at the end of the file a line without its end."""
-        stop = block.rfind(b"\n") + 1
-        data, at = np.frombuffer(block, np.uint8), 0
         self._seen += len(block)
-        while at < stop:
-            if self._plft is not None and _START.match(block, at):
-                at = self._read_entries(data, at, stop)
-                if at >= stop:
-                    break
-            end = block.index(b"\n", at)
-            self._line += 1
-            self._other(block[at : min(end, at + LONGEST + 1)], self._line)
-            at = end + 1
-        if stop < len(block):
-            self._line += 1
-            line = block[stop : stop + LONGEST]
-            if line.strip() and not line.lstrip().startswith(b"#"):
-                text = f"the file ends in the middle of a line: {shown_line(line)}"
-                self.notes.add("error", "cut-off", text, self._line, place_of(self._guid or 0, ""))
+        rest = read_mixed(block, self._entries_at, self._other)
+        if rest.strip() and not rest.lstrip().startswith(b"#"):
+            text = f"the file ends in the middle of a line: {shown_line(rest)}"
+            self.notes.add("error", "cut-off", text, self._line + 1, place_of(self._guid or 0, ""))
 
-    def _read_entries(self, data: Array, start: int, stop: int) -> int:
+    def _entries_at(self, block: bytes, data: Array, at: int, stop: int) -> int:
+        """Read the entries of a table that begin at a position; return where they end."""
+        if self._plft is None or not _START.match(block, at):
+            return at
         work = max(self._length, self._seen)
-        read = run(read_group_entries, work, data, start, stop, DIGITS, self._entries)
+        read = run(read_group_entries, work, data, at, stop, DIGITS, self._entries)
         if read.conflicts and not self._conflicts:
             self._conflict_line = self._line + int(read.conflict_line)
         self._conflicts += int(read.conflicts)
@@ -189,8 +179,10 @@ class _Reader:
         self.raw.sources = ((self.path, sha256),)
         return self.raw
 
-    def _other(self, line: bytes, number: int) -> None:
+    def _other(self, line: bytes) -> None:
         """Read a line that is not an entry of a table."""
+        self._line += 1
+        number = self._line
         text = line.strip()
         if not text or text.startswith(b"#"):
             return

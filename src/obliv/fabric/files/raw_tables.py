@@ -11,7 +11,7 @@ import numpy as np
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import FileError
-from obliv.fabric.files.blocks import LONGEST, Blocks
+from obliv.fabric.files.blocks import Blocks, read_mixed
 from obliv.fabric.files.lines import DISCOVER, MULTICAST, TABLES, noted_line, shown_line
 from obliv.fabric.kernels.forwarding import Entries, Moved, PortGuids, read_entries
 from obliv.fabric.lids import LAST_LID
@@ -114,24 +114,17 @@ class _Reader:
 
     def read(self, block: bytes) -> None:
         """Read whole lines, and at the end of the file a line without its end."""
-        stop = block.rfind(b"\n") + 1
-        data, at = np.frombuffer(block, np.uint8), 0
         self._seen += len(block)
-        while at < stop:
-            if _START.match(block, at):
-                at, full = self._read_entries(data, at, stop, max(self._length, self._seen))
-                if full or at >= stop:
-                    continue
-            end = block.index(b"\n", at)
-            self._line += 1
-            self._other(block[at : min(end, at + LONGEST + 1)], self._line)
-            at = end + 1
-        if stop < len(block):
-            self._line += 1
-            self._unended(block[stop : stop + LONGEST], self._line)
+        rest = read_mixed(block, self._entries_at, self._other)
+        if rest:
+            self._unended(rest)
 
-    def _read_entries(self, data: Array, start: int, stop: int, work: float) -> tuple[int, bool]:
-        """Read entries; return where they end, and whether reading stopped for lack of space."""
+    def _entries_at(self, block: bytes, data: Array, at: int, stop: int) -> int:
+        """Read the entries that begin at a position; return where they end."""
+        return self._read_entries(data, at, stop) if _START.match(block, at) else at
+
+    def _read_entries(self, data: Array, start: int, stop: int) -> int:
+        work = float(max(self._length, self._seen))
         read = run(read_entries, work, data, start, stop, DIGITS, self._entries)
         if read.conflicts and not self._conflicts:
             self._conflict_line = self._line + int(read.conflict_line)
@@ -144,7 +137,7 @@ class _Reader:
             for lid, port, high, low in zip(*columns, strict=True):
                 if len(self.tables.moved) < _MAX_MOVED:
                     self.tables.moved.append((self._guid, lid, port, (high << 32) + low))
-        return int(read.at), int(read.moved) == _MOVED
+        return int(read.at)
 
     def finished(self, sha256: str) -> RawTables:
         """Return the tables that were read, at the end of the file."""
@@ -220,8 +213,10 @@ class _Reader:
         tables.rows[guid] = row
         tables.line.setdefault(guid, self._begun)
 
-    def _other(self, line: bytes, number: int) -> None:
+    def _other(self, line: bytes) -> None:
         """Read a line that is not an entry."""
+        self._line += 1
+        number = self._line
         if not line.strip():
             return
         if (header := TABLES.match(line)) is not None:
@@ -268,13 +263,14 @@ class _Reader:
         self._complete = True
         self._close()
 
-    def _unended(self, line: bytes, number: int) -> None:
+    def _unended(self, line: bytes) -> None:
         """Read the last line, which has no end: it may be cut off."""
         if not line.strip() or _TRAILER.match(line) or _HEADING.match(line):
-            self._other(line, number)
+            self._other(line)
         elif self._spelling == "fdbs" and _WHOLE.match(line):
             data = np.frombuffer(line + b"\n", np.uint8)
-            self._read_entries(data, 0, len(data), 0)
+            self._read_entries(data, 0, len(data))
         else:
-            self.notes.add("error", "cut-off", f"the file ends in the middle of a line: {shown_line(line)}", number)
+            text = f"the file ends in the middle of a line: {shown_line(line)}"
+            self.notes.add("error", "cut-off", text, self._line + 1)
             self._complete = True  # reported already

@@ -12,7 +12,7 @@ from obliv._util.cost import require_memory
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.errors import FileError
-from obliv.fabric.files.blocks import LONGEST, Blocks
+from obliv.fabric.files.blocks import Blocks, read_mixed
 from obliv.fabric.files.forwarding import port_guids
 from obliv.fabric.files.lines import DISCOVER, TABLES, noted_line, shown_line
 from obliv.fabric.files.raw_tables import DIGITS
@@ -109,37 +109,26 @@ class _Reader:
 
     def read(self, block: bytes) -> None:
         """Read whole lines, and at the end of the file a line without its end."""
-        stop = block.rfind(b"\n") + 1
-        data, at = np.frombuffer(block, np.uint8), 0
         self._seen += len(block)
-        while at < stop:
-            read = self._rows_at(block, data, at, stop)
-            if read is not None and read.at > at:
-                at = read.at
-                continue
-            end = block.index(b"\n", at)
-            self._line += 1
-            self._other(block[at : min(end, at + LONGEST + 1)], self._line)
-            at = end + 1
-        rest = block[stop : stop + LONGEST]
+        rest = read_mixed(block, self._rows_at, self._other)
         if rest.strip() and not rest.lstrip().startswith(b"#"):
             text = f"the file ends in the middle of a line: {shown_line(rest)}"
             self.notes.add("error", "cut-off", text, self._line + 1)
 
-    def _rows_at(self, block: bytes, data: Array, at: int, stop: int) -> PairsRead | None:
-        """Read the rows that begin at a position, None where the line there looks like none."""
+    def _rows_at(self, block: bytes, data: Array, at: int, stop: int) -> int:
+        """Read the rows that begin at a position; return where they end."""
         work = float(max(self._length, self._seen))
         if _ROW.match(block, at):
             read = run(read_pairs, work, data, at, stop, DIGITS, self._rows)
         elif _RECORD.match(block, at):
             read = run(read_paths, work, data, at, stop, DIGITS, self._record, self._rows)
         else:
-            return None
+            return at
         read = PairsRead(*map(int, read))
         if read.rows:
             self._add(read.kind, read.rows)
         self._line += read.lines
-        return read
+        return read.at
 
     def _add(self, kind: int, count: int) -> None:
         """Add rows of one kind."""
@@ -205,8 +194,10 @@ class _Reader:
                 total[1] = self._line + int(rows.line[first])
             total[0] += count
 
-    def _other(self, line: bytes, number: int) -> None:
+    def _other(self, line: bytes) -> None:
         """Read a line that is not a row."""
+        self._line += 1
+        number = self._line
         if not line.strip():
             return
         if header := _HEADER.match(line):

@@ -13,11 +13,11 @@ from obliv._util.cost import require_memory
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.errors import FileError
-from obliv.fabric.files.blocks import LONGEST, Blocks
+from obliv.fabric.files.blocks import Blocks, read_mixed
 from obliv.fabric.files.forwarding import port_guids, switch_guids
 from obliv.fabric.files.lines import DISCOVER, TABLES, noted_line, shown_line
 from obliv.fabric.files.raw_tables import DIGITS
-from obliv.fabric.kernels.lane_rows import LaneRows, RowsRead, read_hex_rows, read_record_rows, read_rows
+from obliv.fabric.kernels.lane_rows import LaneRows, read_hex_rows, read_record_rows, read_rows
 from obliv.fabric.lanes.tables import DROP, MISSING, SLS, LaneTables
 from obliv.fabric.lids import owned_lids
 from obliv.fabric.model import Fabric, node_name
@@ -90,25 +90,14 @@ class _Reader:
 
     def read(self, block: bytes) -> None:
         """Read whole lines, and at the end of the file a line without its end."""
-        stop = block.rfind(b"\n") + 1
-        data, at = np.frombuffer(block, np.uint8), 0
         self._seen += len(block)
-        while at < stop:
-            read = self._rows_at(block, data, at, stop)
-            if read is not None and read.at > at:
-                at = read.at
-                continue
-            end = block.index(b"\n", at)
-            self._line += 1
-            self._other(block[at : min(end, at + LONGEST + 1)], self._line)
-            at = end + 1
-        rest = block[stop : stop + LONGEST]
+        rest = read_mixed(block, self._rows_at, self._other)
         if rest.strip() and not rest.lstrip().startswith(b"#"):
             text = f"the file ends in the middle of a line: {shown_line(rest)}"
             self.notes.add("error", "cut-off", text, self._line + 1)
 
-    def _rows_at(self, block: bytes, data: Array, at: int, stop: int) -> RowsRead | None:
-        """Read the rows that begin at a position, None where the line there looks like none."""
+    def _rows_at(self, block: bytes, data: Array, at: int, stop: int) -> int:
+        """Read the rows that begin at a position; return where they end."""
         work = float(max(self._length, self._seen))
         if _PLAIN.match(block, at):
             read = run(read_rows, work, data, at, stop, self._rows)
@@ -120,9 +109,9 @@ class _Reader:
             read = run(read_record_rows, work, data, at, stop, self._record, self._rows)
             self._add_named(int(read.rows), "lid")
         else:
-            return None
+            return at
         self._line += int(read.lines)
-        return RowsRead(*map(int, read))
+        return int(read.at)
 
     def _add_table(self, count: int) -> None:
         """Add rows of the node that the last heading names."""
@@ -200,8 +189,10 @@ class _Reader:
     def _called(self, node: int) -> str:
         return node_name(self.fabric.nodes.ident[node], self.fabric.nodes.description[node].strip())
 
-    def _other(self, line: bytes, number: int) -> None:
+    def _other(self, line: bytes) -> None:
         """Read a line that is not a row."""
+        self._line += 1
+        number = self._line
         if not line.strip():
             return
         if header := _HEADER.match(line):
