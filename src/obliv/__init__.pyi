@@ -56,6 +56,7 @@ from obliv.results import Design as Design
 from obliv.results import Estimate as Estimate
 from obliv.results import Explanation as Explanation
 from obliv.results import FabricCheck as FabricCheck
+from obliv.results import FabricJob as FabricJob
 from obliv.results import FabricRoute as FabricRoute
 from obliv.results import FabricThroughput as FabricThroughput
 from obliv.results import FabricWorst as FabricWorst

@@ -35,6 +35,7 @@ TREE = obliv.fattree(4, 2)
 FABRIC = fabric.from_topology(TREE)
 TABLES = fabric.tables_of(obliv.routing("dmodk", TREE), FABRIC)
 ROUTING = fabric.routing(fabric.network(FABRIC), TABLES)
+JOB = ["host(0,0)", "host(2,1)", "host(0,1)"]
 PACKETS = obliv.bufferless.instance("leveled-mesh:5x5", "random", rng=1)
 CELL = StudyCell(topology="mesh:3x3", routing="dor", measure="worst", options={"samples": 5}, reason="too large")
 ROW = StudyRow("mesh:3x3", "dor", "worst", status="done", figures={"channel_load": Fraction(3, 2), "hops": None})
@@ -77,6 +78,7 @@ MAKERS: dict[str, Callable[[Any], Result]] = {
     "fabric worst": lambda number: fabric.worst(ROUTING, hottest=number(2)),
     "fabric throughput": lambda number: fabric.throughput(ROUTING, "uniform"),
     "fabric average": lambda number: fabric.average(ROUTING, samples=number(20), rng=number(3)),
+    "fabric job": lambda number: fabric.job(ROUTING, JOB, "ring"),
     "fabric shifts": lambda number: fabric.shifts(ROUTING),
     "fabric bisection": lambda number: fabric.bisection(ROUTING, samples=number(20), rng=number(3)),
     "fabric check": lambda number: fabric.check(FABRIC, TABLES),

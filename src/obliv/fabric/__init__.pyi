@@ -24,6 +24,10 @@ from obliv.fabric.generate.from_topology import from_topology as from_topology
 from obliv.fabric.generate.from_topology import tables_of as tables_of
 from obliv.fabric.generate.groups import groups_of as groups_of
 from obliv.fabric.groups import GroupTables as GroupTables
+from obliv.fabric.jobs.job import job as job
+from obliv.fabric.jobs.placement import Placement as Placement
+from obliv.fabric.jobs.placement import placement as placement
+from obliv.fabric.jobs.placement import read_hosts as read_hosts
 from obliv.fabric.lanes.files.psl import write_psl as write_psl
 from obliv.fabric.lanes.files.qos_policy import write_policy as write_policy
 from obliv.fabric.lanes.read import Lanes as Lanes

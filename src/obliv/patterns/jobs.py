@@ -15,7 +15,7 @@ from obliv.patterns.base import Traffic
 from obliv.specs.registry import register_pattern
 from obliv.topologies.base import Topology
 
-__all__ = ["flows_of", "placed"]
+__all__ = ["equal_sides", "flows_of", "placed"]
 
 
 def placed(spec: str, topology: Topology, ranks: Array, seed: int) -> Traffic:
@@ -62,10 +62,10 @@ def flows_of(name: str, n: int, *shape: int) -> Array:
         one_way = [np.column_stack([rank, rank ^ (1 << bit)]) for bit in range(n.bit_length() - 1)]
     else:
         dims = int(name[-2])
-        sides = shape or _sides(n, dims)
+        sides = shape or equal_sides(n, dims)
         text = "x".join(map(str, sides))
         if len(sides) != dims or min(sides) < 1:
-            example = "x".join(map(str, _sides(n, dims)))
+            example = "x".join(map(str, equal_sides(n, dims)))
             raise TrafficError(f"{name}: {text} is not a shape of {dims} sides: write {name}:{example} or {name} alone")
         if prod(sides) != n:
             raise TrafficError(f"{name}: {text} are {prod(sides)} ranks, the network has {n} terminals")
@@ -85,14 +85,14 @@ def flows_of(name: str, n: int, *shape: int) -> Array:
     return apart
 
 
-def _sides(n: int, dims: int) -> tuple[int, ...]:
+def equal_sides(n: int, dims: int) -> tuple[int, ...]:
     """Return sides that multiply to n, as nearly equal as its divisors allow, smallest first."""
     if dims == 1:
         return (n,)
     shapes: list[tuple[int, ...]] = []
     for side in range(1, round(n ** (1 / dims)) + 2):
         if n % side == 0:
-            shapes.append((side, *_sides(n // side, dims - 1)))
+            shapes.append((side, *equal_sides(n // side, dims - 1)))
     return min((tuple(sorted(sides)) for sides in shapes), key=lambda sides: (sides[-1] - sides[0], sides))
 
 

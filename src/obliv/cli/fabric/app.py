@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from obliv.cli.fabric import average, bisection, check, export, generate, ratio, route, shifts, throughput, worst
+from obliv.cli.fabric import average, bisection, check, export, generate, job, ratio, route, shifts, throughput, worst
 from obliv.cli.options import flat
 
 __all__ = ["app"]
@@ -22,6 +22,7 @@ for verb in (
     worst.worst,
     ratio.ratio,
     throughput.throughput,
+    job.job,
     average.average,
     bisection.bisection,
     shifts.shifts,

@@ -1,0 +1,68 @@
+"""``obliv fabric job``: what jobs do to cables, phase by phase, and better orders of their ranks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from obliv.cli.fabric.reading import SkipMissing, TablesFiles
+from obliv.cli.output import Answer, progress, require_outputs, say
+
+__all__ = ["job"]
+
+
+def job(
+    files: TablesFiles,
+    hosts: Annotated[
+        list[Path],
+        typer.Option(
+            "--hosts", metavar="FILE", help="Hosts of a job: Slurm's list, one a line, MPI's host or rank file; repeat."
+        ),
+    ],
+    pattern: Annotated[
+        list[str],
+        typer.Option(
+            "--pattern",
+            metavar="P",
+            help="ring, recursive-doubling, recursive-halving, rabenseifner, alltoall, bruck, binomial, hierarchical, "
+            "stencil2d, stencil3d or file:PATH; one for all jobs or one for each.",
+        ),
+    ],
+    *,
+    per_host: Annotated[
+        str, typer.Option("--per-host", metavar="N", help="Ranks of hosts without a number of slots: 4, or 4(x3),2.")
+    ] = "1",
+    rails: Annotated[
+        str, typer.Option("--rails", help="Adapters used on hosts with several: one by rank, all, or the first.")
+    ] = "rank",
+    skip: SkipMissing = False,
+    hottest: Annotated[int, typer.Option("--hottest", min=0, help="Number of cables to name.")] = 20,
+    answer: Answer,
+) -> None:
+    """Find the loads that jobs put on cables, phase by phase.
+
+    Loads are exact. Several jobs (--hosts repeated) run at the same time.
+
+    Example: obliv fabric job ibnetdiscover.txt --lft opensm-lfts.dump --hosts hosts.txt --pattern ring
+    """
+    import obliv.fabric
+
+    inputs = [*files.inputs, *((str(path), "") for path in hosts)]
+    require_outputs(answer.output, inputs=inputs)
+    with answer.best_so_far():
+        with progress() as step:
+            routing = files.routing(skip, notes=False)
+            result = obliv.fabric.job(
+                routing,
+                tuple(hosts),
+                tuple(pattern),
+                per_host=per_host,
+                rails=rails,
+                hottest=hottest,
+                progress=step,
+            )
+        for note in result.notes if answer.format == "csv" else ():  # the other formats contain them
+            say(note)
+        answer.show(result)

@@ -1,0 +1,155 @@
+"""Files that say on which hosts the ranks of a job run: host lists, MPI host files, rank files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from obliv._util.files import read_source
+from obliv._util.text import lines, plural, shown
+from obliv.errors import FileError, InputError
+from obliv.fabric.jobs.host_lists import expanded
+
+__all__ = ["Seat", "per_host_of", "read_seats"]
+
+_RANK = re.compile(r"rank\s+(\S+?)\s*=\s*(.*?)(?:\s+slots?\s*=\s*(\S+))?\s*\Z", re.IGNORECASE)
+_KEYS = re.compile(r"(\S+)((?:\s+[\w-]+\s*=\s*[^\s=]+)+)\Z")
+_KEY = re.compile(r"([\w-]+)\s*=\s*([^\s=]+)")
+_COUNTED = re.compile(r"([^\s,:\[\]]+):(\d{1,9})\Z", re.ASCII)
+_MOST = 1 << 20  # ranks of a job
+
+
+class Seat(NamedTuple):
+    """The place of a rank, or of several: a host as the file names it."""
+
+    host: str
+    ranks: int | None  # None: as many as all hosts have that say nothing
+    slot: str  # of a rank file, "" for none
+    line: int
+
+
+def read_seats(path: str | Path, known: Callable[[str], bool], hosts: int) -> tuple[list[Seat], bool, str]:
+    """Read the hosts of a job.
+
+    Parameters
+    ----------
+    path : path-like
+        Host lists of Slurm, one or more hosts a line, MPI's host files (``node1 slots=4`` or ``node1:4``), or a rank
+        file (``rank 0=node1 slot=0``), by content. A ``#`` after a blank begins a comment.
+    known : callable
+        Whether a text is the name of a host as it stands.
+    hosts : int
+        The number of hosts of the fabric.
+
+    Returns
+    -------
+    seats : list of Seat
+        In the order of ranks; of a rank file one for each rank.
+    by_rank : bool
+        Whether the file is a rank file.
+    digest : str
+        SHA-256.
+
+    Raises
+    ------
+    FileError
+        With the line.
+    """
+    text, digest = read_source(path)
+    content = list(_content(text, known))
+    if not content:
+        raise FileError("names no hosts: write one a line, or a list such as node[001-064]", path)
+    if _RANK.match(content[0][1]):
+        return _by_rank(content, path), True, digest
+    seats: list[Seat] = []
+    for line, words in content:
+        try:
+            seats += _on_line(words, known, hosts - len(seats), line)
+        except InputError as error:
+            raise FileError(str(error), path, line) from None
+    return seats, False, digest
+
+
+def per_host_of(text: str, hosts: int) -> list[int]:
+    """Return the ranks of every host: one number for all, or Slurm's tasks per node.
+
+    Examples
+    --------
+    >>> per_host_of("4(x2),1", 3), per_host_of("2", 3)
+    ([4, 4, 1], [2, 2, 2])
+    """
+    counts: list[int] = []
+    for word in text.split(","):
+        match = re.match(r"\s*(\d{1,6})(?:\(x(\d{1,6})\))?\s*\Z", word, re.ASCII)
+        if match is None or not int(match[1]):
+            raise InputError(f"--per-host {shown(text)}: write a number from 1, or a list as of Slurm, 4(x3),2")
+        counts += [int(match[1])] * min(int(match[2] or 1), hosts + 1)
+    if "," not in text and "(" not in text:
+        counts *= hosts
+    if len(counts) != hosts:
+        raise InputError(f"--per-host {shown(text)} is for {plural(len(counts), 'host')}, the job has {hosts:,}")
+    return counts
+
+
+def _content(text: str, known: Callable[[str], bool]) -> Iterator[tuple[int, str]]:
+    """Yield the lines that hold something, with their numbers, without comments."""
+    for number, line in enumerate(lines(text), 1):
+        words = line.strip()
+        if not known(words):
+            words = re.split(r"(?:^|\s)#", words, maxsplit=1)[0].strip()
+        if words:
+            yield number, words
+
+
+def _on_line(words: str, known: Callable[[str], bool], room: int, line: int) -> list[Seat]:
+    """Return the hosts of a line of a host file or host list."""
+    if known(words):
+        return [Seat(words, None, "", line)]
+    if _RANK.match(words):
+        raise InputError("a line of a rank file among hosts: begin the file with  rank 0=...")
+    match = _KEYS.match(words)
+    if match is not None and not known(match[1]):
+        host = match[1].rpartition("@")[2]
+    elif match is not None:
+        host = match[1]
+    if match is not None:
+        keys = {key.lower(): value for key, value in _KEY.findall(match[2])}
+        return [Seat(name, _slots(keys.get("slots", "1")), "", line) for name in expanded(host, room)]
+    counted = _COUNTED.match(words)
+    if counted is not None:
+        return [Seat(counted[1].rpartition("@")[2], _slots(counted[2]), "", line)]
+    return [Seat(name, None, "", line) for name in expanded(words, room)]
+
+
+def _slots(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or not 0 < int(text[:10]) <= _MOST:
+        raise InputError(f"slots={text[:40]}: write a number from 1 to {_MOST:,}")
+    return int(text)
+
+
+def _by_rank(content: list[tuple[int, str]], path: str | Path) -> list[Seat]:
+    """Return the seats of a rank file, by rank."""
+    seats: dict[int, Seat] = {}
+    for line, words in content:
+        match = _RANK.match(words)
+        if match is None or not match[2]:
+            raise FileError(f"{shown(words)} is not a line of a rank file: write  rank 0=HOST slot=0", path, line)
+        number, host = match[1], match[2].strip()
+        if not (number.isascii() and number.isdecimal() and len(number) < 10):
+            raise FileError(f"{shown(number)} is not a rank: write a whole number from 0", path, line)
+        if host.startswith("+"):
+            raise FileError(f"{shown(host)} is a place in an allocation: write the name of the host", path, line)
+        if int(number) in seats:
+            raise FileError(f"rank {number} stands in line {seats[int(number)].line} too", path, line)
+        seats[int(number)] = Seat(host, 1, match[3] or "", line)
+    for rank, number in enumerate(sorted(seats)):
+        if rank != number:
+            raise FileError(
+                f"rank {rank} is missing: the file has {plural(len(seats), 'rank')} up to {max(seats)}, and all from 0 "
+                "on must have a line",
+                path,
+                seats[number].line,
+            )
+    return [seats[rank] for rank in range(len(seats))]

@@ -1,0 +1,231 @@
+"""Where the ranks of a job run: hosts, and the adapters that ranks use."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from obliv._util.text import printable, shown
+from obliv._util.typing import Array
+from obliv.errors import FileError, InputError
+from obliv.fabric.jobs.host_files import Seat, per_host_of, read_seats
+from obliv.fabric.jobs.host_names import HostNames
+from obliv.fabric.topology import FabricTopology
+
+__all__ = ["RAILS", "Placement", "placement", "read_hosts"]
+
+RAILS = ("rank", "all", "first")  #: Rules for the rails that a rank uses.
+_MOST = 1 << 20  # ranks of a job
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """The ranks of a job on the hosts of a fabric.
+
+    Parameters
+    ----------
+    topology : FabricTopology
+    name : str
+        The file, or "given".
+    hosts : tuple of str
+        The hosts as they were named.
+    host_of : int64 array, shape (ranks,)
+        The host of every rank.
+    local : int64 array, shape (ranks,)
+        The place of every rank among those of its host, in their order.
+    rails : int64 array, shape (ranks, rails)
+        The terminals that every rank uses; a message is split equally between them, and goes from each rail of its
+        source to the rail of its destination in the same place.
+    slots : tuple of str
+        Where a rank file binds every rank, "" where it says nothing.
+    sources : tuple of (path, SHA-256)
+    """
+
+    topology: FabricTopology
+    name: str
+    hosts: tuple[str, ...]
+    host_of: Array
+    local: Array
+    rails: Array
+    slots: tuple[str, ...]
+    sources: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def ranks(self) -> int:
+        """Number of ranks."""
+        return len(self.host_of)
+
+    def host(self, rank: int) -> str:
+        """Return the name of a rank's host."""
+        return self.hosts[int(self.host_of[rank])]
+
+    def ordered(self, slot_of: Array) -> Placement:
+        """Return the placement where rank r runs where rank ``slot_of[r]`` runs in this one."""
+        return replace(
+            self,
+            host_of=self.host_of[slot_of],
+            local=self.local[slot_of],
+            rails=self.rails[slot_of],
+            slots=tuple(self.slots[slot] for slot in slot_of.tolist()),
+        )
+
+    def rank_file(self) -> str:
+        """Return the placement as a rank file of Open MPI."""
+        rows = zip(self.host_of.tolist(), self.slots, self.local.tolist(), strict=True)
+        return "".join(
+            f"rank {rank}={self.hosts[host]} slot={slot or local}\n" for rank, (host, slot, local) in enumerate(rows)
+        )
+
+
+def read_hosts(
+    topology: FabricTopology, path: str | Path, *, per_host: int | str = 1, rails: str = "rank"
+) -> Placement:
+    """Read where the ranks of a job run.
+
+    Parameters
+    ----------
+    topology : FabricTopology
+    path : path-like
+        Host lists of Slurm, hosts one a line, MPI's host files, a rank file, or GUIDs; by content.
+    per_host : int or str
+        Ranks of hosts for which the file gives no number: one number, or Slurm's tasks per node, ``4(x3),2``.
+    rails : {"rank", "all", "first"}
+        The adapters that ranks use on hosts with several: the i-th rank of a host the i-th one, and again from the
+        first; all, every message in equal parts; or the first alone.
+
+    Returns
+    -------
+    Placement
+
+    Raises
+    ------
+    FileError
+        If the file is malformed, a host is unknown or stands there twice, or a rank is missing.
+    """
+    names = HostNames(topology)
+    seats, by_rank, digest = read_seats(path, names.knows, max(names.hosts, len(topology.terminals)))
+    return _placed(names, seats, by_rank, per_host, rails, path, ((str(path), digest),))
+
+
+def placement(
+    topology: FabricTopology, hosts: Sequence[str], *, per_host: int | str = 1, rails: str = "rank"
+) -> Placement:
+    """Return the placement of a job on hosts by name, see :func:`read_hosts`.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from obliv.fabric.generate.from_topology import from_topology
+    >>> from obliv.fabric.topology import network
+    >>> fabric = network(from_topology(obliv.topology("fattree:4,2")))
+    >>> print(placement(fabric, ["host(3,0)", "host(0,1)"]).rank_file(), end="")
+    rank 0=host(3,0) slot=0
+    rank 1=host(0,1) slot=0
+    """
+    seats = [Seat(host, None, "", line) for line, host in enumerate(hosts, 1)]
+    return _placed(HostNames(topology), seats, False, per_host, rails, "", ())
+
+
+def _placed(
+    names: HostNames,
+    seats: list[Seat],
+    by_rank: bool,
+    per_host: int | str,
+    rails: str,
+    path: str | Path,
+    sources: tuple[tuple[str, str], ...],
+) -> Placement:
+    """Return the placement for the hosts of a file."""
+    if rails not in RAILS:
+        raise InputError(f"--rails {rails[:40]}: choose rank, all or first")
+    used = _terminals(names, seats, by_rank, path)
+    silent = [seat.ranks is None for seat in seats]
+    counts = iter(per_host_of(str(per_host), sum(silent)) if any(silent) else ())
+    many = [next(counts) if seat.ranks is None else seat.ranks for seat in seats]
+    if not sum(many):
+        raise InputError("the job has no ranks: name its hosts")
+    if sum(many) > _MOST:
+        raise InputError(f"{printable(str(path))}: {sum(many):,} ranks; a job can have {_MOST:,} at most")
+    number: dict[tuple[int, ...], int] = {}
+    for terminals in used:
+        number.setdefault(terminals, len(number))
+    placed: Counter[int] = Counter()
+    host_of: list[int] = []
+    local: list[int] = []
+    for terminals, count in zip(used, many, strict=True):
+        host = number[terminals]
+        host_of += [host] * count
+        local += range(placed[host], placed[host] + count)
+        placed[host] += count
+    every = list(number)
+    first: dict[int, str] = {}
+    for terminals, seat in zip(used, seats, strict=True):
+        first.setdefault(number[terminals], seat.host)
+    widest = {len(every[host]) for host in host_of}
+    if rails == "all" and len(widest) > 1:
+        few = first[min(range(len(every)), key=lambda host: len(every[host]))]
+        raise InputError(
+            f"--rails all: hosts have {min(widest)} to {max(widest)} adapters ({printable(few)} has {min(widest)}): "
+            "use --rails rank"
+        )
+    return Placement(
+        topology=names.topology,
+        name=str(path) or "given",
+        hosts=tuple(first[host] for host in range(len(every))),
+        host_of=np.array(host_of, np.int64),
+        local=np.array(local, np.int64),
+        rails=np.array([_used(every[host], k, rails) for host, k in zip(host_of, local, strict=True)], np.int64),
+        slots=tuple(seat.slot for seat, count in zip(seats, many, strict=True) for _ in range(count)),
+        sources=sources,
+    )
+
+
+def _used(terminals: tuple[int, ...], local: int, rails: str) -> tuple[int, ...]:
+    """Return the terminals that the rank in a place of its host uses."""
+    if rails == "all":
+        return terminals
+    return (terminals[local % len(terminals) if rails == "rank" else 0],)
+
+
+def _terminals(names: HostNames, seats: list[Seat], by_rank: bool, path: str | Path) -> list[tuple[int, ...]]:
+    """Return the terminals of the host of every seat."""
+    used: list[tuple[int, ...]] = []
+    known: dict[str, tuple[int, ...]] = {}
+    owner: dict[int, Seat] = {}
+    unknown: dict[str, int] = {}
+    for seat in seats:
+        if seat.host not in known:
+            try:
+                known[seat.host] = names.find(seat.host)
+            except InputError as error:
+                raise _at(str(error), path, seat.line) from None
+        if not known[seat.host]:
+            unknown.setdefault(seat.host, seat.line)
+        used.append(known[seat.host])
+        if by_rank:
+            continue
+        for terminal in known[seat.host]:
+            if terminal in owner:
+                first = owner[terminal]
+                also = "" if first.host == seat.host else f", as {printable(first.host[:40])}"
+                where = f"in line {first.line} too" if path and first.line != seat.line else "twice"
+                raise _at(
+                    f"the host {printable(seat.host[:40])} is named {where}{also}; for several ranks a host write "
+                    f"slots=2 behind it, or use --per-host",
+                    path,
+                    seat.line,
+                )
+            owner[terminal] = seat
+    if unknown:
+        host, line = next(iter(unknown.items()))
+        more = f"; {len(unknown) - 1:,} other hosts are unknown too" if len(unknown) > 1 else ""
+        raise _at(f"unknown host {shown(host)}: {names.nearest(host)}{more}", path, line)
+    return used
+
+
+def _at(message: str, path: str | Path, line: int) -> InputError:
+    return FileError(message, path, line) if path else InputError(message)
