@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from obliv._util.files import read_bytes, unpacked, write_pieces, write_whole
+from obliv._util.files import read_bytes, together, unpacked, write_pieces, write_whole
 from obliv._util.text import plural, printable
 from obliv.errors import FileError
 
@@ -61,6 +62,29 @@ def test_writing_that_breaks_off_leaves_what_was_there(tmp_path: Path, there: bo
         write_pieces(path, pieces())
     assert [each.name for each in tmp_path.iterdir()] == (["file"] if there else [])
     assert not there or path.read_bytes() == b"before"
+
+
+@pytest.mark.parametrize("inner", [False, True])
+def test_files_that_are_written_together_or_not_at_all(inner: bool, tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.write_bytes(b"before")
+
+    def both(last: bytes | None) -> None:
+        with together():
+            write_whole(first, b"after")
+            with together() if inner else nullcontext():
+                write_pieces(second, iter([b"half", last]))  # type: ignore[list-item]
+            assert first.read_bytes() == b"before"
+
+    with pytest.raises(TypeError):
+        both(None)
+    assert [each.name for each in tmp_path.iterdir()] == ["first"]
+    assert first.read_bytes() == b"before"
+    both(b"whole")
+    assert (first.read_bytes(), second.read_bytes()) == (b"after", b"halfwhole")
+    assert len(list(tmp_path.iterdir())) == 2
+    write_whole(second, b"alone")
+    assert second.read_bytes() == b"alone"
 
 
 def test_a_link_keeps_its_place(tmp_path: Path) -> None:

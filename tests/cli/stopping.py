@@ -25,11 +25,41 @@ LONG: dict[str, list[str]] = {
     "worst": ["worst", "random-regular:n=250,d=6,seed=1", "valiant"],
     "average": ["average", "mesh:10x10", "romm", "--samples", "100000"],
     "ratio": ["ratio", "fattree:20,3", "hash:seed=1"],
-    "design": ["design", "mesh:5x5"],
+    "design": ["design", "mesh:5x5", "-o", "out.json"],
+    "bounds": ["bounds", "mesh:5x5", "-o", "out.json"],
+    "compare": ["compare", "random-regular:n=100,d=6,seed=1", "ecmp", "valiant", "shortest", "-o", "out.json"],
     "bufferless": ["bufferless", "random-leveled:L=120,W=20,d=3,seed=1", "--algorithm", "centralized"],
     "fabric worst": ["fabric", "worst", "fabric.net", "--lft", "fabric.lfts"],
+    "fabric route": "fabric route tree.net -o out.lfts --net out.net".split(),
+    "fabric route layered": (
+        "fabric route torus.net --engine layered --lanes 2 -o out.lfts --policy out.conf --psl out.psl --net out.net"
+    ).split(),
+    "fabric generate": "fabric generate hyperx:5x5x5 -o out.net --adaptive minimal --far out.far".split(),
     "reproduce": ["reproduce", "u2turn", "table1"],
+    "study run": ["study", "run", "meshes.study.toml", "--store", "meshes.db", "--jobs", "1"],
+    "report": ["report", "worst.json", "-o", "out.html"],
 }
+
+#: What a study of some seconds computes.
+_STUDY = """
+topologies = ["mesh:{k}x{k}"]
+routings = ["dor", "o1turn", "valiant", "romm"]
+measures = ["worst", "hops", { measure = "throughput", traffic = ["transpose", "tornado"] }]
+[ranges]
+k = "3..9"
+"""
+
+
+def prepare(folder: Path) -> None:
+    """Write the files that the long commands read."""
+    for words in (
+        "fabric generate fattree:8,3 -o fabric.net --routing dmodk --tables fabric.lfts",
+        "fabric generate torus:5x5 -o torus.net",
+        "fabric generate xgft:3;3,3,3;1,3,3 -o tree.net",
+        "worst mesh:4x4 dor -o worst.json",
+    ):
+        subprocess.run([sys.executable, "-c", _CODE, *words.split()], cwd=folder, check=True, capture_output=True)
+    (folder / "meshes.study.toml").write_text(_STUDY)
 
 
 @dataclass(frozen=True)
@@ -105,12 +135,17 @@ def moments(total: float, count: int, seed: int = 1) -> list[float]:
 
 def faults(words: list[str], folder: Path, count: int, seed: int = 1) -> tuple[list[str], list[Stopped]]:
     """Interrupt a command at many moments; return what went wrong, and all ends."""
+    inputs = {path.name for path in folder.iterdir()}
     total = time_of(words, folder)
+    outputs = _added(folder, inputs)
     wrong, ends = [], []
     for moment in moments(total, count, seed):
         end = stop_after(words, folder, moment, signal.SIGINT)
         ends.append(end)
         state = f"{' '.join(words)}: after {end.begun:.2f} of {total:.2f} s"
+        left = _added(folder, inputs)
+        if left not in (set(), outputs) and not all(name.endswith(".db") for name in left):
+            wrong.append(f"{state}: left {sorted(left)}")
         if end.status == -signal.SIGINT:  # as Python itself began or ended; shells call this 130 as well
             continue
         if end.status not in (0, 130):
@@ -121,3 +156,11 @@ def faults(words: list[str], folder: Path, count: int, seed: int = 1) -> tuple[l
         if end.status == 130 and end.seconds > 1.0 * threads:
             wrong.append(f"{state}: {end.seconds:.2f} s to the end")
     return wrong, ends
+
+
+def _added(folder: Path, inputs: set[str]) -> set[str]:
+    """Return the names of the files that a command wrote, and remove them."""
+    names = {path.name for path in folder.iterdir()} - inputs
+    for name in names:
+        (folder / name).unlink()
+    return names

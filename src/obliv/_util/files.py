@@ -10,6 +10,7 @@ import secrets
 import stat
 import zlib
 from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from pathlib import Path
 
 from obliv._util.cost import require_memory
@@ -25,6 +26,7 @@ __all__ = [
     "read_text",
     "require_file",
     "require_place",
+    "together",
     "unpacked",
     "write_pieces",
     "write_whole",
@@ -200,16 +202,51 @@ def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
                 stream.writelines(pieces)
             return
         draft = target.with_name(f".obliv-{secrets.token_hex(8)}.tmp")
-        try:
+        with _removed_on_failure([(draft, target)]):
             with open(draft, "xb") as stream:
                 stream.writelines(pieces)
-            os.replace(draft, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                draft.unlink()
-            raise
+            others = _drafts.get()
+            if others is None:
+                os.replace(draft, target)
+            else:
+                others.append((draft, target))
     except OSError as error:
         raise FileError(f"cannot be written: {error.strerror or error}", path) from None
+
+
+#: Files that wait for others: their drafts, and their names.
+_drafts: ContextVar[list[tuple[Path, Path]] | None] = ContextVar("_drafts", default=None)
+
+
+@contextlib.contextmanager
+def together() -> Iterator[None]:
+    """Write the files inside a ``with`` statement all or none: they get their names at its end."""
+    if _drafts.get() is not None:  # inside another one, at whose end they get their names
+        yield
+        return
+    drafts: list[tuple[Path, Path]] = []
+    token = _drafts.set(drafts)
+    try:
+        with _removed_on_failure(drafts):
+            yield
+            for draft, target in drafts:
+                try:
+                    os.replace(draft, target)
+                except OSError as error:
+                    raise FileError(f"cannot be written: {error.strerror or error}", target) from None
+    finally:
+        _drafts.reset(token)
+
+
+@contextlib.contextmanager
+def _removed_on_failure(drafts: list[tuple[Path, Path]]) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        for draft, _ in drafts:
+            with contextlib.suppress(OSError):
+                draft.unlink()
+        raise
 
 
 def require_place(path: str | Path) -> None:

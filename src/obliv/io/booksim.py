@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from obliv._util.files import write_whole
+from obliv._util.files import together, write_whole
 from obliv._util.text import plural
 from obliv._util.typing import IntArray
 from obliv.errors import RoutingError, TrafficError
@@ -97,7 +97,7 @@ def write_booksim(
         raise TrafficError(f"an injection rate of {rate:g}: choose a number above 0, up to 1")
     cube = _cube(topology)
     call = None if cube is None or paths else _function(routing, cube[0])
-    written = [path]
+    written, file, listed = [path], path.with_suffix(".anynet"), ""
     digits = None if cube is None or call is None else cube[1:]
     name_of_pattern = _pattern(pattern, digits)
     if cube is not None and call is not None:
@@ -108,14 +108,9 @@ def write_booksim(
         if not paths:
             _require_min(routing, "" if cube is None else cube[0])
         listed = listed_paths(routing) if paths else ""
-        file = path.with_suffix(".anynet")
-        write_anynet(topology, file)
         written.append(file)
         network = ["topology = anynet;", f"network_file = {file.name};"]
         function, channels = "paths" if paths else "min", 1
-        if paths:
-            written += [file.with_name(f"{file.name}.paths"), write_header(path.parent)]
-            write_whole(written[-2], listed.encode("ascii"))
     lines = [
         f"// {routing.spec} on {topology.spec} under {pattern.spec}".replace("\n", " "),
         *network,
@@ -125,7 +120,13 @@ def write_booksim(
         "packet_size = 1;",
         f"injection_rate = {rate:g};",
     ]
-    write_whole(path, ("\n".join(lines) + "\n").encode("utf-8"))
+    with together():
+        if call is None:
+            write_anynet(topology, file)
+        if paths:
+            written += [file.with_name(f"{file.name}.paths"), write_header(path.parent)]
+            write_whole(written[-2], listed.encode("ascii"))
+        write_whole(path, ("\n".join(lines) + "\n").encode("utf-8"))
     return tuple(written)
 
 

@@ -34,6 +34,7 @@ def generate(
     """
     import obliv
     import obliv.fabric
+    from obliv._util.files import together
 
     require_outputs(output, tables, far)
     if bool(routing) != bool(tables):
@@ -44,13 +45,17 @@ def generate(
     fabric = obliv.fabric.from_topology(network, rate=rate)
     forwarding = obliv.fabric.tables_of(obliv.routing(routing, network), fabric) if routing else None
     groups = obliv.fabric.groups_of(fabric, adaptive) if adaptive else None
-    for note in obliv.fabric.write_net(fabric, output):
+    with together():
+        notes = obliv.fabric.write_net(fabric, output)
+        if forwarding is not None and tables is not None:
+            obliv.fabric.write_tables(forwarding, fabric, tables)
+        if groups is not None and far is not None:
+            obliv.fabric.write_groups(groups, fabric, far)
+    for note in notes:
         say(note)
-    if forwarding is not None and tables is not None:
-        obliv.fabric.write_tables(forwarding, fabric, tables)
+    if tables is not None:
         say(f"tables written to {tables}")
-    if groups is not None and far is not None:
-        obliv.fabric.write_groups(groups, fabric, far)
+    if far is not None:
         say(f"groups written to {far}")
     switches, hosts = plural(len(fabric.switches), "switch", "switches"), plural(len(fabric.endpoints), "host")
     say(f"{switches} and {hosts} written to {output}")

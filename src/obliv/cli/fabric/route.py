@@ -64,6 +64,7 @@ def route(
     Example: obliv fabric route ibnetdiscover.txt --lft opensm-lfts.dump -o better.lfts
     """
     import obliv.fabric
+    from obliv._util.files import together
     from obliv.fabric.lanes.levels import one_level
 
     require_outputs(output, net, policy, psl, inputs=files.inputs)
@@ -87,15 +88,16 @@ def route(
     specs = result.provenance.specs | {"topology": files.spec}
     result = replace(result, topology=files.spec, provenance=replace(result.provenance, specs=specs))
     if not result.kept:
-        if policy is not None and result.levels is not None:  # before the tables, which are not safe without it
-            rules = obliv.fabric.write_policy(result.levels, result.fabric, policy)
-            result = replace(result, policy=str(policy), rules=rules)
-        if psl is not None:
-            obliv.fabric.write_psl(result.levels or one_level(0), result.fabric, psl)
-        obliv.fabric.write_tables(result.tables, result.fabric, output)
-        result = replace(result, output=str(output))
-        if net is not None:
-            obliv.fabric.write_net(result.fabric, net)
+        with together():
+            if policy is not None and result.levels is not None:
+                rules = obliv.fabric.write_policy(result.levels, result.fabric, policy)
+                result = replace(result, policy=str(policy), rules=rules)
+            if psl is not None:
+                obliv.fabric.write_psl(result.levels or one_level(0), result.fabric, psl)
+            obliv.fabric.write_tables(result.tables, result.fabric, output)
+            result = replace(result, output=str(output))
+            if net is not None:
+                obliv.fabric.write_net(result.fabric, net)
     Answer(format=format).show(result)
     if result.kept:
         say("no new tables are better than those in use: nothing was written (use --force to write new ones)")
