@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -48,6 +49,14 @@ def test_an_old_solver(command: list[str], monkeypatch: pytest.MonkeyPatch, caps
 
     monkeypatch.setattr(highspy, "Highs", Old)
     assert "this needs highspy 1.15 or later" in failed(command, capsys)
+
+
+def test_the_solver_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    """Neither the solver itself, from 1.16 on as soon as it is made, nor its Python part."""
+    assert main(["design", "ring:3", "--format", "json"]) == 0
+    out, err = capfd.readouterr()
+    assert json.loads(out)["kind"] == "design"
+    assert not err
 
 
 def test_a_solver_that_lacks_what_is_used(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -229,7 +229,18 @@ def _highs() -> tuple[Any, Any]:
         highspy: Any = importlib.import_module("highspy")
     except ImportError:
         raise extra("highspy", "design") from None
-    highs = highspy.Highs() if all(hasattr(highspy, name) for name in _NAMES) else None
+    highs = _quiet(highspy) if all(hasattr(highspy, name) for name in _NAMES) else None
     if highs is None or highs.setOptionValue("kkt_tolerance", 1e-4) != highspy.HighsStatus.kOk:
         raise extra(_VERSION, "design")
     return highs, highspy
+
+
+def _quiet(highspy: Any) -> Any:
+    """Return a solver that prints nothing: highspy 1.16 prints its version when a solver is made."""
+
+    class Quiet(highspy.Highs):  # type: ignore[misc]
+        def enableCallbacks(self) -> None:  # noqa: N802 - called by the constructor before anything is printed
+            self.setOptionValue("output_flag", False)
+            super().enableCallbacks()
+
+    return Quiet()

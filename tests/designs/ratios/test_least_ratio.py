@@ -316,10 +316,10 @@ def test_programs_on_which_the_first_order_method_does_not_converge(monkeypatch:
     links = [(0, 1), (0, 1), (0, 3), (0, 2), (1, 4), (1, 3), (2, 1), (2, 4), (3, 0), (3, 2), (3, 0), (4, 3), (4, 1)]
     speeds = [1, 3, "1/2", 3, 1, 1, "1/2", 1, "1/2", "1/2", "1/2", 1, 2]
     network = obliv.build("slow", 5, links, bandwidth=speeds).with_terminals([4, 3])
-    monkeypatch.setattr(best, "_ITERATIONS", 2000)
+    monkeypatch.setattr(best, "_ITERATIONS", 100)  # this program takes more in every version of the solver
     result = least(network, exact=False)
     assert ends(result.ratio)[1] <= ends(result.ratio)[0] * Fraction("1.001")
     assert obliv.verify(result).proved
     monkeypatch.setattr(best, "_INTERIOR_ROWS", 10)
-    with pytest.raises(obliv.OblivError, match="did not converge within 2,000 iterations"):
+    with pytest.raises(obliv.OblivError, match="did not converge within 100 iterations"):
         least(network, exact=False)
