@@ -9,7 +9,7 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.kernels import kernel
 
-__all__ = ["Scratch", "Switches", "behind", "load_on", "loads_on_all", "scratch"]
+__all__ = ["Scratch", "Switches", "behind", "bounds_on_all", "load_on", "loads_from", "scratch"]
 
 
 class Switches(NamedTuple):
@@ -90,8 +90,8 @@ def behind(at: int, goal: int, route: Array, head: Array, side: Array, path: Arr
 
 
 @kernel
-def load_on(c: int, switches: Switches, routes: Array, space: Scratch) -> int:
-    """Return the largest load of a channel under any permutation of the hosts.
+def load_on(c: int, enough: int, switches: Switches, routes: Array, space: Scratch) -> int:
+    """Return the largest load of a channel under any permutation of the hosts, or a bound where that is small.
 
     It is the size of a largest matching between hosts that send over the channel and destinations that are reached
     over it, times the channel's unit.  Each destination takes a sender behind the channel, and each switch has as many
@@ -100,6 +100,8 @@ def load_on(c: int, switches: Switches, routes: Array, space: Scratch) -> int:
     Parameters
     ----------
     c : int
+    enough : int
+        Where no more destinations than this are reached over the channel, their load is returned: an upper bound.
     switches : Switches
     routes : int32 array, shape (destinations, switches)
         The channel that every switch takes for every destination, -1 for none.
@@ -109,23 +111,27 @@ def load_on(c: int, switches: Switches, routes: Array, space: Scratch) -> int:
     side, path, through, used, owner, via = space
     at = switches.tail[c]
     count = len(hosts)
+    most = 0
+    for d in range(len(home)):
+        if routes[d, at] == c:
+            most += 1
+    if most * switches.unit[c] <= enough:
+        return int(most * switches.unit[c])
     for u in range(count):
         used[u] = 0
-    size = 0
-    n = 0
+    n = 0  # destinations that have a sender
     for d in range(len(home)):
         if routes[d, at] != c:
             continue
         behind(at, home[d], routes[d], head, side, path)
         end = 0
         for u in range(count):
-            through[n, u] = side[u] == 1 and hosts[u] > 0
+            through[n, u] = side[u] == 1 and hosts[u] > 0 and used[u] <= hosts[u]
             via[u] = -1
             if through[n, u]:
                 via[u] = n
                 path[end] = u
                 end += 1
-        owner[n] = -1
         begin = 0
         free = -1
         while begin < end and free < 0:
@@ -142,20 +148,82 @@ def load_on(c: int, switches: Switches, routes: Array, space: Scratch) -> int:
                                 path[end] = x
                                 end += 1
         if free >= 0:
+            owner[n] = -1
             used[free] += 1
-            size += 1
             e = -1
             while e != n:
                 e = via[free]
                 last = owner[e]
                 owner[e] = free
                 free = last
-        n += 1
-    return int(size * switches.unit[c])
+            n += 1
+        else:  # no later search finds a sender in here: all are taken, and their destinations have no other ones
+            for i in range(end):
+                used[path[i]] = hosts[path[i]] + 1
+    return int(n * switches.unit[c])
 
 
 @kernel
-def loads_on_all(switches: Switches, routes: Array, space: Scratch, load: Array) -> None:
-    """Store the largest load of every channel."""
-    for c in range(len(load)):
-        load[c] = load_on(c, switches, routes, space)
+def bounds_on_all(switches: Switches, routes: Array, seen: Array, bound: Array) -> None:
+    """Store an upper bound of the load of every channel: its destinations, or the hosts that send over it.
+
+    Parameters
+    ----------
+    switches : Switches
+    routes : int32 array, shape (destinations, switches)
+    seen : bool array, shape (channels, switches)
+        All false; set for the switches whose routes use a channel.
+    bound : int64 array, shape (channels,)
+        Written.
+    """
+    head, hosts, home, unit = switches.head, switches.hosts, switches.home, switches.unit
+    count, channels = len(hosts), len(bound)
+    senders = np.zeros(channels, np.int64)
+    last = np.full(channels, -1, np.int64)
+    bound[:] = 0
+    for d in range(len(home)):
+        for u in range(count):
+            if hosts[u] == 0:
+                continue
+            at = u
+            while at != home[d] and routes[d, at] >= 0:
+                c = routes[d, at]
+                if last[c] != d:
+                    last[c] = d
+                    bound[c] += 1
+                if not seen[c, u]:
+                    seen[c, u] = True
+                    senders[c] += hosts[u]
+                at = head[c]
+    for c in range(channels):
+        bound[c] = min(bound[c], senders[c]) * unit[c]
+
+
+@kernel
+def loads_from(order: Array, margin: int, switches: Switches, routes: Array, space: Scratch, load: Array) -> int:
+    """Replace upper bounds by the largest loads, as far as they may be near the largest of all.
+
+    Parameters
+    ----------
+    order : int array
+        Channels by decreasing bound.
+    margin : int
+        Bounds that are so much below the largest load stay.
+    switches, routes, space
+        As for :func:`load_on`.
+    load : int64 array, shape (channels,)
+        Upper bounds at first.
+
+    Returns
+    -------
+    int
+        The number of channels whose load was computed.
+    """
+    top = 0
+    for i in range(len(order)):
+        c = order[i]
+        if load[c] <= top - margin:
+            return i
+        load[c] = load_on(c, -1, switches, routes, space)
+        top = max(top, load[c])
+    return len(order)

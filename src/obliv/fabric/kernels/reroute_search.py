@@ -105,6 +105,7 @@ def _relayer(n: int, goal: int, d: int, switches: Switches, routes: Array, layer
 def search(
     moves: int,
     tolerance: float,
+    enough: int,
     worth: Array,
     switches: Switches,
     routes: Array,
@@ -125,6 +126,8 @@ def search(
     moves : int
         The number of moves to try.
     tolerance : float
+    enough : int
+        Loads up to this may be bounds, as :func:`~obliv.fabric.kernels.channel_loads.load_on` returns them.
     worth : float array
         The cost of a load that is so much below the largest one allowed; moves to larger loads are refused.  Its
         entries are powers of two, so that sums are the same interpreted and compiled.
@@ -189,7 +192,7 @@ def search(
             for i in range(n):
                 c = move.touched[i]
                 move.load[i] = load[c]
-                load[c] = load_on(c, switches, routes, space)
+                load[c] = load_on(c, enough, switches, routes, space)
                 if load[c] > limit:
                     fits = False
                     for j in range(i + 1):

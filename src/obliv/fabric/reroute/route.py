@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -205,6 +205,8 @@ def _best(
         if best is None or tables.standing.rank < best.standing.rank:
             best = tables
     attained = best is not None and best.standing.load <= optimum and not best.standing.missing
+    if engine == "layered" and shape is not None:
+        others = [*others, *_of_tree(fabric, shape)]
     if engine == "layered" or (engine == "auto" and not attained):
         tables = search(fabric, others, enough=max(1, optimum), progress=progress)
         tried.append(Attempt("layered", tables.standing))
@@ -214,6 +216,15 @@ def _best(
         reasons = "; ".join(f"{attempt.engine}: {attempt.reason}" for attempt in tried)
         raise RoutingError(f"{fabric.name}: no engine fits: {reasons}")
     return best
+
+
+def _of_tree(fabric: Fabric, shape: Shape) -> Iterator[Tables]:
+    """Yield the tables of the engines for fat trees that need no other LIDs, to start a search from."""
+    for plan in plans_for("auto", shape, 0, []):
+        if plan.engine != "updown":
+            tables = candidate(fabric, plan, 0)
+            if tables.fabric is fabric:
+                yield tables.tables
 
 
 def _words(standing: Standing) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
-from obliv.fabric.kernels.channel_loads import Switches, loads_on_all, scratch
+from obliv.fabric.kernels.channel_loads import Switches, bounds_on_all, loads_from, scratch
 from obliv.fabric.kernels.layers import Layers
 from obliv.fabric.kernels.reroute_search import move_for, search
 from obliv.kernels import run
@@ -15,22 +15,38 @@ __all__ = ["improve", "moves_within", "worst_loads"]
 
 _ROUNDS = 40
 _WARM = 4.0  # tolerance at first, where a channel with the largest load costs 8
+_EXACT = 2e9  # steps, some seconds: where all loads take longer, those far below the largest one are bounded
+_NEAR = 5  # flows below the largest load that are exact in any case
 
 
 def worst_loads(switches: Switches, routes: Array) -> Array:
-    """Return the exact worst load of every channel between switches, in units of :attr:`Switches.unit`."""
+    """Return the worst load of every channel between switches, in units of :attr:`Switches.unit`.
+
+    Exact where this does not take long; else those far below the largest one are upper bounds.
+    """
     load = np.zeros(len(switches.tail), np.int64)
-    run(loads_on_all, _evaluation(switches) * len(load), switches, routes, scratch(switches), load)
+    seen = np.zeros((len(switches.tail), len(switches.hosts)), np.bool_)
+    run(bounds_on_all, 10.0 * routes.size, switches, routes, seen, load)
+    order = np.argsort(-load, kind="stable").astype(np.int64)
+    work = _evaluation(switches) * len(load)
+    run(loads_from, work, order, _margin(switches, load), switches, routes, scratch(switches), load)
     return load
+
+
+def _margin(switches: Switches, load: Array) -> int:
+    """Return how far below the largest load loads may be bounds; more than any load if all are exact."""
+    if _evaluation(switches) * len(load) <= _EXACT:
+        return int(load.max(initial=0)) + 1
+    return _NEAR * int(switches.unit.max(initial=1))
 
 
 def moves_within(switches: Switches, steps: float) -> int:
     """Return how many moves some elementary steps are enough for."""
-    return max(1000, int(steps / (10 * _evaluation(switches))))
+    return max(200, int(steps / (10 * _evaluation(switches))))
 
 
 def _evaluation(switches: Switches) -> float:
-    """Return about how many steps the load of one channel takes."""
+    """Return about how many steps the load of one channel takes, most of them for the routes behind it."""
     through = len(switches.home) * len(switches.hosts) / max(1, len(switches.tail))
     return len(switches.home) + 3.0 * max(1.0, through) * len(switches.hosts)
 
@@ -69,7 +85,8 @@ def improve(
         progress("local search for smaller worst loads", turn / _ROUNDS)
         worth = np.exp2(3.0 * (1.0 - np.arange(int(load.max()) + 2 * step + 1) // step))
         tolerance = max(0.0, _WARM * (1 - 1.25 * turn / _ROUNDS))
-        run(search, work, -(-moves // _ROUNDS), tolerance, worth, switches, routes, load, layers, space, move)
+        enough = int(load.max()) - _margin(switches, load)
+        run(search, work, -(-moves // _ROUNDS), tolerance, enough, worth, switches, routes, load, layers, space, move)
         value = _value(load, routes)
         if value < best[0]:
             best = (value, routes.copy(), layers.of.copy(), load.copy())
