@@ -239,7 +239,7 @@ def _quiet(highspy: Any) -> Any:
     """Return a solver that prints nothing: highspy 1.16 prints its version when a solver is made."""
 
     class Quiet(highspy.Highs):  # type: ignore[misc]
-        def enableCallbacks(self) -> None:  # noqa: N802 - called by the constructor before anything is printed
+        def enableCallbacks(self) -> None:
             self.setOptionValue("output_flag", False)
             super().enableCallbacks()
 
