@@ -30,6 +30,7 @@ from obliv.fabric.jobs.placement import placement as placement
 from obliv.fabric.jobs.placement import read_hosts as read_hosts
 from obliv.fabric.lanes.files.psl import write_psl as write_psl
 from obliv.fabric.lanes.files.qos_policy import write_policy as write_policy
+from obliv.fabric.lanes.files.sl2vl_dump import write_sl2vl as write_sl2vl
 from obliv.fabric.lanes.read import Lanes as Lanes
 from obliv.fabric.lanes.read import read_lanes as read_lanes
 from obliv.fabric.model import Fabric as Fabric

@@ -20,22 +20,32 @@ def route(
     files: Files,
     output: Annotated[Path, typer.Option("--output", "-o", help="File for the tables, for  opensm -R file -U FILE.")],
     engine: Annotated[
-        str, typer.Option("--engine", help="auto, osrm3-d, osrm3, osrm2, osrm2-c, dmodk, updown or layered.")
+        str,
+        typer.Option("--engine", help="auto, osrm3-d, osrm3, osrm2, osrm2-c, dmodk, updown, layered or dor-dateline."),
     ] = "auto",
     offset: Offset = "0",
     lmc: Annotated[int, typer.Option("--lmc", min=0, max=7, help="Largest LMC allowed.")] = 7,
     lanes: Annotated[
-        int, typer.Option("--lanes", min=1, max=15, help="Virtual lanes that the engine layered may use.")
+        int,
+        typer.Option("--lanes", min=1, max=15, help="Virtual lanes that layered and dor-dateline may use."),
     ] = 1,
     policy: Annotated[
         Path | None,
         typer.Option(
-            "--policy", metavar="FILE", help="File for the service levels, for  opensm -Q -Y FILE; needed with --lanes."
+            "--policy",
+            metavar="FILE",
+            help="File for the service levels, for  opensm -Q -Y FILE; needed with --lanes.",
         ),
     ] = None,
     psl: Annotated[
         Path | None,
         typer.Option("--psl", metavar="FILE", help="File for the service levels pair by pair, for  fabric check --sl."),
+    ] = None,
+    sl2vl: Annotated[
+        Path | None,
+        typer.Option(
+            "--sl2vl", metavar="FILE", help="File for the SL-to-VL tables of dor-dateline, for OpenSM's plug-in."
+        ),
     ] = None,
     effort: Annotated[
         float, typer.Option("--effort", metavar="X", help="Try X times as many changes of tables.")
@@ -67,8 +77,11 @@ def route(
     from obliv._util.files import together
     from obliv.fabric.lanes.levels import one_level
 
-    require_outputs(output, net, policy, psl, inputs=files.inputs)
-    if lanes > 1 and policy is None:
+    require_outputs(output, net, policy, psl, sl2vl, inputs=files.inputs)
+    if lanes > 1 and engine == "dor-dateline":
+        if sl2vl is None or psl is None:
+            raise InputError("dor-dateline: name files for the lanes with  --sl2vl FILE --psl FILE")
+    elif lanes > 1 and policy is None:
         raise InputError(f"--lanes {lanes}: name a file for the service levels of pairs with  --policy FILE")
     with progress() as step:
         fabric, tables = files.read()
@@ -92,6 +105,9 @@ def route(
             if policy is not None and result.levels is not None:
                 rules = obliv.fabric.write_policy(result.levels, result.fabric, policy)
                 result = replace(result, policy=str(policy), rules=rules)
+            if sl2vl is not None and result.lane_tables is not None:
+                obliv.fabric.write_sl2vl(result.lane_tables, result.fabric, sl2vl)
+                result = replace(result, sl2vl=str(sl2vl))
             if psl is not None:
                 obliv.fabric.write_psl(result.levels or one_level(0), result.fabric, psl)
             obliv.fabric.write_tables(result.tables, result.fabric, output)
@@ -107,6 +123,12 @@ def route(
         say(f"fabric with the new LIDs written to {net}")
     if policy is not None and result.policy is None:
         say(f"all packets can use one lane: {policy} is not needed and was not written")
+    if sl2vl is not None and result.sl2vl is None:
+        say(f"packets do not change the lane on the way: {sl2vl} is not needed and was not written")
+    if result.sl2vl is not None:
+        files_of = f"lfts={output},sl2vl={sl2vl},psl={psl}"
+        say(f"written to {output}; load it with OpenSM's plug-in obliv:  event_plugin_options {files_of}")
+        return
     if result.policy is not None:
         more += f" -Q -Y {policy}"
     say(f"written to {output}; load it with  opensm -R file -U {output}{more}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from obliv.errors import RoutingError
 from obliv.fabric.lanes.levels import Levels
+from obliv.fabric.lanes.tables import LaneTables
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.engines import EnginePlan, plan_engine
 from obliv.fabric.reroute.fill import filled
@@ -21,6 +22,7 @@ from obliv.results.fabric.route import Attempt, Standing
 
 __all__ = ["Candidate", "candidate", "plans_for"]
 
+_OTHERS = ("layered", "dor-dateline")  # engines without a plan
 _DETOURS = (0, 1, 2, -1)  # steps to another port where the wanted one is missing; 0: take the least used one
 
 
@@ -40,6 +42,8 @@ class Candidate:
     notes : tuple of str
     levels : Levels or None
         The service levels of pairs; None where all packets take one lane.
+    lane_tables : LaneTables or None
+        The SL-to-VL tables; None where the lane is the service level.
     """
 
     engine: str
@@ -49,6 +53,7 @@ class Candidate:
     standing: Standing
     notes: tuple[str, ...] = ()
     levels: Levels | None = None
+    lane_tables: LaneTables | None = None
 
 
 def plans_for(engine: str, shape: Shape | None, largest_lmc: int, skipped: list[Attempt]) -> Iterator[EnginePlan]:
@@ -57,7 +62,7 @@ def plans_for(engine: str, shape: Shape | None, largest_lmc: int, skipped: list[
     Parameters
     ----------
     engine : str
-        A name, or ``auto``; there is no plan of ``layered``.
+        A name, or ``auto``; there is no plan of ``layered`` and ``dor-dateline``.
     shape : Shape or None
     largest_lmc : int
         Engines that need a larger LMC are skipped, or refused where they are named.
@@ -69,7 +74,7 @@ def plans_for(engine: str, shape: Shape | None, largest_lmc: int, skipped: list[
     RoutingError
         If a named engine does not fit.
     """
-    for name in _usual(shape) if engine == "auto" else () if engine == "layered" else (engine,):
+    for name in _usual(shape) if engine == "auto" else () if engine in _OTHERS else (engine,):
         plan = plan_engine(name, shape)
         if plan.shape is None or plan.lmc <= largest_lmc:
             yield plan

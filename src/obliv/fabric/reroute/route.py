@@ -16,6 +16,7 @@ from obliv.errors import InputError, RoutingError, SpecError
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.bound import single_path_bound
 from obliv.fabric.reroute.candidates import Candidate, candidate, plans_for
+from obliv.fabric.reroute.datelines.candidate import dateline_candidate
 from obliv.fabric.reroute.engines import ENGINES
 from obliv.fabric.reroute.layers.candidate import layered_candidate
 from obliv.fabric.reroute.lids import lmc_with
@@ -58,8 +59,9 @@ def route(
     engine : str
         ``osrm3-d``, ``osrm3``, ``osrm2``, ``osrm2-c``, ``dmodk``: on fat trees, also where cables or switches are
         missing; ``updown``: on any fabric; ``layered``: on any fabric, by a local search on the exact worst load;
-        ``auto``: the best of those that fit, the one with fewer LIDs of equals. It tries ``layered`` unless another
-        engine is known to be optimal.
+        ``dor-dateline``: dimension order on tori, whose packets change the lane on the way; ``auto``: the best of those
+        that fit but ``dor-dateline``, the one with fewer LIDs of equals. It tries ``layered`` unless another engine is
+        known to be optimal.
     tables : Tables, optional
         The ones in use. They are returned, with the engine ``kept``, unless the new ones are better: without credit
         loops where those in use have some, else more pairs reach each other, else the exact worst load is smaller, else
@@ -69,8 +71,9 @@ def route(
     most_lmc : int
         Engines that need a larger LMC are not tried.
     lanes : int
-        The virtual lanes that ``layered`` may use, at most 15. With more than one, sources have to use the service
-        levels of the answer's `levels`: see :func:`write_policy`.
+        The virtual lanes that ``layered`` and ``dor-dateline`` may use, at most 15. With more than one, sources have to
+        use the service levels of the answer's `levels`: see :func:`write_policy`, and for ``dor-dateline`` switches the
+        `lane_tables`: see :func:`write_sl2vl`.
     effort : float
         Multiplies the number of moves that ``layered`` tries.
     force : bool
@@ -128,7 +131,8 @@ def route(
     optimum, _ = single_path_bound(fabric, shape) or (0, "")
     others = [] if tables is None else [tables]
     search = partial(layered_candidate, lanes=lanes, most_lmc=most_lmc, effort=effort, seed=drawn_seed(rng))
-    best = _best(fabric, engine, shape, most_lmc, tried, optimum, others, search, progress)
+    datelines = partial(dateline_candidate, fabric, most_lmc, lanes)
+    best = _best(fabric, engine, shape, most_lmc, tried, optimum, others, search, datelines, progress)
     apart, parts = pairs_apart(fabric)
     notes = [f"the fabric is in {parts} parts: {apart} pairs are not connected"] if apart else []
     valued = replace(before, deadlock=before.deadlock and not ignore_credit_loops) if before is not None else None
@@ -170,6 +174,7 @@ def route(
         notes=(*best.notes, *notes),
         tables=best.tables,
         levels=best.levels,
+        lane_tables=best.lane_tables,
         fabric=best.fabric,
     )
 
@@ -183,6 +188,7 @@ def _best(
     optimum: int,
     others: list[Tables],
     search: Callable[..., Candidate],
+    datelines: Callable[[], Candidate],
     progress: Progress,
 ) -> Candidate:
     """Return the best tables of the engines that fit; `tried` takes all of them; no load is less than `optimum`."""
@@ -204,6 +210,9 @@ def _best(
         others += [tables.tables] if tables.fabric is fabric else []
         if best is None or tables.standing.rank < best.standing.rank:
             best = tables
+    if engine == "dor-dateline":
+        best = datelines()
+        tried.append(Attempt(engine, best.standing))
     attained = best is not None and best.standing.load <= optimum and not best.standing.missing
     if engine == "layered" and shape is not None:
         others = [*others, *_of_tree(fabric, shape)]

@@ -100,9 +100,11 @@ class FabricRoute(Result):
         The file to which the service levels of pairs were written, where they take several lanes.
     rules : int or None
         The number of rules in it; the subnet manager goes through them for each path record.
-    tables, levels, fabric
-        The tables, the service levels of pairs where they take several lanes, and the fabric with the LIDs that they
-        are for; not saved.
+    sl2vl : str or None
+        The file to which the SL-to-VL tables were written, where packets change the lane on the way.
+    tables, levels, lane_tables, fabric
+        The tables, the service levels of pairs where they take several lanes, the SL-to-VL tables where packets change
+        the lane on the way, and the fabric with the LIDs that they are for; not saved.
 
     Examples
     --------
@@ -142,8 +144,10 @@ class FabricRoute(Result):
     output: str | None = None
     policy: str | None = entry(None, omit=lambda route: route.policy is None)
     rules: int | None = entry(None, omit=lambda route: route.rules is None)
+    sl2vl: str | None = entry(None, omit=lambda route: route.sl2vl is None)
     tables: Any = entry(None, compare=False, hidden=True)
     levels: Any = entry(None, compare=False, hidden=True)
+    lane_tables: Any = entry(None, compare=False, hidden=True)
     fabric: Any = entry(None, compare=False, hidden=True)
 
     @property
