@@ -7,6 +7,7 @@ A workload uses the public interface, so it need not change when kernels do. A n
 from __future__ import annotations
 
 import contextlib
+import re
 import shlex
 from collections.abc import Callable
 from fractions import Fraction
@@ -174,6 +175,11 @@ def fabrics(folder: Path, seed: int) -> None:
     command(f"fabric average {net} --lft {lft} --samples 20")
     command(f"fabric ratio {net} --lft {lft}")
     command(f"fabric throughput {net} --lft {lft} shift:1")
+    names = re.findall(r'^Ca.*"(host[^"]*)"', net.read_text(), re.MULTILINE)
+    (folder / "hosts").write_text("".join(f"{name} slots=2\n" for name in names[3:12]))
+    for pattern in ("alltoall", "hierarchical"):
+        order = f"--order {folder}/ranks --effort 0.003 --seed {seed}"
+        command(f"fabric job {net} --lft {lft} --hosts {folder}/hosts --pattern {pattern} {order}")
     lines = lft.read_text().splitlines(keepends=True)
     holes = np.random.default_rng(seed).integers(0, 25, len(lines))
     lft.write_text("".join(line for line, hole in zip(lines, holes, strict=True) if hole or "0x00" not in line[:4]))

@@ -8,12 +8,15 @@ from typing import Annotated
 import typer
 
 from obliv.cli.fabric.reading import SkipMissing, TablesFiles
-from obliv.cli.output import Answer, progress, require_outputs, say
+from obliv.cli.options import Seed, is_seeded
+from obliv.cli.output import Answer, Looks, progress, require_outputs, say
+from obliv.errors import InputError
 
 __all__ = ["job"]
 
 
 def job(
+    context: typer.Context,
     files: TablesFiles,
     hosts: Annotated[
         list[Path],
@@ -39,18 +42,33 @@ def job(
     ] = "rank",
     skip: SkipMissing = False,
     hottest: Annotated[int, typer.Option("--hottest", min=0, help="Number of cables to name.")] = 20,
+    order: Annotated[
+        Path | None, typer.Option("--order", metavar="FILE", help="File for a better order of the ranks: a rank file.")
+    ] = None,
+    effort: Annotated[
+        float, typer.Option("--effort", metavar="X", help="With --order: try X times as many exchanges of ranks.")
+    ] = 1.0,
+    seed: Seed = 0,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw phases and hottest cables (.png, .svg, .pdf).")
+    ] = None,
+    looks: Looks,
     answer: Answer,
 ) -> None:
     """Find the loads that jobs put on cables, phase by phase.
 
-    Loads are exact. Several jobs (--hosts repeated) run at the same time.
+    Loads are exact, and so are those of a better order, with a bound that no order is below. Several jobs (--hosts
+    repeated) run at the same time.
 
     Example: obliv fabric job ibnetdiscover.txt --lft opensm-lfts.dump --hosts hosts.txt --pattern ring
     """
     import obliv.fabric
 
     inputs = [*files.inputs, *((str(path), "") for path in hosts)]
-    require_outputs(answer.output, inputs=inputs)
+    looks.require(plot)
+    require_outputs(answer.output, order, plot, inputs=inputs)
+    if order is None and is_seeded(context):
+        raise InputError("--seed selects exchanges of ranks: add --order FILE")
     with answer.best_so_far():
         with progress() as step:
             routing = files.routing(skip, notes=False)
@@ -61,8 +79,15 @@ def job(
                 per_host=per_host,
                 rails=rails,
                 hottest=hottest,
+                order=order is not None,
+                effort=effort,
+                rng=seed,
                 progress=step,
             )
+        if order is not None:
+            result = result.write_order(order)
+            say(f"better order written to {order}; use it with  mpirun --rankfile {order}")
         for note in result.notes if answer.format == "csv" else ():  # the other formats contain them
             say(note)
+        looks.save(result.plot, plot)
         answer.show(result)

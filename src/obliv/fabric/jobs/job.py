@@ -15,11 +15,13 @@ import numpy as np
 from obliv._util.arrays import INT64_SAFE
 from obliv._util.cost import Work, announce
 from obliv._util.progress import Progress, silent
+from obliv._util.rng import Rng, seed_of
 from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.fabric.analyses.many import provenance_of, require_complete
 from obliv.fabric.jobs.collectives import Phase
 from obliv.fabric.jobs.loads import JobLoads, job_loads
+from obliv.fabric.jobs.order import better_order
 from obliv.fabric.jobs.phases import Pattern, pattern_of
 from obliv.fabric.jobs.placement import Placement, placement, read_hosts
 from obliv.fabric.routes.routing import FabricRouting
@@ -42,6 +44,9 @@ def job(
     per_host: int | str = 1,
     rails: str = "rank",
     hottest: int = 20,
+    order: bool = False,
+    effort: float = 1.0,
+    rng: Rng = None,
     progress: Progress | None = None,
 ) -> FabricJob:
     """Return the loads of the phases of a job, or of several jobs that run at the same time.
@@ -59,6 +64,12 @@ def job(
         The adapters that ranks use.
     hottest : int
         Number of cables to name, and of columns of the heat map.
+    order : bool
+        Whether to look for a better order of the ranks, which `better` of the result then holds; for a single job.
+    effort : float
+        Try so many times as many exchanges of ranks.
+    rng : numpy.random.Generator or int, optional
+        Source of these exchanges, or its seed; default 0.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -94,10 +105,11 @@ def job(
     phases = _together(loads, parts, rows)
     summaries = tuple(_summary(place, pattern, part) for (place, pattern), part in zip(loads.jobs, parts, strict=True))
     weights = [phase.weight for _, pattern in loads.jobs for phase in pattern.phases]
-    plain = provenance_of(routing, began)
     sources = dict(source for place, pattern in loads.jobs for source in place.sources + pattern.sources)
+    better, found = better_order(loads, effort=effort, rng=rng, progress=report) if order else (None, None)
     every = np.max([part.top for part in parts], axis=0) if parts else np.zeros(0, np.int64)
     top = np.sum([part.top for part in parts], axis=0)
+    plain = provenance_of(routing, began, seed=seed_of(rng) if order else None)
     return FabricJob(
         topology=routing.topology.spec,
         routing=routing.spec,
@@ -108,10 +120,12 @@ def job(
         jobs=summaries,
         phases=phases,
         cables=tuple(_cable(loads, parts, c) for c in channels),
+        order=found,
         heat=tuple((heat * loads.unit.numerator).ravel().tolist()),
         heat_unit=loads.unit.denominator,
         notes=_notes(loads),
         subject=routing,
+        better=better,
     )
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, ClassVar
 
+from obliv._util.files import write_whole
 from obliv._util.text import plural
+from obliv.errors import InputError
 from obliv.results.base import Result
-from obliv.results.codec import PACKED, Record, derived, entry
+from obliv.results.codec import PACKED, Declaration, Record, derived, entry
 from obliv.results.fabric.worst import Cable
 from obliv.results.format import shown
 
@@ -169,6 +172,8 @@ class FabricJob(Result):
     heat_unit : int
     notes : tuple of str
         What else to know.
+    better : Placement or None
+        The ranks in the better order, which :meth:`write_order` writes; None in results that were loaded.
 
     Examples
     --------
@@ -198,6 +203,25 @@ class FabricJob(Result):
     heat: tuple[int, ...] = entry((), rank=3, codec=PACKED)
     heat_unit: int = entry(1, rank=3)
     notes: tuple[str, ...] = entry((), rank=3)
+    better: Any = field(default=None, compare=False, kw_only=True, metadata={"entry": Declaration(hidden=True)})
+
+    def write_order(self, path: str | Path) -> FabricJob:
+        """Write the better order as a rank file of Open MPI, and return the result with the file's name in it.
+
+        Raises
+        ------
+        InputError
+            If there is no such order.
+        FileError
+            If the file cannot be written.
+        """
+        if self.better is None or self.order is None:
+            raise InputError("this result has no better order: compute it again with order=True")
+        write_whole(path, self.better.rank_file().encode())
+        return replace(self, order=replace(self.order, file=str(path)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"better": None}
 
     def cells(self) -> dict[str, Any]:
         """Return nothing: rows have the columns of their phases alone."""
