@@ -481,8 +481,8 @@ def test_cycles_of_random_graphs(seed: int, size: int) -> None:
     assert cycle[0] == min(cycle)
 
 
-def test_deep_graphs_need_no_recursion() -> None:
-    size = 2_500
+@pytest.mark.parametrize("size", [1_500, pytest.param(20_000, marks=pytest.mark.nightly)])
+def test_deep_graphs_need_no_recursion(size: int) -> None:
     ptr = np.arange(size + 1)
     assert short_cycle(np.minimum(ptr, size - 1), np.arange(1, size)) is None
     cycle = short_cycle(ptr, (np.arange(size) + 1) % size)

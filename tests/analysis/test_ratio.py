@@ -94,9 +94,16 @@ def test_three_ways_agree_on_random_routings(tree: str, seed: int) -> None:
             assert loads.under(obliv.permutation(image))[result.channel] == result.size
 
 
-def test_all_permutations_of_a_small_tree() -> None:
+@pytest.mark.parametrize(
+    "routings",
+    [
+        ("osrm2", "hash:seed=3"),
+        pytest.param(("dmodk", "smodk", "omrmn", "kpath:2,select=random"), marks=pytest.mark.nightly),
+    ],
+)
+def test_all_permutations_of_a_small_tree(routings: tuple[str, ...]) -> None:
     tree = obliv.topology("eft2:4,3")  # 6 hosts
-    for name in ("dmodk", "osrm2", "hash:seed=3", "kpath:2,select=random"):
+    for name in routings:
         loads = obliv.routing(name, tree).pair_loads()
         every = max(max(loads.under(obliv.permutation(image))) for image in permutations(range(6)))
         assert obliv.ratio(loads).ratio == every

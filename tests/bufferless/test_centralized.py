@@ -79,7 +79,9 @@ def test_times_of_the_paper_on_random_levels():
     ("spec", "known", "least", "most"),
     [
         ("deep:L=1000,W=8,S=4,seed=0", (32, 9, 1000, 180, 588), 405_000, 424_499),
-        ("deep:L=2000,W=16,S=8,seed=0", (128, 14, 2000, 216, 914), 780_500, 795_499),
+        pytest.param(
+            *("deep:L=2000,W=16,S=8,seed=0", (128, 14, 2000, 216, 914), 780_500, 795_499), marks=pytest.mark.nightly
+        ),
         ("deep:L=4000,W=4,S=4,seed=0", (16, 9, 4000, 192, 588), 435_500, 458_499),
     ],
 )

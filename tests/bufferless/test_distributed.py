@@ -94,7 +94,7 @@ def agree(game: Waves) -> bool:
 
 def test_boats_and_steps_agree() -> None:
     rng = np.random.default_rng(11)
-    assert sum(agree(some_game(rng)) for _ in range(40)) > 24
+    assert sum(agree(some_game(rng)) for _ in range(14)) > 8
 
 
 @pytest.mark.nightly
@@ -171,7 +171,7 @@ PAPER = [
     ("butterfly:8", 528, 88, 1044, 22, 1230, 3.38e8, 275_636),
     ("leveled-mesh:16x16", 624, 104, 4176, 26, 1454, 1.89e9, 349_255),
     ("array:64", 576, 96, 7307, 24, 1342, 2.77e9, 83_294),
-    ("deep:L=2000,W=16,S=8", 864, 144, 3654, 36, 2014, 3.12e9, 514_700),
+    pytest.param("deep:L=2000,W=16,S=8", 864, 144, 3654, 36, 2014, 3.12e9, 514_700, marks=pytest.mark.nightly),
     ("deep:L=4000,W=4,S=4", 768, 128, 2349, 32, 1790, 1.54e9, 142_800),
 ]
 

@@ -134,7 +134,7 @@ UNTOLD = {  # what moves cannot tell
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_forgeries_are_found_out(forgery: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     for algorithm in PLANNED if "plan" in forgery else EVERY:
@@ -245,7 +245,7 @@ def damage(rounds: int, seed: int, folder: Path) -> None:
 
 
 def test_damaged_files(tmp_path: Path) -> None:
-    damage(220, 1, tmp_path)
+    damage(150, 1, tmp_path)
 
 
 @pytest.mark.nightly

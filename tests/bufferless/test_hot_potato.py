@@ -172,7 +172,7 @@ def test_functions_do_as_names(name: str) -> None:
 
 @pytest.mark.parametrize("priority", [pytest.param("age", marks=pytest.mark.nightly), "random"])
 def test_interpreted_as_compiled(priority: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = instance("leveled-mesh:10x10", route="xy")
+    one = instance("leveled-mesh:6x6", route="xy")
     runs = []
     for compiled in (False, True):
         monkeypatch.setattr(module, "run", lambda f, work, *a, c=compiled: (f.compiled() if c else f.python)(*a))
@@ -220,19 +220,20 @@ def test_the_pool_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(sizes) > 2
 
 
-def test_losers_choose_evenly() -> None:
+@pytest.mark.parametrize("times", [50, pytest.param(400, marks=pytest.mark.nightly)])
+def test_losers_choose_evenly(times: int) -> None:
     """Two packets at the foot of a fan: one goes up, the other takes any of the other links."""
     network = layered(2, 1, 6, np.random.default_rng(0))  # six edges from node 0 to 1, six from 1 to 2
     one = Instance(network, np.array([0, 2, 4]), np.array([0, 6, 1, 6], np.int32))
     taken: Counter[Link] = Counter()
-    for seed in range(550):
+    for seed in range(11 * times):
         run = hot_potato(one, np.random.default_rng(seed), "random")
         assert (run.deflections, sorted(run.delivery.tolist())) == (1, [2, 4])
         late = int(run.delivery.argmax())
         k = run.moves.start[late] + 1
         taken[int(run.moves.edge[k]), bool(run.moves.up[k])] += 1
     assert set(taken) == {(e, False) for e in range(6)} | {(e, True) for e in range(7, 12)}
-    assert sum((n - 50) ** 2 / 50 for n in taken.values()) < 30  # chi square of 10 degrees: once in 1000
+    assert sum((n - times) ** 2 / times for n in taken.values()) < 30  # chi square of 10 degrees: once in 1000
 
 
 def test_random_keys_are_fair() -> None:

@@ -448,12 +448,13 @@ def mutated(value: Any, rng: random.Random) -> Any:
     return copy
 
 
-def test_hostile_files_are_refused_in_one_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("cases", [400, pytest.param(6000, marks=pytest.mark.nightly)])
+def test_hostile_files_are_refused_in_one_line(cases: int, tmp_path: Path) -> None:
     rng = random.Random(3)
     plain = instance("leveled-mesh:3x4", rng=1)
     packed = instance("butterfly:6", rng=1)
     refused = 0
-    for case in range(700):
+    for case in range(cases):
         drawn = mutated((plain if case % 2 else packed).to_dict(), rng)
         try:
             again = Instance.from_dict(drawn)
@@ -464,7 +465,7 @@ def test_hostile_files_are_refused_in_one_line(tmp_path: Path) -> None:
         else:
             again.require_paths()
             _ = again.lower_bound, again.one_source, again.to_dict()
-    assert refused > 450
+    assert refused > 0.6 * cases
     path = tmp_path / "bad.json"
     for text in ("{}", "[]", '{"instance": 3}', '{"levels": [0', "\x00", '{"instance": {"levels": [0,1]}}'):
         path.write_text(text)

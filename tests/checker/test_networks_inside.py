@@ -34,7 +34,7 @@ NETWORKS = {
     "terminals": obliv.mesh(4, 3).with_terminals([0, 3, 8, 11, 5]),
     "rates": obliv.ring(6).with_rates(injection=["1/2"] * 3 + [1] * 3),
     "both": _wheel().with_rates(ejection=[1, 2, "1/3", 1]).with_terminals([1, 3, 2]),
-    "large": obliv.from_networkx(networkx.random_regular_graph(4, 150, seed=1)),
+    "large": obliv.from_networkx(networkx.random_regular_graph(4, 40, seed=1)),
 }
 
 

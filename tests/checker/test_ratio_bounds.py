@@ -6,6 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import networkx as nx
+import pytest
 from tests.claims import save_claim
 
 import obliv
@@ -30,6 +31,7 @@ def largest_matching(routing: obliv.Routing) -> int:
     return best
 
 
+@pytest.mark.nightly
 def test_detours_may_beat_the_printed_bound(tmp_path: Path) -> None:
     tree = obliv.eft2(34, 9)
     routing = Detour(tree)

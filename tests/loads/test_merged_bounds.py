@@ -48,6 +48,7 @@ def test_the_worst_case_is_the_same_with_merged_bounds(monkeypatch: pytest.Monke
     assert (one.channel_load, one.channel) == (other.channel_load, other.channel)
 
 
+@pytest.mark.nightly
 def test_few_channels_of_a_mesh_are_solved(monkeypatch: pytest.MonkeyPatch) -> None:
     solved: list[int] = []
     solve = SeparableLoads.solve

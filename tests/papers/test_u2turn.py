@@ -190,6 +190,7 @@ def test_the_blocks_of_a_mesh_bound_its_linear_program(k: int) -> None:
     assert obliv.design(f"mesh:{k}x{k}", then=None).channel_load == obliv.design(blocks(k), then=None).channel_load
 
 
+@pytest.mark.nightly
 def test_routings_of_a_mesh_are_no_better_on_its_blocks() -> None:
     """A routing of the mesh, averaged over blocks: its worst case is no larger than on the mesh."""
     mesh, small = obliv.mesh(5, 5), blocks(5)

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.fabric import damage, spelled
 from tests.fabric.by_hand import bare_fabric, with_nodes
+from tests.strategies import examples
 
 import obliv
 from obliv.errors import FileError
@@ -70,7 +71,7 @@ def test_a_sound_fabric_has_nothing_but_a_note() -> None:
     assert "hosts do not need them" in only(result, "switch-lids", "note")
 
 
-@settings(max_examples=60)
+@examples(100)
 @given(
     spec=st.sampled_from(["fattree:4,2", "torus:3x3", "eft2:6,3"]),
     seed=st.integers(0, 10**6),
@@ -641,7 +642,7 @@ def test_11664_hosts_take_seconds() -> None:
         assert len(repr(result).splitlines()) < 60
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(seed=st.integers(0, 10**6), nodes=st.integers(1, 14))
 def test_anything_that_is_cabled_can_be_checked(seed: int, nodes: int) -> None:
     """Nodes of any kind with random cables, also to themselves, and random tables, some of them of no switch's size."""

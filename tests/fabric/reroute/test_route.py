@@ -168,6 +168,7 @@ def test_trees_of_which_much_is_missing(spec: str, seed: int) -> None:
     ]
 
 
+@pytest.mark.nightly
 def test_a_dead_root_costs_little() -> None:
     fabric = from_topology(obliv.topology("fattree:8,3"))
     broken = without(fabric, ports(fabric, int(fabric.switches[-1])))
@@ -198,7 +199,14 @@ def test_never_worse_than_what_was_there() -> None:
     assert any("credit loops" in note for note in safe.notes)
 
 
-@pytest.mark.parametrize(("spec", "engine"), [("fattree:8,2", "dmodk"), ("fattree:4,3", "osrm3-d")])
+@pytest.mark.parametrize(
+    ("spec", "engine"),
+    [
+        ("fattree:8,2", "dmodk"),
+        ("fattree:4,3", "osrm3-d"),
+        pytest.param("fattree:8,3", "osrm3-d", marks=pytest.mark.nightly),
+    ],
+)
 def test_nothing_is_gained_by_equal_tables(spec: str, engine: str) -> None:
     fabric = from_topology(obliv.topology(spec))
     tables = route(fabric, engine).tables
@@ -385,9 +393,10 @@ def test_routes_are_saved_and_loaded(tmp_path: Path) -> None:
         assert pickle.loads(pickle.dumps(result)) == result
 
 
-def test_engines_that_cannot_be_better_are_not_tried() -> None:
+@pytest.mark.parametrize("spec", ["fattree:4,3", pytest.param("fattree:8,3", marks=pytest.mark.nightly)])
+def test_engines_that_cannot_be_better_are_not_tried(spec: str) -> None:
     for lmc in (0, 2):
-        routed = route(from_topology(obliv.topology("fattree:8,3"), lmc=lmc))
+        routed = route(from_topology(obliv.topology(spec), lmc=lmc))
         assert [attempt.engine for attempt in routed.tried] == ["osrm3-d"]
 
 
