@@ -270,7 +270,7 @@ def test_rates(case: Case, seed: int, kind: str, symmetry: str) -> None:
         check_rates(case, injection, ejection, result)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", ["dor", "o1turn", "romm", "valiant", "shortest", "ecmp"])
 @pytest.mark.parametrize("spec", ["torus:3x2", "mesh:3x2", "ring:5", "torus:3x3"])
 @pytest.mark.parametrize("seed", SEEDS)

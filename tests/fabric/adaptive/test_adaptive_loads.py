@@ -41,6 +41,7 @@ def _made(seed: int, mode: str) -> tuple[FabricRouting, Loads]:
     return routing, loads_by_choices(fabric, groups, _offsets(fabric, routing), mode == "worst")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", ["even", "worst"])
 @pytest.mark.parametrize("seed", range(24))
 def test_loads_are_those_of_all_paths(seed: int, mode: str) -> None:

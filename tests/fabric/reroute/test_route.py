@@ -216,7 +216,7 @@ def test_nothing_is_gained_by_equal_tables(spec: str, engine: str) -> None:
     assert route(fabric, engine, tables, force=True).engine == engine
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("spec", ["fattree:4,2", "fattree:8,2", "fattree:4,3", "eft2:8,6", "xgft:2;4,6;1,3"])
 @pytest.mark.parametrize("missing", range(4))
 def test_no_tables_are_better_than_the_bound(spec: str, missing: int) -> None:

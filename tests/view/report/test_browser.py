@@ -180,6 +180,7 @@ def test_accessibility(small: Path, visit: Any, scheme: str) -> None:
     assert not found, [(rule["id"], rule["nodes"][0]["target"], rule["nodes"][0]["failureSummary"]) for rule in found]
 
 
+@pytest.mark.nightly
 def test_ten_thousand_rows(large: Path, visit: Any) -> None:
     seen: Visit = visit(large)
     page = seen.page
