@@ -126,7 +126,7 @@ def test_kernels_agree_compiled(seed: int) -> None:
     fabric = random_fabric(seed, lmc=2)
     routing = fabric_routing(network(fabric), random_tables(fabric, seed), "spread")
     loads = routing.pair_loads()
-    start, pair, times = loads._entries
+    start, pair, times = loads.entries
     channels = routing.topology.channels
     filled = np.empty_like(pair), np.empty_like(times)
     last = np.full(channels, -1, np.int64)

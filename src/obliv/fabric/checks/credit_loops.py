@@ -14,7 +14,7 @@ from obliv.fabric.kernels.credit_loops import followers
 from obliv.fabric.routes.trace import Traces
 from obliv.kernels import run
 
-__all__ = ["CreditLoops", "credit_loops"]
+__all__ = ["CreditLoops", "credit_loops", "dependencies_of"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,25 @@ def credit_loops(traces: Traces) -> CreditLoops:
     >>> loops.acyclic, len(loops.cycle)
     (False, 5)
     """
+    slots, first, after = dependencies_of(traces)
+    cycle = short_cycle(first, after) or []
+    return CreditLoops(len(after), tuple(int(slots[c]) for c in cycle))
+
+
+def dependencies_of(traces: Traces) -> tuple[Array, Array, Array]:
+    """Return the channel dependency graph of the routes between switches.
+
+    Parameters
+    ----------
+    traces : Traces
+
+    Returns
+    -------
+    slots : int64 array
+        Where each channel between switches begins.
+    first, after : int64 arrays
+        What some route uses right after channel c is ``after[first[c]:first[c + 1]]``.
+    """
     fabric, to = traces.fabric, traces.hops.to
     slots = np.flatnonzero(to >= 0)
     slots = slots[np.isin(fabric.node_of[slots], fabric.switches)]
@@ -82,9 +101,7 @@ def credit_loops(traces: Traces) -> CreditLoops:
     run(followers, 8.0 * traces.code.size, *arrays)
     before, port = np.nonzero(follows)
     at = fabric.first_slot[to[slots[before]]] + port
-    first = starts(np.bincount(before, minlength=len(slots)))
-    cycle = short_cycle(first, channel[at]) or []
-    return CreditLoops(len(before), tuple(int(slots[c]) for c in cycle))
+    return slots, starts(np.bincount(before, minlength=len(slots))), channel[at]
 
 
 def _alone(traces: Traces) -> Array:

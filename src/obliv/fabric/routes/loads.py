@@ -39,8 +39,11 @@ class FabricLoads(PairLoads):
         self.denominator = routes.denominator
 
     @cached_property
-    def _entries(self) -> tuple[Array, Array, Array]:
-        """Where each channel's entries begin, the entries class · endpoints + destination, and how often each."""
+    def entries(self) -> tuple[Array, Array, Array]:
+        """Where the entries of each channel between switches begin, the entries, and how often each crosses it.
+
+        An entry is class · endpoints + destination; where every pair has one route the last array is empty.
+        """
         routes, channels = self.routes, self.topology.channels
         last, cursor = np.full(channels, -1, np.int64), np.zeros(channels, np.int64)
         many, nothing = self.denominator > 1, np.zeros(0, np.uint8)
@@ -66,7 +69,7 @@ class FabricLoads(PairLoads):
     def _between_switches(self, channel: int) -> Weights:
         """Return the numerators on a channel between switches."""
         n = self.terminals
-        start, pair, times = self._entries
+        start, pair, times = self.entries
         part = slice(int(start[channel]), int(start[channel + 1]))
         r, d = np.divmod(pair[part], n)
         rows, counts = np.unique(r, return_counts=True)
@@ -138,7 +141,7 @@ class FabricLoads(PairLoads):
 
     def _bounds_between_switches(self, supply: Array, demand: Array) -> Array:
         """Return the simple bounds of channels between switches, 0 for other channels."""
-        start, pair, times = self._entries
+        start, pair, times = self.entries
         bound = np.zeros(self.topology.channels, np.int64)
         run(bound_channels, 5.0 * len(pair), start, pair, times, self.terminals, self._of_class(supply), demand, bound)
         return bound
@@ -183,7 +186,7 @@ class FabricLoads(PairLoads):
 
     def _sums_between_switches(self, supply: Array) -> Array:
         """Return Σ supply of the source × numerator on channels between switches, 0 for other channels."""
-        start, pair, times = self._entries
+        start, pair, times = self.entries
         total = np.zeros(self.topology.channels, np.int64)
         run(sum_channels, 5.0 * len(pair), start, pair, times, self.terminals, self._of_class(supply), total)
         return total

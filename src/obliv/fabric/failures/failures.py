@@ -1,0 +1,252 @@
+"""The exact worst case of forwarding tables after every single failure, and after given ones."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from obliv._util.progress import Progress, silent
+from obliv._util.text import printable
+from obliv._util.typing import Array
+from obliv.errors import InputError
+from obliv.fabric.analyses.many import provenance_of
+from obliv.fabric.checks.credit_loops import credit_loops
+from obliv.fabric.failures.anew import after_failure, refilled_tables, served_pairs, worst_channel
+from obliv.fabric.failures.intact import intact_tables, room, unit_of
+from obliv.fabric.failures.sets import Failure, every_failure, named_failure
+from obliv.fabric.kernels.failures import Intact, Outcomes, Space, failure_loads
+from obliv.fabric.reroute.engines import ENGINES
+from obliv.fabric.routes.classes import Offset
+from obliv.fabric.routes.routing import FabricRouting
+from obliv.fabric.routes.trace import Ending
+from obliv.kernels import run
+from obliv.results.fabric.failures import FailureRow, Failures, FailureState
+
+__all__ = ["failures"]
+
+_BLOCK = 64  # failures between two looks at an interrupt
+
+
+def failures(
+    routing: FabricRouting,
+    *,
+    of: str = "cables",
+    fail: Sequence[str] = (),
+    repair: str = "keep",
+    offset: Offset = "0",
+    progress: Progress | None = None,
+) -> Failures:
+    """Return the exact worst case of forwarding tables after every single failure.
+
+    Parameters
+    ----------
+    routing : FabricRouting
+        Pairs whose packets do not arrive before a failure are left out.
+    of : {"cables", "lanes", "switches"}
+        What fails: every cable between switches, all parallel cables between two switches together, every switch.
+    fail : sequence of str, optional
+        What fails together instead: cables as ``NAME/PORT``, switches as ``NAME``.
+    repair : str
+        What happens to the tables. ``keep``: packets over what failed are lost. ``refill``: only switches that lost a
+        port choose another one, see Notes. Or an engine of :func:`obliv.fabric.route`, which routes what is left anew.
+    offset : str, int or sequence of int
+        Which LID of a destination sources use; as the routing was made with.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+
+    Returns
+    -------
+    Failures
+        Exact. Hosts at a switch that fails reach nobody.
+
+    Raises
+    ------
+    InputError
+        If there is no such kind, cable, switch or engine.
+
+    Notes
+    -----
+    With ``refill`` a switch replaces the port for each LID, in the order of the LIDs, that the port delivered before.
+    Ports from where the tables of the other switches lead there without anything that failed come into question: the
+    one with the shortest way, of equals the one that the switch uses for the fewest LIDs of hosts, then the lowest.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> routing = obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2)))
+    >>> after = obliv.fabric.failures(routing, repair="refill")
+    >>> after.before.channel_load, after.worst_load, after.most_lost
+    (Fraction(2, 1), Fraction(2, 1), 6)
+    """
+    began = time.perf_counter()
+    step = progress or silent
+    if repair not in ("keep", "refill", "auto", *ENGINES):
+        names = ", ".join(ENGINES)
+        raise InputError(f"--repair {printable(repair[:40])!r}: choose keep, refill, or an engine: auto, {names}")
+    topology = routing.topology
+    sets = [named_failure(topology, fail)] if fail else every_failure(topology, of)
+    step("tables before a failure", 0.0)
+    rows, before = _solved(routing, offset, sets, repair, step)
+    return Failures(
+        topology=topology.spec,
+        routing=routing.spec,
+        provenance=provenance_of(routing, began),
+        of="given" if fail else of,
+        repair=repair,
+        before=before,
+        failures=tuple(sorted(rows, key=lambda row: row.rank, reverse=True)),
+        notes=topology.notes + routing.notes,
+        subject=routing,
+    )
+
+
+def _solved(
+    routing: FabricRouting, offset: Offset, sets: list[Failure], repair: str, step: Progress
+) -> tuple[list[FailureRow], FailureState]:
+    """Return what each failure does, and the state before; all at once where the tables allow it."""
+    traces = routing.routes.traces
+    loop = not credit_loops(traces).acyclic
+    at_once = _at_once(routing, sets) and repair in ("keep", "refill")
+    if not at_once:
+        load, channel = worst_channel(routing)
+        before = FailureState(load, channel, routing.skipped, loop)
+        rows = []
+        for done, failure in enumerate(sets):
+            step("failures", done / len(sets))
+            tables = None
+            if repair == "refill":
+                channels = _channels(routing, failure)
+                intact, space = intact_tables(routing, len(channels))
+                tables = refilled_tables(routing, failure, channels, intact, space)
+            rows.append(after_failure(routing, offset, failure, repair, tables))
+        return rows, before
+    certain = not loop and not (traces.code == Ending.LOOP).any()  # what a failure leaves of the routes has no loop
+    return _many(routing, offset, sets, repair, certain, loop, step)
+
+
+def _at_once(routing: FabricRouting, sets: list[Failure]) -> bool:
+    """Return whether pairs have one route, hosts send alike, and no cable of a host fails."""
+    topology = routing.topology
+    slots = np.array([slot for failure in sets for slot in failure.slots], np.int64)
+    at_host = topology.at_host[topology.channel_of[slots]]
+    return routing.routes.denominator == 1 and topology.unit_rates and not at_host.any()
+
+
+def _channels(routing: FabricRouting, failure: Failure) -> list[int]:
+    """Return the channels between switches of a failure, both directions of every cable."""
+    topology = routing.topology
+    slots = np.array(failure.slots, np.int64)
+    both = np.stack([slots, topology.fabric.ports.peer[slots]], axis=1).ravel()
+    channels: list[int] = topology.channel_of[both].tolist()
+    return channels
+
+
+def _many(
+    routing: FabricRouting, offset: Offset, sets: list[Failure], repair: str, certain: bool, loop: bool, step: Progress
+) -> tuple[list[FailureRow], FailureState]:
+    """Return what each failure does by the changed channels alone."""
+    topology, arrays = routing.topology, routing.routes.arrays
+    groups = [_channels(routing, failure) for failure in sets]
+    first = np.zeros(len(groups) + 1, np.int64)
+    np.cumsum([len(group) for group in groups], out=first[1:])
+    gone = np.array([c for group in groups for c in group], np.int64)
+    step("worst load of every channel", 0.0)
+    intact, space = intact_tables(routing, int(np.diff(first).max(initial=1)))
+    count = len(sets)
+    outcomes = Outcomes(
+        np.zeros(count, np.int64),
+        np.zeros(count, np.int64),
+        np.full(count, -1, np.int64),
+        np.zeros(count, np.bool_),
+        np.zeros(count, np.int64),
+    )
+    done = 0
+    while done < count:
+        step("failures", done / count)
+        block = np.arange(done, min(done + _BLOCK, count))
+        entries = float((intact.start[gone + 1] - intact.start[gone]).mean()) * len(block)
+        many = run(failure_loads, 100.0 * entries, first, gone, block, repair == "refill", arrays, intact, space, outcomes)
+        done += many
+        if many < len(block):
+            space = room(space, 2 * len(space.added))
+    unit = unit_of(routing)
+    own = _own_cable(routing)
+    served = served_pairs(routing)
+    rows = []
+    for f, failure in enumerate(sets):
+        lost = int(outcomes.lost[f]) + _local_pairs(routing, failure)
+        load, channel = Fraction(int(outcomes.load[f]), unit), int(outcomes.channel[f])
+        name = topology.cable(channel).ends if channel >= 0 else ""
+        if load < 1 and lost < served:
+            load, name = Fraction(1), own
+        checked: bool | None = False
+        if not certain or outcomes.turned[f]:
+            checked = _loop(routing, failure, repair, groups[f], intact, space, offset)
+        rows.append(FailureRow(failure.name, lost, load, name, checked))
+    return rows, _before(routing, intact, unit, own, served, loop)
+
+
+def _before(routing: FabricRouting, intact: Intact, unit: int, own: str, served: int, loop: bool) -> FailureState:
+    """Return the state of the tables before a failure."""
+    worst = int(intact.order[0]) if len(intact.order) else -1
+    load = Fraction(int(intact.load[worst]), unit) if worst >= 0 else Fraction(0)
+    name = routing.topology.cable(worst).ends if load else ""
+    if load < 1 and served:
+        load, name = Fraction(1), own
+    return FailureState(load, name, routing.skipped, loop)
+
+
+def _own_cable(routing: FabricRouting) -> str:
+    """Return the words for the cable of a host, which carries 1 where a host reaches anybody."""
+    return "a host's own cable"
+
+
+def _local_pairs(routing: FabricRouting, failure: Failure) -> int:
+    """Return the number of pairs at a failed switch whose packets took no cable between switches."""
+    routes = routing.routes
+    to, ends = routes.traces.hops.to, routes.traces.ends
+    total = 0
+    for node in failure.switches:
+        beside = np.flatnonzero(routing.topology.fabric.node_of[routing.topology.fabric.ports.peer[ends]] == node)
+        for d in beside.tolist():
+            for r in np.unique(routes.class_of[beside]).tolist():
+                if _stays(routing, r, d, to):
+                    sources = beside[routes.class_of[beside] == r]
+                    total += len(sources) - int((sources == d).sum())
+    return total
+
+
+def _stays(routing: FabricRouting, r: int, d: int, to: Array) -> bool:
+    """Return whether the packets of a class go from its switch straight to a destination."""
+    routes = routing.routes
+    hops = routes.traces.hops
+    node, lid = int(routes.traces.leaf[routes.leaf[r]]), int(routes.traces.lid[routes.columns(r, d)[0]])
+    if hops.row[node] < 0 or not 0 < lid < len(hops.out):
+        return False
+    slot = int(hops.first[node]) + int(hops.out[lid, hops.row[node]])
+    return slot < int(hops.first[node + 1]) and int(to[slot]) == -3 - d
+
+
+def _loop(
+    routing: FabricRouting,
+    failure: Failure,
+    repair: str,
+    channels: list[int],
+    intact: Intact,
+    space: Space,
+    offset: Offset,
+) -> bool:
+    """Return whether the tables have a credit loop after a failure, from the whole dependency graph."""
+    from obliv.fabric.failures.anew import kept_tables
+    from obliv.fabric.failures.sets import without
+    from obliv.fabric.routes.trace import trace_all
+
+    tables = routing.routes.tables
+    if repair == "refill":
+        tables = refilled_tables(routing, failure, channels, intact, space)
+    fabric = without(routing.topology.fabric, failure)
+    traces = trace_all(fabric, kept_tables(tables, failure), routing.topology.ends)
+    return not credit_loops(traces).acyclic
