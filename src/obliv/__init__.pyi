@@ -60,6 +60,7 @@ from obliv.results import FabricJob as FabricJob
 from obliv.results import FabricRoute as FabricRoute
 from obliv.results import FabricThroughput as FabricThroughput
 from obliv.results import FabricWorst as FabricWorst
+from obliv.results import Failures as Failures
 from obliv.results import Instance as Instance
 from obliv.results import Locality as Locality
 from obliv.results import Moves as Moves

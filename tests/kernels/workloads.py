@@ -180,6 +180,8 @@ def fabrics(folder: Path, seed: int) -> None:
     for pattern in ("alltoall", "hierarchical"):
         order = f"--order {folder}/ranks --effort 0.003 --seed {seed}"
         command(f"fabric job {net} --lft {lft} --hosts {folder}/hosts --pattern {pattern} {order}")
+    command(f"fabric failures {net} --lft {lft} --repair refill")
+    command(f"fabric failures {net} --lft {lft} --of switches")
     lines = lft.read_text().splitlines(keepends=True)
     holes = np.random.default_rng(seed).integers(0, 25, len(lines))
     lft.write_text("".join(line for line, hole in zip(lines, holes, strict=True) if hole or "0x00" not in line[:4]))

@@ -9,6 +9,7 @@ from obliv.fabric.analyses.shifts import shifts as shifts
 from obliv.fabric.analyses.throughput import throughput as throughput
 from obliv.fabric.analyses.worst import worst as worst
 from obliv.fabric.checks.check import check as check
+from obliv.fabric.failures.failures import failures as failures
 from obliv.fabric.files.ar_info import read_ar_info as read_ar_info
 from obliv.fabric.files.export import export as export
 from obliv.fabric.files.export import to_networkx as to_networkx

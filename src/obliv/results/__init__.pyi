@@ -30,6 +30,7 @@ from obliv.results.designs.pareto import Pareto as Pareto
 from obliv.results.designs.ratio import RatioDesign as RatioDesign
 from obliv.results.explanation import Explanation as Explanation
 from obliv.results.fabric.check import FabricCheck as FabricCheck
+from obliv.results.fabric.failures import Failures as Failures
 from obliv.results.fabric.job import FabricJob as FabricJob
 from obliv.results.fabric.route import FabricRoute as FabricRoute
 from obliv.results.fabric.throughput import FabricThroughput as FabricThroughput

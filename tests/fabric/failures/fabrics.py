@@ -17,7 +17,15 @@ from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
 
-_SPECS = ("fattree:4,2", "xgft:2;2,2;1,2", "torus:3x3", "mesh:3x2", "ring:5", "complete:4", "fattree:4,2", "hypercube:3")
+_SPECS = (
+    "fattree:4,2",
+    "xgft:2;2,2;1,2",
+    "torus:3x3",
+    "mesh:3x2",
+    "ring:5",
+    "complete:4",
+    "hypercube:3",
+)
 
 
 def drawn(seed: int) -> tuple[FabricRouting, str, str, str]:

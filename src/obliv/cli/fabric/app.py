@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import typer
 
-from obliv.cli.fabric import average, bisection, check, export, generate, job, ratio, route, shifts, throughput, worst
+from obliv.cli.fabric import (
+    average,
+    bisection,
+    check,
+    export,
+    failures,
+    generate,
+    job,
+    ratio,
+    route,
+    shifts,
+    throughput,
+    worst,
+)
 from obliv.cli.options import flat
 
 __all__ = ["app"]
@@ -22,6 +35,7 @@ for verb in (
     worst.worst,
     ratio.ratio,
     throughput.throughput,
+    failures.failures,
     job.job,
     average.average,
     bisection.bisection,

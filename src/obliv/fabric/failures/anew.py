@@ -17,7 +17,7 @@ from obliv.fabric.reroute.route import route
 from obliv.fabric.routes.classes import Offset
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
-from obliv.fabric.tables import NONE, Tables
+from obliv.fabric.tables import Tables
 from obliv.fabric.topology import network
 from obliv.kernels import run
 from obliv.results.fabric.failures import FailureRow
@@ -37,7 +37,9 @@ def kept_tables(tables: Tables, failure: Failure) -> Tables:
     return replace(tables, switch=tables.switch[left], out=tables.out[left], line=tables.line[left])
 
 
-def refilled_tables(routing: FabricRouting, failure: Failure, channels: list[int], intact: Intact, space: Space) -> Tables:
+def refilled_tables(
+    routing: FabricRouting, failure: Failure, channels: list[int], intact: Intact, space: Space
+) -> Tables:
     """Return the tables in which switches that lost a port have chosen another, where one leads on."""
     routes, tables = routing.routes, routing.routes.tables
     out = tables.out.copy()
@@ -104,7 +106,7 @@ def worst_channel(routing: FabricRouting) -> tuple[Fraction, str]:
 
 
 def _without_hosts(fabric: Fabric, failure: Failure) -> Fabric:
-    """Return a fabric in which the switches that failed have no cables at all, since engines route all that is there."""
+    """Return a fabric in which the switches that failed have no cables at all: engines route all that is there."""
     peer = fabric.ports.peer.copy()
     for node in failure.switches:
         own = np.arange(fabric.first_slot[node], fabric.first_slot[node + 1])

@@ -14,20 +14,21 @@ from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.fabric.analyses.many import provenance_of
 from obliv.fabric.checks.credit_loops import credit_loops
-from obliv.fabric.failures.anew import after_failure, refilled_tables, served_pairs, worst_channel
+from obliv.fabric.failures.anew import after_failure, kept_tables, refilled_tables, served_pairs, worst_channel
 from obliv.fabric.failures.intact import intact_tables, room, unit_of
-from obliv.fabric.failures.sets import Failure, every_failure, named_failure
+from obliv.fabric.failures.sets import Failure, every_failure, named_failure, without
 from obliv.fabric.kernels.failures import Intact, Outcomes, Space, failure_loads
 from obliv.fabric.reroute.engines import ENGINES
 from obliv.fabric.routes.classes import Offset
 from obliv.fabric.routes.routing import FabricRouting
-from obliv.fabric.routes.trace import Ending
+from obliv.fabric.routes.trace import Ending, trace_all
 from obliv.kernels import run
 from obliv.results.fabric.failures import FailureRow, Failures, FailureState
 
 __all__ = ["failures"]
 
 _BLOCK = 64  # failures between two looks at an interrupt
+_OWN = "a host's own cable"  # it carries 1 where a host reaches anybody
 
 
 def failures(
@@ -124,7 +125,7 @@ def _solved(
             rows.append(after_failure(routing, offset, failure, repair, tables))
         return rows, before
     certain = not loop and not (traces.code == Ending.LOOP).any()  # what a failure leaves of the routes has no loop
-    return _many(routing, offset, sets, repair, certain, loop, step)
+    return _many(routing, sets, repair, certain, loop, step)
 
 
 def _at_once(routing: FabricRouting, sets: list[Failure]) -> bool:
@@ -145,7 +146,7 @@ def _channels(routing: FabricRouting, failure: Failure) -> list[int]:
 
 
 def _many(
-    routing: FabricRouting, offset: Offset, sets: list[Failure], repair: str, certain: bool, loop: bool, step: Progress
+    routing: FabricRouting, sets: list[Failure], repair: str, certain: bool, loop: bool, step: Progress
 ) -> tuple[list[FailureRow], FailureState]:
     """Return what each failure does by the changed channels alone."""
     topology, arrays = routing.topology, routing.routes.arrays
@@ -168,12 +169,13 @@ def _many(
         step("failures", done / count)
         block = np.arange(done, min(done + _BLOCK, count))
         entries = float((intact.start[gone + 1] - intact.start[gone]).mean()) * len(block)
-        many = run(failure_loads, 100.0 * entries, first, gone, block, repair == "refill", arrays, intact, space, outcomes)
+        many = run(
+            failure_loads, 100.0 * entries, first, gone, block, repair == "refill", arrays, intact, space, outcomes
+        )
         done += many
         if many < len(block):
             space = room(space, 2 * len(space.added))
     unit = unit_of(routing)
-    own = _own_cable(routing)
     served = served_pairs(routing)
     rows = []
     for f, failure in enumerate(sets):
@@ -181,27 +183,22 @@ def _many(
         load, channel = Fraction(int(outcomes.load[f]), unit), int(outcomes.channel[f])
         name = topology.cable(channel).ends if channel >= 0 else ""
         if load < 1 and lost < served:
-            load, name = Fraction(1), own
+            load, name = Fraction(1), _OWN
         checked: bool | None = False
-        if not certain or outcomes.turned[f]:
-            checked = _loop(routing, failure, repair, groups[f], intact, space, offset)
+        if not certain or outcomes.looping[f]:
+            checked = _loop(routing, failure, repair, groups[f], intact, space)
         rows.append(FailureRow(failure.name, lost, load, name, checked))
-    return rows, _before(routing, intact, unit, own, served, loop)
+    return rows, _before(routing, intact, unit, served, loop)
 
 
-def _before(routing: FabricRouting, intact: Intact, unit: int, own: str, served: int, loop: bool) -> FailureState:
+def _before(routing: FabricRouting, intact: Intact, unit: int, served: int, loop: bool) -> FailureState:
     """Return the state of the tables before a failure."""
     worst = int(intact.order[0]) if len(intact.order) else -1
     load = Fraction(int(intact.load[worst]), unit) if worst >= 0 else Fraction(0)
     name = routing.topology.cable(worst).ends if load else ""
     if load < 1 and served:
-        load, name = Fraction(1), own
+        load, name = Fraction(1), _OWN
     return FailureState(load, name, routing.skipped, loop)
-
-
-def _own_cable(routing: FabricRouting) -> str:
-    """Return the words for the cable of a host, which carries 1 where a host reaches anybody."""
-    return "a host's own cable"
 
 
 def _local_pairs(routing: FabricRouting, failure: Failure) -> int:
@@ -237,13 +234,8 @@ def _loop(
     channels: list[int],
     intact: Intact,
     space: Space,
-    offset: Offset,
 ) -> bool:
     """Return whether the tables have a credit loop after a failure, from the whole dependency graph."""
-    from obliv.fabric.failures.anew import kept_tables
-    from obliv.fabric.failures.sets import without
-    from obliv.fabric.routes.trace import trace_all
-
     tables = routing.routes.tables
     if repair == "refill":
         tables = refilled_tables(routing, failure, channels, intact, space)

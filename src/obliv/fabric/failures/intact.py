@@ -7,7 +7,7 @@ from math import lcm
 
 import numpy as np
 
-from obliv._util.arrays import starts
+from obliv._util.arrays import grouped, starts
 from obliv._util.typing import Array
 from obliv.fabric.checks.credit_loops import dependencies_of
 from obliv.fabric.kernels.failures import Intact, Space, intact_loads
@@ -37,6 +37,7 @@ def intact_tables(routing: FabricRouting, most: int) -> tuple[Intact, Space]:
     start, pair, _ = loads.entries
     channels, classes, ends = topology.channels, routes.classes, loads.terminals
     speeds, unit = topology.bandwidth or (Fraction(1),) * channels, unit_of(routing)
+    layer, first_after, after = _dependencies(routing)
     slot_of = topology.slot_of.astype(np.int64)
     intact = Intact(
         start=start,
@@ -47,7 +48,9 @@ def intact_tables(routing: FabricRouting, most: int) -> tuple[Intact, Space]:
         load=np.zeros(channels, np.int64),
         order=np.arange(channels),
         rank=np.arange(channels),
-        layer=_layers(routing),
+        layer=layer,
+        first_after=first_after,
+        after=after,
         slot_of=slot_of,
         tail_of=topology.fabric.node_of[slot_of].astype(np.int64),
     )
@@ -61,6 +64,9 @@ def intact_tables(routing: FabricRouting, most: int) -> tuple[Intact, Space]:
         next_added=np.empty(1024, np.int32),
         added=np.empty(1024, np.int64),
         touched=np.empty(channels, np.int64),
+        first_new=np.full(channels, -1, np.int32),
+        next_new=np.empty(1024, np.int32),
+        new=np.empty(1024, np.int32),
     )
     run(intact_loads, 50.0 * len(pair), intact, space, ends)
     order = np.argsort(-intact.load, kind="stable")
@@ -71,13 +77,19 @@ def intact_tables(routing: FabricRouting, most: int) -> tuple[Intact, Space]:
 
 def room(space: Space, size: int) -> Space:
     """Return the same space with room for longer lists of changed routes."""
-    return space._replace(next_added=np.empty(size, np.int32), added=np.empty(size, np.int64))
+    next_added, next_new, new = (np.empty(size, np.int32) for _ in range(3))
+    return space._replace(next_added=next_added, added=np.empty(size, np.int64), next_new=next_new, new=new)
 
 
-def _layers(routing: FabricRouting) -> Array:
-    """Return a number for every channel that rises along each dependency; 0 everywhere if some form a cycle."""
+def _dependencies(routing: FabricRouting) -> tuple[Array, Array, Array]:
+    """Return a number for every channel that rises along each dependency, and what comes right after each channel.
+
+    The numbers are 0 if some dependencies form a cycle.
+    """
     topology = routing.topology
     slots, first, after = dependencies_of(routing.routes.traces)
+    channel = topology.channel_of[slots]
+    before = np.repeat(np.arange(len(slots)), np.diff(first))
     layer = np.zeros(len(slots), np.int32)
     waiting = np.bincount(after, minlength=len(slots))
     ready, at, left = np.flatnonzero(waiting == 0), 0, len(slots)
@@ -90,5 +102,6 @@ def _layers(routing: FabricRouting) -> Array:
         waiting -= np.bincount(heads, minlength=len(slots))
         ready, at = np.unique(heads[waiting[heads] == 0]), at + 1
     found = np.zeros(topology.channels, np.int32)
-    found[topology.channel_of[slots]] = layer if not left else 0
-    return found
+    found[channel] = layer if not left else 0
+    first_after, order = grouped(channel[before], topology.channels)
+    return found, first_after, channel[after[order]]

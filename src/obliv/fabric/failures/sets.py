@@ -157,7 +157,9 @@ def _named(fabric: Fabric, name: str) -> tuple[int, int | None]:
         wanted = head if cut or slash else name
         near = get_close_matches(wanted, sorted({text.strip() for text in fabric.nodes.description}), 3)
         hint = f": did you mean {', '.join(safe(text) for text in near)}?" if near else ""
-        raise InputError(f"--fail {printable(name[:80])!r}: no such node; write NAME/PORT or the name of a switch{hint}")
+        raise InputError(
+            f"--fail {printable(name[:80])!r}: no such node: write NAME/PORT or the name of a switch{hint}"
+        )
     if len(found) > 1:
         idents = ", ".join(safe(fabric.nodes.ident[node]) for node in found[:3])
         raise InputError(f"--fail {printable(name[:80])!r}: {len(found)} nodes have this name: use {idents}")
@@ -166,4 +168,6 @@ def _named(fabric: Fabric, name: str) -> tuple[int, int | None]:
 
 def _nodes(fabric: Fabric, text: str) -> list[int]:
     by_ident = [node for node, ident in enumerate(fabric.nodes.ident) if ident == text]
-    return by_ident or [v for v, description in enumerate(fabric.nodes.description) if description.strip() == text.strip()]
+    return by_ident or [
+        v for v, description in enumerate(fabric.nodes.description) if description.strip() == text.strip()
+    ]

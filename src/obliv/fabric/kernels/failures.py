@@ -34,6 +34,8 @@ class Intact(NamedTuple):
         The channels by falling load, and the place of every channel among them.
     layer : int32 array, shape (channels,)
         A number that rises along every dependency of the tables, if they have no credit loop.
+    first_after, after : int64 arrays
+        What some route uses right after channel c is ``after[first_after[c]:first_after[c + 1]]``.
     slot_of, tail_of : int64 arrays, shape (channels,)
         The port where each channel begins, and the node of the fabric.
     """
@@ -47,6 +49,8 @@ class Intact(NamedTuple):
     order: Array
     rank: Array
     layer: Array
+    first_after: Array
+    after: Array
     slot_of: Array
     tail_of: Array
 
@@ -69,6 +73,10 @@ class Space(NamedTuple):
     next_added, added : int64 arrays
         As many as may be needed; the kernel stops where they do not suffice.
     touched : int64 array, shape (channels,)
+    first_new : int32 array, shape (channels,)
+        -1, or the first of a list of channels that come right after the channel now; ``next_new`` follows it.
+    next_new, new : int32 arrays
+        As long as `added`.
     """
 
     failed: Array
@@ -80,6 +88,9 @@ class Space(NamedTuple):
     next_added: Array
     added: Array
     touched: Array
+    first_new: Array
+    next_new: Array
+    new: Array
 
 
 class Search(NamedTuple):
@@ -88,7 +99,7 @@ class Search(NamedTuple):
     owner: Array  # of every destination: the class that it is matched with, -1
     reached: Array  # of every destination: the class from which the search came, -1
     seen: Array  # destinations
-    count: Array  # of every class
+    taken: Array  # of every class: its destinations
     came: Array  # of every class: the destination by which the search came, -1; -2 where it did not
     begin: Array  # of every class: its first entry
     end: Array
@@ -106,8 +117,8 @@ class Outcomes(NamedTuple):
         The largest load of a channel between switches, in the units of :class:`Intact`.
     channel : int64 array
         The first channel that has it, among those that the failure leaves as they were if possible; -1 for none.
-    turned : bool array
-        Whether a new route takes channels against the order of ``layer``.
+    looping : bool array
+        Whether the new routes may close a credit loop with the old ones, lost ones included.
     solved : int64 array
         Number of channels that were solved.
     """
@@ -115,7 +126,7 @@ class Outcomes(NamedTuple):
     lost: Array
     load: Array
     channel: Array
-    turned: Array
+    looping: Array
     solved: Array
 
 
@@ -178,7 +189,7 @@ def augmented(root: int, stamp: int, channel: int, intact: Intact, space: Space,
                 q = search.reached[d]
                 search.owner[d] = q
                 d = search.came[q]
-            search.count[root] += 1
+            search.taken[root] += 1
             for x in range(before, seen):
                 search.reached[search.seen[x]] = -1
             for x in range(filled):
@@ -205,7 +216,7 @@ def matching(channel: int, stamp: int, intact: Intact, space: Space, search: Sea
         search.end[r] = e + 1
         if stamp and intact.matched[e] and space.stamp[p] != stamp:
             search.owner[p % ends] = r
-            search.count[r] += 1
+            search.taken[r] += 1
             total += 1
     seen = 0
     e = first
@@ -217,7 +228,7 @@ def matching(channel: int, stamp: int, intact: Intact, space: Space, search: Sea
         else:
             r = int(space.added[extra]) // ends
             extra = int(space.next_added[extra])
-        while search.count[r] < intact.size[r] and search.came[r] == -2:
+        while search.taken[r] < intact.size[r] and search.came[r] == -2:
             found = augmented(r, stamp, channel, intact, space, search, seen)
             if found < 0:
                 total += 1
@@ -239,7 +250,7 @@ def matching(channel: int, stamp: int, intact: Intact, space: Space, search: Sea
         r, d = p // ends, p % ends
         search.owner[d] = -1
         search.reached[d] = -1
-        search.count[r] = 0
+        search.taken[r] = 0
         search.came[r] = -2
         search.begin[r] = 0
         search.end[r] = 0
@@ -347,9 +358,63 @@ def walk(r: int, d: int, k: int, changed: bool, intact: Intact, routes: RouteArr
 @kernel
 def among(c: int, path: Array, n: int) -> bool:
     """Return whether a channel is one of the first n of a path."""
-    for x in range(n):
+    for x in range(n):  # noqa: SIM110 - kernels have no generators
         if path[x] == c:
             return True
+    return False
+
+
+@kernel
+def follows_anew(before: int, after: int, intact: Intact, space: Space) -> bool:
+    """Return whether no route so far uses a channel right after another one."""
+    for x in range(intact.first_after[before], intact.first_after[before + 1]):
+        if intact.after[x] == after:
+            return False
+    x = space.first_new[before]
+    while x >= 0:
+        if space.new[x] == after:
+            return False
+        x = space.next_new[x]
+    return True
+
+
+@kernel
+def closes(intact: Intact, space: Space) -> bool:
+    """Return whether old and new dependencies together have a cycle, when the old ones have none.
+
+    Every cycle contains a dependency against the order of ``layer``, and is met in a search from its head.
+    """
+    channels = len(space.first_new)
+    state = np.zeros(channels, np.int8)  # 1: on the path, 2: done
+    old, new = np.zeros(channels, np.int64), np.zeros(channels, np.int64)
+    stack = np.empty(channels, np.int64)
+    for tail in range(channels):
+        turn = space.first_new[tail]
+        while turn >= 0:
+            root = space.new[turn]
+            turn = space.next_new[turn]
+            if state[root] or intact.layer[tail] < intact.layer[root]:
+                continue
+            stack[0], depth = root, 1
+            state[root], old[root], new[root] = 1, intact.first_after[root], space.first_new[root]
+            while depth:
+                c = stack[depth - 1]
+                if old[c] < intact.first_after[c + 1]:
+                    h = int(intact.after[old[c]])
+                    old[c] += 1
+                elif new[c] >= 0:
+                    h = int(space.new[new[c]])
+                    new[c] = space.next_new[new[c]]
+                else:
+                    state[c] = 2
+                    depth -= 1
+                    continue
+                if state[h] == 1:
+                    return True
+                if state[h] == 0:
+                    stack[depth] = h
+                    depth += 1
+                    state[h], old[h], new[h] = 1, intact.first_after[h], space.first_new[h]
     return False
 
 
@@ -397,7 +462,7 @@ def failure_loads(
             for i in range(count):
                 replace_port(i, gone[begin + i], intact, routes, space, uses)
         lost, listed, touched, short = 0, 0, 0, False
-        turned = False
+        news, turned = 0, False
         for i in range(count):
             c = gone[begin + i]
             for e in range(intact.start[c], intact.start[c + 1]):
@@ -428,8 +493,12 @@ def failure_loads(
                     space.next_added[listed] = space.first_added[h]
                     space.first_added[h] = listed
                     listed += 1
-                    if x and intact.layer[new[x - 1]] >= intact.layer[h]:
-                        turned = True
+                    if x and follows_anew(new[x - 1], h, intact, space):
+                        space.new[news] = h
+                        space.next_new[news] = space.first_new[new[x - 1]]
+                        space.first_new[new[x - 1]] = news
+                        news += 1
+                        turned = turned or intact.layer[new[x - 1]] >= intact.layer[h]
                     if not among(h, old, a):
                         if space.less[h] + space.more[h] == 0:
                             space.touched[touched] = h
@@ -452,6 +521,7 @@ def failure_loads(
                 load = matching(c, stamp, intact, space, search) * intact.unit[c]
                 if load > best:
                     best, hot = load, c
+        looping = turned and not short and closes(intact, space)
         for x in range(touched):
             space.less[space.touched[x]] = 0
             space.more[space.touched[x]] = 0
@@ -466,11 +536,12 @@ def failure_loads(
                     space.stamp[p] = 0
         for c in range(len(space.first_added)):
             space.first_added[c] = -1
+            space.first_new[c] = -1
         if short:
             return done
         outcomes.lost[f] = lost
         outcomes.load[f] = best
         outcomes.channel[f] = hot
-        outcomes.turned[f] = turned
+        outcomes.looping[f] = looping
         outcomes.solved[f] = solved
     return len(failures)

@@ -14,7 +14,7 @@ from obliv.results.format import shown
 
 __all__ = ["FailureRow", "FailureState", "Failures"]
 
-_LISTED = 10  # failures in the short form
+_LISTED = 2  # failures in the short form
 
 
 @dataclass(frozen=True)
@@ -93,15 +93,17 @@ class Failures(Result):
     >>> import obliv
     >>> routing = obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2)))
     >>> obliv.fabric.failures(routing)
-    fabric-failures: lft:dmodk on fabric:fattree:4,2
+    failures: lft:dmodk on fabric:fattree:4,2
       failures      8 cables, tables: keep
       before        worst load 2
       largest load  2
       most lost     12 pairs
-      rank 1        12 pairs lost, worst load 2   switch((0),0) port 1 - switch((0),1) port 3
+      rank 1        12 pairs lost, worst load 2   switch((0),1) port 3 - switch((0),0) port 1
+      rank 2        12 pairs lost, worst load 2   switch((0),1) port 4 - switch((1),0) port 1
+                    and 6 more, all in --format csv
     """
 
-    kind: ClassVar[str] = "fabric-failures"
+    kind: ClassVar[str] = "failures"
     table: ClassVar[str] = "failures"
 
     of: str = "cables"

@@ -1,0 +1,58 @@
+"""``obliv fabric failures``: the exact worst case after every single failure."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from obliv.cli.fabric.reading import TablesFiles
+from obliv.cli.output import Answer, progress, require_outputs, say
+
+__all__ = ["failures"]
+
+
+def failures(
+    files: TablesFiles,
+    *,
+    of: Annotated[
+        str, typer.Option("--of", help="What fails: each of the cables, of the lanes (parallel cables) or switches.")
+    ] = "cables",
+    fail: Annotated[
+        list[str] | None,
+        typer.Option("--fail", metavar="NAME/PORT", help="Fail this cable, or the switch NAME, instead; repeat."),
+    ] = None,
+    repair: Annotated[
+        str,
+        typer.Option(
+            "--repair",
+            help="Tables after a failure: keep, refill (switches that lost a port choose another), or an engine of "
+            "obliv fabric route, such as updown.",
+        ),
+    ] = "keep",
+    answer: Answer,
+) -> None:
+    """Find the exact worst case after each single failure, the most harmful first.
+
+    Failures are ranked by credit loops, then lost pairs, then the worst load. Cables are those between switches.
+
+    Example: obliv fabric failures ibnetdiscover.txt --lft opensm-lfts.dump --repair refill
+
+    Example: obliv fabric failures ibnetdiscover.txt --lft opensm-lfts.dump --fail leaf3/17
+    """
+    import obliv.fabric
+
+    require_outputs(answer.output, inputs=files.inputs)
+    with answer.best_so_far():
+        with progress() as step:
+            result = obliv.fabric.failures(
+                files.routing(True, notes=False),
+                of=of,
+                fail=fail or (),
+                repair=repair,
+                offset=files.offset,
+                progress=step,
+            )
+        for note in result.notes if answer.format == "csv" else ():  # the other formats contain them
+            say(note)
+        answer.show(result)
