@@ -9,7 +9,6 @@ from obliv.fabric.analyses.shifts import shifts as shifts
 from obliv.fabric.analyses.throughput import throughput as throughput
 from obliv.fabric.analyses.worst import worst as worst
 from obliv.fabric.checks.check import check as check
-from obliv.fabric.failures.failures import failures as failures
 from obliv.fabric.files.ar_info import read_ar_info as read_ar_info
 from obliv.fabric.files.export import export as export
 from obliv.fabric.files.export import to_networkx as to_networkx
@@ -36,6 +35,7 @@ from obliv.fabric.lanes.read import Lanes as Lanes
 from obliv.fabric.lanes.read import read_lanes as read_lanes
 from obliv.fabric.model import Fabric as Fabric
 from obliv.fabric.model import Finding as Finding
+from obliv.fabric.outages.every import failures as failures
 from obliv.fabric.reroute.route import route as route
 from obliv.fabric.routes.routing import routing as routing
 from obliv.fabric.routes.trace import trace as trace

@@ -9,9 +9,9 @@ from tests.fabric.damage import relabelled, without
 
 import obliv
 from obliv.errors import InputError
-from obliv.fabric.failures.sets import every_failure
 from obliv.fabric.generate.from_topology import from_topology
 from obliv.fabric.lids import with_lids
+from obliv.fabric.outages.sets import every_failure
 from obliv.fabric.reroute.route import route
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.fabric.failures import brute, fabrics
+from tests.fabric.outages import brute, fabrics
 
-from obliv.fabric.failures.failures import failures
-from obliv.fabric.failures.sets import every_failure
+from obliv.fabric.outages.every import failures
+from obliv.fabric.outages.sets import every_failure
 from obliv.fabric.routes.routing import FabricRouting
 
 

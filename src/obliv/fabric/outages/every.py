@@ -14,10 +14,10 @@ from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.fabric.analyses.many import provenance_of
 from obliv.fabric.checks.credit_loops import credit_loops
-from obliv.fabric.failures.anew import after_failure, kept_tables, refilled_tables, served_pairs, worst_channel
-from obliv.fabric.failures.intact import intact_tables, room, unit_of
-from obliv.fabric.failures.sets import Failure, every_failure, named_failure, without
 from obliv.fabric.kernels.failures import Intact, Outcomes, Space, failure_loads
+from obliv.fabric.outages.anew import after_failure, kept_tables, refilled_tables, served_pairs, worst_channel
+from obliv.fabric.outages.intact import intact_tables, room, unit_of
+from obliv.fabric.outages.sets import Failure, every_failure, named_failure, without
 from obliv.fabric.reroute.engines import ENGINES
 from obliv.fabric.routes.classes import Offset
 from obliv.fabric.routes.routing import FabricRouting

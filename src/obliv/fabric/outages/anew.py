@@ -10,9 +10,9 @@ import numpy as np
 from obliv.analysis.worst_case.exact import solved_worst_case
 from obliv.errors import InputError
 from obliv.fabric.checks.credit_loops import credit_loops
-from obliv.fabric.failures.sets import Failure, without
 from obliv.fabric.kernels.failures import Intact, Space, replace_port
 from obliv.fabric.model import Fabric
+from obliv.fabric.outages.sets import Failure, without
 from obliv.fabric.reroute.route import route
 from obliv.fabric.routes.classes import Offset
 from obliv.fabric.routes.routing import FabricRouting

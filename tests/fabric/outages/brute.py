@@ -10,8 +10,8 @@ from tests.fabric.damage import without
 
 import obliv
 from obliv.fabric.checks.credit_loops import credit_loops
-from obliv.fabric.failures.sets import Failure
 from obliv.fabric.model import Fabric
+from obliv.fabric.outages.sets import Failure
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import Ending, trace
