@@ -14,7 +14,7 @@ import pytest
 
 import obliv
 from obliv import fabric, papers
-from obliv.results import Estimate
+from obliv.results import Estimate, Results
 from obliv.results.base import Result
 from obliv.results.listing import Listing, Name
 from obliv.results.loading import _classes
@@ -72,6 +72,7 @@ MAKERS: dict[str, Callable[[Any], Result]] = {
     "virtual channels": lambda number: obliv.fewest_virtual_channels(obliv.ROMM(MESH)),
     "verification": lambda number: obliv.verify(obliv.worst_case(obliv.DOR(MESH), certificate=True)),
     "explanation": lambda number: obliv.explain(obliv.worst_case(obliv.DOR(MESH), certificate=True), int(number(1))),
+    "results": lambda number: Results(entries=(obliv.worst_case(obliv.DOR(MESH)), obliv.locality(obliv.DOR(MESH)))),
     "list": lambda number: Listing(what="traffic", names=(Name("ring", "ring", (), "A ring."),)),
     "reproduce": lambda number: papers.reproduce("towles", "figure9"),
     "papers": lambda number: Papers(papers=(PaperName("towles", "worst cases"),)),
@@ -100,7 +101,7 @@ MAKERS: dict[str, Callable[[Any], Result]] = {
 
 def without_times(result: Result) -> dict[str, Any]:
     data = json.loads(json.dumps(result.to_dict()))
-    for part in (data, *data.get("classes", ())):
+    for part in (data, *data.get("classes", ()), *data.get("results", ())):
         (part.get("provenance") or {}).pop("wall_seconds", None)
     (data.get("certificate") or {}).pop("digest", None)
     return dict(data)

@@ -22,12 +22,27 @@ def test_extras_that_are_missing_are_named(tmp_path: Path, capsys: pytest.Captur
         for name in ("distributed", "mpi4py.futures"):
             patch.setitem(sys.modules, name, None)
         assert main([*words, "--dask", "local"]) == 2
-        assert main([*words, "--mpi"]) == 2
+        assert main([*words, "--executor", "mpi"]) == 2
     assert main([*words, "--mpi", "--dask", "local"]) == 2
     err = capsys.readouterr().err
     assert "pip install 'obliv[dask]'" in err
     assert "pip install 'obliv[mpi]'" in err
     assert "choose one" in err
+
+
+def test_an_executor_in_one_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is the same as the options; anything else is refused."""
+    worst = ["worst", "mesh:3x3", "dor", "--executor"]
+    assert main([*worst, "processes:1", "--output", str(tmp_path / "w.json")]) == 0
+    assert obliv.load(tmp_path / "w.json") == obliv.worst_case("mesh:3x3", "dor", certificate=True)
+    store = tmp_path / "s.db"
+    assert main(["study", "run", str(written(tmp_path)), "--store", str(store), "--executor", "processes:1"]) == 0
+    capsys.readouterr()
+    for name in ("processes", "processes:0", "processes:two", "dask", "mpi:4", "threads:2"):
+        assert main([*worst, name]) == 2
+        assert capsys.readouterr().err == f"obliv: --executor '{name}': use processes:N, dask:ADDRESS or mpi\n"
+    assert main([*worst, "mpi", "--jobs", "2"]) == 2
+    assert "takes the place of --jobs, --dask and --mpi" in capsys.readouterr().err
 
 
 @pytest.mark.nightly
@@ -74,7 +89,7 @@ def test_mpi_with_four_ranks(tmp_path: Path) -> None:
     words = ["-m", "obliv", "study", "run", str(file), "--store", "s.db", "--mpi"]
     run = subprocess.run([*ranks, *words], cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 2
-    assert "do not work together: start them with  mpiexec" in run.stderr
+    assert "do not work together: start them with mpiexec" in run.stderr
     assert not (tmp_path / "s.db").exists()
     run = subprocess.run([*ranks, "-m", "mpi4py.futures", *words], cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr

@@ -100,8 +100,8 @@ def test_cells_whose_worker_dies_again_fail_with_the_reason(finished: Path, tmp_
     run = obliv.study.run(file, store, executor=Dying("ring:4", 10**6))
     assert {cell.topology for cell in run.failed} == {"ring:4"}
     assert (run.done, len(run.failed)) == (20, 10)
-    assert "died twice" in run.failed[0].reason
-    assert "- hops: dor on ring:4: its process died twice" in repr(obliv.study.show(store))
+    assert "died three times" in run.failed[0].reason
+    assert "- hops: dor on ring:4: its process died three times" in repr(obliv.study.show(store))
     again = obliv.study.run(file, store, executor=Refusing())
     assert again.failed == run.failed
     assert obliv.study.run(file, store, jobs=1, retry_failed=True).done == 30

@@ -43,8 +43,6 @@ def refuse_usage(error: Any, words: Sequence[str]) -> int:
         message += f": write {', '.join(context.command.list_commands(context))} before it"
     elif unknown and context is not None and context.parent is not None and "Did you mean" not in message:
         message += f": choose {', '.join(context.command.list_commands(context))}"
-    if context is not None and any("--mpi" in parameter.opts for parameter in context.command.params):
-        message = re.sub("^No such option: --executor.*", r"\g<0>: use --jobs N, --dask ADDRESS or --mpi", message)
     if message.startswith("Got unexpected extra argument"):
         message += _spec_hint(words)
     message = re.sub("not a valid int(eger)?( range)?$", "not a whole number", message)

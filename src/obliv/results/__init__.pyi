@@ -43,5 +43,6 @@ from obliv.results.numbers import Bounds as Bounds
 from obliv.results.numbers import Estimate as Estimate
 from obliv.results.reproduction import ReproducedEntry as ReproducedEntry
 from obliv.results.reproduction import Reproduction as Reproduction
+from obliv.results.several import Results as Results
 from obliv.results.verification import Verification as Verification
 from obliv.topologies.leveled.instances import Instance as Instance

@@ -123,8 +123,8 @@ def run(
     Notes
     -----
     A cell is stored under a key of its specs, the files that they name, its options and the version of its method. The
-    result does not depend on the executor. If a worker process dies, the cells it may have worked on are computed once
-    more, one at a time; they fail if it dies again.
+    result does not depend on the executor. If a worker process dies, the cells it may have worked on are computed
+    again, one at a time; a cell fails if its own process dies twice.
     """
     began = time.perf_counter()
     plan = plan if isinstance(plan, Plan) else read(plan)
@@ -271,6 +271,7 @@ class _State:
     computed: int = 0
     claimed: deque[str] = field(default_factory=deque)
     suspects: deque[str] = field(default_factory=deque)  # were in work when a worker died
+    killers: set[str] = field(default_factory=set)  # whose worker died with no other cell: by chance, or by them
     large: deque[str] = field(default_factory=deque)  # had too little memory beside others
     flying: dict[Future[list[Outcome]], list[str]] = field(default_factory=dict)
     outcomes: list[Outcome] = field(default_factory=list)
@@ -380,11 +381,12 @@ def _collect(state: _State, width: int) -> None:
         try:
             outcomes = future.result()
         except (BrokenExecutor, CancelledError):  # cancelled by a scheduler that has gone
-            if not alone or not state.seen:
+            if not alone or not state.seen or keys[0] not in state.killers:
+                state.killers |= {*keys} if alone else set()
                 state.suspects += keys
                 _require_life(state, alone)
                 continue
-            outcomes = [Outcome(keys[0], 0.0, "its process died twice; there may be too little memory")]
+            outcomes = [Outcome(keys[0], 0.0, "its process died three times, twice with no other cell; there may be too little memory")]
         except Exception as error:
             outcomes = [Outcome(key, 0.0, f"{type(error).__name__}: {error}") for key in keys]
         for outcome in outcomes:

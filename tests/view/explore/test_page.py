@@ -203,7 +203,7 @@ def test_what_is_saved(page: Any, tmp_path: Path) -> None:
     with page.expect_download() as download:
         page.click("#results")
     download.value.save_as(tmp_path / "results.json")
-    kinds = [part["kind"] for part in json.loads((tmp_path / "results.json").read_text("utf-8"))]
+    kinds = [result.kind for result in obliv.load(tmp_path / "results.json").entries]
     assert kinds == ["worst", "locality", "throughput", "deadlock"]
     with page.expect_download() as download:
         page.click("#csv")

@@ -25,6 +25,7 @@ from obliv.view.explore.security import Guard, hosts_of
 from obliv.view.explore.state import State
 from obliv.view.explore.workers import Workers
 from obliv.view.interactive.assets import SCRIPT_FILES, asset
+from obliv.view.report import look
 
 __all__ = ["listen", "page_app", "serve"]
 
@@ -131,17 +132,13 @@ def _files() -> dict[str, bytes]:
     folder = resources.files("obliv.view.explore").joinpath("assets")
     files = {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in _TYPES}
     files |= {name: asset(name).encode() for name in (*SCRIPT_FILES, "network.css")}
-    report = resources.files("obliv.view.report").joinpath("assets", "page.css")  # the same look as reports
-    return files | {"report.css": report.read_bytes()}
+    return files | {"report.css": look.asset("page.css").encode(), "theme.js": look.asset("theme.js").encode()}
 
 
 def _page(start: Question) -> str:
-    from jinja2 import Environment, StrictUndefined
-
-    text = resources.files("obliv.view.explore").joinpath("assets/page.html").read_text(encoding="utf-8")
-    template = Environment(autoescape=True, undefined=StrictUndefined).from_string(text)
     shown = {name: value for name, value in vars(start).items() if name not in ("want", "page")}
-    return template.render(start=json.dumps(shown), styles=_STYLES, scripts=SCRIPT_FILES)
+    template = look.environment("obliv.view.explore").get_template("explore.html")
+    return template.render(start=json.dumps(shown), styles=_STYLES, scripts=("theme.js", *SCRIPT_FILES))
 
 
 def listen(port: int) -> socket.socket:

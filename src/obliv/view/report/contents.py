@@ -17,6 +17,7 @@ from obliv.results.analysis.throughput import Throughput
 from obliv.results.base import Result
 from obliv.results.loading import from_content, load
 from obliv.results.reproduction import Reproduction
+from obliv.results.several import Results
 from obliv.results.study import Study, StudyRow
 from obliv.study.cells import Cell
 from obliv.study.measures import MEASURES
@@ -105,7 +106,8 @@ def gather(inputs: Sequence[str | Path | Result], study: str = "") -> Contents:
         else:
             result = load(source)
             digest = hashlib.sha256(Path(source).read_bytes()).hexdigest()
-            _add(contents, result, Input(Path(source).name, f"saved result of {result.kind}", digest))
+            holds = f"saved {result.title}" if isinstance(result, Results) else f"saved result of {result.kind}"
+            _add(contents, result, Input(Path(source).name, holds, digest))
     if not (contents.items or contents.reproductions or contents.others):
         names = ", ".join(entry.name for entry in contents.inputs)
         raise InputError(f"there is nothing to report: {names or 'no input'} has no results")
@@ -131,6 +133,15 @@ def _result(db: Store, stored: Stored) -> Result | None:
 def _add(contents: Contents, result: Result, source: Input) -> None:
     number = len(contents.inputs)
     contents.inputs.append(source)
+    _sort(contents, result, number)
+
+
+def _sort(contents: Contents, result: Result, number: int) -> None:
+    """Enter a result of an input where it belongs."""
+    if isinstance(result, Results):
+        for single in result.entries:
+            _sort(contents, single, number)
+        return
     if isinstance(result, Reproduction):
         contents.reproductions.append(result)
         return

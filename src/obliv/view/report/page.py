@@ -6,9 +6,8 @@ import base64
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from obliv import __version__
 from obliv._util.files import require_place, write_whole
@@ -19,15 +18,13 @@ from obliv.results.base import Result
 from obliv.view.interactive.assets import script, style
 from obliv.view.report.charts import bundle, charts_data
 from obliv.view.report.contents import Contents, gather
+from obliv.view.report.look import asset, environment
 from obliv.view.report.networks import networks_of
 from obliv.view.report.quantities import rows_of
 from obliv.view.report.sections.how import how_rows
 from obliv.view.report.sections.others import other_results
 from obliv.view.report.sections.reproduction import VERDICTS, reproduction_tables
 from obliv.view.report.sections.table import table_data
-
-if TYPE_CHECKING:
-    import jinja2
 
 __all__ = ["require_report", "write_report"]
 
@@ -126,8 +123,8 @@ def _page(contents: Contents, title: str, most: int, step: Progress) -> str:
     networks = networks_of(contents, rows, most, step)
     step("charts", 0.9)
     scripts = [bundle()] * bool(specs) + [script()] * bool(networks.entries)
-    scripts += [_asset(f"{name}.js") for name in ("table", "charts", "networks", "page")]
-    styles = [_asset("page.css")] + [style()] * bool(networks.entries)
+    scripts += [asset(f"{name}.js") for name in ("theme", "table", "charts", "networks", "page")]
+    styles = [asset("page.css")] + [style()] * bool(networks.entries)
     blocks: dict[str, Any] = {"table": table if table["topology"] else None}
     blocks |= {"charts": specs, "networks": networks.entries}
     rules = {
@@ -138,7 +135,7 @@ def _page(contents: Contents, title: str, most: int, step: Progress) -> str:
         "form-action": ["'none'"],
     }
     return (
-        _environment()
+        environment()
         .get_template("page.html")
         .render(
             policy="; ".join(f"{name} {' '.join(sources)}" for name, sources in rules.items()),
@@ -159,29 +156,6 @@ def _page(contents: Contents, title: str, most: int, step: Progress) -> str:
             how=how_rows(contents),
         )
     )
-
-
-def _environment() -> jinja2.Environment:
-    import jinja2
-
-    environment = jinja2.Environment(
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        loader=jinja2.FunctionLoader(lambda name: _text(f"templates/{name}")),
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": True, "allow_nan": False}
-    environment.filters["printable"] = printable
-    return environment
-
-
-def _text(name: str) -> str:
-    return resources.files("obliv.view.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _asset(name: str) -> str:
-    return _text(f"assets/{name}")
 
 
 def _hash(text: str) -> str:

@@ -223,18 +223,10 @@ function listen() {
   get("claim").addEventListener("click", () => { clearTimeout(pause); busy("Claim", 0); run(["claim"]); });
   get("results").addEventListener("click", () => {
     const parts = [found.worst, found.hops, ...found.traffic, found.deadlock, found.average].filter(Boolean);
-    save("results.json", JSON.stringify(parts.map((part) => part.result), null, 1), "application/json");
+    save("results.json", JSON.stringify({ kind: "results", results: parts.map((part) => part.result) }, null, 1) + "\n", "application/json");
+    get("saved").textContent = "Saved as results.json; make a page of it with  obliv report results.json -o report.html";
   });
   window.addEventListener("popstate", () => show(remembered(), true));
-  const choices = [...document.querySelectorAll("[data-theme-choice]")];
-  for (const choice of choices) {
-    choice.addEventListener("click", () => {
-      const theme = choice.dataset.themeChoice;
-      if (theme === "auto") delete document.documentElement.dataset.theme;
-      else document.documentElement.dataset.theme = theme;
-      for (const other of choices) other.setAttribute("aria-pressed", String(other === choice));
-    });
-  }
 }
 
 listen();

@@ -1,17 +1,9 @@
 "use strict";
-/* The page: colors, the details of a row. Everything from names and specs is text, never markup. */
+/* The page: its parts, print, the details of a row. Everything from names and specs is text, never markup. */
 (() => {
   const get = id => document.getElementById(id);
   const block = name => { const found = get(`${name}-data`); return found && JSON.parse(found.textContent); };
   const { element, figure } = OblivTable;
-
-  const choices = [...document.querySelectorAll("[data-theme-choice]")];
-  choices.forEach(choice => choice.addEventListener("click", () => {
-    const theme = choice.dataset.themeChoice;
-    if (theme === "auto") delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = theme;
-    choices.forEach(other => other.setAttribute("aria-pressed", other === choice));
-  }));
 
   const table = block("table"), dialog = get("details");
   function open(k) {
