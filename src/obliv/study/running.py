@@ -280,17 +280,17 @@ class _State:
     deaths: int = 0
     tried: int = 0
     seconds: float = 0.0  # that the cells tried so far took, those at the start apart
-    ends: float | None = None  # when the work will end, as was last said
+    began: float = field(default_factory=time.monotonic)
+    total: float = 0.0  # seconds that all of the work takes, as was last said
 
     def report(self, width: int) -> None:
         """Report the numbers of cells, and what the others will take: again if that turns out twice as long."""
         total, finished = len(self.cells), self.done + len(self.failed)
         left = total - finished
         expected = left * self.seconds / max(1, self.tried) / width
-        now = time.monotonic()
-        said = 0.0 if self.ends is None else max(self.ends - now, _TRIAL)
-        if self.seconds > _TRIAL and expected > 2 * said:
-            self.ends = now + expected
+        total = time.monotonic() - self.began + expected
+        if self.seconds > _TRIAL and total > 2 * self.total:
+            self.total = total
             where = f" on {width} processes" if width > 1 else ""
             announce(self.progress, f"{plural(left, 'cell')}{where}", Work(expected))
         self.progress(f"{self.done} done, {len(self.failed)} failed, {left} left", finished / total)

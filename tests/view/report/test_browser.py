@@ -162,6 +162,10 @@ def test_dark_by_the_system_and_by_choice(small: Path, visit: Any) -> None:
 def test_no_overflow_on_a_phone(small: Path, visit: Any, width: int) -> None:
     page = visit(small, viewport={"width": width, "height": 700}).page
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    seen = page.locator("#scroller").bounding_box()
+    number = page.locator("#table td.number").first.bounding_box()
+    assert number["x"] + number["width"] <= seen["x"] + seen["width"] or width < 375  # a figure beside the names
+    assert page.locator("#scroller.beyond").count() == 1  # and a hint at the others
     sizes = page.evaluate(
         "[...document.querySelectorAll('p, td, th, li, dd, button, figcaption')].filter(e => e.offsetParent)"
         ".map(e => parseFloat(getComputedStyle(e).fontSize))"

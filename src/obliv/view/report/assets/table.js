@@ -43,9 +43,12 @@ const OblivTable = (() => {
       const group = element("colgroup"), narrow = phone.matches;
       let all = 0;
       texts.forEach((column, c) => {
-        const longest = column.reduce((most, text) => Math.max(most, text.length - (text.includes(" = ") ? 2 : 0)),
-          heads[c].textContent.length + 4);
-        const width = Math.min(longest, c > 1 ? 34 : narrow ? 14 : 26) * 0.52 + 1.6;
+        const size = text => { // phones show decimals only
+          const at = text.indexOf(" = ");
+          return at < 0 ? text.length : narrow ? text.length - at - 3 : text.length - 2;
+        };
+        const longest = column.reduce((most, text) => Math.max(most, size(text)), heads[c].textContent.length + (narrow ? 3 : 4));
+        const width = narrow ? Math.min(longest, c > 1 ? 24 : 11) * 0.52 + 1.1 : Math.min(longest, c > 1 ? 34 : 26) * 0.52 + 1.6;
         const col = element("col");
         col.style.width = `${width}rem`;
         group.append(col);
@@ -54,6 +57,12 @@ const OblivTable = (() => {
       table.querySelectorAll("colgroup").forEach(old => old.remove());
       table.prepend(group);
       table.style.minWidth = `${all}rem`;
+      edge();
+    }
+
+    /* Columns beyond the right edge are hinted at. */
+    function edge() {
+      scroller.classList.toggle("beyond", scroller.scrollLeft + scroller.clientWidth < scroller.scrollWidth - 2);
     }
 
     function row(place) {
@@ -160,8 +169,8 @@ const OblivTable = (() => {
 
     heads.forEach((head, c) => head.firstElementChild.addEventListener("click", () => sort(c)));
     filter.addEventListener("input", update);
-    scroller.addEventListener("scroll", () => requestAnimationFrame(() => render(false)), { passive: true });
-    new ResizeObserver(() => render(false)).observe(scroller);
+    scroller.addEventListener("scroll", () => requestAnimationFrame(() => { render(false); edge(); }), { passive: true });
+    new ResizeObserver(() => { render(false); edge(); }).observe(scroller);
     body.addEventListener("click", event => {
       const line = event.target.closest("tr[data-place]");
       if (!line) return;
