@@ -101,7 +101,7 @@ def test_cells_whose_worker_dies_again_fail_with_the_reason(finished: Path, tmp_
     assert {cell.topology for cell in run.failed} == {"ring:4"}
     assert (run.done, len(run.failed)) == (20, 10)
     assert "died three times" in run.failed[0].reason
-    assert "- hops: dor on ring:4: its process died three times" in repr(obliv.study.show(store))
+    assert "- hops: dor on ring:4 and 9 more cells: its process died three times" in repr(obliv.study.show(store))
     again = obliv.study.run(file, store, executor=Refusing())
     assert again.failed == run.failed
     assert obliv.study.run(file, store, jobs=1, retry_failed=True).done == 30
@@ -177,9 +177,22 @@ def test_impossible_cells_are_refused_or_left_out(tmp_path: Path) -> None:
     file, store = written(tmp_path, text), tmp_path / "store.db"
     with pytest.raises(obliv.FileError, match="1 of 4 cells cannot be computed") as caught:
         obliv.study.run(file, store, jobs=1)
+    assert not store.exists()
     assert caught.value.lines == ("hops: xyx on ring:4: xyx needs two dimensions, ring:4 has 1; u2turn fits any",)
     run = obliv.study.run(file, store, jobs=1, skip_impossible=True)
     assert (run.done, len(run.skipped), run.left) == (3, 1, 0)
+    file = written(tmp_path, text.replace('["hops"]', '["deadlock", "bounds", "hops"]'))
+    run = obliv.study.run(file, store, jobs=1, skip_impossible=True)
+    assert "deadlock: xyx on ring:4 and 1 more cell (xyx needs two dimensions" in repr(run)
+    rows = [(row["topology"], row["routing"]) for row in obliv.study.show(store).rows()]
+    grid = [("mesh:3x3", None), ("mesh:3x3", "dor"), ("mesh:3x3", "xyx")]
+    assert rows == [("ring:4", None), ("ring:4", "dor"), *grid]
+
+
+def test_the_share_that_is_reported(tmp_path: Path) -> None:
+    shares: list[float] = []
+    obliv.study.run(written(tmp_path), tmp_path / "s.db", jobs=1, progress=lambda _, share: shares.append(share))
+    assert 0 <= min(shares) <= max(shares) == shares[-1] == 1
 
 
 def test_a_file_that_changes_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

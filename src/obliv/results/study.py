@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -22,6 +22,7 @@ __all__ = [
     "StudyRow",
     "StudyRun",
     "StudyVerification",
+    "by_reason",
     "column_names",
     "options_of",
 ]
@@ -62,6 +63,17 @@ class StudyCell(Record):
         return f"{self.measure}{options_of(self)}: " + (
             self.topology if self.routing is None else f"{self.routing} on {self.topology}"
         )
+
+
+def by_reason(cells: Sequence[StudyCell]) -> list[tuple[str, str]]:
+    """Return the first cell of each reason, with the number of others, and the reason."""
+    groups: dict[str, list[StudyCell]] = {}
+    for cell in cells:
+        groups.setdefault(cell.reason, []).append(cell)
+    more = {
+        reason: f" and {plural(len(group) - 1, 'more cell')}" * (len(group) > 1) for reason, group in groups.items()
+    }
+    return [(group[0].label + more[reason], reason) for reason, group in groups.items()]
 
 
 def options_of(cell: StudyCell) -> str:
@@ -121,8 +133,11 @@ class StudyRun(Result):
         for name, cells in (("failed", self.failed), ("left out", self.skipped)):
             if cells:
                 lines.append((name, f"{len(cells):,}"))
-                lines += [("", f"{cell.label} ({cell.reason})") for cell in cells[:_MOST]]
-                lines += [("", f"and {len(cells) - _MOST} more: --format json lists them")] * (len(cells) > _MOST)
+                groups = [("", f"{group} ({reason})") for group, reason in by_reason(cells)]
+                lines += groups[:_MOST]
+                lines += [("", f"and {len(groups) - _MOST} more reasons: --format json lists them")] * (
+                    len(groups) > _MOST
+                )
         return [*lines, *([("left", f"{self.left:,}")] if self.left else [])]
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -181,7 +196,9 @@ class Study(Result):
             for figure, value in figures.items():
                 columns[column := f"{name} {figure}".strip()] = None
                 cells[column] = value
-        for (topology, routing), cells in table.items():
+        places = {topology: place for place, (topology, _) in reversed([*enumerate(table)])}
+        for topology, routing in sorted(table, key=lambda row: (places[row[0]], row[1] is not None)):
+            cells = table[topology, routing]
             yield {"topology": topology, "routing": routing} | {name: cells.get(name) for name in columns}
 
     def table_cells(self) -> list[tuple[str, ...]]:
@@ -201,8 +218,9 @@ class Study(Result):
         lines = ["  " + "  ".join(f"{text:<{n}}" for text, n in zip(row, widths, strict=True)).rstrip() for row in grid]
         counts = [f"{self.done:,} of {plural(len(self.entries), 'cell')} done"]
         counts += [f"{self.failed:,} failed"] * bool(self.failed)
-        failures = [f"  - {row.label}: {row.reason}" for row in self.entries if row.status == "failed"]
-        more = [f"  - and {len(failures) - _MOST} more: --format json lists them"] * (len(failures) > _MOST)
+        failed = [row for row in self.entries if row.status == "failed"]
+        failures = [f"  - {group}: {reason}" for group, reason in by_reason(failed)]
+        more = [f"  - and {len(failures) - _MOST} more reasons: --format json lists them"] * (len(failures) > _MOST)
         return "\n".join([f"{self.title}, {', '.join(counts)}", *lines, *failures[:_MOST], *more])
 
 

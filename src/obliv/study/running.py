@@ -13,6 +13,7 @@ from pathlib import Path
 
 from obliv._util.cost import Work, announce
 from obliv._util.executors import Serial, executor_of, width_of
+from obliv._util.files import require_place
 from obliv._util.progress import Note, Progress, silent
 from obliv._util.text import plural
 from obliv.errors import (
@@ -26,7 +27,7 @@ from obliv.errors import (
     TrafficError,
 )
 from obliv.results import provenance
-from obliv.results.study import StudyCell, StudyRun
+from obliv.results.study import StudyCell, StudyRun, by_reason
 from obliv.study.cells import Cell
 from obliv.study.compute import compute, made_alike, notes_of, require
 from obliv.study.reading import Plan, read
@@ -128,8 +129,13 @@ def run(
     """
     began = time.perf_counter()
     plan = plan if isinstance(plan, Plan) else read(plan)
+    misfits = None
+    if not Path(store).exists():  # a study that is refused leaves no file
+        require_place(store)
+        misfits = impossible(plan, progress=progress or silent)
+        _require_rest(plan, misfits, skip_impossible)
     with opened(store, write=True) as db:
-        state = _prepared(db, plan, skip_impossible, retry_failed, progress or silent)
+        state = _prepared(db, plan, misfits, skip_impossible, retry_failed, progress or silent)
         found = state.done
 
         def result() -> StudyRun:
@@ -156,16 +162,23 @@ def run(
         return result()
 
 
-def _prepared(db: Store, plan: Plan, skip_impossible: bool, retry_failed: bool, progress: Progress) -> _State:
-    """Enter a study in the store, and return what there is to do."""
+def _prepared(
+    db: Store,
+    plan: Plan,
+    misfits: list[tuple[Cell, str]] | None,
+    skip_impossible: bool,
+    retry_failed: bool,
+    progress: Progress,
+) -> _State:
+    """Enter a study in the store, and return what there is to do; `misfits` are its impossible cells, if known."""
     known = db.status()
 
     def status(cell: Cell) -> str:
         return known.get(cell.key, ("", ""))[0]
 
-    misfits = impossible(plan, [cell for cell in plan.cells if status(cell) != "done"], progress)
-    if misfits and (not skip_impossible or len(misfits) == len(plan.cells)):
-        raise _refusal(plan, misfits, skip_impossible)
+    if misfits is None:
+        misfits = impossible(plan, [cell for cell in plan.cells if status(cell) != "done"], progress)
+        _require_rest(plan, misfits, skip_impossible)
     left_out = {cell.key for cell, _ in misfits}
     cells = [cell for cell in plan.cells if cell.key not in left_out]
     db.enroll(plan.name, plan.text, cells)
@@ -201,18 +214,14 @@ class ImpossibleError(FileError):
         return type(self), (self.message, self.path, self.line, self.lines)
 
 
-def _refusal(plan: Plan, misfits: Sequence[tuple[Cell, str]], skip: bool) -> ImpossibleError:
-    reasons: dict[str, list[Cell]] = {}
-    for cell, reason in misfits:
-        reasons.setdefault(reason, []).append(cell)
-    lines = [f"{cells[0]}{_more(cells)}: {reason}" for reason, cells in reasons.items()]
+def _require_rest(plan: Plan, misfits: Sequence[tuple[Cell, str]], skip: bool) -> None:
+    """Refuse a study with cells that do not fit together, unless they may be left out and others are left."""
+    if not misfits or (skip and len(misfits) < len(plan.cells)):
+        return
+    lines = [f"{cells}: {reason}" for cells, reason in by_reason([_shown(*misfit) for misfit in misfits])]
     count = f"{len(misfits):,} of {plural(len(plan.cells), 'cell')} cannot be computed"
     hint = "none is left" if skip else "leave them out with --skip-impossible, or by a filter"
-    return ImpossibleError(f"{count}: {hint}", plan.path or None, None, lines)
-
-
-def _more(cells: Sequence[Cell]) -> str:
-    return f" and {plural(len(cells) - 1, 'more cell')}" if len(cells) > 1 else ""
+    raise ImpossibleError(f"{count}: {hint}", plan.path or None, None, lines)
 
 
 def _shown(cell: Cell, reason: str) -> StudyCell:
@@ -281,16 +290,16 @@ class _State:
     tried: int = 0
     seconds: float = 0.0  # that the cells tried so far took, those at the start apart
     began: float = field(default_factory=time.monotonic)
-    total: float = 0.0  # seconds that all of the work takes, as was last said
+    whole: float = 0.0  # seconds that all of the work takes, as was last said
 
     def report(self, width: int) -> None:
         """Report the numbers of cells, and what the others will take: again if that turns out twice as long."""
         total, finished = len(self.cells), self.done + len(self.failed)
         left = total - finished
         expected = left * self.seconds / max(1, self.tried) / width
-        total = time.monotonic() - self.began + expected
-        if self.seconds > _TRIAL and total > 2 * self.total:
-            self.total = total
+        whole = time.monotonic() - self.began + expected
+        if self.seconds > _TRIAL and whole > 2 * self.whole:
+            self.whole = whole
             where = f" on {width} processes" if width > 1 else ""
             announce(self.progress, f"{plural(left, 'cell')}{where}", Work(expected))
         self.progress(f"{self.done} done, {len(self.failed)} failed, {left} left", finished / total)
@@ -386,7 +395,7 @@ def _collect(state: _State, width: int) -> None:
                 state.suspects += keys
                 _require_life(state, alone)
                 continue
-            outcomes = [Outcome(keys[0], 0.0, "its process died three times, twice with no other cell; there may be too little memory")]
+            outcomes = [Outcome(keys[0], 0.0, "its process died three times; there may be too little memory")]
         except Exception as error:
             outcomes = [Outcome(key, 0.0, f"{type(error).__name__}: {error}") for key in keys]
         for outcome in outcomes:

@@ -144,7 +144,7 @@ class Store:
         known: dict[str, tuple[str, str]] = {}
         digests: dict[str, str] = {}
         for key, status, reason, sources in self._db.execute("SELECT key, status, reason, sources FROM cells"):
-            changed = [path for path, digest in json.loads(sources or "[]") if _digest(path, digests) != digest]
+            changed = [path for path, digest in self._parsed(key, sources or "[]") if _digest(path, digests) != digest]
             known[key] = ("stale", "") if changed else (status, reason or "")
         return known
 
@@ -236,13 +236,13 @@ class Store:
         )
         stored: dict[str, Stored] = {}
         for topology, routing, measure, options, seed, files, status, reason, headline, lines, key in rows:
-            named = tuple((path, digest) for path, digest in json.loads(files))
+            named = tuple((path, digest) for path, digest in self._parsed(key, files))
             stored[key] = Stored(
-                Cell(topology, routing, measure, json.loads(options), seed, named),
+                Cell(topology, routing, measure, self._parsed(key, options), seed, named),
                 status,
                 reason or "",
-                json.loads(headline or "{}"),
-                json.loads(lines or "[]"),
+                self._parsed(key, headline or "{}"),
+                self._parsed(key, lines or "[]"),
             )
         return list(stored.values())
 
@@ -264,8 +264,21 @@ class Store:
                 raise ValueError
             content = json.loads(zlib.decompress(row[0]))
         except (ValueError, TypeError, zlib.error):
-            raise FileError(_DAMAGED.format(f"the result of cell {key[:12]}"), self.path) from None
+            raise self._damaged(key) from None
         return dict(content)
+
+    def _parsed(self, key: str, text: str) -> Any:
+        """Return what the text of a cell holds."""
+        try:
+            return json.loads(text)
+        except (ValueError, TypeError):
+            raise self._damaged(key) from None
+
+    def _damaged(self, key: str) -> FileError:
+        query = "SELECT topology, routing, measure FROM cells WHERE key = ?"
+        topology, routing, measure = self._db.execute(query, (key,)).fetchone() or (key, None, "key")
+        where = f"{measure}: {routing} on {topology}" if routing is not None else f"{measure}: {topology}"
+        return FileError(_DAMAGED.format(f"the cell {where}"), self.path)
 
     def check(self) -> None:
         """Check the whole file; FileError if it is damaged."""

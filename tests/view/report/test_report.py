@@ -95,6 +95,7 @@ def test_bad_input_is_one_line(store: Path, tmp_path: Path, capsys: pytest.Captu
     page = str(tmp_path / "page.html")
     for words, message in (
         ([], "Missing argument"),
+        ([__file__, "-o", page], "is neither a store of studies nor a saved result"),
         ([str(store)], "Missing option '--output'"),
         ([str(tmp_path / "none.json"), "-o", page], "none.json: file not found"),
         ([str(store), str(tmp_path / "broken.json"), "-o", page], "broken.json"),

@@ -10,7 +10,7 @@ from typing import Any
 
 from obliv._util.files import require_file
 from obliv._util.text import plural
-from obliv.errors import InputError
+from obliv.errors import FileError, InputError
 from obliv.results.analysis.compare import Comparison
 from obliv.results.analysis.ratio import TrafficRatio
 from obliv.results.analysis.throughput import Throughput
@@ -104,6 +104,8 @@ def gather(inputs: Sequence[str | Path | Result], study: str = "") -> Contents:
         if head == _SQLITE:
             _add_store(contents, source, study)
         else:
+            if not _is_saved(head):
+                raise FileError("is neither a store of studies nor a saved result: name what obliv wrote", source)
             result = load(source)
             digest = hashlib.sha256(Path(source).read_bytes()).hexdigest()
             holds = f"saved {result.title}" if isinstance(result, Results) else f"saved result of {result.kind}"
@@ -113,6 +115,11 @@ def gather(inputs: Sequence[str | Path | Result], study: str = "") -> Contents:
         raise InputError(f"there is nothing to report: {names or 'no input'} has no results")
     contents.items = _distinct(contents)
     return contents
+
+
+def _is_saved(head: bytes) -> bool:
+    """Return whether a file begins as a saved result does, compressed or not."""
+    return head.startswith(b"\x1f\x8b") or head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
 
 
 def _add_store(contents: Contents, path: str | Path, study: str) -> None:
