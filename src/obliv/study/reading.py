@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -11,15 +10,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NoReturn
 
-from obliv._util.files import read_text
 from obliv._util.text import did_you_mean, shown
+from obliv._util.toml import line_of, read_toml
 from obliv.errors import FileError, SpecError
 from obliv.specs.imports import run_files
 from obliv.study.cells import Cell
 from obliv.study.declared import FILTER, KEYS
 from obliv.study.inputs import Named, files_of, sha256_of
 from obliv.study.measures import MEASURES, Option
-from obliv.study.places import line_of
 
 __all__ = ["Plan", "read"]
 
@@ -81,13 +79,7 @@ def read(path: str | Path) -> Plan:
     >>> plan.name, [str(cell) for cell in plan.cells]
     ('small', ['worst: dor on mesh:3x3', 'worst: dor on mesh:4x4', 'worst: dor on mesh:5x5'])
     """
-    text = read_text(path)
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        match = re.search(r"(.*) \(at line (\d+), column \d+\)", str(error))
-        what, line = (match[1], int(match[2])) if match else (str(error), text.rstrip().count("\n") + 1)
-        raise FileError(f"invalid TOML: {what}", path, line) from None
+    content, text, _ = read_toml(path)
     file = _File(Path(path), text)
     _check(file, content)
     run_files(content.get("imports", ()))

@@ -1,10 +1,16 @@
-"""Lines of a TOML file, for messages: the parser of the standard library gives none."""
+"""TOML files with lines for messages: the parser of the standard library gives none for what is valid TOML."""
 
 from __future__ import annotations
 
 import re
+import tomllib
+from pathlib import Path
+from typing import Any
 
-__all__ = ["line_of"]
+from obliv._util.files import read_source
+from obliv.errors import FileError
+
+__all__ = ["line_of", "read_toml"]
 
 #: A string, or a comment up to the end of its line.
 _PIECE = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\n]*')
@@ -29,3 +35,17 @@ def line_of(text: str, *words: str) -> int | None:
             return None
         at = match.end()
     return bare.count("\n", 0, at) + 1 if words else None
+
+
+def read_toml(path: str | Path) -> tuple[dict[str, Any], str, str]:
+    """Read a TOML file; return its content, its text and the SHA-256 of its bytes.
+
+    FileError if it cannot be read or is not TOML, with the line.
+    """
+    text, digest = read_source(path)
+    try:
+        return tomllib.loads(text), text, digest
+    except tomllib.TOMLDecodeError as error:
+        match = re.search(r"(.*) \(at line (\d+), column \d+\)", str(error))
+        what, line = (match[1], int(match[2])) if match else (str(error), text.rstrip().count("\n") + 1)
+    raise FileError(f"invalid TOML: {what}", path, line)
