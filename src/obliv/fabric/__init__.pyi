@@ -19,6 +19,11 @@ from obliv.fabric.files.net import write_net as write_net
 from obliv.fabric.files.read import read as read
 from obliv.fabric.files.read import read_fabric as read_fabric
 from obliv.fabric.files.read import read_tables as read_tables
+from obliv.fabric.gate.junit import junit_of as junit_of
+from obliv.fabric.gate.limits import Limits as Limits
+from obliv.fabric.gate.limits import read_limits as read_limits
+from obliv.fabric.gate.sarif import sarif_of as sarif_of
+from obliv.fabric.gate.within import within_limits as within_limits
 from obliv.fabric.generate.from_topology import from_routing as from_routing
 from obliv.fabric.generate.from_topology import from_topology as from_topology
 from obliv.fabric.generate.from_topology import tables_of as tables_of

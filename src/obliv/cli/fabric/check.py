@@ -44,6 +44,12 @@ def check(
     vlarb: Annotated[Path | None, typer.Option("--vlarb", metavar="FILE", help="Output of smpquery vlarb.")] = None,
     far: Far = None,
     ar_info: ArInfo = None,
+    limits: Annotated[
+        Path | None,
+        typer.Option("--limits", metavar="FILE", help="TOML file of limits, as worst_load = 4; exit status 1 beyond."),
+    ] = None,
+    junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML.")] = None,
+    sarif: Annotated[Path | None, typer.Option("--sarif", metavar="FILE", help="Write SARIF 2.1.0.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with status 1 also for warnings.")] = False,
     answer: Answer,
 ) -> None:
@@ -55,8 +61,11 @@ def check(
     Example: obliv fabric check ibnetdiscover.txt --lft opensm-lfts.dump
 
     Example: obliv fabric check ibnetdiscover.txt --lft opensm-lfts.dump --sl2vl opensm-sl2vl.dump --sl paths.psl
+
+    Example: obliv fabric check ibnetdiscover.txt --lft opensm-lfts.dump --limits fabric.toml --junit report.xml
     """
     import obliv.fabric
+    from obliv._util.files import together, write_whole
 
     if engine is not None and log is None:
         raise InputError("--engine is compared with OpenSM's log: add --log FILE")
@@ -66,8 +75,9 @@ def check(
     inputs = [(str(path), "") for path in given if path is not None and Path(path).is_file()]
     if ar_info is not None and far is None:
         raise InputError("--ar-info is about the groups of ports: add --far FILE")
-    inputs += [(str(path), "") for path in (far, ar_info) if path is not None]
-    require_outputs(answer.output, inputs=[*files.inputs, *inputs])
+    inputs += [(str(path), "") for path in (far, ar_info, limits) if path is not None]
+    require_outputs(answer.output, junit, sarif, inputs=[*files.inputs, *inputs])
+    asked = None if limits is None else obliv.fabric.read_limits(limits)
     with progress() as step:
         fabric, tables = obliv.fabric.read(files.topology, files.lft, guid2lid=files.guid2lid)
         lanes = None
@@ -78,6 +88,13 @@ def check(
         result = obliv.fabric.check(
             fabric, tables, log, engine=engine, lanes=lanes, groups=groups, info=info, progress=step
         )
-    answer.show(result)
+        if asked is not None:
+            result = obliv.fabric.within_limits(result, asked, tables, progress=step)
+    with together():
+        if junit is not None:
+            write_whole(junit, obliv.fabric.junit_of(result, strict).encode())
+        if sarif is not None:
+            write_whole(sarif, obliv.fabric.sarif_of(result).encode())
+        answer.show(result)
     if not (result.clean if strict else result.ok):
         raise typer.Exit(1)

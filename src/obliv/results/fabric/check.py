@@ -11,7 +11,7 @@ from obliv._util.text import plural
 from obliv.results.base import Result
 from obliv.results.codec import TEXT_OR_NULL, Codec, Record, codec_of, derived, entry
 
-__all__ = ["ChoiceCheck", "CreditLoop", "EngineRun", "FabricCheck", "Finding", "LaneLoop", "LevelLoop"]
+__all__ = ["ChoiceCheck", "CreditLoop", "EngineRun", "FabricCheck", "Finding", "LaneLoop", "LevelLoop", "LimitCheck"]
 
 _Key = TypeVar("_Key")
 
@@ -130,6 +130,25 @@ class ChoiceCheck(Record):
     credit: CreditLoop = entry(key="deadlock")
 
 
+@dataclass(frozen=True)
+class LimitCheck(Record):
+    """A limit, what was found, and whether it is kept; a finding says more where it is not.
+
+    Parameters
+    ----------
+    name : str
+        As in the file of limits; of a job with its number.
+    limit, found : str
+        As text: loads are exact.
+    kept : bool
+    """
+
+    name: str
+    limit: str
+    found: str
+    kept: bool
+
+
 @dataclass(frozen=True, repr=False)
 class FabricCheck(Result):
     """Result of checking a fabric and its forwarding tables: size, shape and findings.
@@ -164,6 +183,8 @@ class FabricCheck(Result):
         Pairs of a host and a LID whose packets are discarded by VL 15.
     adaptive : tuple of ChoiceCheck
         For every private LFT, where the groups of adaptive routing were given.
+    limits : tuple of LimitCheck
+        Where limits were given; each one that is not kept is an error among the findings, too.
 
     Examples
     --------
@@ -221,6 +242,7 @@ class FabricCheck(Result):
     per_lane: tuple[LaneLoop, ...] = entry((), key="deadlock_per_lane", omit=lambda check: not check.same_sl)
     dropped_pairs: int | None = entry(None, omit=lambda check: check.dropped_pairs is None)
     adaptive: tuple[ChoiceCheck, ...] = entry((), omit=lambda check: not check.adaptive)
+    limits: tuple[LimitCheck, ...] = entry((), omit=lambda check: not check.limits)
 
     def of(self, kind: str) -> tuple[Finding, ...]:
         """Return the findings of a kind."""
@@ -244,6 +266,9 @@ class FabricCheck(Result):
                     lines.append((name.replace("_", " "), f"{count:,} pairs"))
         lines += self._deadlock()
         lines += self._choices()
+        for limit in self.limits:
+            mark = "kept" if limit.kept else "not kept"
+            lines.append(("limit", f"{limit.name} = {limit.limit}: {mark}, found {limit.found}"))
         lines.append(("verdict", self._verdict()))
         return lines + self._page()
 

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Check tonight's fabric against fabric.toml; mail what is wrong. For cron:  17 3 * * * /opt/fabric/nightly.sh
+# Every night has a folder of its own, so that a bad one can be compared with the one before.
+set -u
+cd "$(dirname "$0")" || exit 2
+night=nights/$(date +%Y-%m-%d)
+mkdir -p "$night" || exit 2
+${SCAN:-ibnetdiscover} > "$night/topology.txt" && ${DUMP:-dump_lfts} > "$night/tables.txt" || exit 2
+obliv fabric check "$night/topology.txt" --lft "$night/tables.txt" --limits fabric.toml \
+  --junit "$night/report.xml" --sarif "$night/report.sarif" > "$night/report.txt" 2>&1
+status=$?
+if [ "$status" -ne 0 ]; then
+  ${MAIL:-mail -s "the fabric does not keep its limits" root} < "$night/report.txt"
+fi
+exit "$status"

@@ -1,0 +1,1 @@
+"""Limits that a fabric has to keep, cabling plans, and reports for other programs."""

@@ -1,0 +1,159 @@
+"""Whether a checked fabric keeps its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from obliv._util.progress import Progress, silent
+from obliv.analysis.worst_case.exact import worst_load
+from obliv.errors import InputError
+from obliv.fabric.gate.limits import JobLimit, Limits
+from obliv.fabric.gate.plan import Plan, compare_cables, read_plan, slots_named
+from obliv.fabric.jobs.job import job
+from obliv.fabric.model import Fabric
+from obliv.fabric.notes import Notes
+from obliv.fabric.routes.routing import FabricRouting
+from obliv.fabric.routes.routing import routing as fabric_routing
+from obliv.fabric.tables import Tables
+from obliv.fabric.topology import network
+from obliv.results.fabric.check import FabricCheck, LimitCheck
+
+__all__ = ["within_limits"]
+
+
+def within_limits(
+    check: FabricCheck, limits: Limits, tables: Tables | None = None, progress: Progress | None = None
+) -> FabricCheck:
+    """Return a check with its limits, and a finding for each limit that is not kept.
+
+    Parameters
+    ----------
+    check : FabricCheck
+        As :func:`obliv.fabric.check` returned it.
+    limits : Limits
+        See :func:`obliv.fabric.read_limits`.
+    tables : Tables, optional
+        Needed for limits on loads, pairs and credit loops.
+    progress : callable, optional
+
+    Returns
+    -------
+    FabricCheck
+        Not ``ok`` where a limit is not kept. Loads are exact; where packets are lost, loads are those of the others.
+
+    Raises
+    ------
+    InputError
+        If a limit needs tables or OpenSM's log and there are none.
+    FileError
+        If the plan or the hosts of a job cannot be read.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from obliv.fabric.generate.from_topology import from_topology, tables_of
+    >>> from obliv.fabric.gate.limits import Limits
+    >>> tree = obliv.topology("fattree:4,2")
+    >>> fabric = from_topology(tree)
+    >>> tables = tables_of(obliv.routing("dmodk", tree), fabric)
+    >>> kept = within_limits(obliv.fabric.check(fabric, tables), Limits(worst_load=1, pairs="all"), tables)
+    >>> kept.ok, [limit.found for limit in kept.limits]
+    (False, ['56 of 56', '2'])
+    """
+    if tables is None and limits.about_tables:
+        raise InputError(f"the limit {limits.about_tables[0]} needs forwarding tables")
+    if limits.engine is not None and check.engine is None:
+        raise InputError("the limit engine is compared with OpenSM's log")
+    gate = _Gate(check, limits, tables, progress or silent)
+    found = tuple(gate.found())
+    findings = [finding for notes in gate.notes for finding in notes.findings()]
+    provenance = replace(check.provenance, sources={**check.provenance.sources, **gate.sources})
+    return replace(check, limits=found, findings=(*findings, *check.findings), provenance=provenance)
+
+
+class _Gate:
+    """A fabric that was checked, beside its limits."""
+
+    def __init__(self, check: FabricCheck, limits: Limits, tables: Tables | None, progress: Progress) -> None:
+        self.check, self.limits, self.tables, self.progress = check, limits, tables, progress
+        self._own = Notes(limits.name)
+        self.notes = [self._own]
+        self.sources = dict(limits.sources)
+        self._line = dict(limits.lines)
+        if not isinstance(check.subject, Fabric):
+            raise InputError("limits are for a check that was just made: one that was saved has no fabric")
+        self.fabric: Fabric = check.subject
+
+    def found(self) -> Iterator[LimitCheck]:
+        """Yield every limit with what was found."""
+        limits, check = self.limits, self.check
+        for name, count in (("hosts", check.endpoints), ("switches", check.switches)):
+            if (wanted := getattr(limits, name)) is not None:
+                yield self._limit(name, str(wanted), str(count), count == wanted)
+        if limits.shape is not None:
+            shape = check.shape or "not a fat tree"
+            yield self._limit("shape", limits.shape, shape, shape.replace(" ", "") == limits.shape.replace(" ", ""))
+        if limits.engine is not None and check.engine is not None:
+            used = check.engine.used or "none"
+            yield self._limit("engine", limits.engine, used, used == limits.engine)
+        yield from self._cables()
+        if limits.pairs is not None:
+            connected = check.pairs - (check.unrouted or 0)
+            enough = connected >= (check.pairs if limits.pairs == "all" else int(limits.pairs))
+            yield self._limit("pairs", str(limits.pairs), f"{connected} of {check.pairs}", enough)
+        if limits.credit_loops is not None:
+            acyclic = check.credit is not None and check.credit.acyclic
+            words = "none" if acyclic else "unknown" if check.credit is None else "some"
+            yield self._limit("credit_loops", str(limits.credit_loops).lower(), words, acyclic or limits.credit_loops)
+        if limits.warnings is not None:
+            count = sum(finding.count for finding in check.findings if finding.severity == "warning")
+            yield self._limit("warnings", str(limits.warnings), str(count), count <= limits.warnings)
+        if (limits.worst_load is not None or limits.job) and self.tables is not None:
+            routing = fabric_routing(network(self.fabric), self.tables, "0", missing="skip")
+            yield from self._loads(routing)
+
+    def _limit(self, name: str, limit: str, found: str, kept: bool, line: int = 0) -> LimitCheck:
+        if not kept:
+            self._own.add("error", "limit", f"{name} = {limit}, found {found}", line or self._line.get(name, 0))
+        return LimitCheck(name, limit, found, bool(kept))
+
+    def _cables(self) -> Iterator[LimitCheck]:
+        """Compare the cables with the plan, and with those that must be there."""
+        if self.limits.plan is not None:
+            self.progress("the plan of the cabling", 0.0)
+            plan = read_plan(self.limits.plan, self.fabric)
+            self.sources.update(plan.sources)
+            yield self._planned("plan", self.limits.plan, plan, whole=True)
+        if self.limits.cables:
+            ends = [end for pair in self.limits.cables for end in pair]
+            slots = slots_named(self.fabric, ends)
+            pairs = tuple(zip(slots[::2], slots[1::2], strict=True))
+            plan = Plan(pairs, self.limits.cables, (self._line.get("cables", 0),) * len(pairs))
+            yield self._planned("cables", str(len(pairs)), plan, whole=False)
+
+    def _planned(self, name: str, limit: str, plan: Plan, whole: bool) -> LimitCheck:
+        about = Notes(plan.sources[0][0] if plan.sources else self.limits.name)
+        there, beyond = compare_cables(self.fabric, plan, whole, about)
+        self.notes.append(about)
+        surplus = f", {beyond} others" if beyond else ""
+        return LimitCheck(
+            name, limit, f"{there} of {len(plan.cables)}{surplus}", there == len(plan.cables) and not beyond
+        )
+
+    def _loads(self, routing: FabricRouting) -> Iterator[LimitCheck]:
+        """Compare the exact worst case, and what jobs put on cables."""
+        if self.limits.worst_load is not None:
+            load = worst_load(routing.fabric_loads, progress=self.progress)
+            found = f"{load} among the pairs that are connected" if self.check.unrouted else str(load)
+            yield self._limit("worst_load", str(self.limits.worst_load), found, load <= self.limits.worst_load)
+        for number, one in enumerate(self.limits.job, 1):
+            load = self._job(routing, one)
+            name = f"job {number} ({one.pattern})"
+            yield self._limit(name, str(one.load), str(load), load <= one.load, one.line)
+
+    def _job(self, routing: FabricRouting, one: JobLimit) -> Fraction:
+        result = job(routing, one.hosts, one.pattern, per_host=one.per_host, hottest=1, progress=self.progress)
+        self.sources.update(result.provenance.sources)
+        return result.load

@@ -1,0 +1,160 @@
+"""Limits of a fabric: kept or not, and what other programs read about them."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.mistakes import mistake
+
+import obliv
+from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.model import Fabric
+from obliv.fabric.tables import Tables
+from obliv.results.fabric.check import FabricCheck
+
+
+@pytest.fixture(scope="module")
+def tree() -> tuple[Fabric, Tables]:
+    topology = obliv.topology("fattree:4,2")
+    fabric = from_topology(topology)
+    return fabric, tables_of(obliv.routing("dmodk", topology), fabric)
+
+
+def judged(text: str, folder: Path, fabric: Fabric, tables: Tables | None) -> FabricCheck:
+    (folder / "fabric.toml").write_text(text)
+    limits = obliv.fabric.read_limits(folder / "fabric.toml")
+    return obliv.fabric.within_limits(obliv.fabric.check(fabric, tables), limits, tables)
+
+
+KEPT = [
+    ("worst_load = 2", "worst_load = 1", "2"),
+    ('worst_load = "7/2"', "worst_load = 1.99", "2"),
+    ('pairs = "all"', "pairs = 57", "56 of 56"),
+    ("credit_loops = false", "", "none"),
+    ("hosts = 8", "hosts = 9", "8"),
+    ("switches = 6", "switches = 5", "6"),
+    ('shape = "FT(4,2)"', 'shape = "FT(4,3)"', "FT(4,2)"),
+    ("warnings = 0", "", "0"),
+]
+
+
+def test_each_limit_is_kept_or_not(tree: tuple[Fabric, Tables], tmp_path: Path) -> None:
+    for kept, broken, found in KEPT:
+        result = judged(f"# limits\n{kept}", tmp_path, *tree)
+        assert result.ok, kept
+        assert [(limit.kept, limit.found) for limit in result.limits] == [(True, found)]
+        if broken:
+            result = judged(f"# limits\n{broken}", tmp_path, *tree)
+            assert not result.ok, broken
+            (finding,) = result.of("limit")
+            assert (finding.severity, finding.line) == ("error", 2)
+            assert found in finding.message
+    assert result.to_dict()["limits"][0]["kept"] is True
+
+
+def test_jobs_are_limits(tree: tuple[Fabric, Tables], tmp_path: Path) -> None:
+    names = obliv.fabric.network(tree[0])
+    order = [names.name_of(int(host)) for host in np.random.default_rng(3).permutation(names.terminals)]
+    (tmp_path / "hosts").write_text("\n".join(order) + "\n")
+    load = obliv.fabric.job(obliv.fabric.routing(names, tree[1]), tmp_path / "hosts", "ring").load
+    assert load > 1
+    text = '[[job]]\nhosts = "hosts"\npattern = "ring"\nload = {}\n'
+    assert judged(text.format(load), tmp_path, *tree).ok
+    result = judged(text.format(1) + text.format(load), tmp_path, *tree)
+    assert [limit.kept for limit in result.limits] == [False, True]
+    assert result.of("limit")[0].line == 1
+
+
+def moved(fabric: Fabric) -> Fabric:
+    """The fabric with two cables between switches plugged into each other's port at one end."""
+    peer = fabric.ports.peer.copy()
+    _, _, trunks = fabric.trunks
+    one, other = (int(slot) for slot in trunks[[0, 2]])
+    for a, b in ((one, peer[other]), (other, peer[one])):
+        peer[a], peer[b] = b, a
+    assert (np.sort(peer) == np.sort(fabric.ports.peer)).all()
+    return fabric.with_ports(peer=peer)
+
+
+def test_a_cable_moved_by_hand(tree: tuple[Fabric, Tables], tmp_path: Path) -> None:
+    fabric, _ = tree
+    obliv.fabric.write_net(fabric, tmp_path / "planned.net")
+    slots = [(slot, end) for slot, end in enumerate(fabric.ports.peer.tolist()) if slot < end]
+    ident = fabric.nodes.ident
+    rows = [[cell for slot in pair for cell in (ident[fabric.node_of[slot]], fabric.port_of(slot))] for pair in slots]
+    lines = [",".join(map(str, row)) for row in rows]
+    (tmp_path / "planned.csv").write_text("\n".join(["name,port,name,port", *lines]) + "\n")
+    for plan in ("planned.net", "planned.csv"):
+        assert judged(f'plan = "{plan}"', tmp_path, fabric, None).ok
+        result = judged(f'plan = "{plan}"', tmp_path, moved(fabric), None)
+        assert [(limit.found, limit.kept) for limit in result.limits] == [("14 of 16", False)]
+        assert len(result.of("plan")) == 2
+        assert all(Path(finding.file).name == plan and finding.line for finding in result.of("plan"))
+    (tmp_path / "planned.csv").write_text("\n".join(lines[1:]) + "\nnobody,1,nobody,2\n")
+    result = judged('plan = "planned.csv"', tmp_path, fabric, None)
+    assert result.limits[0].found == "15 of 16, 1 others"
+    named = [f"{row[0]}/{row[1]}" for row in rows], [f"{row[2]}/{row[3]}" for row in rows]
+    wanted = [list(pair) for pair in zip(*named, strict=True)][:3]
+    assert judged(f"cables = {json.dumps(wanted)}", tmp_path, fabric, None).ok
+    assert not judged(f'cables = [["{named[0][0]}", "{named[1][1]}"]]', tmp_path, fabric, None).ok
+
+
+def test_what_build_servers_read(tree: tuple[Fabric, Tables], tmp_path: Path) -> None:
+    result = judged('worst_load = 1\npairs = "all"', tmp_path, *tree)
+    hostile = "</failure><script>\x00\x1b[31m ]]> \ud800"
+    result = replace(result, findings=(*result.findings, replace(result.findings[0], kind="x\x01", message=hostile)))
+    suite = ET.fromstring(obliv.fabric.junit_of(result))
+    cases = suite.findall("testcase")
+    failed = [case.get("name") for case in cases if case.find("failure") is not None]
+    assert failed == ["worst_load", "x?"]
+    assert (int(suite.get("tests", "")), int(suite.get("failures", ""))) == (len(cases), len(failed))
+    log = json.loads(obliv.fabric.sarif_of(result))
+    (run,) = log["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert [each["level"] for each in run["results"]].count("error") == 2
+    assert all(rules[each["ruleIndex"]] == each["ruleId"] for each in run["results"])
+    place = run["results"][0]["locations"][0]["physicalLocation"]
+    assert place["region"]["startLine"] == 1
+    assert place["artifactLocation"]["uri"].endswith("/fabric.toml")
+
+
+MISTAKES = [
+    ("# none", "contains no limit"),
+    ("worst_load =", "invalid TOML"),
+    ("wurst_load = 1", "did you mean worst_load"),
+    ('worst_load = "many"', "a number at least 0"),
+    ("worst_load = -1", "a number at least 0"),
+    ("worst_load = nan", "a number at least 0"),
+    ("worst_load = true", "a number at least 0"),
+    ('pairs = "most"', '"all" or a whole number'),
+    ("hosts = 1.5", "whole number"),
+    ("credit_loops = 0", "true or false"),
+    ('cables = [["a/1"]]', "pairs of ports"),
+    ('cables = [["a", "b"]]', "write NAME/PORT"),
+    ('plan = "missing.csv"', "missing.csv"),
+    ('plan = ""', "name of a file"),
+    ("job = 1", "write [[job]]"),
+    ('[[job]]\nhosts = "x"', "job 1 has no pattern"),
+    ('[[job]]\nhosts = "missing"\npattern = "ring"\nload = 1', "missing"),
+    ("[[job]]\nhosts = 1\npattern = 2\nload = 1", "name of a file"),
+    ("[[job]]\nrank = 1", "no limit"),
+    ('engine = "ftree"', "log"),
+]
+
+
+def test_mistakes(tree: tuple[Fabric, Tables], tmp_path: Path) -> None:
+    for text, part in MISTAKES:
+        assert part in mistake(lambda text=text: judged(text, tmp_path, *tree)), text
+    assert "needs forwarding tables" in mistake(lambda: judged("worst_load = 1", tmp_path, tree[0], None))
+    for rows, part in (
+        ("a,b\n", "name,port,name,port"),
+        ("# none\n", "contains no cable"),
+        ("a,1,b,x\n", "name,port,name,port"),
+    ):
+        (tmp_path / "plan.csv").write_text(rows)
+        assert part in mistake(lambda: judged('plan = "plan.csv"', tmp_path, tree[0], None))
