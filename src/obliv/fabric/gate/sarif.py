@@ -12,8 +12,6 @@ from obliv.results.fabric.check import FabricCheck, Finding
 
 __all__ = ["sarif_of"]
 
-_LEVELS = {"error": "error", "warning": "warning", "note": "note"}
-
 
 def sarif_of(check: FabricCheck) -> str:
     """Return the findings of a check as SARIF, each with its file, line, switch and port."""
@@ -35,7 +33,7 @@ def _result(finding: Finding, rule: int) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": finding.kind,
         "ruleIndex": rule,
-        "level": _LEVELS.get(finding.severity, "note"),
+        "level": finding.severity,
         "message": {"text": finding.message or finding.kind},
     }
     if finding.file:
