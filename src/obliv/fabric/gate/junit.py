@@ -20,7 +20,7 @@ def junit_of(check: FabricCheck, strict: bool = False) -> str:
     strict : bool
         Whether warnings are failures, too.
     """
-    failing = "error warning".split() if strict else ["error"]
+    failing = ["error", *(["warning"] if strict else [])]
     by_kind: dict[str, list[Finding]] = {}
     for finding in check.findings:
         if finding.kind not in ("limit", "plan"):
