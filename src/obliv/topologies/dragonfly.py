@@ -12,10 +12,10 @@ from obliv.topologies.base import Topology, require_network
 from obliv.topologies.checks import integers
 from obliv.topologies.concentrated import circles, fan, with_hosts
 
-__all__ = ["dragonfly"]
+__all__ = ["ARRANGEMENTS", "dragonfly", "global_links", "towards_groups"]
 
 
-_ARRANGEMENTS = ("absolute", "relative", "palm-tree", "circulant")
+ARRANGEMENTS = ("absolute", "relative", "palm-tree", "circulant")
 
 
 @register_topology("dragonfly", example="dragonfly:p=2,a=4,h=2")
@@ -75,8 +75,8 @@ def dragonfly(p: int, a: int, h: int, g: int | None = None, arrangement: str = "
     (groups,) = integers("dragonfly", g=full if g is None else g)
     spec = f"dragonfly:p={p},a={a},h={h}" + f",g={groups}" * (groups != full)
     spec += f",arrangement={arrangement}" * (arrangement != "absolute")
-    if arrangement not in _ARRANGEMENTS:
-        raise TopologyError(f"{spec}: unknown arrangement {arrangement!r}: {did_you_mean(arrangement, _ARRANGEMENTS)}")
+    if arrangement not in ARRANGEMENTS:
+        raise TopologyError(f"{spec}: unknown arrangement {arrangement!r}: {did_you_mean(arrangement, ARRANGEMENTS)}")
     if p < 0 or a < 1 or h < 1:
         raise TopologyError(f"{spec}: needs p >= 0, a >= 1 and h >= 1")
     if not 2 <= groups <= full:
@@ -85,11 +85,11 @@ def dragonfly(p: int, a: int, h: int, g: int | None = None, arrangement: str = "
     routers = groups * a
     channels = routers * (a - 1 + 2 * p) + groups * (groups - 1) * rounds
     require_network(routers * (p + 1), channels, spec)
-    towards = _towards(groups, arrangement)
+    towards = towards_groups(groups, arrangement)
     places, angle = circles(groups, a)
     return with_hosts(
         spec,
-        np.concatenate([_local(groups, a), _global(towards, rounds, a, h)]),
+        np.concatenate([_local(groups, a), global_links(towards, rounds, a, h)]),
         p,
         names=[f"({i},{j})" for i in range(groups) for j in range(a)],
         places=places,
@@ -112,7 +112,7 @@ def _local(groups: int, a: int) -> Array:
     return links
 
 
-def _towards(groups: int, arrangement: str) -> Array:
+def towards_groups(groups: int, arrangement: str) -> Array:
     """Return the group that each port of each group leads to in the first round, shape (groups, groups - 1)."""
     i, k = np.arange(groups)[:, None], np.arange(groups - 1)
     if arrangement == "absolute":
@@ -122,7 +122,7 @@ def _towards(groups: int, arrangement: str) -> Array:
     return towards
 
 
-def _global(towards: Array, rounds: int, a: int, h: int) -> Array:
+def global_links(towards: Array, rounds: int, a: int, h: int) -> Array:
     """Return the channels between groups, group by group and port by port."""
     groups = len(towards)
     i = np.arange(groups)[:, None]

@@ -8,7 +8,7 @@ import numpy as np
 
 from obliv.errors import InputError
 from obliv.results import FabricJob
-from obliv.view.axes import finish, room
+from obliv.view.axes import bar, finish, room
 from obliv.view.literal import LITERAL
 from obliv.view.style import LOADS, colormap
 
@@ -63,7 +63,6 @@ def plot_job(result: FabricJob, ax: Axes | None = None, *, title: bool = True) -
         names = [f"{phase.job}: {phase.name}" if several else phase.name for phase in result.phases]
         ax.set_xticks(range(phases), labels=names, rotation=90, fontsize=7, **LITERAL)
     ax.set_xlabel("phase")
-    bar = ax.figure.colorbar(image, ax=ax, pad=0.02)
-    bar.set_label("load")
+    bar(ax, image, "load")
     patterns = ", ".join(f"{job.pattern} of {job.ranks:,} ranks" for job in result.jobs)
     return finish(ax, own, [f"{patterns}: {result.routing} on {result.topology}"] if title else [])
