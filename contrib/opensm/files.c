@@ -229,6 +229,32 @@ static int sources_by_guid(const void *a, const void *b)
 	return by_guid(((const struct source *)a)->guid, ((const struct source *)b)->guid);
 }
 
+/* Say which node a file names twice; after sorting, two of one name are side by side. */
+static int unique(const struct plan *plan, char *const path[FILES], char *why)
+{
+	unsigned k;
+
+	for (k = 1; k < plan->tables; k++)
+		if (plan->table[k - 1]->guid == plan->table[k]->guid) {
+			snprintf(why, WHY, "%.512s: two tables of switch 0x%016" PRIx64, path[LFTS],
+				 plan->table[k]->guid);
+			return 0;
+		}
+	for (k = 1; k < plan->rows; k++)
+		if (!rows_by_guid(&plan->row[k - 1], &plan->row[k])) {
+			snprintf(why, WHY, "%.512s: two rows from port %u to port %u of 0x%016" PRIx64, path[SL2VL],
+				 plan->row[k].in, plan->row[k].out, plan->row[k].guid);
+			return 0;
+		}
+	for (k = 1; k < plan->sources; k++)
+		if (plan->source[k - 1].guid == plan->source[k].guid) {
+			snprintf(why, WHY, "%.512s: the lines of 0x%016" PRIx64 " do not stand together", path[PSL],
+				 plan->source[k].guid);
+			return 0;
+		}
+	return 1;
+}
+
 /* Number the LIDs of each port: they follow each other. */
 static void count_offsets(struct plan *plan)
 {
@@ -274,6 +300,10 @@ struct plan *plan_read(char *const path[FILES], char why[WHY])
 		qsort(plan->row, plan->rows, sizeof *plan->row, rows_by_guid);
 	if (plan->sources)
 		qsort(plan->source, plan->sources, sizeof *plan->source, sources_by_guid);
+	if (!unique(plan, path, why)) {
+		plan_free(plan);
+		return NULL;
+	}
 	return plan;
 }
 
