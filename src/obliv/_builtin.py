@@ -24,7 +24,7 @@ _TOPOLOGIES = {
     "obliv.topologies.leveled.random": "random-leveled deep multibutterfly",
     "obliv.topologies.leveled.unrolled": "unrolled-fattree unrolled-debruijn unrolled-shuffle",
     "obliv.topologies.random": "random-regular jellyfish",
-    "obliv.topologies.megafly": "megafly dragonfly-plus",
+    "obliv.topologies.megafly": "megafly",
     "obliv.topologies.rails": "rail",
     "obliv.topologies.slimfly": "slimfly slim-fly",
     "obliv.topologies.fat_trees": "xgft fattree subft eft2 sub-eft2",

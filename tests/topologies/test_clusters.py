@@ -80,7 +80,7 @@ def test_a_twist_makes_two_to_one_tori_better() -> None:
 
 
 def test_megafly_by_definition() -> None:
-    topology = obliv.topology("dragonfly-plus:p=3,leaves=2,spines=2,h=2")
+    topology = obliv.topology("megafly:p=3,leaves=2,spines=2,h=2")
     assert topology.spec == "megafly:p=3,leaves=2,spines=2,h=2"
     found = links(topology)
     inside = [(f"({i},{x})", f"[{i},{s}]") for i in range(5) for x in range(2) for s in range(2)]

@@ -16,7 +16,7 @@ from obliv.topologies.make import build
 __all__ = ["megafly"]
 
 
-@register_topology("megafly", aliases=("dragonfly-plus",), example="megafly:p=2,leaves=2,spines=2,h=2")
+@register_topology("megafly", example="megafly:p=2,leaves=2,spines=2,h=2")
 def megafly(p: int, leaves: int, spines: int, h: int, g: int | None = None, arrangement: str = "absolute") -> Topology:
     """Megafly or dragonfly+: `g` groups of leaf routers with hosts and spine routers with global links.
 
