@@ -12,6 +12,7 @@ import pytest
 from tests.fabric.lanes.test_lanes_opensm import judged
 from tests.fabric.opensm import Simulator, meaning, needs_opensm, simulated, where
 from tests.fabric.reroute.layers.test_layers import level_of
+from tests.fabric.reroute.layers.test_layers_opensm import moved_levels
 
 import obliv
 from obliv.fabric.generate.from_topology import from_topology
@@ -96,10 +97,7 @@ def test_the_plug_in_delivers_what_obliv_wrote(spec: str, engine: str, plugin: P
     used = range(1 << 2) if result.lane_tables is not None else range(result.after.lanes)
     assert all(asked[row][sl] == set_up[row][sl] for row in asked for sl in used)
     if where("ibdmchk"):
-        moved = {int(result.fabric.ports.lid[slot]): lid[int(result.fabric.ports.guid[slot])]
-                 for slot in result.fabric.endpoints.tolist()}  # fmt: skip
-        lines = [line.split() for line in (tmp_path / "new.psl").read_text().splitlines()]
-        (run / "now.psl").write_text("".join(f"{node} {moved[int(goal)]} {sl}\n" for node, goal, sl in lines))
+        moved_levels(result, lid, tmp_path / "new.psl", run / "now.psl")
         assert judged(run, "-c", "now.psl", "-d", "opensm-sl2vl.dump")
 
 

@@ -6,12 +6,22 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.fabric.opensm import meaning, needs_opensm, simulated
+from tests.fabric.lanes.test_lanes_opensm import judged
+from tests.fabric.opensm import meaning, needs_opensm, simulated, where
 from tests.fabric.reroute.layers.test_layers import level_of
 
 import obliv
 from obliv.fabric.generate.from_topology import from_topology
 from obliv.fabric.reroute.route import route
+from obliv.results.fabric.route import FabricRoute
+
+
+def moved_levels(result: FabricRoute, lid: dict[int, int], source: Path, target: Path) -> None:
+    """Write service levels pair by pair with the LIDs that ports, by their GUIDs, have now."""
+    ends = result.fabric.endpoints.tolist()
+    moved = {int(result.fabric.ports.lid[slot]): lid[int(result.fabric.ports.guid[slot])] for slot in ends}
+    lines = [line.split() for line in source.read_text().splitlines()]
+    target.write_text("".join(f"{node} {moved[int(goal)]} {sl}\n" for node, goal, sl in lines))
 
 
 @needs_opensm
@@ -39,3 +49,8 @@ def test_the_subnet_manager_hands_out_the_lanes(spec: str, lanes: int, tmp_path:
                         answer = re.search(r"\bsl\.+0x([0-9a-fA-F]+)", simulator.run(*words))
                         assert answer is not None
                         assert int(answer[1], 16) == level_of(result.levels, result.fabric, s, d)
+        if where("ibdmchk"):
+            obliv.fabric.write_psl(result.levels, result.fabric, tmp_path / "new.psl")
+            moved_levels(result, lid, tmp_path / "new.psl", simulator.folder / "now.psl")
+            assert judged(simulator.folder, "-c", "now.psl", "-d", "opensm-sl2vl.dump")
+            assert not judged(simulator.folder)  # on one lane
