@@ -11,6 +11,7 @@ from obliv.analysis.average.random_traffic import average_case as average_case
 from obliv.analysis.compare import compare as compare
 from obliv.analysis.deadlocks.search import deadlock as deadlock
 from obliv.analysis.deadlocks.search import fewest_virtual_channels as fewest_virtual_channels
+from obliv.analysis.failures import failures as failures
 from obliv.analysis.heaviest import heaviest_permutation as heaviest_permutation
 from obliv.analysis.locality import locality as locality
 from obliv.analysis.throughput import throughput as throughput

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from obliv.topologies.base import Topology
 from obliv.topologies.layout_hint import LayoutHint
 from obliv.topologies.make import topology
 
-__all__ = ["Damaged", "damaged", "failure_name", "link_of", "link_text", "node_text"]
+__all__ = ["Damaged", "damaged", "failure_name", "link_of", "link_text", "node_text", "without"]
 
 _SHOWN = 3  # names of nodes in messages
 
@@ -95,7 +95,18 @@ def damaged(network: str, *failed: str, component: str = "") -> Topology:
     inner = network[1:-1] if network.startswith("(") and network.endswith(")") else network
     if inner.strip().startswith("damaged"):
         raise SpecError("damaged: a damaged network inside another: name all that failed in one list")
-    base = topology(inner)
+    return without(topology(inner), failed, component)
+
+
+def without(base: Topology, failed: Sequence[str], component: str = "") -> Damaged:
+    """Return a network after failures; parameters are those of :func:`damaged`.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> without(obliv.mesh(3, 3), ["0-1"]).channels
+    22
+    """
     named = f"({base.spec})" if "," in base.spec else base.spec
     if not failed:
         raise TopologyError(f"damaged:{named}: nothing failed: name nodes or links, as in damaged:{named},0-1")

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from tests.fabric.opensm import needs_opensm, simulated
 from tests.fabric.outages import brute, fabrics
 
+import obliv
+from obliv.errors import InputError
+from obliv.fabric.generate.from_topology import from_routing, from_topology
 from obliv.fabric.outages.every import failures
 from obliv.fabric.outages.sets import every_failure
 from obliv.fabric.routes.routing import FabricRouting
@@ -27,3 +33,62 @@ def test_failures_equal_those_solved_from_scratch(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(10, 310))
 def test_many_failures_equal_those_solved_from_scratch(seed: int) -> None:
     compare(*fabrics.drawn(seed))
+
+
+_FIXTURES = Path(__file__).parents[1] / "fixtures"
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("repair", ["keep", "refill"])
+@pytest.mark.parametrize("name", ["ft4_3-ftree", "ft4_3-minhop", "ft8_2-ftree", "ft8_2-minhop", "torus5x5-fallback"])
+def test_failures_under_tables_of_opensm(name: str, repair: str) -> None:
+    folder = _FIXTURES / name
+    fabric, tables = obliv.fabric.read(folder / "ibnetdiscover.txt.gz", folder / "opensm-lfts.dump.gz")
+    routing = obliv.fabric.routing(obliv.fabric.network(fabric), tables, missing="skip")
+    for of in ("cables", "switches"):
+        compare(routing, of, repair)
+
+
+@pytest.mark.nightly
+@needs_opensm
+@pytest.mark.parametrize("repair", ["keep", "refill"])
+@pytest.mark.parametrize("engine", ["minhop", "dor", "updn"])
+def test_failures_on_a_torus_under_tables_of_opensm(engine: str, repair: str, tmp_path: Path) -> None:
+    net = tmp_path / "torus.net"
+    obliv.fabric.write_net(from_topology(obliv.topology("torus:4x4x4"), lids=False), net)
+    with simulated(net, tmp_path / "files") as simulator:
+        simulator.opensm("-R", engine)
+        scan = simulator.kept("ibnetdiscover.txt", "ibnetdiscover")
+    fabric, tables = obliv.fabric.read(scan, scan.parent / "opensm-lfts.dump")
+    compare(obliv.fabric.routing(obliv.fabric.network(fabric), tables, missing="skip"), "cables", repair)
+
+
+def test_given_failures_and_engines() -> None:
+    routing = from_routing(obliv.routing("dmodk", obliv.topology("fattree:4,2")))
+    (row,) = failures(routing, fail=["host(0,0)/1"]).failures
+    assert row.pairs_lost == 14  # a host of eight is cut off
+    (row,) = failures(routing, fail=["switch((0),1)/3"]).failures
+    kept = next(each for each in failures(routing).failures if each.failed == row.failed)
+    assert (row.pairs_lost, row.channel_load) == (kept.pairs_lost, kept.channel_load)
+    anew = failures(routing, repair="updown", of="switches")
+    spines = [each for each in anew.failures if each.failed.endswith(",0)")]
+    assert [each.pairs_lost for each in spines] == [0, 0]  # the other spine reaches all
+    assert max(each.pairs_lost for each in anew.failures) == 56 - 30  # two hosts of eight are cut off
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fail": ["swich((0),1)/3"]}, "did you mean switch"),
+        ({"fail": ["switch((0),1)/9"]}, "ports are 1 to 4"),
+        ({"fail": ["switch((0),1)/3", "switch((0),0)/1"]}, "named twice"),
+        ({"fail": ["host(0,0)"]}, "not a switch"),
+        ({"of": "lanes"}, "no parallel cables"),
+        ({"of": "hosts"}, "choose cables"),
+        ({"repair": "fix"}, "choose keep, refill"),
+    ],
+)
+def test_what_cannot_fail_is_refused(options: dict[str, object], message: str) -> None:
+    routing = from_routing(obliv.routing("dmodk", obliv.topology("fattree:4,2")))
+    with pytest.raises(InputError, match=message):
+        failures(routing, **options)  # type: ignore[arg-type]

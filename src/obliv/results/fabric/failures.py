@@ -94,7 +94,7 @@ class Failures(Result):
     >>> routing = obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2)))
     >>> obliv.fabric.failures(routing)
     failures: lft:dmodk on fabric:fattree:4,2
-      failures      8 cables, tables: keep
+      failures      8 cables, routes: keep
       before        worst load 2
       largest load  2
       most lost     12 pairs
@@ -140,7 +140,7 @@ class Failures(Result):
         loop = ", a credit loop" if self.before.deadlock else ""
         loops = sum(row.alike for row in self.failures if row.deadlock)
         lines = [
-            ("failures", f"{many}, tables: {self.repair}"),
+            ("failures", f"{many}, routes: {self.repair}"),
             ("before", f"worst load {shown(self.before.channel_load)}{missing}{loop}"),
             ("largest load", shown(self.worst_load)),
             ("most lost", plural(self.most_lost, "pair")),

@@ -1,0 +1,125 @@
+"""The exact worst case of a network after each failure of a link or a node, routed anew on what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from time import perf_counter
+
+from obliv._util.progress import Progress, silent
+from obliv._util.text import printable
+from obliv.analysis.deadlocks.search import deadlock
+from obliv.analysis.subject import Subject, by_specs, identity, subject_of
+from obliv.analysis.worst_case.exact import worst_case
+from obliv.errors import InputError, RoutingError, SpecError, TopologyError
+from obliv.results.fabric.failures import FailureRow, Failures, FailureState
+from obliv.routings.base import Routing
+from obliv.routings.make import routing as routing_of
+from obliv.topologies.base import Topology
+from obliv.topologies.damaged import failure_name, link_of, link_text, node_text, without
+
+__all__ = ["failures"]
+
+
+@by_specs
+def failures(x: Subject, *, of: str = "links", fail: Sequence[str] = (), progress: Progress | None = None) -> Failures:
+    """Return the exact worst case after each failure of a link or a node, the most harmful first.
+
+    Parameters
+    ----------
+    x : Routing
+        One that is defined on any network by its spec, such as ``ecmp``, ``shortest`` or ``updown``: it routes what is
+        left anew.
+    of : {"links", "nodes"}
+        What fails: each link, that is a channel with its opposite, or each node.
+    fail : sequence of str, optional
+        What fails together instead, as in the specs of :func:`obliv.topologies.damaged.damaged`: ``0-1`` or ``3``.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+
+    Returns
+    -------
+    Failures
+        Exact. Where a failure cuts a network into parts, the part with the most terminals counts; all pairs outside it
+        are lost.
+
+    Raises
+    ------
+    InputError
+        If there is no such link or node.
+    RoutingError
+        If the routing does not work on what is left.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> after = obliv.failures("mesh:3x3", "ecmp")
+    >>> after.before.channel_load, after.worst_load, after.failures[0].failed
+    (Fraction(7, 4), Fraction(5, 2), 'link (0,0) - (1,0)')
+    """
+    began = perf_counter()
+    step = progress or silent
+    routing = subject_of(x, "failures")
+    if not isinstance(routing, Routing):
+        raise InputError("failures needs a routing, which routes what is left anew; pair loads do not say how")
+    if of not in ("links", "nodes"):
+        raise InputError(f"--of {printable(of[:40])!r}: choose links or nodes")
+    base = routing.topology
+    sets = [tuple(fail)] if fail else [(text,) for text in _texts(base, of)]
+    load, channel = _worst(routing)
+    before = FailureState(load, channel, _missing(routing), not deadlock(routing, "none").acyclic)
+    served = _served(routing)
+    rows = []
+    for done, failed in enumerate(sets):
+        step("failures", done / len(sets))
+        rows.append(_after(base, routing.spec, failed, served))
+    return Failures(
+        **identity(routing, began),
+        of="given" if fail else of,
+        repair=routing.spec,
+        before=before,
+        failures=tuple(sorted(rows, key=lambda row: row.rank, reverse=True)),
+        subject=routing,
+    )
+
+
+def _texts(base: Topology, of: str) -> list[str]:
+    """Return the links or the nodes of a network as specs name them."""
+    if of == "nodes":
+        return [node_text(base, node) for node in range(base.nodes)]
+    return [link_text(base, c) for c in range(base.channels) if min(link_of(base, c)) == c]
+
+
+def _after(base: Topology, spec: str, failed: tuple[str, ...], served: int) -> FailureRow:
+    """Return what is left after a failure."""
+    name = ", ".join(failure_name(base, text) for text in failed)
+    try:
+        left = without(base, failed, "largest")
+    except TopologyError as error:
+        if "no terminal is left" in str(error):
+            return FailureRow(name, served, Fraction(0), "", False)
+        raise
+    try:
+        routing = routing_of(spec, left)
+    except (RoutingError, SpecError) as error:
+        raise RoutingError(f"{base.spec} without {name}: {error}") from None
+    load, channel = _worst(routing)
+    return FailureRow(name, max(0, served - _served(routing)), load, channel, not deadlock(routing, "none").acyclic)
+
+
+def _missing(routing: Routing) -> int:
+    return int(routing.skipped) if routing.partial else 0
+
+
+def _served(routing: Routing) -> int:
+    """Return the number of ordered pairs of terminals whose packets arrive."""
+    ends = len(routing.topology.terminals)
+    return ends * (ends - 1) - _missing(routing)
+
+
+def _worst(routing: Routing) -> tuple[Fraction, str]:
+    """Return the worst channel load, and the name of a channel that has it."""
+    result = worst_case(routing)
+    if result.channel is None or not isinstance(result.channel_load, Fraction):
+        return Fraction(0), ""
+    return result.channel_load, routing.topology.channel_name(result.channel.id)

@@ -1,0 +1,40 @@
+"""``obliv failures``: the exact worst case after each failure of a link or a node."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from obliv.cli.output import Answer, progress
+from obliv.cli.specs import Specs
+
+__all__ = ["failures"]
+
+
+def failures(
+    specs: Specs,
+    *,
+    of: Annotated[str, typer.Option("--of", help="What fails: each of the links or of the nodes.")] = "links",
+    fail: Annotated[
+        list[str] | None,
+        typer.Option("--fail", metavar="A-B", help="Fail this link, or this node, instead; repeat."),
+    ] = None,
+    answer: Answer,
+) -> None:
+    """Find the exact worst case after each single failure, the most harmful first.
+
+    A link is a channel with its opposite. The routing routes what is left anew: ecmp, shortest, updown. Failures are
+    ranked by deadlocks, then lost pairs, then the worst load.
+
+    Example: obliv failures torus:5x5 ecmp
+
+    Example: obliv failures file:network.graphml updown --of nodes
+    """
+    from obliv.analysis.failures import failures as after_failures
+
+    routing = specs.read(answer.output)
+    with answer.best_so_far():
+        with progress() as step:
+            result = after_failures(routing, of=of, fail=fail or (), progress=step)
+        answer.show(result)
