@@ -29,7 +29,7 @@ def both(pairs: list[tuple[str, str]]) -> Counter[tuple[str, str]]:
 )
 def test_rails_by_definition(rails: int, nodes: int, leaf: int, spines: int, cables: int) -> None:
     topology = obliv.topology(f"rail:rails={rails},nodes={nodes},leaf={leaf},spines={spines},links={cables}")
-    own = [(f"node({v}).{i}", f"leaf({i},{v // leaf})") for v in range(nodes) for i in range(rails)]
+    own = [(f"node{v} rail{i}", f"leaf({i},{v // leaf})") for v in range(nodes) for i in range(rails)]
     per_rail = len({v // leaf for v in range(nodes)})
     above = [(f"leaf({i},{j})", f"spine({k})") for i in range(rails) for j in range(per_rail) for k in range(spines)]
     assert links(topology) == both(own + above * cables)

@@ -35,7 +35,7 @@ def rail(rails: int, nodes: int, leaf: int, spines: int, links: int = 1) -> Topo
     Returns
     -------
     Topology
-        Adapters are the terminals: adapter i of node v is node rails·v + i, called ``node(v).i``. Then come the leaf
+        Adapters are the terminals: adapter i of node v is node rails·v + i, called ``node0 rail1``. Then come the leaf
         switches ``leaf(i,j)``, rail by rail, and the spine switches ``spine(k)``. At a leaf switch the channels to
         adapters come first. Capacity is not known in closed form.
 
@@ -79,7 +79,7 @@ def rail(rails: int, nodes: int, leaf: int, spines: int, links: int = 1) -> Topo
         np.concatenate([down, down[:, ::-1], up, up[:, ::-1]]),
         terminals=range(hosts),
         labels=(
-            *(f"node({v}).{i}" for v in range(nodes) for i in range(rails)),
+            *(f"node{v} rail{i}" for v in range(nodes) for i in range(rails)),
             *(f"leaf({i},{j})" for i in range(rails) for j in range(per_rail)),
             *(f"spine({k})" for k in range(spines)),
         ),

@@ -120,6 +120,19 @@ def test_heat_and_cables_are_the_loads() -> None:
     assert [cable.load for cable in result.cables] == loads[:7]
 
 
+def test_rails_of_a_gpu_cluster() -> None:
+    """Rings by rail stay on the leaf switch of their rail; without rails in mind they cross the spines."""
+    routing = obliv.fabric.from_routing(
+        obliv.routing("shortest", obliv.topology("rail:rails=4,nodes=8,leaf=8,spines=2"))
+    )
+    hosts = [f"node{v}" for v in range(8)]
+    by_rail = job(routing, hosts, "hierarchical", per_host=4)
+    assert [phase.load for phase in by_rail.phases] == [0, 1, 0]
+    assert by_rail.phases[1].crossing == 1
+    assert job(routing, hosts, "alltoall", per_host=4).load > 2
+    assert job(routing, hosts, "ring", per_host=4, rails="all").load == Fraction(1, 4)
+
+
 def test_it_is_kept_and_loaded_again(tmp_path: Path) -> None:
     routing = routed("fattree:4,3")
     for jobs in (["node001", "node005"], (["node001", "node005"], ["node003", "node005"]), ["node001"]):
