@@ -810,6 +810,9 @@ def test_a_result_does_not_replace_what_it_is_about(tmp_path: Path) -> None:
     ("words", "fix"),
     [
         ("worst mesh 4x4 dor", "a network is one word, mesh:4x4"),
+        ("worst 4x4 dor", "write for example mesh:4x4 or torus:4x4"),
+        ("worst mesh:4x4 dor+romm", "for example 1/2*A+1/2*B"),
+        ("worst mesh:4x4 0.5dor+0.5romm", "for example 1/2*A+1/2*B"),
         ("throughput mesh:4x4 dor file:t.csv", "or flows:FILE or matrix:FILE"),
         ("worst mesh:4x4 dor --samples ten", "'ten' is not a whole number"),
         ("fabric trace f.net", "choose check, worst"),
@@ -834,5 +837,6 @@ def test_first_calls() -> None:
     text = mistake(lambda: obliv.worst_case(NodesForChannels(mesh)))
     assert text.startswith("NodesForChannels: a path from ")
     assert "a path lists channels (topology.channel(u, v)), or nodes by name" in text
+    assert mistake(lambda: obliv.verify(obliv.worst_case(obliv.DOR(mesh)))).startswith("the result 'worst': ")
     assert "obliv.from_networkx" in mistake(lambda: obliv.worst_case(object(), "ecmp"))  # type: ignore[call-overload]
     assert "obliv.matrix(rows)" in mistake(lambda: obliv.throughput(obliv.DOR(mesh), np.eye(9)))  # type: ignore[arg-type]

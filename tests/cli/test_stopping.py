@@ -90,6 +90,31 @@ def test_a_full_disk_is_one_line(name: str, capsys: pytest.CaptureFixture[str]) 
     out, err = capsys.readouterr()
     assert err.strip().splitlines()[-1] == "obliv: /dev/full: cannot be written: No space left on device"
     assert "Traceback" not in out + err
+    assert bool(out) == (name not in ("bufferless", "fabric generate"))  # what was computed is not lost
+
+
+SEVERAL = {
+    "fabric generate": "fabric generate fattree:4,2 -o new.net --routing dmodk --tables /dev/full",
+    "groups": "fabric generate fattree:4,2 -o new.net --adaptive updn --far /dev/full",
+    "fabric route": "fabric route old.net --engine dmodk -o new.lfts --net /dev/full",
+    "levels": "fabric route old.net --engine layered --lanes 2 -o new.lfts --policy new.conf --psl /dev/full",
+}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("name", [*list(SEVERAL)[:3], pytest.param("levels", marks=pytest.mark.nightly)])
+def test_of_several_files_all_are_written_or_none(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if "old.net" in SEVERAL[name]:
+        network = "torus:5x5" if name == "levels" else "fattree:4,2"  # on the torus, the policy is needed
+        assert main(["fabric", "generate", network, "-o", "old.net"]) == 0
+    before = set(tmp_path.iterdir())
+    capsys.readouterr()
+    assert main(SEVERAL[name].split()) == 2
+    assert capsys.readouterr().err == "obliv: /dev/full: cannot be written: No space left on device\n"
+    assert set(tmp_path.iterdir()) == before
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")

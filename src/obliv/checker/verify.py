@@ -142,10 +142,10 @@ def explain(
 def _subject_of(claim: str | os.PathLike[str] | Result) -> _Subject:
     """Return what is to be checked; a file is read."""
     if isinstance(claim, Schedule | Schedules):
-        return _Subject(claim.kind, claim, {}, None)
+        return _Subject(claim.kind, claim, {}, f"the result {claim.kind!r}")
     if isinstance(claim, Result):
         content = claim.to_dict()
-        return _Subject(content.get("kind"), claim, content, None)
+        return _Subject(content.get("kind"), claim, content, f"the result {claim.kind!r}")
     if isinstance(claim, str | os.PathLike):
         content = read_json(Path(claim))
         return _Subject(content.get("kind"), None, content, Path(claim))
@@ -154,12 +154,12 @@ def _subject_of(claim: str | os.PathLike[str] | Result) -> _Subject:
 
 @dataclass(frozen=True)
 class _Subject:
-    """What is to be checked: a result, or the content of a file."""
+    """What is to be checked, a result or the content of a file, and where errors say that it is."""
 
     kind: Any
     result: Result | None
     content: dict[str, Any]
-    path: Path | None
+    path: Path | str
 
 
 @dataclass(frozen=True)

@@ -49,14 +49,21 @@ class Answer:
     format: FormatOption = "table"
 
     def show(self, result: Result, *, hide: Iterable[str] = (), table: CsvTable | None = None) -> None:
-        """Save a result if there is a file for it, and print it.
+        """Save a result if there is a file for it, and print it, even where it cannot be saved.
 
         JSON lacks the keys in `hide`; CSV has the rows and columns of `table`, by default those of the result.
         """
         if self.output is not None:
-            result.save(self.output)
+            try:
+                result.save(self.output)
+            except FileError:
+                self._print(result, hide, table)
+                raise
             proof = getattr(result, "certificate", None) is not None
             say(f"saved in {self.output}" + (f"; check it with  obliv verify {self.output}" if proof else ""))
+        self._print(result, hide, table)
+
+    def _print(self, result: Result, hide: Iterable[str], table: CsvTable | None) -> None:
         if self.format == "json":
             data = result.to_dict()
             for key in hide:

@@ -191,6 +191,10 @@ class Registry(Generic[T]):
                 return "for a file write " + " or ".join(f"{reader}:{name}" for reader in readers)
         if "," in name and all(part.strip() in self for part in name.split(",")):
             return f"write the names apart, {name.replace(',', ' ')}"
+        if "+" in name and self is not TOPOLOGIES:
+            return "a mix is written with a weight and * for each part, for example 1/2*A+1/2*B"
+        if self is TOPOLOGIES and re.fullmatch(r"\d+(x\d+)+", name):
+            return f"write for example mesh:{name} or torus:{name}"
         readers = [entry.name for entry in self if entry.reads_file]
         if readers and any(name in table and table.find(name).reads_file for table in (TOPOLOGIES, ROUTINGS, PATTERNS)):
             return "for a file write " + " or ".join(f"{reader}:FILE" for reader in readers)

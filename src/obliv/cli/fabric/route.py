@@ -121,6 +121,8 @@ def route(
     more = f" -l {result.lmc}" if result.lmc else ""
     if net is not None:
         say(f"fabric with the new LIDs written to {net}")
+    elif result.lmc:
+        say("to check these tables before you load them, add --net FILE for the fabric with their LIDs")
     if policy is not None and result.policy is None:
         say(f"all packets can use one lane: {policy} is not needed and was not written")
     if sl2vl is not None and result.sl2vl is None:

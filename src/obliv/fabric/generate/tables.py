@@ -131,5 +131,5 @@ def _only_path(routing: Routing, source: int, destination: int) -> Sequence[int]
     paths = [channels for channels, chance in checked_paths(routing, source, destination) if chance]
     if len(paths) != 1:
         pair = f"from {routing.topology.name_of(source)} to {routing.topology.name_of(destination)}"
-        raise RoutingError(f"{routing.spec} has {len(paths)} paths {pair}: tables need one")
+        raise RoutingError(f"{routing.spec} has {len(paths)} paths {pair}: tables need one, as with shortest or dmodk")
     return paths[0]
