@@ -355,7 +355,7 @@ def _with_network(checked: Verification, network: Topology) -> Verification:
     return replace(checked, checks=(Check("network", True, f"the one inside the claim: {counts}"), *checked.checks))
 
 
-def _topology(spec: str, given: Topology | str | None, path: Path | None) -> Topology:
+def _topology(spec: str, given: Topology | str | None, path: Path | str) -> Topology:
     """Return the given topology, or build the one named in a claim."""
     from obliv.topologies.make import topology as topology_of
 
@@ -367,7 +367,7 @@ def _topology(spec: str, given: Topology | str | None, path: Path | None) -> Top
         raise FileError(f"its topology cannot be built: {error}; {_OBJECT.format('topology')}", path) from None
 
 
-def _routing(spec: str, given: Routing | str | None, topology: Topology, path: Path | None) -> Routing:
+def _routing(spec: str, given: Routing | str | None, topology: Topology, path: Path | str) -> Routing:
     """Return the given routing, or build the one named in a claim."""
     from obliv.routings.make import routing as routing_of
 
