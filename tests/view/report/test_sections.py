@@ -8,7 +8,7 @@ import pytest
 
 import obliv
 from obliv.results import Bounds, Estimate
-from obliv.view.report.charts import charts_data
+from obliv.view.report.charts import _rows, charts_data
 from obliv.view.report.contents import gather
 from obliv.view.report.numbers import how, text_of
 from obliv.view.report.quantities import Row, rows_of
@@ -71,3 +71,11 @@ def test_the_charts_begin_with_a_topology_that_has_points() -> None:
     assert about["first"] == "mesh:3x3"
     assert specs["plane"]["usermeta"]["heights"].keys() == {"mesh:3x3"}
     assert specs["bars"]["usermeta"]["heights"].keys() == {"mesh:3x3", "mesh:4x4"}
+
+
+def test_heights_of_charts_stand_in_the_order_of_the_table() -> None:
+    """Not in that of a set, which differs from process to process."""
+    names = [f"mesh:{k}x{k}" for k in range(2, 30)]
+    assert list(_rows([{"topology": name, "place": place} for name in names for place in (0, 1)]).items()) == [
+        (name, 2) for name in names
+    ]

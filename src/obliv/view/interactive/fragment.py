@@ -118,5 +118,5 @@ def _height(payload: dict[str, Any]) -> int:
     """Return the height of a frame, in pixels: that of the picture at the usual width of a notebook, and its lines."""
     x, y = ([float(node[axis]) for node in payload["nodes"]] or [0.0] for axis in ("x", "y"))
     shape = (max(y) - min(y) + 1.2) / (max(x) - min(x) + 1.2)
-    least = 620 if payload["crossing"] else _HEIGHTS[0]  # pairs and their matrix stand beside the picture
+    least = 745 if payload["crossing"] else _HEIGHTS[0]  # pairs and their matrix stand beside the picture
     return max(least, min(_HEIGHTS[1], round(560 * shape) + 110))

@@ -154,6 +154,12 @@ def _summed(channel: Array, destination: Array, amount: Array) -> Entries:
     new = np.ones(len(channel), bool)
     new[1:] = (np.diff(channel) != 0) | (np.diff(destination) != 0)
     first = np.flatnonzero(new)
-    sums = np.add.reduceat(amount.astype(object), first) if len(first) else amount
+    if not len(first):
+        return channel, destination, amount
+    if amount.dtype == object or int(np.abs(amount).max()) * len(amount) >= INT64_SAFE:
+        sums = np.add.reduceat(amount.astype(object), first)
+        busy = sums != 0
+        return channel[first][busy], destination[first][busy], whole(sums[busy].tolist())
+    sums = np.add.reduceat(amount.astype(np.int64), first)
     busy = sums != 0
-    return channel[first][busy], destination[first][busy], whole(sums[busy].tolist()) if len(first) else sums
+    return channel[first][busy], destination[first][busy], sums[busy]

@@ -127,7 +127,8 @@ def bars_chart(found: Sequence[dict[str, Any]], series: Sequence[str], first: st
 
 def _rows(found: Sequence[dict[str, Any]]) -> Counter[str]:
     """Return how many rows the bars of each topology have."""
-    return Counter(topology for topology, _ in {(bar["topology"], bar["place"]) for bar in found})
+    bars = dict.fromkeys((bar["topology"], bar["place"]) for bar in found)  # equal inputs give equal bytes
+    return Counter(topology for topology, _ in bars)
 
 
 def _tooltip(fields: dict[str, str]) -> list[Any]:
