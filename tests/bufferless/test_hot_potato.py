@@ -170,9 +170,16 @@ def test_functions_do_as_names(name: str) -> None:
         assert (getattr(by_name.moves, part) == getattr(by_function.moves, part)).all()
 
 
-@pytest.mark.parametrize("priority", [pytest.param("age", marks=pytest.mark.nightly), "random"])
-def test_interpreted_as_compiled(priority: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = instance("leveled-mesh:6x6", route="xy")
+@pytest.mark.parametrize(
+    ("priority", "spec"),
+    [
+        ("random", "leveled-mesh:6x6"),
+        pytest.param("random", "leveled-mesh:10x10", marks=pytest.mark.nightly),
+        pytest.param("age", "leveled-mesh:10x10", marks=pytest.mark.nightly),
+    ],
+)
+def test_interpreted_as_compiled(priority: str, spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = instance(spec, route="xy")
     runs = []
     for compiled in (False, True):
         monkeypatch.setattr(module, "run", lambda f, work, *a, c=compiled: (f.compiled() if c else f.python)(*a))

@@ -35,10 +35,13 @@ NETWORKS = {
     "rates": obliv.ring(6).with_rates(injection=["1/2"] * 3 + [1] * 3),
     "both": _wheel().with_rates(ejection=[1, 2, "1/3", 1]).with_terminals([1, 3, 2]),
     "large": obliv.from_networkx(networkx.random_regular_graph(4, 40, seed=1)),
+    "larger": obliv.from_networkx(networkx.random_regular_graph(4, 150, seed=1)),
 }
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.nightly if name == "larger" else ()) for name in NETWORKS]
+)
 def test_it_verifies_from_the_command_line(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
