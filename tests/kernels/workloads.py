@@ -180,7 +180,8 @@ def fabrics(folder: Path, seed: int) -> None:
     for pattern in ("alltoall", "hierarchical"):
         order = f"--order {folder}/ranks --effort 0.003 --seed {seed}"
         command(f"fabric job {net} --lft {lft} --hosts {folder}/hosts --pattern {pattern} {order}")
-    command(f"fabric failures {net} --lft {lft} --repair refill")
+    command(f"fabric route {net} --engine osrm3-d --output {folder}/osrm.lfts")
+    command(f"fabric failures {net} --lft {folder}/osrm.lfts --repair refill")
     command(f"fabric failures {net} --lft {lft} --of switches")
     lines = lft.read_text().splitlines(keepends=True)
     holes = np.random.default_rng(seed).integers(0, 25, len(lines))

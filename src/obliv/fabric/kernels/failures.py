@@ -136,12 +136,12 @@ def search_space(ends: int, classes: int) -> Search:
     return Search(
         np.full(ends, -1, np.int32),
         np.full(ends, -1, np.int32),
-        np.empty(ends, np.int32),
+        np.zeros(ends, np.int32),
         np.zeros(classes, np.int64),
         np.full(classes, -2, np.int32),
         np.zeros(classes, np.int64),
         np.zeros(classes, np.int64),
-        np.empty(classes, np.int32),
+        np.zeros(classes, np.int32),
     )
 
 
