@@ -80,6 +80,7 @@ MAKERS: dict[str, Callable[[Any], Result]] = {
     "fabric throughput": lambda number: fabric.throughput(ROUTING, "uniform"),
     "fabric average": lambda number: fabric.average(ROUTING, samples=number(20), rng=number(3)),
     "fabric job": lambda number: fabric.job(ROUTING, JOB, "ring"),
+    "failures": lambda number: obliv.failures("mesh:2x2", "shortest"),
     "fabric shifts": lambda number: fabric.shifts(ROUTING),
     "fabric bisection": lambda number: fabric.bisection(ROUTING, samples=number(20), rng=number(3)),
     "fabric check": lambda number: fabric.check(FABRIC, TABLES),

@@ -165,7 +165,9 @@ def test_bars_where_the_capacity_is_unknown() -> None:
 
 
 def test_only_results_with_a_picture_are_drawn() -> None:
-    with pytest.raises(obliv.InputError, match="worst, worst-channels, average, deadlock, throughput, compare"):
+    with pytest.raises(
+        obliv.InputError, match="worst, worst-channels, average, deadlock, throughput, fabric-job, compare"
+    ):
         view.plot([1, 2, 3])
     with pytest.raises(obliv.InputError, match="no pattern"):
         obliv.Throughput("mesh:3x3", "dor", {}).plot()

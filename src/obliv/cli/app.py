@@ -24,7 +24,7 @@ VERBS = {
     "bounds": ("bounds:bounds", "Bound what any routing can achieve on a network, with proofs."),
     "ratio": ("ratio:ratio", "Compute the oblivious performance ratio, with a certificate."),
     "deadlock": ("deadlock:deadlock", "Find deadlocks: cycles of channel dependencies."),
-    "failures": ("failures:failures", "Find the exact worst case after each single failure, the most harmful first."),
+    "failures": ("failures:failures", "Find the worst case after each single failure, worst ones first."),
     "bufferless": ("bufferless:bufferless", "Schedule packets on a leveled network and check every move."),
     "list": ("listing:list_", "List the topologies, routings or traffic patterns."),
     "export": ("export:export", "Write files for a simulator, or the paths of a routing as a table."),

@@ -22,7 +22,7 @@ def failures(
     ] = None,
     answer: Answer,
 ) -> None:
-    """Find the exact worst case after each single failure, the most harmful first.
+    """Find the worst case after each single failure, worst ones first.
 
     A link is a channel with its opposite. The routing routes what is left anew: ecmp, shortest, updown. Failures are
     ranked by deadlocks, then lost pairs, then the worst load.

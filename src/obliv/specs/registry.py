@@ -208,6 +208,7 @@ class Registry(Generic[T]):
                     entry.make(name)
                     return f"write {entry.name}:{name}"
         hint = did_you_mean(name.lower(), {*self._names, *self._modules, *self._points()})
+        hint = did_you_mean(name.lower(), self._entries) if hint.startswith("known") else hint  # no aliases in the list
         return "there is no file of this name either" if _PATH.search(name) and hint.startswith("known") else hint
 
     def _points(self) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def failures(
     ] = "keep",
     answer: Answer,
 ) -> None:
-    """Find the exact worst case after each single failure, the most harmful first.
+    """Find the worst case after each single failure, worst ones first.
 
     Failures are ranked by credit loops, then lost pairs, then the worst load. Cables are those between switches.
 
