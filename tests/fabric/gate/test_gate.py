@@ -68,6 +68,11 @@ def test_jobs_are_limits(tree: tuple[Fabric, Tables], tmp_path: Path) -> None:
     result = judged(text.format(1) + text.format(load), tmp_path, *tree)
     assert [limit.kept for limit in result.limits] == [False, True]
     assert result.of("limit")[0].line == 1
+    out = tree[1].out.copy()  # the tables lose a host
+    out[:, int(tree[0].ports.lid[tree[0].endpoints[0]])] = 255
+    result = judged("worst_load = 9" + chr(10) + text.format(9), tmp_path, tree[0], replace(tree[1], out=out))
+    assert not result.ok
+    assert all("among the pairs that are connected" in limit.found for limit in result.limits)
 
 
 def moved(fabric: Fabric) -> Fabric:

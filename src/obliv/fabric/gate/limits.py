@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from obliv._util.rationals import exact
 from obliv._util.text import did_you_mean, printable
@@ -121,7 +121,7 @@ def read_limits(path: str | Path) -> Limits:
     """
     content, text, digest = read_toml(path)
     read = _Keys(path, text, ())
-    read.require(content, _KEYS)
+    read.require(content, (*_KEYS, "job"))
     values = {key: read.value(key, value, _KEYS[key]) for key, value in content.items() if key != "job"}
     folder = Path(path).parent
     if "plan" in values:
@@ -142,10 +142,10 @@ class _Keys:
     def __init__(self, path: str | Path, text: str, above: tuple[str, ...]) -> None:
         self.path, self.text, self.above = path, text, above
 
-    def refuse(self, message: str, *words: str) -> None:
+    def refuse(self, message: str, *words: str) -> NoReturn:
         raise FileError(message, self.path, line_of(self.text, *self.above, *words))
 
-    def require(self, table: dict[str, Any], known: dict[str, _Kind]) -> None:
+    def require(self, table: dict[str, Any], known: Iterable[str]) -> None:
         for key in table:
             if key not in known:
                 self.refuse(f"{printable(key[:60])!r} is no limit: {did_you_mean(key, sorted(known))}", key)
@@ -199,7 +199,6 @@ _KEYS: dict[str, _Kind] = {
     "engine": _WORD,
     "plan": (_word, "the name of a file is needed"),
     "cables": (_cables, 'pairs of ports are needed, as [["leaf1/3", "spine2/1"]]'),
-    "job": _WORD,
 }
 _JOB_KEYS: dict[str, _Kind] = {
     "hosts": (_word, "the name of a file is needed"),

@@ -146,12 +146,16 @@ class _Gate:
         """Compare the exact worst case, and what jobs put on cables."""
         if self.limits.worst_load is not None:
             load = worst_load(routing.fabric_loads, progress=self.progress)
-            found = f"{load} among the pairs that are connected" if self.check.unrouted else str(load)
-            yield self._limit("worst_load", str(self.limits.worst_load), found, load <= self.limits.worst_load)
+            wanted = self.limits.worst_load
+            yield self._limit("worst_load", str(wanted), self._load(load), load <= wanted)
         for number, one in enumerate(self.limits.job, 1):
             load = self._job(routing, one)
             name = f"job {number} ({one.pattern})"
-            yield self._limit(name, str(one.load), str(load), load <= one.load, one.line)
+            yield self._limit(name, str(one.load), self._load(load), load <= one.load, one.line)
+
+    def _load(self, load: Fraction) -> str:
+        """Return a load in words: lost pairs, which are errors of their own, put none on any cable."""
+        return f"{load} among the pairs that are connected" if self.check.unrouted else str(load)
 
     def _job(self, routing: FabricRouting, one: JobLimit) -> Fraction:
         result = job(routing, one.hosts, one.pattern, per_host=one.per_host, hottest=1, progress=self.progress)
