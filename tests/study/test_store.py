@@ -79,17 +79,6 @@ def test_a_damaged_store(finished: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert "is damaged" in refusal(["export", str(store), "--format", "json"], capsys)
 
 
-def test_a_damaged_result(finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    store = changed(
-        finished, tmp_path, "UPDATE cells SET result = CAST(x'00' || substr(result, 2) AS BLOB) WHERE rowid = 3"
-    )
-    assert "is damaged (the cell " in refusal(["export", str(store), "--format", "json"], capsys)
-    store = changed(finished, tmp_path, "UPDATE cells SET sources = 'x', rows = 'x' WHERE rowid = 3")
-    assert "is damaged (the cell " in refusal(["show", str(store)], capsys)
-    with pytest.raises(obliv.FileError, match=r"is damaged \(the cell "):
-        obliv.study.run(written(tmp_path, SMALL), store, jobs=1)
-
-
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everything")
 def test_a_read_only_store(finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = changed(finished, tmp_path)

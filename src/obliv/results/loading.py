@@ -7,6 +7,7 @@ import os
 import pkgutil
 import zlib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -70,10 +71,15 @@ def from_content(data: Mapping[str, Any]) -> Result:
         raise ValueError(f"contains an incomplete or invalid result: {what}") from None
 
 
-def _classes() -> Iterator[type[Result]]:
-    """Yield all classes of results, those that users defined among them."""
+@cache
+def _import_all() -> None:
     for module in pkgutil.walk_packages(results.__path__, f"{results.__name__}."):
         importlib.import_module(module.name)
+
+
+def _classes() -> Iterator[type[Result]]:
+    """Yield all classes of results, those that users defined among them."""
+    _import_all()
     pending = [Result]
     while pending:
         pending += (cls := pending.pop()).__subclasses__()

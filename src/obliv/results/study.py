@@ -84,7 +84,7 @@ def options_of(cell: StudyCell) -> str:
 
 @dataclass(frozen=True)
 class StudyRow(StudyCell):
-    """A cell with its state, ``done``, ``failed`` or ``pending``, and what the table shows of it."""
+    """A cell with its state, ``done``, ``failed``, ``pending`` or ``damaged``, and what the table shows of it."""
 
     status: str = entry("pending", column="status")
     figures: dict[str, Any] = entry(default_factory=dict, codec=_VALUES)
@@ -184,6 +184,12 @@ class Study(Result):
         """The number of cells that failed."""
         return sum(row.status == "failed" for row in self.entries)
 
+    @property
+    @derived(omit=lambda study: not study.damaged)
+    def damaged(self) -> int:
+        """The number of cells whose row in the store cannot be read."""
+        return sum(row.status == "damaged" for row in self.entries)
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield a row for each routing on each topology; cells that failed or are not finished say so."""
         names = column_names(self.entries)
@@ -217,8 +223,8 @@ class Study(Result):
         widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
         lines = ["  " + "  ".join(f"{text:<{n}}" for text, n in zip(row, widths, strict=True)).rstrip() for row in grid]
         counts = [f"{self.done:,} of {plural(len(self.entries), 'cell')} done"]
-        counts += [f"{self.failed:,} failed"] * bool(self.failed)
-        failed = [row for row in self.entries if row.status == "failed"]
+        counts += [f"{count:,} {what}" for what, count in (("failed", self.failed), ("damaged", self.damaged)) if count]
+        failed = [row for row in self.entries if row.status in ("failed", "damaged")]
         failures = [f"  - {group}: {reason}" for group, reason in by_reason(failed)]
         more = [f"  - and {len(failures) - _MOST} more reasons: --format json lists them"] * (len(failures) > _MOST)
         return "\n".join([f"{self.title}, {', '.join(counts)}", *lines, *failures[:_MOST], *more])
@@ -292,7 +298,7 @@ class StudyDiff(Result):
 
 @dataclass(frozen=True)
 class CellVerdict(StudyCell):
-    """Whether the saved result of a cell was checked: ``proved``, ``not proved``, or ``no claim``."""
+    """Whether the saved result of a cell was checked: ``proved``, ``not proved``, ``no claim`` or ``damaged``."""
 
     verdict: str = entry("", column="verdict")
 
@@ -313,8 +319,8 @@ class StudyVerification(Result):
     @property
     @derived(rank=-1)
     def proved(self) -> bool:
-        """Whether no claim failed its check."""
-        return not self.count("not proved")
+        """Whether no claim failed its check, and no cell is damaged."""
+        return not (self.count("not proved") or self.count("damaged"))
 
     def count(self, verdict: str) -> int:
         """Return the number of cells with a verdict."""
@@ -325,10 +331,13 @@ class StudyVerification(Result):
         return f"verification: {self.store}"
 
     def summary(self) -> list[tuple[str, str]]:
-        wrong = [row for row in self.verdicts if row.verdict == "not proved"]
-        return [
-            ("proved", f"{self.count('proved'):,}"),
-            ("not proved", f"{len(wrong):,}"),
-            *(("", f"{row.label} ({row.reason})") for row in wrong[:_MOST]),
-            ("no claim", f"{self.count('no claim'):,}"),
-        ]
+        found: dict[str, list[CellVerdict]] = {}
+        for row in self.verdicts:
+            found.setdefault(row.verdict, []).append(row)
+        lines = [("proved", f"{self.count('proved'):,}")]
+        for verdict in ("not proved", *["damaged"] * ("damaged" in found)):
+            wrong = found.get(verdict, [])
+            lines.append((verdict, f"{len(wrong):,}"))
+            lines += [("", f"{row.label} ({row.reason})") for row in wrong[:_MOST]]
+            lines += [("", f"and {len(wrong) - _MOST:,} more: --format csv lists them")] * (len(wrong) > _MOST)
+        return [*lines, ("no claim", f"{self.count('no claim'):,}")]

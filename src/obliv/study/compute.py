@@ -8,7 +8,6 @@ import traceback
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 import obliv
 from obliv._util.progress import Progress, silent
 from obliv.errors import MissingExtraError, OblivError, TooLargeError
-from obliv.results.numbers import Bounds, Estimate, from_number, number
 from obliv.specs.imports import run_files
 from obliv.specs.registry import ROUTINGS
 from obliv.study.cells import Cell
 from obliv.study.inputs import sha256_of
 from obliv.study.store import Outcome
+from obliv.study.stored import encoded
 
 if TYPE_CHECKING:
     from obliv.results import Result
     from obliv.routings.base import Routing
     from obliv.topologies.base import Topology
 
-__all__ = ["compute", "decoded", "encoded", "made_alike", "notes_of", "require"]
+__all__ = ["compute", "made_alike", "notes_of", "require"]
 
 
 def compute(cells: Sequence[Cell], imports: Sequence[str] = (), progress: Progress = silent) -> list[Outcome]:
@@ -130,20 +129,6 @@ def _other_sources(cell: Cell, result: Result) -> list[tuple[str, str]]:
         if path not in read and sha256_of(path) != digest:
             raise OblivError(f"{path} changed during the study: run it again")
     return [(path, digest) for path, digest in read.items() if path not in known]
-
-
-def encoded(value: Any) -> Any:
-    """Return a number or text of a row as JSON."""
-    if isinstance(value, Fraction | Estimate | Bounds):
-        return number(value)
-    if value is None or isinstance(value, str | int | float):
-        return value
-    return value.item() if hasattr(value, "item") else str(value)
-
-
-def decoded(value: Any) -> Any:
-    """Return a number or text of a stored row."""
-    return from_number(value) if isinstance(value, dict) else value
 
 
 def _subject(cell: Cell) -> Any:

@@ -32,6 +32,7 @@ from obliv.study.cells import Cell
 from obliv.study.compute import compute, made_alike, notes_of, require
 from obliv.study.reading import Plan, read
 from obliv.study.store import Outcome, Store, opened
+from obliv.study.stored import intact
 
 __all__ = ["ImpossibleError", "impossible", "run"]
 
@@ -105,7 +106,7 @@ def run(
     skip_impossible : bool
         Leave out cells that do not fit together instead of refusing the study.
     retry_failed : bool
-        Compute cells again that failed before.
+        Compute cells again that failed before, or whose results are damaged.
     progress : callable, optional
         Called with the numbers of cells done, failed and left, and the share that is done.
 
@@ -183,6 +184,8 @@ def _prepared(
     cells = [cell for cell in plan.cells if cell.key not in left_out]
     db.enroll(plan.name, plan.text, cells)
     finished = {"done"} if retry_failed else {"done", "failed"}
+    if retry_failed:
+        known |= {cell.key: ("stale", "") for cell in db.cells(plan.name) if intact(db, cell)[0].status == "damaged"}
     db.reset([cell.key for cell in cells if status(cell) == "stale"], "done")
     db.reset([cell.key for cell in cells if status(cell) == "failed" and retry_failed], "failed")
     return _State(

@@ -22,8 +22,9 @@ from obliv._util.files import require_file, require_place
 from obliv.errors import FileError
 from obliv.study.cells import Cell
 from obliv.study.inputs import sha256_of
+from obliv.study.stored import STATUSES, Stored, stored_of
 
-__all__ = ["Claims", "Outcome", "Store", "Stored", "opened"]
+__all__ = ["Claims", "Outcome", "Store", "opened"]
 
 VERSION = 1  #: Of the tables below; stores of newer versions are refused.
 _APPLICATION = 0x6F626C76  # "oblv"
@@ -40,6 +41,8 @@ CREATE TABLE members (
 ) WITHOUT ROWID;
 CREATE TABLE runs (id INTEGER PRIMARY KEY, host TEXT NOT NULL, process TEXT NOT NULL, beat REAL NOT NULL);
 """
+#: Columns from which the key follows.
+_SPECS = ("topology", "routing", "measure", "options", "seed", "method", "files")
 
 
 class Outcome(NamedTuple):
@@ -53,17 +56,6 @@ class Outcome(NamedTuple):
     result: bytes = b""
     sources: str = "[]"
     retry: bool = False  #: Whether it may succeed alone: there was not enough memory beside other cells.
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A cell with what the store holds of it."""
-
-    cell: Cell
-    status: str
-    reason: str
-    headline: dict[str, Any]
-    rows: list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -114,13 +106,15 @@ class Store:
             raise
 
     def enroll(self, name: str, text: str, cells: Sequence[Cell]) -> None:
-        """Enter a study and those of its cells that are not there yet."""
+        """Enter a study and those of its cells that are not there yet; what is damaged of their specs is mended."""
         with self._writing() as db:
+            db.execute(f"UPDATE cells SET status = 'pending', run = NULL WHERE status NOT IN {STATUSES}")
             db.execute("INSERT OR REPLACE INTO studies VALUES (?, ?)", (name, text))
             db.execute("DELETE FROM members WHERE study = ?", (name,))
             db.executemany(
-                "INSERT OR IGNORE INTO cells (key, topology, routing, measure, options, seed, method, files) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                f"INSERT INTO cells (key, {', '.join(_SPECS)}) VALUES (?, {', '.join('?' * len(_SPECS))}) "
+                f"ON CONFLICT (key) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _SPECS)} "
+                f"WHERE {' OR '.join(f'cells.{name} IS NOT excluded.{name}' for name in _SPECS)}",
                 [
                     (
                         cell.key,
@@ -144,8 +138,8 @@ class Store:
         known: dict[str, tuple[str, str]] = {}
         digests: dict[str, str] = {}
         for key, status, reason, sources in self._db.execute("SELECT key, status, reason, sources FROM cells"):
-            changed = [path for path, digest in self._parsed(key, sources or "[]") if _digest(path, digests) != digest]
-            known[key] = ("stale", "") if changed else (status, reason or "")
+            stale = sources not in (None, "[]") and _changed(sources, digests)
+            known[key] = ("stale", "") if stale else (status, reason or "")
         return known
 
     def reset(self, keys: Iterable[str], status: str) -> None:
@@ -229,22 +223,12 @@ class Store:
     def cells(self, study: str = "") -> list[Stored]:
         """Return the cells of a study, or of all, in the order of their files."""
         rows = self._db.execute(
-            "SELECT topology, routing, measure, options, seed, files, status, reason, headline, rows, cells.key "
+            f"SELECT cells.key, {', '.join(_SPECS)}, status, reason, headline, rows "
             "FROM members JOIN cells USING (key) WHERE study = ? OR ? = '' "
             "ORDER BY (SELECT rowid FROM studies WHERE name = study), position",
             (study, study),
         )
-        stored: dict[str, Stored] = {}
-        for topology, routing, measure, options, seed, files, status, reason, headline, lines, key in rows:
-            named = tuple((path, digest) for path, digest in self._parsed(key, files))
-            stored[key] = Stored(
-                Cell(topology, routing, measure, self._parsed(key, options), seed, named),
-                status,
-                reason or "",
-                self._parsed(key, headline or "{}"),
-                self._parsed(key, lines or "[]"),
-            )
-        return list(stored.values())
+        return list({key: stored_of(key, row) for key, *row in rows}.values())
 
     def result(self, key: str) -> dict[str, Any] | None:
         """Return the saved result of a cell with its certificate; None if it is not finished.
@@ -266,13 +250,6 @@ class Store:
         except (ValueError, TypeError, zlib.error):
             raise self._damaged(key) from None
         return dict(content)
-
-    def _parsed(self, key: str, text: str) -> Any:
-        """Return what the text of a cell holds."""
-        try:
-            return json.loads(text)
-        except (ValueError, TypeError):
-            raise self._damaged(key) from None
 
     def _damaged(self, key: str) -> FileError:
         query = "SELECT topology, routing, measure FROM cells WHERE key = ?"
@@ -370,6 +347,14 @@ def _prepare(db: sqlite3.Connection) -> None:
         db.execute(f"PRAGMA application_id = {_APPLICATION}")
         db.execute(f"PRAGMA user_version = {VERSION}")
     db.execute("COMMIT")
+
+
+def _changed(sources: str, digests: dict[str, str]) -> bool:
+    """Return whether files behind a result changed, or cannot be told; `digests` are those known so far."""
+    try:
+        return any(_digest(path, digests) != digest for path, digest in json.loads(sources))
+    except (ValueError, TypeError):
+        return True
 
 
 def _digest(path: str, digests: dict[str, str]) -> str:

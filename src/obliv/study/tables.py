@@ -16,13 +16,13 @@ from obliv._util.text import did_you_mean
 from obliv.checker.verify import verify as check
 from obliv.errors import FileError, InputError, OblivError, extra
 from obliv.results import provenance
-from obliv.results.loading import from_content
 from obliv.results.numbers import spread
 from obliv.results.study import CellVerdict, Difference, Study, StudyDiff, StudyRow, StudyVerification
 from obliv.results.tables import to_csv
 from obliv.routings.make import routing as routing_of
-from obliv.study.compute import decoded, encoded
-from obliv.study.store import Store, Stored, opened
+from obliv.study.cells import Cell
+from obliv.study.store import Store, opened
+from obliv.study.stored import Stored, decoded, intact
 
 __all__ = ["cells_of", "diff", "entry_of", "export", "show", "verify", "write_parquet"]
 
@@ -72,14 +72,15 @@ def export(store: str | Path, form: str = "csv", study: str = "") -> str:
         raise InputError(f"unknown format {form!r}: {did_you_mean(form, ('csv', 'json'))}")
     cells = []
     with opened(store) as db:
-        for stored in cells_of(db, study):
-            result = db.result(stored.cell.key)
+        for cell in cells_of(db, study):
+            stored, _ = intact(db, cell)
+            result = db.result(stored.key) if stored.status == "done" else None
             proof = ("certificate", "instance", "moves", "plan", "paths")
             bare = None if result is None else {name: value for name, value in result.items() if name not in proof}
             if bare is not None:
                 bare["provenance"] = {k: v for k, v in bare.get("provenance", {}).items() if k != "wall_seconds"}
-            cell = _fields(stored) | {"status": stored.status, "reason": stored.reason or None, "result": bare}
-            cells.append(cell)
+            about = _fields(stored) | {"status": stored.status, "reason": stored.reason or None}
+            cells.append(about | {"result": bare})
         data = {"kind": "study-export", "studies": db.names(), "version": __version__, "cells": cells}
     return json.dumps(data, indent=1, ensure_ascii=True) + "\n"
 
@@ -102,7 +103,8 @@ def write_parquet(store: str | Path, path: str | Path, study: str = "") -> None:
 def diff(first: str | Path, second: str | Path) -> StudyDiff:
     """Return how two stores differ: cells are compared by topology, routing, measure, options and seed.
 
-    Files that specs name may differ, which is what the difference is about; times and proofs are not compared.
+    Files that specs name may differ, which is what the difference is about; times and proofs are not compared. A cell
+    that is damaged, or whose figures are not those of its result, differs from any other.
     """
     one, two = (_by_identity(path) for path in (first, second))
     differences = []
@@ -129,6 +131,8 @@ def verify(
 ) -> StudyVerification:
     """Check every claim in a store with independent code; see :func:`obliv.verify`.
 
+    A cell whose result is damaged, or not what its figures say, has the verdict ``damaged``; the others are checked.
+
     Parameters
     ----------
     store : path-like
@@ -143,7 +147,7 @@ def verify(
     verdicts = []
     with opened(store) as db, tempfile.TemporaryDirectory() as folder:
         db.check()
-        done = [stored for stored in cells_of(db, study) if stored.status == "done"]
+        done = [stored for stored in cells_of(db, study) if stored.status in ("done", "damaged")]
         for k, stored in enumerate(done):
             progress(str(stored.cell), k / len(done))
             verdict, reason = _verdict(db, stored, Path(folder) / "claim.json", budget)
@@ -151,15 +155,18 @@ def verify(
     return StudyVerification(provenance=provenance({}, 0.0), store=str(store), verdicts=tuple(verdicts))
 
 
-def _verdict(db: Store, stored: Stored, file: Path, budget: float) -> tuple[str, str]:
-    """Return the verdict on the claim of a cell, and the reason if it is not proved."""
-    result = db.result(stored.cell.key)
+def _verdict(db: Store, cell: Stored, file: Path, budget: float) -> tuple[str, str]:
+    """Return the verdict on a cell, and the reason if its claim is not proved or it is damaged."""
+    stored, _ = intact(db, cell)
+    if stored.status == "damaged":
+        return "damaged", stored.reason
+    result = db.result(stored.key) or {}
     by_formula = stored.cell.measure == "ratio" and "traffic" in stored.cell.options
-    if result is None or not stored.cell.method.claims or (by_formula and not result.get("certificate")):
+    if not stored.cell.method.claims or (by_formula and not result.get("certificate")):
         return "no claim", ""
     file.write_text(json.dumps(result), encoding="ascii")
     try:
-        if misstated := _misstated(stored, result):
+        if misstated := _misstated(stored.cell, result):
             return "not proved", misstated
         checked = check(file, budget=budget)
     except OblivError as error:
@@ -170,24 +177,13 @@ def _verdict(db: Store, stored: Stored, file: Path, budget: float) -> tuple[str,
     return "not proved", next((f"{step.check}: {step.detail}" for step in checked.checks if not step.ok), "")
 
 
-def _misstated(stored: Stored, result: Mapping[str, Any]) -> str:
-    """Return what the store says otherwise than the claim in it; empty if they agree."""
-    cell = stored.cell
-    if cell.routing is not None and (result.get("topology"), result.get("routing")) != (cell.topology, cell.routing):
+def _misstated(cell: Cell, result: Mapping[str, Any]) -> str:
+    """Return what a claim is about, if it is not the cell that it is stored for; else empty."""
+    about = result.get("topology"), result.get("routing")
+    if cell.routing is not None and about != (cell.topology, cell.routing):
         routing = routing_of(cell.routing, cell.topology)  # whose specs may be other words for the same
-        if (result.get("topology"), result.get("routing")) != (routing.topology.spec, routing.spec):
-            return f"the claim is about {result.get('routing')} on {result.get('topology')}"
-    try:
-        figures = cell.method.headline(from_content(result), cell.options)
-    except (ValueError, AttributeError) as error:
-        return f"the result cannot be read: {error}"
-    for name, value in stored.headline.items():
-        if decoded(value) != decoded(encoded(figures.get(name))):
-            return f"the table has another {name or cell.measure} than the claim"
-    for row in stored.rows[:1]:
-        for name in row.keys() & result.keys():
-            if isinstance(row[name], dict) and row[name] != result[name]:
-                return f"the table has another {name} than the claim"
+        if about != (routing.topology.spec, routing.spec):
+            return f"the claim is about {about[1]} on {about[0]}"
     return ""
 
 
@@ -207,7 +203,7 @@ def _rows(store: str | Path, study: str) -> list[dict[str, Any]]:
     """Return the rows of all results behind the cells that they belong to."""
     rows: list[dict[str, Any]] = []
     with opened(store) as db:
-        for stored in cells_of(db, study):
+        for stored in (intact(db, cell)[0] for cell in cells_of(db, study)):
             cell = stored.cell
             head = {"topology": cell.topology, "routing": cell.routing, "measure": cell.measure, **cell.options}
             head |= {"seed": cell.seed, "status": stored.status, "reason": stored.reason or None}
@@ -219,7 +215,7 @@ def _rows(store: str | Path, study: str) -> list[dict[str, Any]]:
 
 def _by_identity(path: str | Path) -> dict[str, Stored]:
     with opened(path) as db:
-        return {stored.cell.identity: stored for stored in db.cells()}
+        return {stored.cell.identity: intact(db, stored)[0] for stored in db.cells()}
 
 
 def _identity(row: Difference) -> str:
@@ -227,12 +223,17 @@ def _identity(row: Difference) -> str:
     return json.dumps(fields, sort_keys=True, ensure_ascii=True)
 
 
+def _state(stored: Stored) -> str:
+    """Return the status of a cell, and what is damaged of it."""
+    return f"damaged ({stored.reason})" if stored.status == "damaged" else stored.status
+
+
 def _unlike(one: Stored, two: Stored) -> list[Difference]:
     """Return the figures of a cell that differ: all those in the rows of its result."""
     if one.status != "done" or two.status != "done":
-        if (one.status, one.reason) == (two.status, two.reason):
+        if (one.status, one.reason) == (two.status, two.reason) and one.status != "damaged":
             return []
-        return [Difference(**_fields(one), figure="status", first=one.status, second=two.status)]
+        return [Difference(**_fields(one), figure="status", first=_state(one), second=_state(two))]
     differences = []
     for k in range(max(len(one.rows), len(two.rows))):
         mine, other = (side.rows[k] if k < len(side.rows) else {} for side in (one, two))

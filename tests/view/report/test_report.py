@@ -70,6 +70,30 @@ def test_names_are_text(tmp_path: Path) -> None:
     assert data(tmp_path / "page.html")["topology"] == [evil.replace("\x1b", "?").replace("\u2028", "?")]
 
 
+def test_damaged_cells_have_no_numbers(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither where a result is damaged nor where the row says otherwise; the other cells are as they were."""
+    copy = tmp_path / "copy.db"
+    copy.write_bytes(store.read_bytes())
+    where = "WHERE topology = 'mesh:4x4' AND measure = 'worst' AND routing ="
+    with sqlite3.connect(copy) as db:
+        db.execute(f"UPDATE cells SET checksum = checksum + 1 {where} 'dor'")
+        db.execute(f"""UPDATE cells SET headline = '{{"": {{"exact": "7/1009", "value": 1.5}}}}' {where} 'valiant'""")
+    db.close()
+    assert main(["report", str(copy), "-o", str(tmp_path / "page.html")]) == 0
+    err = capsys.readouterr().err
+    assert "copy.db: worst: dor on mesh:4x4: its result is damaged; obliv study run --retry-failed" in err
+    assert "copy.db: worst: valiant on mesh:4x4: its row has another worst than its result" in err
+    write_report(store, tmp_path / "whole.html")
+    table, whole = data(tmp_path / "page.html"), data(tmp_path / "whole.html")
+    assert column(table, "worst")["text"][3:] == ["damaged", "damaged", column(whole, "worst")["text"][5]]
+    assert column(table, "worst")["value"][3:5] == [None, None]
+    others = [[c for c in each["columns"] if c["name"] != "worst"] for each in (table, whole)]
+    assert others[0] == others[1]
+    shown = (tmp_path / "page.html").read_text("utf-8")
+    assert "<b>2</b> damaged" in shown
+    assert "7/1009" not in shown
+
+
 def test_results_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
     result = obliv.worst_case(obliv.routing("dor", obliv.mesh(3, 3)))
     content = result.to_dict()

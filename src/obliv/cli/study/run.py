@@ -25,7 +25,9 @@ def run(
     skip_impossible: Annotated[
         bool, typer.Option("--skip-impossible", help="Leave out cells that do not fit together.")
     ] = False,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Compute failed cells again.")] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Compute failed and damaged cells again.")
+    ] = False,
     answer: Answer,
 ) -> None:
     """Compute the cells of a study that its store does not have yet.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,13 +16,14 @@ from obliv.results.analysis.compare import Comparison
 from obliv.results.analysis.ratio import TrafficRatio
 from obliv.results.analysis.throughput import Throughput
 from obliv.results.base import Result
-from obliv.results.loading import from_content, load
+from obliv.results.loading import load
 from obliv.results.reproduction import Reproduction
 from obliv.results.several import Results
 from obliv.results.study import Study, StudyRow
 from obliv.study.cells import Cell
 from obliv.study.measures import MEASURES
-from obliv.study.store import Store, Stored, opened
+from obliv.study.store import opened
+from obliv.study.stored import intact
 from obliv.study.tables import cells_of, entry_of
 
 __all__ = ["Contents", "Input", "Item", "gather"]
@@ -69,6 +71,12 @@ class Contents:
     items: list[Item] = field(default_factory=list)
     reproductions: list[Reproduction] = field(default_factory=list)
     others: list[tuple[Result, int]] = field(default_factory=list)
+
+    @property
+    def damaged(self) -> list[str]:
+        """Cells that cannot be shown, with the input and the reason."""
+        rows = [(self.inputs[item.input].name, item.row) for item in self.items if item.row.status == "damaged"]
+        return [f"{name}: {row.label}: {row.reason}" for name, row in rows]
 
     def results(self) -> Iterator[Result]:
         """Yield all results, those of several items once."""
@@ -124,17 +132,14 @@ def _is_saved(head: bytes) -> bool:
 
 def _add_store(contents: Contents, path: str | Path, study: str) -> None:
     with opened(path) as db:
-        number, cells = len(contents.inputs), cells_of(db, study)
-        done, failed = (sum(stored.status == status for stored in cells) for status in ("done", "failed"))
-        counts = [f"{done:,} of {plural(len(cells), 'cell')} done", *[f"{failed:,} failed"] * bool(failed)]
+        number = len(contents.inputs)
+        cells = [intact(db, stored) for stored in cells_of(db, study)]
+        count = Counter(stored.status for stored, _ in cells)
+        counts = [f"{count['done']:,} of {plural(len(cells), 'cell')} done"]
+        counts += [f"{count[status]:,} {status}" for status in ("failed", "damaged") if count[status]]
         names = study or ", ".join(db.names())
         contents.inputs.append(Input(Path(path).name, f"study {names}: {', '.join(counts)}", single=False))
-        contents.items += [Item(entry_of(stored), _result(db, stored), number) for stored in cells]
-
-
-def _result(db: Store, stored: Stored) -> Result | None:
-    content = db.result(stored.cell.key)
-    return None if content is None else from_content(content)
+        contents.items += [Item(entry_of(stored), result, number) for stored, result in cells]
 
 
 def _add(contents: Contents, result: Result, source: Input) -> None:

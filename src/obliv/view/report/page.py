@@ -11,7 +11,7 @@ from typing import Any
 
 from obliv import __version__
 from obliv._util.files import require_place, write_whole
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Note, Progress, silent
 from obliv._util.text import plural, printable
 from obliv.errors import FileError, InputError, extra
 from obliv.results.base import Result
@@ -28,6 +28,7 @@ from obliv.view.report.sections.table import table_data
 
 __all__ = ["require_report", "write_report"]
 
+_MOST_NOTES = 20  # on damaged cells; the page marks all
 _STATIC = 60  # rows of the table that stand in the page for readers without scripts
 
 
@@ -83,6 +84,8 @@ def write_report(
     step = progress or silent
     step("reading", 0.0)
     contents = gather(sources, study)
+    for message in contents.damaged[:_MOST_NOTES]:
+        step(Note(printable(message)), 0.3)
     write_whole(path, _page(contents, title, networks, step).encode("utf-8"))
     step("report", 1.0)
 
@@ -186,6 +189,7 @@ def _tiles(contents: Contents, table: Mapping[str, Any]) -> list[tuple[str, str]
         (status["done"], "result", "results"),
         (proofs, "with a certificate", "with certificates"),
         (status["failed"], "failed", "failed"),
+        (status["damaged"], "damaged", "damaged"),
         (status["pending"], "not finished", "not finished"),
         (sum(len(paper.entries) for paper in contents.reproductions), "entry of a paper", "entries of papers"),
     ]

@@ -47,7 +47,11 @@ def how_rows(contents: Contents) -> list[dict[str, Any]]:
                 "counts": [(letter, f"{letters[letter]:,} {word}") for letter, word in HOW.items() if letters[letter]],
                 "verdicts": sum(not any(map(how, item.row.figures.values())) for item in done),
                 "proofs": proofs,
-                "failed": sum(item.row.status == "failed" for item in items),
+                "without": [
+                    f"{count:,} {status}"
+                    for status in ("failed", "damaged")
+                    if (count := sum(item.row.status == status for item in items))
+                ],
                 "details": _details(done),
             }
         )

@@ -51,7 +51,7 @@ def _cell(cell: tuple[Any, Item] | None) -> tuple[float | None, str, str]:
         return None, "", ""
     value, item = cell
     if item.row.status != "done":
-        return None, item.row.status, "f" if item.row.status == "failed" else "p"
+        return None, item.row.status, "f" if item.row.status in ("failed", "damaged") else "p"
     return (None, "", "") if value is None else (value_of(value), text_of(value), how(value))
 
 
