@@ -42,9 +42,23 @@ def test_answers(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert all(float(row["together"]) >= float(row["channel_load"]) for row in rows)
 
 
+def test_the_worst_hosts(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*FILES, "--worst-hosts", "3", "--pattern", "ring", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["placement"]["channel_load"] == found["channel_load"]
+    (here / "worst").write_text("\n".join(found["placement"]["hosts"]))
+    assert main([*FILES, "--hosts", "worst", "--pattern", "ring", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["channel_load"] == found["channel_load"]
+
+
 @pytest.mark.parametrize(
     ("options", "part"),
     [
+        (("--pattern", "ring"), "give --hosts FILE, or --worst-hosts N"),
+        (("--pattern", "ring", "--hosts", "hosts", "--worst-hosts", "3"), "give one of the two"),
+        (("--pattern", "ring", "--worst-hosts", "3", "--order", "x"), "in place of --worst-hosts"),
+        (("--pattern", "ring", "--pattern", "ring", "--worst-hosts", "3"), "takes one --pattern"),
+        (("--pattern", "ring", "--worst-hosts", "1"), "1 rank on 8 hosts, one each: choose 2 to 8"),
         (("--hosts", "nowhere", "--pattern", "ring"), "nowhere: file not found"),
         (("--hosts", "hosts", "--pattern", "rings"), "did you mean ring?"),
         (("--hosts", "hosts", "--pattern", "ring", "--order", "hosts"), "is an input file and would be overwritten"),

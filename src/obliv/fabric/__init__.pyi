@@ -33,6 +33,7 @@ from obliv.fabric.jobs.job import job as job
 from obliv.fabric.jobs.placement import Placement as Placement
 from obliv.fabric.jobs.placement import placement as placement
 from obliv.fabric.jobs.placement import read_hosts as read_hosts
+from obliv.fabric.jobs.worst_placement import worst_placement as worst_placement
 from obliv.fabric.lanes.files.psl import write_psl as write_psl
 from obliv.fabric.lanes.files.qos_policy import write_policy as write_policy
 from obliv.fabric.lanes.files.sl2vl_dump import write_sl2vl as write_sl2vl

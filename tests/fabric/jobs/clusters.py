@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import obliv
 from obliv.fabric.routes.routing import FabricRouting
@@ -13,7 +14,7 @@ from obliv.fabric.topology import FabricTopology
 
 @cache
 def routed(
-    spec: str, rails: int = 1, routing: str = "dmodk", name: Callable[[int], str] | None = None
+    spec: str, rails: int = 1, routing: Any = "dmodk", name: Callable[[int], str] | None = None
 ) -> FabricRouting:
     """A fabric with hosts node001, node002, ...; with several rails each such number of adapters in turn is a host."""
     topology = obliv.topology(spec)

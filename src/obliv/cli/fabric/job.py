@@ -18,12 +18,13 @@ __all__ = ["job"]
 def job(
     context: typer.Context,
     files: TablesFiles,
+    *,
     hosts: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Option(
             "--hosts", metavar="FILE", help="Hosts of a job: Slurm's list, one a line, MPI's host or rank file; repeat."
         ),
-    ],
+    ] = None,
     pattern: Annotated[
         list[str],
         typer.Option(
@@ -33,7 +34,10 @@ def job(
             "stencil2d, stencil3d or file:PATH; one for all jobs or one for each.",
         ),
     ],
-    *,
+    worst_hosts: Annotated[
+        int | None,
+        typer.Option("--worst-hosts", metavar="N", help="Instead of --hosts: find the worst N hosts for the pattern."),
+    ] = None,
     per_host: Annotated[
         str, typer.Option("--per-host", metavar="N", help="Ranks of hosts without a number of slots: 4, or 4(x3),2.")
     ] = "1",
@@ -58,32 +62,37 @@ def job(
     """Find the loads that jobs put on cables, phase by phase.
 
     Loads are exact, and so are those of a better order, with a bound that no order is below. Several jobs (--hosts
-    repeated) run at the same time.
+    repeated) run at the same time. With --worst-hosts N in place of --hosts: the N hosts that are worst for the
+    pattern, and a bound for all others.
 
     Example: obliv fabric job ibnetdiscover.txt --lft opensm-lfts.dump --hosts hosts.txt --pattern ring
     """
     import obliv.fabric
 
-    inputs = [*files.inputs, *((str(path), "") for path in hosts)]
+    inputs = [*files.inputs, *((str(path), "") for path in hosts or ())]
     looks.require(plot)
     require_outputs(answer.output, order, plot, inputs=inputs)
+    _require_hosts(hosts, worst_hosts, pattern, order)
     if order is None and is_seeded(context):
         raise InputError("--seed selects exchanges of ranks: add --order FILE")
     with answer.best_so_far():
         with progress() as step:
             routing = files.routing(skip, notes=False)
-            result = obliv.fabric.job(
-                routing,
-                tuple(hosts),
-                tuple(pattern),
-                per_host=per_host,
-                rails=rails,
-                hottest=hottest,
-                order=order is not None,
-                effort=effort,
-                rng=seed,
-                progress=step,
-            )
+            if worst_hosts is not None:
+                result = obliv.fabric.worst_placement(routing, worst_hosts, *pattern, hottest=hottest, progress=step)
+            else:
+                result = obliv.fabric.job(
+                    routing,
+                    tuple(hosts or ()),
+                    tuple(pattern),
+                    per_host=per_host,
+                    rails=rails,
+                    hottest=hottest,
+                    order=order is not None,
+                    effort=effort,
+                    rng=seed,
+                    progress=step,
+                )
         if order is not None:
             result = result.write_order(order)
             say(f"better order written to {order}; use it with  mpirun --rankfile {order}")
@@ -91,3 +100,15 @@ def job(
             say(note)
         looks.save(result.plot, plot)
         answer.show(result)
+
+
+def _require_hosts(hosts: list[Path] | None, worst_hosts: int | None, pattern: list[str], order: Path | None) -> None:
+    """Raise InputError unless either hosts are given or one job's worst hosts are asked for."""
+    if hosts and worst_hosts is not None:
+        raise InputError("--worst-hosts looks for hosts in place of --hosts: give one of the two")
+    if not hosts and worst_hosts is None:
+        raise InputError("hosts are missing: give --hosts FILE, or --worst-hosts N for the N worst ones")
+    if worst_hosts is not None and order is not None:
+        raise InputError("--order improves the order on given hosts: give --hosts FILE in place of --worst-hosts")
+    if worst_hosts is not None and len(pattern) != 1:
+        raise InputError("--worst-hosts takes one --pattern")

@@ -16,7 +16,7 @@ from obliv.results.codec import PACKED, Declaration, Record, derived, entry
 from obliv.results.fabric.worst import Cable
 from obliv.results.format import shown
 
-__all__ = ["FabricJob", "JobCable", "JobOrder", "JobPhase", "JobSummary", "RankPair"]
+__all__ = ["FabricJob", "JobCable", "JobOrder", "JobPhase", "JobPlacement", "JobSummary", "RankPair"]
 
 _LISTED = 5  # phases and cables in the short form
 
@@ -150,6 +150,39 @@ class JobOrder(Record):
         return self.after == self.bound
 
 
+@dataclass(frozen=True)
+class JobPlacement(Record):
+    """The hosts on which a job of one rank a host is worst, and how bad other hosts could be at most.
+
+    Parameters
+    ----------
+    hosts : tuple of str
+        The host of every rank.
+    load, load_bound : Fraction
+        The largest load of a phase on these hosts; a load that no phase exceeds on any hosts.
+    mean, mean_bound : Fraction
+        The largest mean load found, on these or on other hosts; a mean load that no hosts exceed.
+    tried : int
+        Number of placements that were tried.
+    all_tried : bool
+        Whether these were all.
+    """
+
+    load: Fraction = entry(key="channel_load")
+    load_bound: Fraction = entry(key="channel_load_bound")
+    mean: Fraction = entry(key="mean_load")
+    mean_bound: Fraction = entry(key="mean_load_bound")
+    tried: int = 0
+    all_tried: bool = False
+    hosts: tuple[str, ...] = ()
+
+    @property
+    @derived()
+    def exact(self) -> bool:
+        """Whether no hosts make the largest load larger."""
+        return self.load == self.load_bound
+
+
 @dataclass(frozen=True, repr=False)
 class FabricJob(Result):
     """What jobs do to the cables of a fabric, exact.
@@ -167,6 +200,8 @@ class FabricJob(Result):
         The hottest cables, by largest load.
     order : JobOrder or None
         A better order of ranks, if one was asked for.
+    placement : JobPlacement or None
+        With the hosts chosen by :func:`obliv.fabric.worst_placement`: how bad any hosts could be.
     heat : tuple of int
         The load of each of `cables` in each phase, phase by phase, in units of ``1 / heat_unit``.
     heat_unit : int
@@ -200,6 +235,7 @@ class FabricJob(Result):
     phases: tuple[JobPhase, ...] = entry((), rank=2)
     cables: tuple[JobCable, ...] = entry((), rank=2)
     order: JobOrder | None = entry(None, reason="no better order was asked for")
+    placement: JobPlacement | None = entry(None, omit=lambda result: result.placement is None)
     heat: tuple[int, ...] = entry((), rank=3, codec=PACKED)
     heat_unit: int = entry(1, rank=3)
     notes: tuple[str, ...] = entry((), rank=3)
@@ -250,6 +286,7 @@ class FabricJob(Result):
         lines += self._phase_lines()
         lines += [("cable", _cable(cable)) for cable in self.cables[:_LISTED]]
         lines += self._order_lines()
+        lines += self._placement_lines()
         return [*lines, *(("note", text) for text in self.notes)]
 
     def _phase_lines(self) -> list[tuple[str, str]]:
@@ -277,6 +314,18 @@ class FabricJob(Result):
             return []
         bound = "no order is better" if order.optimal else f"no order is below {shown(order.bound)}"
         return [("better order", f"mean load {shown(order.before)} -> {shown(order.after)}; {bound}")]
+
+    def _placement_lines(self) -> list[tuple[str, str]]:
+        worst = self.placement
+        if worst is None:
+            return []
+        how = f"all {plural(worst.tried, 'placement')} tried" if worst.all_tried else "by a bound"
+        largest = "no other hosts are worse" if worst.exact else f"no hosts exceed {shown(worst.load_bound)}"
+        mean = "no more" if worst.mean == worst.mean_bound else f"at most {shown(worst.mean_bound)}"
+        return [
+            ("worst hosts", f"largest load {shown(worst.load)}: {largest}, {how}"),
+            ("", f"mean load {shown(worst.mean)} found, {mean} on any hosts"),
+        ]
 
 
 def _cable(cable: JobCable) -> str:
