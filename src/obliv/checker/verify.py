@@ -274,6 +274,20 @@ def _check_traffic_ratio(subject: _Subject, options: _Options) -> Verification:
     return _with_network(checked, network) if inside else checked
 
 
+def _check_failures(subject: _Subject, options: _Options) -> Verification:
+    """Check what failures do to forwarding tables."""
+    from obliv.checker.claims import MalformedError
+    from obliv.checker.failures.check import check_failures
+
+    if not _certificate(subject):
+        raise FileError("is not a complete claim: it contains no certificate", subject.path)
+    network, routing, _ = _analyzed(subject, options)
+    try:
+        return check_failures(subject.content, network, routing, options.budget, options.progress)
+    except MalformedError as error:
+        raise FileError(f"is not a complete claim: {error}", subject.path) from None
+
+
 def _has_lengths(subject: _Subject) -> bool:
     """Return whether a claim is a ratio by flows and lengths."""
     certificate = subject.content.get("certificate")
@@ -391,4 +405,5 @@ _CHECKERS: dict[str, Callable[[_Subject, _Options], Verification]] = {
     "bufferless": _check_schedule,
     "bounds": _check_network,
     "design": _check_network,
+    "failures": _check_failures,
 }

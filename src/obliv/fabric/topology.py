@@ -73,6 +73,9 @@ class FabricTopology(Topology):
         slot = int(self.slot_of[channel])
         return slot, int(self.fabric.ports.peer[slot])
 
+    def opposite(self, channel: int) -> int:
+        return int(self.channel_of[self.slots_of(channel)[1]])
+
     def cable(self, channel: int) -> Cable:
         """Return the cable of a channel, with the nodes and ports at its ends."""
         tail, head = int(self.tail[channel]), int(self.head[channel])

@@ -312,6 +312,10 @@ class Topology:
         """Return the names of the ports at the tail and the head of a channel; empty where ports have no names."""
         return "", ""
 
+    def opposite(self, channel: int) -> int:
+        """Return the channel of the same cable in the other direction; -1 where channels do not belong to cables."""
+        return -1
+
     def layout_hint(self) -> LayoutHint | None:
         """Return how hosts and switches lie, for pictures; None where the topology has no hint."""
         return None

@@ -35,6 +35,7 @@ def failures(
     """Find the worst case after each single failure, worst ones first.
 
     Failures are ranked by credit loops, then lost pairs, then the worst load. Cables are those between switches.
+    --output saves a certificate of all figures too, for obliv verify, if hosts have one LID each.
 
     Example: obliv fabric failures ibnetdiscover.txt --lft opensm-lfts.dump --repair refill
 
@@ -51,8 +52,9 @@ def failures(
                 fail=fail or (),
                 repair=repair,
                 offset=files.offset,
+                certificate=answer.output is not None,
                 progress=step,
             )
         for note in result.notes if answer.format == "csv" else ():  # the other formats contain them
             say(note)
-        answer.show(result)
+        answer.show(result, hide=("certificate",))

@@ -16,6 +16,7 @@ from obliv.fabric.analyses.many import provenance_of
 from obliv.fabric.checks.credit_loops import credit_loops
 from obliv.fabric.kernels.failures import Intact, Outcomes, Space, failure_loads
 from obliv.fabric.outages.anew import after_failure, kept_tables, refilled_tables, served_pairs, worst_channel
+from obliv.fabric.outages.certificate import proof_of, why_none
 from obliv.fabric.outages.intact import intact_tables, room, unit_of
 from obliv.fabric.outages.sets import Failure, every_failure, named_failure, without
 from obliv.fabric.reroute.engines import ENGINES
@@ -38,6 +39,7 @@ def failures(
     fail: Sequence[str] = (),
     repair: str = "keep",
     offset: Offset = "0",
+    certificate: bool = False,
     progress: Progress | None = None,
 ) -> Failures:
     """Return the exact worst case of forwarding tables after every single failure.
@@ -55,6 +57,9 @@ def failures(
         port choose another one, see Notes. Or an engine of :func:`obliv.fabric.route`, which routes what is left anew.
     offset : str, int or sequence of int
         Which LID of a destination sources use; as the routing was made with.
+    certificate : bool
+        Whether to keep what proves the figures. Where there is no such proof, a note says why: with an engine, if a
+        host's cable fails, if packets of some pairs do not arrive before, or hosts have several LIDs or speeds.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -90,7 +95,14 @@ def failures(
     topology = routing.topology
     sets = [named_failure(topology, fail)] if fail else every_failure(topology, of)
     step("tables before a failure", 0.0)
-    rows, before = _solved(routing, offset, sets, repair, step)
+    rows, before, hottest = _solved(routing, offset, sets, repair, step)
+    order = sorted(range(len(rows)), key=lambda f: rows[f].rank, reverse=True)
+    proof, notes = None, topology.notes + routing.notes
+    if certificate and (reason := why_none(routing, sets, repair)):
+        notes += (f"no certificate: {reason}",)
+    elif certificate:
+        ranked = [rows[f] for f in order], [sets[f] for f in order], [hottest[0], *(hottest[f + 1] for f in order)]
+        proof = proof_of(routing, before, *ranked, repair, step)
     return Failures(
         topology=topology.spec,
         routing=routing.spec,
@@ -98,20 +110,21 @@ def failures(
         of="given" if fail else of,
         repair=repair,
         before=before,
-        failures=tuple(sorted(rows, key=lambda row: row.rank, reverse=True)),
-        notes=topology.notes + routing.notes,
+        failures=tuple(rows[f] for f in order),
+        notes=notes,
+        certificate=proof,
         subject=routing,
     )
 
 
 def _solved(
     routing: FabricRouting, offset: Offset, sets: list[Failure], repair: str, step: Progress
-) -> tuple[list[FailureRow], FailureState]:
-    """Return what each failure does, and the state before; all at once where the tables allow it."""
+) -> tuple[list[FailureRow], FailureState, list[int]]:
+    """Return what each failure does, the state before, and the hottest channels before and after; -1 for not known."""
     traces = routing.routes.traces
     loop = not credit_loops(traces).acyclic
-    at_once = _at_once(routing, sets) and repair in ("keep", "refill")
-    if not at_once:
+    together = _at_once(routing, sets) and repair in ("keep", "refill")
+    if not together:
         load, channel = worst_channel(routing)
         before = FailureState(load, channel, routing.skipped, loop)
         rows = []
@@ -123,7 +136,7 @@ def _solved(
                 intact, space = intact_tables(routing, len(channels))
                 tables = refilled_tables(routing, failure, channels, intact, space)
             rows.append(after_failure(routing, offset, failure, repair, tables))
-        return rows, before
+        return rows, before, [-1] * (len(rows) + 1)
     certain = not loop and not (traces.code == Ending.LOOP).any()  # what a failure leaves of the routes has no loop
     return _many(routing, sets, repair, certain, loop, step)
 
@@ -147,8 +160,8 @@ def _channels(routing: FabricRouting, failure: Failure) -> list[int]:
 
 def _many(
     routing: FabricRouting, sets: list[Failure], repair: str, certain: bool, loop: bool, step: Progress
-) -> tuple[list[FailureRow], FailureState]:
-    """Return what each failure does by the changed channels alone."""
+) -> tuple[list[FailureRow], FailureState, list[int]]:
+    """Return what each failure does by the changed channels alone, as :func:`_solved`."""
     topology, arrays = routing.topology, routing.routes.arrays
     groups = [_channels(routing, failure) for failure in sets]
     first = np.zeros(len(groups) + 1, np.int64)
@@ -188,7 +201,8 @@ def _many(
         if not certain or outcomes.looping[f]:
             checked = _loop(routing, failure, repair, groups[f], intact, space)
         rows.append(FailureRow(failure.name, lost, load, name, checked))
-    return rows, _before(routing, intact, unit, served, loop)
+    hottest = [int(intact.order[0]) if len(intact.order) else -1, *outcomes.channel.tolist()]
+    return rows, _before(routing, intact, unit, served, loop), hottest
 
 
 def _before(routing: FabricRouting, intact: Intact, unit: int, served: int, loop: bool) -> FailureState:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from obliv._util.text import plural
-from obliv.results.base import Result
+from obliv.results.base import CERTIFICATE, Result
 from obliv.results.codec import Record, entry
 from obliv.results.format import shown
 
@@ -87,6 +87,8 @@ class Failures(Result):
     failures : tuple of FailureRow
     notes : tuple of str
         What else to know.
+    certificate : dict, optional
+        What proves the figures.
 
     Examples
     --------
@@ -111,6 +113,9 @@ class Failures(Result):
     before: FailureState = entry(default_factory=FailureState)
     failures: tuple[FailureRow, ...] = entry((), key="rows", rank=2)
     notes: tuple[str, ...] = entry((), rank=3)
+    certificate: dict[str, Any] | None = entry(
+        None, codec=CERTIFICATE, omit=lambda after: after.certificate is None, rank=4
+    )
 
     @property
     def count(self) -> int:

@@ -1,0 +1,269 @@
+"""The check of what failures do, failure by failure: sets, lost pairs, credit loops, loads from below and from above.
+
+The load of a row holds iff its witness, a permutation, puts it on a channel after the failure, and no channel can carry
+more: each has a cover, terminals that receive and leaves that send, of all pairs that cross it, and a cover admits no
+more packets than its terminals take and its leaves send.  Any cover is a bound, so nothing is believed.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from obliv._util.progress import Progress
+from obliv._util.text import plural
+from obliv._util.typing import Array
+from obliv.checker.failures.claim import FailuresClaim, read_failures
+from obliv.checker.failures.hops import next_hops_of
+from obliv.checker.failures.routes import After, Routes, routes_of
+from obliv.checker.failures.sets import every_set, is_legal, key_of, named_right
+from obliv.checker.report import Report, short
+from obliv.checker.time_limit import OutOfTimeError, TimeLimit
+from obliv.checker.worst_case import check_sources
+from obliv.errors import OblivError
+from obliv.results import Verification
+from obliv.results.fabric.failures import FailureRow
+from obliv.routings.base import Routing
+from obliv.topologies.base import Topology
+
+__all__ = ["Bounds", "check_failures"]
+
+_OWN = "a host's own cable"
+
+
+def check_failures(
+    content: dict[str, Any], topology: Topology, routing: Routing, budget: float, progress: Progress
+) -> Verification:
+    """Check a claim about failures.
+
+    Parameters
+    ----------
+    content : dict
+        Of the saved claim.
+    topology : Topology
+    routing : Routing
+        Only its next hops are used.
+    budget : float
+        Time limit in seconds; failures not checked in time count as unproved.
+    progress : callable
+        Called with what is being done and the share that is done.
+
+    Raises
+    ------
+    MalformedError
+        If a part is missing or malformed.
+    """
+    report = Report()
+    claim = read_failures(content, topology)
+    report.note_digest(claim.digest_holds)
+    check_sources(report, claim.sources, topology, routing)
+    if report.holds and _check_form(report, claim, topology):
+        try:
+            _check_rows(report, claim, topology, routing, TimeLimit(report.began + budget), progress)
+        except (OblivError, NotImplementedError) as error:
+            report.note("routes", False, str(error))
+    figures = claim.figures
+    count = "what is given" if figures.of == "given" else f"one of {len(figures.failures)} {figures.of}"
+    statement = f"no failure of {count} lets admissible traffic load a channel by more than {figures.worst_load}"
+    return report.verification(
+        f"{statement}; their ranking is right", figures.topology, figures.routing, topology.sources
+    )
+
+
+def _check_form(report: Report, claim: FailuresClaim, topology: Topology) -> bool:
+    """Check that the rows are all failures of their kind, once each, under their names and in their order."""
+    figures, rows = claim.figures, claim.figures.failures
+    keys = [key_of(failed) for failed in claim.failed]
+    problem = ""
+    wrong = [row.failed for row, failed in zip(rows, claim.failed, strict=True) if not is_legal(topology, failed)]
+    if figures.repair not in ("keep", "refill"):
+        problem = f"tables after a failure by {figures.repair[:40]!r} are not checked"
+    elif not topology.unit_rates:
+        problem = "terminals have rates"
+    elif wrong:
+        problem = f"what fails in {wrong[0][:80]!r} is not made of cables between switches and of switches"
+    elif figures.of == "given" and len(keys) != 1:
+        problem = f"{len(keys)} rows where one failure is given"
+    elif figures.of != "given" and (len(set(keys)) < len(keys) or set(keys) != every_set(topology, figures.of)):
+        missing = len(every_set(topology, figures.of) - set(keys))
+        problem = f"{missing} {figures.of} are missing" if missing else "a failure is listed twice"
+    else:
+        pairs = zip(rows, claim.failed, strict=True)
+        unnamed = [row.failed for row, failed in pairs if not named_right(topology, failed, figures.of, row.failed)]
+        if unnamed:
+            problem = f"{unnamed[0][:80]!r} is not the name of what fails"
+        elif any(one.rank < two.rank for one, two in pairwise(rows)):
+            problem = "the rows are not in the order of their ranks"
+        elif any(row.alike != 1 for row in rows):
+            problem = "a row stands for several failures"
+    return report.note("form", not problem, problem or f"all {plural(len(rows), 'failure')}, once each, by rank")
+
+
+def _check_rows(
+    report: Report, claim: FailuresClaim, topology: Topology, routing: Routing, limit: TimeLimit, progress: Progress
+) -> None:
+    """Check the figures of every row, that of the network before a failure first."""
+    figures = claim.figures
+    routes = routes_of(next_hops_of(routing))
+    bounds = Bounds(routes, {c: terminals for (row, c), terminals in claim.prices.items() if row < 0})
+    none = After(np.zeros(0, np.int64), np.zeros((0, 0), np.int64), np.zeros(0, np.bool_), bounds.nothing)
+    loop, served = routes.has_credit_loop(), int(routes.weight.sum())
+    before = figures.before
+    first = FailureRow("before", before.missing, before.channel_load, before.channel, before.deadlock)
+    wrong = {"lost pairs": "", "credit loops": "", "witness": "", "channels": ""}
+    settled = 0
+    for number, row in enumerate((first, *figures.failures), -1):
+        try:
+            limit.check()
+        except OutOfTimeError:
+            report.note("failures", None, f"time limit reached after {number} of {len(figures.failures)}: --budget")
+            return
+        after = none if number < 0 else routes.after(claim.failed[number], figures.repair == "refill")
+        lost = routes.lost(after)
+        if lost != row.pairs_lost:
+            wrong["lost pairs"] = wrong["lost pairs"] or f"{row.failed}: {lost}, claimed {row.pairs_lost}"
+        if row.deadlock is not _loop_after(routes, after, loop, figures.repair == "refill"):
+            wrong["credit loops"] = wrong["credit loops"] or f"{row.failed}: claimed {row.deadlock}"
+        reached = _reached(claim, bounds, after, number, row)
+        wrong["witness"] = wrong["witness"] or (f"{row.failed}: {reached}" if reached else "")
+        over, solved = bounds.over(after, row.channel_load, claim.prices, number)
+        settled += not solved
+        if row.channel_load < 1 and lost < served and not wrong["channels"]:
+            wrong["channels"] = f"{row.failed}: a terminal that reaches another one fills its own cable"
+        if over >= 0 and not wrong["channels"]:
+            text = f"may load channel {over} ({topology.channel_name(over)}) by more than {short(row.channel_load)}"
+            wrong["channels"] = f"{row.failed}: admissible traffic {text}"
+        progress("failures", (number + 1) / max(1, len(figures.failures)))
+    right = {
+        "lost pairs": "counted again for every failure",
+        "credit loops": "none" if not any(row.deadlock for row in figures.failures) else "found again",
+        "witness": f"{plural(len(claim.channel), 'permutation')} put the loads on channels",
+        "channels": f"{settled} of {len(figures.failures) + 1} states settled by prices before a failure",
+    }
+    for name, problem in wrong.items():
+        report.note(name, not problem, problem or right[name])
+
+
+def _loop_after(routes: Routes, after: After, loop: bool, refill: bool) -> bool:
+    """Return whether there is a credit loop after a failure; what only loses routes cannot get one."""
+    if not loop and not (refill and after.arrives.any()):
+        return False
+    return loop if not len(after.moved) else routes.has_credit_loop(after)
+
+
+def _reached(claim: FailuresClaim, bounds: Bounds, after: After, number: int, row: FailureRow) -> str:
+    """Return what is wrong with the witness of a row's load; "" for nothing."""
+    which = int(claim.witness[number + 1])
+    if which < 0:
+        return "" if row.channel_load == 0 and not row.channel else "there is no witness"
+    topology, c = bounds.routes.hops.topology, int(claim.channel[which])
+    image = claim.permutation[which]
+    if len(np.unique(image)) < len(image):
+        return "the witness is not a permutation"
+    load = bounds.packets(after, c, image) / topology.bandwidth_of(c)
+    if load != row.channel_load:
+        return f"the witness loads channel {c} by {short(load)}, claimed {short(row.channel_load)}"
+    tail, head = (int(end[c]) for end in (topology.tail, topology.head))
+    here, there = topology.port_names(c)
+    name = f"{topology.name_of(tail)} {here} -> {topology.name_of(head)} {there}"
+    if topology.number_of[tail] >= 0:
+        name = _OWN
+    return "" if row.channel == name else f"channel {c} is not {row.channel[:80]!r}"
+
+
+class Bounds:
+    """What every channel can carry at most, before and after failures.
+
+    Parameters
+    ----------
+    routes : Routes
+    prices : dict
+        The terminals with a price of 1 before a failure, for channels that the simple bound does not settle.
+    """
+
+    def __init__(self, routes: Routes, prices: dict[int, Array]) -> None:
+        topology = routes.hops.topology
+        self.routes = routes
+        self.nothing = np.zeros(topology.channels, np.bool_)
+        self._paid = {c: self._mask(terminals) for c, terminals in prices.items()}
+        self._most = np.array([self.least(c, routes.crossing(c)) for c in range(topology.channels)], np.int64)
+        self._speed = [topology.bandwidth_of(c) for c in range(topology.channels)]
+        self._order = np.argsort(-self._most, kind="stable")
+        self._slow = min(self._speed, default=Fraction(1))
+
+    def packets(self, after: After, channel: int, image: Array) -> int:
+        """Return how many packets of a permutation cross a channel after a failure."""
+        routes = self.routes
+        topology, ends = routes.hops.topology, routes.terminals
+        senders = np.flatnonzero(image != np.arange(ends))
+        pairs = routes.hops.row[senders] * ends + image[senders]
+        source = int(topology.number_of[topology.tail[channel]])
+        crossing = routes.crossing_after(channel, after)
+        if source >= 0:  # its own cable: whatever arrives
+            pairs, lost = pairs[senders == source], after.moved[~after.arrives]
+            return int(not after.gone[channel] and not np.isin(pairs, lost).any()) * len(pairs)
+        return int(np.isin(pairs, crossing).sum())
+
+    def over(self, after: After, load: Fraction, prices: dict[tuple[int, int], Array], row: int) -> tuple[int, int]:
+        """Return a channel that may carry more than a load after a failure, -1 for none; and how many were solved.
+
+        Parameters
+        ----------
+        after : After
+        load : Fraction
+        prices : dict
+            The terminals with a price of 1, by row and channel.
+        row : int
+        """
+        solved = 0
+        for c in self.unsettled(after, load):
+            solved += 1
+            paid = prices.get((row, c))
+            crossing = self.routes.crossing_after(c, after)
+            most = self.least(c, crossing)
+            if paid is not None:
+                most = min(most, self.routes.cover(crossing, self._mask(paid)))
+            if most > load * self._speed[c]:
+                return c, solved
+        return -1, solved
+
+    def unsettled(self, after: After, load: Fraction) -> list[int]:
+        """Return the channels that prices before a failure, with what came to channels, do not keep within a load."""
+        found = set()
+        for c in self._order.tolist():
+            if self._most[c] <= load * self._slow:
+                break
+            if self._most[c] > load * self._speed[c] and not after.gone[c]:
+                found.add(c)
+        for c, extra in self._extra(after).items():
+            if self._most[c] + extra > load * self._speed[c]:
+                found.add(c)
+        return sorted(found)
+
+    def _extra(self, after: After) -> dict[int, int]:
+        """Return how many packets more the pairs that came to channels can send over them."""
+        routes = self.routes
+        which, hop = np.nonzero((after.routes >= 0) & after.arrives[:, None])
+        if not len(which):
+            return {}
+        channel, pair = after.routes[which, hop], after.moved[which]
+        old = (routes.routes[pair] == channel[:, None]).any(axis=1)
+        channel, pair = channel[~old], pair[~old]
+        first = np.flatnonzero(np.diff(np.sort(channel), prepend=-1))
+        order = np.argsort(channel, kind="stable")
+        parts = np.split(pair[order], first[1:])
+        return {int(channel[order[at]]): routes.cover(part) for at, part in zip(first.tolist(), parts, strict=True)}
+
+    def least(self, channel: int, crossing: Array) -> int:
+        """Return the smallest bound of a channel that a simple cover, or its prices before a failure, give."""
+        most = self.routes.cover(crossing)
+        paid = self._paid.get(channel)
+        return most if paid is None else min(most, self.routes.cover(crossing, paid))
+
+    def _mask(self, terminals: Array) -> Array:
+        mask: Array = np.zeros(self.routes.terminals, np.bool_)
+        mask[terminals] = True
+        return mask

@@ -1,0 +1,137 @@
+"""Claims about failures: every part is checked for its form before it is used."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from obliv._util.codec import digest_of, unpack_array
+from obliv._util.typing import Array
+from obliv.checker.claims import MalformedError
+from obliv.checker.failures.routes import Failed
+from obliv.results import Failures
+from obliv.topologies.base import Topology
+
+__all__ = ["FailuresClaim", "read_failures"]
+
+_KEYS = {"failed", "witness", "witnesses", "prices", "corrections", "sources", "digest"}
+_LARGEST = 2**27  # numbers in an array
+_Lists = dict[tuple[int, int], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class FailuresClaim:
+    """What failures are claimed to do, and the proof; row -1 stands for the network before any failure.
+
+    Parameters
+    ----------
+    figures : Failures
+    failed : list of Failed
+        Of every row.
+    witness : int array, shape (rows + 1,)
+        The number of the witness of each row's load, that of row -1 first; -1 for none.
+    channel : int array, shape (witnesses,)
+    permutation : int array, shape (witnesses, terminals)
+        Traffic that puts the load on the channel.
+    prices : dict
+        By row and channel: the terminals with a price of 1.
+    """
+
+    figures: Failures
+    failed: list[Failed]
+    witness: Array
+    channel: Array
+    permutation: Array
+    prices: _Lists
+    sources: dict[str, str]
+    digest_holds: bool
+
+
+def read_failures(content: dict[str, Any], topology: Topology) -> FailuresClaim:
+    """Read the content of a claim about failures.
+
+    Raises
+    ------
+    MalformedError
+        Naming the part that is missing or malformed.
+    """
+    certificate = content.get("certificate")
+    if not isinstance(certificate, dict):
+        raise MalformedError("it contains no certificate; save it with  obliv fabric failures ... --output FILE")
+    if certificate.keys() != _KEYS or not isinstance(certificate["sources"], dict):
+        raise MalformedError("a certificate of failures has the parts " + ", ".join(sorted(_KEYS)))
+    try:
+        figures = Failures.from_dict(content)
+    except ValueError as error:
+        raise MalformedError(str(error)) from None
+    rows, terminals = len(figures.failures), len(topology.terminals)
+    channels = _numbers(certificate, "failed", "channels", topology.channels)
+    nodes = _numbers(certificate, "failed", "nodes", topology.nodes)
+    of_channels = _parts(certificate, "failed", "first_channel", rows, len(channels))
+    of_nodes = _parts(certificate, "failed", "first_node", rows, len(nodes))
+    channel = _numbers(certificate, "witnesses", "channel", topology.channels)
+    permutation = _numbers(certificate, "witnesses", "permutation", terminals)
+    if permutation.size != len(channel) * terminals:
+        raise MalformedError("witnesses: each needs one destination for every terminal")
+    witness = _unpacked(certificate["witness"], "witness")
+    if witness.shape != (rows + 1,) or not _within(witness, -1, len(channel)):
+        raise MalformedError("witness: each row needs the number of a witness, or -1")
+    return FailuresClaim(
+        figures=figures,
+        failed=[
+            Failed(channels[of_channels[k] : of_channels[k + 1]], nodes[of_nodes[k] : of_nodes[k + 1]])
+            for k in range(rows)
+        ],
+        witness=witness,
+        channel=channel,
+        permutation=permutation.reshape(len(channel), terminals),
+        prices=_lists(certificate, "prices", topology, 0) | _lists(certificate, "corrections", topology, rows),
+        sources=certificate["sources"],
+        digest_holds=certificate["digest"] == digest_of(content),
+    )
+
+
+def _lists(certificate: dict[str, Any], part: str, topology: Topology, rows: int) -> _Lists:
+    """Return lists of terminals by row and channel; by row -1 and channel where there are no rows."""
+    channel = _numbers(certificate, part, "channel", topology.channels)
+    terminal = _numbers(certificate, part, "terminal", len(topology.terminals))
+    first = _parts(certificate, part, "first", len(channel), len(terminal))
+    row = _numbers(certificate, part, "row", rows) if rows else np.full(len(channel), -1)
+    if len(row) != len(channel):
+        raise MalformedError(f"{part}: row and channel differ in length")
+    keys = zip(row.tolist(), channel.tolist(), strict=True)
+    return {key: terminal[first[k] : first[k + 1]] for k, key in enumerate(keys)}
+
+
+def _parts(certificate: dict[str, Any], part: str, key: str, count: int, size: int) -> Array:
+    """Return where each of some parts begins, and where the last one ends."""
+    first = _numbers(certificate, part, key, size + 1)
+    if len(first) != count + 1 or first[0] != 0 or first[-1] != size or (np.diff(first) < 0).any():
+        raise MalformedError(f"{part}: {key} does not divide the list into {count} parts")
+    return first
+
+
+def _numbers(certificate: dict[str, Any], part: str, key: str, below: int) -> Array:
+    """Return an array of whole numbers from 0 to less than a limit."""
+    parts = certificate[part]
+    if not isinstance(parts, dict) or key not in parts:
+        raise MalformedError(f"{part}: {key} is missing")
+    values = _unpacked(parts[key], f"{part}: {key}")
+    flat: Array = values.ravel()
+    if not _within(flat, 0, below):
+        raise MalformedError(f"{part}: a number of {key} is out of range")
+    return flat
+
+
+def _unpacked(value: Any, name: str) -> Array:
+    try:
+        return np.asarray(unpack_array(value, _LARGEST))
+    except (ValueError, KeyError, TypeError, OverflowError, MemoryError, zlib.error, RecursionError) as error:
+        raise MalformedError(f"{name} cannot be unpacked: {error}") from None
+
+
+def _within(values: Array, low: int, below: int) -> bool:
+    return not len(values) or (int(values.min()) >= low and int(values.max()) < below)

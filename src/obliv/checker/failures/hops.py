@@ -1,0 +1,109 @@
+"""Next hops of forwarding tables, asked of a routing, and the routes that they give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from obliv._util.cost import require_memory
+from obliv._util.typing import Array
+from obliv.checker.claims import MalformedError
+from obliv.routings.base import Routing
+from obliv.topologies.base import Topology
+
+__all__ = ["NextHops", "next_hops_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class NextHops:
+    """The channel by which every node forwards packets for every terminal; terminals have one cable each.
+
+    Parameters
+    ----------
+    topology : Topology
+    channel : int32 array, shape (nodes, terminals)
+        -1 where a node has no channel for a terminal.
+    own : int array, shape (terminals,)
+        The channel that leaves each terminal.
+    leaf : int array, shape (leaves,)
+        The nodes at the other ends of these channels.
+    row : int array, shape (terminals,)
+        The number of every terminal's leaf.
+    """
+
+    topology: Topology
+    channel: Array
+    own: Array
+    leaf: Array
+    row: Array
+
+    def routes(
+        self, node: Array, terminal: Array, gone: Array, other: dict[int, Array] | None = None
+    ) -> tuple[Array, Array]:
+        """Return the channels of routes from nodes to terminals, -1 behind their ends, and which of them arrive.
+
+        Parameters
+        ----------
+        node, terminal : int arrays
+        gone : bool array, shape (channels,)
+            Channels that packets cannot take.
+        other : dict, optional
+            Nodes that forward in another way, with their channels for all terminals.
+        """
+        topology = self.topology
+        node, goal = node.copy(), topology.terminals[terminal]
+        alive, arrived = np.ones(len(node), np.bool_), np.zeros(len(node), np.bool_)
+        steps = []
+        for _ in range(topology.nodes):
+            taken = self.channel[node, terminal].astype(np.int64)
+            for changed, row in (other or {}).items():
+                here = node == changed
+                taken[here] = row[terminal[here]]
+            alive &= taken >= 0
+            alive &= ~gone[taken]
+            if not alive.any():
+                break
+            steps.append(np.where(alive, taken, -1))
+            node[alive] = topology.head[taken[alive]]
+            arrived |= alive & (node == goal)
+            alive &= topology.number_of[node] < 0
+        routes = np.stack(steps, axis=1) if steps else np.full((len(node), 0), -1, np.int64)
+        return routes, arrived
+
+
+def next_hops_of(routing: Routing) -> NextHops:
+    """Return the next hops of a routing by one channel for each destination.
+
+    Raises
+    ------
+    MalformedError
+        If the routing is another kind, or a terminal has several cables.
+    """
+    topology, ask = routing.topology, routing.by_next_channel
+    terminals = topology.terminals.astype(np.int64)
+    if ask is None:
+        raise MalformedError(f"{routing.spec} does not forward packets by their destination alone")
+    out = np.bincount(topology.tail, minlength=topology.nodes)[terminals]
+    back = np.bincount(topology.head, minlength=topology.nodes)[terminals]
+    own = topology.first_channel[terminals]
+    if (out != 1).any() or (back != 1).any() or (topology.number_of[topology.head[own]] >= 0).any():
+        raise MalformedError(f"{topology.spec}: terminals must have one cable each, to a switch")
+    require_memory(12.0 * topology.nodes * len(terminals), f"the next hops of {topology.spec}")
+    leaf, row = np.unique(topology.head[own], return_inverse=True)
+    return NextHops(topology, _table(topology, ask), own, leaf.astype(np.int64), row.ravel())
+
+
+def _table(topology: Topology, ask: Callable[[Array, Array], Array]) -> Array:
+    """Return the channel by which every node forwards packets for every terminal, each checked."""
+    terminals = topology.terminals.astype(np.int64)
+    table = np.full((topology.nodes, len(terminals)), -1, np.int32)
+    for node in range(topology.nodes):
+        others = np.flatnonzero(terminals != node)
+        taken = np.asarray(ask(np.full(len(others), node), terminals[others]))
+        first, last = topology.first_channel[node : node + 2].tolist()
+        if not (((taken >= first) & (taken < last)) | (taken == -1)).all():
+            raise MalformedError(f"a next hop of {topology.name_of(node)} is not a channel that leaves it")
+        table[node, others] = taken
+    return table

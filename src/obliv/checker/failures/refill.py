@@ -1,0 +1,57 @@
+"""The rule of ``refill``: which ports replace those that a switch lost."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from obliv._util.typing import Array
+from obliv.checker.failures.hops import NextHops
+
+__all__ = ["refilled"]
+
+
+def refilled(hops: NextHops, gone: Array, lost: Array) -> dict[int, Array]:
+    """Return the switches that lost a channel, with their channels for all terminals afterwards.
+
+    For each terminal in order that a lost channel delivered to, a switch takes of its other channels from where the
+    next hops of the other switches lead there: those with the shortest way, of these the least used, then the first.
+
+    Parameters
+    ----------
+    hops : NextHops
+    gone : bool array, shape (channels,)
+        Channels that packets cannot take.
+    lost : int array
+        The channels that are to be replaced, in order.
+    """
+    topology = hops.topology
+    nothing = np.zeros(topology.channels, np.bool_)
+    rows: dict[int, Array] = {}
+    for channel in lost.tolist():
+        node = int(topology.tail[channel])
+        row = rows.setdefault(node, hops.channel[node].astype(np.int64))
+        wanted = np.flatnonzero(hops.channel[node] == channel)
+        wanted = wanted[hops.routes(np.full(len(wanted), node), wanted, nothing)[1]]
+        first, last = topology.first_channel[node : node + 2].tolist()
+        ways = np.array([_lengths(hops, c, wanted, gone) for c in range(first, last)]).reshape(last - first, -1)
+        in_use = row[row >= 0]
+        uses = np.bincount(in_use[~gone[in_use]] - first, minlength=last - first)
+        for at, terminal in enumerate(wanted.tolist()):
+            leads = np.flatnonzero(ways[:, at])
+            if len(leads):
+                best = min(leads.tolist(), key=lambda c: (ways[c, at], uses[c], c))
+                row[terminal] = first + best
+                uses[best] += 1
+    return rows
+
+
+def _lengths(hops: NextHops, channel: int, wanted: Array, gone: Array) -> Array:
+    """Return the number of channels of the ways to terminals that begin with a channel, 0 where none leads there."""
+    topology = hops.topology
+    head = int(topology.head[channel])
+    if gone[channel]:
+        return np.zeros(len(wanted), np.int64)
+    if topology.number_of[head] >= 0:
+        return np.asarray(topology.terminals[wanted] == head, np.int64)
+    routes, arrived = hops.routes(np.full(len(wanted), head), wanted, gone)
+    return np.where(arrived, 1 + (routes >= 0).sum(axis=1), 0)
