@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import math
 import time
@@ -171,6 +172,22 @@ def used_groups(fabric: Fabric, groups: GroupTables) -> GroupTables:
     return groups
 
 
+def findings_of(parser: str, kind: str, path: Path, fabric: Fabric, given: Path) -> tuple[Finding, ...]:
+    """The findings of one parser in a file of some kind."""
+    if parser == "guid2lid":
+        read_guid2lid(path)
+        return ()
+    if kind == "far":
+        return used_groups(fabric, read_groups(path, fabric)).findings
+    if parser in LANES:
+        findings: tuple[Finding, ...] = LANES[parser](path, fabric).findings
+        return findings
+    if parser == "both":
+        scanned, result = read(path, lft=given)
+        return scanned.findings + (result.findings if result else ())
+    return (read_fabric(path) if kind in TOPOLOGIES else read_tables(path, fabric)).findings
+
+
 def fuzz(parser: str, count: int, seed: int, folder: Path, *, slowest: float = math.inf) -> Counter[str]:
     """Give one parser `count` damaged files: how many were read, refused, or had findings.
 
@@ -204,18 +221,7 @@ def fuzz(parser: str, count: int, seed: int, folder: Path, *, slowest: float = m
             path.write_bytes(gzip.compress(data, 1) if rng.random() < 0.02 else data)
             start = time.process_time()
             try:
-                if parser == "guid2lid":
-                    read_guid2lid(path)
-                    findings: tuple[Finding, ...] = ()
-                elif kind == "far":
-                    findings = used_groups(fabric, read_groups(path, fabric)).findings
-                elif parser in LANES:
-                    findings = LANES[parser](path, fabric).findings
-                elif parser == "both":
-                    scanned, result = read(path, lft=given)
-                    findings = scanned.findings + (result.findings if result else ())
-                else:
-                    findings = (read_fabric(path) if kind in TOPOLOGIES else read_tables(path, fabric)).findings
+                findings = findings_of(parser, kind, path, fabric, given)
             except OblivError as error:
                 assert str(error).isprintable(), (parser, seed, str(error))
                 outcome["refused"] += 1
@@ -223,4 +229,9 @@ def fuzz(parser: str, count: int, seed: int, folder: Path, *, slowest: float = m
                 assert all(each.message.isprintable() for each in findings), (parser, seed, findings)
                 outcome["noticed" if findings else "read"] += 1
             seconds = time.process_time() - start
+            if seconds >= slowest:  # once more, since a first call may have compiled a kernel
+                start = time.process_time()
+                with contextlib.suppress(OblivError):
+                    findings_of(parser, kind, path, fabric, given)
+                seconds = time.process_time() - start
             assert seconds < slowest, (parser, seed, kind, seconds)
