@@ -127,8 +127,9 @@ def route(
         say(f"all packets can use one lane: {policy} is not needed and was not written")
     if sl2vl is not None and result.sl2vl is None:
         say(f"packets do not change the lane on the way: {sl2vl} is not needed and was not written")
-    if result.sl2vl is not None:
-        files_of = f"lfts={output},sl2vl={sl2vl},psl={psl}"
+    if result.sl2vl is not None or (result.levels is not None and result.policy is None):
+        tables_of = "" if result.sl2vl is None else f",sl2vl={sl2vl}"
+        files_of = f"lfts={output}{tables_of},psl={psl}"
         say(f"written to {output}; load it with OpenSM's plug-in obliv:  event_plugin_options {files_of}")
         return
     if result.policy is not None:

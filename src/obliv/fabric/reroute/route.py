@@ -188,7 +188,7 @@ def _best(
     optimum: int,
     others: list[Tables],
     search: Callable[..., Candidate],
-    datelines: Callable[[], Candidate],
+    datelines: Callable[[], Candidate | None],
     progress: Progress,
 ) -> Candidate:
     """Return the best tables of the engines that fit; `tried` takes all of them; no load is less than `optimum`."""
@@ -212,11 +212,11 @@ def _best(
             best = tables
     if engine == "dor-dateline":
         best = datelines()
-        tried.append(Attempt(engine, best.standing))
+        tried.append(Attempt(engine, None, "no detours fit") if best is None else Attempt(engine, best.standing))
     attained = best is not None and best.standing.load <= optimum and not best.standing.missing
     if engine == "layered" and shape is not None:
         others = [*others, *_of_tree(fabric, shape)]
-    if engine == "layered" or (engine == "auto" and not attained):
+    if engine == "layered" or best is None or (engine == "auto" and not attained):
         tables = search(fabric, others, enough=max(1, optimum), progress=progress)
         tried.append(Attempt("layered", tables.standing))
         if best is None or tables.standing.rank < best.standing.rank:

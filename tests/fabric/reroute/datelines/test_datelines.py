@@ -22,6 +22,7 @@ from obliv.fabric.lanes.files.sl2vl import read_sl2vl
 from obliv.fabric.lanes.files.sl2vl_dump import write_sl2vl
 from obliv.fabric.lanes.tables import DROP
 from obliv.fabric.model import Fabric
+from obliv.fabric.reroute.datelines import detours
 from obliv.fabric.reroute.route import route
 from obliv.results.fabric.route import FabricRoute
 
@@ -40,7 +41,7 @@ def sound(result: FabricRoute) -> list[int]:
             taken = [(slots[0], 0)]
             for before, after in pairwise(slots):
                 node, entry = int(fabric.node_of[after]), fabric.port_of(int(fabric.ports.peer[before]))
-                vl = 0 if lanes is None else lanes.lane(fabric, node, entry, fabric.port_of(after), sl)
+                vl = sl if lanes is None else lanes.lane(fabric, node, entry, fabric.port_of(after), sl)
                 assert 0 <= vl < result.after.lanes
                 taken.append((after, vl))
             for one, two in pairwise(taken):
@@ -95,11 +96,48 @@ def test_known_loads(spec: str, load: int) -> None:
     assert (result.after.load, result.after.lanes) == (load, 2)
 
 
-def test_two_cables_of_a_ring_or_a_switch_are_too_many() -> None:
-    fabric = from_topology(obliv.topology("torus:5x5"))
-    lost = [slot for slot in cables(fabric) if int(fabric.node_of[slot]) == int(fabric.switches[0])]
-    with pytest.raises(RoutingError, match=r"dor-dateline leaves \d+ connected pairs unserved"):
-        route(without(fabric, lost), "dor-dateline", lanes=2)
+@pytest.mark.parametrize(
+    ("spec", "load", "lanes"),
+    [("ring:3", 1, 1), ("ring:5", 2, 2), ("line:5", 2, 1), ("damaged:ring:6,3-4", 3, 1), ("torus:2x5", 2, 2)],
+)
+def test_rings_and_lines(spec: str, load: int, lanes: int) -> None:
+    fabric, _ = relabelled(from_topology(obliv.topology(spec)), 1)
+    result = route(fabric, "dor-dateline", lanes=2)
+    sound(result)
+    assert (result.engine, result.after.load, result.after.lanes) == ("dor-dateline", load, lanes)
+
+
+@examples(8)
+@given(spec=st.sampled_from(("torus:5x4", "torus:3x5", "torus:4x2x4", "torus:2x6", "hyperx:4x4")), data=st.data())
+def test_detours_round_what_is_missing(spec: str, data: st.DataObject) -> None:
+    torus = obliv.topology(spec)
+    links = sorted({(min(pair), max(pair)) for pair in zip(torus.tail.tolist(), torus.head.tolist(), strict=True)})
+    lost = [f"{v}" for v in data.draw(st.lists(st.integers(0, torus.nodes - 1), max_size=2, unique=True))]
+    cut = data.draw(st.lists(st.sampled_from(links), min_size=1 - min(1, len(lost)), max_size=3, unique=True))
+    lost += [f"{a}-{b}" for a, b in cut if not {str(a), str(b)} & set(lost)]
+    fabric = from_topology(obliv.topology(f"damaged:{spec},{','.join(lost)},component=largest"))
+    try:
+        result = route(fabric, "dor-dateline", lanes=2, effort=0.01)
+    except RoutingError as error:
+        assert "not recognized as one: use layered" in str(error)
+    else:
+        sound(result)
+
+
+def test_layers_where_no_detours_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(detours, "_CHOICES", 0)
+    result = route(from_topology(obliv.topology("damaged:torus:4x4,5")), "dor-dateline", lanes=2, effort=0.01)
+    sound(result)
+    assert result.engine == "layered"
+    assert (result.tried[0].engine, result.tried[0].reason) == ("dor-dateline", "no detours fit")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("lost", ["21", "21,42", "0-1,2-3", "5,0-4,8-12"])
+def test_detours_in_three_dimensions(lost: str) -> None:
+    result = route(from_topology(obliv.topology(f"damaged:torus:4x4x4,{lost}")), "dor-dateline", lanes=2)
+    sound(result)
+    assert (result.engine, result.after.lanes) == ("dor-dateline", 2)
 
 
 def test_what_does_not_fit() -> None:

@@ -10,7 +10,7 @@ from obliv._util.typing import Array
 from obliv.fabric.kernels.channel_loads import Switches
 from obliv.topologies.recognise.grid import Grid
 
-__all__ = ["DimensionOrder", "routes_round_gaps"]
+__all__ = ["Cables", "DimensionOrder", "routes_round_gaps"]
 
 _FEWEST = 4  # coordinates of a ring where packets can wait for each other in a cycle
 
@@ -55,7 +55,7 @@ def routes_round_gaps(switches: Switches, grid: Grid) -> DimensionOrder:
     at = np.where(grid.number[:, None] >= 0, grid.number[:, None] // strides % radices, -1)
     switch_of = np.full(int(radices.prod()), -1, np.int64)
     switch_of[grid.number[grid.number >= 0]] = np.flatnonzero(grid.number >= 0)
-    cables = _Cables(switches)
+    cables = Cables(switches)
     homes, which = np.unique(switches.home, return_inverse=True)
     following = np.full((len(homes), count), -1, np.int64)
     goals = at[homes]
@@ -87,7 +87,7 @@ def routes_round_gaps(switches: Switches, grid: Grid) -> DimensionOrder:
     return DimensionOrder(_whole(routes, switches), dimension, crosses, dimensions)
 
 
-class _Cables:
+class Cables:
     """The channels between pairs of switches."""
 
     def __init__(self, switches: Switches) -> None:
@@ -106,7 +106,7 @@ class _Cables:
         return np.where(there, self.order[self.first[place] + number % self.many[place]], -1)
 
 
-def _gaps(cables: _Cables, number: Array, switch_of: Array, x: Array, n: int, stride: int) -> Array:
+def _gaps(cables: Cables, number: Array, switch_of: Array, x: Array, n: int, stride: int) -> Array:
     """Return for every switch, and i up to 2n, how many of its ring's first i links are missing; twice round.
 
     Link i leads from coordinate i to i + 1; a line is a ring without its last link.
