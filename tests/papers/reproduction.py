@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,14 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 class Reproduction:
-    """All tables of a paper, computed once."""
+    """Tables of a paper, by default all, computed once."""
 
-    def __init__(self, paper: str) -> None:
+    def __init__(self, paper: str, tables: Iterable[str] = ("",)) -> None:
         self.steps: list[tuple[str, float]] = []
-        self.result = papers.reproduce(paper, progress=lambda *step: self.steps.append(step))
-        self.rows: list[dict[str, Any]] = self.result.to_dict()["rows"]
+        self.rows: list[dict[str, Any]] = []
+        for table in tables:
+            self.result = papers.reproduce(paper, table, lambda *step: self.steps.append(step))
+            self.rows += self.result.to_dict()["rows"]
 
     def __getitem__(self, entry: str) -> dict[str, Any]:
         return next(row for row in self.rows if row["entry"] == entry)

@@ -74,12 +74,29 @@ ASYMMETRIC_WORST = {
 NAMES = ("VAL", "DOR", "O1TURN", "U2TURN")
 
 
+#: Tables that take long: their tests are nightly, beside those of the same statements on small meshes.
+LONG = ("averages", "claims", "equations", "table1")
+
+
 @pytest.fixture(scope="module")
 def u2turn() -> Iterator[Reproduction]:
-    """With averages over fewer permutations than the command takes."""
+    """All but long tables, with averages over fewer permutations than the command takes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(meshes, "SAMPLES", 2_000)
+        yield Reproduction("u2turn", [table for table in papers.tables("u2turn") if table not in LONG])
+
+
+@pytest.fixture(scope="module")
+def complete() -> Iterator[Reproduction]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(meshes, "SAMPLES", 10_000)
         yield Reproduction("u2turn")
+
+
+@pytest.fixture(scope="module", params=["u2turn", pytest.param("complete", marks=pytest.mark.nightly)])
+def either(request: pytest.FixtureRequest) -> Reproduction:
+    reproduction: Reproduction = request.getfixturevalue(request.param)
+    return reproduction
 
 
 @pytest.mark.parametrize("k", SQUARES)
@@ -98,21 +115,22 @@ def test_exact_entries_of_tables_3_and_4(u2turn: Reproduction, k: int) -> None:
         assert computed == values, row
 
 
-def test_averages(u2turn: Reproduction) -> None:
+def test_averages(either: Reproduction) -> None:
     for k, values in AVERAGES.items():
-        assert u2turn[f"{k}x{k}, Average-case, VAL"]["computed"]["exact"] == "1/2"
+        assert either[f"{k}x{k}, Average-case, VAL"]["computed"]["exact"] == "1/2"
         for name, value in zip(NAMES[1:], values, strict=True):
-            computed = u2turn[f"{k}x{k}, Average-case, {name}"]["computed"]
+            computed = either[f"{k}x{k}, Average-case, {name}"]["computed"]
             assert abs(computed["value"] - value) < 5 * computed["stderr"] + 0.0003
     exact = {"DOR": "241920/590783", "O1TURN": "6720/14003", "U2TURN": "725760/1190837"}
     for name, text in exact.items():
-        row = u2turn[f"3x3, Average-case, {name}"]
+        row = either[f"3x3, Average-case, {name}"]
         assert (row["computed"]["exact"], row["verdict"]) == (text, "open")  # the random matrix is not defined
         assert "does not define the random matrix" in row["note"]
 
 
-def test_which_entries_are_errata(u2turn: Reproduction) -> None:
-    computed = {row["entry"] for row in u2turn.rows if row["verdict"] == "erratum"}
+@pytest.mark.nightly
+def test_which_entries_are_errata(complete: Reproduction) -> None:
+    computed = {row["entry"] for row in complete.rows if row["verdict"] == "erratum"}
     assert computed == {
         "8x8, Nearest-Neighbor, U2TURN",
         "(3) U2TURN, k = 2: mean hops",
@@ -215,26 +233,27 @@ def test_routings_of_a_mesh_are_no_better_on_its_blocks() -> None:
         assert Fraction(11, 5) <= load <= obliv.worst_case(routing).channel_load
 
 
-def test_nothing_differs_and_every_number_is_one_of_three_kinds(u2turn: Reproduction) -> None:
+def test_nothing_differs_and_every_number_is_one_of_three_kinds(either: Reproduction) -> None:
     kinds = ({"exact", "value"}, {"value", "stderr", "samples"}, {"lower", "upper"})
-    for row in u2turn.rows:
+    for row in either.rows:
         assert row["verdict"] in ("match", "rounding", "erratum", "open", "beyond"), row
         assert row["published"] or row["verdict"] == "beyond"
         assert set(row["computed"]) in kinds
         if row["verdict"] in ("erratum", "open", "beyond"):
             assert row["note"]
-    entries = [(row["table"], row["entry"]) for row in u2turn.rows]
+    entries = [(row["table"], row["entry"]) for row in either.rows]
     assert len(set(entries)) == len(entries)
     assert sum(table in ("table3", "table4") for table, _ in entries) == 6 * 7 * 4
-    json.dumps(u2turn.rows, allow_nan=False)
+    json.dumps(either.rows, allow_nan=False)
 
 
-def test_it_takes_seconds_and_says_how_far_it_is(u2turn: Reproduction) -> None:
-    shares = [share for _, share in u2turn.steps]
+@pytest.mark.nightly
+def test_it_takes_seconds_and_says_how_far_it_is(complete: Reproduction) -> None:
+    shares = [share for _, share in complete.steps]
     assert shares == sorted(shares)
     assert (shares[0], shares[-1]) == (0, 1)
-    text = repr(u2turn.result)
-    for table in {row["table"] for row in u2turn.rows}:
+    text = repr(complete.result)
+    for table in {row["table"] for row in complete.rows}:
         assert f"u2turn {table}: " in text
     assert max(map(len, text.splitlines())) <= 120
 
@@ -246,16 +265,32 @@ def test_figure_6(u2turn: Reproduction) -> None:
         assert computed == values.split(), size
 
 
-def test_equation_7_is_a_bound_and_where_it_is_tight(u2turn: Reproduction) -> None:
-    assert u2turn["(7) DOR"]["note"].endswith("tight on 3x2, 4x2, 5x2, 5x3, 7x2.")
-    assert u2turn["(7) DOR, kx < ky"]["note"].endswith("tight on 2x3, 2x4, 2x5, 3x5, 2x7.")
-    assert u2turn["(6) DOR, both orders: load"]["note"].endswith("All 21 meshes kx > ky up to 8x7 agree.")
+@pytest.mark.parametrize("exchange", [False, True])
+@pytest.mark.parametrize(("long", "short"), [(3, 2), (4, 2), (5, 3)])
+def test_equations_4_to_13_on_small_meshes(long: int, short: int, exchange: bool) -> None:
+    mesh = f"mesh:{short}x{long}" if exchange else f"mesh:{long}x{short}"
+    holding = equations._holding(mesh, long, short, exchange)
+    assert [entry for entry, holds in holding.items() if not holds] == []
+    assert len(holding) == (12 if long - short == 1 else 11)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 5])
+def test_claims_for_small_radices(k: int) -> None:
+    assert [claim for claim, holds in claims._holding(k).items() if not holds] == []
+
+
+@pytest.mark.nightly
+def test_equation_7_is_a_bound_and_where_it_is_tight(complete: Reproduction) -> None:
+    assert complete["(7) DOR"]["note"].endswith("tight on 3x2, 4x2, 5x2, 5x3, 7x2.")
+    assert complete["(7) DOR, kx < ky"]["note"].endswith("tight on 2x3, 2x4, 2x5, 3x5, 2x7.")
+    assert complete["(6) DOR, both orders: load"]["note"].endswith("All 21 meshes kx > ky up to 8x7 agree.")
     assert worst("mesh:8x7", "dor") < Fraction(1, 2)
 
 
-def test_equations_4_to_13_have_a_row_for_kx_below_ky(u2turn: Reproduction) -> None:
+@pytest.mark.nightly
+def test_equations_4_to_13_have_a_row_for_kx_below_ky(complete: Reproduction) -> None:
     straight = [
-        row for row in u2turn.rows if row["table"] == "equations" and row["entry"][1:3] not in ("1)", "2)", "3)")
+        row for row in complete.rows if row["table"] == "equations" and row["entry"][1:3] not in ("1)", "2)", "3)")
     ]
     assert len(straight) == 24
     assert sum(row["entry"].endswith(", kx < ky") for row in straight) == 12
@@ -291,12 +326,17 @@ def test_loads_of_a_dimension_are_those_of_all_its_channels() -> None:
         assert max(best) == worst_load(spec, name)
 
 
-def test_headline(u2turn: Reproduction) -> None:
-    for over, printed, value in (("VAL", "27.2%", 0.271), ("DOR", "39.7%", 0.395), ("O1TURN", "18.8%", 0.185)):
-        computed = u2turn[f"U2TURN over {over}, from computed averages"]
-        assert computed["published"] == printed
-        assert abs(computed["computed"]["value"] - value) < 0.0015
-        assert u2turn[f"U2TURN over {over}, from the printed averages"]["verdict"] == "rounding"
+def test_headline(either: Reproduction) -> None:
+    for over, printed in (("VAL", "27.2%"), ("DOR", "39.7%"), ("O1TURN", "18.8%")):
+        assert either[f"U2TURN over {over}, from computed averages"]["published"] == printed
+        assert either[f"U2TURN over {over}, from the printed averages"]["verdict"] == "rounding"
+
+
+@pytest.mark.nightly
+def test_headline_from_computed_averages(complete: Reproduction) -> None:
+    for over, value in (("VAL", 0.271), ("DOR", 0.395), ("O1TURN", 0.185)):
+        computed = complete[f"U2TURN over {over}, from computed averages"]["computed"]
+        assert abs(computed["value"] - value) < 0.0015
 
 
 def test_mean_gain_of_exact_averages() -> None:
@@ -306,8 +346,8 @@ def test_mean_gain_of_exact_averages() -> None:
     assert gain.stderr == 0
 
 
-def test_figure_7_stays_open(u2turn: Reproduction) -> None:
-    rows = [row for row in u2turn.rows if row["table"] == "figure7"]
+def test_figure_7_stays_open(either: Reproduction) -> None:
+    rows = [row for row in either.rows if row["table"] == "figure7"]
     assert len(rows) == 6
     assert {row["verdict"] for row in rows} == {"open"}
     for entry, value in (("4x3", 0.7433), ("5x4", 0.6012)):
@@ -315,8 +355,9 @@ def test_figure_7_stays_open(u2turn: Reproduction) -> None:
         assert abs(float(computed) - value) < 0.002
 
 
-def test_averages_on_asymmetric_meshes_are_ours(u2turn: Reproduction) -> None:
-    rows = {row["entry"]: row for row in u2turn.rows if row["table"] == "averages"}
+@pytest.mark.nightly
+def test_averages_on_asymmetric_meshes_are_ours(complete: Reproduction) -> None:
+    rows = {row["entry"]: row for row in complete.rows if row["table"] == "averages"}
     open_rows = {entry: row["computed"]["exact"] for entry, row in rows.items() if row["verdict"] == "open"}
     assert open_rows == {
         "meshes on which U2TURN-A is above U2TURN": "4",
@@ -329,14 +370,19 @@ def test_averages_on_asymmetric_meshes_are_ours(u2turn: Reproduction) -> None:
     assert abs(computed["value"] + 0.0172) < 0.0003 + 5 * computed["stderr"]
 
 
+@pytest.mark.nightly
+def test_claims_are_counted(complete: Reproduction) -> None:
+    for word in ("odd", "even"):
+        row = complete[f"1, {word} k: line, throughput"]
+        assert (row["computed"]["exact"], row["verdict"]) == ("6", "match")
+
+
 def test_comparisons_of_sections_4_and_5(u2turn: Reproduction) -> None:
     counts = {
         "XYX and YXY together: all paths of at most 2 turns": 256,
         "O1TURN: its paths are among those of XYX and YXY": 256,
         "4x4, XYX: share of pairs with a single path": Fraction(1, 4),
         "tori, k = 3 to 6: IVAL as VAL in the worst case": 4,
-        "1, odd k: line, throughput": 6,
-        "1, even k: line, throughput": 6,
         "DOR-XY, 8x7, left half to right half": 4,
         "kx < ky: XYX as YXY on the mesh with kx and ky exchanged": 21,
         "odd kmax, worst case: U2TURN and U2TURN-A above VAL, DOR and O1TURN": 9,
@@ -442,9 +488,9 @@ def test_figures_are_drawn(tmp_path: Path) -> None:
 # The page.
 
 
-def test_tables_3_and_4_on_the_page_of_u2turn(u2turn: Reproduction) -> None:
+def test_tables_3_and_4_on_the_page_of_u2turn(either: Reproduction) -> None:
     page = square_tables()
-    for row in u2turn.rows:
+    for row in either.rows:
         if row["table"] not in ("table3", "table4"):
             continue
         shown = page[row["entry"]]
