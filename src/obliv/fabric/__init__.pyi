@@ -41,7 +41,13 @@ from obliv.fabric.lanes.read import Lanes as Lanes
 from obliv.fabric.lanes.read import read_lanes as read_lanes
 from obliv.fabric.model import Fabric as Fabric
 from obliv.fabric.model import Finding as Finding
+from obliv.fabric.outages.base import Base as Base
+from obliv.fabric.outages.base import base_of as base_of
+from obliv.fabric.outages.base_file import read_base as read_base
+from obliv.fabric.outages.base_file import require_same_files as require_same_files
+from obliv.fabric.outages.base_file import save_base as save_base
 from obliv.fabric.outages.every import failures as failures
+from obliv.fabric.outages.what_if import what_if as what_if
 from obliv.fabric.reroute.route import route as route
 from obliv.fabric.routes.routing import routing as routing
 from obliv.fabric.routes.trace import trace as trace

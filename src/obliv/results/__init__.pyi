@@ -34,6 +34,7 @@ from obliv.results.fabric.failures import Failures as Failures
 from obliv.results.fabric.job import FabricJob as FabricJob
 from obliv.results.fabric.route import FabricRoute as FabricRoute
 from obliv.results.fabric.throughput import FabricThroughput as FabricThroughput
+from obliv.results.fabric.what_if import WhatIf as WhatIf
 from obliv.results.fabric.worst import Bisection as Bisection
 from obliv.results.fabric.worst import FabricWorst as FabricWorst
 from obliv.results.fabric.worst import Shifts as Shifts

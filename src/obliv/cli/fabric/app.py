@@ -16,6 +16,7 @@ from obliv.cli.fabric import (
     route,
     shifts,
     throughput,
+    whatif,
     worst,
 )
 from obliv.cli.options import flat
@@ -36,6 +37,7 @@ for verb in (
     ratio.ratio,
     throughput.throughput,
     failures.failures,
+    whatif.whatif,
     job.job,
     average.average,
     bisection.bisection,

@@ -14,7 +14,7 @@ from obliv.errors import InputError
 from obliv.fabric.model import Fabric
 from obliv.fabric.topology import FabricTopology, safe
 
-__all__ = ["KINDS", "Failure", "every_failure", "named_failure", "without"]
+__all__ = ["KINDS", "Failure", "every_failure", "named_failure", "node_named", "without"]
 
 #: What ``--of`` takes.
 KINDS = ("cables", "lanes", "switches")
@@ -153,17 +153,31 @@ def _named(fabric: Fabric, name: str) -> tuple[int, int | None]:
     head, slash, port = name.rpartition("/")
     cut = _nodes(fabric, head) if slash and port.isascii() and port.isdecimal() and len(port) < 6 else []
     found, at = (whole, None) if whole else (cut, int(port) if cut else None)
+    wanted = head if cut or slash else name
+    return _one(fabric, found, name, wanted, "--fail", "write NAME/PORT or the name of a switch"), at
+
+
+def node_named(fabric: Fabric, name: str, option: str) -> int:
+    """Return the node with a description or an identifier.
+
+    Raises
+    ------
+    InputError
+        If there is no such node, or several have this name.
+    """
+    return _one(fabric, _nodes(fabric, name), name, name, option, "give the name of a switch")
+
+
+def _one(fabric: Fabric, found: list[int], name: str, wanted: str, option: str, advice: str) -> int:
+    """Return the only node that was found for a name."""
     if not found:
-        wanted = head if cut or slash else name
         near = get_close_matches(wanted, sorted({text.strip() for text in fabric.nodes.description}), 3)
         hint = f": did you mean {', '.join(safe(text) for text in near)}?" if near else ""
-        raise InputError(
-            f"--fail {printable(name[:80])!r}: no such node: write NAME/PORT or the name of a switch{hint}"
-        )
+        raise InputError(f"{option} {printable(name[:80])!r}: no such node: {advice}{hint}")
     if len(found) > 1:
         idents = ", ".join(safe(fabric.nodes.ident[node]) for node in found[:3])
-        raise InputError(f"--fail {printable(name[:80])!r}: {len(found)} nodes have this name: use {idents}")
-    return found[0], at
+        raise InputError(f"{option} {printable(name[:80])!r}: {len(found)} nodes have this name: use {idents}")
+    return found[0]
 
 
 def _nodes(fabric: Fabric, text: str) -> list[int]:

@@ -1,0 +1,55 @@
+"""``obliv fabric whatif``: what a change of a few cables or table entries does, from a kept state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from obliv.cli.fabric.reading import TablesFiles
+from obliv.cli.output import Answer, progress, require_outputs, say
+
+__all__ = ["whatif"]
+
+
+def whatif(
+    files: TablesFiles,
+    base: Annotated[
+        Path, typer.Option("--base", metavar="STATE", help="File with the state before; made if it does not exist.")
+    ],
+    *,
+    fail: Annotated[
+        list[str] | None,
+        typer.Option("--fail", metavar="NAME/PORT", help="Fail this cable, or the switch NAME; repeat."),
+    ] = None,
+    entries: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="SWITCH/LID=PORT", help="New port of this table entry, none for no port; repeat."
+        ),
+    ] = None,
+    answer: Answer,
+) -> None:
+    """Find the worst case after a change, without solving everything again.
+
+    The first call solves the tables and keeps the state in a file; later ones read that file and solve what changes.
+
+    Example: obliv fabric whatif ibnetdiscover.txt --lft opensm-lfts.dump --base tonight.state --fail leaf3/17
+
+    Example: obliv fabric whatif ibnetdiscover.txt --lft opensm-lfts.dump --base tonight.state --set leaf3/12=20
+    """
+    import obliv.fabric
+
+    require_outputs(answer.output, inputs=[*files.inputs, (str(base), "")])
+    if base.exists():
+        state = obliv.fabric.read_base(base)
+        obliv.fabric.require_same_files(state, base, [path for path, _ in files.inputs], files.offset)
+    else:
+        require_outputs(base, inputs=files.inputs)
+        with progress() as step:
+            step("tables before a change", 0.0)
+            state = obliv.fabric.base_of(files.routing(True, notes=False))
+        obliv.fabric.save_base(state, base)
+        say(f"state kept in {base}")
+    answer.show(obliv.fabric.what_if(state, fail=fail or (), entries=entries or ()))

@@ -1,0 +1,77 @@
+"""Changes of a fabric and its tables as users write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from obliv._util.text import printable
+from obliv.errors import InputError
+from obliv.fabric.outages.base import Base
+from obliv.fabric.outages.sets import Failure, named_failure, node_named
+from obliv.fabric.tables import NONE
+
+__all__ = ["Changes", "changes_of"]
+
+_ENTRY = re.compile(r"(?P<name>.+)/(?P<lid>\d{1,5})=(?P<port>\d{1,3}|none)", re.ASCII | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What is changed: cables and switches that fail, and entries of tables.
+
+    Parameters
+    ----------
+    names : tuple of str
+        As they were written, or the names of what fails.
+    failure : Failure
+    entries : tuple of (row, LID, port)
+        In the order in which they were given.
+    """
+
+    names: tuple[str, ...]
+    failure: Failure
+    entries: tuple[tuple[int, int, int], ...]
+
+
+def changes_of(base: Base, fail: Sequence[str], entries: Sequence[str]) -> Changes:
+    """Return changes from their texts: ``NAME/PORT`` or ``NAME`` fails, and ``SWITCH/LID=PORT`` is the new port.
+
+    Raises
+    ------
+    InputError
+        If there is no such node, port, cable, table or LID, or something is named twice.
+    """
+    topology = base.topology
+    failure = named_failure(topology, fail) if fail else Failure("", ())
+    slots = np.array(failure.slots, np.int64)
+    if topology.at_host[topology.channel_of[slots]].any():
+        raise InputError("--fail: the cable of a host: use  obliv fabric failures --fail  for it")
+    found = tuple(_entry(base, text) for text in entries)
+    if len({entry[:2] for entry in found}) < len(found):
+        raise InputError("--set: an entry is set twice")
+    names = ((failure.name,) if fail else ()) + tuple(printable(text) for text in entries)
+    return Changes(names, failure, found)
+
+
+def _entry(base: Base, text: str) -> tuple[int, int, int]:
+    """Return the table, the LID and the port that a text names."""
+    shown = f"--set {printable(text[:80])!r}"
+    match = _ENTRY.fullmatch(text)
+    if match is None:
+        raise InputError(f"{shown}: write SWITCH/LID=PORT, or SWITCH/LID=none")
+    fabric = base.topology.fabric
+    node = node_named(fabric, match["name"], "--set")
+    row, lid = int(base.row[node]), int(match["lid"])
+    if fabric.nodes.kind[node] != "switch" or row < 0:
+        raise InputError(f"{shown}: not a switch with a table")
+    if not 0 < lid < base.out.shape[1]:
+        raise InputError(f"{shown}: LID {lid} is out of range (1 to {base.out.shape[1] - 1})")
+    port = NONE if match["port"] == "none" else int(match["port"])
+    last = int(fabric.first_slot[node + 1] - fabric.first_slot[node]) - 1
+    if port != NONE and port > last:
+        raise InputError(f"{shown}: port {port} does not exist: ports are 0 to {last}")
+    return row, lid, port

@@ -1,0 +1,256 @@
+"""What a change of a few cables or table entries does, from a kept state: only changed routes and channels count."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from obliv._util.typing import Array
+from obliv.fabric.outages.base import Base
+from obliv.fabric.outages.changes import Changes, changes_of
+from obliv.results.base import provenance
+from obliv.results.fabric.failures import FailureState
+from obliv.results.fabric.what_if import WhatIf
+
+__all__ = ["what_if"]
+
+_OWN = "a host's own cable"  # it carries 1 where a host reaches anybody
+_BLOCK = 1 << 20  # routes that are followed together
+
+
+def what_if(base: Base, *, fail: Sequence[str] = (), entries: Sequence[str] = ()) -> WhatIf:
+    """Return what a change of a few cables or table entries does to tables.
+
+    Parameters
+    ----------
+    base : Base
+        The state before, see :func:`obliv.fabric.base_of` and :func:`obliv.fabric.read_base`.
+    fail : sequence of str, optional
+        Cables ``NAME/PORT`` and switches ``NAME`` that fail.
+    entries : sequence of str, optional
+        New ports of table entries: ``SWITCH/LID=PORT``, or ``SWITCH/LID=none``.
+
+    Returns
+    -------
+    WhatIf
+        Exact: as if the changed fabric and tables were analyzed from scratch.
+
+    Raises
+    ------
+    InputError
+        If there is no such node, port, cable, table or LID.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> base = obliv.fabric.base_of(obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2))))
+    >>> obliv.fabric.what_if(base, entries=["switch((0),1)/14=4"])
+    what-if: lft:dmodk on fabric:fattree:4,2
+      change        switch((0),1)/14=4
+      before        worst load 2   switch((0),1) port 3 -> switch((0),0) port 1
+      after         worst load 2   switch((0),1) port 3 -> switch((0),0) port 1
+      pairs lost    0
+      work          2 channels changed, 0 solved
+    """
+    began = time.perf_counter()
+    changes = changes_of(base, fail, entries)
+    tables = _Changed(base, changes)
+    moved = tables.moved()
+    load, channel, solved = tables.worst(moved)
+    served = base.ends * (base.ends - 1) - base.missing
+    missing = base.missing + moved.lost
+    order = int(np.argmax(base.load)) if len(base.load) else -1
+    specs = {"topology": base.topology.spec, "routing": base.routing}
+    return WhatIf(
+        topology=base.topology.spec,
+        routing=base.routing,
+        provenance=provenance(specs, time.perf_counter() - began, sources=base.sources),
+        changes=changes.names,
+        before=_state(base, int(base.load.max(initial=0)), order, base.missing, served > 0, base.loop),
+        after=_state(base, load, channel, missing, served > moved.lost, tables.has_credit_loop()),
+        channels=len(moved.channels),
+        solved=solved,
+        notes=base.notes,
+    )
+
+
+def _state(base: Base, load: int, channel: int, missing: int, served: bool, loop: bool) -> FailureState:
+    """Return the figures of tables, of which the largest load between switches is known."""
+    value = Fraction(load, base.unit)
+    name = base.topology.cable(channel).ends if load else ""
+    if value < 1 and served:
+        value, name = Fraction(1), _OWN
+    return FailureState(value, name, missing, loop)
+
+
+@dataclass(frozen=True, eq=False)
+class _Moved:
+    """Pairs whose routes change.
+
+    Parameters
+    ----------
+    lost : int
+        Ordered pairs of terminals cut off, less those connected anew.
+    channels : int array
+        The channels that change.
+    first_less, less : int arrays
+        The pairs that channel number k of these loses: ``less[first_less[k]:first_less[k + 1]]``.
+    first_more, more : int arrays
+        The pairs that come to it.
+    """
+
+    lost: int
+    channels: Array
+    first_less: Array
+    less: Array
+    first_more: Array
+    more: Array
+
+
+class _Changed:
+    """Tables and cables after a change."""
+
+    def __init__(self, base: Base, changes: Changes) -> None:
+        self.base, self.entries = base, changes.entries
+        topology, fabric = base.topology, base.topology.fabric
+        slots = np.array(changes.failure.slots, np.int64)
+        self.gone = np.zeros(topology.channels, np.bool_)
+        self.gone[topology.channel_of[np.concatenate([slots, fabric.ports.peer[slots]])]] = True
+        self.dead = np.array(changes.failure.switches, np.int64)
+        self.row = base.row.copy()
+        self.row[self.dead] = -1
+        self.out = base.out
+        if self.entries:
+            self.out = np.array(base.out)
+            for row, lid, port in self.entries:
+                self.out[row, lid] = port
+
+    def moved(self) -> _Moved:
+        """Return the pairs whose routes change, with what changes on channels."""
+        base, ends = self.base, self.base.ends
+        pairs = [base.pair[base.start[c] : base.start[c + 1]] for c in np.flatnonzero(self.gone).tolist()]
+        switch = np.flatnonzero(base.node >= 0)
+        for k in self._columns().tolist():
+            terminal = np.full(len(switch), base.end_of[k])
+            pairs.append(switch[base.columns(switch, terminal) == k] * ends + base.end_of[k])
+        for cut in np.flatnonzero(np.isin(base.node, self.dead)).tolist():
+            pairs.append(np.arange(cut * ends, (cut + 1) * ends))
+        pair = np.unique(np.concatenate([*pairs, np.zeros(0, np.int64)]))
+        r, d = np.divmod(np.asarray(pair, np.int64), ends)
+        column = base.columns(r, d)
+        nothing = np.zeros(len(self.gone), np.bool_)
+        old, arrived, _ = base.walk(base.node[r], column, base.out, base.row, nothing)
+        new, arrives, _ = base.walk(base.node[r], column, self.out, self.row, self.gone)
+        weight = base.weight(r, d)
+        space = max(1, len(base.node) * ends)
+        before, after = _crossings(pair, old, arrived, space), _crossings(pair, new, arrives, space)
+        less, more = np.setdiff1d(before, after), np.setdiff1d(after, before)
+        channels = np.unique(np.concatenate([less // space, more // space]))
+        first = np.append(channels, len(self.gone)) * space
+        first_less, first_more = np.searchsorted(less, first), np.searchsorted(more, first)
+        lost = int(weight[arrived].sum() - weight[arrives].sum())
+        return _Moved(lost, channels, first_less, less % space, first_more, more % space)
+
+    def worst(self, moved: _Moved) -> tuple[int, int, int]:
+        """Return the largest load of a channel between switches, such a channel, and how many were solved."""
+        base = self.base
+        left = np.where(self.gone, -1, base.load)
+        left[moved.channels] = -1
+        hot = int(np.argmax(left)) if len(left) else -1
+        best, solved = max(0, int(left[hot])) if hot >= 0 else 0, 0
+        come = np.array([self._most(moved, k) for k in range(len(moved.channels))], np.int64)
+        bound = base.load[moved.channels] + come * base.factor[moved.channels]
+        for k in np.argsort(-bound, kind="stable").tolist():
+            c = int(moved.channels[k])
+            if bound[k] <= best:
+                break
+            if self.gone[c]:
+                continue
+            solved += 1
+            load = self._solved(moved, k) * int(base.factor[c])
+            if load > best:
+                best, hot = load, c
+        return best, hot, solved
+
+    def has_credit_loop(self) -> bool:
+        """Return whether there is a credit loop on a single lane."""
+        base = self.base
+        leaves, alone = self._leaves()
+        if base.certain:
+            keys = self._dependencies(leaves, alone, self._columns())
+            before, after = np.divmod(keys, len(self.gone))
+            if (base.layer[before] < base.layer[after]).all():
+                return False
+            old = np.repeat(np.arange(len(self.gone)), np.diff(base.first_after)) * len(self.gone) + base.after
+            if not _cyclic(np.union1d(old, keys), len(self.gone)):
+                return False
+        return _cyclic(self._dependencies(leaves, alone, np.arange(len(base.lid))), len(self.gone))
+
+    def _columns(self) -> Array:
+        """Return the columns of the LIDs whose entries are changed."""
+        return np.flatnonzero(np.isin(self.base.lid, [lid for _, lid, _ in self.entries]) & (self.base.lid > 0))
+
+    def _leaves(self) -> tuple[Array, Array]:
+        """Return the leaf switches, and for every terminal the leaf where no other terminal is, -1 for no such leaf."""
+        node = self.base.node[self.base.class_of]
+        leaves, count = np.unique(node[node >= 0], return_counts=True)
+        return leaves, np.where((node >= 0) & np.isin(node, leaves[count == 1]), node, -1)
+
+    def _dependencies(self, leaves: Array, alone: Array, columns: Array) -> Array:
+        """Return which channels routes to some LIDs use one right after the other: channel · channels + next one."""
+        base, channels = self.base, len(self.gone)
+        found = [np.zeros(0, np.int64)]
+        step = max(1, _BLOCK // max(1, len(leaves)))
+        for at in range(0, len(columns), step):
+            part = columns[at : at + step]
+            node, column = np.repeat(leaves, len(part)), np.tile(part, len(leaves))
+            others = alone[base.end_of[column]] != node
+            routes, _, _ = base.walk(node[others], column[others], self.out, self.row, self.gone)
+            both = (routes[:, :-1] >= 0) & (routes[:, 1:] >= 0)
+            found.append(np.unique(routes[:, :-1][both] * channels + routes[:, 1:][both]))
+        return np.unique(np.concatenate(found))
+
+    def _most(self, moved: _Moved, k: int) -> int:
+        """Return how much more can cross a channel by what came to it."""
+        r, d = np.divmod(moved.more[moved.first_more[k] : moved.first_more[k + 1]], self.base.ends)
+        return int(min(self.base.size[np.unique(r)].sum(), len(np.unique(d))))
+
+    def _solved(self, moved: _Moved, k: int) -> int:
+        """Return how many packets can cross a channel at once: a largest matching of sources and destinations."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import maximum_bipartite_matching
+
+        base, c = self.base, int(moved.channels[k])
+        less = moved.less[moved.first_less[k] : moved.first_less[k + 1]]
+        still = np.setdiff1d(base.pair[base.start[c] : base.start[c + 1]], less)
+        pair = np.concatenate([still, moved.more[moved.first_more[k] : moved.first_more[k + 1]]]).astype(np.int64)
+        r, d = np.divmod(pair, base.ends)
+        first, ids = base.members
+        size = base.size[r]
+        inside = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
+        source, destination = ids[np.repeat(first[r], size) + inside], np.repeat(d, size)
+        others = source != destination
+        shape = (base.ends, base.ends)
+        graph = csr_array((np.ones(int(others.sum()), np.int8), (source[others], destination[others])), shape=shape)
+        return int((maximum_bipartite_matching(graph) >= 0).sum())
+
+
+def _crossings(pair: Array, routes: Array, arrives: Array, space: int) -> Array:
+    """Return what arrives over channels: channel · space + pair, sorted."""
+    which, hop = np.nonzero((routes >= 0) & arrives[:, None])
+    return np.unique(routes[which, hop] * space + pair[which])
+
+
+def _cyclic(keys: Array, channels: int) -> bool:
+    """Return whether a graph has a cycle, from its edges: tail · vertices + head."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    tail, head = np.divmod(keys, channels)
+    graph = csr_array((np.ones(len(keys), np.int8), (tail, head)), shape=(channels, channels))
+    count, _ = connected_components(graph, directed=True, connection="strong")
+    return bool(count < channels)

@@ -1,0 +1,150 @@
+"""Changes answered from a kept state equal those of the changed files analyzed from scratch."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.fabric.outages import fabrics
+
+import obliv
+from obliv.cli import main
+from obliv.errors import FileError, InputError
+from obliv.fabric.outages.anew import after_failure, kept_tables
+from obliv.fabric.outages.base_file import read_base, save_base
+from obliv.fabric.outages.sets import Failure, named_failure, without
+from obliv.fabric.routes.routing import FabricRouting
+from obliv.fabric.tables import NONE
+
+
+def edits(routing: FabricRouting, rng: np.random.Generator) -> tuple[list[str], list[str]]:
+    """Return some cables and at times a switch that fail, and some entries of tables, drawn at random."""
+    topology, tables = routing.topology, routing.routes.tables
+    fabric = topology.fabric
+    _, _, slots = fabric.trunks
+    slots = slots[slots < fabric.ports.peer[slots]]
+    drawn = rng.choice(slots, min(len(slots), int(rng.integers(0, 3))), replace=False).tolist()
+    fail = [f"{fabric.nodes.ident[fabric.node_of[slot]]}/{fabric.port_of(slot)}" for slot in drawn]
+    if rng.random() < 0.2:
+        fail.append(fabric.nodes.ident[int(rng.choice(fabric.switches))])
+    entries = {}
+    for _ in range(int(rng.integers(0, 4))):
+        row, lid = int(rng.integers(len(tables.out))), int(rng.integers(1, tables.out.shape[1]))
+        node = int(tables.switch[row])
+        port = int(rng.integers(0, fabric.first_slot[node + 1] - fabric.first_slot[node] + 1))
+        known = port < fabric.first_slot[node + 1] - fabric.first_slot[node]
+        entries[row, lid] = f"{fabric.nodes.ident[node]}/{lid}={port if known else 'none'}"
+    return fail, list(entries.values())
+
+
+def from_scratch(routing: FabricRouting, offset: str, fail: list[str], entries: list[str]) -> tuple[object, ...]:
+    """Return pairs lost, worst load and credit loop of the changed fabric with the changed tables."""
+    tables = routing.routes.tables
+    out = tables.out.copy()
+    for text in entries:
+        name, _, rest = text.rpartition("/")
+        lid, _, port = rest.partition("=")
+        node = routing.topology.fabric.nodes.ident.index(name)
+        out[tables.row_of[node], int(lid)] = NONE if port == "none" else int(port)
+    failure = named_failure(routing.topology, fail) if fail else Failure("", ())
+    changed = kept_tables(replace(tables, out=out), failure)
+    before = routing.skipped
+    left = obliv.fabric.routing(
+        obliv.fabric.network(without(routing.topology.fabric, failure)), changed, offset, missing="skip"
+    )
+    row = after_failure(routing, offset, failure, "keep", changed)
+    return left.skipped - before, row.channel_load, row.deadlock
+
+
+def compare(seed: int, folder: Path, count: int) -> None:
+    """Compare some changes of tables drawn at random, from a state that is kept in a file."""
+    routing, _, _, offset = fabrics.drawn(seed)
+    save_base(obliv.fabric.base_of(routing), folder / "kept.state")
+    base = read_base(folder / "kept.state")
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        fail, entries = edits(routing, rng)
+        found = obliv.fabric.what_if(base, fail=fail, entries=entries)
+        figures = found.pairs_lost, found.after.channel_load, found.after.deadlock
+        assert figures == from_scratch(routing, offset, fail, entries), (fail, entries)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_changes_equal_those_solved_from_scratch(seed: int, tmp_path: Path) -> None:
+    compare(seed, tmp_path, 5)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(10, 110))
+def test_a_thousand_changes_equal_those_solved_from_scratch(seed: int, tmp_path: Path) -> None:
+    compare(seed, tmp_path, 10)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with FT(4, 2) under D-mod-k and a kept state of it."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["fabric", "generate", "fattree:4,2", "-o", "a.net", "--routing", "dmodk", "--tables", "a.lfts"]) == 0
+    assert main([*FILES, "--base", "kept"]) == 0
+    return tmp_path
+
+
+FILES = ("fabric", "whatif", "a.net", "--lft", "a.lfts")
+
+
+def test_a_kept_state_answers(here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = (here / "kept").read_bytes()
+    capsys.readouterr()
+    with monkeypatch.context() as patch:
+        patch.setattr("obliv.fabric.read", None)  # a kept state needs no files
+        assert main([*FILES, "--base", "kept", "--fail", "switch((0),1)/3", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert main(["fabric", "failures", *FILES[2:], "--fail", "switch((0),1)/3", "--format", "json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert (found["pairs_lost"], found["after"]["channel_load"]) == (row["pairs_lost"], row["channel_load"])
+    (here / "a.net").touch()  # another time, the same content
+    assert main([*FILES, "--base", "kept", "--set", "switch((0),1)/14=none"]) == 0
+    assert (here / "kept").read_bytes() == kept
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--fail", "swich((0),1)/3"), "did you mean switch"),
+        (("--fail", "host(0,0)/1"), "the cable of a host"),
+        (("--set", "switch((0),1)/14"), "write SWITCH/LID=PORT"),
+        (("--set", "switch((0),1)/999=1"), "LID 999 is out of range"),
+        (("--set", "switch((0),1)/14=9"), "port 9 does not exist"),
+        (("--set", "host(0,0)/14=1"), "not a switch with a table"),
+        (("--set", "nobody/14=1"), "no such node"),
+        (("--set", "switch((0),1)/14=1", "--set", "switch((0),1)/14=2"), "set twice"),
+        (("--offset", "1"), "another --offset"),
+    ],
+)
+def test_mistakes_are_one_line(
+    options: tuple[str, ...], message: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*FILES, "--base", "kept", *options]) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()[-1:]
+    assert message in line
+
+
+def test_states_of_other_files_and_damaged_ones_are_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = (here / "kept").read_bytes()
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        bad = bytearray(kept[: int(rng.integers(1, len(kept)))] if rng.random() < 0.3 else kept)
+        bad[int(rng.integers(len(bad)))] ^= 1 << int(rng.integers(8))
+        (here / "bad").write_bytes(bytes(bad))
+        with suppress(FileError, InputError):  # or an answer, where the change is not seen
+            obliv.fabric.what_if(read_base("bad"), fail=["switch((0),1)/3"])
+    (here / "bad").write_bytes(kept[:-100])
+    assert main([*FILES, "--base", "bad"]) == 2
+    (here / "a.lfts").write_text((here / "a.lfts").read_text() + "\n")
+    assert main([*FILES, "--base", "kept"]) == 2
+    message = capsys.readouterr().err.strip().splitlines()[-1]
+    assert message == "obliv: kept: was made from other files: a.lfts has changed: remove it to have it made anew"
