@@ -9,6 +9,7 @@ import pytest
 from tests.study.files import SMALL, written
 
 import obliv
+from obliv.cli import main
 from obliv.study.measures import MEASURES
 
 
@@ -113,7 +114,13 @@ MISTAKES = {
     HEAD + 'measures = ["worst"]\n[[skip]]\nrooting = "dor"': (5, "did you mean routing?"),
     HEAD + 'measures = ["worst"]\n[[skip]]\nrouting = "*"': (None, "leave no cell"),
     HEAD + 'measures = ["worst"': (3, "invalid TOML"),
-    HEAD + 'measures = ["worst"]\nimports = ["own"]': (None, "file to import not found"),
+    HEAD + 'measures = ["worst"]\nimports = ["own"]': (4, "own: file to import not found"),
+    'topologies = ["ring:5"]\nroutings = [" "]\nmeasures = ["hops"]': (2, "routings must be a list of text"),
+    'topologies = ["ring:{k}"]\nmeasures = ["bounds"]\n[ranges]\nk = [3, " "]': (4, "has an empty value"),
+    'topologies = ["mesh:{a}x{b}x{c}"]\nmeasures = ["bounds"]\n[ranges]\na = "2..999"\nb = "2..999"\nc = "2..999"': (
+        None,
+        "994,011,992 cells, more than 1,000,000: use smaller ranges",
+    ),
 }
 
 
@@ -125,6 +132,44 @@ def test_mistakes_are_refused_in_one_line(text: str, tmp_path: Path) -> None:
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert caught.value.line == line
+
+
+#: What a study may name that is not there or wrong, and the line.
+SPECS = {
+    'topologies = [\n  "ring:5",\n  "file:none.txt",\n]\nroutings = ["dor"]\nmeasures = ["hops"]': (
+        3,
+        "none.txt: file not f",
+    ),
+    'topologies = [\n  "file:net{k}.txt"]\nroutings = ["dor"]\nmeasures = ["hops"]\n[ranges]\nk = [1]': (2, "net1.txt"),
+    'topologies = ["ring:5"]\nroutings = [\n"table:no.json"]\nmeasures = ["hops"]': (3, "no.json: file not found"),
+    HEAD + 'measures = [\n"hops",\n{ measure = "throughput", traffic = "matrix:m.csv" }]': (5, "m.csv: file not found"),
+    HEAD + 'measures = [\n"hops",\n{ measure = "throughput", traffic = "shift:x" }]': (5, "by must be a whole number"),
+    HEAD + 'measures = [\n"hops",\n{ measure = "deadlock", vc = "tturn" }]': (5, "did you mean turn?"),
+    'topologies = ["ring:5",\n"mesh:axb"]\nroutings = ["dor"]\nmeasures = ["hops"]': (2, "radices must be a whole"),
+    'topologies = ["ring:5"]\nroutings = [\n"1/3*dor+1/3*valiant"]\nmeasures = ["hops"]': (3, "they must add up to 1"),
+}
+
+
+@pytest.mark.parametrize("text", SPECS)
+def test_specs_that_cannot_be_made_are_refused_at_their_line(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line, message = SPECS[text]
+    assert main(["study", "run", str(written(Path(), text, "own.toml")), "--store", "s.db", "-j", "1"]) == 2
+    (err,) = capsys.readouterr().err.splitlines()
+    assert err.startswith(f"obliv: own.toml:{line}: ")
+    assert message in err
+    assert not Path("s.db").exists()
+
+
+def test_a_fault_inside_a_file_is_named_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("net.txt").write_text("a b\nc\n", encoding="utf-8")
+    file = written(tmp_path, 'topologies = ["file:net.txt"]\nroutings = ["ecmp"]\nmeasures = ["hops"]')
+    with pytest.raises(obliv.FileError) as caught:
+        obliv.study.run(file, "s.db", jobs=1)
+    assert (str(caught.value.path), caught.value.line) == ("net.txt", 2)
 
 
 def test_the_example() -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from obliv._util.files import read_source
 from obliv.errors import FileError
 
-__all__ = ["line_of", "read_toml"]
+__all__ = ["line_of", "read_toml", "strings_of"]
 
 #: A string, or a comment up to the end of its line.
 _PIECE = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\n]*')
@@ -35,6 +36,19 @@ def line_of(text: str, *words: str) -> int | None:
             return None
         at = match.end()
     return bare.count("\n", 0, at) + 1 if words else None
+
+
+def strings_of(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the strings of a TOML file as they are written, each with its line.
+
+    Examples
+    --------
+    >>> list(strings_of('a = ["x"] # "y"' + chr(10) + "b = 'z'"))
+    [('x', 1), ('z', 2)]
+    """
+    for match in _PIECE.finditer(text):
+        if not match[0].startswith("#"):
+            yield match[0][1:-1], text.count("\n", 0, match.start()) + 1
 
 
 def read_toml(path: str | Path) -> tuple[dict[str, Any], str, str]:

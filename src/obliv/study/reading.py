@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -82,12 +83,21 @@ def read(path: str | Path) -> Plan:
     content, text, _ = read_toml(path)
     file = _File(Path(path), text)
     _check(file, content)
-    run_files(content.get("imports", ()))
+    _run_imports(file, content.get("imports", ()))
     name = content.get("name") or re.sub(r"(\.study)?\.toml$", "", Path(path).name)
     inputs = _Inputs(file)
     cells = tuple(_filtered(file, content, _cells(file, content, inputs)))
     imports = dict.fromkeys([*content.get("imports", ()), *inputs.imports])
     return Plan(name, cells, str(path), text, tuple(imports))
+
+
+def _run_imports(file: _File, names: Iterable[str]) -> None:
+    try:
+        run_files(names)
+    except FileError as error:
+        if error.line is None and not Path(str(error.path)).is_file():
+            file.refuse(str(error), "imports", str(error.path))
+        raise
 
 
 @dataclass(frozen=True)
@@ -146,7 +156,7 @@ def _check_value(file: _File, name: str, value: Any, schema: Mapping[str, Any]) 
         file.refuse(f"{name} is empty: write for example {_EXAMPLES[name]}", name)
     kind = schema["items"].get("type", "") if schema["type"] == "array" else ""
     for item in value if kind else ():
-        if not isinstance(item, _TYPES[kind]) or isinstance(item, bool) or item == "":
+        if not isinstance(item, _TYPES[kind]) or isinstance(item, bool) or not str(item).strip():
             file.refuse(f"{name} must be a list of {_NAMES[kind]}: write for example {_EXAMPLES[name]}", name)
         if name == "seeds" and item < 0:
             file.refuse(f"seed {item}: a random seed must be 0 or more", name)
@@ -174,6 +184,8 @@ def _values(file: _File, name: str, values: Any) -> list[str]:
     if not isinstance(values, list) or any(isinstance(v, bool) or not isinstance(v, int | str) for v in values):
         hint = 'write "4..16", "4..16 step 2" or a list such as [4, 8, 16]'
         file.refuse(f"invalid range {name} = {shown(str(values))}: {hint}", "ranges", name)
+    if not all(str(value).strip() for value in values):
+        file.refuse(f"the range {name} has an empty value: leave it out", "ranges", name)
     if not values:
         file.refuse(f"the range {name} is empty: write for example [4, 8, 16]", "ranges", name)
     return [str(value) for value in values]
@@ -192,6 +204,7 @@ def _cells(file: _File, content: Mapping[str, Any], inputs: _Inputs) -> Iterator
         file.refuse("no measure is about routings: leave them out, or add for example worst", "routings")
     if "seeds" in content and not any(MEASURES[name].random for name, _ in measures):
         file.refuse("no measure is random: leave the seeds out", "seeds")
+    _require_count(file, ranges, content["topologies"], routings, measures, len(seeds))
     used: set[str] = set()
     for topology, routing, fixed in _places(file, ranges, used, content["topologies"], routings or [""]):
         for name, options in measures:
@@ -208,6 +221,25 @@ def _cells(file: _File, content: Mapping[str, Any], inputs: _Inputs) -> Iterator
     for name in ranges:
         if name not in used:
             file.refuse(f"the range {name} is not used: write {{{name}}} in a spec", "ranges", name)
+
+
+def _require_count(
+    file: _File,
+    ranges: Mapping[str, list[str]],
+    topologies: list[str],
+    routings: list[str],
+    measures: list[tuple[str, dict[str, Any]]],
+    seeds: int,
+) -> None:
+    """Refuse a study of far too many cells before any of them is made."""
+    count = 0
+    for name, options in measures:
+        texts = [value for value in options.values() if isinstance(value, str)]
+        for topology, routing in product(topologies, routings if MEASURES[name].of_routing else [""]):
+            names = {found for text in (topology, routing, *texts) for found in _NAME.findall(text)}
+            count += prod(len(ranges.get(found, "-")) for found in names) * (seeds if MEASURES[name].random else 1)
+    if count > _MOST:
+        raise FileError(f"{count:,} cells, more than {_MOST:,}: use smaller ranges", file.path)
 
 
 def _places(

@@ -30,6 +30,7 @@ from obliv.results import provenance
 from obliv.results.study import StudyCell, StudyRun, by_reason
 from obliv.study.cells import Cell
 from obliv.study.compute import compute, made_alike, notes_of, require
+from obliv.study.faults import at_its_line
 from obliv.study.reading import Plan, read
 from obliv.study.store import Outcome, Store, opened
 from obliv.study.stored import intact
@@ -74,9 +75,7 @@ def impossible(plan: Plan, cells: Sequence[Cell] | None = None, progress: Progre
         except _MISFIT as error:
             misfits.append((cell, str(error)))
         except InputError as error:
-            if isinstance(error, FileError):
-                raise
-            raise FileError(f"{cell}: {error}", plan.path or None) from None
+            raise at_its_line(plan, cell, error) from None
     return misfits
 
 
