@@ -309,6 +309,14 @@ def test_a_routing_that_is_designed_is_designed_once(
     assert sum("2turn" in call for call in recording.calls) == (2 if jobs > 1 else 0)
 
 
+def test_known_capacities_need_no_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Importing the designs would take longer than many small cells."""
+    compute._topology.cache_clear()
+    monkeypatch.setattr(obliv, "with_capacity", None)
+    text = 'topologies = ["mesh:3x2"]\nroutings = ["dor"]\nmeasures = ["worst", "hops"]'
+    assert obliv.study.run(written(tmp_path, text), tmp_path / "s.db", jobs=1).done == 2
+
+
 def test_a_design_that_does_not_fit_is_found_before_the_work(tmp_path: Path) -> None:
     text = 'topologies = ["mesh:2x2x2x2"]\nroutings = ["2turn"]\nmeasures = ["hops"]'
     plan = obliv.study.read(written(tmp_path, text))

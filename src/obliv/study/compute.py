@@ -146,8 +146,9 @@ def _subject(cell: Cell) -> Any:
 @lru_cache(maxsize=2)
 def _topology(spec: str, files: tuple[tuple[str, str], ...]) -> Topology:
     network = obliv.topology(spec)
-    with suppress(MissingExtraError):
-        return obliv.with_capacity(network)
+    if network.capacity_load is None:  # else the designs are not even imported
+        with suppress(MissingExtraError):
+            return obliv.with_capacity(network)
     return network
 
 

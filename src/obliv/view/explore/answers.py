@@ -225,8 +225,9 @@ class _Case:
 @lru_cache(2)
 def _made(topology: str, routing: str) -> _Case:
     network = network_in_place(topology)
-    with suppress(MissingExtraError):
-        network = obliv.with_capacity(network)  # as the command line does
+    if network.capacity_load is None:
+        with suppress(MissingExtraError):
+            network = obliv.with_capacity(network)  # as the command line does
     return _Case(obliv.routing(routing, network))
 
 
