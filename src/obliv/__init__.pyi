@@ -14,6 +14,7 @@ from obliv.analysis.deadlocks.search import fewest_virtual_channels as fewest_vi
 from obliv.analysis.failures import failures as failures
 from obliv.analysis.heaviest import heaviest_permutation as heaviest_permutation
 from obliv.analysis.locality import locality as locality
+from obliv.analysis.lottery.play import lottery as lottery
 from obliv.analysis.throughput import throughput as throughput
 from obliv.analysis.worst_case.every_channel import worst_channels as worst_channels
 from obliv.analysis.worst_case.exact import worst_case as worst_case

@@ -70,6 +70,13 @@ def designs(folder: Path, seed: int) -> None:
 
 
 @workload
+def lotteries(folder: Path, seed: int) -> None:
+    for hashed in ("independent", "polarised"):
+        obliv.lottery("fattree:4,2", "uniform", flows=2, hash=hashed, samples=20, rng=seed)
+    obliv.lottery("mesh:3x3", "transpose", samples=20, rng=seed)  # paths that are not equally likely
+
+
+@workload
 def rates(folder: Path, seed: int) -> None:
     rng = np.random.default_rng(seed)
     network = obliv.mesh(3, 2).with_rates(rng.integers(1, 4, 6).tolist(), rng.integers(1, 4, 6).tolist())

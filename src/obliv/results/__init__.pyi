@@ -11,6 +11,7 @@ from obliv.results.analysis.deadlock import Deadlock as Deadlock
 from obliv.results.analysis.deadlock import VirtualChannels as VirtualChannels
 from obliv.results.analysis.heaviest import HeaviestPermutation as HeaviestPermutation
 from obliv.results.analysis.locality import Locality as Locality
+from obliv.results.analysis.lottery import Lottery as Lottery
 from obliv.results.analysis.ratio import Ratio as Ratio
 from obliv.results.analysis.ratio import TrafficRatio as TrafficRatio
 from obliv.results.analysis.throughput import Throughput as Throughput

@@ -1,0 +1,298 @@
+"""What flows draw: the paths of every pair of terminals with their probabilities, and what no draw changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+
+import numpy as np
+
+from obliv._util.progress import Progress
+from obliv._util.typing import Array
+from obliv.errors import InputError, TooLargeError
+from obliv.loads.hops import Hops
+from obliv.patterns.base import Traffic
+from obliv.routings.graphs.shortest import ECMP
+from obliv.topologies.base import Topology
+
+__all__ = ["MOST_PATHS", "Draws", "draws"]
+
+#: Paths that are listed, those of pairs that draw alike once.
+MOST_PATHS = 1 << 21
+_BATCH = 1 << 17  # paths that are listed at a time
+_SAFE = 1 << 62
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """The draws of flows.
+
+    A pair of terminals is of the type of all pairs with the same rate and the same paths, channels aside that a pair
+    always or never crosses. Path k of type t is the row ``path[first[t] + k]``: channels, -1 for none.
+
+    Parameters
+    ----------
+    topology : Topology
+    pairs : int array, shape (types,)
+        Pairs of each type.
+    weight : int array, shape (types,)
+        Rate of a pair of each type, in units.
+    first : int array, shape (types + 1,)
+    path : int32 array, shape (paths, longest)
+    ways : int array, shape (paths,)
+        The probability of each path, times `total`.
+    total : int
+    base : int array, shape (channels,)
+        Rates of pairs that always cross a channel, in units.
+    even : tuple of Fraction
+        Load of each channel where every pair is split evenly.
+    unit : Fraction
+        Packets per cycle of one unit.
+    """
+
+    topology: Topology
+    pairs: Array
+    weight: Array
+    first: Array
+    path: Array
+    ways: Array
+    total: int
+    base: Array
+    even: tuple[Fraction, ...]
+    unit: Fraction
+
+    @property
+    def type_of_path(self) -> Array:
+        """The type of each path."""
+        return np.repeat(np.arange(len(self.pairs)), np.diff(self.first))
+
+
+def draws(topology: Topology, traffic: Traffic, polarised: bool, kept: Array | None, progress: Progress) -> Draws:
+    """Return what the flows of a traffic draw.
+
+    Parameters
+    ----------
+    topology : Topology
+    traffic : Traffic
+    polarised : bool
+        Whether every switch uses the same hash: a flow has one number h, and takes next hop h mod n of n everywhere.
+    kept : bool array, shape (channels,), optional
+        The channels that count; default all.
+    progress : callable
+
+    Raises
+    ------
+    TooLargeError
+        If there are too many paths.
+    """
+    source, destination, amount, unit = _pairs(topology, traffic)
+    routing = ECMP(topology)
+    targets = np.unique(destination)
+    order = np.argsort(destination, kind="stable")
+    bounds = np.searchsorted(destination[order], np.append(targets, len(topology.terminals)))
+    common = _common_draw(routing, targets) if polarised else 0
+    listed = _Listed(topology, kept)
+    for done, target in enumerate(targets.tolist()):
+        mine = order[bounds[done] : bounds[done + 1]]
+        hops = routing.hops_to(int(topology.terminals[target]))
+        for some, path, odds in _walks(topology, hops, topology.terminals[source[mine]], common):
+            listed.add(amount[mine], some, path, odds)
+        progress("paths", (done + 1) / len(targets))
+    return listed.draws(unit)
+
+
+def _pairs(topology: Topology, traffic: Traffic) -> tuple[Array, Array, Array, Fraction]:
+    """Return source, destination and rate of the pairs that send, in units; and the unit."""
+    n = traffic.terminals
+    base = traffic.uniform / n if n else Fraction(0)
+    common = lcm(base.denominator, traffic.denominator)
+    source, destination = traffic.source.astype(np.int64), traffic.destination.astype(np.int64)
+    amount = [int(value) * (common // traffic.denominator) for value in traffic.amount.tolist()]
+    if base:
+        every = np.full(n * n, int(base * common), object)
+        every[source * n + destination] += np.array(amount, object)
+        source, destination = np.divmod(np.arange(n * n), n)
+        amount = every.tolist()
+    step = gcd(*amount) or 1
+    if max(amount, default=0) // step >= 2**31:
+        raise InputError(f"{traffic.spec}: its rates have no common unit above 1/2^31: round them")
+    units = np.array([value // step for value in amount], np.int64)
+    sends = (units > 0) & (source != destination)
+    return source[sends], destination[sends], units[sends], Fraction(step, common)
+
+
+def _common_draw(routing: ECMP, targets: Array) -> int:
+    """Return how many hash values tell apart all choices of a polarised hash."""
+    fan: set[int] = set()
+    for target in targets.tolist():
+        fan |= set(np.diff(routing.hops_to(int(routing.topology.terminals[target])).ptr).tolist())
+    common = lcm(*(fan - {0})) if fan - {0} else 1
+    if common > 5040:
+        raise TooLargeError(f"a polarised hash needs {common:,} values to tell apart all choices, at most 5,040 fit")
+    return common
+
+
+def _walks(topology: Topology, hops: Hops, start: Array, common: int) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield pairs by their place in `start`, and for each of their paths its channels and the inverse of its odds.
+
+    With `common` hash values these are the paths of each value, else those of independent choices at every node.
+    """
+    size = 4096 if not common else max(1, _BATCH // common)
+    at = 0
+    while at < len(start):
+        some = np.arange(at, min(len(start), at + size))
+        found = _polarised(topology, hops, start[some], common) if common else _independent(topology, hops, start[some])
+        if found is None:
+            if len(some) == 1:
+                raise TooLargeError(f"a pair of terminals has more than {_BATCH:,} shortest paths, too many to list")
+            size = max(1, size // 8)
+            continue
+        pair, path, odds = found
+        yield some[pair], path, odds
+        at += len(some)
+
+
+def _independent(topology: Topology, hops: Hops, start: Array) -> tuple[Array, Array, Array] | None:
+    """Return pair, channels and inverse odds of all paths; None for too many."""
+    ends = np.append(hops.ptr, len(hops.channel)) if len(hops.ptr) == topology.nodes else hops.ptr
+    pair, node, odds = np.arange(len(start)), start.astype(np.int64), np.ones(len(start), np.int64)
+    steps: list[Array] = []
+    while True:
+        fan = ends[node + 1] - ends[node]
+        if not fan.any():
+            break
+        width = np.maximum(fan, 1)
+        if width.sum() > _BATCH or (odds > _SAFE // width).any():
+            return None
+        row = np.repeat(np.arange(len(node)), width)
+        place = np.arange(len(row)) - np.repeat(np.cumsum(width) - width, width)
+        moving = fan[row] > 0
+        channel = np.full(len(row), -1, np.int32)
+        channel[moving] = hops.channel[(ends[node[row]] + place)[moving]]
+        steps = [step[row] for step in steps] + [channel]
+        pair, odds, node = pair[row], odds[row] * width[row], node[row]
+        node[moving] = topology.head[channel[moving]]
+    path = np.stack(steps, axis=1) if steps else np.empty((len(pair), 0), np.int32)
+    return pair, path, odds
+
+
+def _polarised(topology: Topology, hops: Hops, start: Array, common: int) -> tuple[Array, Array, Array]:
+    """Return pair, channels and inverse odds of the path of each hash value."""
+    ends = np.append(hops.ptr, len(hops.channel)) if len(hops.ptr) == topology.nodes else hops.ptr
+    pair = np.repeat(np.arange(len(start)), common)
+    value = np.tile(np.arange(common), len(start))
+    node = start.astype(np.int64)[pair]
+    steps: list[Array] = []
+    while True:
+        fan = ends[node + 1] - ends[node]
+        moving = fan > 0
+        if not moving.any():
+            break
+        channel = np.full(len(node), -1, np.int32)
+        channel[moving] = hops.channel[(ends[node] + value % np.maximum(fan, 1))[moving]]
+        node[moving] = topology.head[channel[moving]]
+        steps.append(channel)
+    path = np.stack(steps, axis=1) if steps else np.empty((len(pair), 0), np.int32)
+    return pair, path, np.full(len(pair), common, np.int64)
+
+
+class _Listed:
+    """Types of pairs, gathered batch by batch."""
+
+    def __init__(self, topology: Topology, kept: Array | None) -> None:
+        self._topology, self._kept = topology, kept
+        self._number: dict[bytes, int] = {}
+        self._pairs: list[int] = []
+        self._weight: list[int] = []
+        self._paths: list[Array] = []
+        self._odds: list[Array] = []
+        self._size = 0
+        self._base = np.zeros(topology.channels, np.int64)
+        self._even: dict[int, Array] = {}  # by the common inverse odds of a batch
+
+    def add(self, amount: Array, pair: Array, path: Array, odds: Array) -> None:
+        """Add the paths of some pairs, those of a pair next to each other; `amount` has the rate of every pair."""
+        if not path.size:
+            return
+        if self._kept is not None:
+            path = np.where((path >= 0) & self._kept[path], path, -1)
+        total = lcm(*(int(value) for value in np.unique(odds)))
+        if total >= _SAFE >> 20:
+            raise TooLargeError("the probabilities of paths have no common denominator below 2^42")
+        ways = total // odds
+        rows, columns = np.nonzero(path >= 0)
+        channels = self._topology.channels
+        key = pair[rows] * channels + path[rows, columns]
+        found, inverse = np.unique(key, return_inverse=True)
+        crossed = np.zeros(len(found), np.int64)
+        np.add.at(crossed, inverse, ways[rows])
+        first = np.flatnonzero(np.append(True, pair[1:] != pair[:-1]))
+        even = self._even.setdefault(total, np.zeros(channels, object))
+        np.add.at(even, found % channels, (crossed.astype(object) * amount[found // channels].astype(object)))
+        always = crossed == total
+        np.add.at(self._base, found[always] % channels, amount[found[always] // channels])
+        path = path.copy()
+        sure = always[inverse]
+        path[rows[sure], columns[sure]] = -1
+        bounds = np.append(first, len(pair))
+        for at in np.flatnonzero(np.maximum.reduceat((path >= 0).any(axis=1), first)).tolist():
+            self._add_pair(
+                int(amount[pair[first[at]]]), path[bounds[at] : bounds[at + 1]], odds[bounds[at] : bounds[at + 1]]
+            )
+
+    def _add_pair(self, rate: int, path: Array, odds: Array) -> None:
+        path, odds = _merged(path, odds)
+        key = rate.to_bytes(8, "little") + path.shape[1].to_bytes(2, "little") + path.tobytes() + odds.tobytes()
+        number = self._number.setdefault(key, len(self._pairs))
+        if number < len(self._pairs):
+            self._pairs[number] += 1
+            return
+        self._size += len(path)
+        if self._size > MOST_PATHS:
+            raise TooLargeError(f"more than {MOST_PATHS:,} paths, too many to list")
+        self._pairs.append(1)
+        self._weight.append(rate)
+        self._paths.append(path)
+        self._odds.append(odds)
+
+    def draws(self, unit: Fraction) -> Draws:
+        """Return all that was added."""
+        width = max((path.shape[1] for path in self._paths), default=0)
+        path = np.full((self._size, width), -1, np.int32)
+        first = np.append(0, np.cumsum([len(part) for part in self._paths])).astype(np.int64)
+        for start, part in zip(first.tolist(), self._paths, strict=False):
+            path[start : start + len(part), : part.shape[1]] = part
+        odds = np.concatenate(self._odds) if self._odds else np.ones((0, 2), np.int64)
+        total = lcm(*np.unique(odds[:, 1]).tolist())
+        if total >= _SAFE:
+            raise TooLargeError("the probabilities of paths have no common denominator below 2^62")
+        even = [Fraction(0)] * self._topology.channels
+        for common, sums in self._even.items():
+            for channel in np.flatnonzero(sums).tolist():
+                even[channel] += Fraction(int(sums[channel]), common) * unit / self._topology.bandwidth_of(channel)
+        return Draws(
+            self._topology,
+            np.array(self._pairs, np.int64),
+            np.array(self._weight, np.int64),
+            first,
+            path,
+            odds[:, 0] * (total // odds[:, 1]),
+            total,
+            self._base,
+            tuple(even),
+            unit,
+        )
+
+
+def _merged(path: Array, odds: Array) -> tuple[Array, Array]:
+    """Return the paths of a pair in order, without repetitions; and the odds of each as numerator and denominator."""
+    channels = np.sort(path, axis=1)[:, ::-1]
+    channels = np.ascontiguousarray(channels[:, : int((channels >= 0).any(axis=0).sum())])
+    common = lcm(*(int(value) for value in np.unique(odds)))
+    rows, inverse = np.unique(channels, axis=0, return_inverse=True)
+    ways = np.zeros(len(rows), np.int64)
+    np.add.at(ways, inverse.ravel(), common // odds)
+    step = gcd(common, *ways.tolist())
+    return rows, np.stack([ways // step, np.full(len(rows), common // step)], axis=1)

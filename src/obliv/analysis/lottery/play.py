@@ -1,0 +1,245 @@
+"""The distribution of the largest channel load where flows draw their paths by a hash."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from fractions import Fraction
+from time import perf_counter
+
+import numpy as np
+
+from obliv._util.progress import Progress, silent
+from obliv._util.rng import Rng, drawn_seed, seed_of
+from obliv._util.text import printable
+from obliv._util.typing import Array
+from obliv.analysis.lottery.draws import draws as draws_of
+from obliv.analysis.lottery.largest import Largest, Place
+from obliv.analysis.lottery.needed import flows_needed, parsed
+from obliv.analysis.lottery.sampled import samples_of
+from obliv.errors import InputError
+from obliv.patterns.base import Traffic
+from obliv.patterns.make import traffic as traffic_of
+from obliv.results.analysis.lottery import LoadChance, Lottery, LotteryQuantile
+from obliv.results.base import provenance
+from obliv.results.numbers import Bounds, Estimate, float_bounds, rounded_down, rounded_up
+from obliv.topologies.base import Topology
+from obliv.topologies.make import topology as topology_of
+
+__all__ = ["lottery"]
+
+_RARE = Fraction(1, 10**6)  # rows less probable are left out
+_QUANTILES = tuple(Fraction(q) for q in ("1/2", "9/10", "99/100", "999/1000"))
+_DIGITS = 200  # of exact probabilities; longer ones are rounded outwards
+MOST_FLOWS = 1 << 16
+
+
+def lottery(
+    topology: str | Topology,
+    traffic: str | Traffic,
+    *,
+    flows: int = 1,
+    hash: str = "independent",
+    among: str = "all",
+    samples: int = 0,
+    rng: Rng = None,
+    guarantee: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Lottery:
+    """Return the distribution of the largest channel load where flows draw shortest paths by a hash.
+
+    Each pair of terminals has some flows with equal shares of its rate. At every node a flow takes one of the channels
+    that lead closer to its destination, all equally likely.
+
+    Parameters
+    ----------
+    topology : Topology or str
+    traffic : Traffic or str
+    flows : int
+        Flows of each pair.
+    hash : {"independent", "polarised"}
+        Whether the choices of a flow at different switches are independent, or the same: switches with the same hash
+        function choose channel h mod n of n, with one number h for a flow.
+    among : {"all", "up", "down", "leaf-up"}
+        The channels that count, on networks that are built as a hierarchy: those that lead up, down, or up from the
+        switches of the terminals.
+    samples : int
+        Draw so many samples as well.
+    rng : numpy.random.Generator or int, optional
+        Source of the samples, or its seed; default 0.
+    guarantee : sequence of str
+        ``LOAD@PROBABILITY``: find how many flows per pair it takes that the largest load is at most LOAD with that
+        probability.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+
+    Returns
+    -------
+    Lottery
+        Exact where the network falls into independent parts that can be counted; elsewhere certified bounds. Samples
+        are estimates beside them.
+
+    Raises
+    ------
+    InputError
+        If an argument is invalid.
+    TooLargeError
+        If there are too many paths.
+
+    References
+    ----------
+    K. Joag-Dev and F. Proschan, "Negative association of random variables, with applications", Annals of Statistics
+    11(1), 1983; T. E. Harris, "A lower bound for the critical probability in a certain percolation process", 1960.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> result = obliv.lottery("fattree:4,2", "shift:2", flows=2)
+    >>> str(result.mean), [str(row.load) for row in result.distribution]
+    ('6951/4096', ['3/2', '2'])
+    """
+    began = perf_counter()
+    step = progress or silent
+    network = topology_of(topology)
+    pattern = traffic_of(traffic, network)
+    if isinstance(flows, bool) or not 1 <= flows <= MOST_FLOWS:
+        raise InputError(f"flows={flows}: use a whole number from 1 to {MOST_FLOWS:,}")
+    if hash not in ("independent", "polarised"):
+        raise InputError(f"hash {printable(str(hash)[:40])!r}: choose independent or polarised")
+    if samples < 0:
+        raise InputError(f"samples={samples}: use a number from 0")
+    wanted = [parsed(text) for text in guarantee]
+    seed = drawn_seed(rng)
+    kept = _kept(network, among)
+    place = Place(draws_of(network, pattern, hash == "polarised", kept, step), kept)
+    law = Largest(place, int(flows))
+    loads, low, high = _window(law, step)
+    drawn = None
+    if samples:
+        drawn = np.sort(samples_of(place.draws, int(flows), place.scale, int(samples), seed, step))
+    needed = tuple(flows_needed(place, load, chance, step) for load, chance in wanted)
+    specs = {"topology": network.spec, "traffic": pattern.spec, "flows": int(flows), "hash": hash, "among": among}
+    how = "exact" if law.exact is not None else "certified bounds"
+    return Lottery(
+        topology=network.spec,
+        routing="ecmp",
+        provenance=provenance(
+            specs,
+            perf_counter() - began,
+            f"{how}, with samples beside" if samples else how,
+            seed_of(rng) if samples else None,
+            (*network.sources, *pattern.sources),
+        ),
+        traffic=pattern.spec,
+        flows=int(flows),
+        hash=hash,
+        among=among,
+        method="bounds" if law.exact is None else "exact",
+        even_load=place.even,
+        mean=_mean(law, loads, low, high),
+        quantiles=tuple(LotteryQuantile(q, _quantile(law, loads, low, high, q)) for q in _QUANTILES),
+        distribution=_rows(law, loads, low, high, drawn),
+        needed=needed,
+        sampled_mean=_sampled_mean(law, drawn),
+        subject=network,
+    )
+
+
+def _kept(topology: Topology, among: str) -> Array | None:
+    """Return which channels count; None for all."""
+    if among == "all":
+        return None
+    if among not in ("up", "down", "leaf-up"):
+        raise InputError(f"among {printable(str(among)[:40])!r}: choose all, up, down or leaf-up")
+    heights = topology.heights
+    if heights is None:
+        raise InputError(f"{topology.spec} is not built as a hierarchy: among {among!r} needs one, such as a fat tree")
+    tail, head = heights[topology.tail], heights[topology.head]
+    if among == "leaf-up":
+        return np.asarray((tail == heights[topology.terminals].min(initial=0) + 1) & (head > tail))
+    return np.asarray(head > tail if among == "up" else head < tail)
+
+
+def _window(law: Largest, progress: Progress) -> tuple[list[int], list[Fraction], list[Fraction]]:
+    """Return the loads, in steps, around which the distribution lies, with bounds on the probability of at most each.
+
+    Below the first one the largest load lies with a probability of at most 10^-6; above the last one, if that is not
+    the largest of all.
+    """
+    loads = law.loads
+    exact = law.exact is not None and len(loads) <= 4096
+    first = 0 if exact else bisect_left(range(len(loads)), True, key=lambda k: law.within(loads[k])[1] > _RARE)
+    first = min(first, len(loads) - 1)
+    some: list[int] = []
+    low: list[Fraction] = []
+    high: list[Fraction] = []
+    for k in range(first, len(loads)):
+        lower, upper = law.within(loads[k])
+        some.append(loads[k])
+        low.append(max(lower, low[-1]) if low else lower)
+        high.append(upper)
+        progress("loads", float(lower))
+        if lower == 1 or (not exact and 1 - lower <= _RARE):
+            break
+    for k in range(len(high) - 2, -1, -1):
+        high[k] = min(high[k], high[k + 1])
+    return some, low, high
+
+
+def _mean(law: Largest, loads: list[int], low: list[Fraction], high: list[Fraction]) -> Fraction | Bounds:
+    """Return the mean of the largest load: the sum of the probabilities that it exceeds each step."""
+    least = most = loads[0] * law.step
+    if high[0] > 0:
+        first = law.least * law.step
+        least -= high[0] * (least - first)
+    for k in range(len(loads) - 1):
+        width = (loads[k + 1] - loads[k]) * law.step
+        least += (1 - high[k]) * width
+        most += (1 - low[k]) * width
+    if low[-1] < 1:
+        most += law.beyond(loads[-1])
+    return _short(least, most)
+
+
+def _quantile(
+    law: Largest, loads: list[int], low: list[Fraction], high: list[Fraction], chance: Fraction
+) -> Fraction | Bounds:
+    """Return the smallest load that the largest one does not exceed with a probability."""
+    least = next((loads[k] for k in range(len(loads)) if high[k] >= chance), loads[-1])
+    most = next((loads[k] for k in range(len(loads)) if low[k] >= chance), loads[-1])
+    return _short(least * law.step, most * law.step)
+
+
+def _rows(
+    law: Largest, loads: list[int], low: list[Fraction], high: list[Fraction], drawn: Array | None
+) -> tuple[LoadChance, ...]:
+    rows = []
+    for k in range(1, len(loads)):
+        least, most = 1 - high[k - 1], 1 - low[k - 1]
+        if most < _RARE or least > 1 - _RARE:
+            continue
+        sampled = None
+        if drawn is not None:
+            many = len(drawn) - int(np.searchsorted(drawn, loads[k]))
+            middle = (many + 1) / (len(drawn) + 2)  # no error of zero where none or all of the samples count
+            error = (middle * (1 - middle) / len(drawn)) ** 0.5
+            sampled = Estimate(many / len(drawn), error, len(drawn))
+        rows.append(LoadChance(loads[k] * law.step, _short(least, most), sampled))
+    return tuple(rows)
+
+
+def _sampled_mean(law: Largest, drawn: Array | None) -> Estimate | None:
+    if drawn is None:
+        return None
+    spread = float(drawn.std(ddof=1)) if len(drawn) > 1 else 0.0
+    return Estimate(float(drawn.mean()) * float(law.step), spread * float(law.step) / len(drawn) ** 0.5, len(drawn))
+
+
+def _short(lower: Fraction, upper: Fraction) -> Fraction | Bounds:
+    """Return a number between bounds, exact where they meet and its digits are few, else rounded outwards."""
+    if lower == upper and upper.denominator < 10**_DIGITS:
+        return upper
+    found = float_bounds(lower, upper)
+    if isinstance(found, Bounds):
+        return found
+    return Bounds(rounded_down(lower), rounded_up(upper))

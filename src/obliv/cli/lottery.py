@@ -1,0 +1,80 @@
+"""``obliv lottery``: the distribution of the largest load where flows draw their paths by a hash."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from obliv.cli.options import Seed, TopologySpec, refuse_idle_seed
+from obliv.cli.output import Answer, Looks, progress, require_outputs, say
+from obliv.cli.specs import read_traffic
+
+__all__ = ["lottery"]
+
+
+def lottery(
+    topology: TopologySpec,
+    traffic: Annotated[str, typer.Argument(metavar="TRAFFIC", help="For example random-permutation:seed=1.")],
+    *,
+    context: typer.Context,
+    flows: Annotated[int, typer.Option("--flows", metavar="Q", min=1, help="Flows of each pair of terminals.")] = 1,
+    hash_: Annotated[
+        Literal["independent", "polarised"],
+        typer.Option("--hash", help="Choices at different switches: independent, or by the same hash (polarised)."),
+    ] = "independent",
+    among: Annotated[
+        Literal["all", "up", "down", "leaf-up"],
+        typer.Option("--among", help="Channels that count: all, or up, down or leaf-up (fat trees)."),
+    ] = "all",
+    guarantee: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--guarantee",
+            metavar="LOAD@PROB",
+            help="Find the flows that keep the largest load at LOAD with this probability; may be repeated.",
+        ),
+    ] = None,
+    samples: Annotated[int, typer.Option("--samples", min=0, help="Samples beside the bounds (0 = none).")] = 0,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the distribution (.png, .svg, .pdf).")
+    ] = None,
+    looks: Looks,
+    seed: Seed = 0,
+    answer: Answer,
+) -> None:
+    """Find the distribution of the largest load where flows draw shortest paths by a hash.
+
+    Each flow has an equal share of its pair's rate. Exact where the network falls into independent parts, certified
+    bounds elsewhere.
+
+    Example: obliv lottery fattree:8,3 random-permutation --flows 4
+
+    Example: obliv lottery fattree:8,2 shift:4 --guarantee 2@0.99 --samples 100000 --plot lottery.png
+    """
+    import obliv
+
+    looks.require(plot)
+    if not samples:
+        refuse_idle_seed(context, "--samples")
+    require_outputs(answer.output, plot)
+    network = obliv.topology(topology)
+    for note in network.notes:
+        say(note)
+    require_outputs(answer.output, plot, inputs=network.sources)
+    (pattern,) = read_traffic([traffic], network, answer.output, plot)
+    with progress() as step:
+        result = obliv.lottery(
+            network,
+            pattern,
+            flows=flows,
+            hash=hash_,
+            among=among,
+            samples=samples,
+            rng=seed,
+            guarantee=guarantee or (),
+            progress=step,
+        )
+    looks.save(result.plot, plot)
+    answer.show(result)
