@@ -154,19 +154,25 @@ class Lottery(Result):
         among = "" if self.among == "all" else f", among channels {self.among}"
         lines = [
             ("hash", self.hash),
-            ("mean largest load", f"{shown(self.mean)} ({exact}{among})"),
+            ("mean largest load", f"{_text(self.mean)} ({exact}{among})"),
             ("with even splits", shown(self.even_load)),
         ]
         if self.sampled_mean is not None:
             lines.insert(2, ("", f"{self.sampled_mean}, {self.sampled_mean.samples:,} samples"))
         for quantile in self.quantiles:
-            lines.append((f"quantile {float(quantile.probability):.6g}", shown(quantile.load)))
+            lines.append((f"quantile {float(quantile.probability):.6g}", _text(quantile.load)))
         rows = [row for row in self.distribution if bounds_of(row.probability)[0] < _SURE]
         for number, row in enumerate(rows[:_ROWS]):
             sampled = "" if row.sampled is None else f", sampled {row.sampled.value:.4g} ± {row.sampled.stderr:.2g}"
-            text = f"{shown(row.probability)}{sampled} of {row.load} or more"
+            text = f"{_text(row.probability)}{sampled} of {row.load} or more"
             lines.append(("" if number else "probability", text))
         if len(rows) > _ROWS:
             lines.append(("", f"and {len(rows) - _ROWS:,} larger loads, all in --format csv"))
         lines += [("guarantee", str(row)) for row in self.needed]
         return [*lines, *(("note", text) for text in self.notes)]
+
+
+def _text(value: Fraction | Bounds) -> str:
+    """Return a number as text; one that was only rounded outwards in few digits."""
+    low, high = bounds_of(value)
+    return shown(value) if value == high or high - low > high / 10**12 else f"≈ {float(high):.6g}"
