@@ -171,3 +171,15 @@ def test_only_results_with_a_picture_are_drawn() -> None:
         view.plot([1, 2, 3])
     with pytest.raises(obliv.InputError, match="no pattern"):
         obliv.Throughput("mesh:3x3", "dor", {}).plot()
+
+
+def test_failures_with_one_outcome_share_a_bar() -> None:
+    result = obliv.failures("line:5", "shortest")
+    outcomes = {row.rank for row in result.failures}
+    ax = result.plot()
+    assert [bar.get_width() for bar in ax.patches] == [float(load) for *_, load in sorted(outcomes, reverse=True)]
+    assert sum("pairs lost" in text for text in texts(ax)) == len(outcomes)
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    more = [int(name.partition("+")[2].split()[0]) for name in names if "+" in name]
+    assert sum(more) + len(outcomes) == len(result.failures) == 4
+    assert result.plot(count=1).get_xlabel().endswith("more outcomes are not shown")

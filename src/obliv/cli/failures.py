@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from obliv.cli.output import Answer, progress
+from obliv.cli.output import Answer, Looks, progress
 from obliv.cli.specs import Specs
 
 __all__ = ["failures"]
@@ -20,6 +21,10 @@ def failures(
         list[str] | None,
         typer.Option("--fail", metavar="A-B", help="Fail this link, or this node, instead; repeat."),
     ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the ranking (.png, .svg, .pdf).")
+    ] = None,
+    looks: Looks,
     answer: Answer,
 ) -> None:
     """Find the worst case after each single failure, worst ones first.
@@ -33,8 +38,10 @@ def failures(
     """
     from obliv.analysis.failures import failures as after_failures
 
-    routing = specs.read(answer.output)
+    looks.require(plot)
+    routing = specs.read(answer.output, plot)
     with answer.best_so_far():
         with progress() as step:
             result = after_failures(routing, of=of, fail=fail or (), progress=step)
+        looks.save(result.plot, plot)
         answer.show(result)

@@ -6,6 +6,7 @@ from obliv.view.background import dark as dark
 from obliv.view.charts.average import plot_average as plot_average
 from obliv.view.charts.base import light_frame as light_frame
 from obliv.view.charts.comparison import plot_comparison as plot_comparison
+from obliv.view.charts.failures import plot_failures as plot_failures
 from obliv.view.charts.job import plot_job as plot_job
 from obliv.view.charts.lottery import plot_lottery as plot_lottery
 from obliv.view.charts.throughput import plot_throughput as plot_throughput

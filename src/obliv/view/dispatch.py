@@ -22,6 +22,7 @@ _DRAWN_BY = {
     "throughput": ("obliv.view.charts.throughput", "plot_throughput"),
     "fabric-job": ("obliv.view.charts.job", "plot_job"),
     "lottery": ("obliv.view.charts.lottery", "plot_lottery"),
+    "failures": ("obliv.view.charts.failures", "plot_failures"),
     "compare": ("obliv.view.charts.comparison", "plot_comparison"),
     "pareto": ("obliv.view.charts.pareto", "plot_pareto"),
     "bufferless": ("obliv.view.schedules.pictures", "plot_schedule"),
@@ -33,15 +34,15 @@ def plot(result: Result, ax: Axes | None = None, **options: Any) -> Axes:
 
     Parameters
     ----------
-    result : WorstCase, WorstChannels, Throughput, FabricJob, Lottery, Average, Deadlock, Comparison, Schedule
-        or Schedules
+    result : WorstCase, WorstChannels, Throughput, FabricJob, Lottery, Failures, Average, Deadlock, Comparison,
+        Schedule or Schedules
         The result.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
     **options
         As for :func:`obliv.view.plot_worst`, :func:`obliv.view.plot_worst_channels`,
         :func:`obliv.view.plot_throughput`, :func:`obliv.view.plot_job`, :func:`obliv.view.plot_average`,
-        :func:`obliv.view.plot_deadlock`, :func:`obliv.view.plot_lottery`,
+        :func:`obliv.view.plot_deadlock`, :func:`obliv.view.plot_lottery`, :func:`obliv.view.plot_failures`,
         :func:`obliv.view.plot_comparison` and :func:`obliv.view.plot_schedule`.
 
     Returns

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from obliv.cli.fabric.reading import TablesFiles
-from obliv.cli.output import Answer, progress, require_outputs, say
+from obliv.cli.output import Answer, Looks, progress, require_outputs, say
 
 __all__ = ["failures"]
 
@@ -30,6 +31,10 @@ def failures(
             "obliv fabric route, such as updown.",
         ),
     ] = "keep",
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the ranking (.png, .svg, .pdf).")
+    ] = None,
+    looks: Looks,
     answer: Answer,
 ) -> None:
     """Find the worst case after each single failure, worst ones first.
@@ -43,7 +48,8 @@ def failures(
     """
     import obliv.fabric
 
-    require_outputs(answer.output, inputs=files.inputs)
+    looks.require(plot)
+    require_outputs(answer.output, plot, inputs=files.inputs)
     with answer.best_so_far():
         with progress() as step:
             result = obliv.fabric.failures(
@@ -57,4 +63,5 @@ def failures(
             )
         for note in result.notes if answer.format == "csv" else ():  # the other formats contain them
             say(note)
+        looks.save(result.plot, plot)
         answer.show(result, hide=("certificate",))

@@ -178,13 +178,11 @@ def _many(
         np.zeros(count, np.int64),
     )
     done = 0
+    work = (500.0 if repair == "refill" else 100.0) * float((intact.start[gone + 1] - intact.start[gone]).sum())
     while done < count:
         step("failures", done / count)
         block = np.arange(done, min(done + _BLOCK, count))
-        entries = float((intact.start[gone + 1] - intact.start[gone]).mean()) * len(block)
-        many = run(
-            failure_loads, 100.0 * entries, first, gone, block, repair == "refill", arrays, intact, space, outcomes
-        )
+        many = run(failure_loads, work, first, gone, block, repair == "refill", arrays, intact, space, outcomes)
         done += many
         if many < len(block):
             space = room(space, 2 * len(space.added))
