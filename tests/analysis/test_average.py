@@ -33,6 +33,7 @@ NETWORKS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("network", "routing"), NETWORKS)
 def test_exact_equals_permutation_by_permutation(network: str, routing: str) -> None:
     loads = obliv.routing(routing, obliv.topology(network)).pair_loads()
@@ -77,7 +78,7 @@ def test_values_over_all_permutations_of_the_3x3_mesh() -> None:
         assert abs(drawn.value - float(wanted)) < 3 * drawn.stderr
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("network", "routing"), NETWORKS[:5])
 def test_the_largest_load_of_all_permutations_is_the_worst_case(network: str, routing: str) -> None:
     loads = obliv.routing(routing, obliv.topology(network)).pair_loads()

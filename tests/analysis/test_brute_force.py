@@ -141,7 +141,7 @@ def test_small_cartesian_networks(spec: str, name: str, symmetry: str) -> None:
     check(case, obliv.worst_case(routing, symmetry=symmetry))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", ["dor", "o1turn", "romm", "valiant", "shortest", "ecmp"])
 @pytest.mark.parametrize(
     ("spec", "terminals"),
@@ -165,6 +165,7 @@ def test_some_terminals_of_cartesian_networks(spec: str, terminals: list[int], n
     assert max(loads.under(obliv.permutation(result.permutation))) == worst
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["dor", "o1turn", "romm", "valiant", "ecmp"])
 @pytest.mark.parametrize("spec", ["torus:3x2", "mesh:3x2", "torus:5", "hyperx:3x2"])
 @pytest.mark.parametrize("seed", SEEDS)
@@ -270,7 +271,7 @@ def test_rates(case: Case, seed: int, kind: str, symmetry: str) -> None:
         check_rates(case, injection, ejection, result)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", ["dor", "o1turn", "romm", "valiant", "shortest", "ecmp"])
 @pytest.mark.parametrize("spec", ["torus:3x2", "mesh:3x2", "ring:5", "torus:3x3"])
 @pytest.mark.parametrize("seed", SEEDS)

@@ -81,6 +81,7 @@ KNOWN = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", ["3x3", "4x4", "5x5", "5x3", "3x5"])
 def test_meshes(size: str) -> None:
     for name, scheme, count, acyclic in KNOWN:
@@ -334,7 +335,7 @@ def by_channels(topology: Any, path: tuple[int, ...], scheme: str) -> list[tuple
     return result
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("network", "name"),
     [

@@ -8,6 +8,7 @@ import obliv
 from obliv.errors import InputError, RoutingError
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("routing", ["ecmp", "shortest", "updown"])
 @pytest.mark.parametrize("of", ["links", "nodes"])
 def test_every_failure_equals_the_damaged_network(routing: str, of: str) -> None:

@@ -59,7 +59,7 @@ def agrees(routing: Any) -> None:
     assert result.hops == routing.pair_loads().hops() == obliv.locality(routing.pair_loads()).hops
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("spec", [*SMALL, *(pytest.param(each, marks=pytest.mark.nightly) for each in LARGER)])
 def test_lengths_are_those_of_the_paths(spec: str) -> None:
     topology = obliv.topology(spec)

@@ -95,7 +95,7 @@ def test_capacity(kind: str) -> None:
             assert uniform["channel_load"] == result.capacity_load, topology
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "topology",
     [

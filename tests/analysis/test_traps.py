@@ -133,7 +133,7 @@ def test_dor_in_another_order(order: tuple[int, ...]) -> None:
     assert [loads[dim] for dim in order] == by_place
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["dor", "dor:order=1-2-0", "o1turn", "romm", "valiant", "shortest", "ecmp"])
 @pytest.mark.parametrize(
     "spec", ["torus:3x3x3", "torus:2x4x3", "mesh:3x2x3", "hypercube:4", "torus:2x2x2", "torus:4x4"]
@@ -188,6 +188,7 @@ def test_the_claims_about_rounds_of_random_permutations() -> None:
     assert max(dor.under(obliv.traffic("transpose", torus))) == obliv.worst_case(dor).channel_load == 4
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("k", range(2, 8))
 def test_o1turn_and_dor_meet_their_worst_cases_on_meshes(k: int) -> None:
     """Notes, section 1: transpose and anti-transpose are worst cases of XY and YX on square meshes."""

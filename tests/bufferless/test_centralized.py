@@ -82,7 +82,9 @@ def test_times_of_the_paper_on_random_levels():
         pytest.param(
             *("deep:L=2000,W=16,S=8,seed=0", (128, 14, 2000, 216, 914), 780_500, 795_499), marks=pytest.mark.nightly
         ),
-        ("deep:L=4000,W=4,S=4,seed=0", (16, 9, 4000, 192, 588), 435_500, 458_499),
+        pytest.param(
+            *("deep:L=4000,W=4,S=4,seed=0", (16, 9, 4000, 192, 588), 435_500, 458_499), marks=pytest.mark.nightly
+        ),
     ],
 )
 def test_times_of_the_paper_on_deep_networks(spec, known, least, most):

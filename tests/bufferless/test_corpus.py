@@ -110,6 +110,7 @@ def put_through(family: str, numbers: range, size: int, audited: int) -> Counter
     return seen
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_corpus(family: str) -> None:
     seen = put_through(family, range(15), 0, 3)

@@ -131,6 +131,7 @@ VALUES = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", VALUES)
 def test_values(name: str) -> None:
     options, both, bound, makespan = VALUES[name]

@@ -149,6 +149,7 @@ def caught(name: str, monkeypatch: pytest.MonkeyPatch, share: float) -> None:
     assert set(texts) <= mutant.faults
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", MUTANTS)
 def test_the_wrong_one_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     caught(name, monkeypatch, 0.25)

@@ -35,7 +35,7 @@ ALL = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("algorithm", "options"), ALL)
 @pytest.mark.parametrize("name", ["s.json", "s.json.gz"])
 def test_saved_and_loaded_again(algorithm: str, options: dict[str, Any], name: str, tmp_path: Path) -> None:
@@ -74,6 +74,7 @@ def test_classes_are_reported_together(tmp_path: Path) -> None:
     assert main(["verify", str(tmp_path / "other.json")]) == 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("key", "change"),
     [
@@ -101,6 +102,7 @@ def test_a_plan_that_the_moves_do_not_follow_fails(key: str, change: Any, tmp_pa
     assert not obliv.verify(tmp_path / "s.json").proved
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("key", "change"),
     [

@@ -84,6 +84,7 @@ def _holds(call: Callable[..., Any], saved: dict[str, Any]) -> bool:
         return False
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("spec", "algorithm", "options"), MADE)
 def test_it_refuses_what_the_verifier_refuses(
     short: Callable[..., Any], spec: str, algorithm: str, options: dict[str, Any], tmp_path: Path

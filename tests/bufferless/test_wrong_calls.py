@@ -196,6 +196,7 @@ def test_one_packet_a_source_for_the_distributed_algorithm_only() -> None:
             oracle.audit_all(plain(result))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("paths", [[], [[0]], [[0]] * 7, [[0, 1]], [[0], [1], [2]], [[0, 1, 2]] * 3])
 def test_hardly_anything_to_route(paths: list[list[int]], tmp_path: Path) -> None:
     case = instance("array:4", paths)

@@ -36,6 +36,7 @@ def exact_numbers(value: Any) -> Iterator[dict[str, Any]]:
             yield from exact_numbers(part)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", CLAIMS)
 def test_a_decimal_value_that_is_not_the_exact_one_is_refused(kind: str, tmp_path: Path) -> None:
     CLAIMS[kind]().save(tmp_path / "claim.json")

@@ -146,6 +146,7 @@ FORGED: list[tuple[str, Any]] = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("key", "value"), FORGED, ids=lambda value: str(value)[:24])
 def test_a_malformed_network_is_one_line(key: str, value: Any, tmp_path: Path, capsys: Any) -> None:
     claim = _claim(NETWORKS["build"])

@@ -78,6 +78,7 @@ def number(key: str, factor: Fraction) -> Any:
     return change
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "change",
     [
@@ -159,6 +160,7 @@ def rates_of(column: int, by: int) -> Any:
     return change
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "change",
     [

@@ -444,6 +444,7 @@ def test_names_are_no_formulas(here: Path, capsys: pytest.CaptureFixture[str]) -
     assert "'=f.net" in {row["file"] for row in csv.DictReader(io.StringIO(out))}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("verb", VERBS)
 def test_names_of_files_are_text(verb: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for old in ("a.net", "a.lfts"):
@@ -550,6 +551,7 @@ BAD = {"hole": (1, 2), "loop": (1, 6), "missing_switch": (1, 26), "wrong_ca": (1
 BAD |= {"no_sm": (1, 56), "port_oob": (0, 0)}  # OpenSM refused the last one, and routed by itself
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", BAD)
 def test_bad_samples(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     files = [str(SAMPLES / name / "ibnetdiscover.txt.gz"), "--lft", str(SAMPLES / name / "dump_lfts.txt.gz")]

@@ -93,6 +93,7 @@ def test_minimal_and_bandwidths() -> None:
     assert obliv.verify(best(uneven, samples=8), topology=uneven).proved
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("key", "value"),
     [
@@ -112,6 +113,7 @@ def test_forged_claims(tmp_path: Path, key: str, value: Any) -> None:
     assert refused(content, path)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("change", [drop_a_path, move_a_probability, raise_the_lower_bound])
 def test_changed_paths_are_refused(tmp_path: Path, change: Any) -> None:
     path = tmp_path / "best.json"

@@ -75,6 +75,7 @@ def test_two_paths_suffice_on_a_mesh() -> None:
     assert "loss            none" in repr(best)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("spec", "most"), [("ring:4", 1), ("ring:5", 1), ("ring:5", 2), ("mesh:2x2", 1)])
 def test_against_integer_programs(spec: str, most: int) -> None:
     network = obliv.topology(spec)

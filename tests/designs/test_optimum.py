@@ -28,6 +28,7 @@ PETERSEN = [(v, (v + 1) % 5) for v in range(5)] + [(v, v + 5) for v in range(5)]
 PETERSEN += [(5 + v, 5 + (v + 2) % 5) for v in range(5)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("spec", "load"),
     [
@@ -61,6 +62,7 @@ def test_fewest_hops_at_the_optimum_are_proved(spec: str, hops: str) -> None:
     assert best.hops == best.hops_bound == Fraction(hops)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rows", [0, 1000])  # up to which the interior-point method is tried
 @pytest.mark.parametrize(("spec", "hops"), [("mesh:3x3", "64/27"), ("mesh:4x4", "5/2"), ("torus:4x4", "27/10")])
 def test_fewest_hops_where_the_first_order_method_is_slow(
@@ -111,6 +113,7 @@ def test_petersen_from_a_list_of_links() -> None:
     assert obliv.design(graph).channel_load == 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("hops", "fraction"), [("2", "1/3"), ("2.2", "25/62"), ("2.6", "37/76"), ("2.7", "1/2")])
 def test_the_curve_of_hops_on_a_torus(hops: str, fraction: str) -> None:
     # Pareto curve of the 4-ary 2-cube: .33333, .40323, .48684, .5 at 1, 1.1, 1.3 and 1.35 times the minimal hops

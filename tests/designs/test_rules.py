@@ -81,6 +81,7 @@ def require_no_deadlock(made: obliv.Design, scheme: str, number: int) -> None:
     assert result.virtual_channels <= number
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("spec", "limit"),
     [
@@ -118,6 +119,7 @@ def test_virtual_channels_against_listed_paths(spec: str, number: int, classes: 
     require_optimum(obliv.design(network, then=None, vc=number), within_classes(network, classes))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("spec", "number", "scheme"),
     [
@@ -256,6 +258,7 @@ def test_what_no_routing_obeys() -> None:
         obliv.design("mesh:3x3", max_turns=2, vc=2)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("options", "constraints"),
     [

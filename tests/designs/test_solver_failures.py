@@ -113,6 +113,11 @@ def test_what_cannot_fit_is_refused(
     assert "linear program" in line
     ratio = ["ratio", "random-regular:n=300,d=8,seed=1", "shortest", "--traffic", "uniform"]
     assert "would need about" in failed(ratio, capsys)
+
+
+@pytest.mark.nightly
+def test_bounds_leave_out_what_cannot_fit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(cost, "free_memory", lambda: 2.0**24)
     assert main(["bounds", "random-regular:n=300,d=8,seed=1"]) == 0
     assert "oblivious       - (the linear program does not fit in memory)" in capsys.readouterr().out
 

@@ -49,6 +49,7 @@ def test_bandwidths_too_far_apart_are_refused() -> None:
         obliv.design(far)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_the_bound_of_the_hops_is_that_of_the_rounded_load(seed: int) -> None:
     """The claim states a load that is rounded up, which allows fewer hops than the exact one."""

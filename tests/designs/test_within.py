@@ -23,6 +23,7 @@ pytest.importorskip("highspy")
 NETWORKS = ["ring:5", "mesh:3x3", "mesh:3x2", "hyperx:3x2", "random-regular:n=8,d=3,seed=1", "fattree:4,2"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("spec", NETWORKS)
 def test_within_ecmp_are_shortest_paths(spec: str) -> None:
     best = obliv.design(spec, within="ecmp", then=None)
@@ -39,6 +40,7 @@ def test_one_next_hop_leaves_no_choice() -> None:
             assert obliv.design(spec, within=routing, then=None).channel_load == alone
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("spec", ["torus:3x3", "mesh:3x2", "fattree:4,2", "random-regular:n=6,d=3,seed=2"])
 @pytest.mark.parametrize("rule", ["updn", "minimal"])
 def test_best_even_and_worst_splits_of_groups(spec: str, rule: str) -> None:

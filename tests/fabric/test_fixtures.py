@@ -45,6 +45,7 @@ def test_the_log_names_the_engine(name: str) -> None:
     assert f" {used} tables configured" in log
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [name for name in CASES if name not in LONG])
 def test_all_spellings_and_dialects_agree(name: str, tmp_path: Path) -> None:
     folder = HERE / name
@@ -79,6 +80,7 @@ def test_the_tables_are_those_that_are_made_today(name: str) -> None:
     assert again.before is not None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "name", [name for name in CASES if CASES[name][1] in ("minhop", "ftree") and "lmc" not in name]
 )

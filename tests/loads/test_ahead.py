@@ -103,7 +103,7 @@ def same(one: Any, two: Any) -> None:
             assert pickle.dumps(one.certificate[key]) == pickle.dumps(two.certificate[key])
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("network", "routing"), SUBJECTS)
 @pytest.mark.parametrize("certificate", [False, True])
 def test_the_result_is_that_of_one_process(

@@ -110,7 +110,7 @@ def law_of(spec: str, dimensions: int) -> Callable[..., Any]:
     return {**(FLAT if dimensions == 2 else SPACE if dimensions == 3 else ROUTINGS), **more}[spec]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("kind", "radices"),
     [pytest.param(*network, marks=[pytest.mark.nightly] if network in NIGHT else []) for network in NETWORKS],
@@ -324,6 +324,7 @@ def test_terminals_are_numbered_in_their_own_order(spec: str, terminals: list[in
             assert got == expected, (s, d)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "spec", ["dor", "dor:yx", "o1turn", "romm", "u2turn", "ival", "i2turn", "valiant", "shortest", "ecmp"]
 )

@@ -253,6 +253,7 @@ def test_hops_and_uniform_traffic_of_large_tori(k: int) -> None:
 # Against floating point, on whole networks.
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("spec", "least"), [("mesh:7x7", 9), ("torus:8x8", 6), ("mesh:5x5x4", 8), ("hypercube:6", 6)])
 def test_ecmp_against_scipy(spec: str, least: int) -> None:
     """All channels solved by scipy on integers below 2^53 (exact there)."""
@@ -334,6 +335,7 @@ def test_bandwidths_of_many_digits() -> None:
         obliv.average_case(obliv.Shortest(slow), 10)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("spec", ["torus:5x4", "mesh:4x3", "hyperx:3x4", "torus:3x3x2", "line:5", "ring:2"])
 @pytest.mark.parametrize("routing", ["romm", "valiant", "dor"])
 def test_loads_beyond_64_bits_on_small_networks(spec: str, routing: str) -> None:

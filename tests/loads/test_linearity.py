@@ -167,6 +167,7 @@ def test_mixes_nest() -> None:
         assert strategies.table(left, channel) == strategies.table(right, channel)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", ["mesh:4x3", "torus:4x3", "torus:5x5", "mesh:2x2"])
 def test_o1turn_is_the_mix_of_both_orders(spec: str) -> None:
     topology = obliv.topology(spec)
@@ -211,6 +212,7 @@ def test_relabelling_changes_no_worst_case(case: Case, seed: int) -> None:
     assert [moved[number[c]] for c in range(len(links))] == under
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("spec", ["torus:3x3", "torus:4x2", "mesh:3x2", "hyperx:3x2"])
 def test_relabelled_copies_of_cartesian_networks(spec: str, name: str, tmp_path: Path) -> None:
@@ -347,7 +349,7 @@ def test_keeps_is_the_definition(subset: bool) -> None:
 EVERY = [*NAMES, "dor:yx", "romm:xy", "xyx", "yxy", "u2turn", "ival", "1/3*dor+2/3*valiant", "1/4*ecmp+3/4*romm"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", [*EVERY, "i2turn"])
 @pytest.mark.parametrize("terminals", [None, pytest.param([0, 3, 7, 8], marks=pytest.mark.nightly), [8, 2, 5]])
 def test_loads_under_patterns_are_sums_over_pairs(name: str, terminals: list[int] | None) -> None:
@@ -375,7 +377,7 @@ def test_loads_under_patterns_are_sums_over_pairs(name: str, terminals: list[int
         assert obliv.worst_case(loads).channel_load == max(map(oracle.worst_of, tables))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", EVERY)
 def test_cartesian_routings_with_rates_and_some_terminals(name: str) -> None:
     """A mix of everything at once, against copies of the terminals."""

@@ -42,7 +42,7 @@ def terminals_of(tree: obliv.Topology, kind: str) -> obliv.Topology:
     }[kind]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("kind", ["all", "reordered", "some", "two"])
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("routing", ["ecmp", "updown"])
@@ -71,6 +71,7 @@ def test_equal_to_the_propagation_of_next_hops(tree: str, kind: str, routing: st
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("tree", TREES)
 def test_all_paths_of_a_pair_are_the_same_loads(tree: str) -> None:
     topology = obliv.topology(tree)

@@ -12,6 +12,7 @@ from obliv.analysis.ratios.under_traffic import base_load
 from obliv.patterns.base import Traffic
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "tree",
     [

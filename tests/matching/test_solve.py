@@ -117,6 +117,7 @@ def mode(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
     return str(request.param)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "block", [*range(4), *(pytest.param(block, marks=pytest.mark.nightly) for block in range(4, 10))]
 )
@@ -175,6 +176,7 @@ def big_matrix(rng: random.Random, n: int, m: int, bits: int) -> list[list[int]]
     return matrix
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("bits", [61, 62, 63, 64, 65, 80, 127, 128, 200, 1000])
 def test_big_integers_against_all_matchings(bits: int, mode: str) -> None:
     rng = random.Random(bits)

@@ -401,6 +401,7 @@ def test_comparisons_of_sections_4_and_5(u2turn: Reproduction) -> None:
     assert (row["computed"]["exact"], row["verdict"]) == ("0", "open")  # Table IV itself prints 0.5 four times
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("kx", "ky"), ASYMMETRIC)
 def test_patterns_are_partial_permutations_that_fit(kx: int, ky: int) -> None:
     for i in range(kx - 1):

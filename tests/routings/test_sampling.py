@@ -65,6 +65,7 @@ def covers(topology: str, routing: str, seeds: range) -> int:
     return hits
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("topology", "routing"), [("torus:5x5", "romm"), ("mesh:3x3", "u2turn"), ("ring:7", "valiant")]
 )
@@ -85,6 +86,7 @@ def test_paths_that_are_seldom_drawn_leave_an_error(samples: int) -> None:
     assert hits >= 28
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("samples", [2, 4, 5, 50])
 def test_an_interval_from_few_paths_is_marked_as_unreliable(samples: int) -> None:
     algorithm = obliv.ROMM(obliv.mesh(3, 3))

@@ -118,7 +118,7 @@ def test_every_family_keeps_the_rules_of_topologies(spec: str) -> None:
         assert translation_group(topology) is not None
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("routing", ["shortest", "ecmp", "valiant"])
 @pytest.mark.parametrize("spec", SMALL)
 def test_worst_cases_are_proved_and_the_same_without_symmetry(spec: str, routing: str) -> None:
@@ -128,6 +128,7 @@ def test_worst_cases_are_proved_and_the_same_without_symmetry(spec: str, routing
     assert obliv.worst_case(way, symmetry="off").channel_load == result.channel_load
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("spec", LARGER)
 def test_symmetry_changes_no_worst_case(spec: str) -> None:
     way = obliv.routing("ecmp", obliv.topology(spec))

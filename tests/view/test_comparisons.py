@@ -188,6 +188,7 @@ def test_the_paths_of_a_pair() -> None:
     assert "5 paths, 4 to 6 hops, mean 24/5" in ax.get_title()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("topology", "routing"), [("torus:6x6", "romm"), ("ring:7", "valiant"), ("hypercube:4", "ecmp")]
 )

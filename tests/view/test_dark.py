@@ -35,7 +35,7 @@ def lightness(color: Any) -> float:
     return float(np.dot(to_rgb(color), (0.299, 0.587, 0.114)))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("style", ["dark", "dark_background"])
 @pytest.mark.parametrize("name", PICTURES)
 def test_texts_stand_out_from_a_dark_background(name: str, style: str) -> None:
@@ -92,6 +92,7 @@ def test_routers_of_a_large_dragonfly_have_names() -> None:
     pyplot.close(ax.figure)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("words", ["topology dragonfly:2,4,2", "worst torus:9x9 romm", "loads mesh:4x4 dor transpose"])
 def test_the_command_draws_narrow_and_dark(words: str, tmp_path: Path) -> None:
     path = tmp_path / "picture.png"
@@ -101,6 +102,7 @@ def test_the_command_draws_narrow_and_dark(words: str, tmp_path: Path) -> None:
     assert pixels[0, 0, :3].max() < 0.2
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "words", ["worst mesh:3x3 dor", "compare mesh:3x3 dor", "deadlock ring:4 dor", "average mesh:3x3 dor --samples 9"]
 )

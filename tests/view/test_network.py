@@ -219,6 +219,7 @@ def test_terminals_with_other_rates_have_a_ring() -> None:
     assert part(alike, "rates") is None
 
 
+@pytest.mark.nightly
 def test_channels_of_large_networks_stay_visible() -> None:
     ax = view.draw_topology(obliv.torus(60, 60))
     across = min(np.ptp(path.vertices, axis=0).min() for path in part(ax, "channels").get_paths()[:100])

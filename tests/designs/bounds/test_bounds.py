@@ -29,7 +29,7 @@ def ends(load: Fraction | obliv.Bounds) -> tuple[Fraction, Fraction]:
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
-    "spec", ["mesh:4x4", "mesh:5x3", "torus:5x5", "torus:4x4", "hypercube:4", "ring:6", "mesh:3x3x3"]
+    "spec", ["mesh:4x4", "mesh:3x3x3", "ring:6", "torus:5x5", "mesh:5x3", "torus:4x4", "hypercube:4"]
 )
 def test_capacities_are_the_closed_forms(spec: str) -> None:
     assert obliv.bounds(spec).capacity == obliv.topology(spec).capacity_load

@@ -114,6 +114,7 @@ def _capacity(content: dict[str, Any]) -> None:
     content["fraction_of_capacity"] = {"exact": "1/2", "value": 0.5}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "change",
     [

@@ -37,6 +37,7 @@ def least(network: Any, **options: Any) -> obliv.RatioDesign:
     return result
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("spec", "ratio"),
     [
@@ -70,6 +71,7 @@ def test_vertices_without_simple_rationals(monkeypatch: pytest.MonkeyPatch) -> N
     assert obliv.verify(hops).proved
 
 
+@pytest.mark.nightly
 def test_abilene() -> None:
     network = obliv.build("abilene", 11, both_ways(ABILENE))
     result = least(network)
@@ -224,6 +226,7 @@ FORGERIES: list[Callable[[dict[str, Any]], None]] = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("forge", FORGERIES, ids=lambda forge: forge.__name__)
 def test_forged_designs_are_refused(forge: Callable[[dict[str, Any]], None], saved: Path, tmp_path: Path) -> None:
     content = copy.deepcopy(read_json(saved))

@@ -43,6 +43,7 @@ def proportional(nodes: int) -> PathTable:
     return PathTable(ring, paths, "proportional")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("nodes", [3, 4, 5, 6, 8, 11])
 def test_cycles(nodes: int) -> None:
     """No routing of a cycle is below 2 - 2/n; the one that goes each way in proportion has it."""
@@ -83,6 +84,7 @@ def test_trees_have_the_ratio_of_the_closed_form(tree: str, name: str) -> None:
         assert closed.ratio == {"dmodk": 2, "omrmn": 1}.get(name, closed.ratio)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("tree", "name"),
     [

@@ -69,6 +69,7 @@ def test_loads_are_those_of_all_paths(seed: int, mode: str) -> None:
         assert load == own / 4 / topology.bandwidth_of(c)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("mode", ["even", "worst"])
 @pytest.mark.parametrize("seed", range(12))
 def test_worst_cases_are_those_of_all_permutations(seed: int, mode: str) -> None:
@@ -100,6 +101,7 @@ def test_the_worst_choice_is_that_of_all_choices(spec: str) -> None:
     assert obliv.worst_case(adaptive_routing(network(fabric), groups, "worst")).channel_load == best
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("rule", GROUP_RULES)
 @pytest.mark.parametrize("spec", NETWORKS)
 def test_static_is_at_most_the_worst_choice_and_so_is_the_even_split(spec: str, rule: str) -> None:

@@ -136,6 +136,7 @@ def test_kernels_agree_compiled(seed: int) -> None:
     assert results[0] == results[1]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rule", ["0", "group", "index", "spread", [3, 0, 1, 1, 2]])
 @pytest.mark.parametrize("compiled", [False, True])
 def test_the_narrowest_cable_of_a_pair_is_on_its_routes(rule: Any, compiled: bool) -> None:

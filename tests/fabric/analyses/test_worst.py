@@ -19,6 +19,7 @@ from obliv.results.fabric.worst import FabricWorst
 from obliv.routings.trees.tables import TreeTable
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(24))
 def test_against_every_permutation(seed: int) -> None:
     fabric = random_fabric(seed, lmc=seed % 2)
@@ -141,6 +142,7 @@ def test_exact_loads_and_bounds_never_look_alike(monkeypatch: pytest.MonkeyPatch
     assert any(not cable.solved for cable in hottest_cables(loads, 800))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("spec", "rule"),
     [("mesh:5x3", "dor"), ("xgft:2;4,6;1,3", "dmodk"), ("fattree:8,2", "dmodk"), ("dragonfly:p=2,a=4,h=2", "shortest")],

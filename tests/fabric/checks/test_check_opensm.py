@@ -50,6 +50,7 @@ def judged(folder: Path) -> tuple[int, bool]:
     return int(scanned[1]), free
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("spec", "engine", "free"),
     [

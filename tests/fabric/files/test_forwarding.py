@@ -39,6 +39,7 @@ def kinds(findings: tuple[Finding, ...]) -> list[tuple[str, str, int]]:
     return [(result.severity, result.kind, result.line) for result in findings]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize("seed", range(10))
 def test_every_spelling_says_the_same(spelling: str, seed: int, write: Write) -> None:  # noqa: F811

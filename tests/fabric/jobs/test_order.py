@@ -58,6 +58,7 @@ def test_read_again_it_has_the_loads_that_were_said(spec: str, data: st.DataObje
     assert seats == sorted(zip(loads.jobs[0][0].host_of.tolist(), loads.jobs[0][0].local.tolist(), strict=True))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "spec", ["alltoall", "recursive-doubling", "stencil2d:2x3", "binomial", "bruck", "hierarchical"]
 )

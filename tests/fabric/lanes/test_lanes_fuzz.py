@@ -22,7 +22,7 @@ FABRIC = spelled.random_fabric(np.random.default_rng(1))
 KERNELS = (read_rows, read_hex_rows, read_record_rows, read_pairs, read_paths)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("parser", LANE_PARSERS)
 def test_damaged_files(parser: str, tmp_path: Path) -> None:
     outcome = fuzz(parser, 12, 1, tmp_path)

@@ -54,6 +54,7 @@ def levels_in(path: Path, fabric: Fabric = FABRIC) -> spelled.Pairs:
     }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("spelling", spelled.TABLES)
 @pytest.mark.parametrize("packed", [False, True])
 def test_tables_in_every_spelling(spelling: str, packed: bool, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ def compare(routing: FabricRouting, of: str, repair: str, offset: str = "0") -> 
     assert not found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(10))
 def test_failures_equal_those_solved_from_scratch(seed: int) -> None:
     compare(*fabrics.drawn(seed))

@@ -58,7 +58,7 @@ def sound(fabric: Fabric, tables: Tables) -> None:
     list(TopologicalSorter(follows).static_order())
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("spec", "engine", "load", "lmc"),
     [
@@ -88,6 +88,7 @@ def test_numbers_and_ports_do_not_matter(spec: str, load: int, lmc: int) -> None
     sound(routed.fabric, routed.tables)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("spec", ["fattree:8,2", "fattree:4,3", "fattree:4,4", "xgft:3;2,3,4;1,2,3"])
 @pytest.mark.parametrize("engine", ["dmodk", "osrm3-d"])
 def test_on_whole_trees_engines_are_the_routings_of_their_names(spec: str, engine: str) -> None:
@@ -112,7 +113,7 @@ def test_lids_of_switches_are_routed_too() -> None:
     assert (cells.out[:, leaves] != NONE).all()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("spec", "whole", "most", "seed"),
     [
@@ -146,6 +147,7 @@ def test_whoever_is_connected_is_served() -> None:
     assert route(cut, "dmodk", force=True).after.missing == 8
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("spec", ["fattree:4,2", "fattree:4,3", "fattree:6,2", "xgft:2;3,4;1,2"])
 @pytest.mark.parametrize("seed", range(3))
 def test_trees_of_which_much_is_missing(spec: str, seed: int) -> None:
@@ -216,7 +218,7 @@ def test_nothing_is_gained_by_equal_tables(spec: str, engine: str) -> None:
     assert route(fabric, engine, tables, force=True).engine == engine
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("spec", ["fattree:4,2", "fattree:8,2", "fattree:4,3", "eft2:8,6", "xgft:2;4,6;1,3"])
 @pytest.mark.parametrize("missing", range(4))
 def test_no_tables_are_better_than_the_bound(spec: str, missing: int) -> None:

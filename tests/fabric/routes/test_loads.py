@@ -48,6 +48,7 @@ def _matrix(loads: FabricLoads, channel: int) -> Any:
     return loads.on_channel(channel).toarray()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(28))
 def test_loads_are_those_of_the_walks(seed: int) -> None:
     fabric = random_fabric(seed, lmc=seed % 3)

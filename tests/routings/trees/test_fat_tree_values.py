@@ -146,7 +146,7 @@ def most_significant_first(topology: Any, n: int, k: int) -> Any:
     return obliv.TreeTable(topology, tables)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("label", "name", "entry"), [by_night(*row) if row[0] == "FT(8,3)" and row[1] == "WSR3" else row for row in TABLE1]
 )
@@ -188,7 +188,7 @@ def same(found: dict[tuple[int, bool], Fraction], printed: dict[str, float]) -> 
 SLOW = ("|6", "|8", "|12", "random|2", "random|3", "random|4", "osrm|16", "disjoint|16")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "label", [by_night(label) if label.endswith(SLOW) else label for label in sorted(REFERENCE.get("kpath", {}))]
 )

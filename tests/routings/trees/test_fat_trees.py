@@ -118,7 +118,7 @@ LARGER = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("spec", "cases"),
     [
@@ -152,7 +152,7 @@ def test_paths_are_shortest_and_probabilities_add_up(spec: str, cases: list[tupl
         assert routing.pair_loads().hops() == hops
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("spec", "name"), [*CASES, *(by_night(*case) for case in LARGER)])
 def test_ratios_by_matching(spec: str, name: str) -> None:
     routing, match = route(spec, name), crossings(spec, name)
@@ -299,7 +299,7 @@ def test_osrm_k_by_its_rule() -> None:
         assert obliv.ratio(routing).ratio == F(k, r)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "spec",
     [
@@ -316,6 +316,7 @@ def test_random_tables(spec: str) -> None:
             shown(result, match, tree(spec))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", ["fattree:4,2", "eft2:6,3", "xgft:2;3,3;1,5", "xgft:3;2,2,2;1,3,4"])
 def test_random_shares(spec: str) -> None:
     for seed in range(2):
@@ -386,6 +387,7 @@ def test_too_few_instances(instances: int) -> None:
 
 
 # Terminal numbers were once taken for host numbers.
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["dmodk", "osrm2", "hash:seed=3", "omrmn", "kpath:1", "ecmp", "shortest"])
 def test_terminals_in_another_order(name: str) -> None:
     hosts = [5, 0, 3, 7, 1, 2, 6, 4]

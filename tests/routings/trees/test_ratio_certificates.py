@@ -182,7 +182,7 @@ CERTIFIED = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("spec", "name"), CERTIFIED)
 def test_certificates_hold(spec: str, name: str, tmp_path: Path) -> None:
     result = obliv.ratio(route(spec, name), certificate=True)

@@ -34,6 +34,7 @@ def permutations_of_8() -> Any:
 FT42 = ["dmodk", "smodk", "osrm2", "wsr", "hash:seed=2", "shortest", "omrmn", "kpath:2", "1/2*dmodk+1/2*smodk"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [*FT42, "1/3*hash:seed=5+2/3*osrm2", "table 3", "table 4", "shares 3"])
 def test_all_permutations_of_ft_4_2(name: str) -> None:
     spec = "fattree:4,2"
@@ -65,6 +66,7 @@ TRAFFIC_CASES = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("spec", "names"), TRAFFIC_CASES)
 def test_any_traffic(spec: str, names: list[str]) -> None:
     """Base load and optimum (Theorem 1, Corollary 1); PERF is at least 1 and at most the oblivious ratio."""
@@ -119,6 +121,7 @@ def test_linear_algebra() -> None:
         assert obliv.ratio(named).ratio == obliv.ratio(F(1, 2) * a + F(1, 2) * b).ratio
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("spec", "name"),
     [
@@ -173,6 +176,7 @@ def flows(spec: str, topology: Any) -> tuple[nx.DiGraph, int]:
     return graph, len(rows)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", ["fattree:4,3", "eft2:8,6", "fattree:6,2", "fattree:4,4"])
 def test_job_patterns(spec: str) -> None:
     topology = tree(spec)

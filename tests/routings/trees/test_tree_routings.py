@@ -148,6 +148,7 @@ def test_a_fat_tree_by_another_name() -> None:
 # WSR.
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("spec", "same"),
     [
@@ -219,6 +220,7 @@ def test_covers_are_optimal(m: int) -> None:
     assert result.optimal
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("k", [*range(2, 37), 64, 65])
 def test_every_root_has_few_sources_and_destinations(k: int) -> None:
     """Counted pair by pair, for every number of LIDs."""
@@ -375,6 +377,7 @@ def test_narrow_levels_above_all_hosts() -> None:
     assert obliv.ratio(obliv.routing("dmodk", obliv.topology("xgft:2;4,1;1,4"))).ratio == 1
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("tree", ["fattree:4,2", "fattree:4,3", "eft2:8,3", "xgft:2;3,4;2,3", "xgft:3;2,1,3;1,2,2"])
 @pytest.mark.parametrize("word", ["dmodk", "hash:seed=3", "omrmn", "kpath:2,select=random", "1/3*dmodk+2/3*omrmn"])
 def test_path_lengths_are_those_of_the_paths(tree: str, word: str) -> None:

@@ -56,6 +56,16 @@ def test_the_figures_follow_the_routing_and_what_is_removed(page: Any) -> None:
     page.locator('[aria-label^="channel 14,"]').click(force=True)
     page.click("#cuts button:has-text('Remove link')")
     page.locator("#rows tr:first-child td:has-text('link ')").wait_for()
+    spec = page.locator("#commands dd code").first.inner_text().split()[2]
+    assert re.fullmatch(r"damaged:mesh:4x4,\d+-\d+", spec)
+    assert figure(page, "worst", "channel load") == dict(obliv.worst_case(spec, "ecmp").summary())["channel load"]
+
+
+@pytest.mark.nightly
+def test_the_figures_follow_links_and_nodes_removed_and_restored(page: Any) -> None:
+    page.locator('[aria-label^="channel 14,"]').click(force=True)
+    page.click("#cuts button:has-text('Remove link')")
+    page.locator("#rows tr:first-child td:has-text('link ')").wait_for()
     page.click("#breaking")
     page.locator(".on-nodes circle").nth(5).click(force=True)
     page.locator('#rows tr:first-child td:has-text("node (1,1)")').wait_for()
@@ -124,8 +134,9 @@ def test_names_are_text_and_files_must_be_named(page: Any, address: str) -> None
     assert page.locator("img, main script").count() == 0
 
 
-@pytest.mark.parametrize("width", [375, pytest.param(1200, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("theme", ["dark", pytest.param("light", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("width", [375, 1200])
+@pytest.mark.parametrize("theme", ["dark", "light"])
 def test_widths_and_themes(width: int, theme: str, address: str, opened: Any) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     page = opened(

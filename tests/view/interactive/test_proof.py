@@ -235,6 +235,7 @@ LIES: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("lie", LIES)
 def test_lies_are_refused_with_a_reason(lie: str) -> None:
     payload = made(obliv.routing("romm", obliv.mesh(3, 3)))[0]

@@ -141,6 +141,7 @@ def test_everything_with_the_keyboard_alone(small: Path, visit: Any) -> None:
     assert page.evaluate(f"{focused}.textContent") == "o1turn"  # back where it was
 
 
+@pytest.mark.nightly
 def test_dark_by_the_system_and_by_choice(small: Path, visit: Any) -> None:
     color = "getComputedStyle(document.body).backgroundColor"
     fill = "getComputedStyle(document.querySelector('#bars svg text')).fill"
@@ -173,7 +174,8 @@ def test_no_overflow_on_a_phone(small: Path, visit: Any, width: int) -> None:
     assert min(sizes) >= 12
 
 
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_accessibility(small: Path, visit: Any, scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = visit(small, color_scheme=scheme).page
