@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
+from math import floor
 from typing import Any
 
 import numpy as np
@@ -191,8 +192,7 @@ class Bounds:
         self._paid = {c: self._mask(terminals) for c, terminals in prices.items()}
         self._most = np.array([self.least(c, routes.crossing(c)) for c in range(topology.channels)], np.int64)
         self._speed = [topology.bandwidth_of(c) for c in range(topology.channels)]
-        self._order = np.argsort(-self._most, kind="stable")
-        self._slow = min(self._speed, default=Fraction(1))
+        self._caps: dict[Fraction, Array] = {}
 
     def packets(self, after: After, channel: int, image: Array) -> int:
         """Return how many packets of a permutation cross a channel after a failure."""
@@ -232,30 +232,31 @@ class Bounds:
 
     def unsettled(self, after: After, load: Fraction) -> list[int]:
         """Return the channels that prices before a failure, with what came to channels, do not keep within a load."""
-        found = set()
-        for c in self._order.tolist():
-            if self._most[c] <= load * self._slow:
-                break
-            if self._most[c] > load * self._speed[c] and not after.gone[c]:
-                found.add(c)
-        for c, extra in self._extra(after).items():
-            if self._most[c] + extra > load * self._speed[c]:
-                found.add(c)
-        return sorted(found)
+        most = self._most + self._extra(after) if len(after.moved) else self._most
+        found: list[int] = np.flatnonzero((most > self._cap(load)) & ~after.gone).tolist()
+        return found
 
-    def _extra(self, after: After) -> dict[int, int]:
-        """Return how many packets more the pairs that came to channels can send over them."""
+    def _cap(self, load: Fraction) -> Array:
+        """Return the packets by which each channel has a load."""
+        if load not in self._caps:
+            caps = {speed: floor(load * speed) for speed in set(self._speed)}
+            self._caps[load] = np.array([caps[speed] for speed in self._speed], np.int64)
+        return self._caps[load]
+
+    def _extra(self, after: After) -> Array:
+        """Return how many packets more the pairs that came to each channel can send over it."""
         routes = self.routes
         which, hop = np.nonzero((after.routes >= 0) & after.arrives[:, None])
-        if not len(which):
-            return {}
         channel, pair = after.routes[which, hop], after.moved[which]
         old = (routes.routes[pair] == channel[:, None]).any(axis=1)
         channel, pair = channel[~old], pair[~old]
-        first = np.flatnonzero(np.diff(np.sort(channel), prepend=-1))
-        order = np.argsort(channel, kind="stable")
-        parts = np.split(pair[order], first[1:])
-        return {int(channel[order[at]]): routes.cover(part) for at, part in zip(first.tolist(), parts, strict=True)}
+        r, d = np.divmod(pair, routes.terminals)
+        rows = np.unique(channel * len(routes.size) + r)
+        columns = np.unique(channel * routes.terminals + d)
+        by_row, by_column = np.zeros(len(self._most), np.int64), np.zeros(len(self._most), np.int64)
+        np.add.at(by_row, rows // len(routes.size), routes.size[rows % len(routes.size)])
+        np.add.at(by_column, columns // routes.terminals, 1)
+        return np.minimum(by_row, by_column)
 
     def least(self, channel: int, crossing: Array) -> int:
         """Return the smallest bound of a channel that a simple cover, or its prices before a failure, give."""

@@ -33,7 +33,7 @@ def refilled(hops: NextHops, gone: Array, lost: Array) -> dict[int, Array]:
         wanted = np.flatnonzero(hops.channel[node] == channel)
         wanted = wanted[hops.routes(np.full(len(wanted), node), wanted, nothing)[1]]
         first, last = topology.first_channel[node : node + 2].tolist()
-        ways = np.array([_lengths(hops, c, wanted, gone) for c in range(first, last)]).reshape(last - first, -1)
+        ways = _lengths(hops, np.arange(first, last), wanted, gone)
         in_use = row[row >= 0]
         uses = np.bincount(in_use[~gone[in_use]] - first, minlength=last - first)
         for at, terminal in enumerate(wanted.tolist()):
@@ -45,13 +45,15 @@ def refilled(hops: NextHops, gone: Array, lost: Array) -> dict[int, Array]:
     return rows
 
 
-def _lengths(hops: NextHops, channel: int, wanted: Array, gone: Array) -> Array:
-    """Return the number of channels of the ways to terminals that begin with a channel, 0 where none leads there."""
+def _lengths(hops: NextHops, channels: Array, wanted: Array, gone: Array) -> Array:
+    """Return the number of channels of the ways to terminals that begin with channels, 0 where none leads there."""
     topology = hops.topology
-    head = int(topology.head[channel])
-    if gone[channel]:
-        return np.zeros(len(wanted), np.int64)
-    if topology.number_of[head] >= 0:
-        return np.asarray(topology.terminals[wanted] == head, np.int64)
-    routes, arrived = hops.routes(np.full(len(wanted), head), wanted, gone)
-    return np.where(arrived, 1 + (routes >= 0).sum(axis=1), 0)
+    channel, terminal = np.repeat(channels, len(wanted)), np.tile(wanted, len(channels))
+    head = topology.head[channel].astype(np.int64)
+    there = head == topology.terminals[terminal]
+    inner = np.flatnonzero(topology.number_of[head] < 0)
+    routes, arrived = hops.routes(head[inner], terminal[inner], gone)
+    length = there.astype(np.int64)
+    length[inner] = np.where(arrived, 1 + (routes >= 0).sum(axis=1), 0)
+    length[gone[channel]] = 0
+    return np.reshape(length, (len(channels), len(wanted)))

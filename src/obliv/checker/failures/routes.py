@@ -6,6 +6,8 @@ Pair leaf · terminals + terminal stands for all packets from the terminals at a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -127,23 +129,50 @@ class Routes:
 
     def has_credit_loop(self, after: After | None = None) -> bool:
         """Return whether channels between switches, each used right after the one before, form a cycle."""
-        from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
         topology, routes = self.hops.topology, self.routes[self.weight > 0]
         if after is not None:
+            if self.layer is not None and self._rise(after.routes, self.layer):
+                return False
             routes = np.full((len(self.weight), max(self.routes.shape[1], after.routes.shape[1])), -1, np.int64)
             routes[:, : self.routes.shape[1]] = self.routes
             routes[after.moved] = -1
             routes[after.moved, : after.routes.shape[1]] = after.routes
             routes = routes[self.weight > 0]
+        count, _ = connected_components(self._graph(routes), directed=True, connection="strong")
+        return bool(count < topology.channels)
+
+    @cached_property
+    def layer(self) -> Array | None:
+        """A number of every channel that rises along all routes before a failure; None where there is no such one."""
+        if self.has_credit_loop():
+            return None
+        graph = self._graph(self.routes[self.weight > 0]).tocoo()
+        layer = np.zeros(self.hops.topology.channels, np.int64)
+        while not (layer[graph.row] < layer[graph.col]).all():
+            np.maximum.at(layer, graph.col, layer[graph.row] + 1)
+        return layer
+
+    def _rise(self, routes: Array, layer: Array) -> bool:
+        """Return whether numbers rise along routes between switches."""
+        before, behind = self._dependencies(routes)
+        return bool((layer[before] < layer[behind]).all())
+
+    def _dependencies(self, routes: Array) -> tuple[Array, Array]:
+        """Return channels between switches that routes use, and the ones right behind them."""
+        topology = self.hops.topology
         inner = (topology.number_of[topology.head[routes]] < 0) & (routes >= 0)
         both = inner[:, :-1] & inner[:, 1:]
-        before, behind = routes[:, :-1][both], routes[:, 1:][both]
-        shape = (topology.channels, topology.channels)
-        graph = coo_array((np.ones(len(before), np.int8), (before, behind)), shape=shape).tocsr()
-        count, _ = connected_components(graph, directed=True, connection="strong")
-        return bool(count < topology.channels)
+        return routes[:, :-1][both], routes[:, 1:][both]
+
+    def _graph(self, routes: Array) -> Any:
+        from scipy.sparse import csr_array
+
+        channels = self.hops.topology.channels
+        before, behind = self._dependencies(routes)
+        before, behind = np.divmod(np.unique(before * channels + behind), channels)
+        return csr_array((np.ones(len(before), np.int8), (before, behind)), shape=(channels, channels))
 
 
 def routes_of(hops: NextHops) -> Routes:
