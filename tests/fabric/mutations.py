@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from tests.fabric import spelled
 from tests.fabric.adaptive.by_choices import random_groups
+from tests.fabric.adaptive.spelled_info import info_text
 from tests.fabric.lanes import spelled_lanes
 
 from obliv.errors import OblivError
 from obliv.fabric.adaptive.choices import packed, traced
+from obliv.fabric.files.ar_info import read_ar_info
 from obliv.fabric.files.far import read_groups
 from obliv.fabric.files.far_text import write_groups
 from obliv.fabric.files.opensm_subnet import read_guid2lid
@@ -62,13 +64,14 @@ LANE_PARSERS = {
     "LID LID SL": ("plain",),
     "smpquery portinfo": ("portinfo",),
     "smpquery vlarb": ("vlarb",),
+    "AR_INFO": ("ar info",),
 }
 #: The readers of lanes, by parser.
 LANES: dict[str, Callable[[Path, Fabric], Any]] = dict.fromkeys(
     ("opensm-sl2vl.dump", "slvl", "smpquery sl2vl", "saquery SL2VL"), read_sl2vl
 )
 LANES |= dict.fromkeys(("opensm-path-records", "psl", "saquery PR", "LID LID SL"), read_levels)
-LANES |= {"smpquery portinfo": read_oper_vls, "smpquery vlarb": read_arbitration}
+LANES |= {"smpquery portinfo": read_oper_vls, "smpquery vlarb": read_arbitration, "AR_INFO": read_ar_info}
 _A_FABRIC = 50  # damaged files that are made of one
 WORDS = [
     b'"',
@@ -117,6 +120,7 @@ WORDS += [
     b",",
     b"\x1b[2J",
 ]
+WORDS += [b"START_AR_INFO\n", b"END_AR_INFO\n", b"NodeGUID,", b"by_sl_en,"]
 WORDS += [b"Groups Definition:\n", b"PLFT_NUM: 1, top: 0x", b"LFT Definition:\n", b"5,6,", b" Free 1\n", b"Switch 0x"]
 
 
@@ -130,6 +134,7 @@ def lane_files(rng: np.random.Generator, fabric: Fabric) -> dict[str, bytes]:
     texts["saquery levels"] = spelled_lanes.saquery_pr(fabric, pairs)
     texts["portinfo"] = spelled_lanes.port_infos(fabric, rng)
     texts["vlarb"] = spelled_lanes.arbitrations(fabric, rng)
+    texts["ar info"] = info_text(fabric, f"{rng.integers(1 << 16):#x}", *rng.integers(0, 2, 2).tolist())
     return {name: text.encode() for name, text in texts.items()}
 
 
