@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from time import perf_counter
+from typing import Any
 
+from obliv._util.codec import digest_of
 from obliv._util.progress import Progress, silent
 from obliv._util.text import printable
 from obliv.analysis.deadlocks.search import deadlock
@@ -22,7 +24,14 @@ __all__ = ["failures"]
 
 
 @by_specs
-def failures(x: Subject, *, of: str = "links", fail: Sequence[str] = (), progress: Progress | None = None) -> Failures:
+def failures(
+    x: Subject,
+    *,
+    of: str = "links",
+    fail: Sequence[str] = (),
+    certificate: bool = False,
+    progress: Progress | None = None,
+) -> Failures:
     """Return the exact worst case after each failure of a link or a node, the most harmful first.
 
     Parameters
@@ -34,6 +43,8 @@ def failures(x: Subject, *, of: str = "links", fail: Sequence[str] = (), progres
         What fails: each link, that is a channel with its opposite, or each node.
     fail : sequence of str, optional
         What fails together instead, as in the specs of :func:`obliv.topologies.damaged.damaged`: ``0-1`` or ``3``.
+    certificate : bool
+        Whether to keep what proves the figures: a claim about the worst case of every network that is left.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -66,19 +77,28 @@ def failures(x: Subject, *, of: str = "links", fail: Sequence[str] = (), progres
         raise InputError(f"--of {printable(of[:40])!r}: choose links or nodes")
     base = routing.topology
     sets = [tuple(fail)] if fail else [(text,) for text in _texts(base, of)]
-    load, channel = _worst(routing)
+    load, channel, claim = _worst(routing, certificate)
     before = FailureState(load, channel, _missing(routing), not deadlock(routing, "none").acyclic)
     served = _served(routing)
-    rows = []
+    rows, claims = [], []
     for done, failed in enumerate(sets):
         step("failures", done / len(sets))
-        rows.append(_after(base, routing.spec, failed, served))
+        row, proof = _after(base, routing.spec, failed, served, certificate)
+        rows.append(row)
+        claims.append(proof)
+    order = sorted(range(len(rows)), key=lambda f: rows[f].rank, reverse=True)
+    proofs = {
+        "failed": [list(sets[f]) for f in order],
+        "claims": [claim, *(claims[f] for f in order)],
+        "sources": dict((*base.sources, *routing.sources)),
+    }
     return Failures(
         **identity(routing, began),
         of="given" if fail else of,
         repair=routing.spec,
         before=before,
-        failures=tuple(sorted(rows, key=lambda row: row.rank, reverse=True)),
+        failures=tuple(rows[f] for f in order),
+        certificate=proofs if certificate else None,
         subject=routing,
     )
 
@@ -90,21 +110,24 @@ def _texts(base: Topology, of: str) -> list[str]:
     return [link_text(base, c) for c in range(base.channels) if min(link_of(base, c)) == c]
 
 
-def _after(base: Topology, spec: str, failed: tuple[str, ...], served: int) -> FailureRow:
-    """Return what is left after a failure."""
+def _after(
+    base: Topology, spec: str, failed: tuple[str, ...], served: int, certificate: bool
+) -> tuple[FailureRow, dict[str, Any] | None]:
+    """Return what is left after a failure, and the claim that proves it."""
     name = ", ".join(failure_name(base, text) for text in failed)
     try:
         left = without(base, failed, "largest")
     except TopologyError as error:
         if "no terminal is left" in str(error):
-            return FailureRow(name, served, Fraction(0), "", False)
+            return FailureRow(name, served, Fraction(0), "", False), None
         raise
     try:
         routing = routing_of(spec, left)
     except (RoutingError, SpecError) as error:
         raise RoutingError(f"{base.spec} without {name}: {error}") from None
-    load, channel = _worst(routing)
-    return FailureRow(name, max(0, served - _served(routing)), load, channel, not deadlock(routing, "none").acyclic)
+    load, channel, claim = _worst(routing, certificate)
+    lost = max(0, served - _served(routing))
+    return FailureRow(name, lost, load, channel, not deadlock(routing, "none").acyclic), claim
 
 
 def _missing(routing: Routing) -> int:
@@ -117,9 +140,14 @@ def _served(routing: Routing) -> int:
     return ends * (ends - 1) - _missing(routing)
 
 
-def _worst(routing: Routing) -> tuple[Fraction, str]:
-    """Return the worst channel load, and the name of a channel that has it."""
-    result = worst_case(routing)
+def _worst(routing: Routing, certificate: bool) -> tuple[Fraction, str, dict[str, Any] | None]:
+    """Return the worst channel load, the name of a channel that has it, and the claim that proves it."""
+    result = worst_case(routing, certificate=certificate)
+    claim = None
+    if result.certificate is not None:
+        claim = result.to_dict()
+        del claim["provenance"]
+        claim["certificate"]["digest"] = digest_of(claim)
     if result.channel is None or not isinstance(result.channel_load, Fraction):
-        return Fraction(0), ""
-    return result.channel_load, routing.topology.channel_name(result.channel.id)
+        return Fraction(0), "", claim
+    return result.channel_load, routing.topology.channel_name(result.channel.id), claim

@@ -22,3 +22,7 @@ class TimeLimit:
         """Raise OutOfTimeError if the moment has passed."""
         if time.perf_counter() > self.end:
             raise OutOfTimeError
+
+    def remaining(self) -> float:
+        """Return the seconds that are left, at least 0."""
+        return max(0.0, self.end - time.perf_counter())

@@ -278,11 +278,15 @@ def _check_failures(subject: _Subject, options: _Options) -> Verification:
     """Check what failures do to forwarding tables."""
     from obliv.checker.claims import MalformedError
     from obliv.checker.failures.check import check_failures
+    from obliv.checker.failures.rerouted import check_rerouted
+    from obliv.routings.make import routing as routing_of
 
     if not _certificate(subject):
         raise FileError("is not a complete claim: it contains no certificate", subject.path)
     network, routing, _ = _analyzed(subject, options)
     try:
+        if "claims" in _certificate(subject):
+            return check_rerouted(subject.content, network, routing, routing_of, options.budget, options.progress)
         return check_failures(subject.content, network, routing, options.budget, options.progress)
     except MalformedError as error:
         raise FileError(f"is not a complete claim: {error}", subject.path) from None

@@ -30,7 +30,7 @@ def failures(
     """Find the worst case after each single failure, worst ones first.
 
     A link is a channel with its opposite. The routing routes what is left anew: ecmp, shortest, updown. Failures are
-    ranked by deadlocks, then lost pairs, then the worst load.
+    ranked by deadlocks, then lost pairs, then the worst load. --output saves a certificate of all figures too.
 
     Example: obliv failures torus:5x5 ecmp
 
@@ -42,6 +42,8 @@ def failures(
     routing = specs.read(answer.output, plot)
     with answer.best_so_far():
         with progress() as step:
-            result = after_failures(routing, of=of, fail=fail or (), progress=step)
+            result = after_failures(
+                routing, of=of, fail=fail or (), certificate=answer.output is not None, progress=step
+            )
         looks.save(result.plot, plot)
-        answer.show(result)
+        answer.show(result, hide=("certificate",))

@@ -1,0 +1,233 @@
+"""The check of failures after which a routing routes what is left anew: a claim about the worst case of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from obliv._util.codec import digest_of
+from obliv._util.progress import Progress
+from obliv._util.text import plural
+from obliv.checker.claims import Claim, MalformedError, read_claim
+from obliv.checker.report import Report
+from obliv.checker.time_limit import OutOfTimeError, TimeLimit
+from obliv.checker.worst_case import check_sources, check_worst_case
+from obliv.errors import OblivError, TopologyError
+from obliv.results import Failures, Verification
+from obliv.results.fabric.failures import FailureRow
+from obliv.routings.base import Routing
+from obliv.routings.hops import HopRouting
+from obliv.topologies.base import Topology
+from obliv.topologies.damaged import failure_name, link_of, link_text, node_text, without
+
+__all__ = ["check_rerouted"]
+
+_KEYS = {"failed", "claims", "sources", "digest"}
+Build = Callable[[str, Topology], Routing]
+
+
+def check_rerouted(
+    content: dict[str, Any], topology: Topology, routing: Routing, build: Build, budget: float, progress: Progress
+) -> Verification:
+    """Check a claim about failures after which a routing is made again by its spec.
+
+    Parameters
+    ----------
+    content : dict
+        Of the saved claim.
+    topology : Topology
+    routing : Routing
+        Before a failure.
+    build : callable
+        Makes a routing from its spec and a network.
+    budget : float
+        Time limit in seconds.
+    progress : callable
+        Called with what is being done and the share that is done.
+
+    Raises
+    ------
+    MalformedError
+        If a part is missing or malformed.
+    """
+    report = Report()
+    figures, failed, claims = _read(content)
+    certificate = content["certificate"]
+    report.note_digest(certificate["digest"] == digest_of(content))
+    check_sources(report, certificate["sources"], topology, routing)
+    if report.holds and _check_form(report, figures, failed, topology, routing):
+        limit = TimeLimit(report.began + budget)
+        _check_rows(report, figures, failed, claims, topology, routing, build, limit, progress)
+    count = "what is given" if figures.of == "given" else f"one of {len(figures.failures)} {figures.of}"
+    statement = f"no failure of {count} lets admissible traffic load a channel by more than {figures.worst_load}"
+    return report.verification(
+        f"{statement}; their ranking is right", figures.topology, figures.routing, topology.sources
+    )
+
+
+def _read(content: dict[str, Any]) -> tuple[Failures, list[tuple[str, ...]], list[Any]]:
+    """Return the figures of a claim, what fails in each row, and the claims, that before a failure first."""
+    certificate = content["certificate"]
+    if certificate.keys() != _KEYS or not isinstance(certificate["sources"], dict):
+        raise MalformedError("a certificate of failures has the parts " + ", ".join(sorted(_KEYS)))
+    failed, claims = certificate["failed"], certificate["claims"]
+    try:
+        figures = Failures.from_dict(content)
+    except ValueError as error:
+        raise MalformedError(str(error)) from None
+    rows = len(figures.failures)
+    if not isinstance(failed, list) or not isinstance(claims, list) or (len(failed), len(claims)) != (rows, rows + 1):
+        raise MalformedError("failed and claims need an entry for every row")
+    if not all(isinstance(texts, list) and all(isinstance(text, str) for text in texts) for texts in failed):
+        raise MalformedError("failed must be lists of names")
+    return figures, [tuple(texts) for texts in failed], claims
+
+
+def _check_form(
+    report: Report, figures: Failures, failed: list[tuple[str, ...]], topology: Topology, routing: Routing
+) -> bool:
+    """Check that the rows are all failures of their kind, once each, under their names and in their order."""
+    rows, problem = figures.failures, ""
+    wanted: set[tuple[str, ...]]
+    if figures.of == "links":
+        wanted = {(link_text(topology, c),) for c in range(topology.channels) if min(link_of(topology, c)) == c}
+    elif figures.of == "nodes":
+        wanted = {(node_text(topology, node),) for node in range(topology.nodes)}
+    elif figures.of == "given" and len(failed) == 1:
+        wanted = set(failed)
+    else:
+        raise MalformedError(f"of {figures.of[:40]!r} is not links, nodes or given")
+    if figures.repair != routing.spec:
+        problem = f"routes after a failure are by {figures.repair[:40]!r}, not by {routing.spec}"
+    elif set(failed) != wanted or len(failed) != len(wanted):
+        missing = len(wanted - set(failed))
+        problem = f"{missing} {figures.of} are missing" if missing else "a failure is listed twice"
+    elif any(one.rank < two.rank for one, two in pairwise(rows)):
+        problem = "the rows are not in the order of their ranks"
+    elif any(row.alike != 1 for row in rows):
+        problem = "a row stands for several failures"
+    else:
+        for row, texts in zip(rows, failed, strict=True):
+            if row.failed != ", ".join(failure_name(topology, text) for text in texts):
+                problem = f"{row.failed[:80]!r} is not the name of what fails"
+    return report.note("form", not problem, problem or f"all {plural(len(rows), 'failure')}, once each, by rank")
+
+
+def _check_rows(
+    report: Report,
+    figures: Failures,
+    failed: list[tuple[str, ...]],
+    claims: list[Any],
+    topology: Topology,
+    routing: Routing,
+    build: Build,
+    limit: TimeLimit,
+    progress: Progress,
+) -> None:
+    """Check the figures of every row, that of the network before a failure first."""
+    before = figures.before
+    first = FailureRow("before", 0, before.channel_load, before.channel, before.deadlock)
+    served = _served(routing)
+    problem = "" if before.missing == _pairs(topology) - served else "before: another number of missing pairs"
+    for number, row in enumerate((first, *figures.failures)):
+        progress("failures", number / (len(figures.failures) + 1))
+        try:
+            limit.check()
+            here = topology if not number else without(topology, failed[number - 1], "largest")
+            left = routing if not number else build(routing.spec, here)
+            problem = problem or _problem(row, claims[number], here, left, served, limit)
+        except OutOfTimeError:
+            report.note("failures", None, f"time limit reached after {number} of {len(claims)} networks: --budget")
+            return
+        except TopologyError as error:
+            if "no terminal is left" not in str(error):
+                raise
+            nothing = row.pairs_lost == served and row.channel_load == 0 and row.deadlock is False
+            problem = problem or ("" if nothing else f"{row.failed}: no terminal is left")
+        except OblivError as error:
+            problem = problem or f"{row.failed}: {error}"
+    text = f"the worst case of {plural(len(claims), 'network')} is proved, lost pairs and deadlocks are found again"
+    report.note("failures", not problem, problem or text)
+
+
+def _problem(row: FailureRow, content: Any, here: Topology, routing: Routing, served: int, limit: TimeLimit) -> str:
+    """Return what is wrong with a row; "" for nothing."""
+    if row.pairs_lost != max(0, served - _served(routing)):
+        return f"{row.failed}: {max(0, served - _served(routing))} pairs are lost, claimed {row.pairs_lost}"
+    if row.deadlock is not _deadlocks(routing):
+        return f"{row.failed}: a deadlock is claimed to be {row.deadlock}"
+    if content is None and not here.channels:
+        return "" if row.channel_load == 0 and not row.channel else f"{row.failed}: no channel is left"
+    if not isinstance(content, dict):
+        raise MalformedError("a claim is not an object")
+    claim: Claim = read_claim(content)
+    same = (claim.kind, claim.topology, claim.routing) == ("worst", here.spec, routing.spec)
+    if not same or claim.channel_load != row.channel_load:
+        return f"{row.failed}: the claim is about another network, routing or load"
+    if row.channel != here.channel_name(int(claim.channel["id"])):
+        return f"{row.failed}: channel {claim.channel['id']} is not {row.channel[:80]!r}"
+    rest = limit.remaining()
+    checked = check_worst_case(claim, here, routing, False, rest, lambda what, share: None)
+    wrong = next((step for step in checked.checks if step.ok is not True), None)
+    return "" if wrong is None else f"{row.failed}: {wrong.check}: {wrong.detail}"
+
+
+def _pairs(topology: Topology) -> int:
+    return len(topology.terminals) * (len(topology.terminals) - 1)
+
+
+def _served(routing: Routing) -> int:
+    """Return the number of ordered pairs of terminals whose packets arrive."""
+    return _pairs(routing.topology) - (int(routing.skipped) if routing.partial else 0)
+
+
+def _deadlocks(routing: Routing) -> bool:
+    """Return whether channels, each used right after the one before, form a cycle."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    channels = routing.topology.channels
+    edges = _after_hops(routing) if isinstance(routing, HopRouting) else _after_paths(routing)
+    if not edges:
+        return False
+    tail, head = np.array(sorted(edges)).T
+    graph = csr_array((np.ones(len(tail), np.int8), (tail, head)), shape=(channels, channels))
+    count, _ = connected_components(graph, directed=True, connection="strong")
+    return bool(count < channels)
+
+
+def _after_hops(routing: HopRouting) -> set[tuple[int, int]]:
+    """Return which channels follow which, by next hops from every terminal to every other."""
+    topology, edges = routing.topology, set[tuple[int, int]]()
+    terminals = topology.terminals.tolist()
+    for goal in terminals:
+        waiting, seen = [source for source in terminals if source != goal], set(terminals)
+        onward: dict[int, list[int]] = {}
+        while waiting:
+            node = waiting.pop()
+            hops = [hop[0] if isinstance(hop, tuple) else hop for hop in routing.next_hops(node, goal)]
+            onward[node] = [int(c) for c in hops]
+            for head in (int(topology.head[c]) for c in onward[node]):
+                if head not in seen and head != goal:
+                    seen.add(head)
+                    waiting.append(head)
+        for channels in onward.values():
+            for c in channels:
+                edges.update((c, later) for later in onward.get(int(topology.head[c]), ()))
+    return edges
+
+
+def _after_paths(routing: Routing) -> set[tuple[int, int]]:
+    """Return which channels follow which, by the paths of every pair."""
+    edges: set[tuple[int, int]] = set()
+    terminals = routing.topology.terminals.tolist()
+    for source in terminals:
+        for goal in terminals:
+            for path, share in routing.paths(source, goal):
+                if share != Fraction(0):
+                    edges.update(pairwise(int(c) for c in path))
+    return edges
