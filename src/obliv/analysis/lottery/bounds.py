@@ -57,14 +57,14 @@ class CertifiedBounds:
     def __init__(self, crossings: Crossings, flows: int) -> None:
         self._on, self._flows = crossings, flows
         draws = crossings.draws
-        law_of: dict[tuple[tuple[int, int, float], ...], Law] = {}
+        law_of: dict[tuple[tuple[int, int, int, int], ...], Law] = {}
         self.laws: list[Law] = []
         for types, ways in zip(crossings.types, crossings.ways, strict=True):
             counts: dict[tuple[int, int], int] = defaultdict(int)
             keys = zip(draws.weight[types].tolist(), ways.tolist(), strict=True)
             for key, pairs in zip(keys, draws.pairs[types].tolist(), strict=True):
                 counts[key] += pairs * flows
-            parts = tuple((weight, n, way / draws.total) for (weight, way), n in sorted(counts.items()))
+            parts = tuple((weight, n, way, draws.total - way) for (weight, way), n in sorted(counts.items()))
             if parts not in law_of:
                 law_of[parts] = Law(weighted_sum(parts))
             self.laws.append(law_of[parts])
@@ -92,7 +92,7 @@ class CertifiedBounds:
             high *= min(1.0, one) ** plane.count * MOST
         if self._on.laminar:
             low = max(low, self._with_losses(order, over, fits, most, known))
-        return max(0.0, min(low, high)), min(1.0, high)
+        return max(0.0, min(low, high)) * LEAST, min(1.0, high * MOST)
 
     def excess(self, most: Array, unit: list[Fraction]) -> Fraction:
         """Return a bound on the mean of what channels have above `most` units, the load of a unit given by group."""
@@ -211,10 +211,11 @@ class CertifiedBounds:
     def _joint(self, g: int, h: int, nested: bool, most: Array, known: _Known) -> tuple[float, float]:
         """Return bounds on the probability that a channel of each of two groups is overloaded."""
         on = self._on
-        g, h = (g, h) if on.share(g) >= on.share(h) else (h, g)  # the smaller share last
+        g, h = (g, h) if on.ways[g][0] >= on.ways[h][0] else (h, g)  # the smaller share last
         shared = on.shared[min(g, h), max(g, h)] * self._flows
         own = self._pairs[g] * self._flows - shared, self._pairs[h] * self._flows - shared
-        key = (shared, *own, on.share(g), on.share(h), nested, int(most[g]), int(most[h]))
+        limit = int(most[g]) // self._weight, int(most[h]) // self._weight
+        key = (shared, *own, int(on.ways[g][0]), int(on.ways[h][0]), nested, *limit)
         if key not in known:
             known[key] = self._overloaded(*key)
         return known[key]
@@ -223,12 +224,17 @@ class CertifiedBounds:
     def _pairs(self) -> list[int]:
         return [int(self._on.draws.pairs[types].sum()) for types in self._on.types]
 
+    @cached_property
+    def _weight(self) -> int:
+        """The units of a flow of a laminar network."""
+        return int(self._on.draws.weight[0])
+
     def _overloaded(
-        self, shared: int, own: int, other: int, p: float, q: float, nested: bool, most: int, limit: int
+        self, shared: int, own: int, other: int, p: int, q: int, nested: bool, most: int, limit: int
     ) -> tuple[float, float]:
         key = (shared, p, q, nested)
         if key not in self._shared_laws:
-            self._shared_laws[key] = _both(*key)
+            self._shared_laws[key] = _both(shared, self._on.draws.total, p, q, nested)
         law, rest = self._shared_laws[key]
         first = tail_at(self._tail(own, p), most + 1 - np.arange(law.shape[0]))
         second = tail_at(self._tail(other, q), limit + 1 - np.arange(law.shape[1]))
@@ -236,20 +242,20 @@ class CertifiedBounds:
         return max(0.0, value * LEAST - TINY), min(1.0, value * MOST + rest + TINY)
 
     @cached_property
-    def _shared_laws(self) -> dict[tuple[int, float, float, bool], tuple[FloatArray, float]]:
+    def _shared_laws(self) -> dict[tuple[int, int, int, bool], tuple[FloatArray, float]]:
         return {}
 
     @cached_property
-    def _tails(self) -> dict[tuple[int, float], Array]:
+    def _tails(self) -> dict[tuple[int, int], Array]:
         return {}
 
-    def _tail(self, n: int, q: float) -> Array:
-        if (n, q) not in self._tails:
-            self._tails[n, q] = Law(binomial(n, q)).tail
-        return self._tails[n, q]
+    def _tail(self, n: int, ways: int) -> Array:
+        if (n, ways) not in self._tails:
+            self._tails[n, ways] = Law(binomial(n, ways, self._on.draws.total - ways)).tail
+        return self._tails[n, ways]
 
 
-_Known = dict[tuple[int, int, int, float, float, bool, int, int], tuple[float, float]]
+_Known = dict[tuple[int, int, int, int, int, bool, int, int], tuple[float, float]]
 
 
 @dataclass(eq=False)
@@ -271,21 +277,21 @@ def _after(order: Array, fits: FloatArray, sizes: Array) -> tuple[FloatArray, fl
     return after * MOST, float(np.prod(fits**sizes))
 
 
-def _both(n: int, p: float, q: float, nested: bool) -> tuple[FloatArray, float]:
+def _both(n: int, total: int, p: int, q: int, nested: bool) -> tuple[FloatArray, float]:
     """Return the law of how many of n flows cross each of two channels, and a bound on the part that is cut off.
 
-    A flow crosses the first one with probability p and the other one with probability q ≤ p: only if it crosses the
-    first one where they are nested, only if it does not otherwise.
+    A flow crosses the first one in p ways of `total` and the other one in q ≤ p: only if it crosses the first one where
+    they are nested, only if it does not otherwise.
     """
-    first = _short(binomial(n, p))
+    first = _short(binomial(n, p, total - p))
     rows = []
     for count in range(len(first)):
-        share = min(1.0, q / p) if nested else q / (1 - p)
-        rows.append(_short(binomial(count if nested else n - count, share)))
-    law = np.zeros((len(first), max(len(row) for row in rows)))
+        law = binomial(count, q, p - q) if nested else binomial(n - count, q, total - p - q)
+        rows.append(_short(law))
+    both = np.zeros((len(first), max(len(row) for row in rows)))
     for count, row in enumerate(rows):
-        law[count, : len(row)] = row * first[count]
-    return law, 2 * _KEPT
+        both[count, : len(row)] = row * first[count]
+    return both, 2 * _KEPT
 
 
 def _short(law: FloatArray) -> FloatArray:

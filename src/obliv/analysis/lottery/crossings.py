@@ -63,10 +63,6 @@ class Crossings:
         """A channel of each group."""
         return self.channel[np.unique(self.group, return_index=True)[1]]
 
-    def share(self, group: int) -> float:
-        """Return the probability that a flow crosses a channel of a group of a laminar network."""
-        return float(self.ways[group][0]) / self.draws.total
-
     @cached_property
     def shared(self) -> dict[tuple[int, int], int]:
         """The pairs of terminals whose flows may cross channels of two groups, where there are some; first ≤ second."""

@@ -88,19 +88,40 @@ def draws(topology: Topology, traffic: Traffic, polarised: bool, kept: Array | N
         If there are too many paths.
     """
     source, destination, amount, unit = _pairs(topology, traffic)
-    routing = ECMP(topology)
-    targets = np.unique(destination)
-    order = np.argsort(destination, kind="stable")
-    bounds = np.searchsorted(destination[order], np.append(targets, len(topology.terminals)))
-    common = _common_draw(routing, targets) if polarised else 0
     listed = _Listed(topology, kept)
+    source, destination = _without_ends(topology, source, destination, amount, listed)
+    some, many = np.unique(np.stack([destination, source, amount]), axis=1, return_counts=True)
+    destination, source, amount = some[:, some[0] != some[1]]
+    many = many[some[0] != some[1]]
+    routing = ECMP(topology)
+    targets, first = np.unique(destination, return_index=True)
+    bounds = np.append(first, len(destination))
+    common = _common_draw(routing, targets) if polarised else 0
     for done, target in enumerate(targets.tolist()):
-        mine = order[bounds[done] : bounds[done + 1]]
-        hops = routing.hops_to(int(topology.terminals[target]))
-        for some, path, odds in _walks(topology, hops, topology.terminals[source[mine]], common):
-            listed.add(amount[mine], some, path, odds)
+        mine = slice(bounds[done], bounds[done + 1])
+        for pair, path, odds in _walks(topology, routing.hops_to(target), source[mine], common):
+            listed.add(amount[mine], many[mine], pair, path, odds)
         progress("paths", (done + 1) / len(targets))
     return listed.draws(unit)
+
+
+def _without_ends(
+    topology: Topology, source: Array, destination: Array, amount: Array, listed: _Listed
+) -> tuple[Array, Array]:
+    """Return the nodes between which pairs of terminals may draw: behind the only link of the one to that of the other.
+
+    What the links carry is added to `listed`.
+    """
+    s, d = topology.terminals[source].astype(np.int64), topology.terminals[destination].astype(np.int64)
+    out, into = np.diff(topology.first_channel), np.bincount(topology.head, minlength=topology.nodes)
+    last = np.zeros(topology.nodes, np.int64)
+    last[topology.head] = np.arange(topology.channels)
+    leave, reach = np.minimum(topology.first_channel[s], max(0, topology.channels - 1)), last[d]
+    one = (out[s] == 1) & (topology.head[leave] != d)
+    two = (into[d] == 1) & (topology.tail[reach] != s)
+    listed.always(leave[one], amount[one])
+    listed.always(reach[two], amount[two])
+    return np.where(one, topology.head[leave], s), np.where(two, topology.tail[reach], d)
 
 
 def _pairs(topology: Topology, traffic: Traffic) -> tuple[Array, Array, Array, Fraction]:
@@ -127,7 +148,7 @@ def _common_draw(routing: ECMP, targets: Array) -> int:
     """Return how many hash values tell apart all choices of a polarised hash."""
     fan: set[int] = set()
     for target in targets.tolist():
-        fan |= set(np.diff(routing.hops_to(int(routing.topology.terminals[target])).ptr).tolist())
+        fan |= set(np.diff(routing.hops_to(target).ptr).tolist())
     common = lcm(*(fan - {0})) if fan - {0} else 1
     if common > 5040:
         raise TooLargeError(f"a polarised hash needs {common:,} values to tell apart all choices, at most 5,040 fit")
@@ -156,11 +177,10 @@ def _walks(topology: Topology, hops: Hops, start: Array, common: int) -> Iterato
 
 def _independent(topology: Topology, hops: Hops, start: Array) -> tuple[Array, Array, Array] | None:
     """Return pair, channels and inverse odds of all paths; None for too many."""
-    ends = np.append(hops.ptr, len(hops.channel)) if len(hops.ptr) == topology.nodes else hops.ptr
     pair, node, odds = np.arange(len(start)), start.astype(np.int64), np.ones(len(start), np.int64)
     steps: list[Array] = []
     while True:
-        fan = ends[node + 1] - ends[node]
+        fan = hops.ptr[node + 1] - hops.ptr[node]
         if not fan.any():
             break
         width = np.maximum(fan, 1)
@@ -170,7 +190,7 @@ def _independent(topology: Topology, hops: Hops, start: Array) -> tuple[Array, A
         place = np.arange(len(row)) - np.repeat(np.cumsum(width) - width, width)
         moving = fan[row] > 0
         channel = np.full(len(row), -1, np.int32)
-        channel[moving] = hops.channel[(ends[node[row]] + place)[moving]]
+        channel[moving] = hops.channel[(hops.ptr[node[row]] + place)[moving]]
         steps = [step[row] for step in steps] + [channel]
         pair, odds, node = pair[row], odds[row] * width[row], node[row]
         node[moving] = topology.head[channel[moving]]
@@ -180,18 +200,17 @@ def _independent(topology: Topology, hops: Hops, start: Array) -> tuple[Array, A
 
 def _polarised(topology: Topology, hops: Hops, start: Array, common: int) -> tuple[Array, Array, Array]:
     """Return pair, channels and inverse odds of the path of each hash value."""
-    ends = np.append(hops.ptr, len(hops.channel)) if len(hops.ptr) == topology.nodes else hops.ptr
     pair = np.repeat(np.arange(len(start)), common)
     value = np.tile(np.arange(common), len(start))
     node = start.astype(np.int64)[pair]
     steps: list[Array] = []
     while True:
-        fan = ends[node + 1] - ends[node]
+        fan = hops.ptr[node + 1] - hops.ptr[node]
         moving = fan > 0
         if not moving.any():
             break
         channel = np.full(len(node), -1, np.int32)
-        channel[moving] = hops.channel[(ends[node] + value % np.maximum(fan, 1))[moving]]
+        channel[moving] = hops.channel[(hops.ptr[node] + value % np.maximum(fan, 1))[moving]]
         node[moving] = topology.head[channel[moving]]
         steps.append(channel)
     path = np.stack(steps, axis=1) if steps else np.empty((len(pair), 0), np.int32)
@@ -212,8 +231,19 @@ class _Listed:
         self._base = np.zeros(topology.channels, np.int64)
         self._even: dict[int, Array] = {}  # by the common inverse odds of a batch
 
-    def add(self, amount: Array, pair: Array, path: Array, odds: Array) -> None:
-        """Add the paths of some pairs, those of a pair next to each other; `amount` has the rate of every pair."""
+    def always(self, channel: Array, amount: Array) -> None:
+        """Add rates to channels."""
+        if self._kept is not None:
+            channel, amount = channel[self._kept[channel]], amount[self._kept[channel]]
+        np.add.at(self._base, channel, amount)
+        even = self._even.setdefault(1, np.zeros(len(self._base), object))
+        np.add.at(even, channel, amount.astype(object))
+
+    def add(self, amount: Array, many: Array, pair: Array, path: Array, odds: Array) -> None:
+        """Add the paths of some pairs, those of a pair next to each other.
+
+        `amount` has the rate of every pair, `many` how many pairs are like it.
+        """
         if not path.size:
             return
         if self._kept is not None:
@@ -230,29 +260,29 @@ class _Listed:
         np.add.at(crossed, inverse, ways[rows])
         first = np.flatnonzero(np.append(True, pair[1:] != pair[:-1]))
         even = self._even.setdefault(total, np.zeros(channels, object))
-        np.add.at(even, found % channels, (crossed.astype(object) * amount[found // channels].astype(object)))
+        rate = amount * many
+        np.add.at(even, found % channels, crossed.astype(object) * rate[found // channels].astype(object))
         always = crossed == total
-        np.add.at(self._base, found[always] % channels, amount[found[always] // channels])
+        np.add.at(self._base, found[always] % channels, rate[found[always] // channels])
         path = path.copy()
         sure = always[inverse]
         path[rows[sure], columns[sure]] = -1
         bounds = np.append(first, len(pair))
         for at in np.flatnonzero(np.maximum.reduceat((path >= 0).any(axis=1), first)).tolist():
-            self._add_pair(
-                int(amount[pair[first[at]]]), path[bounds[at] : bounds[at + 1]], odds[bounds[at] : bounds[at + 1]]
-            )
+            mine, own = slice(bounds[at], bounds[at + 1]), pair[first[at]]
+            self._add_pair(int(amount[own]), int(many[own]), path[mine], odds[mine])
 
-    def _add_pair(self, rate: int, path: Array, odds: Array) -> None:
+    def _add_pair(self, rate: int, many: int, path: Array, odds: Array) -> None:
         path, odds = _merged(path, odds)
         key = rate.to_bytes(8, "little") + path.shape[1].to_bytes(2, "little") + path.tobytes() + odds.tobytes()
         number = self._number.setdefault(key, len(self._pairs))
         if number < len(self._pairs):
-            self._pairs[number] += 1
+            self._pairs[number] += many
             return
         self._size += len(path)
         if self._size > MOST_PATHS:
             raise TooLargeError(f"more than {MOST_PATHS:,} paths, too many to list")
-        self._pairs.append(1)
+        self._pairs.append(many)
         self._weight.append(rate)
         self._paths.append(path)
         self._odds.append(odds)

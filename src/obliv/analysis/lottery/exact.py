@@ -19,7 +19,7 @@ import numpy as np
 
 from obliv.analysis.lottery.draws import Draws
 
-__all__ = ["ExactLaw", "exact_law"]
+__all__ = ["ExactLaw", "Part", "exact_law", "parts_of"]
 
 _STATES = 1 << 15  # different loads of a part
 _STEPS = 1 << 18  # sums to enumerate a part
@@ -27,7 +27,7 @@ _PRODUCTS = 1 << 20  # products to convolve a part
 
 
 @dataclass(frozen=True)
-class _Types:
+class Part:
     """Types of one part: pairs, rate, and the paths of each with their ways."""
 
     pairs: tuple[int, ...]
@@ -53,18 +53,26 @@ class ExactLaw:
         return Fraction(prod(good for good, _ in ways), prod(every for _, every in ways))
 
 
-def exact_law(draws: Draws, flows: int) -> ExactLaw | None:
-    """Return the exact law with some flows per pair; None where it does not factorize and is too large to enumerate."""
+def exact_law(independent: list[Part], total: int, flows: int) -> ExactLaw | None:
+    """Return the exact law with some flows per pair; None where a part is too large.
+
+    Parameters
+    ----------
+    independent : list of Part
+    total : int
+        The common denominator of the probabilities of paths.
+    flows : int
+    """
     parts: list[Callable[[dict[int, int]], tuple[int, int]]] = []
-    for part in _parts(draws):
-        one = _convolved(part, draws.total, flows) or _enumerated(part, draws.total, flows)
+    for part in independent:
+        one = _convolved(part, total, flows) or _enumerated(part, total, flows)
         if one is None:
             return None
         parts.append(one)
     return ExactLaw(parts)
 
 
-def _parts(draws: Draws) -> Iterator[_Types]:
+def parts_of(draws: Draws) -> Iterator[Part]:
     """Yield the types of each independent part."""
     part_of_channel: dict[int, int] = {}
     part_of_type: list[int] = []
@@ -91,14 +99,14 @@ def _parts(draws: Draws) -> Iterator[_Types]:
             mine = slice(int(draws.first[kind]), int(draws.first[kind + 1]))
             rows = zip(draws.path[mine].tolist(), draws.ways[mine].tolist(), strict=True)
             paths.append(tuple((tuple(c for c in row if c >= 0), ways) for row, ways in rows))
-        yield _Types(
+        yield Part(
             tuple(int(draws.pairs[kind]) for kind in kinds),
             tuple(int(draws.weight[kind]) for kind in kinds),
             tuple(paths),
         )
 
 
-def _convolved(part: _Types, total: int, flows: int) -> Callable[[dict[int, int]], tuple[int, int]] | None:
+def _convolved(part: Part, total: int, flows: int) -> Callable[[dict[int, int]], tuple[int, int]] | None:
     """Return the ways of a part of one type whose paths have no channel in common; None for other parts."""
     if len(part.pairs) > 1:
         return None
@@ -130,7 +138,7 @@ def _put(n: int, caps: tuple[int, ...], odds: tuple[int, ...]) -> int:
     return ways[n]
 
 
-def _enumerated(part: _Types, total: int, flows: int) -> Callable[[dict[int, int]], tuple[int, int]] | None:
+def _enumerated(part: Part, total: int, flows: int) -> Callable[[dict[int, int]], tuple[int, int]] | None:
     """Return the ways of a part by enumeration; None where it is too large."""
     sizes = zip(part.pairs, part.paths, strict=True)
     if sum(comb(pairs * flows + len(paths) - 1, len(paths) - 1) for pairs, paths in sizes) > _STATES:

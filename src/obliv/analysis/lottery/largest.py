@@ -13,7 +13,7 @@ from obliv._util.typing import Array
 from obliv.analysis.lottery.bounds import CertifiedBounds
 from obliv.analysis.lottery.crossings import Crossings, crossings
 from obliv.analysis.lottery.draws import Draws
-from obliv.analysis.lottery.exact import exact_law
+from obliv.analysis.lottery.exact import Part, exact_law, parts_of
 from obliv.errors import TooLargeError
 
 __all__ = ["Largest", "Place"]
@@ -44,6 +44,11 @@ class Place:
         return crossings(self.draws)
 
     @cached_property
+    def parts(self) -> list[Part]:
+        """The independent parts of the network."""
+        return list(parts_of(self.draws))
+
+    @cached_property
     def random(self) -> Array:
         """The channels that some flows may cross or not."""
         return np.unique(self.draws.path[self.draws.path >= 0])
@@ -67,7 +72,7 @@ class Largest:
         self.step = draws.unit / (flows * place.common)
         self._sure = draws.base * flows
         self.least = int((self._sure * place.scale).max(initial=0))
-        self.exact = exact_law(draws, flows)
+        self.exact = exact_law(place.parts, draws.total, flows)
         self._known: dict[int, tuple[Fraction, Fraction]] = {}
 
     @cached_property
@@ -103,7 +108,7 @@ class Largest:
     def beyond(self, steps: int) -> Fraction:
         """Return a bound on the mean of what the largest load has above some steps, as a load."""
         if self.exact is not None:
-            return Fraction(0)
+            return (self.loads[-1] - steps) * self.step * (1 - self.within(steps)[1])
         sample = self._place.crossings.sample
         return self.bounds.excess(self._most(steps), [self.step * int(s) for s in self._place.scale[sample]])
 

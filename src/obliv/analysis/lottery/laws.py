@@ -21,38 +21,40 @@ LEAST = 1 - 1e-9
 MOST = 1 + 1e-9
 TINY = 1e-50
 _CUT = 1e-60
+_ROUND = 2.0**-50  # more than the error of a difference and a product
 _LONGEST = 1 << 20
 
 
-@lru_cache(maxsize=4096)
-def binomial(n: int, q: float) -> FloatArray:
-    """Return the probabilities of 0, 1, ... successes in n trials, up to where the rest is negligible.
+@lru_cache(maxsize=8192)
+def binomial(n: int, ways: int, rest: int) -> FloatArray:
+    """Return the probabilities of 0, 1, ... successes in n trials with odds ways : rest, up to a negligible rest.
 
     Examples
     --------
-    >>> [round(p, 4) for p in binomial(3, 0.5).tolist()]
+    >>> [round(p, 4) for p in binomial(3, 1, 1).tolist()]
     [0.125, 0.375, 0.375, 0.125]
     """
     if n >= _LONGEST:
         raise TooLargeError(f"{n:,} flows may cross one channel; at most {_LONGEST - 1:,} can be analyzed")
-    if n == 0 or q >= 1:
+    if n == 0 or ways == 0:
+        return np.ones(1)
+    if rest == 0:
         return np.concatenate([np.zeros(n), np.ones(1)])
-    mode = min(n, int((n + 1) * q))
+    mode = min(n, (n + 1) * ways // (ways + rest))
     k = np.arange(n)
-    ratio = (n - k) / (k + 1) * (q / (1 - q))
+    ratio = (n - k) / (k + 1) * (ways / rest)
     chance = np.concatenate([np.cumprod(1 / ratio[:mode][::-1])[::-1], [1.0], np.cumprod(ratio[mode:])])
     chance /= chance.sum()
-    rest = np.cumsum(chance[::-1])[::-1]
-    chance = chance[rest > _CUT]
+    chance = chance[np.cumsum(chance[::-1])[::-1] > _CUT]
     chance.setflags(write=False)
     return chance
 
 
-def weighted_sum(parts: tuple[tuple[int, int, float], ...]) -> FloatArray:
-    """Return the law of Σ weight · Binomial(n, q) over parts (weight, n, q)."""
+def weighted_sum(parts: tuple[tuple[int, int, int, int], ...]) -> FloatArray:
+    """Return the law of Σ weight · Binomial(n) over parts (weight, n, ways, rest), odds ways : rest."""
     law = np.ones(1)
-    for weight, n, q in parts:
-        one = binomial(n, q)
+    for weight, n, ways, rest in parts:
+        one = binomial(n, ways, rest)
         if (len(one) - 1) * weight + len(law) > _LONGEST:
             raise TooLargeError(f"a channel has more than {_LONGEST:,} possible loads: round the rates of the traffic")
         if weight > 1:
@@ -60,8 +62,7 @@ def weighted_sum(parts: tuple[tuple[int, int, float], ...]) -> FloatArray:
             spread[::weight] = one
             one = spread
         law = np.convolve(law, one)
-        rest = np.cumsum(law[::-1])[::-1]
-        law = law[rest > _CUT]
+        law = law[np.cumsum(law[::-1])[::-1] > _CUT]
     return law
 
 
@@ -75,7 +76,7 @@ class Law:
 
     Examples
     --------
-    >>> law = Law(binomial(3, 0.5))
+    >>> law = Law(binomial(3, 1, 1))
     >>> low, high = law.above(1)
     >>> low < 0.5 < high, law.above(3)[1] < 1e-40
     (True, True)
@@ -98,7 +99,7 @@ class Law:
             return 0.0, 0.0
         low, high = self.above(most)
         p = float(self.head[min(most, len(self.head) - 1)])
-        return max(1 - high, p * LEAST - TINY) * LEAST, min((1 - low) * MOST, p * MOST + TINY)
+        return max((1 - high) * (1 - _ROUND), p * LEAST - TINY), min((1 - low) * (1 + _ROUND), p * MOST + TINY)
 
 
 def tail_at(tail: Array, k: Array) -> FloatArray:

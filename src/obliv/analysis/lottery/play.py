@@ -10,6 +10,7 @@ from time import perf_counter
 import numpy as np
 
 from obliv._util.progress import Progress, silent
+from obliv._util.rationals import integer
 from obliv._util.rng import Rng, drawn_seed, seed_of
 from obliv._util.text import printable
 from obliv._util.typing import Array
@@ -31,7 +32,7 @@ __all__ = ["lottery"]
 _RARE = Fraction(1, 10**6)  # rows less probable are left out
 _QUANTILES = tuple(Fraction(q) for q in ("1/2", "9/10", "99/100", "999/1000"))
 _DIGITS = 200  # of exact probabilities; longer ones are rounded outwards
-MOST_FLOWS = 1 << 16
+_MOST_FLOWS = 1 << 16  # of a pair
 
 
 def lottery(
@@ -102,8 +103,9 @@ def lottery(
     step = progress or silent
     network = topology_of(topology)
     pattern = traffic_of(traffic, network)
-    if isinstance(flows, bool) or not 1 <= flows <= MOST_FLOWS:
-        raise InputError(f"flows={flows}: use a whole number from 1 to {MOST_FLOWS:,}")
+    flows, samples = integer(flows, "flows"), integer(samples, "samples")
+    if not 1 <= flows <= _MOST_FLOWS:
+        raise InputError(f"flows={flows}: use a whole number from 1 to {_MOST_FLOWS:,}")
     if hash not in ("independent", "polarised"):
         raise InputError(f"hash {printable(str(hash)[:40])!r}: choose independent or polarised")
     if samples < 0:
@@ -112,13 +114,13 @@ def lottery(
     seed = drawn_seed(rng)
     kept = _kept(network, among)
     place = Place(draws_of(network, pattern, hash == "polarised", kept, step), kept)
-    law = Largest(place, int(flows))
-    loads, low, high = _window(law, step)
+    law = Largest(place, flows)
+    loads, low, high, below = _window(law, step)
     drawn = None
     if samples:
-        drawn = np.sort(samples_of(place.draws, int(flows), place.scale, int(samples), seed, step))
+        drawn = np.sort(samples_of(place.draws, flows, place.scale, samples, seed, step))
     needed = tuple(flows_needed(place, load, chance, step) for load, chance in wanted)
-    specs = {"topology": network.spec, "traffic": pattern.spec, "flows": int(flows), "hash": hash, "among": among}
+    specs = {"topology": network.spec, "traffic": pattern.spec, "flows": flows, "hash": hash, "among": among}
     how = "exact" if law.exact is not None else "certified bounds"
     return Lottery(
         topology=network.spec,
@@ -131,12 +133,12 @@ def lottery(
             (*network.sources, *pattern.sources),
         ),
         traffic=pattern.spec,
-        flows=int(flows),
+        flows=flows,
         hash=hash,
         among=among,
         method="bounds" if law.exact is None else "exact",
         even_load=place.even,
-        mean=_mean(law, loads, low, high),
+        mean=_mean(law, loads, low, high, below),
         quantiles=tuple(LotteryQuantile(q, _quantile(law, loads, low, high, q)) for q in _QUANTILES),
         distribution=_rows(law, loads, low, high, drawn),
         needed=needed,
@@ -160,11 +162,11 @@ def _kept(topology: Topology, among: str) -> Array | None:
     return np.asarray(head > tail if among == "up" else head < tail)
 
 
-def _window(law: Largest, progress: Progress) -> tuple[list[int], list[Fraction], list[Fraction]]:
+def _window(law: Largest, progress: Progress) -> tuple[list[int], list[Fraction], list[Fraction], Fraction]:
     """Return the loads, in steps, around which the distribution lies, with bounds on the probability of at most each.
 
-    Below the first one the largest load lies with a probability of at most 10^-6; above the last one, if that is not
-    the largest of all.
+    The last number bounds the probability of less than the first of them, at most 10^-6; so is that of more than the
+    last one, if that is not the largest of all.
     """
     loads = law.loads
     exact = law.exact is not None and len(loads) <= 4096
@@ -183,15 +185,15 @@ def _window(law: Largest, progress: Progress) -> tuple[list[int], list[Fraction]
             break
     for k in range(len(high) - 2, -1, -1):
         high[k] = min(high[k], high[k + 1])
-    return some, low, high
+    return some, low, high, law.within(loads[first - 1])[1] if first else Fraction(0)
 
 
-def _mean(law: Largest, loads: list[int], low: list[Fraction], high: list[Fraction]) -> Fraction | Bounds:
+def _mean(
+    law: Largest, loads: list[int], low: list[Fraction], high: list[Fraction], below: Fraction
+) -> Fraction | Bounds:
     """Return the mean of the largest load: the sum of the probabilities that it exceeds each step."""
     least = most = loads[0] * law.step
-    if high[0] > 0:
-        first = law.least * law.step
-        least -= high[0] * (least - first)
+    least -= below * (least - law.least * law.step)
     for k in range(len(loads) - 1):
         width = (loads[k + 1] - loads[k]) * law.step
         least += (1 - high[k]) * width
