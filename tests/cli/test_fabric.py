@@ -277,6 +277,7 @@ def test_route_of_a_damaged_fabric(here: Path, capsys: pytest.CaptureFixture[str
     assert run(capsys, "check", "b.net", "--lft", "new.lfts")[0] == 0
 
 
+@pytest.mark.nightly
 def test_route_keeps_better_tables(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, "generate", "torus:5x5", "-o", "t.net", "--routing", "dor", "--tables", "t.lfts")
     words = [

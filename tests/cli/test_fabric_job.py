@@ -24,7 +24,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_answers(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    how = ("--hosts", "hosts", "--pattern", "ring", "--order", "ranks")
+    how = ("--hosts", "hosts", "--pattern", "ring", "--order", "ranks", "--effort", "0.05")
     assert main([*FILES, *how, "--format", "json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert {"channel_load", "mean_load", "phases", "order", "cables", "jobs"} <= data.keys()

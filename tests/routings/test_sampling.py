@@ -73,7 +73,7 @@ def test_the_estimate_covers_the_exact_worst_case(topology: str, routing: str) -
     assert covers(topology, routing, range(20)) >= 17
 
 
-@pytest.mark.parametrize("samples", [5, 20])
+@pytest.mark.parametrize("samples", [5, pytest.param(20, marks=pytest.mark.nightly)])
 def test_paths_that_are_seldom_drawn_leave_an_error(samples: int) -> None:
     """One packet in a hundred goes the other way: most samples miss it, and no estimate may call itself certain."""
     algorithm = obliv.routing("99/100*dor+1/100*dor:yx", obliv.mesh(3, 3))

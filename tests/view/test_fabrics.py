@@ -136,18 +136,19 @@ def test_hosts_that_are_cabled_to_hosts_are_drawn(tmp_path: Path) -> None:
     assert view.plot_topology(topology)
 
 
-def test_both_ends_of_the_hot_cable_are_named_with_their_ports() -> None:
-    for spec in ("fattree:4,2", "fattree:8,3", "torus:9x9"):  # names beside nodes, below some, and nowhere else
-        topology = fabric(spec)
-        result = obliv.worst_case(obliv.routing("shortest", topology))
-        ax = result.plot()
-        slot = int(topology.slot_of[result.channel["id"]])
-        one, two = topology.port_name(slot), topology.port_name(int(topology.fabric.ports.peer[slot]))
-        assert {one, two} <= set(texts(ax))
-        assert legend(ax)[0].startswith(f"worst cable {one} → {two}: load ")
-        ends = [each for each in ax.texts if each.get_text() in (one, two)]
-        assert len({each.get_color() for each in ends}) == 1
-        assert texts(result.plot(labels=False)) == []
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("spec", ["fattree:4,2", "fattree:8,3", "torus:9x9"])  # names beside nodes, below some, no more
+def test_both_ends_of_the_hot_cable_are_named_with_their_ports(spec: str) -> None:
+    topology = fabric(spec)
+    result = obliv.worst_case(obliv.routing("shortest", topology))
+    ax = result.plot()
+    slot = int(topology.slot_of[result.channel["id"]])
+    one, two = topology.port_name(slot), topology.port_name(int(topology.fabric.ports.peer[slot]))
+    assert {one, two} <= set(texts(ax))
+    assert legend(ax)[0].startswith(f"worst cable {one} → {two}: load ")
+    ends = [each for each in ax.texts if each.get_text() in (one, two)]
+    assert len({each.get_color() for each in ends}) == 1
+    assert texts(result.plot(labels=False)) == []
 
 
 def test_loads_name_the_ends_too() -> None:

@@ -160,6 +160,7 @@ def test_an_animation_tells_it_once_too(tmp_path: Path) -> None:
     assert len(messages) == 1
 
 
+@pytest.mark.nightly
 def test_what_is_told_has_no_place_in_our_sources(tmp_path: Path) -> None:
     code = (
         "import sys, obliv; from obliv import view;"

@@ -128,6 +128,7 @@ def test_the_worst_channel_is_pointed_out_with_its_load() -> None:
     assert texts(ax) == []  # nothing hides the channels
 
 
+@pytest.mark.nightly
 def test_on_a_fine_grid_the_worst_channel_is_circled_within_the_picture() -> None:
     topology = obliv.torus(30, 30)
     ax = view.draw_loads(topology, [Fraction(1)] * topology.channels)

@@ -425,6 +425,7 @@ def test_the_file_says_what_is_drawn(tmp_path: Path) -> None:
     assert len(list((tmp_path / "one").iterdir())) == 5
 
 
+@pytest.mark.nightly
 def test_a_gif_ends_with_all_packets_gone_and_shows_them_in_between(hot: Schedule, tmp_path: Path) -> None:
     from PIL import Image
 

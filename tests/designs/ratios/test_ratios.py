@@ -91,7 +91,7 @@ def test_trees_have_the_ratio_of_the_closed_form(tree: str, name: str) -> None:
         pytest.param("sub-eft2:8,6", "dmodk", marks=pytest.mark.nightly),
         pytest.param("xgft:2;4,4;1,2", "omrmn", marks=pytest.mark.nightly),
         pytest.param("xgft:2;4,4;1,2", "dmodk", marks=pytest.mark.nightly),
-        ("sub-eft2:6,4", "dmodk"),
+        pytest.param("sub-eft2:6,4", "dmodk", marks=pytest.mark.nightly),
         ("xgft:2;3,3;1,2", "omrmn"),
         ("xgft:2;3,3;1,2", "dmodk"),
         ("xgft:1;4;2", "ecmp"),
@@ -164,7 +164,7 @@ def test_against_plain_programs(seed: int) -> None:
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("spec", ["torus:4x4 dor", "mesh:3x3 romm", "torus:5x3 valiant", "hypercube:3 valiant"])
+@pytest.mark.parametrize("spec", ["mesh:3x3 romm", "torus:4x4 dor", "hypercube:3 valiant", "torus:5x3 valiant"])
 def test_symmetries_change_nothing(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     topology, name = spec.split()
     routing = obliv.routing(name, obliv.topology(topology))

@@ -345,7 +345,7 @@ def test_the_bound_is_for_paths_that_climb_and_come_down() -> None:
 # What the ratio takes and what the check of a claim takes.
 
 
-@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.nightly)])
 def test_every_ratio_can_be_checked(step: int) -> None:
     """Trees of two and three levels: refused with one line, or proved."""
     shapes = [

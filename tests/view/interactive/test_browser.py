@@ -121,6 +121,7 @@ def test_a_lowered_claim_is_refused_in_the_page(opened: Any, tmp_path: Path) -> 
     assert proof_of(page).startswith("✗ not proved: ")
 
 
+@pytest.mark.nightly
 def test_several_frames_in_one_notebook(opened: Any, tmp_path: Path) -> None:
     mesh = obliv.build("<b>two", 2, [(0, 1), (1, 0)], labels=("<i>x</i>", "</script><script>alert(1)</script>"))
     outputs = [obliv.routing("dor", obliv.ring(4)), obliv.worst_case(obliv.DOR(obliv.mesh(3, 2))), mesh]

@@ -99,6 +99,7 @@ def test_a_lowered_claim_is_refused(lowered: Path, visit: Any) -> None:
     assert "not proved" in page.inner_text("#network .on-refused")
 
 
+@pytest.mark.nightly
 def test_a_table_that_was_changed_is_refused(small: Path, tmp_path: Path, visit: Any) -> None:
     text = small.read_text("utf-8")
     table = re.search(r'(?<=id="table-data">).*?(?=</script>)', text)
@@ -159,7 +160,8 @@ def test_dark_by_the_system_and_by_choice(small: Path, visit: Any) -> None:
         page.get_by_role("button", name="Auto").click()
 
 
-@pytest.mark.parametrize("width", [375, pytest.param(320, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("width", [375, 320])
 def test_no_overflow_on_a_phone(small: Path, visit: Any, width: int) -> None:
     page = visit(small, viewport={"width": width, "height": 700}).page
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -202,7 +204,8 @@ def test_ten_thousand_rows(large: Path, visit: Any) -> None:
     assert page.get_attribute("#table", "aria-rowcount") == "12"
 
 
-@pytest.mark.parametrize("name", ["small", pytest.param("large", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", ["small", "large"])
 def test_the_print_has_every_row_up_to_a_limit(name: str, visit: Any, request: pytest.FixtureRequest) -> None:
     page = visit(request.getfixturevalue(name)).page
     rows, note = {"small": (7, ""), "large": (1000, "9,000 more are left out")}[name]
