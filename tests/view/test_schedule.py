@@ -406,8 +406,9 @@ def test_classes_of_a_mesh_are_drawn_in_panels_and_move_one_after_another(tmp_pa
         result.plot(ax)
 
 
-def test_the_file_says_what_is_drawn(tmp_path: Path) -> None:
-    small = schedule(instance("leveled-mesh:3x3", rng=1), "hot-potato", rng=3, check_moves=False)
+@pytest.mark.parametrize("spec", ["leveled-mesh:3x3", pytest.param("leveled-mesh:4x4", marks=pytest.mark.nightly)])
+def test_the_file_says_what_is_drawn(spec: str, tmp_path: Path) -> None:
+    small = schedule(instance(spec, rng=1), "hot-potato", rng=3, check_moves=False)
     for name, head in (
         ("a.png", b"\x89PNG"),
         ("a.svg", b"<?xml"),
