@@ -14,6 +14,7 @@ from obliv.errors import FileError, InputError
 from obliv.fabric.checks.names import at_node, port_name
 from obliv.fabric.files.read import dialect_of, read_fabric
 from obliv.fabric.model import Fabric
+from obliv.fabric.names import NodeNames, split_port
 from obliv.fabric.notes import Notes, Place
 
 __all__ = ["Plan", "compare_cables", "read_plan", "slots_named"]
@@ -63,7 +64,7 @@ def read_plan(path: str | Path, fabric: Fabric) -> Plan:
     cables: list[tuple[int, int]] = []
     names: list[tuple[str, str]] = []
     lines: list[int] = []
-    known = _Names(fabric)
+    known = NodeNames(fabric)
     reader = csv.reader(io.StringIO(text, newline=""))
     try:
         for cells in reader:
@@ -95,12 +96,12 @@ def slots_named(fabric: Fabric, ports: Iterable[str]) -> list[int]:
     InputError
         If a text has no port, or a name means several nodes.
     """
-    known, slots = _Names(fabric), []
+    known, slots = NodeNames(fabric), []
     for text in ports:
-        name, _, port = text.rpartition("/")
-        if not name or not (port.isascii() and port.isdecimal() and len(port) < 6):
-            raise InputError(f"{printable(text[:80])!r} is no port: write NAME/PORT")
-        slots.append(known.slot(name, int(port)))
+        end = split_port(text)
+        if end is None:
+            raise InputError(f"{printable(text[:80])!r} is not a port: write NAME/PORT")
+        slots.append(known.slot(*end))
     return slots
 
 
@@ -161,22 +162,3 @@ def _of_fabric(plan: Fabric, fabric: Fabric) -> Plan:
             names.append((port_name(plan, slot), port_name(plan, end)))
             lines.append(int(plan.ports.line[slot]))
     return Plan(tuple(cables), tuple(names), tuple(lines), plan.sources)
-
-
-class _Names:
-    """Nodes by their descriptions, or identifiers in the file."""
-
-    def __init__(self, fabric: Fabric) -> None:
-        self.fabric = fabric
-        self._by: dict[str, list[int]] = {}
-        for node, (ident, text) in enumerate(zip(fabric.nodes.ident, fabric.nodes.description, strict=True)):
-            for word in {ident, text.strip()} - {""}:
-                self._by.setdefault(word, []).append(node)
-
-    def slot(self, name: str, port: int) -> int:
-        """Return the slot of a port, -1 where there is none; InputError where a name is not unique."""
-        nodes = self._by.get(name, [])
-        if len(nodes) > 1:
-            idents = ", ".join(self.fabric.nodes.ident[node] for node in nodes[:3])
-            raise InputError(f"{printable(name[:80])!r} means {len(nodes)} nodes: use {printable(idents)}")
-        return self.fabric.slot(nodes[0], port) if nodes else -1

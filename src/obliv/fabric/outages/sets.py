@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from obliv._util.text import printable
 from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.fabric.model import Fabric
-from obliv.fabric.topology import FabricTopology, safe
+from obliv.fabric.names import NodeNames, split_port
+from obliv.fabric.topology import FabricTopology
 
 __all__ = ["KINDS", "Failure", "every_failure", "named_failure", "node_named", "without"]
 
@@ -92,8 +93,10 @@ def named_failure(topology: FabricTopology, names: Sequence[str]) -> Failure:
     slots: list[int] = []
     switches: list[int] = []
     texts: list[str] = []
+    nodes = NodeNames(fabric)
     for name in names:
-        node, port = _named(fabric, name)
+        with _of_option("--fail"):
+            node, port = _named(nodes, name)
         if port is None:
             if fabric.nodes.kind[node] != "switch":
                 raise InputError(f"--fail {printable(name)!r}: not a switch: name a port, as in {printable(name)}/1")
@@ -147,14 +150,12 @@ def _cable_name(topology: FabricTopology, slot: int) -> str:
     return f"{topology.port_name(slot)} - {topology.port_name(int(topology.fabric.ports.peer[slot]))}"
 
 
-def _named(fabric: Fabric, name: str) -> tuple[int, int | None]:
+def _named(names: NodeNames, name: str) -> tuple[int, int | None]:
     """Return the node, and the port if there is one, that a text names."""
-    whole = _nodes(fabric, name)
-    head, slash, port = name.rpartition("/")
-    cut = _nodes(fabric, head) if slash and port.isascii() and port.isdecimal() and len(port) < 6 else []
-    found, at = (whole, None) if whole else (cut, int(port) if cut else None)
-    wanted = head if cut or slash else name
-    return _one(fabric, found, name, wanted, "--fail", "write NAME/PORT or the name of a switch"), at
+    whole, end = names.find(name), split_port(name)
+    if whole is None and end is not None and names.find(end[0]) is not None:
+        return names.named(end[0], ""), end[1]
+    return names.named(name, "write NAME/PORT or the name of a switch", name.rpartition("/")[0]), None
 
 
 def node_named(fabric: Fabric, name: str, option: str) -> int:
@@ -165,23 +166,14 @@ def node_named(fabric: Fabric, name: str, option: str) -> int:
     InputError
         If there is no such node, or several have this name.
     """
-    return _one(fabric, _nodes(fabric, name), name, name, option, "give the name of a switch")
+    with _of_option(option):
+        return NodeNames(fabric).named(name, "give the name of a switch")
 
 
-def _one(fabric: Fabric, found: list[int], name: str, wanted: str, option: str, advice: str) -> int:
-    """Return the only node that was found for a name."""
-    if not found:
-        near = get_close_matches(wanted, sorted({text.strip() for text in fabric.nodes.description}), 3)
-        hint = f": did you mean {', '.join(safe(text) for text in near)}?" if near else ""
-        raise InputError(f"{option} {printable(name[:80])!r}: no such node: {advice}{hint}")
-    if len(found) > 1:
-        idents = ", ".join(safe(fabric.nodes.ident[node]) for node in found[:3])
-        raise InputError(f"{option} {printable(name[:80])!r}: {len(found)} nodes have this name: use {idents}")
-    return found[0]
-
-
-def _nodes(fabric: Fabric, text: str) -> list[int]:
-    by_ident = [node for node, ident in enumerate(fabric.nodes.ident) if ident == text]
-    return by_ident or [
-        v for v, description in enumerate(fabric.nodes.description) if description.strip() == text.strip()
-    ]
+@contextmanager
+def _of_option(option: str) -> Iterator[None]:
+    """Begin errors with the option that they are about."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{option} {error}") from None
