@@ -19,6 +19,7 @@ from obliv.cli import main
 from obliv.cli.output import json_text
 from obliv.fabric.files.net import write_net
 from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.reroute.datelines import detours
 
 LEFT, RIGHT = '[5]\t"S-0002c90200001020"[1]', '[1]\t"S-0002c90200001000"[5]'  # the two ends of a cable of the tree
 FORMULAS = ("=HYPERLINK(1)", "+cmd|calc", "-2+3", "@SUM(A1)")  # to a spreadsheet
@@ -561,3 +562,17 @@ def test_bad_samples(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert as_json(capsys, "check", *files)["unrouted"] == lost
     assert run(capsys, "worst", *files)[0] == (2 if lost else 0)
     assert as_json(capsys, "worst", *files, "--skip-missing")["skipped"] == lost
+
+
+def test_layers_in_place_of_detours_name_the_files_to_load(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(detours, "_CHOICES", 0)
+    assert run(capsys, "generate", "damaged:torus:5x5,12", "-o", "gap.net")[0] == 0
+    options = ("--engine", "dor-dateline", "--lanes", "2", "--sl2vl", "new.sl2vl", "--psl", "new.psl")
+    status, _, err = run(capsys, "route", "gap.net", "-o", "new.lfts", *options, "--effort", "0.01")
+    assert status == 0
+    assert "packets do not change the lane on the way: new.sl2vl is not needed and was not written" in err
+    assert "plug-in obliv:  event_plugin_options lfts=new.lfts,psl=new.psl" in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["gap.net", "new.lfts", "new.psl"]

@@ -69,6 +69,8 @@ def configured(simulator: Simulator, plugin: Path, engines: str = "obliv") -> li
     [
         ("torus:4x4", "dor-dateline"),
         *(pytest.param(spec, "dor-dateline", marks=pytest.mark.nightly) for spec in ("torus:5x5", "torus:4x4x4")),
+        pytest.param("damaged:torus:5x5,12", "dor-dateline", marks=pytest.mark.nightly),
+        pytest.param("damaged:torus:4x4x4,21,0-1", "dor-dateline", marks=pytest.mark.nightly),
         pytest.param("ring:6", "layered", marks=pytest.mark.nightly),
     ],
 )
