@@ -195,6 +195,7 @@ def test_a_lower_load_fails_by_its_channels_too(honest: obliv.results.Failures, 
         put("certificate", "prices", value=None),
         put("certificate", "more", value=1),
         put("rows", value=3),
+        put("rows", 0, "channel_load", "value", value=1.0),
     ],
 )
 def test_malformed_claims_are_refused(

@@ -15,7 +15,7 @@ from obliv.checker.failures.routes import Failed
 from obliv.results import Failures
 from obliv.topologies.base import Topology
 
-__all__ = ["FailuresClaim", "read_failures"]
+__all__ = ["FailuresClaim", "figures_of", "read_failures"]
 
 _KEYS = {"failed", "witness", "witnesses", "prices", "corrections", "sources", "digest"}
 _LARGEST = 2**27  # numbers in an array
@@ -63,10 +63,7 @@ def read_failures(content: dict[str, Any], topology: Topology) -> FailuresClaim:
         raise MalformedError("it contains no certificate; save it with  obliv fabric failures ... --output FILE")
     if certificate.keys() != _KEYS or not isinstance(certificate["sources"], dict):
         raise MalformedError("a certificate of failures has the parts " + ", ".join(sorted(_KEYS)))
-    try:
-        figures = Failures.from_dict(content)
-    except ValueError as error:
-        raise MalformedError(str(error)) from None
+    figures = figures_of(content)
     rows, terminals = len(figures.failures), len(topology.terminals)
     channels = _numbers(certificate, "failed", "channels", topology.channels)
     nodes = _numbers(certificate, "failed", "nodes", topology.nodes)
@@ -92,6 +89,25 @@ def read_failures(content: dict[str, Any], topology: Topology) -> FailuresClaim:
         sources=certificate["sources"],
         digest_holds=certificate["digest"] == digest_of(content),
     )
+
+
+def figures_of(content: dict[str, Any]) -> Failures:
+    """Return the figures of a claim.
+
+    Raises
+    ------
+    MalformedError
+        If one is missing or malformed, or differs from its exact number.
+    """
+    try:
+        figures = Failures.from_dict(content)
+    except ValueError as error:
+        raise MalformedError(str(error)) from None
+    right = figures.to_dict()
+    for key in ("before", "rows"):
+        if content[key] != right[key]:
+            raise MalformedError(f"{key}: a figure differs from its exact number")
+    return figures
 
 
 def _lists(certificate: dict[str, Any], part: str, topology: Topology, rows: int) -> _Lists:

@@ -13,6 +13,7 @@ from obliv._util.codec import digest_of
 from obliv._util.progress import Progress
 from obliv._util.text import plural
 from obliv.checker.claims import Claim, MalformedError, read_claim
+from obliv.checker.failures.claim import figures_of
 from obliv.checker.report import Report
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.checker.worst_case import check_sources, check_worst_case
@@ -75,10 +76,7 @@ def _read(content: dict[str, Any]) -> tuple[Failures, list[tuple[str, ...]], lis
     if certificate.keys() != _KEYS or not isinstance(certificate["sources"], dict):
         raise MalformedError("a certificate of failures has the parts " + ", ".join(sorted(_KEYS)))
     failed, claims = certificate["failed"], certificate["claims"]
-    try:
-        figures = Failures.from_dict(content)
-    except ValueError as error:
-        raise MalformedError(str(error)) from None
+    figures = figures_of(content)
     rows = len(figures.failures)
     if not isinstance(failed, list) or not isinstance(claims, list) or (len(failed), len(claims)) != (rows, rows + 1):
         raise MalformedError("failed and claims need an entry for every row")
@@ -168,12 +166,13 @@ def _problem(row: FailureRow, content: Any, here: Topology, routing: Routing, se
     same = (claim.kind, claim.topology, claim.routing) == ("worst", here.spec, routing.spec)
     if not same or claim.channel_load != row.channel_load:
         return f"{row.failed}: the claim is about another network, routing or load"
-    if row.channel != here.channel_name(int(claim.channel["id"])):
-        return f"{row.failed}: channel {claim.channel['id']} is not {row.channel[:80]!r}"
-    rest = limit.remaining()
-    checked = check_worst_case(claim, here, routing, False, rest, lambda what, share: None)
+    checked = check_worst_case(claim, here, routing, False, limit.remaining(), lambda what, share: None)
     wrong = next((step for step in checked.checks if step.ok is not True), None)
-    return "" if wrong is None else f"{row.failed}: {wrong.check}: {wrong.detail}"
+    if wrong is not None:
+        return f"{row.failed}: {wrong.check}: {wrong.detail}"
+    return (
+        "" if row.channel == here.channel_name(claim.channel["id"]) else f"{row.failed}: another channel is the worst"
+    )
 
 
 def _pairs(topology: Topology) -> int:
