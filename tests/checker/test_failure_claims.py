@@ -12,7 +12,7 @@ from tests.fabric.outages import fabrics
 
 import obliv
 from obliv._util.codec import digest_of, write_json
-from obliv.errors import FileError
+from obliv.errors import FileError, TooLargeError
 from obliv.fabric.generate.from_topology import from_routing
 from obliv.fabric.outages.certificate import why_none
 from obliv.fabric.outages.every import failures
@@ -66,6 +66,17 @@ def test_claims_about_given_failures_are_proved() -> None:
     assert engine.certificate is None
     with pytest.raises(FileError, match="no certificate"):
         obliv.verify(engine)
+
+
+def test_answers_without_the_memory_for_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(needed: float, what: str) -> None:
+        raise TooLargeError(f"{what} would need more")
+
+    monkeypatch.setattr("obliv.checker.failures.hops.require_memory", refuse)
+    result = failures(from_routing(obliv.routing("dmodk", obliv.topology("fattree:4,2"))), certificate=True)
+    assert result.certificate is None
+    assert "no certificate" in result.notes[-1]
+    assert len(result.failures) == 8
 
 
 def swap_rows(claim: Claim) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from obliv._util.progress import Progress, silent
 from obliv._util.text import printable
 from obliv._util.typing import Array
-from obliv.errors import InputError
+from obliv.errors import InputError, TooLargeError
 from obliv.fabric.analyses.many import provenance_of
 from obliv.fabric.checks.credit_loops import credit_loops
 from obliv.fabric.kernels.failures import Intact, Outcomes, Space, failure_loads
@@ -102,7 +102,10 @@ def failures(
         notes += (f"no certificate: {reason}",)
     elif certificate:
         ranked = [rows[f] for f in order], [sets[f] for f in order], [hottest[0], *(hottest[f + 1] for f in order)]
-        proof = proof_of(routing, before, *ranked, repair, step)
+        try:
+            proof = proof_of(routing, before, *ranked, repair, step)
+        except TooLargeError as error:  # the answer is there already
+            notes += (f"no certificate: {error}",)
     return Failures(
         topology=topology.spec,
         routing=routing.spec,
