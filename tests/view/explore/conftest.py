@@ -35,7 +35,7 @@ def start() -> Iterator[Callable[..., Server]]:
     def start(*arguments: str) -> Server:
         command = [sys.executable, "-m", "obliv", "explore", *arguments, "--no-browser"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        timer = threading.Timer(180, process.kill)
+        timer = threading.Timer(1800, process.kill)
         timer.start()
         running.append((process, timer))
         assert process.stdout is not None
