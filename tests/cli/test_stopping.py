@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from tests.cli import stopping
 
+from obliv import cli
 from obliv._util.codec import digest_of, read_json
 from obliv.cli import main
 
@@ -237,3 +238,18 @@ def test_an_interrupt_while_a_class_is_made(
     monkeypatch.setattr("obliv.cli.app.app", verb)
     assert main(["list"]) == 130
     assert capsys.readouterr().err == "\nobliv: interrupted; no partial file was written\n"
+
+
+def test_an_interrupted_command_frees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is in memory of a report takes a second to free."""
+    ends: list[int] = []
+    monkeypatch.setattr(cli, "main", lambda: 130)
+    monkeypatch.setattr(os, "_exit", ends.append)
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        with pytest.raises(SystemExit):
+            cli.run()
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert ends == [130]

@@ -89,7 +89,9 @@ def run() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the answer is out: an interrupt now changes nothing
     except KeyboardInterrupt:  # between the two
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if threading.active_count() > 1:  # an interrupted solver would abort the process when Python ends its thread
+    # An interrupted solver would abort the process when Python ends its thread; and to free what is in memory takes
+    # longer than one who has interrupted a command should wait.
+    if status == 130 or threading.active_count() > 1:
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, ValueError, AttributeError):
                 stream.flush()
