@@ -145,6 +145,12 @@ SPECS = {
     HEAD + 'measures = [\n"hops",\n{ measure = "throughput", traffic = "matrix:m.csv" }]': (5, "m.csv: file not found"),
     HEAD + 'measures = [\n"hops",\n{ measure = "throughput", traffic = "shift:x" }]': (5, "by must be a whole number"),
     HEAD + 'measures = [\n"hops",\n{ measure = "deadlock", vc = "tturn" }]': (5, "did you mean turn?"),
+    HEAD + 'measures = [\n"hops",\n{ measure = "average", ensemble = "dearangements" }]': (5, "choose permutations"),
+    'topologies = ["ring:5"]\nmeasures = [\n{ measure = "design", max_hops = "few" }]': (3, "'few' is not a number"),
+    'topologies = ["ring:5"]\nmeasures = [{ measure = "design", objective = "ratio", max_turns = 2 }]': (
+        2,
+        "without limits",
+    ),
     'topologies = ["ring:5",\n"mesh:axb"]\nroutings = ["dor"]\nmeasures = ["hops"]': (2, "radices must be a whole"),
     'topologies = ["ring:5"]\nroutings = [\n"1/3*dor+1/3*valiant"]\nmeasures = ["hops"]': (3, "they must add up to 1"),
 }

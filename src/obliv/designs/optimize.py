@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
+from typing import Any
 
 from obliv._util.progress import Progress, silent
 from obliv._util.progress import within as share_of
@@ -138,7 +139,7 @@ def design(
         raise InputError(f"a gap of {gap:g}: choose a number between 0 and 1, such as 1e-4")
     paths, quantize = at_least_one(paths, "paths"), at_least_one(quantize, "quantize")
     options = {"then": then, "max_hops": max_hops, "max_turns": max_turns, "vc": vc, "paths": paths}
-    _require_compatible(objective, options | {"quantize": quantize, "samples": samples, "rng": rng})
+    require_options(objective, options | {"quantize": quantize, "samples": samples, "rng": rng})
     if within is not None and (
         objective != "worst"
         or minimal
@@ -203,8 +204,10 @@ def design(
     return result()
 
 
-def _require_compatible(objective: str, options: dict[str, object]) -> None:
-    """Raise InputError for options that the objective does not take, or that exclude each other."""
+def require_options(objective: str, options: Mapping[str, Any]) -> None:
+    """Raise InputError for options that the objective does not take, that exclude each other, or are not numbers."""
+    if (hops := options.get("max_hops")) is not None and exact_number(hops) is None:
+        raise InputError(f"max_hops: {hops!r:.40} is not a number; write for example 2.5 or 64/27")
     given = {name for name, value in options.items() if value is not None}
     if "max_hops" in given and given & {"paths", "quantize"}:
         raise InputError("max_hops cannot be combined with paths or quantize; choose minimal, or neither")
@@ -222,9 +225,7 @@ def _hop_limit(states: States, max_hops: Number | None, minimal: bool) -> tuple[
     """Return the limit of the mean hops, if any, and whether only shortest paths are allowed, which need no limit."""
     if max_hops is None:
         return None, minimal
-    limit = exact_number(max_hops)
-    if limit is None:
-        raise InputError(f"max_hops: {max_hops!r:.40} is not a number; write for example 2.5 or 64/27")
+    limit = exact_number(max_hops) or Fraction(0)
     least = states.least_hops
     if limit < least:
         raise InputError(f"at most {max_hops} hops: shortest paths take {least} = {float(least):.6g} on average")

@@ -239,6 +239,19 @@ def _require_traffic(routing: Any, options: Mapping[str, Any]) -> None:
         obliv.traffic(options["traffic"], routing.topology)
 
 
+def _require_ensemble(routing: Any, options: Mapping[str, Any]) -> None:
+    from obliv.analysis.average.random_traffic import require_ensemble
+
+    require_ensemble(options.get("ensemble", "permutations"))
+
+
+def _require_options(topology: Any, options: Mapping[str, Any]) -> None:
+    from obliv.designs.optimize import require_options
+
+    limits = {name: value for name, value in options.items() if name not in ("objective", "minimal")}
+    require_options(options.get("objective", "worst"), limits)
+
+
 def _require_scheme(routing: Any, options: Mapping[str, Any]) -> None:
     from obliv.analysis.deadlocks.search import require_scheme
 
@@ -264,12 +277,12 @@ def _require_levels(topology: Any, options: Mapping[str, Any]) -> None:
 #: All measures by name.
 MEASURES = {
     "worst": Measure(worst, _throughput, claims=True),
-    "average": Measure(average, _throughput),
+    "average": Measure(average, _throughput, _require_ensemble),
     "throughput": Measure(throughput, _pattern, _require_traffic),
     "ratio": Measure(ratio, _ratio, _require_traffic, claims=True),
     "deadlock": Measure(deadlock, _deadlock, _require_scheme),
     "hops": Measure(hops, _hops, rows=_hop_rows),
-    "design": Measure(design, _design, claims=True),
+    "design": Measure(design, _design, _require_options, claims=True),
     "bounds": Measure(bounds, _bounds, claims=True),
     "bufferless": Measure(bufferless, _bufferless, _require_levels, claims=True),
     "fabric": Measure(fabric, _throughput, _require_tables, claims=True),

@@ -286,15 +286,21 @@ def _all(parts: PairWords) -> tuple[Array, Array]:
     return images, out
 
 
+def require_ensemble(ensemble: str) -> None:
+    """Raise InputError for an unknown ensemble of random traffic."""
+    name, _, parts = ensemble.partition(":")
+    if name == "birkhoff" and not (parts.isdigit() and 1 <= int(parts) <= 10**6):
+        raise InputError(f"ensemble {ensemble!r}: write birkhoff:K, K permutations a matrix, for example birkhoff:3")
+    if name not in ("permutations", "birkhoff", "sinkhorn") or (name != "birkhoff" and parts):
+        raise InputError(f"ensemble {ensemble!r}: choose permutations, birkhoff:K or sinkhorn")
+
+
 def _matrices(loads: PairLoads, samples: int, seed: int, ensemble: str, step: Progress) -> Maxima:
     """Yield the largest loads under random doubly stochastic matrices, in floating point."""
     from scipy.sparse import csr_array
 
+    require_ensemble(ensemble)
     name, _, parts = ensemble.partition(":")
-    if name == "birkhoff" and not (parts.isdigit() and 1 <= int(parts) <= 10**6):
-        raise InputError(f"ensemble {ensemble!r}: write birkhoff:K, K permutations a matrix, for example birkhoff:3")
-    if name not in ("birkhoff", "sinkhorn") or (name == "sinkhorn" and parts):
-        raise InputError(f"ensemble {ensemble!r}: choose permutations, birkhoff:K or sinkhorn")
     n, channels = loads.terminals, loads.topology.channels
     require_memory(40.0 * n * n * float(loads.hops()), f"the pair loads of {loads.topology.spec}")  # or more
     pieces = []
