@@ -170,12 +170,12 @@ def test_functions_do_as_names(name: str) -> None:
         assert (getattr(by_name.moves, part) == getattr(by_function.moves, part)).all()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("priority", "spec"),
     [
-        ("random", "leveled-mesh:6x6"),
-        pytest.param("random", "leveled-mesh:10x10", marks=pytest.mark.nightly),
-        pytest.param("age", "leveled-mesh:10x10", marks=pytest.mark.nightly),
+        ("random", "leveled-mesh:10x10"),
+        ("age", "leveled-mesh:10x10"),
     ],
 )
 def test_interpreted_as_compiled(priority: str, spec: str, monkeypatch: pytest.MonkeyPatch) -> None:

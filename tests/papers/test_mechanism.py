@@ -169,8 +169,7 @@ def moved(value: Computed, factor: Fraction) -> Computed:
     ("name", "table"),
     [
         ("u2turn", "figure5"),
-        ("u2turn", "figure2"),
-        *(pytest.param("u2turn", table, marks=pytest.mark.nightly) for table in ("table1", "table4", "claims")),
+        *(pytest.param("u2turn", f, marks=pytest.mark.nightly) for f in ("figure2", "table1", "table4", "claims")),
         *(pytest.param("u2turn", table, marks=pytest.mark.nightly) for table in ("equations", "figure6")),
         *(pytest.param("towles", table, marks=pytest.mark.nightly) for table in ("table1", "figure4", "figure8")),
         pytest.param("fat-tree", "statements", marks=pytest.mark.nightly),

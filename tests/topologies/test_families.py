@@ -261,7 +261,7 @@ class LocalGlobalLocal(obliv.HopRouting):
         return [first + k for k, v in enumerate(near[node]) if v in ends]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("arrangement", ARRANGEMENTS)
 def test_minimal_routing_puts_a_whole_group_on_one_global_link(arrangement: str) -> None:
     """Kim et al.: all a·p hosts of a group send to the next one, which one link joins."""

@@ -671,6 +671,7 @@ def test_anything_that_is_cabled_can_be_checked(seed: int, nodes: int) -> None:
         assert result.unrouted is None or 0 <= result.unrouted <= max(0, result.pairs)
 
 
+@pytest.mark.nightly
 def test_kernels_do_the_same_compiled() -> None:
     fabric, tables = example("torus:3x3", "dor", 1)
     rng = np.random.default_rng(3)

@@ -456,6 +456,7 @@ def test_any_fabric_is_routed_without_loops(fabric: Fabric) -> None:
     sound(routed.fabric, routed.tables)
 
 
+@pytest.mark.nightly
 @examples(15)
 @given(fabrics(), st.sampled_from([0, 1, -1]))
 def test_the_kernel_does_the_same_compiled(fabric: Fabric, step: int) -> None:

@@ -122,6 +122,7 @@ def test_huge_rates_are_not_bounded_in_64_bits() -> None:
     assert loads.bounds(many.astype(object), many) is None
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(6))
 def test_kernels_agree_compiled(seed: int) -> None:
     fabric = random_fabric(seed, lmc=2)

@@ -58,7 +58,7 @@ def test_no_routing_within_two_turns_has_fewer_hops(k: int) -> None:
     assert best.hops_bound == mean_hops(k)
 
 
-@pytest.mark.parametrize("k", [4, 5, pytest.param(6, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("k", [4, *(pytest.param(k, marks=pytest.mark.nightly) for k in (5, 6))])
 def test_paths_take_two_turns_at_most(k: int) -> None:
     torus = obliv.torus(k, k)
     routing = obliv.routing("weighted-2turn", torus)
