@@ -48,13 +48,13 @@ def what_if(base: Base, *, fail: Sequence[str] = (), entries: Sequence[str] = ()
     --------
     >>> import obliv
     >>> base = obliv.fabric.base_of(obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2))))
-    >>> obliv.fabric.what_if(base, entries=["switch((0),1)/14=4"])
+    >>> obliv.fabric.what_if(base, entries=["switch((0),1)/14=3"])
     what-if: lft:dmodk on fabric:fattree:4,2
-      change        switch((0),1)/14=4
-      before        worst load 2   switch((0),1) port 3 -> switch((0),0) port 1
-      after         worst load 2   switch((0),1) port 3 -> switch((0),0) port 1
-      pairs lost    0
-      work          2 channels changed, 0 solved
+      change      switch((0),1)/14=3
+      before      worst load 2   switch((0),1) port 3 -> switch((0),0) port 1
+      after       worst load 2   switch((1),1) port 3 -> switch((0),0) port 2
+      pairs lost  0
+      work        4 channels changed, 1 solved
     """
     began = time.perf_counter()
     changes = changes_of(base, fail, entries)
