@@ -25,7 +25,7 @@ VERBS = {
     "ratio": ("ratio:ratio", "Compute the oblivious performance ratio, with a certificate."),
     "deadlock": ("deadlock:deadlock", "Find deadlocks: cycles of channel dependencies."),
     "failures": ("failures:failures", "Find the worst case after each single failure, worst ones first."),
-    "lottery": ("lottery:lottery", "Find the distribution of the largest load where flows draw paths by a hash."),
+    "lottery": ("lottery:lottery", "Find how the largest load is distributed under hashed paths."),
     "bufferless": ("bufferless:bufferless", "Schedule packets on a leveled network and check every move."),
     "list": ("listing:list_", "List the topologies, routings or traffic patterns."),
     "export": ("export:export", "Write files for a simulator, or the paths of a routing as a table."),

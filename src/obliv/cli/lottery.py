@@ -44,10 +44,10 @@ def lottery(
     seed: Seed = 0,
     answer: Answer,
 ) -> None:
-    """Find the distribution of the largest load where flows draw shortest paths by a hash.
+    """Find how the largest load is distributed under hashed paths.
 
-    Each flow has an equal share of its pair's rate. Exact where the network falls into independent parts, certified
-    bounds elsewhere.
+    Flows draw shortest paths at random and share the rate of their pair. The answer is exact where the network falls
+    into independent parts; elsewhere it has certified bounds.
 
     Example: obliv lottery fattree:8,3 random-permutation --flows 4
 

@@ -144,12 +144,12 @@ def test_samples_lie_inside_the_bounds(hashed: str) -> None:
     [
         ("fattree:4,3", "random-permutation", 1),
         ("fattree:8,3", "random-permutation", 3),
-        ("fattree:8,3", "shift:1", 1),
+        ("fattree:8,3", "shift:17", 1),
         ("fattree:8,2", "uniform", 1),
         ("xgft:3;4,4,4;1,2,2", "bit-reverse", 2),
         ("torus:5x5", "random-permutation", 2),
         ("random-regular:n=20,d=4,seed=1", "random-permutation", 2),
-        ("dragonfly:p=1,a=2,h=1", "random-permutation", 2),
+        ("hypercube:4", "random-permutation", 2),
     ],
 )
 def test_a_million_samples_lie_inside_the_bounds(spec: str, traffic: str, flows: int, hashed: str) -> None:
@@ -185,6 +185,7 @@ def test_seeds_decide_samples() -> None:
     ("options", "message"),
     [
         ({"flows": 0}, "flows=0"),
+        ({"flows": 1.5}, "not a whole number"),
         ({"hash": "crc"}, "independent or polarised"),
         ({"among": "sideways"}, "leaf-up"),
         ({"samples": -1}, "samples=-1"),
