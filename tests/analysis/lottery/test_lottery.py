@@ -70,6 +70,17 @@ def test_intervals_hold_the_enumeration(spec: str, data: st.DataObject, flows: i
     assert obliv.lottery(topology, traffic, flows=flows, hash=hashed).mean == mean
 
 
+def test_the_weight_of_a_pair_of_channels_is_that_of_the_later_one() -> None:
+    """A case in which any smaller weight bounds a probability of zero from below by more."""
+    topology = obliv.topology("mesh:2x3")
+    rows = [[Fraction(0)] * 6 for _ in range(6)]
+    rows[0][2] = rows[0][3] = rows[1][2] = Fraction(1, 8)
+    traffic = obliv.matrix(rows)
+    place = Place(draws(topology, traffic, False, None, silent), None)
+    low, _ = CertifiedBounds(place.crossings, 1).within(Largest(place, 1)._most(1))
+    assert low == 0
+
+
 def test_bandwidths_and_rates_that_always_cross_a_channel_count() -> None:
     topology = obliv.topology("xgft:2;2,2;1,2;2,1")
     law = largest_loads(topology, obliv.traffic("shift:1", topology), 2)
@@ -133,7 +144,7 @@ def agree(spec: str, traffic: str, flows: int, samples: int, hashed: str = "inde
 
 @pytest.mark.parametrize("hashed", ["independent", "polarised"])
 def test_samples_lie_inside_the_bounds(hashed: str) -> None:
-    assert agree("fattree:8,2", "random-permutation", 4, 2_000, hashed) < 0.03
+    assert agree("fattree:8,2", "random-permutation", 4, 2_000, hashed) < 0.04
     agree("torus:4x4", "random-permutation", 2, 1_000, hashed)
 
 

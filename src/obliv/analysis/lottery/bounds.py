@@ -178,7 +178,7 @@ class CertifiedBounds:
         after, product = _after(order, fits[:, 1], sizes)
         gains = 0.0
         for (g, h), count in plane.met.items():
-            weight = max(after[g], after[h]) if g == h else min(after[g], after[h])
+            weight = max(after[g], after[h])  # of the later one
             if weight > 0 and (min(g, h), max(g, h)) in self._on.shared:
                 joint = self._joint(g, h, True, most, known)[1]
                 gains += count * weight * max(0.0, joint - over[g, 0] * over[h, 0] * LEAST)
@@ -193,7 +193,7 @@ class CertifiedBounds:
         for (g, h), _pairs in self._on.shared.items():
             many = sizes[g] * (sizes[g] - 1) // 2 if g == h else sizes[g] * sizes[h]
             count = int(many) - self._met.get((g, h), 0)
-            weight = min(after[g], after[h])
+            weight = max(after[g], after[h])  # of the later one
             if count and weight > 0:
                 joint = self._joint(g, h, False, most, known)[0]
                 losses += count * weight * max(0.0, over[g, 1] * over[h, 1] * MOST - joint)
