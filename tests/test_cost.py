@@ -159,16 +159,29 @@ def test_long_verbs_say_what_they_take(
     assert all(f"obliv: {part}" in err for part in parts), err
 
 
-def test_a_forecast_is_made_once_from_the_first_second(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("moments", "announced"),
+    [
+        (((0.9, 0.01), (1.2, 0.02), (2.1, 0.03), (9.0, 0.04)), {2: 60}),
+        (((4.0, 0.01), (5.1, 0.5), (6.0, 0.9)), {}),  # what is compiled before the first step tells nothing
+        (((20.0, 0.5), (40.0, 1.0)), {0: 40}),  # the first step itself is long
+    ],
+)
+def test_a_forecast_is_made_once_from_a_second_of_work(
+    moments: tuple[tuple[float, float], ...], announced: dict[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock = [0.0]
     monkeypatch.setattr(cost.time, "process_time", lambda: clock[0])
     monkeypatch.setattr(cost.time, "perf_counter", lambda: 2 * clock[0])
     heard: Heard = []
     step = cost.forecast(lambda what, share: heard.append((what, share)), "it")
-    for moment, share in ((0.9, 0.01), (1.2, 0.02), (9.0, 0.03)):
+    expected: Heard = []
+    for number, (moment, share) in enumerate(moments):
         clock[0] = moment
         step("part", share)
-    assert heard == [("part", 0.01), ("it: about 60 seconds", 0.0), ("part", 0.02), ("part", 0.03)]
+        expected += [(f"it: about {announced[number]} seconds", 0.0)] if number in announced else []
+        expected.append(("part", share))
+    assert heard == expected
 
 
 def test_dense_traffic_is_carried_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:

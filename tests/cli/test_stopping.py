@@ -91,7 +91,43 @@ def test_a_full_disk_is_one_line(name: str, capsys: pytest.CaptureFixture[str]) 
     out, err = capsys.readouterr()
     assert err.strip().splitlines()[-1] == "obliv: /dev/full: cannot be written: No space left on device"
     assert "Traceback" not in out + err
-    assert bool(out) == (name not in ("bufferless", "fabric generate"))  # what was computed is not lost
+    assert bool(out) == (name != "fabric generate")  # what was computed is not lost
+
+
+PICTURES = {
+    "worst": "worst mesh:3x3 dor --plot full.svg",
+    "compare": "compare mesh:3x3 dor romm --plot full.svg",
+    "average": "average mesh:3x3 dor --samples 50 --plot full.svg",
+    "deadlock": "deadlock torus:3x3 dor --plot full.svg",
+    "fabric worst": "fabric worst fabric.net --lft fabric.lfts --plot full.svg",
+    "fabric job": "fabric job fabric.net --lft fabric.lfts --hosts hosts.txt --pattern ring --plot full.svg",
+    "order": "fabric job fabric.net --lft fabric.lfts --hosts hosts.txt --pattern ring --order full.svg",
+    "junit": "fabric check fabric.net --lft fabric.lfts --junit full.svg -o new.json",
+    "sarif": "fabric check fabric.net --lft fabric.lfts --junit new.xml --sarif full.svg",
+    "bufferless": "bufferless butterfly:3 --plot full.svg",
+}
+_BY_DAY = ("junit", "order")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize(
+    "name", [name if name in _BY_DAY else pytest.param(name, marks=pytest.mark.nightly) for name in PICTURES]
+)
+def test_an_answer_outlives_its_pictures_and_files(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where a file about a result cannot be written, the answer is printed before the error."""
+    monkeypatch.chdir(tmp_path)
+    Path("full.svg").symlink_to("/dev/full")
+    Path("hosts.txt").write_text("host(0,0)\nhost(1,0)\nhost(0,1)\nhost(2,0)\n")
+    assert main("fabric generate fattree:4,2 -o fabric.net --routing dmodk --tables fabric.lfts".split()) == 0
+    before = set(tmp_path.iterdir())
+    capsys.readouterr()
+    assert main(PICTURES[name].split()) == 2
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) > 3
+    assert err == "obliv: full.svg: cannot be written: No space left on device\n"
+    assert set(tmp_path.iterdir()) == before
 
 
 SEVERAL = {

@@ -75,7 +75,9 @@ def announce_here(what: str, work: Work) -> None:
 
 
 def forecast(progress: Progress, what: str) -> Progress:
-    """Return a progress function for work in equal steps, which announces it after the first second.
+    """Return a progress function for work in equal steps, which announces it a second after the first step.
+
+    What comes before the end of the first step, such as compiling, tells nothing of the others, unless it takes long.
 
     Parameters
     ----------
@@ -83,19 +85,28 @@ def forecast(progress: Progress, what: str) -> Progress:
     what : str
         The work; it begins now.
     """
-    began = time.process_time(), time.perf_counter()
+    start = time.process_time(), time.perf_counter()
+    begun: tuple[tuple[float, float], float] | None = None  # when the first step was done, and its share
     announced = False
 
     def step(part: str, share: float) -> None:
-        nonlocal announced
-        # several threads use more processor time, a busy machine takes more real time
-        spent = min(time.process_time() - began[0], time.perf_counter() - began[1])
-        if not announced and share > 0 and spent > _TRIAL:
-            announced = True
-            announce(progress, what, Work(spent / share))
+        nonlocal announced, begun
+        if not announced and share > 0:
+            if begun is None:
+                long = _since(start) > _SECONDS
+                begun = (start, 0.0) if long else ((time.process_time(), time.perf_counter()), share)
+            spent = _since(begun[0])
+            if spent > _TRIAL and share > begun[1]:
+                announced = True
+                announce(progress, what, Work(spent / (share - begun[1])))
         progress(part, share)
 
     return step
+
+
+def _since(start: tuple[float, float]) -> float:
+    """Return seconds of work: several threads use more processor time, a busy machine takes more real time."""
+    return min(time.process_time() - start[0], time.perf_counter() - start[1])
 
 
 def _duration(seconds: float) -> str:

@@ -64,5 +64,5 @@ def average(
             jobs=jobs or None,
             progress=step,
         )
-    looks.save(result.plot, plot)
     answer.show(result)
+    looks.save(result.plot, plot)

@@ -136,16 +136,18 @@ def bufferless(
             result = schedules(classes, algorithm, topology=topology, rng=seed, progress=step, **chosen)
         except OptionError as error:
             raise InputError(error.text(_NAMES)) from None
+    answer, bare = Answer(format=format), result.bare()
     if output is not None:
-        result.save(output)
+        with answer.anyway(bare):
+            result.save(output)
         say(
             f"saved in {output}"
             + (f"; check it with  obliv verify {output}" if result.verified else ", without the moves")
         )
+    answer.show(bare)
     if plot is not None:
         from obliv.view.schedules.pictures import draw
 
         with looks.drawn():
             draw(result, plot)
         say(f"picture saved in {plot}")
-    Answer(format=format).show(result.bare())

@@ -77,8 +77,8 @@ def compare(
         result = obliv.compare(
             networks, *routings, traffic=patterns, samples=samples, deadlock=deadlock, rng=seed, progress=step
         )
-    looks.save(lambda: result.plot(kind=picture), plot)
     answer.show(result)
+    looks.save(lambda: result.plot(kind=picture), plot)
 
 
 def split_patterns(text: str) -> list[str]:

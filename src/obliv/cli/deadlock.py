@@ -62,7 +62,7 @@ def deadlock(
         else:
             result = graph = analysis.deadlock(routing, vc, progress=step)
             acyclic = graph.acyclic
-    looks.save(result.plot, plot)
     answer.show(result)
+    looks.save(result.plot, plot)
     if not acyclic:
         raise typer.Exit(1)

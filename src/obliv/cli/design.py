@@ -147,8 +147,8 @@ def design(
         with progress() as step:
             accuracy = 1e-4 if gap is None else gap
             curve = obliv.pareto(network, pareto, max_turns=max_turns, vc=vc, gap=accuracy, progress=step)
-        looks.save(curve.plot, plot)
         answer.show(curve)
+        looks.save(curve.plot, plot)
         return
     with progress() as step, answer.best_so_far():
         aim = None if then == "nothing" else then or "default"

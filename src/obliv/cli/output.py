@@ -53,17 +53,28 @@ class Answer:
 
         JSON lacks the keys in `hide`; CSV has the rows and columns of `table`, by default those of the result.
         """
+        with self.anyway(result, hide=hide, table=table):
+            self.save(result)
+        self.print(result, hide=hide, table=table)
+
+    def save(self, result: Result) -> None:
+        """Save a result if there is a file for it."""
         if self.output is not None:
-            try:
-                result.save(self.output)
-            except FileError:
-                self._print(result, hide, table)
-                raise
+            result.save(self.output)
             proof = getattr(result, "certificate", None) is not None
             say(f"saved in {self.output}" + (f"; check it with  obliv verify {self.output}" if proof else ""))
-        self._print(result, hide, table)
 
-    def _print(self, result: Result, hide: Iterable[str], table: CsvTable | None) -> None:
+    @contextmanager
+    def anyway(self, result: Result, *, hide: Iterable[str] = (), table: CsvTable | None = None) -> Iterator[None]:
+        """Write files about a result inside a ``with`` statement; if that fails, the result is printed nevertheless."""
+        try:
+            yield
+        except FileError:
+            self.print(result, hide=hide, table=table)
+            raise
+
+    def print(self, result: Result, *, hide: Iterable[str] = (), table: CsvTable | None = None) -> None:
+        """Print a result."""
         if self.format == "json":
             data = result.to_dict()
             for key in hide:

@@ -75,5 +75,5 @@ def worst(
                 executor=executor,
                 progress=step,
             )
-    looks.save(result.plot, plot)
     answer.show_claim(result)
+    looks.save(result.plot, plot)

@@ -90,11 +90,12 @@ def check(
         )
         if asked is not None:
             result = obliv.fabric.within_limits(result, asked, tables, progress=step)
-    with together():
+    with answer.anyway(result), together():
         if junit is not None:
             write_whole(junit, obliv.fabric.junit_of(result, strict).encode())
         if sarif is not None:
             write_whole(sarif, obliv.fabric.sarif_of(result).encode())
-        answer.show(result)
+        answer.save(result)
+    answer.print(result)
     if not (result.clean if strict else result.ok):
         raise typer.Exit(1)

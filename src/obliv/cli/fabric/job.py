@@ -94,12 +94,13 @@ def job(
                     progress=step,
                 )
         if order is not None:
-            result = result.write_order(order)
+            with answer.anyway(result):
+                result = result.write_order(order)
             say(f"better order written to {order}; use it with  mpirun --rankfile {order}")
         for note in result.notes if answer.format == "csv" else ():  # the other formats contain them
             say(note)
-        looks.save(result.plot, plot)
         answer.show(result)
+        looks.save(result.plot, plot)
 
 
 def _require_hosts(hosts: list[Path] | None, worst_hosts: int | None, pattern: list[str], order: Path | None) -> None:

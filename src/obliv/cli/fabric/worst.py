@@ -62,8 +62,8 @@ def worst(
                 answer.show(best, hide=("certificate", "paths"))
                 return
             result = replace(result, notes=(*result.notes, "no split within the groups is better: see the worst cable"))
-    looks.save(result.plot, plot)
     answer.show(result, hide=("certificate",), table=(result.cable_rows(), result.cable_columns))
+    looks.save(result.plot, plot)
 
 
 def _best(routing: FabricRouting, even: FabricWorst, step: Progress) -> Design | None:
