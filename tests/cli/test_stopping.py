@@ -120,7 +120,8 @@ def test_an_answer_outlives_its_pictures_and_files(
     monkeypatch.chdir(tmp_path)
     Path("full.svg").symlink_to("/dev/full")
     Path("hosts.txt").write_text("host(0,0)\nhost(1,0)\nhost(0,1)\nhost(2,0)\n")
-    assert main("fabric generate fattree:4,2 -o fabric.net --routing dmodk --tables fabric.lfts".split()) == 0
+    tree = ["fabric", "generate", "fattree:4,2", "-o", "fabric.net"]
+    assert main([*tree, "--routing", "dmodk", "--tables", "fabric.lfts"]) == 0
     before = set(tmp_path.iterdir())
     capsys.readouterr()
     assert main(PICTURES[name].split()) == 2
