@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
+from obliv._util.cost import forecast
 from obliv._util.progress import Progress, silent
 from obliv._util.rng import Rng, drawn_seed
 from obliv._util.text import did_you_mean
@@ -194,11 +195,12 @@ def _best(
     """Return the best tables of the engines that fit; `tried` takes all of them; no load is less than `optimum`."""
     best: Candidate | None = None
     plans = list(plans_for(engine, shape, most_lmc, tried))
-    for at, plan in enumerate(plans, 1):
+    step = forecast(progress, "tables by each engine")
+    for at, plan in enumerate(plans):
         attained = best is not None and best.standing.load <= optimum and not best.standing.missing
         if best is not None and attained and lmc_with(fabric, plan.lmc, most_lmc) >= best.standing.lmc:
             continue
-        progress(f"tables by {plan.engine}", at / (len(plans) + 1))
+        step(f"tables by {plan.engine}", at / (len(plans) + 1))
         try:
             tables = candidate(fabric, plan, most_lmc)
         except InputError as error:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from obliv._util.cost import Work, announce
 from obliv._util.progress import Progress
 from obliv._util.text import plural
 from obliv._util.typing import Array
@@ -15,7 +16,7 @@ from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.engines import plan_engine
 from obliv.fabric.reroute.fill import filled
 from obliv.fabric.reroute.layers.assign import fewest_layers, on_layers
-from obliv.fabric.reroute.layers.improve import improve, moves_within
+from obliv.fabric.reroute.layers.improve import improve, moves_within, steps_of
 from obliv.fabric.reroute.layers.network import SwitchNetwork, switch_network
 from obliv.fabric.reroute.layers.starts import starting_routes
 from obliv.fabric.reroute.ranks import ranks_up_down
@@ -23,7 +24,8 @@ from obliv.fabric.tables import Tables
 
 __all__ = ["Layered", "layered"]
 
-_STEPS = 1e10  # elementary steps of all searches, some ten seconds at most
+_STEPS = 1e10  # elementary steps of all searches, some twenty seconds at most
+_SECONDS = 2.2e-9  # a step, with all that is done between steps
 _EACH = 50  # moves for each entry of the tables, after which little is gained
 
 
@@ -92,6 +94,8 @@ def layered(
     starts = [(name, routes) for name, routes in starts if _whole(network, routes, spare)]
     starts += [*starting_routes(switches), ("updown", spare)]
     moves = int(effort * min(moves_within(switches, _STEPS / len(starts)), _EACH * spare.size))
+    work = Work(_SECONDS * len(starts) * steps_of(switches, moves))
+    announce(progress, f"a search for smaller worst loads from {plural(len(starts), 'set')} of tables", work)
     found: list[tuple[tuple[int, int], str, Array, Layers]] = []
     target = int(enough / network.flow)
     for at, (name, start) in enumerate(starts):

@@ -11,7 +11,7 @@ from obliv.fabric.kernels.layers import Layers
 from obliv.fabric.kernels.reroute_search import move_for, search
 from obliv.kernels import run
 
-__all__ = ["improve", "moves_within", "worst_loads"]
+__all__ = ["improve", "moves_within", "steps_of", "worst_loads"]
 
 _ROUNDS = 40
 _WARM = 4.0  # tolerance at first, where a channel with the largest load costs 8
@@ -42,7 +42,12 @@ def _margin(switches: Switches, load: Array) -> int:
 
 def moves_within(switches: Switches, steps: float) -> int:
     """Return how many moves some elementary steps are enough for."""
-    return max(200, int(steps / (10 * _evaluation(switches))))
+    return max(200, int(steps / steps_of(switches, 1)))
+
+
+def steps_of(switches: Switches, moves: int) -> float:
+    """Return about how many elementary steps some moves take."""
+    return 10.0 * moves * _evaluation(switches)
 
 
 def _evaluation(switches: Switches) -> float:
@@ -78,7 +83,7 @@ def improve(
     space, move = scratch(switches), move_for(switches, seed)
     best = (_value(load, routes), routes.copy(), layers.of.copy(), load.copy())
     step = int(switches.unit.max(initial=1))
-    work = 10.0 * moves * _evaluation(switches)  # of all rounds: whether to compile is decided once
+    work = steps_of(switches, moves)  # of all rounds: whether to compile is decided once
     for turn in range(_ROUNDS):
         if best[0][0] <= enough or not len(load):
             break
