@@ -146,7 +146,7 @@ def test_all_spellings_of_one_host(tmp_path: Path) -> None:
         ("node001\nnode[002-003],node001\n", "line 2: the host node001 is named in line 1 too"),
         ("node001,node001\n", "named twice"),
         ("node001\n0x0002c90300100000\n", "line 2: the host 0x0002c90300100000 is named in line 1 too, as node001"),
-        ("node[1-1000000000]\n", "1,000,000,000 hosts, there can be at most 16"),
+        ("node[1-1000000000]\n", "1,000,000,000 hosts, and only 16 of the fabric are left"),
         ("rank 0=node001\nrank 2=node002\n", "line 2: rank 1 is missing"),
         ("rank 1=node001 slot=0\n", "rank 0 is missing"),
         ("rank 0=node001\nrank 0=node002\n", "line 2: rank 0 stands in line 1 too"),

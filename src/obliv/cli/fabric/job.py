@@ -50,8 +50,11 @@ def job(
         Path | None, typer.Option("--order", metavar="FILE", help="File for a better order of the ranks: a rank file.")
     ] = None,
     effort: Annotated[
-        float, typer.Option("--effort", metavar="X", help="With --order: try X times as many exchanges of ranks.")
-    ] = 1.0,
+        float | None,
+        typer.Option(
+            "--effort", metavar="X", help="With --order: try X times as many exchanges of ranks.", show_default="1"
+        ),
+    ] = None,
     seed: Seed = 0,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw phases and hottest cables (.png, .svg, .pdf).")
@@ -73,8 +76,8 @@ def job(
     looks.require(plot)
     require_outputs(answer.output, order, plot, inputs=inputs)
     _require_hosts(hosts, worst_hosts, pattern, order)
-    if order is None and is_seeded(context):
-        raise InputError("--seed selects exchanges of ranks: add --order FILE")
+    if order is None and (is_seeded(context) or effort is not None):
+        raise InputError(f"--{'seed' if effort is None else 'effort'} is for exchanges of ranks: add --order FILE")
     with answer.best_so_far():
         with progress() as step:
             routing = files.routing(skip, notes=False)
@@ -89,7 +92,7 @@ def job(
                     rails=rails,
                     hottest=hottest,
                     order=order is not None,
-                    effort=effort,
+                    effort=1.0 if effort is None else effort,
                     rng=seed,
                     progress=step,
                 )

@@ -148,7 +148,7 @@ class _Keys:
     def require(self, table: dict[str, Any], known: Iterable[str]) -> None:
         for key in table:
             if key not in known:
-                self.refuse(f"{printable(key[:60])!r} is no limit: {did_you_mean(key, sorted(known))}", key)
+                self.refuse(f"{printable(key[:60])!r} is not a limit: {did_you_mean(key, sorted(known))}", key)
 
     def value(self, key: str, value: Any, kind: _Kind) -> Any:
         read, needed = kind

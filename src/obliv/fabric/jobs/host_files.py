@@ -82,7 +82,9 @@ def per_host_of(text: str, hosts: int) -> list[int]:
     """
     counts: list[int] = []
     for word in text.split(","):
-        match = re.match(r"\s*(\d{1,6})(?:\(x(\d{1,6})\))?\s*\Z", word, re.ASCII)
+        match = re.match(r"\s*(\d+)(?:\(x(\d{1,6})\))?\s*\Z", word, re.ASCII)
+        if match is not None and len(match[1]) > 6:
+            raise InputError(f"--per-host {shown(text)}: a host may have at most 999,999 ranks")
         if match is None or not int(match[1]):
             raise InputError(f"--per-host {shown(text)}: write a number from 1, or a list as of Slurm, 4(x3),2")
         counts += [int(match[1])] * min(int(match[2] or 1), hosts + 1)

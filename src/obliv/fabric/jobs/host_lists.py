@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import product
 from math import prod
 
-from obliv._util.text import shown
+from obliv._util.text import plural, shown
 from obliv.errors import InputError
 
 __all__ = ["expanded", "items_of"]
@@ -48,7 +48,7 @@ def expanded(text: str, most: int) -> list[str]:
         ranges = [_ranges(part, item) for part in parts[1::2]]
         count = prod(sum(last - first + 1 for first, last, _ in some) for some in ranges)
         if count > most - len(hosts):
-            raise InputError(f"{shown(item)} names {_hosts(count)}, there can be at most {most:,} in all")
+            raise InputError(f"{shown(item)} names {_hosts(count)}, and only {most - len(hosts):,} of the fabric are left")
         for numbers in product(*(list(_numbers(some)) for some in ranges)):
             words = [*parts[::2]]
             hosts.append("".join(word + number for word, number in zip(words, [*numbers, ""], strict=True)))
@@ -57,7 +57,7 @@ def expanded(text: str, most: int) -> list[str]:
 
 def _hosts(count: int) -> str:
     """Return a number of hosts in words, however large."""
-    return f"{count:,} hosts" if count < 10**15 else "more than 10^15 hosts"
+    return plural(count, "host") if count < 10**15 else "more than 10^15 hosts"
 
 
 def items_of(text: str) -> list[str]:

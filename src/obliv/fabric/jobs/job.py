@@ -16,6 +16,7 @@ from obliv._util.arrays import INT64_SAFE
 from obliv._util.cost import Work, announce
 from obliv._util.progress import Progress, silent
 from obliv._util.rng import Rng, seed_of
+from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.fabric.analyses.many import provenance_of, require_complete
@@ -97,7 +98,7 @@ def job(
         raise InputError(f"hottest={hottest}: the number of cables to name must be 0 or more")
     loads = prepared(routing, hosts, pattern, per_host=per_host, rails=rails)
     report = progress or silent
-    announce(report, "the phases", Work(loads.work * 2e-9 / 1.5))
+    announce(report, f"the loads of jobs on {routing.topology.spec}", Work(loads.work * 2e-9 / 1.5))
     rows = _Rows(loads, report)
     parts = [_solved(loads, k, rows) for k in range(len(loads.jobs))]
     channels = _hottest(loads, parts, hottest)
@@ -145,7 +146,7 @@ def prepared(
     if len(patterns) == 1:
         patterns *= len(several)
     if len(patterns) != len(several):
-        raise InputError(f"{len(patterns)} patterns for {len(several)} jobs: give one for all, or one for each")
+        raise InputError(f"{len(patterns)} patterns for {plural(len(several), 'job')}: give one for all, or one for each")
     jobs = []
     for given, spec in zip(several, patterns, strict=True):
         if isinstance(given, Placement):

@@ -72,7 +72,9 @@ def pattern_of(spec: str, host_of: Array) -> Pattern:
     """
     name, _, options = spec.partition(":")
     ranks = len(host_of)
-    if name == "file" and options:
+    if name == "file":
+        if not options:
+            raise InputError(f"{shown(spec)}: name the file of the phases, as in file:phases.txt")
         phases, digest = read_phases(Path(options), ranks)
         return Pattern(spec, ranks, phases, ((options, digest),))
     if name in ("stencil2d", "stencil3d"):
