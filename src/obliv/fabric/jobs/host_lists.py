@@ -48,7 +48,8 @@ def expanded(text: str, most: int) -> list[str]:
         ranges = [_ranges(part, item) for part in parts[1::2]]
         count = prod(sum(last - first + 1 for first, last, _ in some) for some in ranges)
         if count > most - len(hosts):
-            raise InputError(f"{shown(item)} names {_hosts(count)}, and only {most - len(hosts):,} of the fabric are left")
+            left = f"only {most - len(hosts):,} of the fabric are left"
+            raise InputError(f"{shown(item)} names {_hosts(count)}, and {left}")
         for numbers in product(*(list(_numbers(some)) for some in ranges)):
             words = [*parts[::2]]
             hosts.append("".join(word + number for word, number in zip(words, [*numbers, ""], strict=True)))

@@ -146,7 +146,8 @@ def prepared(
     if len(patterns) == 1:
         patterns *= len(several)
     if len(patterns) != len(several):
-        raise InputError(f"{len(patterns)} patterns for {plural(len(several), 'job')}: give one for all, or one for each")
+        count = plural(len(several), "job")
+        raise InputError(f"{len(patterns)} patterns for {count}: give one for all, or one for each")
     jobs = []
     for given, spec in zip(several, patterns, strict=True):
         if isinstance(given, Placement):
