@@ -97,6 +97,7 @@ def test_rounding_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         ("matrix", "0 1 1\n0 1 0\n1 0 0\n", ":1: the row adds up to 2"),
         ("matrix", "d a f\n0 1 0\n0 1 0\n1 0 0\n", ":1: 'f' is not a terminal"),
         ("matrix", "d a e\n0 1 0\n0 1 0\n1 0 0\n", ":1: 'e' is a node of .*, but not a terminal"),
+        ("matrix", "src,dst,rate\nd,a,0.5\n", ":1: names the columns of a list of pairs; .* read by flows:FILE"),
         ("matrix", "d a d\n0 1 0\n0 1 0\n1 0 0\n", ":1: a terminal heads two columns"),
         ("matrix", 'x d a "b c"\nd 0 1 0\nd 0 1 0\na 1 0 0\n', ":3: a second row of the terminal of line 2"),
         ("matrix", "0 1 0\n0 1 0\n", "2 rows, .* has 3 terminals"),

@@ -98,3 +98,12 @@ def test_wrong_nodes_of_a_path(path: list[Any], message: str) -> None:
 
     with pytest.raises(obliv.RoutingError, match=message):
         list((1 * Wrong(line, "wrong")).paths(0, 2))
+
+
+def test_hops_without_their_base_class_get_a_hint() -> None:
+    class Direct(obliv.Routing):
+        def next_hops(self, node: int, destination: int) -> list[tuple[int, int]]:
+            return [(self.topology.channel(node, destination), 1)]
+
+    with pytest.raises(NotImplementedError, match="derive it from HopRouting"):
+        obliv.worst_case(Direct(obliv.topology("complete:3"), "direct"))

@@ -27,6 +27,8 @@ __all__ = ["flows_file", "matrix_file", "permutation_file"]
 
 Flows = dict[tuple[int, int], Fraction]
 
+_PAIRS = "; lines of source, destination and rate are read by flows:FILE"
+
 
 @register_pattern("permutation", example="permutation:worst.txt")
 def permutation_file(topology: Topology, path: Path) -> Traffic:
@@ -67,6 +69,8 @@ def matrix_file(topology: Topology, path: Path) -> Traffic:
     headed = bool(rows) and _is_header(rows[0][1], n)
     if headed:
         number, names = rows.pop(0)
+        if [name.lower() for name in names[2:]] in (["rate"], ["amount"], ["value"]):
+            raise FileError(f"names the columns of a list of pairs{_PAIRS}", path, number)
         columns = [_at_line(terminal, cell, path, number) for cell in names[-n:]]
         if len(set(columns)) < n:
             raise FileError("a terminal heads two columns", path, number)
@@ -76,7 +80,7 @@ def matrix_file(topology: Topology, path: Path) -> Traffic:
         named = headed and len(cells) == n + 1
         values = cells[1:] if named else cells
         if len(values) != n:
-            hint = "; lines of source, destination and rate are read by flows:FILE" if len(values) == 3 else ""
+            hint = _PAIRS if len(values) == 3 else ""
             raise FileError(f"{len(values)} numbers in this row, {topology.spec} has {n} terminals{hint}", path, number)
         if len(line_of) == n:
             break

@@ -119,7 +119,9 @@ class Routing:
             raise RoutingError(
                 f"{self.spec or type(self).__name__} gives random paths only, enough for estimates: set samples"
             )
-        raise NotImplementedError(f"{type(self).__name__} must give paths(source, destination)")
+        by_hops = hasattr(self, "next_hops")
+        hint = "; with next_hops(node, destination) alone, derive it from HopRouting" if by_hops else ""
+        raise NotImplementedError(f"{type(self).__name__} must give paths(source, destination){hint}")
 
     def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
         """Return the channels of one path, drawn with the routing's probabilities."""
