@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import obliv
-from obliv.errors import InputError, RoutingError
+from obliv._util import cost
+from obliv.analysis import failures as module
+from obliv.cli import main
+from obliv.errors import InputError, Interrupted, RoutingError
+from obliv.fabric.outages import every
 
 
 @pytest.mark.sampled(3)
@@ -37,3 +43,61 @@ def test_what_cannot_fail_is_refused() -> None:
         obliv.failures("mesh:3x3", "ecmp", fail=["0-8"])
     with pytest.raises(RoutingError, match="no coordinates"):
         obliv.failures("mesh:3x3", "dor")
+
+
+def _interrupted_after(function: Any, calls: int) -> Any:
+    """Return a function that works some times and is then interrupted."""
+    left = [calls]
+
+    def once(*arguments: Any) -> Any:
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        return function(*arguments)
+
+    return once
+
+
+def test_an_interrupt_keeps_the_failures_that_are_done(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fabric = obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2)))
+    whole = obliv.failures("mesh:2x3", "ecmp"), obliv.fabric.failures(fabric, repair="updown")
+    anew = module._after, every.after_failure
+    for calls in (0, 2):
+        monkeypatch.setattr(module, "_after", _interrupted_after(anew[0], calls))
+        monkeypatch.setattr(every, "after_failure", _interrupted_after(anew[1], calls))
+        expected = Interrupted if calls else KeyboardInterrupt
+        for all_of, call in zip(
+            whole,
+            (
+                lambda: obliv.failures("mesh:2x3", "ecmp"),
+                lambda: obliv.fabric.failures(fabric, repair="updown"),
+            ),
+            strict=True,
+        ):
+            with pytest.raises(expected) as stop:
+                call()
+            if calls:
+                part = stop.value.so_far
+                assert len(part.failures) == calls
+                assert set(part.failures) < set(all_of.failures)
+                assert (
+                    part.notes[-1] == f"interrupted: {all_of.count - 2} of {all_of.count} failures are not among these"
+                )
+    monkeypatch.setattr(module, "_after", _interrupted_after(anew[0], 2))
+    assert main(["failures", "mesh:2x3", "ecmp"]) == 130
+    out, err = capsys.readouterr()
+    assert "interrupted: 5 of 7 failures are not among these" in out
+    assert err == "\nobliv: interrupted after 2 of 7 failures\n"
+
+
+def test_failures_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    fabric = obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2)))
+    for limit in ("_SECONDS", "_TRIAL"):
+        monkeypatch.setattr(cost, limit, 0.0)
+    heard: list[str] = []
+    obliv.failures("mesh:2x3", "ecmp", progress=lambda what, share: heard.append(what))
+    obliv.fabric.failures(fabric, repair="updown", progress=lambda what, share: heard.append(what))
+    said = [what.partition(": about")[0] for what in heard if isinstance(what, cost.Cost)]
+    assert said == ["7 failures of mesh:2x3", "8 failures of fabric:fattree:4,2"]

@@ -39,6 +39,16 @@ LONG: dict[str, list[str]] = {
         *("fabric", "generate", "hyperx:5x5x5", "-o", "out.net"),
         *("--adaptive", "minimal", "--far", "out.far"),
     ],
+    "failures": ["failures", "mesh:6x6", "ecmp", "-o", "out.json"],
+    "fabric failures": ["fabric", "failures", "tree.net", "--lft", "tree.lfts", "--repair", "updown", "-o", "out.json"],
+    "fabric job": [
+        *("fabric", "job", "fabric.net", "--lft", "fabric.lfts", "--hosts", "hosts.txt", "--pattern", "alltoall"),
+        *("--order", "out.ranks", "-o", "out.json"),
+    ],
+    "fabric check": [
+        *("fabric", "check", "fabric.net", "--lft", "fabric.lfts", "--limits", "limits.toml"),
+        *("--junit", "out.xml", "-o", "out.json"),
+    ],
     "reproduce": ["reproduce", "u2turn", "table1"],
     "study run": ["study", "run", "meshes.study.toml", "--store", "meshes.db", "--jobs", "1"],
     "report": ["report", "worst.json", "-o", "out.html"],
@@ -64,10 +74,15 @@ def prepare(folder: Path) -> None:
         "fabric generate fattree:8,3 -o fabric.net --routing dmodk --tables fabric.lfts",
         "fabric generate torus:5x5 -o torus.net",
         "fabric generate xgft:3;3,3,3;1,3,3 -o tree.net",
+        "fabric route tree.net -o tree.lfts",
         "worst mesh:4x4 dor -o worst.json",
     ):
         subprocess.run([sys.executable, "-c", _CODE, *words.split()], cwd=folder, check=True, capture_output=True)
     (folder / "meshes.study.toml").write_text(_STUDY)
+    (folder / "hosts.txt").write_text(
+        "".join(f"host({a},{b},{c})\n" for a in range(8) for b in range(4) for c in range(4))
+    )
+    (folder / "limits.toml").write_text("worst_load = 100\n")
 
 
 @dataclass(frozen=True)

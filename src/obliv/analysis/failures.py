@@ -8,13 +8,14 @@ from time import perf_counter
 from typing import Any
 
 from obliv._util.codec import digest_of
+from obliv._util.cost import forecast
 from obliv._util.progress import Progress, silent
-from obliv._util.text import printable
+from obliv._util.text import plural, printable
 from obliv.analysis.deadlocks.search import deadlock
 from obliv.analysis.subject import Subject, by_specs, identity, subject_of
 from obliv.analysis.worst_case.exact import worst_case
-from obliv.errors import InputError, RoutingError, SpecError, TopologyError
-from obliv.results.fabric.failures import FailureRow, Failures, FailureState
+from obliv.errors import InputError, Interrupted, RoutingError, SpecError, TopologyError
+from obliv.results.fabric.failures import FailureRow, Failures, FailureState, unfinished
 from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
@@ -69,7 +70,6 @@ def failures(
     (Fraction(7, 4), Fraction(5, 2), 'link (0,0) - (1,0)')
     """
     began = perf_counter()
-    step = progress or silent
     routing = subject_of(x, "failures")
     if not isinstance(routing, Routing):
         raise InputError("failures needs a routing, which routes what is left anew; pair loads do not say how")
@@ -80,27 +80,35 @@ def failures(
     load, channel, claim = _worst(routing, certificate)
     before = FailureState(load, channel, _missing(routing), not deadlock(routing, "none").acyclic)
     served = _served(routing)
-    rows, claims = [], []
-    for done, failed in enumerate(sets):
-        step("failures", done / len(sets))
-        row, proof = _after(base, routing.spec, failed, served, certificate)
-        rows.append(row)
-        claims.append(proof)
-    order = sorted(range(len(rows)), key=lambda f: rows[f].rank, reverse=True)
+    done: list[tuple[FailureRow, Any]] = []
+    step = forecast(progress or silent, f"{plural(len(sets), 'failure')} of {base.spec}")
+    try:
+        for failed in sets:
+            step("failures", len(done) / len(sets))
+            done.append(_after(base, routing.spec, failed, served, certificate))
+    except KeyboardInterrupt:
+        if not done:
+            raise
+    missing = unfinished(len(done), len(sets))
+    order = sorted(range(len(done)), key=lambda f: done[f][0].rank, reverse=True)
     proofs = {
         "failed": [list(sets[f]) for f in order],
-        "claims": [claim, *(claims[f] for f in order)],
+        "claims": [claim, *(done[f][1] for f in order)],
         "sources": dict((*base.sources, *routing.sources)),
     }
-    return Failures(
+    result = Failures(
         **identity(routing, began),
         of="given" if fail else of,
         repair=routing.spec,
         before=before,
-        failures=tuple(rows[f] for f in order),
-        certificate=proofs if certificate else None,
+        failures=tuple(done[f][0] for f in order),
+        notes=missing,
+        certificate=proofs if certificate and not missing else None,
         subject=routing,
     )
+    if missing:
+        raise Interrupted(f"after {len(done):,} of {plural(len(sets), 'failure')}", result)
+    return result
 
 
 def _texts(base: Topology, of: str) -> list[str]:

@@ -8,10 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from obliv._util.cost import forecast
 from obliv._util.progress import Progress, silent
-from obliv._util.text import printable
+from obliv._util.text import plural, printable
 from obliv._util.typing import Array
-from obliv.errors import InputError, TooLargeError
+from obliv.errors import InputError, Interrupted, TooLargeError
 from obliv.fabric.analyses.many import provenance_of
 from obliv.fabric.checks.credit_loops import credit_loops
 from obliv.fabric.kernels.failures import Intact, Outcomes, Space, failure_loads
@@ -24,7 +25,7 @@ from obliv.fabric.routes.classes import Offset
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.trace import Ending, trace_all
 from obliv.kernels import run
-from obliv.results.fabric.failures import FailureRow, Failures, FailureState
+from obliv.results.fabric.failures import FailureRow, Failures, FailureState, unfinished
 
 __all__ = ["failures"]
 
@@ -97,7 +98,10 @@ def failures(
     step("tables before a failure", 0.0)
     rows, before, hottest = _solved(routing, offset, sets, repair, step)
     order = sorted(range(len(rows)), key=lambda f: rows[f].rank, reverse=True)
-    proof, notes = None, topology.notes + routing.notes
+    missing = unfinished(len(rows), len(sets))
+    proof, notes = None, topology.notes + routing.notes + missing
+    if missing:
+        certificate = False
     if certificate and (reason := why_none(routing, sets, repair)):
         notes += (f"no certificate: {reason}",)
     elif certificate:
@@ -106,7 +110,7 @@ def failures(
             proof = proof_of(routing, before, *ranked, repair, step)
         except TooLargeError as error:  # the answer is there already
             notes += (f"no certificate: {error}",)
-    return Failures(
+    result = Failures(
         topology=topology.spec,
         routing=routing.spec,
         provenance=provenance_of(routing, began),
@@ -118,6 +122,9 @@ def failures(
         certificate=proof,
         subject=routing,
     )
+    if missing:
+        raise Interrupted(f"after {len(rows):,} of {plural(len(sets), 'failure')}", result)
+    return result
 
 
 def _solved(
@@ -130,15 +137,20 @@ def _solved(
     if not together:
         load, channel = worst_channel(routing)
         before = FailureState(load, channel, routing.skipped, loop)
-        rows = []
-        for done, failure in enumerate(sets):
-            step("failures", done / len(sets))
-            tables = None
-            if repair == "refill":
-                channels = _channels(routing, failure)
-                intact, space = intact_tables(routing, len(channels))
-                tables = refilled_tables(routing, failure, channels, intact, space)
-            rows.append(after_failure(routing, offset, failure, repair, tables))
+        rows: list[FailureRow] = []
+        step = forecast(step, f"{plural(len(sets), 'failure')} of {routing.topology.spec}")
+        try:
+            for done, failure in enumerate(sets):
+                step("failures", done / len(sets))
+                tables = None
+                if repair == "refill":
+                    channels = _channels(routing, failure)
+                    intact, space = intact_tables(routing, len(channels))
+                    tables = refilled_tables(routing, failure, channels, intact, space)
+                rows.append(after_failure(routing, offset, failure, repair, tables))
+        except KeyboardInterrupt:
+            if not rows:
+                raise
         return rows, before, [-1] * (len(rows) + 1)
     certain = not loop and not (traces.code == Ending.LOOP).any()  # what a failure leaves of the routes has no loop
     return _many(routing, sets, repair, certain, loop, step)
@@ -180,6 +192,7 @@ def _many(
         np.zeros(count, np.bool_),
         np.zeros(count, np.int64),
     )
+    step = forecast(step, f"{plural(count, 'failure')} of {topology.spec}")
     done = 0
     work = (500.0 if repair == "refill" else 100.0) * float((intact.start[gone + 1] - intact.start[gone]).sum())
     while done < count:

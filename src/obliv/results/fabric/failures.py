@@ -12,7 +12,7 @@ from obliv.results.base import CERTIFICATE, Result
 from obliv.results.codec import Record, entry
 from obliv.results.format import shown
 
-__all__ = ["FailureRow", "FailureState", "Failures"]
+__all__ = ["FailureRow", "FailureState", "Failures", "unfinished"]
 
 _LISTED = 2  # failures in the short form
 
@@ -164,3 +164,8 @@ def row_text(row: FailureRow) -> str:
     """Return what a failure does in words."""
     loop = ", credit loop" if row.deadlock else ""
     return f"{plural(row.pairs_lost, 'pair')} lost, worst load {shown(row.channel_load)}{loop}"
+
+
+def unfinished(done: int, count: int) -> tuple[str, ...]:
+    """Return the notes of a result that was interrupted after some of its failures; none where all are done."""
+    return (f"interrupted: {count - done:,} of {plural(count, 'failure')} are not among these",) if done < count else ()
