@@ -104,6 +104,9 @@ PICTURES = {
     "order": "fabric job fabric.net --lft fabric.lfts --hosts hosts.txt --pattern ring --order full.svg",
     "junit": "fabric check fabric.net --lft fabric.lfts --junit full.svg -o new.json",
     "sarif": "fabric check fabric.net --lft fabric.lfts --junit new.xml --sarif full.svg",
+    "failures": "failures ring:4 ecmp --plot full.svg",
+    "fabric failures": "fabric failures fabric.net --lft fabric.lfts --plot full.svg",
+    "lottery": "lottery fattree:4,2 shift:2 --flows 2 --plot full.svg",
     "bufferless": "bufferless butterfly:3 --plot full.svg",
 }
 _BY_DAY = ("junit", "order")

@@ -45,5 +45,5 @@ def failures(
             result = after_failures(
                 routing, of=of, fail=fail or (), certificate=answer.output is not None, progress=step
             )
-        looks.save(result.plot, plot)
         answer.show(result, hide=("certificate",))
+        looks.save(result.plot, plot)

@@ -76,5 +76,5 @@ def lottery(
             guarantee=guarantee or (),
             progress=step,
         )
-    looks.save(result.plot, plot)
     answer.show(result)
+    looks.save(result.plot, plot)

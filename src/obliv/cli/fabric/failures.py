@@ -63,5 +63,5 @@ def failures(
             )
         for note in result.notes if answer.format == "csv" else ():  # the other formats contain them
             say(note)
-        looks.save(result.plot, plot)
         answer.show(result, hide=("certificate",))
+        looks.save(result.plot, plot)
