@@ -48,7 +48,7 @@ HUGE = "1" + "0" * 30
         ["butterfly:3", "--seed", "-1"],
         ["butterfly:3", "--seed", "x"],
         ["butterfly:3", "--format", "xml"],
-        ["butterfly:3", "--output", "/nonexistent/x.json"],
+        ["butterfly:3", "--output", "nowhere/x.json"],
         ["butterfly:3", "--output", "."],
         ["butterfly:3", "--plot", "x.nope"],
         ["butterfly:40"],

@@ -166,7 +166,8 @@ def test_bars_where_the_capacity_is_unknown() -> None:
 
 def test_only_results_with_a_picture_are_drawn() -> None:
     with pytest.raises(
-        obliv.InputError, match="worst, worst-channels, average, deadlock, throughput, fabric-job, compare"
+        obliv.InputError,
+        match="worst, worst-channels, average, deadlock, throughput, fabric-job, lottery, failures, compare",
     ):
         view.plot([1, 2, 3])
     with pytest.raises(obliv.InputError, match="no pattern"):

@@ -147,7 +147,7 @@ MISTAKES = [
     ('[[job]]\nhosts = "x"', "job 1 has no pattern"),
     ('[[job]]\nhosts = "missing"\npattern = "ring"\nload = 1', "missing"),
     ("[[job]]\nhosts = 1\npattern = 2\nload = 1", "name of a file"),
-    ("[[job]]\nrank = 1", "no limit"),
+    ("[[job]]\nrank = 1", "is not a limit"),
     ('engine = "ftree"', "log"),
 ]
 

@@ -115,7 +115,7 @@ def test_stencils_by_coordinates(spec: str) -> None:
         ("stencil2d:8", "write 2 sides"),
         ("stencil2d:2x-4", "write 2 sides"),
         ("stencil2d:2x4,wrapped", "'wrapped' is unknown"),
-        ("file", "unknown job pattern"),
+        ("file", "name the file of the phases"),
         ("file:nowhere.txt", "file not found"),
         ("", "unknown job pattern"),
     ],

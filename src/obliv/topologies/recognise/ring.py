@@ -18,7 +18,7 @@ def ring_of(nodes: int, pairs: Array) -> Grid | None:
     --------
     >>> import numpy as np
     >>> ring_of(3, np.array([(2, 0), (0, 1)])).number
-    array([1, 2, 0])
+    array([1, 0, 2])
     """
     beside: list[set[int]] = [set() for _ in range(nodes)]
     for a, b in pairs.tolist():
