@@ -89,6 +89,10 @@ def run() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the answer is out: an interrupt now changes nothing
     except KeyboardInterrupt:  # between the two
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if status != 130:  # pools whose workers were told to end take a moment to give back what they hold
+        for thread in threading.enumerate():
+            if thread is not threading.current_thread():
+                thread.join(timeout=1)
     # An interrupted solver would abort the process when Python ends its thread; and to free what is in memory takes
     # longer than one who has interrupted a command should wait.
     if status == 130 or threading.active_count() > 1:
