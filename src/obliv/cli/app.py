@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from typing import Annotated, Any, cast
 
 import typer
@@ -38,6 +39,21 @@ VERBS = {
 }
 
 
+@cache
+def _verb(verb: str) -> Any:
+    """Return the command of a verb; a process that runs several command lines makes it once."""
+    module, _, name = VERBS[verb][0].partition(":")
+    function = getattr(importlib.import_module(f"obliv.cli.{module}"), name)
+    if not isinstance(function, typer.Typer):
+        own = typer.Typer(rich_markup_mode=None, add_completion=False)
+        own.command(verb)(flat(function))
+        function = own
+    command = get_command(function)
+    command.name = verb
+    _add_import(command)
+    return command
+
+
 class Verbs(TyperGroup):
     """The group of all verbs; the module of a verb is imported when the verb is used."""
 
@@ -49,18 +65,7 @@ class Verbs(TyperGroup):
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in VERBS:
-            return None
-        module, _, name = VERBS[cmd_name][0].partition(":")
-        verb = getattr(importlib.import_module(f"obliv.cli.{module}"), name)
-        if not isinstance(verb, typer.Typer):
-            own = typer.Typer(rich_markup_mode=None, add_completion=False)
-            own.command(cmd_name)(flat(verb))
-            verb = own
-        command = get_command(verb)
-        command.name = cmd_name
-        _add_import(command)
-        return command
+        return _verb(cmd_name) if cmd_name in VERBS else None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
@@ -88,14 +93,18 @@ ImportOption = Annotated[
 ]
 
 
-def _add_import(command: Any) -> None:
-    """Add ``--import`` to a verb and its sub-verbs, so that it may stand anywhere on the command line."""
-
+@cache
+def _import_option() -> Any:
     def declare(import_: ImportOption = None) -> None: ...
 
     holder = typer.Typer(add_completion=False)
     holder.command()(declare)
-    command.params += [param for param in get_command(holder).params if param.name == "import_"]
+    return next(param for param in get_command(holder).params if param.name == "import_")
+
+
+def _add_import(command: Any) -> None:
+    """Add ``--import`` to a verb and its sub-verbs, so that it may stand anywhere on the command line."""
+    command.params.append(_import_option())
     for sub in getattr(command, "commands", {}).values():
         _add_import(sub)
 

@@ -127,7 +127,7 @@ class Listed(Routing):
 def _entries(topology: Topology, listed: PathList) -> Entries:
     """Return how much of each pair crosses each channel; some pairs at a time, as paths have many hops in all."""
     pairs, channels = len(listed.pair) - 1, topology.channels
-    group = max(1, _SCRATCH // max(1, channels))
+    group = min(max(1, _SCRATCH // max(1, channels)), max(1, pairs))
     places, numerators = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for first in range(0, pairs, group):
         of_pair = listed.pair[first : first + group + 1]

@@ -9,11 +9,12 @@ import importlib
 import inspect
 import os
 import re
+import sys
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -213,15 +214,21 @@ class Registry(Generic[T]):
 
     def _points(self) -> dict[str, Any]:
         """Return the entry points of other packages by name."""
-        from importlib.metadata import entry_points
-
-        return {point.name: point for point in entry_points(group=self.group)}
+        return {point.name: point for point in _entry_points(self.group, tuple(sys.path))}
 
     def _load_all(self) -> None:
         if not self._complete:
             for name in (*self._modules, *self._points()):
                 self.find(name)
             self._complete = True
+
+
+@cache
+def _entry_points(group: str, path: tuple[str, ...]) -> tuple[Any, ...]:
+    """Return the entry points of a group; each package on the path is read once."""
+    from importlib.metadata import entry_points
+
+    return tuple(entry_points(group=group))
 
 
 def _place(make: Callable[..., Any]) -> tuple[str, str]:
