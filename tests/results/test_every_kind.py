@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 
@@ -17,8 +18,9 @@ from obliv import fabric, papers
 from obliv.results import Estimate, Results
 from obliv.results.base import Result
 from obliv.results.listing import Listing, Name
-from obliv.results.loading import _classes
+from obliv.results.loading import all_results
 from obliv.results.reproduction import PaperName, Papers
+from obliv.results.schema import schemas
 from obliv.results.study import (
     CellVerdict,
     Difference,
@@ -116,6 +118,7 @@ def without_times(result: Result) -> dict[str, Any]:
 def test_round_trips(name: str, tmp_path: Path) -> None:
     result = MAKERS[name](int)
     copy = pickle.loads(pickle.dumps(result))
+    jsonschema.validate(json.loads(json.dumps(result.to_dict())), schemas()[result.kind])
     result.save(tmp_path / "result.json.gz")
     loaded = obliv.load(tmp_path / "result.json.gz")
     for other in (copy, loaded, MAKERS[name](np.int64)):
@@ -127,8 +130,16 @@ def test_round_trips(name: str, tmp_path: Path) -> None:
 
 def test_every_class_of_results_is_among_them() -> None:
     result = {type(make(int)) for name, make in MAKERS.items() if "," not in name}
-    declared = {cls for cls in _classes() if cls.__module__.startswith("obliv.") and cls.kind}
+    declared = {cls for cls in all_results() if cls.__module__.startswith("obliv.") and cls.kind}
     assert result == declared
+
+
+def test_a_schema_refuses_what_is_not_the_result() -> None:
+    form = schemas()["worst"]
+    data = MAKERS["worst"](int).to_dict()
+    for change in ({"kind": "ratio"}, {"routing": 3}, {"channel_load": {"value": 2.0}}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(json.loads(json.dumps({**data, **change})), form)
 
 
 def test_schedules_differ_in_their_moves() -> None:

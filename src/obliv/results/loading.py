@@ -17,7 +17,7 @@ from obliv.errors import FileError, InputError
 from obliv.results.base import Result
 from obliv.results.codec import OTHER_VERSION
 
-__all__ = ["from_content", "load"]
+__all__ = ["all_results", "from_content", "load"]
 
 
 def load(path: str | os.PathLike[str]) -> Result:
@@ -61,7 +61,7 @@ def load(path: str | os.PathLike[str]) -> Result:
 def from_content(data: Mapping[str, Any]) -> Result:
     """Return the result that ``to_dict`` wrote; ValueError if it is not a whole result."""
     kind = data.get("kind")
-    classes = [cls for cls in _classes() if cls.kind == kind and all(key in data for key in cls.marks)]
+    classes = [cls for cls in all_results() if cls.kind == kind and all(key in data for key in cls.marks)]
     if not kind or not classes:
         raise ValueError(f"does not contain a result that obliv can load (kind {kind!r})")
     try:
@@ -77,7 +77,7 @@ def _import_all() -> None:
         importlib.import_module(module.name)
 
 
-def _classes() -> Iterator[type[Result]]:
+def all_results() -> Iterator[type[Result]]:
     """Yield all classes of results, those that users defined among them."""
     _import_all()
     pending = [Result]
