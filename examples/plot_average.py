@@ -1,8 +1,8 @@
-# %%
-# Average instead of worst case
-# =============================
-#
-# How much does a routing carry of a random permutation? Estimates carry their standard error.
+"""Average instead of worst case
+=============================
+
+How much does a routing carry of a random permutation? Estimates carry their standard error.
+"""
 
 import obliv
 

@@ -1,9 +1,9 @@
-# %%
-# Packets without buffers
-# =======================
-#
-# On a leveled network every packet has a path. Without buffers, a packet that loses a conflict is deflected. A schedule
-# contains every move, and the verifier follows all of them.
+"""Packets without buffers
+=======================
+
+On a leveled network every packet has a path. Without buffers, a packet that loses a conflict is deflected. A schedule
+contains every move, and the verifier follows all of them.
+"""
 
 import obliv
 

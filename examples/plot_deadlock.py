@@ -1,9 +1,9 @@
-# %%
-# Deadlock and virtual channels
-# =============================
-#
-# A routing can deadlock if its channel dependency graph has a cycle. Dimension order is safe on a mesh, but not around
-# the rings of a torus.
+"""Deadlock and virtual channels
+=============================
+
+A routing can deadlock if its channel dependency graph has a cycle. Dimension order is safe on a mesh, but not around
+the rings of a torus.
+"""
 
 import obliv
 

@@ -1,9 +1,9 @@
-# %%
-# Designing a routing
-# ===================
-#
-# ``obliv.design`` solves a linear program for the routing with the least worst-case load, and proves how much better
-# any other could be. Here the load is exact and the optimum.
+"""Designing a routing
+===================
+
+``obliv.design`` solves a linear program for the routing with the least worst-case load, and proves how much better
+any other could be. Here the load is exact and the optimum.
+"""
 
 import obliv
 

@@ -1,9 +1,9 @@
-# %%
-# Checking an InfiniBand fabric
-# =============================
-#
-# A fabric is read from the files that operators have: ``ibnetdiscover`` and the forwarding tables of the switches. Here
-# they are generated from a fat tree, so that the example needs no cluster.
+"""Checking an InfiniBand fabric
+=============================
+
+A fabric is read from the files that operators have: ``ibnetdiscover`` and the forwarding tables of the switches. Here
+they are generated from a fat tree, so that the example needs no cluster.
+"""
 
 from pathlib import Path
 from tempfile import mkdtemp

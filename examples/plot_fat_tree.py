@@ -1,9 +1,9 @@
-# %%
-# Single paths on a fat tree
-# ==========================
-#
-# D-mod-k gives every destination a root of its own. Its oblivious performance ratio, the largest load over that of the
-# best routing of the same traffic, is m/2 on FT(m, n). OSRM2 attains the lower bound of about √(m/2) for single paths.
+"""Single paths on a fat tree
+==========================
+
+D-mod-k gives every destination a root of its own. Its oblivious performance ratio, the largest load over that of the
+best routing of the same traffic, is m/2 on FT(m, n). OSRM2 attains the lower bound of about √(m/2) for single paths.
+"""
 
 import obliv
 

@@ -1,9 +1,9 @@
-# %%
-# A network and a routing of your own
-# ===================================
-#
-# A topology is a function that returns links; a routing needs one method, ``paths`` or ``next_hops``. Everything else
-# follows: pair loads, worst cases, proofs, pictures.
+"""A network and a routing of your own
+===================================
+
+A topology is a function that returns links; a routing needs one method, ``paths`` or ``next_hops``. Everything else
+follows: pair loads, worst cases, proofs, pictures.
+"""
 
 from fractions import Fraction
 

@@ -1,9 +1,9 @@
-# %%
-# A study and its report
-# ======================
-#
-# A study computes many cells, topologies times routings times measures, into a store that loses nothing: run it again
-# and only what is missing is computed.
+"""A study and its report
+======================
+
+A study computes many cells, topologies times routings times measures, into a store that loses nothing: run it again
+and only what is missing is computed.
+"""
 
 from pathlib import Path
 from tempfile import mkdtemp

@@ -1,9 +1,9 @@
-# %%
-# Throughput against path length
-# ==============================
-#
-# Valiant's algorithm guarantees half of the capacity on a mesh at the price of paths of twice the least length. U2TURN
-# guarantees more on a mesh of odd side, with at most two turns and shorter paths.
+"""Throughput against path length
+==============================
+
+Valiant's algorithm guarantees half of the capacity on a mesh at the price of paths of twice the least length. U2TURN
+guarantees more on a mesh of odd side, with at most two turns and shorter paths.
+"""
 
 import obliv
 

@@ -1,10 +1,10 @@
-# %%
-# The worst traffic of a routing
-# ==============================
-#
-# Dimension order sends all packets between two nodes on one path, ROMM draws an intermediate node in the rectangle
-# between them. Both are minimal; how bad can traffic get? The answer is exact: a permutation that attains the load, and
-# prices that prove that no admissible traffic exceeds it.
+"""The worst traffic of a routing
+==============================
+
+Dimension order sends all packets between two nodes on one path, ROMM draws an intermediate node in the rectangle
+between them. Both are minimal; how bad can traffic get? The answer is exact: a permutation that attains the load, and
+prices that prove that no admissible traffic exceeds it.
+"""
 
 import obliv
 

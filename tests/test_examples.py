@@ -40,9 +40,8 @@ def test_an_example_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_has_a_title_and_uses_public_names_only(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    first, title, rule, *_ = text.splitlines()
-    assert first == "# %%"
-    assert rule == "# " + "=" * len(title.removeprefix("# "))
+    title, rule, *_ = (ast.get_docstring(ast.parse(text)) or "").splitlines()
+    assert rule == "=" * len(title)
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Attribute):
             assert not node.attr.startswith("_")
