@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import math
+import random
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -73,6 +74,7 @@ LANES: dict[str, Callable[[Path, Fabric], Any]] = dict.fromkeys(
 LANES |= dict.fromkeys(("opensm-path-records", "psl", "saquery PR", "LID LID SL"), read_levels)
 LANES |= {"smpquery portinfo": read_oper_vls, "smpquery vlarb": read_arbitration, "AR_INFO": read_ar_info}
 _A_FABRIC = 50  # damaged files that are made of one
+_A_SMALL_FABRIC = 1000
 WORDS = [
     b'"',
     b"#",
@@ -138,14 +140,15 @@ def lane_files(rng: np.random.Generator, fabric: Fabric) -> dict[str, bytes]:
     return {name: text.encode() for name, text in texts.items()}
 
 
-def damaged(rng: np.random.Generator, data: bytes, other: bytes) -> bytes:
+def damaged(rng: random.Random, data: bytes, other: bytes) -> bytes:
     """A file with one to five changes."""
-    for _ in range(int(rng.integers(1, 6))):
-        a, b = sorted(int(x) for x in rng.integers(0, len(data) + 1, 2))
-        if rng.random() < 0.7:
-            b = min(b, a + int(rng.integers(0, 30)))
-        word = WORDS[int(rng.integers(len(WORDS)))]
-        what = int(rng.integers(9))
+    below, chance = rng._randbelow, rng.random  # type: ignore[attr-defined]  # drawing is half of the work otherwise
+    for _ in range(1 + below(5)):
+        a, b = sorted((below(len(data) + 1), below(len(data) + 1)))
+        if chance() < 0.7:
+            b = min(b, a + below(30))
+        word = WORDS[below(len(WORDS))]
+        what = below(9)
         if what == 0:
             data = data[:a] + data[b:]
         elif what == 1:
@@ -157,17 +160,24 @@ def damaged(rng: np.random.Generator, data: bytes, other: bytes) -> bytes:
         elif what == 4:
             data = data[:a]
         elif what == 5:
-            data = data[:a] + bytes(rng.integers(0, 256, b - a, np.uint8)) + data[b:]
+            data = data[:a] + rng.randbytes(b - a) + data[b:]
         elif what == 6:
-            data = data[:a] + word * int(rng.integers(1, 200)) + data[b:]
+            data = data[:a] + word * (1 + below(199)) + data[b:]
         elif what == 7:
             data = data[:a] + other[a:b] + data[b:]
         else:
             lines = data.split(b"\n")
-            k, m = rng.integers(0, len(lines), 2)
+            k, m = below(len(lines)), below(len(lines))
             lines[k], lines[m] = lines[m], lines[k]
             data = b"\n".join(lines)
     return data or b"\n"
+
+
+def part(rng: random.Random, data: bytes) -> bytes:
+    """Some successive lines of a file, half of the time those at its beginning."""
+    lines = data.splitlines(keepends=True)
+    at = rng.choice((0, rng.randrange(len(lines) or 1)))
+    return b"".join(lines[at : at + rng.randint(1, 20)])
 
 
 def used_groups(fabric: Fabric, groups: GroupTables) -> GroupTables:
@@ -193,37 +203,40 @@ def findings_of(parser: str, kind: str, path: Path, fabric: Fabric, given: Path)
     return (read_fabric(path) if kind in TOPOLOGIES else read_tables(path, fabric)).findings
 
 
-def fuzz(parser: str, count: int, seed: int, folder: Path, *, slowest: float = math.inf) -> Counter[str]:
+def fuzz(
+    parser: str, count: int, seed: int, folder: Path, *, slowest: float = math.inf, small: bool = False
+) -> Counter[str]:
     """Give one parser `count` damaged files: how many were read, refused, or had findings.
 
     Parameters
     ----------
     parser : str
         One of `PARSERS` or `LANE_PARSERS`, or ``both``: a damaged topology of any dialect with sound tables.
+    slowest : float
+        Most seconds that a file may take.
+    small : bool
+        Whether fabrics are small, and most files a few lines of one, so that a file takes a fraction of a millisecond.
     """
-    rng = np.random.default_rng(seed)
+    rng, draw = np.random.default_rng(seed), random.Random(seed)
     outcome: Counter[str] = Counter()
     path, given = folder / "damaged", folder / "tables"
+    kinds = {**PARSERS, **LANE_PARSERS}.get(parser, tuple(TOPOLOGIES))
     while True:
-        fabric = spelled.random_fabric(rng, lmc=int(rng.integers(3)))
-        tables = spelled.random_tables(rng, fabric)
-        topologies = {name: print_it(fabric).encode() for name, print_it in TOPOLOGIES.items()}
-        forwarding = {name: spelled.tables_text(tables, fabric, name).encode() for name in SPELLINGS}
-        everything = {**topologies, **forwarding, "guid2lid": spelled.guid2lid(fabric).encode()}
-        write_groups(random_groups(fabric, int(rng.integers(1 << 30)), damage=2), fabric, given)
-        everything["far"] = given.read_bytes()
-        if parser in LANES:
-            everything |= lane_files(rng, fabric)
+        fabric = spelled.random_fabric(rng, lmc=int(rng.integers(3)), small=small)
+        everything = files_of(rng, fabric, given, lanes=parser in LANES)
         others = list(everything.values())
-        kinds = {**PARSERS, **LANE_PARSERS}.get(parser, tuple(TOPOLOGIES))
         if parser == "both":
-            given.write_bytes(forwarding[SPELLINGS[int(rng.integers(len(SPELLINGS)))]])
-        for _ in range(_A_FABRIC):
+            given.write_bytes(everything[SPELLINGS[draw.randrange(len(SPELLINGS))]])
+        for _ in range(_A_SMALL_FABRIC if small else _A_FABRIC):
             if outcome.total() >= count:
                 return outcome
-            kind = kinds[int(rng.integers(len(kinds)))]
-            data = damaged(rng, everything[kind], others[int(rng.integers(len(others)))])
-            path.write_bytes(gzip.compress(data, 1) if rng.random() < 0.02 else data)
+            kind = draw.choice(kinds)
+            data = everything[kind]
+            if small and draw.random() < 0.7:
+                data = part(draw, data)
+            data = damaged(draw, data, draw.choice(others))
+            with open(path, "wb") as stream:
+                stream.write(gzip.compress(data, 1) if draw.random() < 0.02 else data)
             start = time.process_time()
             try:
                 findings = findings_of(parser, kind, path, fabric, given)
@@ -240,3 +253,14 @@ def fuzz(parser: str, count: int, seed: int, folder: Path, *, slowest: float = m
                     findings_of(parser, kind, path, fabric, given)
                 seconds = time.process_time() - start
             assert seconds < slowest, (parser, seed, kind, seconds)
+
+
+def files_of(rng: np.random.Generator, fabric: Fabric, given: Path, *, lanes: bool) -> dict[str, bytes]:
+    """What all printers print of a fabric; `given` is a file to write."""
+    tables = spelled.random_tables(rng, fabric)
+    everything = {name: print_it(fabric).encode() for name, print_it in TOPOLOGIES.items()}
+    everything |= {name: spelled.tables_text(tables, fabric, name).encode() for name in SPELLINGS}
+    everything["guid2lid"] = spelled.guid2lid(fabric).encode()
+    write_groups(random_groups(fabric, int(rng.integers(1 << 30)), damage=2), fabric, given)
+    everything["far"] = given.read_bytes()
+    return everything | lane_files(rng, fabric) if lanes else everything

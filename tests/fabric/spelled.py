@@ -218,11 +218,12 @@ def tables_text(tables: Tables, fabric: Fabric, spelling: str) -> str:
 
 
 def random_fabric(
-    rng: np.random.Generator, *, lmc: int = 0, lids: bool = True, texts: list[str] | None = None
+    rng: np.random.Generator, *, lmc: int = 0, lids: bool = True, texts: list[str] | None = None, small: bool = False
 ) -> Fabric:
     """Switches and adapters cabled at random: parallel and self-cables, empty ports, any rates."""
-    switches, hosts = int(rng.integers(1, 5)), int(rng.integers(1, 7))
-    sizes = [int(rng.integers(4, 12)) for _ in range(switches)] + [int(rng.integers(1, 3)) for _ in range(hosts)]
+    switches, hosts = int(rng.integers(1, 3 if small else 5)), int(rng.integers(1, 4 if small else 7))
+    most = 6 if small else 12
+    sizes = [int(rng.integers(4, most)) for _ in range(switches)] + [int(rng.integers(1, 3)) for _ in range(hosts)]
     order = rng.permutation(switches + hosts)
     kind = tuple("switch" if v < switches else "ca" for v in order)
     first = np.concatenate([[0], np.cumsum([sizes[v] + 1 for v in order])]).astype(np.int64)

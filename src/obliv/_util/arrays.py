@@ -20,6 +20,7 @@ __all__ = [
     "positions",
     "product_sum",
     "reversed_bits",
+    "runs",
     "starts",
     "whole",
 ]
@@ -54,6 +55,14 @@ def starts(counts: Any) -> Array:
     start = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=start[1:])
     return start
+
+
+def runs(high: Array, low: Array) -> tuple[Array, Array]:
+    """Return where equal successive pairs of numbers start, and how many follow each other; there is at least one."""
+    changes = np.flatnonzero((high[1:] != high[:-1]) | (low[1:] != low[:-1]))
+    bounds = np.empty(len(changes) + 2, np.int64)
+    bounds[0], bounds[1:-1], bounds[-1] = 0, changes + 1, len(high)
+    return bounds[:-1], bounds[1:] - bounds[:-1]
 
 
 def positions(items: Array, size: int) -> Array:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from obliv._util.arrays import positions
+from obliv._util.arrays import positions, runs
 from obliv._util.cost import require_memory
 from obliv._util.text import plural
 from obliv._util.typing import Array
@@ -86,7 +86,7 @@ class _Reader:
     def __init__(self, path: str, fabric: Fabric, length: int) -> None:
         self.path, self.fabric, self.notes = path, fabric, Notes(path)
         self._length, self._seen, self._line = length, 0, 0
-        self._rows = PairRows(*(np.zeros(_ROWS, np.int64) for _ in PairRows._fields))
+        self._rows = PairRows(*np.zeros((len(PairRows._fields), min(_ROWS, max(length, 1 << 10))), np.int64))
         self._record = np.full(2, -1, np.int64)
         self._column, self._endpoint = columns_of(fabric)
         ends = fabric.endpoints
@@ -157,8 +157,7 @@ class _Reader:
     def _add_by_guid(self, rows: PairRows) -> None:
         """Add rows whose sources are nodes: they count for every port of the node."""
         high, low = rows.source_high, rows.source_low
-        starts = np.flatnonzero(np.r_[True, (high[1:] != high[:-1]) | (low[1:] != low[:-1])])
-        sizes = np.diff(np.r_[starts, len(high)])
+        starts, sizes = runs(high, low)
         guids = [
             (upper << 32) + lower for upper, lower in zip(high[starts].tolist(), low[starts].tolist(), strict=True)
         ]

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from obliv._util.arrays import runs
 from obliv._util.cost import require_memory
 from obliv._util.text import plural
 from obliv._util.typing import Array
@@ -74,7 +75,7 @@ class _Reader:
     def __init__(self, path: str, fabric: Fabric, length: int) -> None:
         self.path, self.fabric, self.notes = path, fabric, Notes(path)
         self._length, self._seen, self._line = length, 0, 0
-        self._rows = LaneRows(*(np.zeros(_ROWS, np.int64) for _ in LaneRows._fields))
+        self._rows = LaneRows(*np.zeros((len(LaneRows._fields), min(_ROWS, max(length, 1 << 10))), np.int64))
         self._record = np.full(3, -1, np.int64)
         self._ports = np.diff(fabric.first_slot)
         self._switch, self._port = switch_guids(fabric), port_guids(fabric)
@@ -129,7 +130,7 @@ class _Reader:
         if not count:
             return
         high, low = self._rows.node_high[:count], self._rows.node_low[:count]
-        starts = np.flatnonzero(np.r_[True, (high[1:] != high[:-1]) | (low[1:] != low[:-1])])
+        starts = runs(high, low)[0]
         for start, end in zip(starts.tolist(), [*starts.tolist()[1:], count], strict=True):
             name = (int(high[start]) << 32) + int(low[start])
             slot = self._named(by, name)
@@ -178,13 +179,13 @@ class _Reader:
 
     def _numbers(self, low: Array, high: Array) -> Array:
         """Return the number of the distinct row of every row."""
-        starts = np.flatnonzero(np.r_[True, (low[1:] != low[:-1]) | (high[1:] != high[:-1])])
+        starts, sizes = runs(high, low)
         known = self._number
         words = [
             (upper << 32) + lower for upper, lower in zip(high[starts].tolist(), low[starts].tolist(), strict=True)
         ]
         numbers = np.array([known.setdefault(word, len(known) + 1) for word in words], np.int32)
-        return np.repeat(numbers, np.diff(np.r_[starts, len(low)]))
+        return np.repeat(numbers, sizes)
 
     def _called(self, node: int) -> str:
         return node_name(self.fabric.nodes.ident[node], self.fabric.nodes.description[node].strip())
