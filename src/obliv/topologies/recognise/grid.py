@@ -18,12 +18,12 @@ from obliv.topologies.cartesian import Cartesian
 from obliv.topologies.grids import hyperx, mesh, torus
 from obliv.topologies.recognise.slices import Slices, slices_of
 
-__all__ = ["Grid", "grid_of"]
+__all__ = ["DEGREE", "NODES", "SHARE", "Grid", "grid_of"]
 
 Pair = tuple[int, int]
 
-_NODES, _DEGREE = 2000, 40  # limits of nodes and of links per node, since finding squares takes time
-_SHARE = 0.75  # least share of the grid's places that are taken, and of the links that run along it
+NODES, DEGREE = 2000, 40  #: limits of nodes and of links per node, since finding squares takes time
+SHARE = 0.75  #: least share of the grid's places that are taken, and of the links that run along it
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def grid_of(nodes: int, pairs: Array) -> Grid | None:
     for a, b in links:
         beside[a].add(b)
         beside[b].add(a)
-    if not 4 <= nodes <= _NODES or max(map(len, beside)) > _DEGREE:
+    if not 4 <= nodes <= NODES or max(map(len, beside)) > DEGREE:
         return None
     families, crossings = _parallel(links, beside)
     dimensions = _dimensions(families, crossings)
@@ -124,7 +124,7 @@ def _checked(parts: Sequence[Slices], beside: Sequence[set[int]]) -> Grid | None
     number = np.where(placed, at @ np.cumprod([1, *radices[:-1]]), -1)
     places = int(np.prod(radices))
     occupied = number[placed]
-    if len(np.unique(occupied)) < len(occupied) or len(occupied) < _SHARE * max(places, len(beside)):
+    if len(np.unique(occupied)) < len(occupied) or len(occupied) < SHARE * max(places, len(beside)):
         return None
     kinds = {part.kind for part in parts if part.radix > 2}
     if "clique" in kinds and any(part.kind != "clique" and part.radix > 3 for part in parts):
@@ -133,7 +133,7 @@ def _checked(parts: Sequence[Slices], beside: Sequence[set[int]]) -> Grid | None
     _fill(shape, number, beside)
     known = set(zip(shape.tail.tolist(), shape.head.tolist(), strict=True))
     links = [(int(number[v]), int(number[u])) for v, near in enumerate(beside) for u in near]
-    return Grid(shape, number) if sum(link in known for link in links) >= _SHARE * len(links) else None
+    return Grid(shape, number) if sum(link in known for link in links) >= SHARE * len(links) else None
 
 
 def _fill(shape: Cartesian, number: Array, beside: Sequence[set[int]]) -> None:

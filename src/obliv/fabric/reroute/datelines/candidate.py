@@ -23,8 +23,7 @@ from obliv.fabric.reroute.ranks import ranks_up_down
 from obliv.fabric.reroute.standing import standing_of
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
-from obliv.topologies.recognise.grid import grid_of
-from obliv.topologies.recognise.ring import ring_of
+from obliv.topologies.recognise.nearest import nearest_grid
 
 __all__ = ["dateline_candidate"]
 
@@ -43,7 +42,7 @@ def dateline_candidate(fabric: Fabric, most_lmc: int, lanes: int) -> Candidate |
     size = len(switches.hosts)
     require_memory(60.0 * size * size + 10.0 * len(numbered.endpoints) ** 2, f"routes of {fabric.name}")
     links = np.stack([switches.tail, switches.head], axis=1)
-    grid = grid_of(size, links) or ring_of(size, links)
+    grid = nearest_grid(size, links)
     if grid is None:
         raise RoutingError(
             "dor-dateline is for tori, meshes, rings and HyperX, and this fabric is not recognized as one: use layered"
