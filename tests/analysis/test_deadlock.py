@@ -26,7 +26,7 @@ from obliv.results.analysis.deadlock import LeftOut
 from obliv.routings.cartesian.dimension_ordered import ProgramRouting
 from obliv.routings.mixes import TwoPhase
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "verbs" / "deadlock.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/reference/verbs" / "deadlock.md"
 
 XY, YX = ((0, 1),), ((1, 0),)
 

@@ -15,7 +15,7 @@ from obliv._util.codec import unpack_array
 from obliv.bufferless import instance, instances, schedule, schedules
 from obliv.checker.verify import verify as check
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats" / "schedules.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/reference/formats" / "schedules.md"
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 
 from obliv.io.topology_file import file
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats" / "topology-files.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/reference/formats" / "topology-files.md"
 EXAMPLES = {"xml": (2, 2), "gml": (2, 2), "edgelist": (2, 2), "anynet": (6, 10)}
 
 

@@ -27,4 +27,4 @@ class Reproduction:
 
 def page_of(paper: str) -> list[str]:
     """The lines of the page on a paper."""
-    return (DOCS / "papers" / f"{paper}.md").read_text(encoding="utf-8").splitlines()
+    return (DOCS / "explanation/papers" / f"{paper}.md").read_text(encoding="utf-8").splitlines()

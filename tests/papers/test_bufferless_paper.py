@@ -36,7 +36,7 @@ from obliv.papers.bufferless.said import DRAWN, ERRATA, PROBABILITIES
 from obliv.papers.bufferless.statements import _chernoff
 from obliv.results.bufferless.schedule import Moves
 
-PAGE = Path(__file__).parents[2] / "docs/papers/bufferless.md"
+PAGE = Path(__file__).parents[2] / "docs/explanation/papers/bufferless.md"
 
 # routing times with the printed phases, the first partition of seed 0; those with the shortest phases were worked out
 # apart from this code (see test_centralized)

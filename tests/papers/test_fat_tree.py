@@ -385,7 +385,7 @@ def test_the_whole_paper() -> None:
         "WSR's routes on FT(4,3) that are D-mod-k's, of 240",
     }
     assert all(row["published"] == "" for row in rows if row["verdict"] == "beyond")
-    page = (Path(__file__).parents[2] / "docs/papers/fat-tree.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/explanation/papers/fat-tree.md").read_text(encoding="utf-8")
     for row in rows:
         if row["entry"] in no_definition:
             assert f"{row['computed']['value']:.3f} ± {row['computed']['stderr']:.3f}" in page

@@ -126,10 +126,10 @@ def test_numbers_never_look_alike() -> None:
 
 
 def test_the_verb_lists_every_paper_and_table() -> None:
-    page = (DOCS / "verbs" / "reproduce.md").read_text(encoding="utf-8").splitlines()
+    page = (DOCS / "reference/verbs/reproduce.md").read_text(encoding="utf-8").splitlines()
     for name in papers.known():
         listed = next(line for line in page if line.startswith(f"| [`{name}`]"))
         tables = importlib.import_module(f"obliv.papers.{name.replace('-', '_')}").PAPER.tables
         assert listed.endswith("| " + " ".join(f"`{table}`" for table in tables) + " |")
-        assert f"../papers/{name}.md" in listed
-        assert (DOCS / "papers" / f"{name}.md").exists()
+        assert f"explanation/papers/{name}.md" in listed
+        assert (DOCS / "explanation/papers" / f"{name}.md").exists()

@@ -162,7 +162,7 @@ def test_a_fat_tree_by_another_name() -> None:
     ],
 )
 def test_wsr_is_d_mod_k_on_fat_trees(spec: str, same: bool) -> None:
-    """By its own rule, as is proved in docs/fat-trees.md."""
+    """By its own rule, as is proved in docs/explanation/fat-trees.md."""
     tree = obliv.topology(spec)
     wsr, dmodk = obliv.WSR(tree), obliv.DModK(tree)
     assert wsr.own_rule

@@ -37,7 +37,7 @@ def single_path_bound(fabric: Fabric, shape: Shape | None, lmc: int = 16) -> tup
         if theorem := bound_of(shape.tree):
             bounds.append(theorem)
         if shape.tree.half is not None and shape.levels == 2:
-            lids = f"{plural(1 << lmc, 'LID')} a host, docs/fat-trees.md"
+            lids = f"{plural(1 << lmc, 'LID')} a host, docs/explanation/fat-trees.md"
             bounds.append((with_lids(2 * shape.tree.half, 1 << lmc), lids))
     what = "switch" if shape is None else "sub-tree"
     bounds += [(_cut(fabric, part, hosts), f"hosts and cables of a {what}") for part in _parts(fabric, shape)]

@@ -208,7 +208,7 @@ def _limited() -> Value:
             if tree.width[-1] % count == 0:
                 ratio = obliv.ratio(obliv.KPath(tree, count, select=part)).lower
                 cases.append((f"FT({m},{n}) {count} {part}", ratio > 1))
-    note = "Their ratios are above 1; a ratio of 1 needs all (m/2)^(n-1) paths (docs/fat-trees.md)."
+    note = "Their ratios are above 1; a ratio of 1 needs all (m/2)^(n-1) paths (docs/explanation/fat-trees.md)."
     return agreeing(cases, "routings with fewer paths than all", note)
 
 

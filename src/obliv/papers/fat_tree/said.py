@@ -137,6 +137,8 @@ STATEMENTS = {
         "lowest number.",
     ),
     "WSR's routes that are D-mod-k's: trees with all of them, of 18": Printed(
-        "", beyond="Proved for every FT(m, n) in docs/fat-trees.md; here by WSR's own rule on FT(4..36,2) and FT(16,3)."
+        "",
+        beyond="Proved for every FT(m, n) in docs/explanation/fat-trees.md; here by WSR's own rule on FT(4..36,2) and "
+        "FT(16,3).",
     ),
 }

@@ -16,7 +16,7 @@ _SPECS = {"OMRMN": "omrmn", "OSRM2": "osrm2", "OSRM3": "osrm3", "MLID": "mlid", 
 _ENTRY = re.compile(r"(\w+), FT\((\d+),(\d)\)")
 _SMALL = 8  # ports up to which all paths are enumerated; beyond, the worst case is a closed form
 _OWN_RULE = 20  # ports up to which WSR runs by its own rule on three levels
-_STANDS_IN = "D-mod-k stands in for WSR; the two have the same paths on every FT(m, n), docs/fat-trees.md."
+_STANDS_IN = "D-mod-k stands in for WSR; the two have the same paths on every FT(m, n), docs/explanation/fat-trees.md."
 
 
 def compute(step: Step) -> dict[str, Value]:

@@ -22,7 +22,8 @@ class OSRM2(TreeRouting):
     """OSRM2: one root for each pair of a group of sources and a group of destinations at their leaves.
 
     The groups are those of the best grid, the paper's √(m/2) by √(m/2) where that is an integer. Elsewhere the index
-    that the paper prints is out of the range of the roots (docs/papers/fat-tree.md), and `notes` names the grid.
+    that the paper prints is out of the range of the roots (docs/explanation/papers/fat-tree.md), and `notes` names the
+    grid.
 
     Parameters
     ----------

@@ -128,8 +128,8 @@ class WSR(TreeRouting):
     """Widest shortest routing: assigns the pairs in order, each to the path with the least-used links so far.
 
     By its own rule: the sum of the links' counts, the lowest path number of equals. On FT(m, n) that comes to D-mod-k
-    (the proof is in docs/fat-trees.md), which stands in where the rule would take too long; `notes` says so. On other
-    trees the two can differ, and what would take too long is refused.
+    (the proof is in docs/explanation/fat-trees.md), which stands in where the rule would take too long; `notes` says
+    so. On other trees the two can differ, and what would take too long is refused.
 
     Raises
     ------
@@ -142,7 +142,7 @@ class WSR(TreeRouting):
     >>> obliv.ratio(obliv.WSR(obliv.fattree(4, 2))).ratio
     Fraction(2, 1)
     >>> obliv.WSR(obliv.fattree(36, 3)).notes
-    ('wsr: D-mod-k stands in on fattree:36,3, which gives the same paths (docs/fat-trees.md)',)
+    ('wsr: D-mod-k stands in on fattree:36,3, which gives the same paths (docs/explanation/fat-trees.md)',)
     """
 
     def __init__(self, topology: Topology, spec: str = "wsr") -> None:
@@ -156,7 +156,8 @@ class WSR(TreeRouting):
                 f"{tree.spec}, one after another, which takes too long: take dmodk"
             )
         if not self.own_rule:
-            self.notes = (f"{spec}: D-mod-k stands in on {tree.spec}, which gives the same paths (docs/fat-trees.md)",)
+            proof = "docs/explanation/fat-trees.md"
+            self.notes = (f"{spec}: D-mod-k stands in on {tree.spec}, which gives the same paths ({proof})",)
             self.alike = tree.children[0]
 
     def ways(self, source: Array, destination: Array) -> Array:
