@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import shutil
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -576,3 +577,21 @@ def test_layers_in_place_of_detours_name_the_files_to_load(
     assert "packets do not change the lane on the way: new.sl2vl is not needed and was not written" in err
     assert "plug-in obliv:  event_plugin_options lfts=new.lfts,psl=new.psl" in err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["gap.net", "new.lfts", "new.psl"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "nodes"), [("fattree:64,3", "70,656"), ("fattree:360,3", "11,826,000"), ("ring:50000", "50,000")]
+)
+def test_networks_with_more_nodes_than_lids_are_refused_before_they_are_built(
+    spec: str, nodes: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tracemalloc.start()
+    status, out, err = run(capsys, "generate", spec, "-o", str(tmp_path / "f.net"))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (status, out, list(tmp_path.iterdir())) == (2, "", [])
+    assert err == (
+        f"obliv: {spec}: {nodes} nodes, but each needs a LID, and InfiniBand has 49,151 unicast LIDs: "
+        "choose a smaller network\n"
+    )
+    assert most < 2**24

@@ -337,6 +337,13 @@ class PairLoads(ABC):
         place = terminal_map(self.topology, g)
         return place is not None and self._keeps(g, moved, place)
 
+    def symmetries(self) -> list[Array]:
+        """Return maps of the nodes that the routing keeps, each checked by :meth:`keeps`.
+
+        By default those of the topology's generators; a kind of loads that knows more candidates tries them too.
+        """
+        return [g for g in self.topology.generators if self.keeps(g)]
+
     def _keeps(self, node_map: Array, moved: Array, place: Array) -> bool:
         for channel in range(self.topology.channels):
             row, col, weight = self.weights(channel).spread()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from obliv._util.typing import Array
 from obliv.kernels import run
 from obliv.loads.base import PairLoads
 from obliv.loads.kernels.tree import NumberedRoutes, PairPaths, add_flows, same_paths
-from obliv.matching.weights import Weights, from_entries
+from obliv.matching.weights import Weights, from_entries, members_of
 from obliv.patterns.base import Traffic
 from obliv.topologies.trees import NumberedPaths, Tree
 
@@ -24,6 +26,8 @@ __all__ = ["TreeLoads", "Ways", "link_places"]
 Ways = Callable[[Array, Array], Array]
 
 _BLOCK = 1 << 22  # path numbers that are held at a time
+_TOGETHER = 4  # most shifts of switches that are tried with one of hosts
+_FEW = 1 << 16  # pairs of a channel up to which merging equal hosts is not worth its time
 _MANY = 15_000  # flows from which on one pass of compiled code is worth a table of all path numbers
 
 
@@ -40,12 +44,25 @@ class TreeLoads(PairLoads):
     alike : int
         How many consecutive hosts have the same paths to all other hosts: 1, or the hosts of a leaf where forwarding
         goes by switch and destination.
+    classes : tuple of integer arrays, shape (hosts,), optional
+        Class numbers of hosts as sources and as destinations. The path numbers of a pair depend only on the level of
+        its turn and on these, so that channels and symmetries take time by classes and not by hosts. By default every
+        destination is a class of its own, and so is every group of `alike` sources.
     """
 
     topology: Tree
 
-    def __init__(self, topology: Tree, ways: Ways, spread: int = 1, alike: int = 1) -> None:
+    def __init__(
+        self,
+        topology: Tree,
+        ways: Ways,
+        spread: int = 1,
+        alike: int = 1,
+        classes: tuple[Array, Array] | None = None,
+    ) -> None:
         self.topology = topology
+        hosts = np.arange(topology.below[-1])
+        self.classes = (hosts // alike, hosts) if classes is None else classes
         self.ways = ways
         self.denominator = spread
         self.alike = alike
@@ -67,20 +84,65 @@ class TreeLoads(PairLoads):
         sub = number // tree.width[height + 1]
         near = np.arange(sub * tree.below[height], (sub + 1) * tree.below[height])
         far = np.concatenate([np.arange(near[0]), np.arange(near[-1] + 1, n)])
-        require_memory(48.0 * len(near) * len(far) * self.denominator, f"the paths over a link of {tree.spec}")
-        source, destination = np.meshgrid(*((near, far) if up else (far, near)), indexing="ij")
+        of_near, of_far = self.classes if up else self.classes[::-1]
+        of_far = tree.turn(int(near[0]), far) * n + of_far[far]  # all near hosts meet a far one at the same level
+        if len(near) * len(far) <= _FEW:
+            rows, columns = near, far
+        else:
+            rows, columns = near[_places(of_near[near])], far[_places(of_far)]
+        require_memory(48.0 * len(rows) * len(columns) * self.denominator, f"the paths over a link of {tree.spec}")
+        source, destination = np.meshgrid(*((rows, columns) if up else (columns, rows)), indexing="ij")
         ways = self.ways(source, destination)
         used = tree.links_of(source[..., None], destination[..., None], ways, height, bool(up)) == number
         count = used.sum(axis=-1)
         hit = np.nonzero(count)
-        return from_entries(source[hit], destination[hit], count[hit].astype(np.int64))
+        weights = from_entries(source[hit], destination[hit], count[hit].astype(np.int64))
+        if rows is near:
+            return weights
+        near_members = (
+            near,
+            of_near[near],
+            np.searchsorted(near, weights.row_members[1] if up else weights.column_members[1]),
+        )
+        far_members = far, of_far, np.searchsorted(far, weights.column_members[1] if up else weights.row_members[1])
+        groups = [_groups(*side) for side in (near_members, far_members)]
+        return replace(weights, row_members=groups[0 if up else 1], column_members=groups[1 if up else 0])
 
     def work(self, channels: Array, symmetries: int = 0) -> Work:
         tree, n = self.topology, self.terminals
-        inside = np.array(tree.below)[self._place[0][channels]]
-        numbers = inside * (n - inside) * float(self.denominator)
-        checks = 12e-9 * symmetries * n * n * self.denominator
+        heights = range(tree.levels)
+        pairs = np.zeros((2, tree.levels))
+        different = [len(np.unique(of)) for of in self.classes]
+        for way, kinds in enumerate((different[::-1], different)):
+            for h in heights:
+                rows = min(tree.below[h], kinds[0])
+                pairs[way, h] = rows * min(n - tree.below[h], (tree.levels - h) * kinds[1])
+        height, up, _ = self._place
+        numbers = pairs[up[channels], height[channels]] * float(self.denominator)
+        checked = 0.0
+        for h in heights:  # pairs of classes that meet one level higher
+            sides = [min(tree.below[h], many) * tree.children[h] for many in different]
+            checked += n / tree.below[h + 1] * sides[0] * sides[1]
+        checks = 12e-9 * symmetries * checked * self.denominator
         return Work(50e-9 * float(numbers.sum()) + checks, 48.0 * float(numbers.max(initial=0)))
+
+    def symmetries(self) -> list[Array]:
+        # a rule may move with the hosts: then a shift of hosts is a symmetry together with shifts of the switches above
+        kept, hosts, ports = [], [], []
+        for g in map(np.asarray, self.topology.generators):
+            if self.keeps(g):
+                kept.append(g)
+            elif np.array_equal(g[self.topology.terminals], self.topology.terminals):
+                ports.append(g)
+            else:
+                hosts.append(g)
+        for g in hosts:
+            for count in range(1, min(len(ports), _TOGETHER) + 1):
+                product = next(filter(self.keeps, (_product(g, some) for some in combinations(ports, count))), None)
+                if product is not None:
+                    kept.append(product)
+                    break
+        return kept
 
     def _blocks(self) -> Iterator[tuple[Array, Array]]:
         """Yield all pairs, a few sources at a time."""
@@ -146,20 +208,40 @@ class TreeLoads(PairLoads):
     def _keeps(self, node_map: Array, moved: Array, place: Array) -> bool:
         # a shortest path is given by its ends and its topmost link, and an automorphism leaves turns where they are
         tree = self.topology
+        for below in tree.below:
+            image = place // below
+            if not np.array_equal(image, image[np.arange(len(place)) // below * below]):
+                return False
         start = np.cumsum([0, *(tree.links(h) for h in range(tree.levels))])
         top = np.concatenate([tree.up_channel(h, np.arange(tree.links(h))) for h in range(tree.levels)])
         channel = np.stack([moved[top], top])
         balance = np.zeros(tree.channels, np.int64)
-        for source, destination in self._blocks():
+        for turn, source, destination in self._meetings(place):
             there, end = place[source], place[destination]
-            turn = tree.turn(source, destination)
-            if not np.array_equal(turn, tree.turn(there, end)):
-                return False
-            paths = PairPaths(self._tops(start, source, turn), self.ways(source, destination))
-            image = PairPaths(self._tops(start, there, turn), self.ways(there, end))
-            if not run(same_paths, 4.0 * paths.path.size, paths, image, channel, balance):
+            level = np.full(len(source), turn)
+            paths = PairPaths(self._tops(start, source, level), self.ways(source, destination))
+            images = PairPaths(self._tops(start, there, level), self.ways(there, end))
+            if not run(same_paths, 4.0 * paths.path.size, paths, images, channel, balance):
                 return False
         return True
+
+    def _meetings(self, place: Array) -> Iterator[tuple[int, Array, Array]]:
+        """Yield pairs of hosts that stand for all pairs with the same links and path numbers, also when moved.
+
+        Grouped by the level at which they turn: (level, sources, destinations).
+        """
+        tree, n = self.topology, self.terminals
+        hosts = np.arange(n)
+        for turn in range(1, tree.levels + 1):
+            below, size = tree.below[turn - 1], tree.below[turn]
+            ends = [_places((hosts // below * n + of) * n + of[place]) for of in self.classes]
+            for first in range(0, n, size):
+                source, destination = (end[slice(*np.searchsorted(end, (first, first + size)))] for end in ends)
+                step = max(1, _BLOCK // (len(destination) * self.denominator))
+                for begin in range(0, len(source), step):
+                    s, d = np.meshgrid(source[begin : begin + step], destination, indexing="ij")
+                    apart = s // below != d // below
+                    yield turn, s[apart], d[apart]
 
     def _tops(self, start: Array, source: Array, turn: Array) -> Array:
         """Return where the topmost up links of pairs begin in a list of all up links by height; -1 without."""
@@ -176,3 +258,21 @@ def link_places(tree: Tree) -> tuple[Array, Array, Array]:
         for direction, channel in ((1, tree.up_channel(h, every)), (0, tree.down_channel(h, every))):
             height[channel], up[channel], number[channel] = h, direction, every
     return height, up, number
+
+
+def _places(numbers: Array) -> Array:
+    """Return the first place of every different number, in order."""
+    return np.sort(np.unique(numbers, return_index=True)[1])
+
+
+def _groups(members: Array, class_of: Array, chosen: Array) -> tuple[Array, Array]:
+    """Return the members of the classes of some chosen places, as pointers and numbers."""
+    ptr, places = members_of(class_of, class_of[chosen])
+    return ptr, members[places]
+
+
+def _product(first: Array, others: tuple[Array, ...]) -> Array:
+    """Return the map that applies `first` and then the others."""
+    for g in others:
+        first = g[first]
+    return first

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from operator import index
 from typing import TYPE_CHECKING, Any
@@ -16,7 +19,20 @@ from obliv.errors import TopologyError
 if TYPE_CHECKING:
     from obliv.topologies.base import Topology
 
-__all__ = ["check", "integers", "positive_number", "require_network", "require_nodes", "whole_numbers"]
+__all__ = ["at_most", "check", "integers", "positive_number", "require_network", "require_nodes", "whole_numbers"]
+
+
+_LIMIT: ContextVar[tuple[int, str] | None] = ContextVar("limit", default=None)
+
+
+@contextmanager
+def at_most(nodes: int, why: str) -> Iterator[None]:
+    """Refuse networks of more nodes before they are built, inside a ``with`` statement; `why` ends the message."""
+    before = _LIMIT.set((nodes, why))
+    try:
+        yield
+    finally:
+        _LIMIT.reset(before)
 
 
 def require_network(nodes: int, channels: int, spec: str) -> None:
@@ -25,6 +41,9 @@ def require_network(nodes: int, channels: int, spec: str) -> None:
         raise TopologyError(
             f"{spec}: {nodes:,} nodes and {channels:,} channels; fewer than 2,147,483,648 of either are supported"
         )
+    limit = _LIMIT.get()
+    if limit is not None and nodes > limit[0]:
+        raise TopologyError(f"{spec}: {nodes:,} nodes, {limit[1]}")
     work = Work(2.5e-7 * channels, 64.0 * nodes + 200.0 * channels)
     announce_here(f"{spec} ({nodes:,} nodes, {channels:,} channels)", work)
 

@@ -55,7 +55,7 @@ def verified(loads: PairLoads, symmetry: str, progress: Progress) -> list[Array]
     announce(progress, f"checking symmetries of {loads.topology.spec}", loads.work(one[:0], len(maps)))
     progress("symmetry", 0.0)
     if symmetry == "auto":
-        return [g for g in loads.topology.generators if loads.keeps(g)]
+        return loads.symmetries()
     from obliv.analysis.worst_case.automorphisms import automorphisms
 
     return [g for g in automorphisms(loads) if loads.keeps(g)]

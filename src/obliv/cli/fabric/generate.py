@@ -35,13 +35,17 @@ def generate(
     import obliv
     import obliv.fabric
     from obliv._util.files import together
+    from obliv.fabric.lids import LAST_LID
+    from obliv.topologies.checks import at_most
 
     require_outputs(output, tables, far)
     if bool(routing) != bool(tables):
         raise InputError("--routing and --tables must be given together: the routing, and the file for its tables")
     if bool(adaptive) != bool(far):
         raise InputError("--adaptive and --far must be given together: the rule of the groups, and the file for them")
-    network = obliv.topology(topology)
+    enough = f"but each needs a LID, and InfiniBand has {LAST_LID:,} unicast LIDs: choose a smaller network"
+    with at_most(LAST_LID, enough):
+        network = obliv.topology(topology)
     fabric = obliv.fabric.from_topology(network, rate=rate)
     forwarding = obliv.fabric.tables_of(obliv.routing(routing, network), fabric) if routing else None
     groups = obliv.fabric.groups_of(fabric, adaptive) if adaptive else None

@@ -55,6 +55,15 @@ class TreeRouting(Routing):
         """Path numbers of pairs of hosts, shape (..., spread)."""
         raise NotImplementedError(f"{type(self).__name__} must give ways(source, destination)")
 
+    def classes(self) -> tuple[Array, Array]:
+        """Class numbers of the hosts as sources and as destinations.
+
+        The path numbers of a pair must depend only on the level of its turn and on these two. The fewer classes, the
+        faster are worst cases of large trees. By default every host is a class of its own.
+        """
+        hosts = np.arange(self.topology.below[-1])
+        return hosts // self.alike, hosts
+
     def paths(self, source: int, destination: int) -> Iterator[Path]:
         tree = self.topology
         for host in (source, destination):
@@ -84,7 +93,16 @@ class TreeRouting(Routing):
     def _loads(self, progress: Progress) -> PairLoads:
         if self._own_paths or not np.array_equal(self.topology.terminals, np.arange(self.topology.below[-1])):
             return super()._loads(progress)
-        return TreeLoads(self.topology, self.ways, self.spread, self.alike)
+        return TreeLoads(self.topology, self.ways, self.spread, self.alike, self._own_classes())
+
+    def _own_classes(self) -> tuple[Array, Array]:
+        """Return the classes; those of single hosts where path numbers replace those of the class that names them."""
+        order = type(self).__mro__
+        of = {name: next(c for c in order if name in vars(c)) for name in ("ways", "classes")}
+        if of["classes"] is TreeRouting or issubclass(of["classes"], of["ways"]):
+            return self.classes()
+        hosts = np.arange(self.topology.below[-1])
+        return hosts, hosts
 
 
 def way_channels(tree: Tree, source: int, destination: int, turn: int, number: int) -> tuple[int, ...]:

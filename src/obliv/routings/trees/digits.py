@@ -37,6 +37,11 @@ class DModK(TreeRouting):
         chooser = destination if self.end == "destination" else source
         return number_of(tree, tree.turn(source, destination), last_digits(tree, chooser))[..., None]
 
+    def classes(self) -> tuple[Array, Array]:
+        chooser = np.arange(self.topology.below[-1]) % self.topology.width[-1]  # all digits that choose a port
+        other = np.zeros_like(chooser)
+        return (other, chooser) if self.end == "destination" else (chooser, other)
+
 
 @register_routing("smodk", example="smodk", aliases=("mlid",))
 class SModK(DModK):

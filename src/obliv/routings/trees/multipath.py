@@ -113,6 +113,11 @@ class KPath(TreeRouting):
             ports.append((at + step // tree.width[h]) % parents)
         return number_of(tree, turn, ports)
 
+    def classes(self) -> tuple[Array, Array]:
+        if isinstance(self.base, TreeRouting) and self.select != "random":
+            return self.base._own_classes()
+        return super().classes()
+
     def _drawn(self, source: Array, destination: Array, turn: Array, step: Array) -> Array:
         """Different numbers: the first ones in the order of their hashes."""
         tree = self.topology
@@ -163,3 +168,7 @@ class OSRMK(TreeRouting):
         low, high = low // a * a + of_source, high // b * b + of_destination
         ports = [np.zeros_like(low), low * groups + high] if tree.levels == 2 else [np.zeros_like(low), low, high]
         return number_of(tree, tree.turn(source, destination)[..., None], ports)
+
+    def classes(self) -> tuple[Array, Array]:
+        last = np.arange(self.topology.below[-1]) % self.topology.children[0]
+        return last, last

@@ -65,6 +65,10 @@ class OSRM2(TreeRouting):
         port = source % k // ceil(k / a) * b + destination % k // ceil(k / b)
         return number_of(tree, tree.turn(source, destination), [np.zeros_like(port), port])[..., None]
 
+    def classes(self) -> tuple[Array, Array]:
+        last = np.arange(self.topology.below[-1]) % self.topology.children[0]
+        return last, last
+
 
 @register_routing("osrm2-c", example="osrm2-c")
 class OSRM2C(TreeRouting):
@@ -108,6 +112,10 @@ class OSRM2C(TreeRouting):
         port = cover_root(source % k, destination % k, k, self.lids)
         return number_of(tree, tree.turn(source, destination), [np.zeros_like(port), port])[..., None]
 
+    def classes(self) -> tuple[Array, Array]:
+        last = np.arange(self.topology.below[-1]) % self.topology.children[0]
+        return last, last
+
 
 @register_routing("osrm3", example="osrm3")
 class OSRM3(TreeRouting):
@@ -128,6 +136,10 @@ class OSRM3(TreeRouting):
         tree = self.topology
         port, above = source % tree.children[0] % tree.parents[1], destination % tree.children[0] % tree.parents[2]
         return number_of(tree, tree.turn(source, destination), [np.zeros_like(port), port, above])[..., None]
+
+    def classes(self) -> tuple[Array, Array]:
+        last = np.arange(self.topology.below[-1]) % self.topology.children[0]
+        return last, last
 
 
 @register_routing("osrm3-d", example="osrm3-d")
@@ -155,6 +167,10 @@ class OSRM3D(TreeRouting):
         port = (source // tree.below[1] % tree.children[1] + last) % tree.parents[1]
         above = last % tree.parents[2]
         return number_of(tree, tree.turn(source, destination), [np.zeros_like(port), port, above])[..., None]
+
+    def classes(self) -> tuple[Array, Array]:
+        tree, hosts = self.topology, np.arange(self.topology.below[-1])
+        return hosts // tree.below[1] % tree.children[1], hosts % tree.children[0]
 
 
 @register_routing("osrmn", example="osrmn")
@@ -185,6 +201,15 @@ class OSRMN(TreeRouting):
         tree = self.topology
         ports = self._in_turn(source, destination) if self.alternates else last_digits(tree, destination)
         return number_of(tree, tree.turn(source, destination), ports)[..., None]
+
+    def classes(self) -> tuple[Array, Array]:
+        tree, hosts = self.topology, np.arange(self.topology.below[-1])
+        if not self.alternates:
+            return np.zeros_like(hosts), hosts % tree.width[-1]
+        digits = hosts % tree.children[0] ** (
+            tree.levels // 2
+        )  # the last ones, of which each end chooses by one in two
+        return digits, digits
 
     def _in_turn(self, source: Array, destination: Array) -> list[Array]:
         tree = self.topology

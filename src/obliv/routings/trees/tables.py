@@ -165,6 +165,9 @@ class WSR(TreeRouting):
             return np.asarray(self._table[source, destination][..., None].astype(np.int64))
         return DModK(self.topology).ways(source, destination)
 
+    def classes(self) -> tuple[Array, Array]:
+        return super().classes() if self.own_rule else DModK(self.topology).classes()
+
     @cached_property
     def _table(self) -> Array:
         tree, n = self.topology, self.topology.below[-1]
