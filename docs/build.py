@@ -1,0 +1,13 @@
+"""Build the documentation site into ``docs/_build/site``; every warning is an error."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from sphinx.cmd.build import main
+
+if __name__ == "__main__":
+    here = Path(__file__).parent
+    folders = ["-d", str(here / "_build/cache"), str(here), str(here / "_build/site")]
+    sys.exit(main(["-W", "--keep-going", "-q", "-b", "html", *folders, *sys.argv[1:]]))

@@ -1,0 +1,88 @@
+"""Configuration of the documentation site, which ``uv run --group site python docs/build.py`` builds."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from pygments.lexers.special import TextLexer
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from generate import generate
+
+import obliv
+
+REPOSITORY = "https://github.com/obliv-routing/obliv/blob/main"
+
+project = "obliv"
+author = "The obliv developers"
+copyright = author
+version = release = obliv.__version__
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "numpydoc",
+    "sphinx_copybutton",
+    "sphinx_external_toc",
+    "sphinx_gallery.gen_gallery",
+]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5"]
+external_toc_path = "_toc.yml"
+suppress_warnings = ["etoc.toctree"]  # the gallery lists its pages itself
+
+# Markdown as GitHub shows it: headings are targets of links, ``text title="x"`` is a language with an option.
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 4
+
+# Prompts of commands and sessions are not copied.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+autodoc_typehints = "none"  # the docstrings say them in words
+
+html_theme = "furo"
+html_title = f"obliv {version}"
+html_static_path: list[str] = []
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": "plot_",
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "min_reported_time": 1e9,
+    "abort_on_example_error": True,
+    "matplotlib_animations": False,
+}
+
+
+def resolve(app: Any, name: str, source: list[str]) -> None:
+    """Point links to pages outside this folder to their copies on the site, or to the repository."""
+    page = Path(app.srcdir, name)
+    root = Path(app.srcdir).parent
+
+    def target(found: re.Match[str]) -> str:
+        path = (page.parent / found[1]).resolve()
+        if path.is_relative_to(app.srcdir) or not path.exists():
+            return found[0]
+        copy = Path(app.srcdir, "reference/generated", f"{path.stem.lower()}.md")
+        there = os.path.relpath(copy, page.parent) if copy.exists() else f"{REPOSITORY}/{path.relative_to(root)}"
+        return f"]({there}{found[2] or ''})"
+
+    source[0] = re.sub(r"\]\((\.\./[^):#]+\.md)(#[^)]*)?\)", target, source[0])
+
+
+def setup(app: Any) -> None:
+    """Write the generated pages before the others are read."""
+    generate(Path(app.srcdir, "reference/generated"))
+    for name in ("edgelist", "anynet", "gml"):  # languages of examples that have no highlighting
+        app.add_lexer(name, TextLexer)
+    app.connect("source-read", resolve)
