@@ -10,7 +10,7 @@ from pathlib import Path
 import obliv.fabric
 
 SOURCE = Path(obliv.fabric.__file__).parent
-DOCS = Path(__file__).parents[3] / "docs/how-to/fabric.md"
+DOCS = Path(__file__).parents[3] / "docs/reference/findings.md"
 
 
 def texts(tree: ast.AST) -> Iterator[str]:
