@@ -21,8 +21,8 @@ from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.tables import NONE
 
 
-def edits(routing: FabricRouting, rng: np.random.Generator) -> tuple[list[str], list[str]]:
-    """Return some cables and at times a switch that fail, and some entries of tables, drawn at random."""
+def edits(routing: FabricRouting, rng: np.random.Generator) -> tuple[list[str], list[str], list[str]]:
+    """Return some cables and at times a switch that fail, entries of tables and new cables, drawn at random."""
     topology, tables = routing.topology, routing.routes.tables
     fabric = topology.fabric
     _, _, slots = fabric.trunks
@@ -38,10 +38,25 @@ def edits(routing: FabricRouting, rng: np.random.Generator) -> tuple[list[str], 
         port = int(rng.integers(0, fabric.first_slot[node + 1] - fabric.first_slot[node] + 1))
         known = port < fabric.first_slot[node + 1] - fabric.first_slot[node]
         entries[row, lid] = f"{fabric.nodes.ident[node]}/{lid}={port if known else 'none'}"
-    return fail, list(entries.values())
+    return fail, list(entries.values()), additions(routing, fail, rng)
 
 
-def from_scratch(routing: FabricRouting, offset: str, fail: list[str], entries: list[str]) -> tuple[object, ...]:
+def additions(routing: FabricRouting, fail: list[str], rng: np.random.Generator) -> list[str]:
+    """Return new cables between some ports that are free or whose cables fail."""
+    failure = named_failure(routing.topology, fail) if fail else Failure("", ())
+    fabric = without(routing.topology.fabric, failure)
+    ports = (np.arange(len(fabric.ports.peer)) != fabric.first_slot[fabric.node_of]) & (fabric.ports.peer < 0)
+    switch = fabric.nodes.are("switch") & ~np.isin(np.arange(len(fabric.nodes.kind)), failure.switches)
+    free = rng.permutation(np.flatnonzero(ports & switch[fabric.node_of])).tolist()
+    pairs = zip(free[::2], free[1::2], strict=False)
+    name = [f"{fabric.nodes.ident[fabric.node_of[s]]}/{fabric.port_of(s)}" for s in range(len(fabric.ports.peer))]
+    apart = [(a, b) for a, b in pairs if fabric.node_of[a] != fabric.node_of[b]]
+    return [f"{name[a]},{name[b]}" for a, b in apart if rng.random() < 0.7]
+
+
+def from_scratch(
+    routing: FabricRouting, offset: str, fail: list[str], entries: list[str], add: list[str]
+) -> tuple[object, ...]:
     """Return pairs lost, worst load and credit loop of the changed fabric with the changed tables."""
     tables = routing.routes.tables
     out = tables.out.copy()
@@ -53,10 +68,19 @@ def from_scratch(routing: FabricRouting, offset: str, fail: list[str], entries: 
     failure = named_failure(routing.topology, fail) if fail else Failure("", ())
     changed = kept_tables(replace(tables, out=out), failure)
     before = routing.skipped
-    left = obliv.fabric.routing(
-        obliv.fabric.network(without(routing.topology.fabric, failure)), changed, offset, missing="skip"
-    )
-    row = after_failure(routing, offset, failure, "keep", changed)
+    fabric = without(routing.topology.fabric, failure)
+    peer = fabric.ports.peer.copy()
+    for text in add:
+        one, two = (
+            fabric.slot(fabric.nodes.ident.index(name), int(port))
+            for name, _, port in (end.rpartition("/") for end in text.split(","))
+        )
+        peer[one], peer[two] = two, one
+    left = obliv.fabric.routing(obliv.fabric.network(fabric.with_ports(peer=peer)), changed, offset, missing="skip")
+    if add:
+        row = after_failure(left, offset, Failure("", ()), "keep", changed)
+    else:
+        row = after_failure(routing, offset, failure, "keep", changed)
     return left.skipped - before, row.channel_load, row.deadlock
 
 
@@ -67,10 +91,10 @@ def compare(seed: int, folder: Path, count: int) -> None:
     base = read_base(folder / "kept.state")
     rng = np.random.default_rng(seed)
     for _ in range(count):
-        fail, entries = edits(routing, rng)
-        found = obliv.fabric.what_if(base, fail=fail, entries=entries)
+        fail, entries, add = edits(routing, rng)
+        found = obliv.fabric.what_if(base, fail=fail, entries=entries, add=add)
         figures = found.pairs_lost, found.after.channel_load, found.after.deadlock
-        assert figures == from_scratch(routing, offset, fail, entries), (fail, entries)
+        assert figures == from_scratch(routing, offset, fail, entries, add), (fail, entries, add)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -120,6 +144,12 @@ MISTAKES = {
     ("--set", "host(0,0)/14=1"): "not a switch with a table",
     ("--set", "nobody/14=1"): "no such node",
     ("--set", "switch((0),1)/14=1", "--set", "switch((0),1)/14=2"): "set twice",
+    ("--add", "switch((0),1)/3"): "write NAME/PORT,NAME/PORT",
+    ("--add", "switch((0),1)/3,switch((0),0)/1"): "has a cable: --fail it first",
+    ("--add", "switch((0),1)/3,nobody/1"): "no such nodes",
+    ("--add", "switch((0),1)/3,host(0,0)/1", "--fail", "switch((0),1)/3"): "is not a switch that is there",
+    ("--add", "switch((0),1)/9,switch((0),0)/1"): "port 9 does not exist",
+    ("--add", "switch((0),1)/3,switch((0),1)/4", "--fail", "switch((0),1)/3", "--fail", "switch((0),1)/4"): "to itself",
     ("--offset", "1"): "another --offset",
 }
 

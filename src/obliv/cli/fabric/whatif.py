@@ -29,6 +29,10 @@ def whatif(
             "--set", metavar="SWITCH/LID=PORT", help="New port of this table entry, none for no port; repeat."
         ),
     ] = None,
+    add: Annotated[
+        list[str] | None,
+        typer.Option("--add", metavar="NAME/PORT,NAME/PORT", help="New cable between free ports of switches; repeat."),
+    ] = None,
     answer: Answer,
 ) -> None:
     """Find the worst case after a change, without solving everything again.
@@ -38,6 +42,8 @@ def whatif(
     Example: obliv fabric whatif ibnetdiscover.txt --lft opensm-lfts.dump --base tonight.state --fail leaf3/17
 
     Example: obliv fabric whatif ibnetdiscover.txt --lft opensm-lfts.dump --base tonight.state --set leaf3/12=20
+
+    Example: obliv fabric whatif ibnetdiscover.txt --lft opensm-lfts.dump --base tonight.state --add leaf3/20,spine1/7
     """
     import obliv.fabric
 
@@ -52,4 +58,4 @@ def whatif(
             state = obliv.fabric.base_of(files.routing(True, notes=False))
         obliv.fabric.save_base(state, base)
         say(f"state kept in {base}")
-    answer.show(obliv.fabric.what_if(state, fail=fail or (), entries=entries or ()))
+    answer.show(obliv.fabric.what_if(state, fail=fail or (), entries=entries or (), add=add or ()))

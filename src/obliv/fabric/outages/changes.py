@@ -10,6 +10,7 @@ import numpy as np
 
 from obliv._util.text import printable
 from obliv.errors import InputError
+from obliv.fabric.outages.added import new_cables
 from obliv.fabric.outages.base import Base
 from obliv.fabric.outages.sets import Failure, named_failure, node_named
 from obliv.fabric.tables import NONE
@@ -30,15 +31,20 @@ class Changes:
     failure : Failure
     entries : tuple of (row, LID, port)
         In the order in which they were given.
+    cables : tuple of (slot, slot)
+        New ones.
     """
 
     names: tuple[str, ...]
     failure: Failure
     entries: tuple[tuple[int, int, int], ...]
+    cables: tuple[tuple[int, int], ...] = ()
 
 
-def changes_of(base: Base, fail: Sequence[str], entries: Sequence[str]) -> Changes:
+def changes_of(base: Base, fail: Sequence[str], entries: Sequence[str], add: Sequence[str] = ()) -> Changes:
     """Return changes from their texts: ``NAME/PORT`` or ``NAME`` fails, and ``SWITCH/LID=PORT`` is the new port.
+
+    ``NAME/PORT,NAME/PORT`` is a new cable.
 
     Raises
     ------
@@ -53,8 +59,10 @@ def changes_of(base: Base, fail: Sequence[str], entries: Sequence[str]) -> Chang
     found = tuple(_entry(base, text) for text in entries)
     if len({entry[:2] for entry in found}) < len(found):
         raise InputError("--set: an entry is set twice")
-    names = ((failure.name,) if fail else ()) + tuple(printable(text) for text in entries)
-    return Changes(names, failure, found)
+    cables = new_cables(topology, failure, add)
+    new = (f"new: {topology.port_name(one)} - {topology.port_name(two)}" for one, two in cables)
+    names = ((failure.name,) if fail else ()) + (*new, *(printable(text) for text in entries))
+    return Changes(names, failure, found, cables)
 
 
 def _entry(base: Base, text: str) -> tuple[int, int, int]:

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from obliv._util.typing import Array
+from obliv.fabric.outages.added import with_cables
 from obliv.fabric.outages.base import Base
 from obliv.fabric.outages.changes import Changes, changes_of
 from obliv.results.base import provenance
@@ -22,7 +23,7 @@ _OWN = "a host's own cable"  # it carries 1 where a host reaches anybody
 _BLOCK = 1 << 20  # routes that are followed together
 
 
-def what_if(base: Base, *, fail: Sequence[str] = (), entries: Sequence[str] = ()) -> WhatIf:
+def what_if(base: Base, *, fail: Sequence[str] = (), entries: Sequence[str] = (), add: Sequence[str] = ()) -> WhatIf:
     """Return what a change of a few cables or table entries does to tables.
 
     Parameters
@@ -33,6 +34,8 @@ def what_if(base: Base, *, fail: Sequence[str] = (), entries: Sequence[str] = ()
         Cables ``NAME/PORT`` and switches ``NAME`` that fail.
     entries : sequence of str, optional
         New ports of table entries: ``SWITCH/LID=PORT``, or ``SWITCH/LID=none``.
+    add : sequence of str, optional
+        New cables between switches, ``NAME/PORT,NAME/PORT``, at free ports or at ports whose cables fail.
 
     Returns
     -------
@@ -57,7 +60,7 @@ def what_if(base: Base, *, fail: Sequence[str] = (), entries: Sequence[str] = ()
       work        4 channels changed, 1 solved
     """
     began = time.perf_counter()
-    changes = changes_of(base, fail, entries)
+    changes = changes_of(base, fail, entries, add)
     tables = _Changed(base, changes)
     moved = tables.moved()
     load, channel, solved = tables.worst(moved)
@@ -71,7 +74,7 @@ def what_if(base: Base, *, fail: Sequence[str] = (), entries: Sequence[str] = ()
         provenance=provenance(specs, time.perf_counter() - began, sources=base.sources),
         changes=changes.names,
         before=_state(base, int(base.load.max(initial=0)), order, base.missing, served > 0, base.loop),
-        after=_state(base, load, channel, missing, served > moved.lost, tables.has_credit_loop()),
+        after=_state(tables.base, load, channel, missing, served > moved.lost, tables.has_credit_loop()),
         channels=len(moved.channels),
         solved=solved,
         notes=base.notes,
@@ -115,11 +118,13 @@ class _Changed:
     """Tables and cables after a change."""
 
     def __init__(self, base: Base, changes: Changes) -> None:
-        self.base, self.entries = base, changes.entries
+        self.before, self.entries = base, changes.entries
+        self.base, self.number = with_cables(base, changes.failure, changes.cables)
         topology, fabric = base.topology, base.topology.fabric
         slots = np.array(changes.failure.slots, np.int64)
-        self.gone = np.zeros(topology.channels, np.bool_)
-        self.gone[topology.channel_of[np.concatenate([slots, fabric.ports.peer[slots]])]] = True
+        self.gone = np.zeros(self.base.topology.channels, np.bool_)
+        self.gone[self.number[topology.channel_of[np.concatenate([slots, fabric.ports.peer[slots]])]]] = True
+        self.added = np.array(changes.cables, np.int64).ravel()
         self.dead = np.array(changes.failure.switches, np.int64)
         self.row = base.row.copy()
         self.row[self.dead] = -1
@@ -142,8 +147,9 @@ class _Changed:
         pair = np.unique(np.concatenate([*pairs, np.zeros(0, np.int64)]))
         r, d = np.divmod(np.asarray(pair, np.int64), ends)
         column = base.columns(r, d)
-        nothing = np.zeros(len(self.gone), np.bool_)
-        old, arrived, _ = base.walk(base.node[r], column, base.out, base.row, nothing)
+        nothing = np.zeros(len(self.number), np.bool_)
+        old, arrived, _ = self.before.walk(base.node[r], column, base.out, base.row, nothing)
+        old = np.where(old >= 0, self.number[old], -1)
         new, arrives, _ = base.walk(base.node[r], column, self.out, self.row, self.gone)
         weight = base.weight(r, d)
         space = max(1, len(base.node) * ends)
@@ -191,8 +197,16 @@ class _Changed:
         return _cyclic(self._dependencies(leaves, alone, np.arange(len(base.lid))), len(self.gone))
 
     def _columns(self) -> Array:
-        """Return the columns of the LIDs whose entries are changed."""
-        return np.flatnonzero(np.isin(self.base.lid, [lid for _, lid, _ in self.entries]) & (self.base.lid > 0))
+        """Return the columns of the LIDs whose entries are changed, or lead to a port with a new cable."""
+        changed = np.zeros(self.base.out.shape[1], np.bool_)
+        changed[[lid for _, lid, _ in self.entries]] = True
+        fabric = self.base.topology.fabric
+        for slot in self.added.tolist():
+            row = int(self.base.row[fabric.node_of[slot]])
+            if row >= 0:
+                changed |= self.base.out[row] == fabric.port_of(slot)
+        lid = self.base.lid
+        return np.flatnonzero((lid > 0) & (lid < len(changed)) & changed[np.minimum(lid, len(changed) - 1)])
 
     def _leaves(self) -> tuple[Array, Array]:
         """Return the leaf switches, and for every terminal the leaf where no other terminal is, -1 for no such leaf."""

@@ -20,7 +20,7 @@ class WhatIf(Result):
     Parameters
     ----------
     changes : tuple of str
-        What fails, and the table entries that are set.
+        What fails, new cables, and the table entries that are set.
     before, after : FailureState
     channels : int
         Number of channels whose packets change.

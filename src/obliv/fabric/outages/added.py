@@ -1,0 +1,126 @@
+"""New cables between free ports of switches, in a kept state: channels that nothing crosses yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from obliv._util.arrays import positions
+from obliv._util.text import printable
+from obliv._util.typing import Array
+from obliv.errors import InputError
+from obliv.fabric.names import NodeNames, split_port
+from obliv.fabric.outages.base import Base
+from obliv.fabric.outages.sets import Failure, without
+from obliv.fabric.topology import FabricTopology
+
+__all__ = ["new_cables", "with_cables"]
+
+
+def new_cables(topology: FabricTopology, failure: Failure, texts: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """Return the ports at the ends of new cables, each given as ``NAME/PORT,NAME/PORT``.
+
+    A port is free if it has no cable, or if its cable fails at the same time.
+
+    Raises
+    ------
+    InputError
+        If there is no such node or port, a port is not free, or one of them is not a switch's.
+    """
+    if not texts:
+        return ()
+    fabric = without(topology.fabric, failure)
+    names = NodeNames(fabric)
+    taken: set[int] = set()
+    cables = []
+    for text in texts:
+        shown = f"--add {printable(text[:120])!r}"
+        ends = []
+        for name, port in _ends(names, text, shown):
+            node = names.find(name)
+            if node is None or fabric.nodes.kind[node] != "switch" or node in failure.switches:
+                raise InputError(f"{shown}: {printable(name[:80])!r} is not a switch that is there")
+            slot = fabric.slot(node, port)
+            if slot < 0 or not port:
+                last = int(fabric.first_slot[node + 1] - fabric.first_slot[node]) - 1
+                raise InputError(f"{shown}: port {port} does not exist: ports are 1 to {last}")
+            if slot in taken or fabric.ports.peer[slot] >= 0:
+                raise InputError(f"{shown}: port {port} of {printable(name[:80])!r} has a cable: --fail it first")
+            taken.add(slot)
+            ends.append(slot)
+        if fabric.node_of[ends[0]] == fabric.node_of[ends[1]]:
+            raise InputError(f"{shown}: a cable from a switch to itself carries nothing")
+        cables.append((ends[0], ends[1]))
+    return tuple(cables)
+
+
+def _ends(names: NodeNames, text: str, shown: str) -> list[tuple[str, int]]:
+    """Return the names and ports at both ends; names may contain commas."""
+    commas = [at for at, letter in enumerate(text[:4096]) if letter == ","]
+    pairs = [(split_port(text[:at].strip()), split_port(text[at + 1 :].strip())) for at in commas]
+    whole = [[one, two] for one, two in pairs if one is not None and two is not None]
+    if not whole:
+        raise InputError(f"{shown}: write NAME/PORT,NAME/PORT")
+    known = [ends for ends in whole if all(names.find(name) is not None for name, _ in ends)]
+    if len(known) != 1:
+        why = "no such nodes" if not known else "it can be read in several ways: use identifiers"
+        raise InputError(f"{shown}: {why}: write NAME/PORT,NAME/PORT")
+    return known[0]
+
+
+def with_cables(base: Base, failure: Failure, cables: Sequence[tuple[int, int]]) -> tuple[Base, Array]:
+    """Return the state with new cables, which nothing crosses, and the new number of every channel.
+
+    Where a new cable takes the port of one that fails, the channels of the old one stay, but no port leads to them.
+    """
+    topology = base.topology
+    if not cables:
+        return base, np.arange(topology.channels)
+    slots = np.array(cables, np.int64)
+    slots = np.concatenate([slots, slots[:, ::-1]])
+    fabric = without(topology.fabric, failure)
+    peer, to = fabric.ports.peer.copy(), base.to.copy()
+    peer[slots[:, 0]] = slots[:, 1]
+    to[slots[:, 0]] = fabric.node_of[slots[:, 1]]
+    tail, head = (topology.node_at[slots[:, side]] for side in (0, 1))
+    at = np.searchsorted(topology.tail, tail, side="right")  # channels are sorted by their tails
+    order = np.argsort(at, kind="stable")
+    slots, tail, head, at = slots[order], tail[order], head[order], at[order]
+    number = np.arange(topology.channels) + np.searchsorted(at, np.arange(topology.channels), side="right")
+    channel_of = positions(np.insert(topology.slot_of, at, slots[:, 0]), len(peer))
+    channel_of[slots[:, 0]] = at + np.arange(len(at))
+    speeds = list(topology.bandwidth)
+    if speeds:
+        for place in at[::-1].tolist():
+            speeds.insert(place, _speed(topology))
+    changed = replace(
+        topology,
+        tail=np.insert(topology.tail, at, tail),
+        head=np.insert(topology.head, at, head),
+        bandwidth=tuple(speeds),
+        fabric=fabric.with_ports(peer=peer),
+        slot_of=np.insert(topology.slot_of, at, slots[:, 0]),
+        channel_of=channel_of,
+    )
+    extended = replace(
+        base,
+        topology=changed,
+        to=to,
+        start=np.insert(base.start, at, base.start[at]),
+        load=np.insert(base.load, at, 0),
+        layer=np.insert(base.layer, at, -1),
+        first_after=np.insert(base.first_after, at, base.first_after[at]),
+        after=number[base.after],
+    )
+    return extended, number
+
+
+def _speed(topology: FabricTopology) -> Fraction:
+    """Return the bandwidth of the cables between switches."""
+    speeds = {topology.bandwidth[c] for c in np.flatnonzero(~topology.at_host).tolist()}
+    if len(speeds) > 1:
+        raise InputError("--add: cables between switches differ in speed, so that the new one's is not known")
+    return speeds.pop() if speeds else Fraction(1)
