@@ -12,14 +12,19 @@ import obliv
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("plot_*.py"))
 #: Those that take a second or more.
-SLOW = {"plot_average", "plot_design", "plot_study", "plot_worst_case"}
+SLOW = {
+    *("plot_average", "plot_design", "plot_study", "plot_worst_case"),
+    *("plot_abilene", "plot_bounds", "plot_petersen", "plot_random_graph", "plot_tradeoff"),
+}
+#: Those that solve linear programs.
+SOLVER = {"plot_abilene", "plot_bounds", "plot_design", "plot_petersen", "plot_tradeoff"}
 #: Those that write a page instead of drawing.
 PAGES = {"plot_study"}
 
 
 def test_there_is_a_gallery() -> None:
-    assert len(EXAMPLES) >= 8
-    assert {path.stem for path in EXAMPLES} > SLOW | PAGES
+    assert len(EXAMPLES) >= 22
+    assert {path.stem for path in EXAMPLES} > SLOW | SOLVER | PAGES
 
 
 @pytest.mark.parametrize(
@@ -28,7 +33,7 @@ def test_there_is_a_gallery() -> None:
 )
 def test_an_example_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pyplot = pytest.importorskip("matplotlib.pyplot")
-    pytest.importorskip("highspy") if path.stem == "plot_design" else None
+    pytest.importorskip("highspy") if path.stem in SOLVER else None
     pyplot.switch_backend("Agg")
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(path))

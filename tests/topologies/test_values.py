@@ -42,6 +42,15 @@ def test_equality_sees_every_field() -> None:
     assert obliv.build("x", 3, links) != obliv.build("x", 3, links, positions=np.eye(3)[:, :2])
 
 
+def test_positions_may_be_any_rows_of_two_numbers() -> None:
+    links = [(0, 1), (1, 2), (2, 0)]
+    array = obliv.build("x", 3, links, positions=np.array([(0, 0), (1, 0), (0, 1)]))
+    assert obliv.build("x", 3, links, positions=[(0, 0), (1, 0), (0, 1)]) == array  # type: ignore[arg-type]
+    for wrong in ([(0, 0), (1, 0)], [0, 1, 2], [(0, 0, 0)] * 3, [(0, 0), (1, 0), (0,)], [("a", "b")] * 3):
+        with pytest.raises(obliv.TopologyError, match="positions"):
+            obliv.build("x", 3, links, positions=wrong)
+
+
 def test_kinds_of_network_know_more_than_the_default() -> None:
     plain: Topology = obliv.build("x", 2, [(0, 1), (1, 0)])
     assert (plain.radices, plain.coordinates(1), plain.heights) == ((), (), None)

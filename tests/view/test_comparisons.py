@@ -13,7 +13,7 @@ from tests.view.drawn import boxes, how_many, legend, part, texts
 
 import obliv
 from obliv import view
-from obliv.view.labels import label_points
+from obliv.view.labels import box_of, label_points, overlap
 
 
 def bars(ax: Any) -> list[Any]:
@@ -186,6 +186,16 @@ def test_the_paths_of_a_pair() -> None:
     assert sorted(part(ax, "paths").get_array()) == pytest.approx(sorted(map(float, used.values())))
     assert texts(ax).count("3/5") == 2
     assert "5 paths, 4 to 6 hops, mean 24/5" in ax.get_title()
+
+
+def test_probabilities_of_paths_cover_neither_each_other_nor_nodes() -> None:
+    graph = obliv.topology("random-regular:n=12,d=3,seed=1")
+    ax = view.draw_paths(obliv.routing("electrical", graph), 0, 7)
+    boxes = [box_of(text) for text in ax.texts if "0." in text.get_text()]
+    assert len(boxes) >= 6
+    assert not any(overlap(one, two) for one, two in combinations(boxes, 2))
+    discs = [ax.transData.transform(patch.center) for patch in ax.patches if hasattr(patch, "center")]
+    assert not any(a < x < c and b < y < d for x, y in discs for a, b, c, d in boxes)
 
 
 @pytest.mark.sampled(2)

@@ -18,7 +18,7 @@ from obliv._util.lazy import picture_of
 from obliv._util.text import did_you_mean, html_table
 from obliv._util.typing import NodeArray
 from obliv.errors import TopologyError
-from obliv.topologies.checks import check, integers, require_network, whole_numbers
+from obliv.topologies.checks import check, integers, places, require_network, whole_numbers
 
 if TYPE_CHECKING:
     from obliv.topologies.axes import Axis, Directions
@@ -108,6 +108,7 @@ class Topology:
 
     def __post_init__(self) -> None:
         check(self)
+        object.__setattr__(self, "positions", places(self))
         for name in ("labels", "generators", "translations", "sources", "notes"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("bandwidth", "injection", "ejection"):  # ones are left out

@@ -10,6 +10,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from obliv._util.cost import Work, announce_here
 from obliv._util.rationals import exact
@@ -19,7 +20,16 @@ from obliv.errors import TopologyError
 if TYPE_CHECKING:
     from obliv.topologies.base import Topology
 
-__all__ = ["at_most", "check", "integers", "positive_number", "require_network", "require_nodes", "whole_numbers"]
+__all__ = [
+    "at_most",
+    "check",
+    "integers",
+    "places",
+    "positive_number",
+    "require_network",
+    "require_nodes",
+    "whole_numbers",
+]
 
 
 _LIMIT: ContextVar[tuple[int, str] | None] = ContextVar("limit", default=None)
@@ -83,6 +93,19 @@ def positive_number(value: Any, what: str) -> Fraction:
     if number is None or number <= 0:
         raise TopologyError(f"{what} is {value}: it must be a positive, finite number")
     return number
+
+
+def places(topology: Topology) -> npt.NDArray[np.float64] | None:
+    """Return the positions of a topology as an array of numbers, a row for every node; None where there are none."""
+    if topology.positions is None or not len(topology.positions):
+        return None
+    try:
+        array = np.asarray(topology.positions, np.float64)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.shape != (topology.nodes, 2):
+        raise TopologyError(f"{topology.spec}: positions must be two numbers, x and y, for every node")
+    return array
 
 
 def check(topology: Topology) -> None:

@@ -12,7 +12,9 @@ from obliv.errors import InputError
 from obliv.results.format import brief
 from obliv.routings.base import Routing
 from obliv.routings.checks import checked_paths, merged
-from obliv.view.axes import bar, finish, key, points_per_unit, require_matplotlib
+from obliv.view.axes import bar, figure_of, finish, key, points_per_unit, require_matplotlib
+from obliv.view.labels import Box, box_of, overlap
+from obliv.view.layout.base import Points
 from obliv.view.layout.curves import RADIUS
 from obliv.view.network.canvas import Canvas, canvas
 from obliv.view.network.names import Labels
@@ -102,14 +104,39 @@ def _channels(on: Canvas, used: dict[int, Fraction], label: str) -> None:
     size = min(8.0, 0.15 * points_per_unit(on.ax))
     if size < 5.0:
         return
-    for channel in order:
-        line = on.lines[channel][0]
-        middle = (line[0] + line[-1]) / 2
+    _chances(on, used, size)
+
+
+def _chances(on: Canvas, used: dict[int, Fraction], size: float) -> None:
+    """Write the probability of each channel to the right of its middle, the largest first, where there is room."""
+    from matplotlib.patheffects import withStroke
+
+    look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size, "color": SHARES[-1], "zorder": 7}
+    look["path_effects"] = [withStroke(linewidth=1.5, foreground=NODE, alpha=0.85)]
+    on.ax.apply_aspect()
+    centers = on.ax.transData.transform(on.points)
+    disc = RADIUS * points_per_unit(on.ax) * figure_of(on.ax).dpi / 72.0
+    taken: list[Box] = []
+    for channel in sorted(used, key=lambda c: (-used[c], c)):
+        line, chance = on.lines[channel][0], brief(used[channel])
         step = line[-1] - line[0]
         right = np.array([step[1], -step[0]]) / max(float(np.hypot(*step)), 1e-9)
-        at = middle + (0.13 + 0.012 * len(brief(used[channel])) * abs(right[0])) * right
-        style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size, "color": SHARES[-1], "zorder": 7}
-        on.ax.text(float(at[0]), float(at[1]), brief(used[channel]), **style)
+        x, y = _middle(line) + (0.13 + 0.012 * len(chance) * abs(right[0])) * right
+        text = on.ax.text(float(x), float(y), chance, **look)
+        box = box_of(text)
+        left, low, right_end, top = box
+        nearest = np.clip(centers, (left, low), (right_end, top))
+        over_node = bool((np.hypot(*(centers - nearest).T) < disc).any())
+        if over_node or any(overlap(box, other) for other in taken):
+            text.remove()
+        else:
+            taken.append(box)
+
+
+def _middle(line: Points) -> Points:
+    """Return the point half way along a line."""
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
+    return np.array([np.interp(along[-1] / 2, along, line[:, axis]) for axis in (0, 1)])
 
 
 def _ends(on: Canvas, start: int, end: int) -> list[Any]:
