@@ -19,6 +19,10 @@ def bounds(
         float,
         typer.Option("--gap", help="Relative distance of the bounds of the oblivious worst case at which to stop."),
     ] = 1e-3,
+    time_limit: Annotated[
+        float | None,
+        typer.Option("--time-limit", metavar="SECONDS", help="Bound instead what no design answers in this time."),
+    ] = None,
     answer: ClaimAnswer,
 ) -> None:
     """Bound what any routing can achieve on a network, with proofs.
@@ -27,6 +31,8 @@ def bounds(
     narrowest bisection. Each is exact, or a lower bound beside a load that is attained.
 
     Example: obliv bounds mesh:7x6
+
+    Example: obliv bounds dragonfly:p=2,a=8,h=1 --time-limit 60
 
     Example: obliv bounds file:network.graphml --output bounds.json.gz
     """
@@ -38,5 +44,5 @@ def bounds(
         say(note)
     require_outputs(answer.output, inputs=network.sources)
     with progress() as step, answer.best_so_far():
-        result = obliv.bounds(network, gap=gap, progress=step)
+        result = obliv.bounds(network, gap=gap, time_limit=time_limit, progress=step)
     answer.show_claim(result)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from math import inf
 from threading import Thread
 from typing import Any
 
@@ -15,7 +19,18 @@ from obliv._util.typing import Array
 from obliv.designs.exact.basis import Basis
 from obliv.errors import OblivError, extra
 
-__all__ = ["FEWER_MAGNITUDES", "NO_PATHS", "Optimum", "SlowError", "SolverError", "require_solver", "solve"]
+__all__ = [
+    "FEWER_MAGNITUDES",
+    "NO_PATHS",
+    "Optimum",
+    "OutOfTimeError",
+    "SlowError",
+    "SolverError",
+    "require_solver",
+    "require_time",
+    "solve",
+    "time_limit",
+]
 
 NO_PATHS = "the flows of the linear program hold no paths; report this network"
 FEWER_MAGNITUDES = "bandwidths or rates that differ by fewer orders of magnitude may help"
@@ -31,6 +46,29 @@ class SolverError(OblivError):
 
 class SlowError(SolverError):
     """The first-order method did not converge within a number of iterations."""
+
+
+class OutOfTimeError(SolverError):
+    """A time limit ended the work."""
+
+
+_deadline: ContextVar[float] = ContextVar("deadline", default=inf)
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Let solvers, and work that calls :func:`require_time`, raise OutOfTimeError after some time from now on."""
+    token = _deadline.set(min(_deadline.get(), time.monotonic() + seconds))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def require_time() -> None:
+    """Raise OutOfTimeError if the time limit is over."""
+    if time.monotonic() > _deadline.get():
+        raise OutOfTimeError("the time limit is over")
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +161,9 @@ def solve(
         options |= {"solver": "ipm", "run_crossover": "off"}
     if iterations is not None:
         options["pdlp_iteration_limit"] = iterations
+    left = _deadline.get() - time.monotonic()
+    if left < inf:
+        options["time_limit"] = max(left, 0.01)
     _set(highs, highspy, options)
     error = highspy.HighsStatus.kError
 
@@ -151,6 +192,8 @@ def solve(
     solution = highs.getSolution()
     if status in (known.kInfeasible, known.kUnboundedOrInfeasible):
         return Optimum(np.zeros(len(cost)), np.zeros(len(lower)), feasible=False)
+    if status == known.kTimeLimit:
+        raise OutOfTimeError("the time limit is over")
     if iterations is not None and status == known.kIterationLimit:
         raise SlowError(f"the solver did not converge within {iterations:,} iterations")
     # after a loosened tolerance the status may be "unknown" although the solution is good

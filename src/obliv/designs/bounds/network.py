@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from fractions import Fraction
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,12 @@ from obliv.designs.bounds.cut import cut_load, narrow_bisection
 from obliv.designs.minimal import require_connected
 from obliv.designs.optimize import design
 from obliv.designs.saved import packed
+from obliv.designs.solver import OutOfTimeError, require_time
+from obliv.designs.solver import time_limit as time_limit_of
 from obliv.errors import InputError, TooLargeError
 from obliv.matching.solve import maximum_weight
 from obliv.matching.weights import from_entries
-from obliv.results import Bounds, NetworkBounds, provenance
+from obliv.results import Bounds, Design, NetworkBounds, provenance
 from obliv.results.numbers import float_bounds
 from obliv.topologies.base import Topology
 from obliv.topologies.carried import carried
@@ -31,9 +34,12 @@ __all__ = ["bounds", "matching_bound"]
 
 _ROUNDS = 6  # of the search for a bad permutation
 _COLUMNS = 400_000  # of the largest program for one permutation
+_FLOWS_A_SECOND = 20_000  # with which designs are made, about
 
 
-def bounds(topology: Topology | str, *, gap: float = 1e-3, progress: Progress | None = None) -> NetworkBounds:
+def bounds(
+    topology: Topology | str, *, gap: float = 1e-3, time_limit: float | None = None, progress: Progress | None = None
+) -> NetworkBounds:
     """Return proved bounds of the least channel loads: capacity, oblivious and adaptive worst case, bisection.
 
     Parameters
@@ -41,6 +47,9 @@ def bounds(topology: Topology | str, *, gap: float = 1e-3, progress: Progress | 
     topology : Topology or str
     gap : float
         Relative distance of the bounds of the oblivious worst case at which its search may end.
+    time_limit : float, optional
+        Seconds after which the search for the best oblivious routing is given up. Its worst case is then bounded from
+        below by that of adaptive routing, and from above by two passes of uniform traffic, as in Valiant's routing.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -55,7 +64,7 @@ def bounds(topology: Topology | str, *, gap: float = 1e-3, progress: Progress | 
         If the solver (highspy) is not installed.
     TooLargeError
         If a linear program would not fit in memory, and terminals have rates. Without them the matching bound is
-        returned, and what else can be computed.
+        returned, and what else can be computed: the worst cases between two bounds as after a time limit.
 
     Notes
     -----
@@ -81,36 +90,40 @@ def bounds(topology: Topology | str, *, gap: float = 1e-3, progress: Progress | 
     require_connected(network)
     if not 0 < gap < 1:
         raise InputError(f"a gap of {gap:g}: choose a number between 0 and 1, such as 1e-3")
+    if time_limit is not None and not time_limit > 0:
+        raise InputError(f"a time limit of {time_limit:g}: choose a number of seconds above 0")
     matching, farthest = matching_bound(network) if network.unit_rates else (None, None)
-    best, capacity, certificate = None, None, dict[str, Any]()
-    try:
-        best = design(network, then=None, gap=gap, progress=within(step, 0.0, 0.5))
+    terminals = len(network.terminals)
+    small = terminals * network.channels <= _COLUMNS
+    best, certificate = None, dict[str, Any]()
+    if time_limit is None:
+        try:
+            best = design(network, then=None, gap=gap, progress=within(step, 0.0, 0.5))
+        except TooLargeError:
+            if matching is None:
+                raise
+    half = narrow_bisection(network)
+    capacity = _capacity(network, certificate, step, time_limit) if best is not None or small else None
+    lower, permutation = None, None
+    if network.unit_rates and (best is not None or (capacity is not None and small)):
+        half_time = inf if time_limit is None else max(0.5 * time_limit - (time.perf_counter() - began), 0.1)
+        lower, permutation, lengths = _bad_permutation(network, half, within(step, 0.7, 1.0), half_time)
+        certificate["adaptive_lengths"] = pack(lengths)
+    if time_limit is not None:
+        best = _designed_in_time(network, gap, within(step, 0.5, 1.0), time_limit - (time.perf_counter() - began))
+    if best is not None:
         certificate["oblivious"] = replace(best, provenance=replace(best.provenance, wall_seconds=0.0)).to_dict()
-    except TooLargeError:
-        if matching is None:
-            raise
+    else:
         inside = carried(network)
         certificate |= {} if inside is None else {"network": inside, "channels": network.channels}
-    terminals = len(network.terminals)
-    if best is not None or terminals * network.channels <= _COLUMNS:
-        step("capacity", 0.5)
-        least, uniform = capacity_of(network, step)
-        capacity = float_bounds(least.lower, uniform.load)
-        certificate["capacity_lengths"] = pack(least.length)
-        certificate["capacity_paths"] = packed(uniform.paths._replace(whole=uniform.paths.whole // terminals))
-    step("adaptive routing", 0.7)
-    half = narrow_bisection(network)
-    oblivious, adaptive, permutation = None, None, None
-    crossing_limits = []
-    if best is not None:
-        upper = _upper(best.channel_load)
-        oblivious = best.channel_load
-        crossing_limits.append(upper)
-        if network.unit_rates:
-            lower, permutation, lengths = _bad_permutation(network, half, within(step, 0.7, 1.0))
-            adaptive = float_bounds(lower, upper)
-            oblivious = adaptive if lower > _lower(oblivious) else oblivious
-            certificate["adaptive_lengths"] = pack(lengths)
+    upper = None if best is None else _upper(best.channel_load)
+    if best is None and lower is not None and capacity is not None:
+        upper = 2 * _upper(capacity)
+    oblivious = None if best is None else best.channel_load
+    adaptive = None if lower is None or upper is None else float_bounds(lower, upper)
+    if adaptive is not None and (oblivious is None or (lower is not None and lower > _lower(oblivious))):
+        oblivious = adaptive
+    crossing_limits = [] if upper is None else [upper]
     if capacity is not None and network.unit_rates:
         crossing_limits.append(Fraction(terminals, -(-terminals // 2)) * _upper(capacity))
     return NetworkBounds(
@@ -156,11 +169,47 @@ def matching_bound(topology: Topology) -> tuple[Fraction, tuple[int, ...]]:
     return _load_of(topology, image, hops), image
 
 
-def _bad_permutation(topology: Topology, half: Array, progress: Progress) -> tuple[Fraction, tuple[int, ...], Array]:
-    """Return the best proved load of a permutation that was found, the permutation, and the lengths that prove it."""
+def _capacity(
+    network: Topology, certificate: dict[str, Any], step: Progress, seconds: float | None
+) -> Fraction | Bounds | None:
+    """Return the capacity, with its proof in the certificate; None if there was no time."""
+    step("capacity", 0.5)
+    try:
+        with time_limit_of(inf if seconds is None else seconds):
+            least, uniform = capacity_of(network, step)
+    except OutOfTimeError:
+        return None
+    certificate["capacity_lengths"] = pack(least.length)
+    whole = uniform.paths.whole // len(network.terminals)
+    certificate["capacity_paths"] = packed(uniform.paths._replace(whole=whole))
+    return float_bounds(least.lower, uniform.load)
+
+
+def _designed_in_time(network: Topology, gap: float, step: Progress, seconds: float) -> Design | None:
+    """Return the best oblivious routing if it was found in some time, else None."""
+    sources = 1 if network.translations else len(network.terminals)
+    if sources * len(network.terminals) * network.channels > _FLOWS_A_SECOND * seconds:
+        return None  # making the linear program would take longer
+
+    def progress(what: str, share: float) -> None:
+        require_time()
+        step(what, share)
+
+    try:
+        with time_limit_of(seconds):
+            return design(network, then=None, gap=gap, progress=progress)
+    except (OutOfTimeError, TooLargeError):
+        return None
+
+
+def _bad_permutation(
+    topology: Topology, half: Array, progress: Progress, seconds: float
+) -> tuple[Fraction, tuple[int, ...], Array]:
+    """Return the best proved load of a permutation found in time, the permutation, and the lengths that prove it."""
     n, lengths = len(topology.terminals), np.ones(topology.channels, np.int64)
     across = half[topology.tail] != half[topology.head]
     best: tuple[Fraction, tuple[int, ...], Array] | None = None
+    end = time.monotonic() + seconds
     for start in (lengths, across.astype(np.int64)):
         lengths = start
         for turn in range(_ROUNDS):
@@ -173,7 +222,11 @@ def _bad_permutation(topology: Topology, half: Array, progress: Progress) -> tup
                 break
             traffic = np.zeros((n, n), np.int64)
             traffic[np.arange(n), image] = 1
-            least = least_congestion(topology, traffic, 1)
+            try:
+                with time_limit_of(end - time.monotonic()):
+                    least = least_congestion(topology, traffic, 1)
+            except OutOfTimeError:
+                break
             if least.lower > best[0]:
                 best = (least.lower, image, least.length)
             lengths = least.length

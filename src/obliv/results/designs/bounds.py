@@ -14,7 +14,7 @@ from obliv.results.numbers import Bounds, bounds_of
 __all__ = ["NetworkBounds"]
 
 NO_PERMUTATION = "adaptive routing is bounded where every terminal sends and takes one packet per cycle"
-TOO_LARGE = "the linear program does not fit in memory"
+TOO_LARGE = "the linear program does not fit in memory or in the time limit"
 
 
 @dataclass(frozen=True, repr=False)
