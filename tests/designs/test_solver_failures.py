@@ -119,7 +119,9 @@ def test_what_cannot_fit_is_refused(
 def test_bounds_leave_out_what_cannot_fit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(cost, "free_memory", lambda: 2.0**24)
     assert main(["bounds", "random-regular:n=300,d=8,seed=1"]) == 0
-    assert "oblivious       - (the linear program does not fit in memory or in the time limit)" in capsys.readouterr().out
+    assert (
+        "oblivious       - (the linear program does not fit in memory or in the time limit)" in capsys.readouterr().out
+    )
 
 
 @pytest.mark.parametrize("spec", ["mesh:4x4", "torus:5x5", "kautz:2,3", "hypercube:3"])

@@ -200,13 +200,44 @@ def test_bad_input() -> None:
         obliv.bounds(obliv.build("apart", 3, [(0, 1), (1, 0)]))
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_in_no_time_hold_for_the_optimum(seed: int) -> None:
+    network = obliv.topology(f"random-regular:n=6,d=3,seed={seed}")
+    exact = ends(obliv.bounds(network).oblivious or Fraction(0))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "_FLOWS_A_SECOND", 0)
+        rough = obliv.bounds(network, time_limit=60)
+    low, high = ends(rough.oblivious or Fraction(0))
+    assert low <= exact[1]
+    assert exact[0] <= high
+    assert obliv.verify(rough).proved
+
+
+def test_forged_bounds_without_a_design(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_FLOWS_A_SECOND", 0)
+    result = obliv.bounds("random-regular:n=8,d=3,seed=1", time_limit=60)
+    result.save(tmp_path / "bounds.json")
+    content = read_json(tmp_path / "bounds.json")
+    low, high = content["oblivious"]["lower"], content["oblivious"]["upper"]
+    assert low < high
+    for key in ("oblivious", "adaptive"):
+        for change in ({"lower": low, "upper": (low + high) / 2}, {"lower": (low + high) / 2, "upper": high}):
+            assert refused(content | {key: change}, tmp_path / "forged.json")
+    assert refused(content | {"capacity": None}, tmp_path / "forged.json")
+    with pytest.raises(obliv.InputError, match="a time limit of 0"):
+        obliv.bounds("mesh:3x3", time_limit=0)
+
+
 def test_the_matching_bound_needs_no_linear_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object, **options: object) -> None:
         raise obliv.TooLargeError("the linear program would not fit")
 
     monkeypatch.setattr(search, "design", refuse)
     some = obliv.bounds("mesh:3x2")
-    assert (some.capacity, some.oblivious) == (Fraction(2, 3), None)
+    assert some.capacity == Fraction(2, 3)
+    assert isinstance(some.oblivious, obliv.Bounds)
+    assert some.oblivious == some.adaptive
+    assert 0 <= some.oblivious.upper - Fraction(4, 3) < 1e-15  # two passes of uniform traffic
     assert isinstance(some.bisection, obliv.Bounds)
     assert obliv.verify(some).proved
     square = [(0, 1), (1, 2), (2, 3), (3, 0), (1, 0), (2, 1), (3, 2), (0, 3)]

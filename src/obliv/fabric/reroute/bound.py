@@ -9,6 +9,7 @@ from scipy.sparse.csgraph import connected_components
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.fabric.model import Fabric
+from obliv.fabric.reroute.in_trees import in_tree_bound
 from obliv.fabric.shape.tree import Shape
 from obliv.topologies.tree_bounds import bound_of, with_lids
 
@@ -23,7 +24,8 @@ def single_path_bound(fabric: Fabric, shape: Shape | None, lmc: int = 16) -> tup
     Notes
     -----
     The hosts below a switch or sub-tree all send out over its remaining cables. The theorems for a whole tree also hold
-    where cables or switches above the leaves are missing, since all paths of the rest are paths of the whole tree.
+    where cables or switches above the leaves are missing, since all paths of the rest are paths of the whole tree. With
+    one LID a host its routes form a tree, whose many branches are counted.
     """
     used = fabric.ports.peer >= 0
     if len(np.unique(fabric.ports.rate[used])) > 1 or len(fabric.endpoints) < 2:
@@ -41,6 +43,9 @@ def single_path_bound(fabric: Fabric, shape: Shape | None, lmc: int = 16) -> tup
             bounds.append((with_lids(2 * shape.tree.half, 1 << lmc), lids))
     what = "switch" if shape is None else "sub-tree"
     bounds += [(_cut(fabric, part, hosts), f"hosts and cables of a {what}") for part in _parts(fabric, shape)]
+    if lmc == 0:
+        tail, head, _ = fabric.trunks
+        bounds.append((in_tree_bound(tail, head, hosts), "routes to a host form a tree"))
     best = max(bounds, key=lambda bound: bound[0])
     return best if best[0] > 1 else None
 
