@@ -1,4 +1,4 @@
-"""Shared by all tests: how generated tests run (HYPOTHESIS_PROFILE=night draws afresh and some ten times as many)."""
+"""Shared by all tests: how generated tests run (HYPOTHESIS_PROFILE=night draws afresh and twenty times as many)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, Phase, settings
 settings.register_profile(
     "day",
     deadline=None,
-    max_examples=25,
+    max_examples=15,
     derandomize=True,
     report_multiple_bugs=False,
     phases=[Phase.explicit, Phase.generate, Phase.shrink],

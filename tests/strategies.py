@@ -21,8 +21,8 @@ NIGHT = settings.get_current_profile_name() == "night"
 
 
 def examples(count: int) -> settings:
-    """A third of the examples by day, ten times as many (and others every time) at night."""
-    return settings(max_examples=count * 10 if NIGHT else (count + 2) // 3)
+    """A fifth of the examples by day, at least four; ten times as many (and others every time) at night."""
+    return settings(max_examples=count * 10 if NIGHT else min(count, max(4, count // 5)))
 
 
 Path = tuple[tuple[int, ...], Fraction]

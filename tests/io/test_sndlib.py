@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.io.test_hostile_topology_files import SNDLIB
+from tests.strategies import examples
 
 import obliv
 from obliv.errors import FileError, InputError
@@ -167,7 +168,7 @@ def shuffled(draw: st.DrawFn) -> bytes:
     return " ".join(words).replace("META", "\nMETA", 1).encode()
 
 
-@settings(max_examples=100)
+@examples(200)
 @given(shuffled())
 def test_changed_words(data: bytes) -> None:
     check_demands(data)

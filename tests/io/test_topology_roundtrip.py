@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import examples
 
@@ -151,7 +151,7 @@ def test_anynet(text: str) -> None:
         same(read_anynet(path), again)
 
 
-@settings(max_examples=30)
+@examples(60)
 @given(networks(every_node=True))
 def test_anynet_of_any_network_keeps_its_links(topology: Topology) -> None:
     pairs = set(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))

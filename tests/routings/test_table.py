@@ -6,8 +6,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.strategies import examples
 
 import obliv
 from obliv.errors import FileError
@@ -111,7 +112,7 @@ def test_a_loop_is_refused(tmp_path: Path) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=200)
+@examples(200)
 def test_damaged_files_end_in_one_line(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     text = hops()
     for _ in range(data.draw(st.integers(1, 3))):

@@ -8,9 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.fabric import damage
+from tests.strategies import examples
 
 import obliv
 from obliv.fabric.checks.credit_loops import CreditLoops, credit_loops
@@ -62,7 +63,7 @@ def require_agreement(fabric: Fabric, tables: Tables) -> CreditLoops:
     return result
 
 
-@settings(max_examples=80)
+@examples(100)
 @given(
     spec=st.sampled_from(["torus:4", "torus:3x3", "fattree:4,2", "mesh:2x3"]),
     seed=st.integers(0, 10**6),

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.fabric.jobs.clusters import cluster
 from tests.mistakes import mistake
+from tests.strategies import examples
 
 import obliv
 from obliv.errors import FileError, InputError
@@ -81,7 +82,7 @@ def test_ranges_by_their_definition(ranges: list[tuple[int, int, int]], suffix: 
         expanded(text, len(hosts) - 1)
 
 
-@settings(max_examples=200)
+@examples(300)
 @given(st.text("n0129[]-,() \t\x1bé", max_size=30))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:

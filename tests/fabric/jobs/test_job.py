@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.fabric.jobs.clusters import routed
 from tests.mistakes import mistake
+from tests.strategies import examples
 
 import obliv
 from obliv.fabric.jobs.job import job, prepared
@@ -34,7 +35,7 @@ def as_traffic(routing: FabricRouting, flows: dict[tuple[int, int], Fraction]) -
     return Traffic("replayed", n, Fraction(0), ends[:, 0], ends[:, 1], amount, scale)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(60)
 @given(st.sampled_from(SPECS), st.permutations(range(16)), st.integers(2, 16), st.sampled_from(["dmodk", "osrm3-d"]))
 def test_each_phase_replayed_as_a_permutation(spec: str, order: list[int], ranks: int, engine: str) -> None:
     routing = routed("fattree:4,3", routing=engine)

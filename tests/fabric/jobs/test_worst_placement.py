@@ -7,9 +7,10 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.fabric.jobs.clusters import routed
+from tests.strategies import examples
 
 import obliv
 from obliv.fabric.jobs import worst_placement as module
@@ -78,7 +79,7 @@ def test_against_all_placements(spec: str, engine: Any, ranks: int, pattern: str
 TREES = {engine: routed("fattree:4,3", routing=engine) for engine in ("dmodk", "osrm3-d")}
 
 
-@settings(max_examples=20, deadline=None)
+@examples(40)
 @given(st.data(), st.sampled_from(sorted(TREES)), st.sampled_from(PATTERNS), st.integers(2, 16))
 def test_no_placement_exceeds_the_bounds(data: st.DataObject, engine: str, pattern: str, ranks: int) -> None:
     routing = TREES[engine]
@@ -89,6 +90,7 @@ def test_no_placement_exceeds_the_bounds(data: st.DataObject, engine: str, patte
     assert all(phase.load <= bound for phase, bound in zip(result.phases, bounds, strict=True))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("pattern", ["ring", "recursive-doubling"])
 @pytest.mark.parametrize("ranks", [2, 5, 8, 15])
 def test_exact_on_trees(pattern: str, ranks: int) -> None:

@@ -45,7 +45,7 @@ CASES: dict[str, Any] = dict(  # noqa: C408
 )
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(**CASES)
 def test_agrees_with_every_packet_followed(folder: Path, **case: Any) -> None:
     require_agreement(folder, **case)
