@@ -20,7 +20,6 @@ from obliv.bufferless.frames.constants import (
 )
 from obliv.bufferless.frames.planning import PlanningError, PlanOptions, delivery_times, plan
 from obliv.bufferless.frames.tuned import smallest_frame
-from obliv.bufferless.kernels import colors
 from obliv.bufferless.problems import instance
 from obliv.errors import InputError
 from obliv.papers.bufferless.conflicts import conflicts
@@ -38,11 +37,6 @@ PAPER = {
     ("leveled-mesh:16x16", "random"): (242, 16, 27, 27, 156, 1044, 2, 310, 645_440),
     ("array:64", "random"): (63, 28, 58, 58, 144, 1827, 2, 286, 1_041_670),
 }
-
-
-@pytest.fixture(autouse=True)
-def _compiled():
-    colors.color_frames.compiled()
 
 
 def summary(paths: Instance, run) -> tuple[int, ...]:
@@ -183,6 +177,7 @@ def test_plan_is_the_definition():
     assert failed > 3
 
 
+@pytest.mark.nightly
 def test_interpreted_and_compiled_alike(monkeypatch):
     cases = []
     for seed in range(12):

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.bufferless.plain import ONE_EACH, QUEUES, opened, plain, proved, walks, ways, without_time
 from tests.oracles import schedules as oracle
+from tests.strategies import examples
 
 import obliv
 import obliv.kernels
@@ -110,7 +111,7 @@ def put_through(family: str, numbers: range, size: int, audited: int) -> Counter
     return seen
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_corpus(family: str) -> None:
     seen = put_through(family, range(15), 0, 3)
@@ -229,7 +230,7 @@ def disjoint(rng: np.random.Generator, network: Leveled) -> list[list[int]]:
     return remaining
 
 
-@settings(max_examples=40)
+@examples(60)
 @given(st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 4), st.integers(1, 3))
 def test_uncontested_packets_take_their_paths_length(seed: int, depth: int, width: int, degree: int) -> None:
     network = obliv.topology(f"random-leveled:L={depth},W={width},d={degree},seed={seed % 1000}")
@@ -255,7 +256,7 @@ def relabelled(case: Any, rng: np.random.Generator, lift: int) -> Any:
     return instance(network_of("relabelled", low, high, level), paths)
 
 
-@settings(max_examples=25)
+@examples(40)
 @given(st.integers(0, 10**6), st.integers(2, 16), st.integers(1, 4))
 def test_numbers_of_nodes_and_edges_mean_nothing(seed: int, depth: int, width: int) -> None:
     rng = np.random.default_rng(seed)
@@ -273,7 +274,7 @@ def test_numbers_of_nodes_and_edges_mean_nothing(seed: int, depth: int, width: i
         assert one.delivery.tolist() == two.delivery.tolist(), algorithm
 
 
-@settings(max_examples=25)
+@examples(40)
 @given(st.integers(0, 10**6), st.integers(2, 10), st.integers(1, 4))
 def test_two_copies_side_by_side_take_as_long_as_one(seed: int, depth: int, width: int) -> None:
     rng = np.random.default_rng(seed)
@@ -290,7 +291,7 @@ def test_two_copies_side_by_side_take_as_long_as_one(seed: int, depth: int, widt
         assert two.lower_bound == one.lower_bound
 
 
-@settings(max_examples=25)
+@examples(40)
 @given(st.integers(0, 10**6), st.sampled_from(["direct", *QUEUES]), st.integers(0, 50))
 def test_a_schedule_without_one_of_its_packets_and_later_is_one(
     tmp_path_factory: pytest.TempPathFactory, seed: int, algorithm: str, later: int

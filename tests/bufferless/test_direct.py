@@ -52,7 +52,7 @@ def chosen(one: Instance, order: str, rng: np.random.Generator) -> list[int]:
     return sorted(packets, key=keys[order])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("seed", range(12))
 def test_first_fit(seed: int, order: str) -> None:
@@ -89,7 +89,7 @@ def test_a_higher_source_fills_the_offsets_below_zero() -> None:
     assert direct(one).delivery.tolist() == [1, 1, 2, 3, 2]
 
 
-@pytest.mark.parametrize("mode", ["interpreted", "compiled"])
+@pytest.mark.parametrize("mode", ["interpreted", pytest.param("compiled", marks=pytest.mark.nightly)])
 def test_interpreted_as_compiled(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     one = small(5)
     monkeypatch.setattr(module, "run", lambda f, work, *args: (f.compiled() if mode == "compiled" else f.python)(*args))
@@ -131,7 +131,7 @@ VALUES = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", VALUES)
 def test_values(name: str) -> None:
     options, both, bound, makespan = VALUES[name]

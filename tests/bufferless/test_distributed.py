@@ -74,16 +74,16 @@ def path(instance: Instance, packet: int) -> list[int]:
     return instance.edge[instance.start[packet] : instance.start[packet + 1]].tolist()
 
 
-def agree(game: Waves) -> bool:
+def agree(game: Waves, work: float) -> bool:
     """Boats and steps come to the same; whether rounds sufficed."""
     try:
         rides = ride(game)
     except InputError as boat_report:
         with pytest.raises(InputError) as step_report:
-            simulate_rounds(game, work=COMPILED)
+            simulate_rounds(game, work=work)
         assert str(step_report.value) == str(boat_report)
         return False
-    steps = simulate_rounds(game, work=COMPILED)
+    steps = simulate_rounds(game, work=work)
     assert steps.violation is None, str(steps.violation)
     assert steps.rounds.tolist() == rides.rounds.tolist()
     assert steps.delivery.tolist() == rides.delivery.tolist()
@@ -94,15 +94,16 @@ def agree(game: Waves) -> bool:
 
 def test_boats_and_steps_agree() -> None:
     rng = np.random.default_rng(11)
-    assert sum(agree(some_game(rng)) for _ in range(14)) > 8
+    assert sum(agree(some_game(rng), work=0) for _ in range(8)) > 4
 
 
 @pytest.mark.nightly
 def test_boats_and_steps_agree_always() -> None:
     rng = np.random.default_rng(12)
-    assert sum(agree(some_game(rng)) for _ in range(2000)) > 1200
+    assert sum(agree(some_game(rng), COMPILED) for _ in range(2000)) > 1200
 
 
+@pytest.mark.nightly
 def test_interpreted_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)
     games = [some_game(rng) for _ in range(12)]
@@ -189,6 +190,7 @@ def test_paper_constants(spec: str, lam: int, chi: int, s: int, xi: int, tau: in
     assert run["oracle"].delivery.max() == pytest.approx(oracle, rel=0.16 if spec == "butterfly:4" else 0.04)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("spec", "oracle", "fixed"),
     [
@@ -241,7 +243,7 @@ def test_more_rounds_than_the_timetable_has() -> None:
     usual = ((rides.phase - 1) * 3 + rides.part) * 2 * constants.tau
     added = np.cumsum(rides.rounds - 1) - rides.rounds + 1
     assert (rides.begin == usual + added * 2 * constants.tau).all()
-    assert agree(game)
+    assert agree(game, work=0)
     [note] = distributed._late(game, rides)
     assert "rounds were added" in note
 

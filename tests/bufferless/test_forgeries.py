@@ -134,7 +134,7 @@ UNTOLD = {  # what moves cannot tell
 }
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_forgeries_are_found_out(forgery: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     for algorithm in PLANNED if "plan" in forgery else EVERY:

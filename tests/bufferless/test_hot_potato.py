@@ -285,7 +285,9 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.nightly] * n.startswith(("leveled-mesh:128", "deep"))) for n in VALUES]
+)
 def test_values(name: str) -> None:
     spec, _, paths = name.partition(" ")
     one = instance(spec, paths or "random", rng=0, **({"route": "xy"} if "128" in spec else {}))

@@ -56,6 +56,7 @@ ROWS = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("spec", "paths", "options", "packets", "c", "d", "bound"), TABLES)
 def test_instances_of_the_tables(spec: str, paths: str, options: Any, packets: int, c: int, d: int, bound: int) -> None:
     drawn = instance(spec, paths, 0, **options)
@@ -68,6 +69,7 @@ def test_instances_of_the_tables(spec: str, paths: str, options: Any, packets: i
     assert paths == "bit-reverse" or not np.array_equal(drawn.edge, other.edge)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("side", "packets", "d", "bound"), [(128, 16359, 229, 284), (256, 65499, 476, 593)])
 def test_saturated_meshes(side: int, packets: int, d: int, bound: int) -> None:
     drawn = instance(f"leveled-mesh:{side}x{side}", route="xy")
@@ -220,6 +222,7 @@ def test_figures_against_brute_force() -> None:
             assert (drawn.congestion, drawn.lower_bound, drawn.one_source) == brute(drawn)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("spec", [*ROWS, "leveled-hypercube:4", "leveled-mesh:5x3", "leveled-mesh:3x4,orientation=-+"])
 def test_compiled_kernels_agree(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = instance(spec, rng=8)

@@ -62,7 +62,7 @@ def test_simulated(seed: int, priority: str) -> None:
     assert (run.rules, run.deflections) == ("buffered", 0)
 
 
-@pytest.mark.parametrize("mode", ["interpreted", "compiled"])
+@pytest.mark.parametrize("mode", ["interpreted", pytest.param("compiled", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("priority", ["random-rank", "random-delay"])
 def test_long_queues(mode: str, priority: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Heaps of hundreds, lists sorted again many times, the kernel left and entered again."""
@@ -73,6 +73,7 @@ def test_long_queues(mode: str, priority: str, monkeypatch: pytest.MonkeyPatch) 
     assert queues(one, np.random.default_rng(1), priority).moves.time.tolist() == simulated(one, 1, priority)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("rule", "name"),
     [
@@ -141,7 +142,9 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.nightly] * n.startswith(("leveled-mesh:128", "deep"))) for n in VALUES]
+)
 def test_values(name: str) -> None:
     spec, _, paths = name.partition(" ")
     one = instance(spec, paths or "random", rng=0, **({"route": "xy"} if "mesh" in spec else {}))

@@ -35,7 +35,7 @@ ALL = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("algorithm", "options"), ALL)
 @pytest.mark.parametrize("name", ["s.json", "s.json.gz"])
 def test_saved_and_loaded_again(algorithm: str, options: dict[str, Any], name: str, tmp_path: Path) -> None:

@@ -11,14 +11,8 @@ import obliv.bufferless.frames.stepping as stepping_module
 from obliv.bufferless.frames.centralized import planned_moves
 from obliv.bufferless.frames.planning import delivery_times, plan
 from obliv.bufferless.frames.stepping import simulate
-from obliv.bufferless.kernels import steps
 from obliv.bufferless.problems import instance
 from obliv.topologies.leveled.instances import Instance
-
-
-@pytest.fixture(autouse=True)
-def _compiled():
-    steps.simulate_phases.compiled()
 
 
 def agree(drawn: Instance, planned: dict) -> int:
@@ -94,6 +88,7 @@ def test_phases_without_packets_cost_nothing():
     assert outcome.delivery.tolist() == [6, 2 * (10**6 - 1) * planned.tau + 9]
 
 
+@pytest.mark.nightly
 def test_interpreted_and_compiled_alike(monkeypatch):
     monkeypatch.setattr(stepping_module, "run", lambda kernel, work, *args: kernel.python(*args))
     for seed in range(15):

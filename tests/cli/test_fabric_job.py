@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,17 +15,26 @@ from obliv.cli import main
 FILES = ("fabric", "job", "a.net", "--lft", "a.lfts")
 
 
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """FT(4, 2) under D-mod-k."""
+    folder = tmp_path_factory.mktemp("generated")
+    files = ("-o", str(folder / "a.net"), "--routing", "dmodk", "--tables", str(folder / "a.lfts"))
+    assert main(["fabric", "generate", "fattree:4,2", *files]) == 0
+    return folder
+
+
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with FT(4, 2) under D-mod-k, and a file of hosts."""
+def here(generated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the generated files and a file of hosts."""
     monkeypatch.chdir(tmp_path)
-    assert main(["fabric", "generate", "fattree:4,2", "-o", "a.net", "--routing", "dmodk", "--tables", "a.lfts"]) == 0
+    shutil.copytree(generated, tmp_path, dirs_exist_ok=True)
     Path("hosts").write_text("host(0,0)\nhost(1,0)\nhost(0,1)\nhost(2,0)\n")
     return tmp_path
 
 
 def test_answers(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    how = ("--hosts", "hosts", "--pattern", "ring", "--order", "ranks", "--effort", "0.05")
+    how = ("--hosts", "hosts", "--pattern", "ring", "--order", "ranks", "--effort", "0.005")
     assert main([*FILES, *how, "--format", "json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert {"channel_load", "mean_load", "phases", "order", "cables", "jobs"} <= data.keys()

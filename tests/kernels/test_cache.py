@@ -68,6 +68,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.nightly
 def test_processes_share_what_is_compiled(folder: Path) -> None:
     """One of two processes that start at once compiles, the other one waits and loads."""
     variables = os.environ | {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}

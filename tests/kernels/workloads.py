@@ -185,7 +185,7 @@ def fabrics(folder: Path, seed: int) -> None:
     names = re.findall(r'^Ca.*"(host[^"]*)"', net.read_text(), re.MULTILINE)
     (folder / "hosts").write_text("".join(f"{name} slots=2\n" for name in names[3:12]))
     for pattern in ("alltoall", "hierarchical"):
-        order = f"--order {folder}/ranks --effort 0.003 --seed {seed}"
+        order = f"--order {folder}/ranks --effort 0.0005 --seed {seed}"
         command(f"fabric job {net} --lft {lft} --hosts {folder}/hosts --pattern {pattern} {order}")
     command(f"fabric route {net} --engine osrm3-d --output {folder}/osrm.lfts")
     command(f"fabric failures {net} --lft {folder}/osrm.lfts --repair refill")

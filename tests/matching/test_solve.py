@@ -107,7 +107,7 @@ def random_matrix(rng: random.Random, largest: int) -> list[list[int]]:
     return matrix
 
 
-@pytest.fixture(params=["interpreted", "compiled"])
+@pytest.fixture(params=["interpreted", pytest.param("compiled", marks=pytest.mark.nightly)])
 def mode(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Run kernels in one way, whatever the work."""
     if request.param == "interpreted":
@@ -246,6 +246,7 @@ def test_big_integers_that_shrink(n: int, m: int, data: st.DataObject) -> None:
 # Transportation: supplies and demands.
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("block", [0, *(pytest.param(block, marks=pytest.mark.nightly) for block in range(1, 4))])
 @pytest.mark.parametrize("bits", [0, 70, 100])
 def test_transportation(block: int, bits: int, mode: str) -> None:

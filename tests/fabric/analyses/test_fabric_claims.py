@@ -28,6 +28,7 @@ def tables(spec: str, name: str) -> FabricRouting:
     return from_routing(obliv.routing(name, obliv.topology(spec)))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("spec", "name"), CASES)
 def test_next_hops_are_the_ports_of_the_tables(spec: str, name: str) -> None:
     routing = tables(spec, name)
@@ -46,6 +47,7 @@ def test_next_hops_are_the_ports_of_the_tables(spec: str, name: str) -> None:
             np.testing.assert_array_equal(getattr(quick, field), getattr(plain, field))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("spec", "name"), CASES)
 def test_a_claim_from_files_is_proved_and_a_lower_one_is_not(
     spec: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -114,6 +114,7 @@ def test_average_is_that_of_average_case() -> None:
     assert average(routing, 500, rng=3).channel_load != average(routing, 500, rng=4).channel_load
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(6))
 def test_kernels_agree_compiled(seed: int) -> None:
     routing, _ = _case(seed)
@@ -138,7 +139,7 @@ def test_kernels_agree_compiled(seed: int) -> None:
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("rule", ["0", "group", "index", "spread", [3, 0, 1, 1, 2]])
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_the_narrowest_cable_of_a_pair_is_on_its_routes(rule: Any, compiled: bool) -> None:
     cables = [((h, 1), (h % 2, 2 + h // 2)) for h in range(2, 7)]  # the first node is a switch
     turned = fabric_of("sshhhhh", [6, 6, 1, 1, 1, 1, 1], [*cables, ((0, 1), (1, 1)), ((0, 6), (1, 6))], lmc=2)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fabric.jobs.clusters import routed
 from tests.mistakes import mistake
+from tests.strategies import NIGHT
 
 import obliv
 from obliv.fabric.jobs.bound import lower_bound, phase_bounds
@@ -42,8 +43,9 @@ def test_read_again_it_has_the_loads_that_were_said(spec: str, data: st.DataObje
     names = [f"node{k:03d}" for k in hosts]
     how = {"per_host": data.draw(st.integers(1, 2)), "rails": data.draw(st.sampled_from(["rank", "all"]))}
     loads = prepared(routing, names, spec, **how)  # type: ignore[arg-type]
-    placement, order = better_order(loads, effort=0.03, rng=1)
-    assert better_order(loads, effort=0.03, rng=1)[1] == order
+    effort = 0.03 if NIGHT else 0.0008  # small enough to be interpreted
+    placement, order = better_order(loads, effort=effort, rng=1)
+    assert better_order(loads, effort=effort, rng=1)[1] == order
     before = job(routing, names, spec, **how)  # type: ignore[arg-type]
     pattern = loads.jobs[0][1]
     again = JobLoads(loads.routing, ((placement, pattern),), loads.unit, loads.scale, loads.factor)
@@ -58,7 +60,7 @@ def test_read_again_it_has_the_loads_that_were_said(spec: str, data: st.DataObje
     assert seats == sorted(zip(loads.jobs[0][0].host_of.tolist(), loads.jobs[0][0].local.tolist(), strict=True))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "spec", ["alltoall", "recursive-doubling", "stencil2d:2x3", "binomial", "bruck", "hierarchical"]
 )
@@ -71,32 +73,36 @@ def test_all_orders_of_six_ranks(spec: str, seed: int) -> None:
     loads = prepared(routing, [f"node{k + 1:03d}" for k in chosen], spec, per_host=seed)
     all_orders = [mean_of(loads, list(order)) for order in permutations(range(6))]
     best = min(mean for mean, _ in all_orders)
-    _, order = better_order(loads, effort=0.02)
+    _, order = better_order(loads, effort=0.02 if NIGHT else 0.001)
     assert order.bound <= lower_bound(loads) <= best <= order.after
     assert order.after == best
     for k, bound in enumerate(phase_bounds(loads)):
         assert bound <= min(tops[k] for _, tops in all_orders) * loads.unit
 
 
-def test_the_rank_file_is_the_order(tmp_path: Path) -> None:
-    routing = routed("fattree:8,3")
+@pytest.mark.parametrize(
+    ("tree", "effort"), [("fattree:4,2", 0.001), pytest.param("fattree:8,3", 1.0, marks=pytest.mark.nightly)]
+)
+def test_the_rank_file_is_the_order(tree: str, effort: float, tmp_path: Path) -> None:
+    routing = routed(tree)
+    hosts = len(routing.topology.terminals)
     for seed in range(2):
-        names = [f"node{k + 1:03d}" for k in np.random.default_rng(seed).permutation(128)]
-        result = job(routing, names, "ring", order=True, rng=seed).write_order(tmp_path / "ranks")
+        names = [f"node{k + 1:03d}" for k in np.random.default_rng(seed).permutation(hosts)]
+        result = job(routing, names, "ring", order=True, effort=effort, rng=seed).write_order(tmp_path / "ranks")
         assert result.order is not None
         assert result.order.file == str(tmp_path / "ranks")
         assert result.order.after == result.order.bound == 1
         assert job(routing, tmp_path / "ranks", "ring").mean == 1
-        assert read_hosts(routing.topology, tmp_path / "ranks").ranks == 128
+        assert read_hosts(routing.topology, tmp_path / "ranks").ranks == hosts
 
 
-@pytest.mark.parametrize("seeds", [2, pytest.param(8, marks=pytest.mark.nightly)])
-def test_rings_in_both_directions(seeds: int, tmp_path: Path) -> None:
+@pytest.mark.nightly
+def test_rings_in_both_directions(tmp_path: Path) -> None:
     """The job of the paper on fat trees: random placements slow it down 2.75 times, a better order not at all."""
     routing = routed("fattree:8,3")
     (tmp_path / "ring").write_text("".join(f"{k} {(k + 1) % 128}\n{(k + 1) % 128} {k}\n" for k in range(128)))
     slow = []
-    for seed in range(seeds):
+    for seed in range(8):
         where = np.random.default_rng(seed).permutation(128)  # as the pattern ring:seed=N places its ranks
         names = [f"node{k + 1:03d}" for k in where]
         result = job(routing, names, f"file:{tmp_path / 'ring'}", order=True)
@@ -104,7 +110,7 @@ def test_rings_in_both_directions(seeds: int, tmp_path: Path) -> None:
         assert result.order is not None
         assert result.order.after == result.order.bound == result.jobs[0].ideal == 2
         slow.append(result.jobs[0].slowdown)
-    assert sum(slow) / seeds == (Fraction(23, 8) if seeds == 8 else 3)
+    assert sum(slow) / 8 == Fraction(23, 8)
 
 
 def test_mistakes(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ def test_distances(drawn: tuple[int, list[tuple[int, int]], list[int]]) -> None:
     assert Distances(nodes, tail, head)(goals).tolist() == expected(nodes, channels, goals)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(3))
 def test_the_compiled_kernel(seed: int) -> None:
     rng = np.random.default_rng(seed)
