@@ -12,6 +12,7 @@ from obliv.papers import batches
 from obliv.papers.batches import worst_of_batches
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", ["dor", "romm"])
 def test_worst_is_the_worst_of_the_drawn_permutations(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "_CHUNK", 2)

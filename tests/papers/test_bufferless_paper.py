@@ -265,6 +265,7 @@ def test_every_erratum_stands_on_the_page() -> None:
         assert f"**{entry.partition(':')[0].partition(',')[0]}" in text
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["theorem3.1", "theorem4.1"])
 def test_a_figure(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
@@ -374,6 +375,7 @@ def test_links_of_oscillation() -> None:
     assert runs.nodes(one, runs.links(one, moves))[:, 0].tolist() == [-1, 1, 2, 1, 2]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", measured.PERTURBED)
 def test_distributed_uses_local_knowledge_only(case: tuple[str, int, int, int, int]) -> None:
     odd, share = measured.perturbed(*case)

@@ -75,7 +75,7 @@ NAMES = ("VAL", "DOR", "O1TURN", "U2TURN")
 
 
 #: Tables that take long: their tests are nightly, beside those of the same statements on small meshes.
-LONG = ("averages", "claims", "equations", "table1")
+LONG = ("averages", "claims", "equations", "statements", "table1")
 
 
 @pytest.fixture(scope="module")
@@ -157,6 +157,7 @@ def test_the_optimal_routing(u2turn: Reproduction) -> None:
             assert row["computed"]["exact"] == str(Fraction(k + 1, 2 * k + 1)) == str(worst(f"mesh:{k}x{k}", "u2turn"))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("k", [3, 5, 7, 13, *(pytest.param(k, marks=pytest.mark.nightly) for k in range(15, 102, 2))])
 def test_no_routing_is_better_than_u2turn_on_odd_squares(k: int) -> None:
     result = obliv.design(blocks(k), then=None)
@@ -265,6 +266,7 @@ def test_figure_6(u2turn: Reproduction) -> None:
         assert computed == values.split(), size
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("exchange", [False, True])
 @pytest.mark.parametrize(("long", "short"), [(3, 2), (4, 2), (5, 3)])
 def test_equations_4_to_13_on_small_meshes(long: int, short: int, exchange: bool) -> None:
@@ -308,10 +310,15 @@ def test_mean_hops_of_equation_3(k: int, value: str) -> None:
     assert mean / k**4 == Fraction(value)
 
 
-def test_lx_is_larger_than_ly_but_not_always(u2turn: Reproduction) -> None:
+def test_lx_is_larger_than_ly_but_not_always() -> None:
     assert largest_loads("mesh:5x4", "yxy") == (2, 2)
     assert largest_loads("mesh:5x4", "xyx") == (Fraction(12, 5), 2)
-    assert "18 of 21 meshes up to 8x7 agree; not 3x2, 5x4, 7x6." in u2turn["YXY: meshes kx > ky with Lx > Ly"]["note"]
+
+
+@pytest.mark.nightly
+def test_where_lx_is_not_larger_than_ly(complete: Reproduction) -> None:
+    note = complete["YXY: meshes kx > ky with Lx > Ly"]["note"]
+    assert "18 of 21 meshes up to 8x7 agree; not 3x2, 5x4, 7x6." in note
 
 
 def test_loads_of_a_dimension_are_those_of_all_its_channels() -> None:
@@ -326,10 +333,11 @@ def test_loads_of_a_dimension_are_those_of_all_its_channels() -> None:
         assert max(best) == worst_load(spec, name)
 
 
-def test_headline(either: Reproduction) -> None:
+@pytest.mark.nightly
+def test_headline(complete: Reproduction) -> None:
     for over, printed in (("VAL", "27.2%"), ("DOR", "39.7%"), ("O1TURN", "18.8%")):
-        assert either[f"U2TURN over {over}, from computed averages"]["published"] == printed
-        assert either[f"U2TURN over {over}, from the printed averages"]["verdict"] == "rounding"
+        assert complete[f"U2TURN over {over}, from computed averages"]["published"] == printed
+        assert complete[f"U2TURN over {over}, from the printed averages"]["verdict"] == "rounding"
 
 
 @pytest.mark.nightly
@@ -377,7 +385,8 @@ def test_claims_are_counted(complete: Reproduction) -> None:
         assert (row["computed"]["exact"], row["verdict"]) == ("6", "match")
 
 
-def test_comparisons_of_sections_4_and_5(u2turn: Reproduction) -> None:
+@pytest.mark.nightly
+def test_comparisons_of_sections_4_and_5(complete: Reproduction) -> None:
     counts = {
         "XYX and YXY together: all paths of at most 2 turns": 256,
         "O1TURN: its paths are among those of XYX and YXY": 256,
@@ -396,8 +405,8 @@ def test_comparisons_of_sections_4_and_5(u2turn: Reproduction) -> None:
         "Random: DOR above U2TURN, below it in the worst case": 6,
     }
     for entry, count in counts.items():
-        assert (u2turn[entry]["computed"]["exact"], u2turn[entry]["verdict"]) == (str(count), "match"), entry
-    row = u2turn["Complement, even k: U2TURN above VAL, below DOR and O1TURN"]
+        assert (complete[entry]["computed"]["exact"], complete[entry]["verdict"]) == (str(count), "match"), entry
+    row = complete["Complement, even k: U2TURN above VAL, below DOR and O1TURN"]
     assert (row["computed"]["exact"], row["verdict"]) == ("0", "open")  # Table IV itself prints 0.5 four times
 
 
@@ -442,9 +451,10 @@ def test_without_a_solver_the_optimum_is_a_bound(monkeypatch: pytest.MonkeyPatch
     assert value.undecided
 
 
-def test_deadlock(u2turn: Reproduction) -> None:
+@pytest.mark.nightly
+def test_deadlock(complete: Reproduction) -> None:
     for name in ("U2TURN", "U2TURN-A"):
-        row = u2turn[f"{name}: free of deadlock"]
+        row = complete[f"{name}: free of deadlock"]
         assert row["verdict"] == "match"
         assert row["note"].endswith("With one virtual channel 0 of them.")
 
@@ -536,19 +546,23 @@ def exact_cell(row: dict[str, Any]) -> str:
     return value if row["verdict"] == "match" else f"{value} ({row['verdict']}, printed {row['published']})"
 
 
-def test_other_rows_on_the_page_of_u2turn(u2turn: Reproduction) -> None:
+def test_other_rows_on_the_page_of_u2turn(either: Reproduction) -> None:
     text = "\n".join(page_of("u2turn"))
-    for row in u2turn.rows:
+    for row in either.rows:
         entry, published = row["entry"], row["published"]
         tables = ("claims", "equations", "figure3", "figure4", "figure5", "statements")
         if row["table"] in tables and "averages" not in entry:
             assert f"| {entry} | {published} | {shown(from_number(row['computed']))} | {row['verdict']} |" in text
         if row["table"] == "averages" and row["verdict"] == "open":
             assert f"| {entry} | {row['computed']['exact']} | open |" in text
-    for kx, ky in AVERAGE_MESHES:
-        means = (f"{average_of(f'mesh:{kx}x{ky}', routing):.3f}" for routing in ROUTINGS.values())
-        assert f"| {kx}x{ky} | {' | '.join(means)} |" in text
-    figure6 = {row["entry"]: row["computed"]["exact"] for row in u2turn.rows if row["table"] == "figure6"}
+    figure6 = {row["entry"]: row["computed"]["exact"] for row in either.rows if row["table"] == "figure6"}
     for kx, ky in FIGURE6_MESHES:
         values = (figure6[f"{kx}x{ky}, {name}"] for name in ROUTINGS)
         assert f"| {kx}x{ky} | {' | '.join(values)} |" in text
+
+
+@pytest.mark.sampled(7)
+@pytest.mark.parametrize(("kx", "ky"), AVERAGE_MESHES)
+def test_averages_on_the_page_of_u2turn(kx: int, ky: int) -> None:
+    means = (f"{average_of(f'mesh:{kx}x{ky}', routing):.3f}" for routing in ROUTINGS.values())
+    assert f"| {kx}x{ky} | {' | '.join(means)} |" in page_of("u2turn")

@@ -108,6 +108,7 @@ def test_equation_3_at_k_2() -> None:
     assert Fraction(sum(offsets), sum(offset > 0 for offset in offsets)) == Fraction(3 * 3 - 1, 3 * 3) * Fraction(3, 2)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("k", "printed", "fits_without"),
     [
