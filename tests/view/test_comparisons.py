@@ -111,7 +111,7 @@ MANY = ["dor", "dor:yx", "o1turn", "romm", "romm:xy", "valiant", "xyx", "yxy", "
 MANY += ["ival", "i2turn", "ecmp"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("topology", ["mesh:4x4", "mesh:6x6", "torus:4x4"])
 def test_the_plane_has_a_name_at_every_point_and_none_over_another(topology: str) -> None:
     result = obliv.compare(topology, *MANY)

@@ -92,7 +92,7 @@ def test_routers_of_a_large_dragonfly_have_names() -> None:
     pyplot.close(ax.figure)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("words", ["topology dragonfly:2,4,2", "worst torus:9x9 romm", "loads mesh:4x4 dor transpose"])
 def test_the_command_draws_narrow_and_dark(words: str, tmp_path: Path) -> None:
     path = tmp_path / "picture.png"
@@ -116,6 +116,7 @@ def test_every_verb_draws_narrow_and_dark(words: str, tmp_path: Path, capsys: py
     assert capsys.readouterr().err.endswith("obliv: --width is for a picture: add --plot FILE.png\n")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["worst", "matrix", "throughput", "compare"])
 def test_texts_are_readable_at_400_pixels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from obliv.view.saving import drawn_for

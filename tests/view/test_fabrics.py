@@ -169,7 +169,7 @@ def test_an_adapter_with_two_ports_does_not_say_its_port_twice(tmp_path: Path) -
 def test_the_key_shows_the_color_that_is_drawn() -> None:
     from matplotlib.colors import to_rgba
 
-    for topology in (fabric("fattree:8,2"), obliv.mesh(4, 4)):
+    for topology in (fabric("fattree:4,2"), obliv.mesh(3, 3)):
         result = obliv.worst_case(obliv.routing("shortest", topology))
         for kind, name in (("network", "flows on the worst channel"), ("matrix", "pairs on the worst channel")):
             ax = result.plot(kind=kind)

@@ -66,7 +66,7 @@ def pictures() -> dict[str, Any]:
     }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", list(pictures()))
 def test_a_dollar_sign_begins_no_formula(name: str) -> None:
     result = written(pictures()[name]())
@@ -74,7 +74,7 @@ def test_a_dollar_sign_begins_no_formula(name: str) -> None:
     assert not any(each.get_parse_math() or each.get_usetex() for each in result.values())
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
 def test_every_format_shows_the_letters_themselves(kind: str, tmp_path: Path) -> None:
     from matplotlib import rc_context

@@ -31,7 +31,7 @@ SPECS = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("spec", SPECS)
 def test_every_channel_is_an_arrow_and_every_node_a_disc(spec: str) -> None:
     topology = obliv.topology(spec)

@@ -17,6 +17,7 @@ def worst(topology: str, routing: str) -> obliv.WorstCase:
     return obliv.worst_case(obliv.routing(routing, obliv.topology(topology)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("topology", "routing"), [("mesh:4x4", "dor"), ("torus:4x3", "romm"), ("ring:7", "ecmp")])
 def test_arrows_are_the_pairs_of_the_permutation(topology: str, routing: str) -> None:
     result = worst(topology, routing)

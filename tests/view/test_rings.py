@@ -23,7 +23,7 @@ GRAPHS = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", GRAPHS)
 def test_a_turn_by_one_place_is_a_symmetry(name: str) -> None:
     graph, length = GRAPHS[name]
@@ -43,7 +43,7 @@ def test_a_turn_by_one_place_is_a_symmetry(name: str) -> None:
     assert _cycle_length(image) == length
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "graph",
     [networkx.balanced_tree(2, 3), networkx.grid_2d_graph(4, 4), networkx.path_graph(5), networkx.star_graph(6)],

@@ -16,7 +16,7 @@ def result() -> obliv.WorstCase:
     return obliv.worst_case(obliv.routing("dor", obliv.mesh(3, 3)))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "head"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.PDF", b"%PDF")])
 def test_the_format_is_that_of_the_name(result: obliv.WorstCase, tmp_path: Path, name: str, head: bytes) -> None:
     view.save(result, tmp_path / name, kind="matrix")

@@ -301,8 +301,9 @@ def test_a_round_is_its_own_mirror_image(rounds: Schedule) -> None:
     assert checked > 3
 
 
-def test_in_the_last_round_everybody_succeeds_and_stays(rounds: Schedule) -> None:
-    for sub in range(len(rounds.plan.sub_rounds)):
+@pytest.mark.parametrize("parts", [2, pytest.param(None, marks=pytest.mark.nightly)])
+def test_in_the_last_round_everybody_succeeds_and_stays(rounds: Schedule, parts: int | None) -> None:
+    for sub in range(len(rounds.plan.sub_rounds))[:parts]:
         phase, which = int(rounds.plan.sub_phase[sub]), ("A", "B1", "B2")[rounds.plan.sub_part[sub]]
         ax = view.one_round(rounds, int(rounds.plan.sub_rounds[sub]), phase=phase, part=which)
         assert len(part(ax, "wanderers").get_paths()) == 0
@@ -406,7 +407,7 @@ def test_classes_of_a_mesh_are_drawn_in_panels_and_move_one_after_another(tmp_pa
         result.plot(ax)
 
 
-@pytest.mark.parametrize("spec", ["leveled-mesh:3x3", pytest.param("leveled-mesh:4x4", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("spec", ["leveled-mesh:2x2", pytest.param("leveled-mesh:4x4", marks=pytest.mark.nightly)])
 def test_the_file_says_what_is_drawn(spec: str, tmp_path: Path) -> None:
     small = schedule(instance(spec, rng=1), "hot-potato", rng=3, check_moves=False)
     for name, head in (
@@ -512,6 +513,7 @@ def test_names_that_look_like_formulas_are_written_as_they_are(tmp_path: Path) -
     assert "$x^2$" in everything(result.plot().figure)
 
 
+@pytest.mark.nightly
 def test_the_kernel_is_the_same_compiled(hot: Schedule) -> None:
     from obliv.view.schedules._kernels import pushes
 

@@ -32,7 +32,7 @@ def as_json(result: Result) -> dict[str, Any]:
     return {key: value for key, value in result.to_dict().items() if key not in ("provenance", "certificate")}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("topology", "routing", "failed"),
     [

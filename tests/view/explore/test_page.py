@@ -13,6 +13,9 @@ import pytest
 
 import obliv
 
+#: A server, its workers and a browser take five seconds; by day the server is asked without one.
+pytestmark = pytest.mark.nightly
+
 HOSTILE = "<script>document.title='broken'</script>"
 Start = Callable[..., Any]
 

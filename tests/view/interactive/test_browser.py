@@ -11,6 +11,9 @@ import obliv
 from obliv.view.interactive.fragment import document
 from obliv.view.interactive.payload import Limits, network_payload
 
+#: By day test_proof.py runs the script of the page, and test_fragment.py reads the page.
+pytestmark = pytest.mark.nightly
+
 
 def page_of(shown: Any, tmp_path: Path, limits: Limits | None = None) -> str:
     path = tmp_path / "page.html"

@@ -75,6 +75,7 @@ def test_what_is_true_is_proved() -> None:
         assert verdict["text"] == f"{channels} of {channels} channels proved in this page"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("routing", ["dmodk", "osrm2"])
 def test_ratios_on_fat_trees_are_proved(routing: str) -> None:
     found = obliv.ratio(obliv.routing(routing, obliv.fattree(4, 2)), certificate=True)
@@ -235,7 +236,7 @@ LIES: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("lie", LIES)
 def test_lies_are_refused_with_a_reason(lie: str) -> None:
     payload = made(obliv.routing("romm", obliv.mesh(3, 3)))[0]
