@@ -91,6 +91,7 @@ def test_merged_classes_need_little(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(loads.weights(0).weight) < 20_000
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("network", "routing", "parts"),
     [
@@ -132,6 +133,7 @@ def test_listed_paths_are_announced_after_the_first_source(monkeypatch: pytest.M
     assert isinstance(heard[0], Cost)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("words", "parts"),
     [

@@ -48,7 +48,7 @@ def assert_travels(value: Any) -> None:
         assert_travels(value.pair_loads())
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("registry", "entry"), ENTRIES)
 def test_any_kind_of_integers_makes_the_same(registry: Registry[Any], entry: Registration[Any]) -> None:
     _, positional, named = registry.parse(entry.example, *place(registry, entry))

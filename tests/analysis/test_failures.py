@@ -14,7 +14,7 @@ from obliv.errors import InputError, Interrupted, RoutingError
 from obliv.fabric.outages import every
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("routing", ["ecmp", "shortest", "updown"])
 @pytest.mark.parametrize("of", ["links", "nodes"])
 def test_every_failure_equals_the_damaged_network(routing: str, of: str) -> None:

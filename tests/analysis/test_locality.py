@@ -59,7 +59,7 @@ def agrees(routing: Any) -> None:
     assert result.hops == routing.pair_loads().hops() == obliv.locality(routing.pair_loads()).hops
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("spec", [*SMALL, *(pytest.param(each, marks=pytest.mark.nightly) for each in LARGER)])
 def test_lengths_are_those_of_the_paths(spec: str) -> None:
     topology = obliv.topology(spec)
@@ -79,6 +79,7 @@ def own_network() -> obliv.Topology:
     return obliv.build("own", 5, links, terminals=[0, 2, 3])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["shortest", "ecmp", "valiant"])
 def test_where_not_every_node_is_a_terminal(name: str) -> None:
     agrees(obliv.routing(name, own_network()))

@@ -171,7 +171,7 @@ def compare(seed: int) -> None:
     assert obliv.deadlock(routing).acyclic == nx.is_directed_acyclic_graph(graph)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("first", range(0, 40, 10))
 def test_random_networks(first: int) -> None:
     for seed in range(first, first + 10):

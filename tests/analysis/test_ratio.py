@@ -67,7 +67,7 @@ def test_osrm3_d_is_optimal_up_to_48_ports(m: int) -> None:
     assert obliv.verify(result, budget=900).proved
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("tree", ["fattree:4,2", "fattree:6,2", "fattree:4,3", "eft2:6,4", "xgft:3;2,3,4;1,2,3"])
 @pytest.mark.parametrize("seed", range(4))
 def test_three_ways_agree_on_random_routings(tree: str, seed: int) -> None:
@@ -110,7 +110,7 @@ def test_all_permutations_of_a_small_tree(routings: tuple[str, ...]) -> None:
         assert obliv.ratio(loads).ratio == every
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["dmodk", "osrm3", "omrmn", "kpath:3,select=disjoint", "osrm-k:4", "hash:seed=2"])
 def test_loads_are_those_of_the_paths(name: str) -> None:
     routing = obliv.routing(name, obliv.fattree(4, 3))

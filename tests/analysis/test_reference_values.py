@@ -180,7 +180,7 @@ def test_the_worst_cases_of_the_paper() -> None:
     assert round(float(dor), 3) == 0.278
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("k", [*range(3, 11), *(pytest.param(k, marks=pytest.mark.nightly) for k in range(11, 18))])
 def test_closed_forms_of_square_meshes(k: int) -> None:
     """Section 4 of the notes: valiant, dor and o1turn."""
@@ -224,7 +224,7 @@ def test_closed_forms_of_two_turn_routings(k: int) -> None:
         assert loads.hops() == hops
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("kx", "ky"), [(3, 2), (4, 2), (4, 3), (5, 2), (5, 3), (5, 4), (6, 5), (7, 2), (7, 6), (8, 3)])
 def test_closed_forms_on_other_meshes(kx: int, ky: int) -> None:
     """Section 4: worst cases of U2TURN, U2TURN-A and O1TURN for kx > ky, hops of XYX and YXY; either way round."""
@@ -244,7 +244,7 @@ def test_closed_forms_on_other_meshes(kx: int, ky: int) -> None:
     assert obliv.routing("yxy", mesh).pair_loads().hops() == hx + hy * Fraction(2 * kx - 1, kx)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kx", range(2, 8))
 def test_dor_on_any_mesh(kx: int) -> None:
     """The exact formula of section 4 of the notes holds, X first or Y first, for sides in any order."""
@@ -256,6 +256,7 @@ def test_dor_on_any_mesh(kx: int) -> None:
         assert obliv.worst_case(obliv.routing("dor:yx", mesh)).channel_load == expected, ky
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("k", [*range(3, 14), 24, 31, pytest.param(65, marks=pytest.mark.nightly)])
 def test_dor_and_valiant_on_tori(k: int) -> None:
     """DOR loads a channel with (k - 1)/2, ties shared: also at even k, as section 7 prints it; Valiant is at 1/2."""

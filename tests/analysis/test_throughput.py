@@ -122,6 +122,7 @@ def test_weights_above_one_are_refused(spec: str) -> None:
         obliv.traffic(spec, obliv.mesh(3, 3))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("topology", "routing"),
     [("mesh:3x3", "romm"), ("torus:4x3", "valiant"), ("mesh:3x3,bandwidth=1x1/3", "ecmp"), ("fattree:4,2", "omrmn")],

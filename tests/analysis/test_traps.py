@@ -133,7 +133,7 @@ def test_dor_in_another_order(order: tuple[int, ...]) -> None:
     assert [loads[dim] for dim in order] == by_place
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", ["dor", "dor:order=1-2-0", "o1turn", "romm", "valiant", "shortest", "ecmp"])
 @pytest.mark.parametrize(
     "spec", ["torus:3x3x3", "torus:2x4x3", "mesh:3x2x3", "hypercube:4", "torus:2x2x2", "torus:4x4"]

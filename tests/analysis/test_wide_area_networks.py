@@ -11,7 +11,7 @@ from tests.io.wide_area import NETWORKS
 import obliv
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("routing", ["ecmp", "shortest"])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_worst_case(name: str, routing: str, tmp_path: Path) -> None:

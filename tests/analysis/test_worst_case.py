@@ -13,6 +13,7 @@ from obliv.analysis.worst_case.symmetry import orbits
 from obliv.topologies.maps import channel_map
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.usefixtures("search_in_process")
 @pytest.mark.parametrize(("spec", "classes"), [("ring:33", 1), ("torus:4x4", 1), ("mesh:4x4", 6), ("mesh:3x2", 4)])
 def test_symmetries_leave_most_channels_out(spec: str, classes: int) -> None:

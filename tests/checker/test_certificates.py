@@ -134,7 +134,7 @@ SPECS = [
 ]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("topology", "routing"), SPECS)
 @pytest.mark.parametrize("symmetry", ["auto", "off"])
 def test_certificates_prove_the_claim(topology: str, routing: str, symmetry: str) -> None:
@@ -142,6 +142,7 @@ def test_certificates_prove_the_claim(topology: str, routing: str, symmetry: str
     check(made_of(result, symmetry=symmetry)[0], result.pair_loads())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("topology", "routing"),
     [
@@ -185,7 +186,7 @@ def test_certificates_of_cartesian_networks_with_rates(spec: str, name: str) -> 
     check(made_of(routing)[0], routing.pair_loads())
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", ["dor", "romm", "valiant", "o1turn", "ecmp"])
 @pytest.mark.parametrize("terminals", [[0, 5, 10, 15], [3, 1, 2], list(range(15, -1, -1))])
 def test_certificates_for_some_terminals(name: str, terminals: list[int]) -> None:
@@ -233,6 +234,7 @@ def test_the_checker_sees_what_is_wrong() -> None:
 # The file.
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("suffix", [".json", ".json.gz"])
 def test_the_saved_file(tmp_path: Path, suffix: str) -> None:
     """One JSON file, gzip by its name; the digest fits everything else in canonical JSON and to nothing else."""

@@ -24,6 +24,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", CASES)
 def test_terms_add_up_to_a_bound_between_the_channels_worst_case_and_the_claim(name: str, step: int) -> None:

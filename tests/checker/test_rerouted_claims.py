@@ -17,6 +17,7 @@ from obliv.errors import FileError
 Claim = dict[str, Any]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("topology", "routing", "of"),
     [("mesh:2x2", "ecmp", "links"), ("torus:3x2", "updown", "nodes"), ("line:3", "shortest", "nodes")],

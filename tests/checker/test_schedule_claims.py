@@ -201,7 +201,7 @@ def mutated(claim: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
 ALGORITHMS = ("direct", "hot-potato", "fifo", "random-delay")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_the_checker_says_what_the_simulator_says(algorithm: str, tmp_path: Path) -> None:
     verdicts = compare(algorithm, 4, 10, tmp_path)

@@ -61,7 +61,7 @@ def verdict(made: dict[str, Any], tmp_path: Path, redigest: bool = True, **optio
     return obliv.verify(save_claim(made, tmp_path / "claim.json", redigest), **options)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("topology", "routing"), CASES)
 def test_every_answers_certificate_passes(topology: str, routing: str, tmp_path: Path) -> None:
     result = obliv.worst_case(obliv.routing(routing, obliv.topology(topology)), certificate=True)

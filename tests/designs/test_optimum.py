@@ -28,7 +28,7 @@ PETERSEN = [(v, (v + 1) % 5) for v in range(5)] + [(v, v + 5) for v in range(5)]
 PETERSEN += [(5 + v, 5 + (v + 2) % 5) for v in range(5)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("spec", "load"),
     [
@@ -54,6 +54,7 @@ def test_known_optima_are_proved(spec: str, load: str) -> None:
     assert obliv.verify(best).proved
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("spec", "hops"), [("mesh:3x3", "64/27"), ("mesh:4x4", "5/2"), ("torus:4x4", "27/10"), ("torus:5x5", "468/125")]
 )
@@ -62,7 +63,7 @@ def test_fewest_hops_at_the_optimum_are_proved(spec: str, hops: str) -> None:
     assert best.hops == best.hops_bound == Fraction(hops)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("rows", [0, 1000])  # up to which the interior-point method is tried
 @pytest.mark.parametrize(("spec", "hops"), [("mesh:3x3", "64/27"), ("mesh:4x4", "5/2"), ("torus:4x4", "27/10")])
 def test_fewest_hops_where_the_first_order_method_is_slow(

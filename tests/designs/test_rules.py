@@ -119,7 +119,7 @@ def test_virtual_channels_against_listed_paths(spec: str, number: int, classes: 
     require_optimum(obliv.design(network, then=None, vc=number), within_classes(network, classes))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("spec", "number", "scheme"),
     [
@@ -186,6 +186,7 @@ def test_the_curve_within_two_turns_on_a_torus(hops: str, fraction: str) -> None
     assert obliv.verify(best).proved
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("spec", "hops"), [("torus:3x3", "56/27"), ("torus:4x4", "27/10"), ("torus:5x5", "2368/625")])
 def test_fewest_hops_within_two_turns(spec: str, hops: str) -> None:
     best = obliv.design(spec, max_turns=2)

@@ -19,6 +19,7 @@ def network(speed: Fraction, rate: Fraction) -> obliv.Topology:
     return links.with_rates([rate, rate, 2 * rate, rate], rate)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("speed", "rate"),
     [(10**10, 1), pytest.param(45 * 10**6, 1, marks=pytest.mark.nightly), (Fraction(1, 10**12), 10**9)],

@@ -54,6 +54,7 @@ def least_load(fabric: Fabric) -> float:
     return float(result.fun) if result.success else np.inf
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(25))
 def test_it_is_the_optimum_of_a_linear_programme(seed: int) -> None:
     rng = np.random.default_rng(seed)

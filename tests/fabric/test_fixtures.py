@@ -24,7 +24,7 @@ def test_the_files_are_small() -> None:
     assert {path.name for path in HERE.iterdir()} == {*CASES}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CASES)
 def test_worst_cases_of_the_tables_that_were_dumped(name: str) -> None:
     what, _, _, load, offset = CASES[name]
@@ -69,6 +69,7 @@ def test_all_spellings_and_dialects_agree(name: str, tmp_path: Path) -> None:
     assert (read_fabric(net, guid2lid=lids).ports.lid > 0).sum() == (fabric.ports.lid > 0).sum()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [name for name in CASES if CASES[name][1] in OWN])
 def test_the_tables_are_those_that_are_made_today(name: str) -> None:
     what, engine, _, _, _ = CASES[name]
@@ -80,7 +81,7 @@ def test_the_tables_are_those_that_are_made_today(name: str) -> None:
     assert again.before is not None
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "name", [name for name in CASES if CASES[name][1] in ("minhop", "ftree") and "lmc" not in name]
 )

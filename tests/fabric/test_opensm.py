@@ -76,7 +76,7 @@ def errors(found: tuple[object, ...]) -> list[object]:
     return [each for each in found if getattr(each, "severity", "") != "note"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_a_written_fabric_comes_back_from_a_scan(run: Run) -> None:
     assert cabling(run.scanned) == cabling(run.fabric)
     assert errors(run.scanned.findings) == []
@@ -86,6 +86,7 @@ def test_a_written_fabric_comes_back_from_a_scan(run: Run) -> None:
     assert rates == set(run.fabric.rates)
 
 
+@pytest.mark.sampled(3)
 def test_all_dialects_describe_one_fabric(run: Run) -> None:
     lids = {int(guid): int(lid) for guid, lid in zip(run.scanned.ports.guid, run.scanned.ports.lid) if lid}
     for name, options in (("-p", ("-p",)), ("-f", ("-f",)), ("-g", ("-g",)), ("short", ())):
@@ -100,6 +101,7 @@ def test_all_dialects_describe_one_fabric(run: Run) -> None:
         assert len(own) >= len(run.fabric.endpoints), name
 
 
+@pytest.mark.sampled(3)
 def test_all_spellings_hold_one_table(run: Run) -> None:
     wanted = meaning(run.scanned, run.tables)
     _, dumped = read(run.file("topology.txt"), lft=run.simulator.kept("lfts.txt", "dump_lfts"))
@@ -113,6 +115,7 @@ def test_all_spellings_hold_one_table(run: Run) -> None:
     assert errors(run.tables.findings) == errors(dumped.findings) == []
 
 
+@pytest.mark.sampled(3)
 def test_ways_are_those_of_ibtracert(run: Run) -> None:
     fabric, ends = run.scanned, run.scanned.endpoints.tolist()
     rng = np.random.default_rng(1)
@@ -175,7 +178,7 @@ def test_ibdmchk_misses_the_same_pairs(harm: str, tmp_path: Path) -> None:
         assert (total, missing) == (8 * 7, routing.skipped)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("spec", ["fattree:8,2", "fattree:6,2", "fattree:4,3", "eft2:8,6", "torus:4x4", "mesh:4x3"])
 def test_written_tables_are_what_opensm_installs(spec: str, tmp_path: Path) -> None:
     routed = route(from_topology(obliv.topology(spec), lids=False))
@@ -196,7 +199,7 @@ def installed(fabric: Fabric, tables: Tables, lmc: int, offset: str, wanted: Sta
             assert standing_of(fabric_routing(network(scanned), each, offset, missing="skip")) == wanted
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("spec", "engine", "load"),
     [
@@ -236,6 +239,7 @@ def test_a_thousand_hosts_through_opensm(tmp_path: Path) -> None:
     installed(routed.fabric, routed.tables, routed.lmc, routed.offset, routed.after, tmp_path)
 
 
+@pytest.mark.nightly
 def test_tables_in_use_are_replaced_by_better_ones(tmp_path: Path) -> None:
     """What a user does: scan, route, load; LIDs are those that OpenSM gave."""
     for run in managed(from_topology(obliv.topology("fattree:8,3"), lids=False), tmp_path, "-R", "minhop"):
@@ -274,6 +278,7 @@ def test_hostile_names_do_no_harm(tmp_path: Path) -> None:
         assert meaning(run.scanned, run.tables) == meaning(routed.fabric, routed.tables)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("switches", [56, 63])
 def test_the_last_lid_that_dump_lfts_drops(switches: int, tmp_path: Path) -> None:
     """With 64 LIDs the last is in no table of dump_lfts; OpenSM's own dump has it."""

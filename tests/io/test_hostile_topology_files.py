@@ -127,7 +127,7 @@ def test_anything_at_all(data: bytes, options: dict[str, str]) -> None:
     read(data, options)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("data", VALID)
 def test_cut_anywhere(data: bytes) -> None:
     for at in range(len(data)):
@@ -200,7 +200,7 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("size", [20_000, pytest.param(5_000_000, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_files_are_read_or_refused(kind: str, size: int, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from obliv.io import write_csv_paths, write_path_table
 from obliv.routings.checks import checked_paths
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("topology", "routing", "word"),
     [

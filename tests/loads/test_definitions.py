@@ -66,7 +66,7 @@ NETWORKS: dict[tuple[str, tuple[int, ...]], list[str]] = {
 }
 NIGHT = {
     *((kind, radices) for kind in ("mesh", "torus") for radices in ((5, 2), (5, 5))),
-    *((kind, (2, 3, 4)) for kind in ("torus", "hyperx")),
+    *((kind, (2, 3, 4)) for kind in ("mesh", "torus", "hyperx")),
     ("torus", (6, 4)),
 }
 
@@ -141,6 +141,7 @@ def test_pair_loads_of_larger_networks(kind: str, radices: tuple[int, ...], spec
     compare(topology, spec, Network(kind, *radices), law_of(spec, len(radices)))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("spec", "kind", "radices"),
     [
@@ -157,7 +158,7 @@ def test_names_of_the_same_networks(spec: str, kind: str, radices: tuple[int, ..
     compare(obliv.topology(spec), name, Network(kind, *radices), ROUTINGS[name])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("spec", TURNING)
 @pytest.mark.parametrize("radices", [(2, 2), (3, 3), (4, 3), (2, 5), (4, 4)])
 def test_turning_routings_on_meshes(radices: tuple[int, int], spec: str) -> None:
@@ -167,7 +168,7 @@ def test_turning_routings_on_meshes(radices: tuple[int, int], spec: str) -> None
         paths_agree(topology, spec, net, TURNING[spec])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("radices", "spec"),
     # the notes define U2TURN on meshes and on square tori
@@ -179,7 +180,7 @@ def test_turning_routings_on_tori(radices: tuple[int, int], spec: str) -> None:
     paths_agree(topology, spec, net, TURNING[spec], 2)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("spec", ["ival", "i2turn"])
 @pytest.mark.parametrize(
     "k", [3, 4, 5, pytest.param(6, marks=pytest.mark.nightly), pytest.param(7, marks=pytest.mark.nightly)]
@@ -226,7 +227,7 @@ def paths_agree(topology: Any, spec: str, net: Network, law: Callable[..., Any],
             assert oracle.loads_of(listed) == expected, (i, j)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("spec", FLAT)
 @pytest.mark.parametrize(
     ("kind", "radices"), [("mesh", (3, 4)), ("torus", (4, 3)), ("torus", (2, 4)), ("hyperx", (3, 3))]
@@ -281,7 +282,7 @@ def test_minimal_routings(spec: str, one: bool) -> None:
             assert oracle.loads_of((tuple(map(int, path)), p) for path, p in routing.paths(s, d)) == expected
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("one", [True, False], ids=["shortest", "ecmp"])
 @pytest.mark.parametrize("seed", range(12))
 def test_minimal_routings_on_multigraphs(seed: int, one: bool) -> None:
@@ -299,6 +300,7 @@ def test_minimal_routings_on_multigraphs(seed: int, one: bool) -> None:
                 assert Fraction(int(loads.on_channel(c).toarray()[s, d]), loads.denominator) == expected.get(c, 0)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("terminals", [[0, 3, 7], [7, 2, 5, 0], list(range(8))[::-1]])
 @pytest.mark.parametrize("spec", ["dor", "romm", "o1turn", "valiant"])
 def test_terminals_are_numbered_in_their_own_order(spec: str, terminals: list[int]) -> None:

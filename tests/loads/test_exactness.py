@@ -45,7 +45,7 @@ def gate_worst(chances: list[list[Fraction]]) -> Fraction:
     return Fraction(oracle.hungarian([[int(p * denominator) for p in row] for row in chances]), denominator)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("bits", [10, 40, 52, 53, 54, 57, 58, 59, 60, 61, 62, 63, 64, 65, 90, 200])
 def test_any_numerators(bits: int) -> None:
     """Chances over 2^bits, many of them next to each other, against Kuhn's algorithm in Python integers."""
@@ -187,7 +187,7 @@ def test_seventy_splits_in_a_row(layers: int) -> None:
     assert loads.hops() == Fraction((layers + 1) + 1, 4)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("layers", [10, 45, 75])
 @pytest.mark.parametrize("wide", [2, 3])
 def test_braids_with_more_terminals(layers: int, wide: int) -> None:

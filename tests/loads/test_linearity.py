@@ -316,6 +316,7 @@ def kept(case: Case, g: tuple[int, ...]) -> bool:
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("subset", [False, True])
 def test_keeps_is_the_definition(subset: bool) -> None:
     """Every map of the nodes of small networks, routed with ecmp or along listed paths."""
@@ -349,7 +350,7 @@ def test_keeps_is_the_definition(subset: bool) -> None:
 EVERY = [*NAMES, "dor:yx", "romm:xy", "xyx", "yxy", "u2turn", "ival", "1/3*dor+2/3*valiant", "1/4*ecmp+3/4*romm"]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", [*EVERY, "i2turn"])
 @pytest.mark.parametrize("terminals", [None, pytest.param([0, 3, 7, 8], marks=pytest.mark.nightly), [8, 2, 5]])
 def test_loads_under_patterns_are_sums_over_pairs(name: str, terminals: list[int] | None) -> None:
@@ -377,7 +378,7 @@ def test_loads_under_patterns_are_sums_over_pairs(name: str, terminals: list[int
         assert obliv.worst_case(loads).channel_load == max(map(oracle.worst_of, tables))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", EVERY)
 def test_cartesian_routings_with_rates_and_some_terminals(name: str) -> None:
     """A mix of everything at once, against copies of the terminals."""

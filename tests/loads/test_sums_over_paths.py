@@ -200,7 +200,7 @@ def _variants_in_turn() -> Iterator[Any]:
         yield pytest.param(*case, variant, marks=pytest.mark.nightly)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(("spec", "word", "variant"), list(_variants_in_turn()))
 def test_loads_are_sums_over_paths(spec: str, word: str, variant: str) -> None:
     topology = VARIANTS[variant](obliv.topology(spec))

@@ -199,6 +199,7 @@ def test_estimates_never_look_exact() -> None:
     assert abs(float(estimated.channel_load) - 2 / 3) < 6 * estimated.channel_load.stderr + 1e-12
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["dor", "romm", "valiant", "ecmp"])
 def test_estimates_are_unbiased(name: str) -> None:
     """Loads from sampled paths on a channel agree with the exact ones within their standard error."""

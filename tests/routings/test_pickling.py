@@ -31,6 +31,7 @@ def some(name: str) -> obliv.Routing:
     raise AssertionError(f"{entry.example} fits none of {NETWORKS}")
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "name", sorted({entry.name for entry in ROUTINGS if entry.make.__module__.startswith("obliv.")} - FILES)
 )

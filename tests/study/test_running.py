@@ -283,6 +283,7 @@ class Recording(Serial):
         return super().submit(fn, *args, **kwargs)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_routing_that_is_designed_is_designed_once(
     jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

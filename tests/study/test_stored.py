@@ -58,6 +58,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_cell_is_named_and_the_rest_goes_on(
     damage: str, finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

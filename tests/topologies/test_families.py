@@ -118,7 +118,7 @@ def test_every_family_keeps_the_rules_of_topologies(spec: str) -> None:
         assert translation_group(topology) is not None
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("routing", ["shortest", "ecmp", "valiant"])
 @pytest.mark.parametrize("spec", SMALL)
 def test_worst_cases_are_proved_and_the_same_without_symmetry(spec: str, routing: str) -> None:

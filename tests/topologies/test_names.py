@@ -13,6 +13,7 @@ SPECS = sorted(e.example for e in TOPOLOGIES if e.make.__module__.startswith("ob
 MESH = obliv.mesh(8, 8)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("spec", SPECS)
 def test_names_and_ends_lead_back_to_nodes_and_channels(spec: str) -> None:
     topology = obliv.topology(spec)

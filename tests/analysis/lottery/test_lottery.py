@@ -142,6 +142,7 @@ def agree(spec: str, traffic: str, flows: int, samples: int, hashed: str = "inde
     return float((high - low) / low)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("hashed", ["independent", "polarised"])
 def test_samples_lie_inside_the_bounds(hashed: str) -> None:
     assert agree("fattree:8,2", "random-permutation", 4, 2_000, hashed) < 0.04

@@ -27,7 +27,7 @@ def ends(load: Fraction | obliv.Bounds) -> tuple[Fraction, Fraction]:
     return (load.lower, load.upper) if isinstance(load, obliv.Bounds) else (load, load)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "spec", ["mesh:4x4", "mesh:3x3x3", "ring:6", "torus:5x5", "mesh:5x3", "torus:4x4", "hypercube:4"]
 )

@@ -37,7 +37,7 @@ def least(network: Any, **options: Any) -> obliv.RatioDesign:
     return result
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("spec", "ratio"),
     [
@@ -57,14 +57,17 @@ def test_known_optima_are_proved(spec: str, ratio: str) -> None:
     assert obliv.verify(result).proved
 
 
-def test_vertices_without_simple_rationals(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize(
+    ("network", "ratio"), [("mesh:3x2", "39/23"), (obliv.build("abilene", 11, both_ways(ABILENE)), "161/87")]
+)
+def test_vertices_without_simple_rationals(network: Any, ratio: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The basis of the simplex method is solved exactly where the solver's floats show no simple rationals."""
     for module in (best, bounds, demands):
         monkeypatch.setattr(module, "as_rationals", lambda values: None)
-    for network, ratio in (("mesh:3x2", "39/23"), (obliv.build("abilene", 11, both_ways(ABILENE)), "161/87")):
-        result = least(network, exact=True)
-        assert result.ratio == Fraction(ratio)
-        assert obliv.verify(result).proved
+    result = least(network, exact=True)
+    assert result.ratio == Fraction(ratio)
+    assert obliv.verify(result).proved
     hops = least("mesh:3x2", then="hops", max_hops=Fraction("1.8"))
     assert hops.gap == 0
     assert hops.hops == hops.hops_bound
@@ -125,6 +128,7 @@ def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return path
 
 
+@pytest.mark.sampled(2)
 def test_a_saved_design_is_loaded_and_used(saved: Path) -> None:
     result = obliv.load(saved)
     assert isinstance(result, obliv.RatioDesign)

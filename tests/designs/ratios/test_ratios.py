@@ -163,7 +163,7 @@ def test_against_plain_programs(seed: int) -> None:
     assert obliv.Ratio.from_dict(result.to_dict()) == result
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("spec", ["mesh:3x3 romm", "torus:4x4 dor", "hypercube:3 valiant", "torus:5x3 valiant"])
 def test_symmetries_change_nothing(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     topology, name = spec.split()

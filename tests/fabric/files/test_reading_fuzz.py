@@ -24,7 +24,7 @@ Write = Callable[..., Path]
 FABRIC = spelled.random_fabric(np.random.default_rng(1))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("parser", [*PARSERS, "both"])
 def test_damaged_files(parser: str, tmp_path: Path) -> None:
     outcome = fuzz(parser, 150, 1, tmp_path)

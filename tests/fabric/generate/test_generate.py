@@ -129,6 +129,7 @@ def test_lids_run_out() -> None:
         with_lids(from_topology(obliv.topology("ring:3")), 8)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("spec", "routing"),
     [

@@ -97,6 +97,7 @@ def compare(seed: int, folder: Path, count: int) -> None:
         assert figures == from_scratch(routing, offset, fail, entries, add), (fail, entries, add)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(4))
 def test_changes_equal_those_solved_from_scratch(seed: int, tmp_path: Path) -> None:
     compare(seed, tmp_path, 5)

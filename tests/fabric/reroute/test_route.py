@@ -114,7 +114,7 @@ def test_lids_of_switches_are_routed_too() -> None:
     assert (cells.out[:, leaves] != NONE).all()
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("spec", "whole", "most", "seed"),
     [

@@ -15,6 +15,7 @@ from obliv.fabric.routes.trace import Ending, trace, trace_all
 from obliv.fabric.tables import Tables
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("seed", range(40))
 def test_all_ways_end_as_single_ones_do(seed: int) -> None:
     fabric = random_fabric(seed, lmc=seed % 3)

@@ -87,7 +87,7 @@ def test_negative_first_in_more_dimensions(spec: str) -> None:
         assert paths == allowed_paths(topology, "negative-first", topology.nodes // 3, destination)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("radices", [(4, 4), (5, 3), (3, 6)])
 def test_one_virtual_channel_is_free_of_deadlock(model: str, radices: tuple[int, int]) -> None:
@@ -110,7 +110,7 @@ class Listed:
         self.topology, self.paths = routing.topology, routing.paths
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("topology", [obliv.mesh(4, 4), obliv.mesh(5, 3).with_terminals([11, 2, 7, 0, 14])])
 def test_loads_lengths_and_samples_are_those_of_the_paths(model: str, topology: Topology) -> None:

@@ -18,6 +18,7 @@ def mean_hops(k: int) -> Fraction:
     return Fraction(k * k - 1, 3 * k) + Fraction(k - 1, 2) - Fraction((k - 4) * (k - 2), 2 * k * k)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("k", RADICES)
 def test_half_of_capacity_with_the_hops_of_2turn(k: int) -> None:
     routing = obliv.routing("weighted-2turn", obliv.torus(k, k))

@@ -38,6 +38,7 @@ def network(seed: int) -> obliv.Topology:
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", [*range(8), *(pytest.param(k, marks=pytest.mark.nightly) for k in range(8, 200))])
 def test_loads_are_electrical_flows(seed: int) -> None:
     topology = network(seed)

@@ -17,6 +17,7 @@ from obliv.matching.shipments import ship
 from obliv.routings.graphs.raecke import Raecke
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", [*range(6), *(pytest.param(k, marks=pytest.mark.nightly) for k in range(6, 150))])
 def test_loads_are_sums_of_cuts(seed: int) -> None:
     routing = Raecke(network(seed), trees=3, seed=seed)

@@ -188,7 +188,7 @@ def same(found: dict[tuple[int, bool], Fraction], printed: dict[str, float]) -> 
 SLOW = ("|6", "|8", "|12", "random|2", "random|3", "random|4", "osrm|16", "disjoint|16")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     "label", [by_night(label) if label.endswith(SLOW) else label for label in sorted(REFERENCE.get("kpath", {}))]
 )
@@ -204,7 +204,7 @@ def test_reference_k_paths(label: str) -> None:
     assert same(per_height(routing, 3), entry["per"])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("label", sorted(REFERENCE.get("osrm_k", {})))
 def test_reference_osrm_k(label: str) -> None:
     spec, n = tree_of(label)

@@ -118,7 +118,7 @@ LARGER = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("spec", "cases"),
     [
@@ -152,7 +152,7 @@ def test_paths_are_shortest_and_probabilities_add_up(spec: str, cases: list[tupl
         assert routing.pair_loads().hops() == hops
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize(("spec", "name"), [*CASES, *(by_night(*case) for case in LARGER)])
 def test_ratios_by_matching(spec: str, name: str) -> None:
     routing, match = route(spec, name), crossings(spec, name)
@@ -187,7 +187,7 @@ RULES: dict[str, Rule] = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("m", "n"), SMALL)
 @pytest.mark.parametrize("name", ["dmodk", "smodk", "osrm3", "osrm3-d"])
 def test_rules_of_the_notes(m: int, n: int, name: str) -> None:
@@ -204,6 +204,7 @@ def test_aliases_of_mlid() -> None:
         assert taken(spec, "mlid") == taken(spec, "smodk")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("m", [4, 6, 8])
 def test_figure_10_switch_by_switch(m: int) -> None:
     """OSRM3 with the last switch of the errata."""
@@ -223,6 +224,7 @@ def test_figure_10_switch_by_switch(m: int) -> None:
         assert names_along(topology, path) == [written(a), *switches, written(b)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("m", [8, 18, by_night(32)])
 def test_figure_9_for_square_k(m: int) -> None:
     """OSRM2 as printed, for m/2 = 4, 9 and 16."""
@@ -237,6 +239,7 @@ def test_figure_9_for_square_k(m: int) -> None:
         assert names_along(topology, path) == [written(a), f"(({s0}),1)", *middle, written(b)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "spec", ["fattree:4,2", "fattree:6,2", "fattree:4,3", by_night("fattree:6,3"), "eft2:6,4", "eft2:8,3"]
 )
@@ -254,7 +257,7 @@ def test_wsr_by_its_own_rule(spec: str) -> None:
     assert taken(spec, "wsr") == taken(spec, "dmodk")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("base", ["dmodk", by_night("smodk"), "osrm3", "hash:seed=4"])
 @pytest.mark.parametrize("count", [1, 4, 9])
 def test_k_paths(base: str, count: int) -> None:
@@ -282,24 +285,27 @@ def test_k_paths(base: str, count: int) -> None:
                 assert max(spread) - min(spread) <= 1
 
 
-def test_osrm_k_by_its_rule() -> None:
+@pytest.mark.parametrize(
+    ("m", "r"),
+    [(4, 1), (4, 2), *(pytest.param(*case, marks=pytest.mark.nightly) for case in ((6, 1), (6, 3), (8, 2)))],
+)
+def test_osrm_k_by_its_rule(m: int, r: int) -> None:
     """Section 8 of the notes, for pairs in different SUBFT(m, 2)s."""
-    for m, r in ((4, 1), (4, 2), (6, 1), (6, 3), (8, 2)):
-        k, paper, topology = m // 2, Paper(m, 3), tree(f"fattree:{m},3")
-        routing = obliv.routing(f"osrm-k:{r * r}", topology)
-        pairs = list(itertools.permutations(range(len(paper.hosts)), 2))
-        for s, d in random.Random(r).sample(pairs, min(len(pairs), 400)):
-            parts = list(routing.paths(s, d))
-            x = free_choices(paper, s, d)
-            tops = {port_number(topology, tuple(path), x, k) for path, _ in parts}
-            a, b = (each[2] // r * r for each in (paper.hosts[s], paper.hosts[d]))
-            if x == 2:
-                assert tops == {(a + i) * k + b + j for i in range(r) for j in range(r)}
-                assert {chance for _, chance in parts} == {F(1, r * r)}
-        assert obliv.ratio(routing).ratio == F(k, r)
+    k, paper, topology = m // 2, Paper(m, 3), tree(f"fattree:{m},3")
+    routing = obliv.routing(f"osrm-k:{r * r}", topology)
+    pairs = list(itertools.permutations(range(len(paper.hosts)), 2))
+    for s, d in random.Random(r).sample(pairs, min(len(pairs), 400)):
+        parts = list(routing.paths(s, d))
+        x = free_choices(paper, s, d)
+        tops = {port_number(topology, tuple(path), x, k) for path, _ in parts}
+        a, b = (each[2] // r * r for each in (paper.hosts[s], paper.hosts[d]))
+        if x == 2:
+            assert tops == {(a + i) * k + b + j for i in range(r) for j in range(r)}
+            assert {chance for _, chance in parts} == {F(1, r * r)}
+    assert obliv.ratio(routing).ratio == F(k, r)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     "spec",
     [
@@ -316,7 +322,7 @@ def test_random_tables(spec: str) -> None:
             shown(result, match, tree(spec))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("spec", ["fattree:4,2", "eft2:6,3", "xgft:2;3,3;1,5", "xgft:3;2,2,2;1,3,4"])
 def test_random_shares(spec: str) -> None:
     for seed in range(2):
@@ -402,7 +408,7 @@ def test_terminals_in_another_order(name: str) -> None:
 
 
 # They were once not looked at.
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("parent", ["DModK", "SModK", "WSR", "OMRMN", "OSRM2", "Hash"])
 def test_a_subclass_with_paths_of_its_own(parent: str) -> None:
     topology = tree("eft2:8,4")
@@ -446,7 +452,7 @@ def test_what_hosts_send_to_themselves_does_not_count() -> None:
     assert obliv.traffic_ratio(routing, "uniform", "shift:1").ratio == 1
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("spec", ["fattree:4,2", by_night("fattree:4,3"), "xgft:1;4;1", "eft2:4,3", "xgft:2;3,2;1,3"])
 def test_valiant_on_trees(spec: str) -> None:
     """Goes by way of hosts, and sends out what is for the sender; that part is left out."""

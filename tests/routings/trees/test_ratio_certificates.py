@@ -127,7 +127,7 @@ def test_a_wider_tree_may_undercut_the_bound() -> None:
     assert obliv.ratio(routing).ratio == brute(routing) >= (obliv.ratio(routing).lower_bound or 1)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("spec", ["eft2:4,3", "eft2:6,4", "eft2:8,4", "eft2:6,3", "fattree:4,2"])
 def test_no_search_goes_below_the_bound(spec: str) -> None:
     """Pairs are moved to other roots as long as the sum of the squared matchings does not grow."""
@@ -182,7 +182,7 @@ CERTIFIED = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("spec", "name"), CERTIFIED)
 def test_certificates_hold(spec: str, name: str, tmp_path: Path) -> None:
     result = obliv.ratio(route(spec, name), certificate=True)
@@ -209,7 +209,7 @@ def refused(claim: dict[str, Any], tmp_path: Path, keep_digest: bool = False, ve
     return claims.refused(claim, file, not keep_digest)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("spec", "name"), CERTIFIED[:7])
 def test_another_ratio_is_refused(spec: str, name: str, tmp_path: Path) -> None:
     result = made_of(spec, name)
@@ -244,6 +244,7 @@ def test_other_routings_and_trees_are_refused(tmp_path: Path) -> None:
     assert not refused(result, tmp_path)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("spec", "name"),
     [

@@ -66,7 +66,7 @@ TRAFFIC_CASES = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("spec", "names"), TRAFFIC_CASES)
 def test_any_traffic(spec: str, names: list[str]) -> None:
     """Base load and optimum (Theorem 1, Corollary 1); PERF is at least 1 and at most the oblivious ratio."""
@@ -89,36 +89,39 @@ def test_any_traffic(spec: str, names: list[str]) -> None:
             assert obliv.traffic_ratio(routing, obliv.matrix(alone)).ratio == load / base
 
 
-def test_linear_algebra() -> None:
-    """Loads of a mix are the mix of the loads; its ratio is at most the mix of the ratios."""
-    for spec, one, two in (
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize(
+    ("spec", "one", "two"),
+    [
         ("fattree:4,2", "dmodk", "osrm2"),
         ("xgft:2;3,3;1,5", "hash:seed=1", "omrmn"),
         ("eft2:8,3", "kpath:3", "wsr"),
-    ):
-        a, b = route(spec, one), route(spec, two)
-        left, right = crossings(spec, one), crossings(spec, two)
-        for share in (F(2, 7),):
-            mixed = share * a + (1 - share) * b
-            both = Crossings(laws_of(mixed))
-            assert both.same_as(mixed.pair_loads())
-            for channel in range(tree(spec).channels):
-                x, y, z = left.on[channel], right.on[channel], both.on[channel]
-                outcome = {
-                    pair: share * F(x.get(pair, 0), left.denominator)
-                    + (1 - share) * F(y.get(pair, 0), right.denominator)
-                    for pair in {*x, *y}
-                }
-                assert outcome == {pair: F(value, both.denominator) for pair, value in z.items()}
-            result = obliv.ratio(mixed)
-            assert result.ratio == both.ratio
-            assert result.ratio <= share * obliv.ratio(a).ratio + (1 - share) * obliv.ratio(b).ratio
-            traffic = obliv.matrix(random_rows(len(tree(spec).terminals), 1))
-            under = zip(a.pair_loads().under(traffic), b.pair_loads().under(traffic), strict=True)
-            assert mixed.pair_loads().under(traffic) == [share * x + (1 - share) * y for x, y in under]
-        assert obliv.ratio(F(1, 2) * a + F(1, 2) * a).ratio == obliv.ratio(a).ratio
-        named = obliv.routing(f"1/2*{one}+1/2*{two}", tree(spec))
-        assert obliv.ratio(named).ratio == obliv.ratio(F(1, 2) * a + F(1, 2) * b).ratio
+    ],
+)
+def test_linear_algebra(spec: str, one: str, two: str) -> None:
+    """Loads of a mix are the mix of the loads; its ratio is at most the mix of the ratios."""
+    a, b = route(spec, one), route(spec, two)
+    left, right = crossings(spec, one), crossings(spec, two)
+    share = F(2, 7)
+    mixed = share * a + (1 - share) * b
+    both = Crossings(laws_of(mixed))
+    assert both.same_as(mixed.pair_loads())
+    for channel in range(tree(spec).channels):
+        x, y, z = left.on[channel], right.on[channel], both.on[channel]
+        outcome = {
+            pair: share * F(x.get(pair, 0), left.denominator) + (1 - share) * F(y.get(pair, 0), right.denominator)
+            for pair in {*x, *y}
+        }
+        assert outcome == {pair: F(value, both.denominator) for pair, value in z.items()}
+    result = obliv.ratio(mixed)
+    assert result.ratio == both.ratio
+    assert result.ratio <= share * obliv.ratio(a).ratio + (1 - share) * obliv.ratio(b).ratio
+    traffic = obliv.matrix(random_rows(len(tree(spec).terminals), 1))
+    under = zip(a.pair_loads().under(traffic), b.pair_loads().under(traffic), strict=True)
+    assert mixed.pair_loads().under(traffic) == [share * x + (1 - share) * y for x, y in under]
+    assert obliv.ratio(F(1, 2) * a + F(1, 2) * a).ratio == obliv.ratio(a).ratio
+    named = obliv.routing(f"1/2*{one}+1/2*{two}", tree(spec))
+    assert obliv.ratio(named).ratio == obliv.ratio(F(1, 2) * a + F(1, 2) * b).ratio
 
 
 @pytest.mark.sampled(3)

@@ -212,6 +212,7 @@ def test_of_equal_grids_the_one_with_the_fewest_addresses() -> None:
 # OSRM2 by covers.
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("m", range(4, 50, 2))
 def test_covers_are_optimal(m: int) -> None:
     k = m // 2
@@ -238,6 +239,7 @@ def test_every_root_has_few_sources_and_destinations(k: int) -> None:
     assert fewest_lids(k) in (root_of(k) - 1, root_of(k))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("m", range(50, 74, 2))
 def test_links_of_larger_trees_have_few_sources_and_destinations(m: int) -> None:
     """By the channels of the paths from one leaf, and to one: the others look the same."""
@@ -345,7 +347,7 @@ def test_the_bound_is_for_paths_that_climb_and_come_down() -> None:
 # What the ratio takes and what the check of a claim takes.
 
 
-@pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("step", [23, pytest.param(1, marks=pytest.mark.nightly)])
 def test_every_ratio_can_be_checked(step: int) -> None:
     """Trees of two and three levels: refused with one line, or proved."""
     shapes = [

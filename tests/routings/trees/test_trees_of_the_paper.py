@@ -111,6 +111,7 @@ def test_properties_1_and_2(m: int, n: int) -> None:
             assert sorted(number for v in part for number in down[v]) == list(range(len(parts)))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("m", "n"), SMALL)
 def test_properties_3_to_5(m: int, n: int) -> None:
     topology, spec = built(m, n)
