@@ -262,6 +262,14 @@ def test_help_shows_an_example(capsys: pytest.CaptureFixture[str]) -> None:
         assert f"Example: obliv {verb}" in out
 
 
+def test_the_version_and_what_is_installed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "--version") == (0, f"obliv {obliv.__version__}\n", "")
+    status, out, _ = run(capsys, "--version", "--verbose")
+    assert status == 0
+    assert {"Python", "platform", "numba", "numpy", "matplotlib"} <= {line.split()[0] for line in out.splitlines()}
+    assert run(capsys, "--verbose", "list", "routings")[0] == 2
+
+
 def test_what_start_up_loads() -> None:
     heavy = ("scipy", "numba", "matplotlib", "pandas", "networkx")
     code = f"import sys, obliv; print([m for m in {heavy!r} if m in sys.modules])"

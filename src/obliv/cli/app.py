@@ -119,18 +119,22 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
-        from obliv import __version__
+def _show_version(verbose: bool) -> None:
+    from obliv import __version__
 
-        typer.echo(f"obliv {__version__}")
-        raise typer.Exit
+    typer.echo(f"obliv {__version__}")
+    if verbose:
+        from obliv.cli.installed import installed
+
+        typer.echo(installed())
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def whole(
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="With --version: what a report of a bug should say.")
     ] = False,
     import_: ImportOption = None,
 ) -> None:
@@ -144,3 +148,10 @@ def whole(
 
     obliv list routings                     list the available routings
     """
+    if version:
+        _show_version(verbose)
+        raise typer.Exit
+    if verbose:
+        raise typer.BadParameter("use it with --version", param_hint="--verbose")
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
