@@ -37,7 +37,7 @@ ROOMS = {
     "errors": ("Errors", ("errors",)),
 }
 #: Packages that are used by their own name, each on a page.
-PACKAGES = ("bufferless", "fabric", "io", "papers", "study", "view")
+PACKAGES = ("bufferless", "fabric", "io", "papers", "study", "testing", "view")
 
 
 def generate(folder: Path) -> None:

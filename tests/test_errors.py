@@ -37,5 +37,6 @@ def test_bad_input_is_a_value_error() -> None:
     for name in errors.__all__:
         kind = getattr(errors, name)
         if isinstance(kind, type) and issubclass(kind, OblivError) and kind is not OblivError:
-            assert issubclass(kind, InputError) == (name != "MissingExtraError")
-            assert issubclass(kind, ValueError if name != "MissingExtraError" else ImportError)
+            assert issubclass(kind, InputError) == (name not in ("CheckError", "MissingExtraError"))
+            also = {"CheckError": AssertionError, "MissingExtraError": ImportError}.get(name, ValueError)
+            assert issubclass(kind, also)

@@ -127,7 +127,7 @@ def test_renamed_modules_exist_and_others_stay_unknown() -> None:
         importlib.import_module("obliv.nothing")
 
 
-ROOMS = ("bufferless", "errors", "fabric", "io", "papers", "study", "view")
+ROOMS = ("bufferless", "errors", "fabric", "io", "papers", "study", "testing", "view")
 EXPORTS = [name for name in obliv.__all__ if name not in (*ROOMS, "__version__")]
 
 

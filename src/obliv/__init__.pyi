@@ -6,6 +6,7 @@ from obliv import fabric as fabric
 from obliv import io as io
 from obliv import papers as papers
 from obliv import study as study
+from obliv import testing as testing
 from obliv import view as view
 from obliv.analysis.average.random_traffic import average_case as average_case
 from obliv.analysis.compare import compare as compare
@@ -27,6 +28,7 @@ from obliv.designs.pareto import pareto as pareto
 from obliv.designs.ratios.oblivious import ratio as ratio
 from obliv.designs.ratios.patterns import traffic_ratio as traffic_ratio
 from obliv.designs.two_turns import TwoTurn as TwoTurn
+from obliv.errors import CheckError as CheckError
 from obliv.errors import FileError as FileError
 from obliv.errors import InputError as InputError
 from obliv.errors import MissingExtraError as MissingExtraError

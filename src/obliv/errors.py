@@ -33,6 +33,7 @@ from collections.abc import Mapping
 from typing import Any
 
 __all__ = [
+    "CheckError",
     "FileError",
     "InputError",
     "Interrupted",
@@ -163,6 +164,10 @@ class TrafficError(InputError):
 
 class TooLargeError(InputError):
     """A problem that would not fit in memory, refused before anything is allocated."""
+
+
+class CheckError(OblivError, AssertionError):
+    """A check of :mod:`obliv.testing` that failed; the message says what is wrong and where."""
 
 
 class MissingExtraError(OblivError, ImportError):
