@@ -142,9 +142,10 @@ class Base:
         first, channel_of = topology.fabric.first_slot, topology.channel_of
         node, lid, goal = node.copy(), self.lid[column], self.end_of[column]
         alive = (lid > 0) & (lid < out.shape[1])
-        arrives = np.zeros(len(node), np.bool_)
+        arrives, loops = np.zeros(len(node), np.bool_), np.zeros(len(node), np.bool_)
+        seen = node.copy()  # a switch on each route, of step 2^k: what comes back to it goes round
         steps: list[Array] = []
-        for _ in range(len(out) + 1):
+        for hop in range(len(out) + 1):
             at = row[node]
             alive &= at >= 0
             port = out[np.where(alive, at, 0), np.where(alive, lid, 0)].astype(np.int64)
@@ -160,9 +161,14 @@ class Base:
                 break
             steps.append(np.where(alive, channel, -1))
             node = np.where(alive, ahead, node)
+            loops |= alive & (node == seen)
+            alive &= ~loops
+            if (hop & (hop + 1)) == 0:
+                seen = node.copy()
         taken = np.stack(steps, axis=1) if steps else np.full((len(node), 0), -1, np.int64)
-        taken[alive] = -1
-        return taken, arrives, alive
+        loops |= alive
+        taken[loops] = -1
+        return taken, arrives, loops
 
 
 def base_of(routing: FabricRouting) -> Base:

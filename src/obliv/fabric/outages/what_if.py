@@ -139,12 +139,13 @@ class _Changed:
         base, ends = self.base, self.base.ends
         pairs = [base.pair[base.start[c] : base.start[c + 1]] for c in np.flatnonzero(self.gone).tolist()]
         switch = np.flatnonzero(base.node >= 0)
-        for k in self._columns().tolist():
+        ports = len(self.added) > 0 and base.missing > 0  # else no route led to a port without a cable
+        for k in self._columns(ports=ports).tolist():
             terminal = np.full(len(switch), base.end_of[k])
             pairs.append(switch[base.columns(switch, terminal) == k] * ends + base.end_of[k])
         for cut in np.flatnonzero(np.isin(base.node, self.dead)).tolist():
             pairs.append(np.arange(cut * ends, (cut + 1) * ends))
-        pair = np.unique(np.concatenate([*pairs, np.zeros(0, np.int64)]))
+        pair = _different(np.concatenate([*pairs, np.zeros(0, np.int64)]))
         r, d = np.divmod(np.asarray(pair, np.int64), ends)
         column = base.columns(r, d)
         nothing = np.zeros(len(self.number), np.bool_)
@@ -154,8 +155,8 @@ class _Changed:
         weight = base.weight(r, d)
         space = max(1, len(base.node) * ends)
         before, after = _crossings(pair, old, arrived, space), _crossings(pair, new, arrives, space)
-        less, more = np.setdiff1d(before, after), np.setdiff1d(after, before)
-        channels = np.unique(np.concatenate([less // space, more // space]))
+        less, more = (np.setdiff1d(*sides, assume_unique=True) for sides in ((before, after), (after, before)))
+        channels = _different(np.concatenate([less // space, more // space]))
         first = np.append(channels, len(self.gone)) * space
         first_less, first_more = np.searchsorted(less, first), np.searchsorted(more, first)
         lost = int(weight[arrived].sum() - weight[arrives].sum())
@@ -196,12 +197,12 @@ class _Changed:
                 return False
         return _cyclic(self._dependencies(leaves, alone, np.arange(len(base.lid))), len(self.gone))
 
-    def _columns(self) -> Array:
-        """Return the columns of the LIDs whose entries are changed, or lead to a port with a new cable."""
+    def _columns(self, ports: bool = True) -> Array:
+        """Return the columns of the LIDs whose entries are changed, with `ports` or lead to a port with a new cable."""
         changed = np.zeros(self.base.out.shape[1], np.bool_)
         changed[[lid for _, lid, _ in self.entries]] = True
         fabric = self.base.topology.fabric
-        for slot in self.added.tolist():
+        for slot in self.added.tolist() if ports else ():
             row = int(self.base.row[fabric.node_of[slot]])
             if row >= 0:
                 changed |= self.base.out[row] == fabric.port_of(slot)
@@ -225,8 +226,8 @@ class _Changed:
             others = alone[base.end_of[column]] != node
             routes, _, _ = base.walk(node[others], column[others], self.out, self.row, self.gone)
             both = (routes[:, :-1] >= 0) & (routes[:, 1:] >= 0)
-            found.append(np.unique(routes[:, :-1][both] * channels + routes[:, 1:][both]))
-        return np.unique(np.concatenate(found))
+            found.append(_different(routes[:, :-1][both] * channels + routes[:, 1:][both]))
+        return _different(np.concatenate(found))
 
     def _most(self, moved: _Moved, k: int) -> int:
         """Return how much more can cross a channel by what came to it."""
@@ -256,7 +257,13 @@ class _Changed:
 def _crossings(pair: Array, routes: Array, arrives: Array, space: int) -> Array:
     """Return what arrives over channels: channel · space + pair, sorted."""
     which, hop = np.nonzero((routes >= 0) & arrives[:, None])
-    return np.unique(routes[which, hop] * space + pair[which])
+    return np.sort(routes[which, hop] * space + pair[which])
+
+
+def _different(numbers: Array) -> Array:
+    """Return the different numbers, sorted; :func:`numpy.unique` hashes them, which is slow for millions."""
+    ordered = np.sort(numbers)
+    return ordered[np.diff(ordered, prepend=ordered[:1] - 1) != 0]
 
 
 def _cyclic(keys: Array, channels: int) -> bool:
