@@ -263,7 +263,7 @@ def _crossings(pair: Array, routes: Array, arrives: Array, space: int) -> Array:
 def _different(numbers: Array) -> Array:
     """Return the different numbers, sorted; :func:`numpy.unique` hashes them, which is slow for millions."""
     ordered = np.sort(numbers)
-    return ordered[np.diff(ordered, prepend=ordered[:1] - 1) != 0]
+    return np.asarray(ordered[np.diff(ordered, prepend=ordered[:1] - 1) != 0])
 
 
 def _cyclic(keys: Array, channels: int) -> bool:
