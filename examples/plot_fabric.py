@@ -28,4 +28,4 @@ print(fabric.check(cluster, tables))
 
 worst = fabric.worst(fabric.routing(fabric.network(cluster), tables), hottest=3)
 print(worst)
-worst.plot()
+worst.plot(title=False)
