@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,6 @@ __all__ = ["Matching", "maximum_weight"]
 
 #: Largest weights in bits; with prices that start at 0 the kernels stay within four times the largest weight.
 _BITS = 60
-#: Residuals below it are held at it.
-_FAR = -(2**61)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,10 +160,12 @@ def _by_digits(weights: Weights, supply: Array, demand: Array, bits: int) -> tup
     has residuals in [0, 2^t), t the new digits, and no entry exceeds 2^t; hence an entry below -B, or a price of
     staying unmatched beyond B, with B = (units + 1)·2^t, is never worthwhile and is cut there.  What is cut at -2B
     also stays below the new prices, which start at -B: the duals hold on every entry without another check.
+
+    All later steps together lower a price by less than 1.01·(units + 1) units of the last digit so far: an entry whose
+    residual is below -3·(units + 1) then stays below its prices, and is left out of all later steps. Few are left.
     """
     units = min(sum(map(int, supply)), sum(map(int, demand)))
     step = _BITS - 2 - units.bit_length()  # what follows stays within four bounds
-    row, col = weights.row_of_entry, weights.col
     if step < 8:  # too many units for digits: the kernel on Python integers, slow and as exact
         nothing = np.zeros(weights.rows, object), np.zeros(weights.columns, object)
         return _transport(weights, weights.weight.astype(object, copy=False), supply, demand, *nothing)
@@ -175,19 +175,32 @@ def _by_digits(weights: Weights, supply: Array, demand: Array, bits: int) -> tup
     u: Array = np.zeros(weights.rows, object)
     v: Array = np.zeros(weights.columns, object)
     residual = (exact >> digits).astype(np.int64)[number]
+    left, entry = weights, None  # the entries that still matter, and their numbers among all
     bound = 0
     while True:
         low = -bound
         row_floor, col_floor = (np.maximum(-prices, low).astype(np.int64) for prices in (u, v))
         near = np.maximum(residual, 2 * low) if bound else residual
-        du, dv, flow = _in_64_bits(weights, near, supply, demand, row_floor, col_floor)
+        du, dv, flow = _in_64_bits(left, near, supply, demand, row_floor, col_floor)
         u, v = u + du.astype(object), v + dv.astype(object)
         if digits == 0:
-            return u, v, flow
+            return u, v, flow if entry is None else _spread(flow, entry, len(weights.weight))
         taken = min(step, digits)
         digits -= taken
         u, v = u << taken, v << taken
         bound = (units + 1) << taken
-        # residuals that leave 64 bits are held at _FAR: far below -2B, also after two prices of at least -B
-        residual = np.maximum(residual - du[row] - dv[col], _FAR >> taken) << taken
-        residual += ((exact >> digits) & ((1 << taken) - 1)).astype(np.int64)[number]
+        row = left.row_of_entry
+        residual = residual - du[row] - dv[left.col]
+        kept = np.flatnonzero(residual >= -3 * (units + 1))
+        residual, entry = residual[kept], kept if entry is None else entry[kept]
+        ptr = starts(np.bincount(row[kept], minlength=left.rows))
+        number = kept if isinstance(number, slice) else number[kept]
+        left = replace(left, ptr=ptr, col=left.col[kept], weight=residual, distinct=None)
+        residual = (residual << taken) + ((exact >> digits) & ((1 << taken) - 1)).astype(np.int64)[number]
+
+
+def _spread(flow: Array, entry: Array, entries: int) -> Array:
+    """Return the flow along all entries, from that along some."""
+    total: Array = np.zeros(entries, flow.dtype)
+    total[entry] = flow
+    return total
