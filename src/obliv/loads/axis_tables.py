@@ -18,7 +18,7 @@ from obliv.matching.weights import Weights, from_entries, members_of
 from obliv.topologies.axes import Axis
 from obliv.topologies.cartesian import Cartesian
 
-__all__ = ["PRIME", "combined", "crossing", "longest_way", "merged_tables", "presence"]
+__all__ = ["PRIME", "Classes", "classes_of", "combined", "crossing", "longest_way", "merged_tables", "presence"]
 
 
 #: A prime: tables modulo it are small numbers, equal and zero where the exact ones are (and hardly ever elsewhere).
@@ -163,6 +163,15 @@ def _per_stop(axis: Axis, far: Array, modular: bool) -> tuple[int, Array]:
     return whole, share
 
 
+class Classes(NamedTuple):
+    """The coordinates of one dimension whose tables are alike: one of each class, and the class of each coordinate."""
+
+    rows: Array
+    row_of: Array
+    columns: Array
+    column_of: Array
+
+
 class _Merged(NamedTuple):
     """The tables of one dimension between classes of coordinates that are alike.
 
@@ -176,22 +185,27 @@ class _Merged(NamedTuple):
     column: Array
 
 
-def merged_tables(tables: list[list[Array]], nodes: int) -> list[_Merged]:
+def classes_of(tables: list[Array]) -> Classes:
+    """Return the classes of the coordinates of one dimension, from the tables of all groups."""
+    stack = np.stack(tables)
+    return Classes(*_alike(stack.transpose(1, 0, 2)), *_alike(stack.transpose(2, 0, 1)))
+
+
+def merged_tables(tables: list[list[Array]], classes: list[Classes], nodes: int) -> list[_Merged]:
     """Return the tables of every dimension between classes of coordinates, or single ones where few are alike."""
-    stacks = [np.stack(group) for group in tables]
-    classes = [(_alike(stack.transpose(1, 0, 2)), _alike(stack.transpose(2, 0, 1))) for stack in stacks]
-    if prod(len(r[0]) * len(c[0]) for r, c in classes) > nodes**2 // 16:
-        classes = [((np.arange(stack.shape[1]), np.arange(stack.shape[1])),) * 2 for stack in stacks]
+    if prod(len(own.rows) * len(own.columns) for own in classes) > nodes**2 // 16:
+        single = [np.arange(len(group[0])) for group in tables]
+        classes = [Classes(each, each, each, each) for each in single]
     sides = []
-    for stack, ((rows, row_of), (columns, column_of)) in zip(stacks, classes, strict=True):
-        least = stack[:, rows][:, :, columns]
+    for group, (rows, row_of, columns, column_of) in zip(tables, classes, strict=True):
+        least = np.stack([table[rows[:, None], columns] for table in group])
         sides.append(_Merged(least, row_of, column_of, *np.nonzero((least != 0).any(axis=0))))
     return sides
 
 
-def combined(topology: Cartesian, tables: list[list[Array]]) -> Weights:
+def combined(topology: Cartesian, tables: list[list[Array]], classes: list[Classes]) -> Weights:
     """Return the sum over groups of the products over dimensions, between classes of terminals that are alike."""
-    sides = merged_tables(tables, topology.nodes)
+    sides = merged_tables(tables, classes, topology.nodes)
     size = prod(len(side.row) for side in sides)
     require_memory(40.0 * size, f"the loads of one channel of {topology.spec}")
     row_class, row_size = np.zeros(topology.nodes, np.int64), 1

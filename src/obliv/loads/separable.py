@@ -18,7 +18,7 @@ from obliv._util.cost import Work
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import TooLargeError
-from obliv.loads.axis_tables import PRIME, combined, crossing, longest_way, merged_tables, presence
+from obliv.loads.axis_tables import PRIME, Classes, classes_of, combined, crossing, longest_way, merged_tables, presence
 from obliv.loads.base import PairLoads
 from obliv.loads.programs import QUADRANT, TO_DESTINATION, Program
 from obliv.matching.weights import Weights
@@ -72,16 +72,27 @@ class SeparableLoads(PairLoads):
         return lcm(*(self._least(dim, key) for dim, groups in enumerate(self.groups) for key in groups))
 
     @cached_property
+    def _classes(self) -> dict[tuple[int, int, int], Classes]:
+        """Classes by the dimension of channels, a dimension, and the link or coordinate there; filled when needed."""
+        return {}
+
+    @cached_property
     def _dtype(self) -> Any:
         # no path crosses a channel more than twice, so that a load is at most twice the denominator
         return np.int64 if 4 * self.denominator < INT64_SAFE else object
 
     def weights(self, channel: int) -> Weights:
         topology = self.topology
-        dim = int(topology.dim_of[channel])
+        dim, link = int(topology.dim_of[channel]), int(topology.link_of[channel])
         at = topology.coordinates(int(topology.tail[channel]))
-        tables = self._tables(dim, int(topology.link_of[channel]), at)
-        return combined(topology, tables)
+        tables = self._tables(dim, link, at)
+        classes = []
+        for j, place in enumerate((*at[:dim], link, *at[dim + 1 :])):
+            spot = dim, j, place  # what the tables depend on: many channels share them
+            if spot not in self._classes:
+                self._classes[spot] = classes_of(tables[j])
+            classes.append(self._classes[spot])
+        return combined(topology, tables, classes)
 
     def between(self, channel: int, source: Array, destination: Array) -> Array:
         topology = self.topology
@@ -120,7 +131,7 @@ class SeparableLoads(PairLoads):
             return Work(checks, 2.0 * _CACHE if checks > 1 else 0.0)
         entries = [self._entries(c) for c in np.unique(channels[:: -(-count // 4)]).tolist()]
         mean = sum(entries) / len(entries)
-        tables = 1.6e-4 + 1.4e-8 * sum(radix**2 for radix in self.topology.radices)  # seconds of a channel's factors
+        tables = 4e-4 + 5e-8 * self.topology.nodes  # seconds of a channel's factors and classes
         channel = 6e-7 * mean + tables
         if count > 1 and mean > _MANY and self.merged.parts:
             channel = min(channel, self.merged.seconds(3e-6 * mean))
@@ -152,7 +163,8 @@ class SeparableLoads(PairLoads):
             tables[dim].append(total)
             for j, position in self.positions(dim, key):
                 tables[j].append(presence(topology.axes[j], position, at[j], True)[0] % PRIME)
-        return float(prod(len(side.row) for side in merged_tables(tables, topology.nodes)))
+        classes = [classes_of(group) for group in tables]
+        return float(prod(len(side.row) for side in merged_tables(tables, classes, topology.nodes)))
 
     def totals(self) -> Array:
         topology = self.topology
