@@ -89,10 +89,7 @@ def run() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the answer is out: an interrupt now changes nothing
     except KeyboardInterrupt:  # between the two
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if status != 130:  # pools whose workers were told to end take a moment to give back what they hold
-        for thread in threading.enumerate():
-            if thread is not threading.current_thread():
-                thread.join(timeout=1)
+    _await_threads(status)
     # An interrupted solver would abort the process when Python ends its thread; and to free what is in memory takes
     # longer than one who has interrupted a command should wait.
     if status == 130 or threading.active_count() > 1:
@@ -101,6 +98,18 @@ def run() -> None:
                 stream.flush()
         os._exit(status)
     sys.exit(status)
+
+
+def _await_threads(status: int) -> None:
+    """Wait a moment for pools whose workers were told to end: they give back what they hold.
+
+    Pools are freed only after this function has returned, as it refers to their threads. Other threads are awaited
+    where the command was not interrupted.
+    """
+    for thread in threading.enumerate():
+        pool = type(thread).__module__ == "concurrent.futures.process"
+        if thread is not threading.current_thread() and (pool or status != 130):
+            thread.join(timeout=0.5 if status == 130 else 1)
 
 
 def _interrupt_again(unraisable: Any) -> None:
