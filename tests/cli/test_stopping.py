@@ -34,23 +34,37 @@ print("ready", flush=True)
 while True:
     for content in contents:
         write_json(content, sys.argv[1])
+        print("written", flush=True)
 """
 
 
 def killed(path: Path, moments: int, seed: int) -> Iterator[bool]:
-    """Kill a process that writes a file at random moments; yield whether the file is whole, if it is there."""
+    """Kill a process that writes a file at random moments; yield whether the file is whole or, at first, absent.
+
+    Moments are shares of the time of one write, whatever this is: every other one while the first file is written, the
+    others while it is replaced.
+    """
     chance = random.Random(seed)
-    for _ in range(moments):
+    took = 0.1
+    for number in range(moments):
+        path.unlink(missing_ok=True)
         process = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        time.sleep(chance.uniform(0.0, 0.3))
+        replaced = number % 2 == 0
+        if replaced:
+            began = time.perf_counter()
+            assert process.stdout.readline() == "written\n"
+            took = time.perf_counter() - began
+        time.sleep(chance.uniform(0.0, 2.0 if replaced else 1.0) * took)
         process.send_signal(signal.SIGKILL)
         process.wait()
         process.stdout.close()
         if path.exists():
             content = read_json(path)
             yield content["certificate"]["digest"] == digest_of(content)
+        else:
+            yield not replaced
 
 
 @pytest.mark.sampled(2)
@@ -59,7 +73,7 @@ def killed(path: Path, moments: int, seed: int) -> Iterator[bool]:
 def test_a_killed_process_leaves_no_half_file(name: str, moments: int, tmp_path: Path) -> None:
     seen = list(killed(tmp_path / name, moments, 1))
     assert all(seen)
-    assert moments < 50 or len(seen) > 25
+    assert len(seen) == moments
 
 
 @pytest.mark.nightly

@@ -157,7 +157,7 @@ def test_an_interrupt_keeps_what_is_finished(finished: Path, tmp_path: Path) -> 
 def test_too_little_memory_beside_others_is_tried_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[list[str]] = []
 
-    def computed(cells: Any, imports: Any) -> Any:
+    def computed(cells: Any, imports: Any, progress: Any) -> Any:
         names = [cell.topology for cell in cells]
         short = "ring:4" in names and not any("ring:4" in call for call in tried)
         tried.append(names)
@@ -170,6 +170,22 @@ def test_too_little_memory_beside_others_is_tried_alone(tmp_path: Path, monkeypa
         run = obliv.study.run(written(tmp_path, text), tmp_path / "store.db", executor=pool)
     assert run.done == 3
     assert tried[-1] == ["ring:4"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_long_cell_is_announced(
+    jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also by another process, which has no other way than standard error."""
+    monkeypatch.setattr("obliv._util.cost._SECONDS", 0.0)
+    text = 'topologies = ["mesh:12x12"]\nroutings = ["dor"]\nmeasures = ["worst"]'
+    heard: list[str] = []
+    with Serial() if jobs == 1 else ThreadPoolExecutor(2) as pool:
+        obliv.study.run(
+            written(tmp_path, text), tmp_path / "store.db", executor=pool, progress=lambda what, _: heard.append(what)
+        )
+    lines = heard if jobs == 1 else capsys.readouterr().err.removeprefix("obliv: ").splitlines()
+    assert "mesh:12x12 dor worst: checking symmetries of mesh:12x12: about a second" in lines
 
 
 def test_impossible_cells_are_refused_or_left_out(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 import traceback
 import zlib
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import obliv
+from obliv._util.cost import Cost, listening
 from obliv._util.progress import Progress, silent
 from obliv.errors import MissingExtraError, OblivError, TooLargeError
 from obliv.specs.imports import run_files
@@ -27,13 +29,35 @@ if TYPE_CHECKING:
     from obliv.routings.base import Routing
     from obliv.topologies.base import Topology
 
-__all__ = ["compute", "made_alike", "notes_of", "require"]
+__all__ = ["compute", "made_alike", "notes_of", "require", "said_on_standard_error"]
 
 
 def compute(cells: Sequence[Cell], imports: Sequence[str] = (), progress: Progress = silent) -> list[Outcome]:
     """Compute cells in this process, after running the Python files that register names."""
     _imported(tuple(imports))
-    return [_outcome(cell, progress) for cell in cells]
+    outcomes = []
+    for cell in cells:
+        step = _naming(cell, progress)
+        with listening(step):
+            outcomes.append(_outcome(cell, step))
+    return outcomes
+
+
+def said_on_standard_error(what: str, share: float) -> None:
+    """Say what long work will take, for a process that has no other way to its user."""
+    if isinstance(what, Cost):
+        print(f"obliv: {what}", file=sys.stderr, flush=True)
+
+
+def _naming(cell: Cell, progress: Progress) -> Progress:
+    """Return a progress function that passes on only what the work of a cell will take, with the name of the cell."""
+
+    def step(what: str, share: float) -> None:
+        if isinstance(what, Cost):
+            name = " ".join(part for part in (cell.topology, cell.routing, cell.measure) if part)
+            progress(Cost(f"{name}: {what}"), share)
+
+    return step
 
 
 def require(cell: Cell) -> None:

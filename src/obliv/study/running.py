@@ -29,7 +29,7 @@ from obliv.errors import (
 from obliv.results import provenance
 from obliv.results.study import StudyCell, StudyRun, by_reason
 from obliv.study.cells import Cell
-from obliv.study.compute import compute, made_alike, notes_of, require
+from obliv.study.compute import compute, made_alike, notes_of, require, said_on_standard_error
 from obliv.study.faults import at_its_line
 from obliv.study.reading import Plan, read
 from obliv.study.store import Outcome, Store, opened
@@ -374,10 +374,15 @@ def _next(state: _State, queue: deque[str], count: int, width: int) -> list[str]
     return keys
 
 
+def _told(progress: Progress, executor: Executor) -> Progress:
+    """Return what is told the cost of long cells: progress functions do not reach other processes."""
+    return progress if isinstance(executor, Serial) or progress is silent else said_on_standard_error
+
+
 def _call(state: _State, executor: Executor, keys: list[str]) -> None:
     cells = [state.cells[key] for key in keys]
     try:
-        future = executor.submit(compute, cells, state.imports)
+        future = executor.submit(compute, cells, state.imports, _told(state.progress, executor))
     except Exception as error:  # those of an executor of another package may be anything
         reason = " ".join(str(error).split()) or type(error).__name__
         raise OblivError(f"the executor takes no more work ({reason}); finished cells are kept") from None
