@@ -67,12 +67,15 @@ def unpack_array(value: Any, most: int = _NUMBERS) -> Any:
     import numpy as np
 
     if isinstance(value, dict):
-        return inflated(value, most)
-    whole = unpack(value, most)
-    try:
-        array = np.array(whole, dtype=np.int64) if whole else np.zeros(0, np.int64)
-    except (TypeError, OverflowError):
-        raise ValueError("rows of unlike form, or numbers beyond 64 bits") from None
+        array = inflated(value, most)
+    else:
+        whole = unpack(value, most)
+        try:
+            array = np.array(whole, dtype=np.int64) if whole else np.zeros(0, np.int64)
+        except (TypeError, OverflowError):
+            raise ValueError("rows of unlike form, or numbers beyond 64 bits") from None
+    if not array.ndim:
+        raise ValueError("a number where an array is needed")
     return array
 
 

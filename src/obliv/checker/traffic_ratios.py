@@ -225,7 +225,8 @@ def _best_rates(routing: Routing, demand: Demand, proof: Any, limit: TimeLimit) 
         *(MemoryError, RecursionError, zlib.error),
     ) as error:
         raise MalformedError(f"the rates cannot be unpacked: {error}") from None
-    if type(whole) is not int or whole < 1 or len(lengths) != topology.channels or min(lengths, default=0) < 0:
+    plain = len(lengths) == topology.channels and all(type(x) is int and x >= 0 for x in lengths)
+    if type(whole) is not int or whole < 1 or not plain:
         raise MalformedError("path_whole must be a positive integer, and path_lengths one whole number per channel")
     rates: dict[tuple[int, int], dict[int, int]] = {}
     for source, destination, number, units in rows:
