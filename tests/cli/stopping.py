@@ -141,12 +141,12 @@ def stop_after(words: list[str], folder: Path, moment: float, number: int) -> St
 
 def time_of(words: list[str], folder: Path) -> float:
     """The processor time that a command takes."""
-    process = start(words, folder)
     spent = 0.0
-    while process.poll() is None:
-        spent = max(spent, busy(process.pid))
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.communicate(timeout=0.05)
+    with start(words, folder) as process:  # also closes its pipes where it ends while nothing is read
+        while process.poll() is None:
+            spent = max(spent, busy(process.pid))
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.communicate(timeout=0.05)
     return spent
 
 
