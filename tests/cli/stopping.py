@@ -39,11 +39,12 @@ LONG: dict[str, list[str]] = {
         *("fabric", "generate", "hyperx:5x5x5", "-o", "out.net"),
         *("--adaptive", "minimal", "--far", "out.far"),
     ],
+    "lottery": ["lottery", "fattree:16,3", "random-permutation:seed=1", "--samples", "20000", "-o", "out.json"],
     "failures": ["failures", "mesh:6x6", "ecmp", "-o", "out.json"],
     "fabric failures": ["fabric", "failures", "tree.net", "--lft", "tree.lfts", "--repair", "updown", "-o", "out.json"],
     "fabric job": [
         *("fabric", "job", "fabric.net", "--lft", "fabric.lfts", "--hosts", "hosts.txt", "--pattern", "alltoall"),
-        *("--order", "out.ranks", "-o", "out.json"),
+        *("--order", "out.ranks", "--effort", "20", "-o", "out.json"),
     ],
     "fabric check": [
         *("fabric", "check", "fabric.net", "--lft", "fabric.lfts", "--limits", "limits.toml"),

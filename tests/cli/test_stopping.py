@@ -310,3 +310,22 @@ def test_an_interrupted_command_frees_nothing(monkeypatch: pytest.MonkeyPatch) -
     finally:
         signal.signal(signal.SIGINT, handler)
     assert ends == [130]
+
+
+@pytest.mark.parametrize(("first", "status"), [(KeyboardInterrupt, 130), (OSError, 2)])
+def test_an_error_that_an_interrupt_led_to_is_an_interrupt(
+    first: type[BaseException], status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A compiler that is interrupted reports an error of its own."""
+
+    def worst_case(*_: object, **__: object) -> None:
+        try:
+            raise first
+        except BaseException:
+            raise TypeError("the type of a must be defined") from None
+
+    monkeypatch.setattr("obliv.analysis.worst_case.exact.worst_case", worst_case)
+    monkeypatch.setattr("obliv.analysis.worst_case", worst_case, raising=False)
+    monkeypatch.setattr("obliv.worst_case", worst_case, raising=False)
+    assert main(["worst", "mesh:3x3", "dor"]) == status
+    assert ("interrupted" in capsys.readouterr().err) == (status == 130)

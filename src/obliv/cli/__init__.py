@@ -57,7 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
     except MemoryError:
         return refuse("the problem does not fit in memory; choose a smaller network")
     except Exception as error:
-        if isinstance(error.__cause__, KeyboardInterrupt):  # as Python wraps one while it makes a class
+        if _interrupted(error):
             complain("\nobliv: interrupted; no partial file was written")
             return 130
         if type(error).__name__ == "Abort":
@@ -69,6 +69,13 @@ def main(arguments: list[str] | None = None) -> int:
             print(error.format_message())
             return 0
         return refuse_usage(error, words)
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Return whether an interrupt led to an error: Python wraps one while it makes a class, and so do compilers."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _discard_output() -> None:
