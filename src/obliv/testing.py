@@ -24,6 +24,7 @@ from obliv._util.typing import Array
 from obliv.analysis.subject import loads_of, routing_of
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.checker.verify import verify
+from obliv.designs.minimal import hop_distances
 from obliv.errors import CheckError, InputError, SpecError
 from obliv.loads.base import PairLoads
 from obliv.patterns.make import traffic
@@ -206,28 +207,16 @@ def _connected(network: Topology) -> None:
     """Require a path from every terminal to every other one."""
     names = [network.name_of(node) for node in network.terminals.tolist()]
     for terminal, far in enumerate(_distances(network)):
-        missing = np.flatnonzero(far < 0)
+        missing = np.flatnonzero(np.isinf(far))
         if len(missing):
             there = names[int(missing[0])]
             raise CheckError(f"{network}: no path leads from terminal {names[terminal]} to terminal {there}")
 
 
 def _distances(network: Topology) -> Array:
-    """Return the number of hops between all ordered pairs of terminals; -1 where no path leads."""
-    out: list[list[int]] = [[] for _ in range(network.nodes)]
-    for tail, head in zip(network.tail.tolist(), network.head.tolist(), strict=True):
-        out[tail].append(head)
-    rows = []
-    for source in network.terminals.tolist():
-        far = {source: 0}
-        order = [source]
-        for node in order:
-            for head in out[node]:
-                if head not in far:
-                    far[head] = far[node] + 1
-                    order.append(head)
-        rows.append([far.get(node, -1) for node in network.terminals.tolist()])
-    return np.array(rows)
+    """Return the number of hops between all ordered pairs of terminals; infinite where no path leads."""
+    between: Array = hop_distances(network)[np.ix_(network.terminals, network.terminals)]
+    return between
 
 
 def _automorphism(network: Topology, node_map: Array, what: str) -> None:

@@ -19,17 +19,21 @@ from obliv._util.cost import free_memory
 from obliv._util.rationals import integer
 from obliv.errors import InputError
 
-__all__ = ["Processes", "Serial", "default_jobs", "executor_of", "processes", "width_of"]
+__all__ = ["Processes", "Serial", "cores", "default_jobs", "executor_of", "processes", "width_of"]
 
 T = TypeVar("T")
 
 _MEMORY = 2.0**30  # bytes of free memory for each process
 
 
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def default_jobs() -> int:
     """Return the number of processes that cores and free memory suffice for."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, int(free_memory() / _MEMORY)))
+    return max(1, min(cores(), int(free_memory() / _MEMORY)))
 
 
 def executor_of(jobs: int | None) -> Executor:

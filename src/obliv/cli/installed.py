@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import platform
+import re
 import sys
 from importlib.metadata import PackageNotFoundError, requires, version
+
+from obliv._util.executors import cores
 
 __all__ = ["installed"]
 
@@ -15,7 +17,7 @@ def installed() -> str:
     lines = [
         ("Python", f"{platform.python_version()} ({platform.python_implementation()})"),
         ("platform", platform.platform()),
-        ("cores", str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())),
+        ("cores", str(cores())),
         ("encoding", f"{sys.stdout.encoding}, file names {sys.getfilesystemencoding()}"),
     ]
     lines += [(name, _version_of(name) or "not installed") for name in _packages()]
@@ -25,18 +27,12 @@ def installed() -> str:
 
 def _packages() -> list[str]:
     """Return the names of the required packages, then of those of extras, each once."""
-    names: dict[str, None] = {}
     try:
         required = requires("obliv") or []
     except PackageNotFoundError:  # run from a folder that is not installed
         required = []
-    for requirement in required:
-        name = requirement.replace("[", " ").split(";")[0].strip()
-        for end in " <>=!~(":
-            name = name.split(end)[0]
-        if name != "obliv":
-            names[name] = None
-    return list(names)
+    names = dict.fromkeys(re.split(r"[^\w.-]", requirement, maxsplit=1)[0] for requirement in required)
+    return [name for name in names if name != "obliv"]
 
 
 def _version_of(name: str) -> str:
