@@ -8,7 +8,7 @@ from obliv.checker.claims import MalformedError
 from obliv.checker.failures.routes import Failed
 from obliv.topologies.base import Topology
 
-__all__ = ["every_set", "is_legal", "key_of", "named_right"]
+__all__ = ["Key", "every_set", "is_legal", "key_of", "named_right"]
 
 Key = tuple[frozenset[int], frozenset[int]]
 

@@ -31,6 +31,14 @@ def failures(
             "obliv fabric route, such as updown.",
         ),
     ] = "keep",
+    symmetry: Annotated[
+        str,
+        typer.Option(
+            "--symmetry",
+            help="Solve failures once that a verified symmetry makes alike (only with keep): auto (where that saves "
+            "time), search or off.",
+        ),
+    ] = "auto",
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw the ranking (.png, .svg, .pdf).")
     ] = None,
@@ -59,6 +67,7 @@ def failures(
                 repair=repair,
                 offset=files.offset,
                 certificate=answer.output is not None,
+                symmetry=symmetry,
                 progress=step,
             )
         for note in result.notes if answer.format == "csv" else ():  # the other formats contain them

@@ -16,8 +16,9 @@ from obliv.errors import InputError, Interrupted, TooLargeError
 from obliv.fabric.analyses.many import provenance_of
 from obliv.fabric.checks.credit_loops import credit_loops
 from obliv.fabric.kernels.failures import Intact, Outcomes, Space, failure_loads
+from obliv.fabric.outages.alike import copied, first_alike
 from obliv.fabric.outages.anew import after_failure, kept_tables, refilled_tables, served_pairs, worst_channel
-from obliv.fabric.outages.certificate import proof_of, why_none
+from obliv.fabric.outages.certificate import failed_of, proof_of, why_none
 from obliv.fabric.outages.intact import intact_tables, room, unit_of
 from obliv.fabric.outages.sets import Failure, every_failure, named_failure, without
 from obliv.fabric.reroute.engines import ENGINES
@@ -41,6 +42,7 @@ def failures(
     repair: str = "keep",
     offset: Offset = "0",
     certificate: bool = False,
+    symmetry: str = "auto",
     progress: Progress | None = None,
 ) -> Failures:
     """Return the exact worst case of forwarding tables after every single failure.
@@ -61,6 +63,9 @@ def failures(
     certificate : bool
         Whether to keep what proves the figures. Where there is no such proof, a note says why: with an engine, if a
         host's cable fails, if packets of some pairs do not arrive before, or hosts have several LIDs or speeds.
+    symmetry : {"auto", "search", "off"}
+        Whether failures that a verified symmetry of cabling and tables carries onto each other are solved once: where
+        that saves time, always, or never. No answer depends on it; see Notes.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -80,6 +85,10 @@ def failures(
     Ports from where the tables of the other switches lead there without anything that failed come into question: the
     one with the shortest way, of equals the one that the switch uses for the fewest LIDs of hosts, then the lowest.
 
+    Symmetries are sought with ``keep`` alone, since other repairs depend on the numbers of ports and LIDs; if hosts
+    have one LID each, and all pairs are connected before. They save time where there is a credit loop before, since the
+    dependencies of all routes are then searched after each failure; elsewhere solving takes less time than the search.
+
     Examples
     --------
     >>> import obliv
@@ -93,10 +102,16 @@ def failures(
     if repair not in ("keep", "refill", "auto", *ENGINES):
         names = ", ".join(ENGINES)
         raise InputError(f"--repair {printable(repair[:40])!r}: choose keep, refill, or an engine: auto, {names}")
+    if symmetry not in ("auto", "search", "off"):
+        raise InputError(f"symmetry {printable(symmetry[:40])!r}: choose auto, search or off")
     topology = routing.topology
     sets = [named_failure(topology, fail)] if fail else every_failure(topology, of)
     step("tables before a failure", 0.0)
-    rows, before, hottest = _solved(routing, offset, sets, repair, step)
+    first, loop = None, not credit_loops(routing.routes.traces).acyclic
+    if repair == "keep" and _at_once(routing, sets) and (symmetry == "search" or (symmetry == "auto" and loop)):
+        step("symmetries", 0.0)
+        first = first_alike(routing, [failed_of(routing, failure) for failure in sets])
+    rows, before, hottest = _solved(routing, offset, sets, repair, loop, first, step)
     order = sorted(range(len(rows)), key=lambda f: rows[f].rank, reverse=True)
     missing = unfinished(len(rows), len(sets))
     proof, notes = None, topology.notes + routing.notes + missing
@@ -118,6 +133,7 @@ def failures(
         repair=repair,
         before=before,
         failures=tuple(rows[f] for f in order),
+        orbits=None if first is None else len(np.unique(first)),
         notes=notes,
         certificate=proof,
         subject=routing,
@@ -128,11 +144,15 @@ def failures(
 
 
 def _solved(
-    routing: FabricRouting, offset: Offset, sets: list[Failure], repair: str, step: Progress
+    routing: FabricRouting,
+    offset: Offset,
+    sets: list[Failure],
+    repair: str,
+    loop: bool,
+    first: Array | None,
+    step: Progress,
 ) -> tuple[list[FailureRow], FailureState, list[int]]:
     """Return what each failure does, the state before, and the hottest channels before and after; -1 for not known."""
-    traces = routing.routes.traces
-    loop = not credit_loops(traces).acyclic
     together = _at_once(routing, sets) and repair in ("keep", "refill")
     if not together:
         load, channel = worst_channel(routing)
@@ -152,8 +172,9 @@ def _solved(
             if not rows:
                 raise
         return rows, before, [-1] * (len(rows) + 1)
-    certain = not loop and not (traces.code == Ending.LOOP).any()  # what a failure leaves of the routes has no loop
-    return _many(routing, sets, repair, certain, loop, step)
+    # what a failure leaves of the routes has no loop
+    certain = not loop and not (routing.routes.traces.code == Ending.LOOP).any()
+    return _many(routing, sets, repair, certain, loop, first, step)
 
 
 def _at_once(routing: FabricRouting, sets: list[Failure]) -> bool:
@@ -174,7 +195,13 @@ def _channels(routing: FabricRouting, failure: Failure) -> list[int]:
 
 
 def _many(
-    routing: FabricRouting, sets: list[Failure], repair: str, certain: bool, loop: bool, step: Progress
+    routing: FabricRouting,
+    sets: list[Failure],
+    repair: str,
+    certain: bool,
+    loop: bool,
+    alike: Array | None,
+    step: Progress,
 ) -> tuple[list[FailureRow], FailureState, list[int]]:
     """Return what each failure does by the changed channels alone, as :func:`_solved`."""
     topology, arrays = routing.topology, routing.routes.arrays
@@ -193,18 +220,27 @@ def _many(
         np.zeros(count, np.int64),
     )
     step = forecast(step, f"{plural(count, 'failure')} of {topology.spec}")
-    done = 0
     work = (500.0 if repair == "refill" else 100.0) * float((intact.start[gone + 1] - intact.start[gone]).sum())
-    while done < count:
-        step("failures", done / count)
-        block = np.arange(done, min(done + _BLOCK, count))
-        many = run(failure_loads, work, first, gone, block, repair == "refill", arrays, intact, space, outcomes)
-        done += many
-        if many < len(block):
-            space = room(space, 2 * len(space.added))
+
+    def solve(chosen: Array) -> None:
+        nonlocal space
+        done = 0
+        while done < len(chosen):
+            step("failures", done / len(chosen))
+            block = chosen[done : done + _BLOCK]
+            many = run(failure_loads, work, first, gone, block, repair == "refill", arrays, intact, space, outcomes)
+            done += many
+            if many < len(block):
+                space = room(space, 2 * len(space.added))
+
+    every = np.arange(count)
+    like = every if alike is None else alike
+    solve(every[like == every])
+    others = every[like != every].tolist()
+    solve(np.array([f for f in others if not copied(f, like[f], first, gone, intact, outcomes)], np.int64))
     unit = unit_of(routing)
     served = served_pairs(routing)
-    rows = []
+    rows: list[FailureRow] = []
     for f, failure in enumerate(sets):
         lost = int(outcomes.lost[f]) + _local_pairs(routing, failure)
         load, channel = Fraction(int(outcomes.load[f]), unit), int(outcomes.channel[f])
@@ -212,7 +248,9 @@ def _many(
         if load < 1 and lost < served:
             load, name = Fraction(1), _OWN
         checked: bool | None = False
-        if not certain or outcomes.looping[f]:
+        if like[f] < f:
+            checked = rows[like[f]].deadlock
+        elif not certain or outcomes.looping[f]:
             checked = _loop(routing, failure, repair, groups[f], intact, space)
         rows.append(FailureRow(failure.name, lost, load, name, checked))
     hottest = [int(intact.order[0]) if len(intact.order) else -1, *outcomes.channel.tolist()]

@@ -85,6 +85,9 @@ class Failures(Result):
         What happens to the routes: ``keep``, ``refill``, or how they are computed anew.
     before : FailureState
     failures : tuple of FailureRow
+    orbits : int, optional
+        How many kinds of failures there are, if those that verified symmetries of cabling and tables carry onto each
+        other are one kind; None where no symmetries were sought.
     notes : tuple of str
         What else to know.
     certificate : dict, optional
@@ -112,6 +115,7 @@ class Failures(Result):
     repair: str = "keep"
     before: FailureState = entry(default_factory=FailureState)
     failures: tuple[FailureRow, ...] = entry((), key="rows", rank=2)
+    orbits: int | None = entry(None, omit=lambda after: after.orbits is None, rank=3)
     notes: tuple[str, ...] = entry((), rank=3)
     certificate: dict[str, Any] | None = entry(
         None, codec=CERTIFICATE, omit=lambda after: after.certificate is None, rank=4
@@ -150,6 +154,8 @@ class Failures(Result):
             ("largest load", shown(self.worst_load)),
             ("most lost", plural(self.most_lost, "pair")),
         ]
+        if self.orbits is not None:
+            lines.append(("kinds", f"{self.orbits:,}, by verified symmetries of cabling and tables"))
         if loops and not self.before.deadlock:
             lines.append(("credit loops", f"after {plural(loops, 'failure')}"))
         for number, row in enumerate(self.failures[:_LISTED], 1):
