@@ -7,8 +7,9 @@ On each page, from top to bottom, in an empty folder of its own:
   to the next one is its output and messages;
 * a ``pycon`` block is a session, in which names live on from block to block.
 
-``...`` in an output stands for anything, wall seconds and digests are not compared, and blocks with the word ``slow``
-are left to the night.  Other blocks are not run.  ``python tests/test_docs.py [PAGE ...]`` pastes what has changed.
+``...`` in an output stands for anything, wall seconds and digests are not compared.  Other blocks are not run.  By day
+the README and the tutorials run but for blocks with the word ``slow``, and the first block of all other pages; by night
+everything.  ``python tests/test_docs.py [PAGE ...]`` pastes what has changed.
 """
 
 from __future__ import annotations
@@ -45,6 +46,10 @@ PAGES = sorted(
     for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
     if not set(page.relative_to(ROOT).parts) & set(_MADE)
 )
+WHOLE = ("README.md", "docs/tutorials/")  # what newcomers try, run by day but for slow blocks
+RUNNING = [
+    page for page in PAGES if re.search(r"^```(console|pycon)\b", (ROOT / page).read_text(encoding="utf-8"), re.M)
+]
 REGISTRIES = (TOPOLOGIES, ROUTINGS, PATTERNS)
 
 _FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -62,6 +67,7 @@ class Run:
 
     text: str
     slow: bool = False
+    first: bool = False  # only the first block that runs
     names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__main__"})
     status: int = 0
     ran: int = 0
@@ -74,7 +80,7 @@ class Run:
     def _block(self, found: re.Match[str]) -> str:
         language, more, body = found.groups()
         title = re.search(r'title="([^"]+)"', more)
-        if "slow" in more.split() and not self.slow:
+        if ("slow" in more.split() and not self.slow) or (self.first and self.ran):
             return found[0]
         if title:
             Path(title[1]).write_text(body, encoding="utf-8")
@@ -195,24 +201,27 @@ def _clean(folder: str | Path) -> Iterator[None]:
         os.chdir(before)
 
 
-def _check(page: str, folder: Path, slow: bool) -> None:
+def _check(page: str, folder: Path, **how: bool) -> None:
     with _clean(folder):
-        run = Run((ROOT / page).read_text(encoding="utf-8"), slow)
+        run = Run((ROOT / page).read_text(encoding="utf-8"), **how)
         run.page()
     advice = f"If the new output is right, paste it with:  uv run python tests/test_docs.py {page}\n\n"
     assert not run.faults, f"{page} shows other output. {advice}" + "\n".join(run.faults)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith(WHOLE)])
 def test_what_the_page_shows(page: str, tmp_path: Path) -> None:
-    _check(page, tmp_path, slow=False)
+    _check(page, tmp_path)
+
+
+@pytest.mark.parametrize("page", [page for page in RUNNING if not page.startswith(WHOLE)])
+def test_what_the_page_shows_first(page: str, tmp_path: Path) -> None:
+    _check(page, tmp_path, first=True)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if re.search(r"^```\w+.* slow", (ROOT / page).read_text(), re.M)]
-)
-def test_what_takes_longer(page: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", RUNNING)
+def test_all_that_the_page_shows(page: str, tmp_path: Path) -> None:
     _check(page, tmp_path, slow=True)
 
 
