@@ -21,6 +21,7 @@ from obliv.checker.failures.claim import FailuresClaim, read_failures
 from obliv.checker.failures.hops import next_hops_of
 from obliv.checker.failures.routes import After, Routes, routes_of
 from obliv.checker.failures.sets import every_set, is_legal, key_of, named_right
+from obliv.checker.failures.witness import Witness, witness_of
 from obliv.checker.report import Report, short
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.checker.worst_case import check_sources
@@ -110,6 +111,8 @@ def _check_rows(
     figures = claim.figures
     routes = routes_of(next_hops_of(routing))
     bounds = Bounds(routes, {c: terminals for (row, c), terminals in claim.prices.items() if row < 0})
+    images = zip(claim.channel.tolist(), claim.permutation, strict=True)
+    witnesses = [witness_of(routes, c, image) for c, image in images]
     none = After(np.zeros(0, np.int64), np.zeros((0, 0), np.int64), np.zeros(0, np.bool_), bounds.nothing)
     loop, served = routes.has_credit_loop(), int(routes.weight.sum())
     before = figures.before
@@ -122,13 +125,13 @@ def _check_rows(
         except OutOfTimeError:
             report.note("failures", None, f"time limit reached after {number} of {len(figures.failures)}: --budget")
             return
-        after = none if number < 0 else routes.after(claim.failed[number], figures.repair == "refill")
+        after = none if number < 0 else routes.after(claim.failed[number], figures.repair == "refill", loop)
         lost = routes.lost(after)
         if lost != row.pairs_lost:
             wrong["lost pairs"] = wrong["lost pairs"] or f"{row.failed}: {lost}, claimed {row.pairs_lost}"
         if row.deadlock is not _loop_after(routes, after, loop, figures.repair == "refill"):
             wrong["credit loops"] = wrong["credit loops"] or f"{row.failed}: claimed {row.deadlock}"
-        reached = _reached(claim, bounds, after, number, row)
+        reached = _reached(topology, witnesses, int(claim.witness[number + 1]), after, row)
         wrong["witness"] = wrong["witness"] or (f"{row.failed}: {reached}" if reached else "")
         over, solved = bounds.over(after, row.channel_load, claim.prices, number)
         settled += not solved
@@ -155,16 +158,15 @@ def _loop_after(routes: Routes, after: After, loop: bool, refill: bool) -> bool:
     return loop if not len(after.moved) else routes.has_credit_loop(after)
 
 
-def _reached(claim: FailuresClaim, bounds: Bounds, after: After, number: int, row: FailureRow) -> str:
+def _reached(topology: Topology, witnesses: list[Witness], which: int, after: After, row: FailureRow) -> str:
     """Return what is wrong with the witness of a row's load; "" for nothing."""
-    which = int(claim.witness[number + 1])
     if which < 0:
         return "" if row.channel_load == 0 and not row.channel else "there is no witness"
-    topology, c = bounds.routes.hops.topology, int(claim.channel[which])
-    image = claim.permutation[which]
-    if len(np.unique(image)) < len(image):
+    witness = witnesses[which]
+    if not witness.whole:
         return "the witness is not a permutation"
-    load = bounds.packets(after, c, image) / topology.bandwidth_of(c)
+    c = witness.channel
+    load = witness.packets(after) / topology.bandwidth_of(c)
     if load != row.channel_load:
         return f"the witness loads channel {c} by {short(load)}, claimed {short(row.channel_load)}"
     tail, head = (int(end[c]) for end in (topology.tail, topology.head))
@@ -193,19 +195,7 @@ class Bounds:
         self._most = np.array([self.least(c, routes.crossing(c)) for c in range(topology.channels)], np.int64)
         self._speed = [topology.bandwidth_of(c) for c in range(topology.channels)]
         self._caps: dict[Fraction, Array] = {}
-
-    def packets(self, after: After, channel: int, image: Array) -> int:
-        """Return how many packets of a permutation cross a channel after a failure."""
-        routes = self.routes
-        topology, ends = routes.hops.topology, routes.terminals
-        senders = np.flatnonzero(image != np.arange(ends))
-        pairs = routes.hops.row[senders] * ends + image[senders]
-        source = int(topology.number_of[topology.tail[channel]])
-        crossing = routes.crossing_after(channel, after)
-        if source >= 0:  # its own cable: whatever arrives
-            pairs, lost = pairs[senders == source], after.moved[~after.arrives]
-            return int(not after.gone[channel] and not np.isin(pairs, lost).any()) * len(pairs)
-        return int(np.isin(pairs, crossing).sum())
+        self._above: dict[Fraction, Array] = {}
 
     def over(self, after: After, load: Fraction, prices: dict[tuple[int, int], Array], row: int) -> tuple[int, int]:
         """Return a channel that may carry more than a load after a failure, -1 for none; and how many were solved.
@@ -232,9 +222,15 @@ class Bounds:
 
     def unsettled(self, after: After, load: Fraction) -> list[int]:
         """Return the channels that prices before a failure, with what came to channels, do not keep within a load."""
-        most = self._most + self._extra(after) if len(after.moved) else self._most
-        found: list[int] = np.flatnonzero((most > self._cap(load)) & ~after.gone).tolist()
-        return found
+        cap = self._cap(load)
+        if load not in self._above:
+            self._above[load] = np.flatnonzero(self._most > cap)
+        found = self._above[load]
+        if after.arrives.any():
+            channels, extra = self._extra(after)
+            found = np.union1d(found, channels[self._most[channels] + extra > cap[channels]])
+        left: list[int] = found[~after.gone[found]].tolist()
+        return left
 
     def _cap(self, load: Fraction) -> Array:
         """Return the packets by which each channel has a load."""
@@ -243,20 +239,20 @@ class Bounds:
             self._caps[load] = np.array([caps[speed] for speed in self._speed], np.int64)
         return self._caps[load]
 
-    def _extra(self, after: After) -> Array:
-        """Return how many packets more the pairs that came to each channel can send over it."""
+    def _extra(self, after: After) -> tuple[Array, Array]:
+        """Return channels to which pairs came, and how many packets more these can send over each."""
         routes = self.routes
         which, hop = np.nonzero((after.routes >= 0) & after.arrives[:, None])
         channel, pair = after.routes[which, hop], after.moved[which]
         old = (routes.routes[pair] == channel[:, None]).any(axis=1)
         channel, pair = channel[~old], pair[~old]
+        channels, number = np.unique(channel, return_inverse=True)
         r, d = np.divmod(pair, routes.terminals)
-        rows = np.unique(channel * len(routes.size) + r)
-        columns = np.unique(channel * routes.terminals + d)
-        by_row, by_column = np.zeros(len(self._most), np.int64), np.zeros(len(self._most), np.int64)
-        np.add.at(by_row, rows // len(routes.size), routes.size[rows % len(routes.size)])
-        np.add.at(by_column, columns // routes.terminals, 1)
-        return np.minimum(by_row, by_column)
+        rows = np.unique(number * len(routes.size) + r)
+        columns = np.unique(number * routes.terminals + d)
+        by_row = np.bincount(rows // len(routes.size), routes.size[rows % len(routes.size)], len(channels))
+        by_column = np.bincount(columns // routes.terminals, minlength=len(channels))
+        return channels, np.minimum(by_row.astype(np.int64), by_column)
 
     def least(self, channel: int, crossing: Array) -> int:
         """Return the smallest bound of a channel that a simple cover, or its prices before a failure, give."""

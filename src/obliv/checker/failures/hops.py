@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from obliv._util.arrays import positions
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.checker.claims import MalformedError
@@ -18,13 +19,17 @@ __all__ = ["NextHops", "next_hops_of"]
 
 @dataclass(frozen=True, eq=False)
 class NextHops:
-    """The channel by which every node forwards packets for every terminal; terminals have one cable each.
+    """The channel by which every switch forwards packets for every terminal; terminals have one cable each.
 
     Parameters
     ----------
     topology : Topology
-    channel : int32 array, shape (nodes, terminals)
-        -1 where a node has no channel for a terminal.
+    switches : int array, shape (switches,)
+        The nodes that are not terminals.
+    place : int array, shape (nodes,)
+        The number of every switch; -1 for terminals.
+    channel : int32 array, shape (switches, terminals)
+        -1 where a switch has no channel for a terminal.
     own : int array, shape (terminals,)
         The channel that leaves each terminal.
     leaf : int array, shape (leaves,)
@@ -34,6 +39,8 @@ class NextHops:
     """
 
     topology: Topology
+    switches: Array
+    place: Array
     channel: Array
     own: Array
     leaf: Array
@@ -42,7 +49,7 @@ class NextHops:
     def routes(
         self, node: Array, terminal: Array, gone: Array, other: dict[int, Array] | None = None
     ) -> tuple[Array, Array]:
-        """Return the channels of routes from nodes to terminals, -1 behind their ends, and which of them arrive.
+        """Return the channels of routes from switches to terminals, -1 behind their ends, and which of them arrive.
 
         Parameters
         ----------
@@ -57,7 +64,7 @@ class NextHops:
         alive, arrived = np.ones(len(node), np.bool_), np.zeros(len(node), np.bool_)
         steps = []
         for _ in range(topology.nodes):
-            taken = self.channel[node, terminal].astype(np.int64)
+            taken = self.channel[self.place[node], terminal].astype(np.int64)
             for changed, row in (other or {}).items():
                 here = node == changed
                 taken[here] = row[terminal[here]]
@@ -90,20 +97,21 @@ def next_hops_of(routing: Routing) -> NextHops:
     own = topology.first_channel[terminals]
     if (out != 1).any() or (back != 1).any() or (topology.number_of[topology.head[own]] >= 0).any():
         raise MalformedError(f"{topology.spec}: terminals must have one cable each, to a switch")
-    require_memory(12.0 * topology.nodes * len(terminals), f"the next hops of {topology.spec}")
+    switches = np.flatnonzero(topology.number_of < 0)
+    require_memory(12.0 * len(switches) * len(terminals), f"the next hops of {topology.spec}")
     leaf, row = np.unique(topology.head[own], return_inverse=True)
-    return NextHops(topology, _table(topology, ask), own, leaf.astype(np.int64), row.ravel())
+    place = positions(switches, topology.nodes)
+    return NextHops(topology, switches, place, _table(topology, switches, ask), own, leaf.astype(np.int64), row.ravel())
 
 
-def _table(topology: Topology, ask: Callable[[Array, Array], Array]) -> Array:
-    """Return the channel by which every node forwards packets for every terminal, each checked."""
+def _table(topology: Topology, switches: Array, ask: Callable[[Array, Array], Array]) -> Array:
+    """Return the channel by which every switch forwards packets for every terminal, each checked."""
     terminals = topology.terminals.astype(np.int64)
-    table = np.full((topology.nodes, len(terminals)), -1, np.int32)
-    for node in range(topology.nodes):
-        others = np.flatnonzero(terminals != node)
-        taken = np.asarray(ask(np.full(len(others), node), terminals[others]))
+    table = np.full((len(switches), len(terminals)), -1, np.int32)
+    for number, node in enumerate(switches.tolist()):
+        taken = np.asarray(ask(np.full(len(terminals), node), terminals))
         first, last = topology.first_channel[node : node + 2].tolist()
         if not (((taken >= first) & (taken < last)) | (taken == -1)).all():
             raise MalformedError(f"a next hop of {topology.name_of(node)} is not a channel that leaves it")
-        table[node, others] = taken
+        table[number] = taken
     return table

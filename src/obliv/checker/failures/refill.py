@@ -29,17 +29,21 @@ def refilled(hops: NextHops, gone: Array, lost: Array) -> dict[int, Array]:
     rows: dict[int, Array] = {}
     for channel in lost.tolist():
         node = int(topology.tail[channel])
-        row = rows.setdefault(node, hops.channel[node].astype(np.int64))
-        wanted = np.flatnonzero(hops.channel[node] == channel)
+        before = hops.channel[hops.place[node]]
+        row = rows.setdefault(node, before.astype(np.int64))
+        wanted = np.flatnonzero(before == channel)
         wanted = wanted[hops.routes(np.full(len(wanted), node), wanted, nothing)[1]]
         first, last = topology.first_channel[node : node + 2].tolist()
         ways = _lengths(hops, np.arange(first, last), wanted, gone)
         in_use = row[row >= 0]
-        uses = np.bincount(in_use[~gone[in_use]] - first, minlength=last - first)
-        for at, terminal in enumerate(wanted.tolist()):
-            leads = np.flatnonzero(ways[:, at])
-            if len(leads):
-                best = min(leads.tolist(), key=lambda c: (ways[c, at], uses[c], c))
+        uses = np.bincount(in_use[~gone[in_use]] - first, minlength=last - first).tolist()
+        shortest = np.where(ways > 0, ways, topology.nodes + 1).min(axis=0)
+        at, leads = np.nonzero(((ways > 0) & (ways == shortest)).T)
+        ends = np.searchsorted(at, np.arange(len(wanted) + 1)).tolist()
+        channels = leads.tolist()
+        for terminal, begin, end in zip(wanted.tolist(), ends, ends[1:], strict=False):
+            if begin < end:
+                best = min(channels[begin:end], key=lambda c: (uses[c], c))
                 row[terminal] = first + best
                 uses[best] += 1
     return rows

@@ -18,7 +18,9 @@ from obliv.checker.claims import MalformedError
 from obliv.checker.failures.hops import NextHops
 from obliv.checker.failures.refill import refilled
 
-__all__ = ["After", "Failed", "Routes", "routes_of"]
+__all__ = ["After", "Failed", "Routes", "among", "routes_of"]
+
+_STEPS = 100  # by which numbers of channels are raised before all routes are searched for a cycle
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +33,11 @@ class Failed:
     def gone(self, hops: NextHops) -> Array:
         """Return which channels cannot be taken."""
         topology = hops.topology
-        gone: Array = np.isin(topology.tail, self.nodes) | np.isin(topology.head, self.nodes)
+        gone: Array = np.zeros(topology.channels, np.bool_)
+        if len(self.nodes):
+            gone[np.isin(topology.tail, self.nodes) | np.isin(topology.head, self.nodes)] = True
         gone[self.channels] = True
-        return gone
+        return np.asarray(gone)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +58,10 @@ class After:
     routes: Array
     arrives: Array
     gone: Array
+
+    def come(self, channel: int) -> Array:
+        """Return those of the pairs that arrive over a channel now."""
+        return np.asarray(self.moved[self.arrives & (self.routes == channel).any(axis=1)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,14 +97,26 @@ class Routes:
         """Return the pairs that cross a channel."""
         return self.pair[self.start[channel] : self.start[channel + 1]]
 
-    def after(self, failed: Failed, refill: bool) -> After:
-        """Return what a failure changes."""
+    def after(self, failed: Failed, refill: bool, follow: bool = True) -> After:
+        """Return what a failure changes.
+
+        Parameters
+        ----------
+        failed : Failed
+        refill : bool
+            Whether switches that lost a channel choose another one.
+        follow : bool
+            Whether to follow routes also where tables stay: none of those cut arrives, since it crosses what failed.
+        """
         hops, gone = self.hops, failed.gone(self.hops)
-        cut = [self.crossing(c) for c in np.flatnonzero(gone).tolist()]
-        dead = np.flatnonzero(np.isin(hops.leaf, failed.nodes))
+        cables = np.flatnonzero(gone) if len(failed.nodes) else failed.channels
+        cut = [self.crossing(c) for c in cables.tolist()]
+        dead = np.flatnonzero(np.isin(hops.leaf, failed.nodes)) if len(failed.nodes) else failed.nodes
         cut += [np.arange(r * self.terminals, (r + 1) * self.terminals) for r in dead.tolist()]
-        moved = np.unique(np.concatenate([*cut, np.zeros(0, np.int64)]))
+        moved = _distinct(np.concatenate([*cut, np.zeros(0, np.int64)]))
         moved = moved[self.weight[moved] > 0]
+        if not refill and not follow:
+            return After(moved, np.zeros((len(moved), 0), np.int64), np.zeros(len(moved), np.bool_), gone)
         r, d = np.divmod(moved, self.terminals)
         other = refilled(hops, gone, failed.channels) if refill else None
         routes, arrives = hops.routes(hops.leaf[r], d, gone, other)
@@ -107,9 +127,7 @@ class Routes:
         if after.gone[channel]:
             return np.zeros(0, np.int64)
         still = self.crossing(channel)
-        still = still[~_among(still, after.moved)]
-        come = after.moved[after.arrives & (after.routes == channel).any(axis=1)]
-        return np.union1d(still, come)
+        return np.union1d(still[~among(still, after.moved)], after.come(channel))
 
     def lost(self, after: After) -> int:
         """Return the number of ordered pairs of terminals that a failure cuts off."""
@@ -123,41 +141,73 @@ class Routes:
         """
         r, d = np.divmod(pairs, self.terminals)
         if paid is None:
-            return int(min(self.size[np.unique(r)].sum(), len(np.unique(d))))
+            return min(int(self.size[_distinct(r)].sum()), self._count(d))
         inside = paid[d]
-        return int(self.size[np.unique(r[~inside])].sum()) + len(np.unique(d[inside]))
+        return int(self.size[_distinct(r[~inside])].sum()) + self._count(d[inside])
+
+    def _count(self, terminals: Array) -> int:
+        """Return the number of distinct terminals."""
+        seen = np.zeros(self.terminals, np.bool_)
+        seen[terminals] = True
+        return int(np.count_nonzero(seen))
 
     def has_credit_loop(self, after: After | None = None) -> bool:
         """Return whether channels between switches, each used right after the one before, form a cycle."""
         from scipy.sparse.csgraph import connected_components
 
-        topology, routes = self.hops.topology, self.routes[self.weight > 0]
+        graph = self._before
         if after is not None:
-            if self.layer is not None and self._rise(after.routes, self.layer):
+            if self.layer is not None and self._stays_acyclic(after.routes):
                 return False
             routes = np.full((len(self.weight), max(self.routes.shape[1], after.routes.shape[1])), -1, np.int64)
             routes[:, : self.routes.shape[1]] = self.routes
             routes[after.moved] = -1
             routes[after.moved, : after.routes.shape[1]] = after.routes
-            routes = routes[self.weight > 0]
-        count, _ = connected_components(self._graph(routes), directed=True, connection="strong")
-        return bool(count < topology.channels)
+            graph = self._graph(routes[self.weight > 0])
+        count, _ = connected_components(graph, directed=True, connection="strong")
+        return bool(count < self.hops.topology.channels)
 
     @cached_property
     def layer(self) -> Array | None:
         """A number of every channel that rises along all routes before a failure; None where there is no such one."""
         if self.has_credit_loop():
             return None
-        graph = self._graph(self.routes[self.weight > 0]).tocoo()
+        graph = self._before.tocoo()
         layer = np.zeros(self.hops.topology.channels, np.int64)
         while not (layer[graph.row] < layer[graph.col]).all():
             np.maximum.at(layer, graph.col, layer[graph.row] + 1)
         return layer
 
-    def _rise(self, routes: Array, layer: Array) -> bool:
-        """Return whether numbers rise along routes between switches."""
+    @cached_property
+    def _before(self) -> Any:
+        """The graph of what channels are used right after each other, before a failure."""
+        return self._graph(self.routes[self.weight > 0])
+
+    def _stays_acyclic(self, routes: Array) -> bool:
+        """Return whether numbers that rise along all routes before a failure and new ones too were found.
+
+        Those of channels behind a new route are raised until all fit; where that takes many steps there may be a cycle.
+        """
+        if self.layer is None:
+            return False
+        first, follower = self._before.indptr, self._before.indices
         before, behind = self._dependencies(routes)
-        return bool((layer[before] < layer[behind]).all())
+        new = before * len(self.layer) + behind
+        before, behind = np.divmod(_distinct(new), len(self.layer))
+        layer = self.layer.copy()
+        head, least = behind, layer[before] + 1
+        for _ in range(_STEPS):
+            low = layer[head] < least
+            if not low.any():
+                return True
+            np.maximum.at(layer, head[low], least[low])
+            raised = _distinct(head[low])
+            count = first[raised + 1] - first[raised]
+            inside = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+            new = among(before, raised)
+            head = np.concatenate([follower[np.repeat(first[raised], count) + inside], behind[new]])
+            least = np.concatenate([np.repeat(layer[raised], count), layer[before[new]]]) + 1
+        return False
 
     def _dependencies(self, routes: Array) -> tuple[Array, Array]:
         """Return channels between switches that routes use, and the ones right behind them."""
@@ -197,7 +247,13 @@ def routes_of(hops: NextHops) -> Routes:
     return Routes(hops, size, weight, routes, start, pair[order])
 
 
-def _among(values: Array, known: Array) -> Array:
+def _distinct(values: Array) -> Array:
+    """Return sorted values, each once."""
+    values = np.sort(values)
+    return np.asarray(values[np.append(True, values[1:] != values[:-1])[: len(values)]])
+
+
+def among(values: Array, known: Array) -> Array:
     """Return which values are among sorted known ones."""
     if not len(known):
         return np.zeros(len(values), np.bool_)

@@ -44,7 +44,7 @@ def key_of(failed: Failed) -> Key:
 def is_legal(topology: Topology, failed: Failed) -> bool:
     """Return whether a failure is made of cables between switches, once each, one direction first, and of switches."""
     channels = failed.channels.tolist()
-    if len(channels) % 2 or len(set(channels)) < len(channels) or len(np.unique(failed.nodes)) < len(failed.nodes):
+    if len(channels) % 2 or len(set(channels)) < len(channels) or len(set(failed.nodes.tolist())) < len(failed.nodes):
         return False
     ends = np.concatenate([topology.tail[failed.channels], topology.head[failed.channels], failed.nodes])
     between = not (topology.number_of[ends] >= 0).any()

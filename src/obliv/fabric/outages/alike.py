@@ -34,10 +34,10 @@ class _Search:
     onward: Array
 
     @property
-    def arguments(self) -> tuple[Array, Array, Array, Array, Array]:
+    def arguments(self) -> tuple[Array, Array, Array, Array, Array, Array]:
         """The arrays of both functions of the search."""
-        topology = self.hops.topology
-        return self.start, self.onward, topology.terminals.astype(np.int64), topology.tail, topology.head
+        topology, switches = self.hops.topology, self.hops.switches
+        return self.start, self.onward, switches, topology.terminals.astype(np.int64), topology.tail, topology.head
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,8 +145,8 @@ def keeps(hops: NextHops, opposite: Array, node_map: Array) -> Array | None:
     ends = terminal_map(hops.topology, node_map)
     if ends is None:
         return None
-    image = np.append(moved, -1)[hops.channel]
-    return moved if np.array_equal(hops.channel[node_map][:, ends], image) else None
+    image, switches = np.append(moved, -1)[hops.channel], hops.place[node_map[hops.switches]]
+    return moved if np.array_equal(hops.channel[switches][:, ends], image) else None
 
 
 def _search_of(routing: FabricRouting) -> _Search:

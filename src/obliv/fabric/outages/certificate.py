@@ -14,6 +14,7 @@ from obliv._util.typing import Array
 from obliv.checker.failures.check import Bounds
 from obliv.checker.failures.hops import next_hops_of
 from obliv.checker.failures.routes import After, Failed, Routes, routes_of
+from obliv.checker.failures.witness import Witness, witness_of
 from obliv.fabric.outages.sets import Failure
 from obliv.fabric.routes.routing import FabricHops, FabricRouting
 from obliv.results.fabric.failures import FailureRow, FailureState
@@ -86,7 +87,7 @@ def proof_of(
     which = []
     for number, load in enumerate(loads, -1):
         progress("certificate", (number + 1) / len(loads))
-        after = none if number < 0 else routes.after(failed[number], repair == "refill")
+        after = none if number < 0 else routes.after(failed[number], repair == "refill", False)
         which.append(witnesses.number(after, hottest[number + 1], load) if load else -1)
         for c in bounds.unsettled(after, load):
             crossing = routes.crossing_after(c, after)
@@ -101,8 +102,8 @@ def proof_of(
         },
         "witness": pack(which),
         "witnesses": {
-            "channel": pack([c for c, _ in witnesses.found]),
-            "permutation": pack(_joined(image for _, image in witnesses.found)),
+            "channel": pack([witness.channel for witness in witnesses.found]),
+            "permutation": pack(_joined(witness.image for witness in witnesses.found)),
         },
         "prices": _lists(prices),
         "corrections": {"row": pack([row for row, _ in corrections]), **_lists(corrections)},
@@ -115,14 +116,14 @@ class _Witnesses:
 
     def __init__(self, bounds: Bounds) -> None:
         self.bounds = bounds
-        self.found: list[tuple[int, Array]] = []
+        self.found: list[Witness] = []
         self._by_channel: dict[int, list[int]] = {}
 
     def number(self, after: After, channel: int, load: Any) -> int:
         """Return the number of a permutation that puts a load on a channel after a failure."""
         routes = self.bounds.routes
         for known in self._by_channel.get(channel, []):
-            if self._load(after, *self.found[known]) == load:
+            if self._load(after, self.found[known]) == load:
                 return known
         pairs = matching_of(routes, routes.crossing_after(channel, after))[0] if channel >= 0 else []
         if len(pairs) < load * routes.hops.topology.bandwidth_of(channel):
@@ -133,7 +134,7 @@ class _Witnesses:
         """Return the number of a permutation that fills a host's own cable after a failure."""
         routes = self.bounds.routes
         for known in self._by_channel.get(-1, []):
-            if self._load(after, *self.found[known]) == load:
+            if self._load(after, self.found[known]) == load:
                 return known
         served = np.setdiff1d(np.flatnonzero(routes.weight), after.moved[~after.arrives])
         r, destination = divmod(int(served[0]), routes.terminals)
@@ -143,12 +144,13 @@ class _Witnesses:
         return self._add(int(routes.hops.own[sender]), [(sender, destination)])
 
     def _add(self, channel: int, pairs: list[tuple[int, int]]) -> int:
-        self.found.append((channel, whole(pairs, self.bounds.routes.terminals)))
+        routes = self.bounds.routes
+        self.found.append(witness_of(routes, channel, whole(pairs, routes.terminals)))
         self._by_channel.setdefault(channel, []).append(len(self.found) - 1)
         return len(self.found) - 1
 
-    def _load(self, after: After, channel: int, image: Array) -> Any:
-        return self.bounds.packets(after, channel, image) / self.bounds.routes.hops.topology.bandwidth_of(channel)
+    def _load(self, after: After, witness: Witness) -> Any:
+        return witness.packets(after) / self.bounds.routes.hops.topology.bandwidth_of(witness.channel)
 
 
 def whole(pairs: Iterable[tuple[int, int]], ends: int) -> Array:
