@@ -1,12 +1,13 @@
 #!/bin/sh
 # Check tonight's fabric against fabric.toml; mail what is wrong. For cron:  17 3 * * * /opt/fabric/nightly.sh
+# With LOG=/var/log/opensm.log it also fails if OpenSM fell back to another engine: the tables alone cannot tell.
 # Every night has a folder of its own, so that a bad one can be compared with the one before.
 set -u
 cd "$(dirname "$0")" || exit 2
 night=nights/$(date +%Y-%m-%d)
 mkdir -p "$night" || exit 2
 ${SCAN:-ibnetdiscover} > "$night/topology.txt" && ${DUMP:-dump_lfts} > "$night/tables.txt" || exit 2
-obliv fabric check "$night/topology.txt" --lft "$night/tables.txt" --limits fabric.toml \
+obliv fabric check "$night/topology.txt" --lft "$night/tables.txt" --limits fabric.toml ${LOG:+--log "$LOG"} \
   --junit "$night/report.xml" --sarif "$night/report.sarif" > "$night/report.txt" 2>&1
 status=$?
 if [ "$status" -ne 0 ]; then
