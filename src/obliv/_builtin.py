@@ -14,6 +14,7 @@ _TOPOLOGIES = {
     "obliv.fabric.specs": "fabric",
     "obliv.io.leveled": "leveled-file",
     "obliv.io.named_graphs": "graph",
+    "obliv.io.topohub": "topohub",
     "obliv.io.topology_file": "file",
     "obliv.topologies.grids": "mesh torus line ring hypercube hyperx flattened-butterfly complete clique",
     "obliv.topologies.circulant": "circulant",

@@ -103,7 +103,7 @@ def test_a_saved_design(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     assert obliv.worst_case(obliv.routing("table:routes.txt", torus)).channel_load == 1
     assert main(["export", "torus:4x4", "design:best.json", "--to", "csv", "-o", "best.json"]) == 2
     assert main(["export", "torus:4x4", "dor", "--to", "table", "-o", "x.txt", "--rate", "0.2"]) == 2
-    assert "belong to --to booksim" in capsys.readouterr().err
+    assert "--rate belongs to --to booksim" in capsys.readouterr().err
 
 
 def test_translated_paths_are_those_of_the_channel_map() -> None:

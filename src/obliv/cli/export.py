@@ -1,65 +1,173 @@
-"""``obliv export``: a network, a routing and traffic for a simulator, or the paths of a routing."""
+"""``obliv export``: a network, a routing and traffic for a simulator, the paths of a routing, or a network."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from obliv.cli.output import progress, say
-from obliv.cli.specs import Specs
+from obliv.cli.options import TopologySpec
+from obliv.cli.output import progress, require_outputs, say
+from obliv.cli.specs import Specs, read_traffic
 from obliv.errors import InputError
+
+if TYPE_CHECKING:
+    from obliv.topologies.base import Topology
 
 __all__ = ["export"]
 
+_NETWORKS = ("dot", "graphml", "gml", "edgelist", "anynet")
+_SIMULATORS = ("booksim", "booksim-paths", "sst", "caminos", "ns3")
+#: How to run what is written for a simulator.
+_RUN = {
+    "booksim": "run it in that folder with  booksim {name}",
+    "booksim-paths": "run it in that folder with  booksim {name}",
+    "sst": "run it with  sst {name}",
+    "caminos": "run it in that folder with  caminos {name}",
+    "ns3": 'run it with  ./ns3 run "obliv-ns3 --network={name}"  in ns-3, with obliv-ns3.cc in its folder scratch',
+}
+
 
 def export(
-    specs: Specs,
+    topology: TopologySpec,
+    routing: Annotated[
+        str | None,
+        typer.Argument(metavar="[ROUTING]", help="Needed but for files of networks.", show_default=False),
+    ] = None,
     *,
     to: Annotated[
-        Literal["booksim", "booksim-paths", "table", "csv"],
+        Literal[
+            "booksim",
+            "booksim-paths",
+            "sst",
+            "caminos",
+            "ns3",
+            "table",
+            "csv",
+            "dot",
+            "graphml",
+            "gml",
+            "edgelist",
+            "anynet",
+        ],
         typer.Option(
             "--to",
-            help="booksim (BookSim2), booksim-paths (BookSim2 with a routing function that follows listed paths), "
-            "table (paths for table:FILE) or csv (paths).",
+            help="Simulators: booksim (BookSim2), booksim-paths (BookSim2 with a routing function that follows listed "
+            "paths), sst (SST Merlin), caminos, ns3. Paths: table (for table:FILE), csv. Networks: dot (Graphviz), "
+            "graphml, gml, edgelist, anynet.",
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Configuration or table to write.")],
     traffic: Annotated[
-        str | None, typer.Option("--traffic", help="With booksim: traffic pattern (default uniform).")
+        str | None,
+        typer.Option("--traffic", help="With simulators and dot: traffic pattern (default uniform)."),
     ] = None,
     rate: Annotated[
-        float | None, typer.Option("--rate", help="With booksim: packets per node and cycle (default 0.1).")
+        float | None,
+        typer.Option("--rate", help="With booksim, sst and caminos: packets per node and cycle (default 0.1)."),
     ] = None,
 ) -> None:
-    """Write files for a simulator, or the paths of a routing as a table.
+    """Write files for a simulator, the paths of a routing as a table, or a network.
 
-    A network that the simulator lacks is written beside the configuration. What it cannot simulate exactly is refused.
-    Tables are read as  table:FILE  by all verbs; CSV has a row for every path.
+    A network that the simulator lacks is written beside the configuration. What it cannot simulate is refused.
+    Tables are read as  table:FILE  by all verbs; CSV has a row for every path. A drawing for Graphviz shows the loads
+    of channels if there is a routing.
 
     Example: obliv export torus:8x8 dor --to booksim --traffic transpose -o torus.cfg
 
     Example: obliv export mesh:7x6 xy --to booksim-paths -o mesh.cfg
 
     Example: obliv export mesh:5x5 design:best.json.gz --to table -o routes.txt
+
+    Example: obliv export fattree:4,2 --to dot -o tree.dot
     """
-    if to in ("booksim", "booksim-paths"):
-        from obliv.io.booksim import write_booksim
-
-        routing = specs.read(output, output.with_suffix(".anynet"))
-        listed = to == "booksim-paths"
-        files = write_booksim(routing, output, traffic or "uniform", rate=0.1 if rate is None else rate, paths=listed)
-        say(f"written to {' and '.join(map(str, files))}; run it in that folder with  booksim {output.name}")
-        if listed:
-            say(f"BookSim2 needs the routing function in {files[-1].name}; its first lines say how to add it")
+    _require_fitting(to, routing, traffic, rate)
+    if routing is None:
+        _write_network(topology, to, output)
         return
-    from obliv.io.routes import write_csv_paths, write_path_table
+    specs = Specs(topology, routing)
+    if to in _SIMULATORS:
+        _write_simulation(specs, to, output, traffic or "uniform", 0.1 if rate is None else rate)
+    elif to == "dot":
+        _write_loads(specs, output, traffic or "uniform")
+    else:
+        from obliv.io.routes import write_csv_paths, write_path_table
 
-    if traffic is not None or rate is not None:
-        raise InputError(f"--traffic and --rate belong to --to booksim; --to {to} writes paths only")
-    routing = specs.read(output)
-    write = write_path_table if to == "table" else write_csv_paths
-    with progress() as step:
-        write(routing, output, progress=step)
-    say(f"written to {output}" + (f"; use the routing as  table:{output}" if to == "table" else ""))
+        read = specs.read(output)
+        write = write_path_table if to == "table" else write_csv_paths
+        with progress() as step:
+            write(read, output, progress=step)
+        say(f"written to {output}" + (f"; use the routing as  table:{output}" if to == "table" else ""))
+
+
+def _require_fitting(to: str, routing: str | None, traffic: str | None, rate: float | None) -> None:
+    """Refuse options and arguments that a format does not use."""
+    if routing is None and to not in _NETWORKS:
+        raise InputError(f"--to {to} needs a ROUTING behind the topology")
+    if routing is not None and to in _NETWORKS[1:]:
+        raise InputError(f"--to {to} writes a network only: leave out the routing {routing}")
+    if traffic is not None and (routing is None or to in ("table", "csv")):
+        raise InputError(f"--traffic belongs to simulators and to dot with a routing; --to {to} writes no traffic here")
+    if traffic is not None and to == "sst" and traffic != "uniform":
+        raise InputError("--to sst writes uniform traffic only: set the job's pattern in the script")
+    if rate is not None and to not in ("booksim", "booksim-paths", "sst", "caminos"):
+        more = "; give the program of ns-3 its own --rate" if to == "ns3" else ""
+        raise InputError(f"--rate belongs to --to booksim, sst and caminos{more}")
+
+
+def _write_simulation(specs: Specs, to: str, output: Path, traffic: str, rate: float) -> None:
+    from obliv.io import write_booksim, write_caminos, write_ns3, write_sst
+
+    others = {
+        "sst": [output.with_suffix(".graphml"), output.with_suffix(".routes.json")],
+        "caminos": [output.with_suffix(".adj"), output.with_suffix(".map")],
+        "ns3": [output.with_name("obliv-ns3.cc")],
+    }
+    outputs = (output, *others.get(to, [output.with_suffix(".anynet")]))
+    read = specs.read(*outputs)
+    pattern = read_traffic([traffic], read.topology, *outputs)[0]
+    if to == "sst":
+        files = write_sst(read, output, rate=rate)
+    elif to == "caminos":
+        files = write_caminos(read, output, pattern, rate=rate)
+    elif to == "ns3":
+        files = write_ns3(read, output, pattern)
+    else:
+        files = write_booksim(read, output, pattern, rate=rate, paths=to == "booksim-paths")
+    say(f"written to {' and '.join(map(str, files))}; {_RUN[to].format(name=output.name)}")
+    if to == "booksim-paths":
+        say(f"BookSim2 needs the routing function in {files[-1].name}; its first lines say how to add it")
+
+
+def _write_loads(specs: Specs, output: Path, traffic: str) -> None:
+    from obliv.io.dot import write_dot
+
+    read = specs.read(output)
+    loads = read.pair_loads().under(read_traffic([traffic], read.topology, output)[0])
+    write_dot(read.topology, output, loads)
+    say(f"written to {output}; draw it with  dot -Tsvg -O {output}")
+
+
+def _write_network(spec: str, to: str, output: Path) -> None:
+    import obliv
+    from obliv.io import write_anynet, write_dot, write_edgelist, write_gml, write_graphml
+
+    require_outputs(output)
+    topology = obliv.topology(spec)
+    for note in topology.notes:
+        say(note)
+    require_outputs(output, inputs=topology.sources)
+    writers: dict[str, Callable[[Topology, Path], None]] = {
+        "dot": write_dot,
+        "graphml": write_graphml,
+        "gml": write_gml,
+        "edgelist": write_edgelist,
+        "anynet": write_anynet,
+    }
+    writers[to](topology, output)
+    say(
+        f"written to {output}; "
+        + (f"draw it with  dot -Tsvg -O {output}" if to == "dot" else f"use it as  file:{output}")
+    )

@@ -1,27 +1,38 @@
-"""Network files of other programs, read and written; NetworkX graphs."""
+"""Files of other programs, read and written; NetworkX and igraph graphs."""
 
 from obliv.io.anynet import read_anynet, write_anynet
 from obliv.io.booksim import write_booksim
+from obliv.io.caminos import write_caminos
+from obliv.io.dot import write_dot
 from obliv.io.edgelist import read_edgelist, write_edgelist
 from obliv.io.gml import read_gml, write_gml
 from obliv.io.graphml import read_graphml, write_graphml
+from obliv.io.igraph import from_igraph, to_igraph
 from obliv.io.networkx import from_networkx, to_networkx
+from obliv.io.ns3 import write_ns3
 from obliv.io.routes import write_csv_paths, write_path_table
 from obliv.io.sndlib import read_sndlib
+from obliv.io.sst import write_sst
 
 __all__ = [
+    "from_igraph",
     "from_networkx",
     "read_anynet",
     "read_edgelist",
     "read_gml",
     "read_graphml",
     "read_sndlib",
+    "to_igraph",
     "to_networkx",
     "write_anynet",
     "write_booksim",
+    "write_caminos",
     "write_csv_paths",
+    "write_dot",
     "write_edgelist",
     "write_gml",
     "write_graphml",
+    "write_ns3",
     "write_path_table",
+    "write_sst",
 ]

@@ -1,0 +1,46 @@
+"""Networks of TopoHub."""
+
+from __future__ import annotations
+
+import sys
+import types
+
+import pytest
+import topohub
+
+import obliv
+from obliv.cli import main
+from obliv.errors import MissingExtraError, SpecError
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # topohub leaves its files open
+@pytest.mark.parametrize("name", ["topozoo/Abilene", "sndlib/polska", "gabriel/25/0"])
+def test_networks_are_those_of_topohub(name: str) -> None:
+    network, given = obliv.topology(f"topohub:{name}"), topohub.get(name)
+    number = {node["id"]: k for k, node in enumerate(given["nodes"])}
+    links = {frozenset((number[link["source"]], number[link["target"]])) for link in given["edges"]}
+    ends = set(zip(network.tail.tolist(), network.head.tolist(), strict=True))
+    assert ends == {pair for a, b in map(sorted, links) for pair in ((a, b), (b, a))}
+    assert network.positions is not None
+    assert network.positions.tolist() == [list(node["pos"]) for node in given["nodes"]]
+    assert obliv.topology(str(network)) == network
+
+
+@pytest.mark.parametrize(
+    "name", ["nobody/knows", "../topohub/generate", "topozoo/../../x", "Abilene", "topozoo/Abilen\x00"]
+)
+def test_other_names(name: str) -> None:
+    with pytest.raises(SpecError, match="no such network"):
+        obliv.topology(f"topohub:{name}")
+
+
+def test_without_the_package(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "topohub", None)
+    with pytest.raises(MissingExtraError, match="this needs topohub"):
+        obliv.topology("topohub:topozoo/Abilene")
+    assert main(["worst", "topohub:topozoo/Abilene", "ecmp"]) == 2
+    assert "obliv[topohub]" in capsys.readouterr().err
+    strange = types.SimpleNamespace(get=lambda name: {"nodes": [{"id": 0}], "edges": [{"source": 1, "target": 0}]})
+    monkeypatch.setitem(sys.modules, "topohub", strange)
+    with pytest.raises(obliv.OblivError):
+        obliv.topology("topohub:topozoo/Abilene")
