@@ -29,7 +29,7 @@ VERBS = {
     "lottery": ("lottery:lottery", "Find how the largest load is distributed under hashed paths."),
     "bufferless": ("bufferless:bufferless", "Schedule packets on a leveled network and check every move."),
     "list": ("listing:list_", "List the topologies, routings or traffic patterns."),
-    "export": ("export:export", "Write files for a simulator, the paths of a routing as a table, or a network."),
+    "export": ("export:export", "Write files for simulators, paths as tables, or networks."),
     "plot": ("plot:app", "Draw a topology, channel loads or worst traffic."),
     "fabric": ("fabric.app:app", "Check InfiniBand fabrics, analyze and improve their tables."),
     "study": ("study.app:app", "Compute many cells and keep them: topologies, routings, measures."),

@@ -69,7 +69,7 @@ def export(
         typer.Option("--rate", help="With booksim, sst and caminos: packets per node and cycle (default 0.1)."),
     ] = None,
 ) -> None:
-    """Write files for a simulator, the paths of a routing as a table, or a network.
+    """Write files for simulators, paths as tables, or networks.
 
     A network that the simulator lacks is written beside the configuration. What it cannot simulate is refused.
     Tables are read as  table:FILE  by all verbs; CSV has a row for every path. A drawing for Graphviz shows the loads
