@@ -10,7 +10,8 @@ import pytest
 import obliv
 from obliv._util.arrays import cached_arrays
 from obliv._util.cost import Cost
-from obliv.loads import separable
+from obliv.loads import separable, separable_blocks
+from obliv.loads.base import PairLoads
 from obliv.loads.separable import SeparableLoads
 from obliv.loads.separable_bounds import MergedBounds
 
@@ -46,6 +47,23 @@ def test_the_worst_case_is_the_same_with_merged_bounds(monkeypatch: pytest.Monke
     monkeypatch.setattr(separable, "_MANY", -1)
     other = obliv.worst_case(routing, symmetry="off")
     assert (one.channel_load, one.channel) == (other.channel_load, other.channel)
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("network", ["mesh:6x5", "mesh:4x3x3"])
+def test_a_channel_in_blocks_is_solved_as_between_all_pairs(monkeypatch: pytest.MonkeyPatch, network: str) -> None:
+    loads = _loads(network, "romm")
+    monkeypatch.setattr(separable, "_HUBS", -1)
+    monkeypatch.setattr(separable_blocks, "_FEWER", 0)
+    pairs = np.arange(loads.terminals)
+    for channel in range(0, loads.topology.channels, 5):
+        solution, plain = loads.solve(channel, loads.rates), PairLoads.solve(loads, channel, loads.rates)
+        source, destination, amount = np.array(solution.shipments()).T
+        assert solution.value == plain.value == (loads.between(channel, source, destination) * amount).sum()
+        assert max(np.bincount(source).max(), np.bincount(destination).max()) == 1
+        assert solution.prices is not None
+        gain = np.stack([loads.between(channel, pairs * 0 + i, pairs) - solution.prices for i in pairs]).max(axis=1)
+        assert gain.clip(0).sum() + solution.prices.sum() == plain.value
 
 
 @pytest.mark.nightly

@@ -21,6 +21,7 @@ from obliv.errors import TooLargeError
 from obliv.loads.axis_tables import PRIME, Classes, classes_of, combined, crossing, longest_way, merged_tables, presence
 from obliv.loads.base import PairLoads
 from obliv.loads.programs import QUADRANT, TO_DESTINATION, Program
+from obliv.matching.shipments import Rates, Solution, ship_blocks
 from obliv.matching.weights import Weights
 from obliv.topologies.axes import Axis
 from obliv.topologies.cartesian import Cartesian
@@ -39,6 +40,7 @@ __all__ = ["SeparableLoads"]
 _CACHE = 1 << 27  # bytes of tables that are kept
 _FLOWS = 1 << 12  # of a traffic at a time: their tables stay in the cache
 _MANY = 1 << 14  # entries of a channel that is not solved before its load was bounded
+_HUBS = 1 << 20  # pairs of nodes from which on a channel is solved in blocks if this saves much
 _DIMENSIONS = 12  # with random orders the cases grow as 2 to the number of dimensions
 
 Key = tuple[str, ...]  # the position of every other dimension while x is crossed
@@ -82,6 +84,10 @@ class SeparableLoads(PairLoads):
         return np.int64 if 4 * self.denominator < INT64_SAFE else object
 
     def weights(self, channel: int) -> Weights:
+        return combined(self.topology, *self._factors(channel))
+
+    def _factors(self, channel: int) -> tuple[list[list[Array]], list[Classes]]:
+        """Return the tables of a channel by dimension, and the classes of coordinates that are alike there."""
         topology = self.topology
         dim, link = int(topology.dim_of[channel]), int(topology.link_of[channel])
         at = topology.coordinates(int(topology.tail[channel]))
@@ -92,7 +98,23 @@ class SeparableLoads(PairLoads):
             if spot not in self._classes:
                 self._classes[spot] = classes_of(tables[j])
             classes.append(self._classes[spot])
-        return combined(topology, tables, classes)
+        return tables, classes
+
+    def solve(self, channel: int, rates: Rates) -> Solution:
+        if self._in_blocks:
+            from obliv.loads.separable_blocks import channel_blocks
+
+            blocks = channel_blocks(self.topology, int(self.topology.dim_of[channel]), *self._factors(channel))
+            if blocks is not None:
+                return ship_blocks(*blocks, rates, self.terminals)
+        return super().solve(channel, rates)
+
+    @property
+    def _in_blocks(self) -> bool:
+        """Whether channels are solved in blocks where this saves much."""
+        topology = self.topology
+        line = any(axis.kind == "line" for axis in topology.axes)
+        return line and topology.all_terminals and topology.unit_rates and topology.nodes**2 >= _HUBS
 
     def between(self, channel: int, source: Array, destination: Array) -> Array:
         topology = self.topology
@@ -111,7 +133,7 @@ class SeparableLoads(PairLoads):
         if large and not calls.subject.prices and self.merged.parts:
             from obliv.loads.separable_bounds import merged_first
 
-            return merged_first(self.merged.parts, channels, progress, calls)
+            return merged_first(self.merged.steps, channels, progress, calls)
         return super().solve_worst(channels, progress, calls)
 
     @cached_property
@@ -129,11 +151,12 @@ class SeparableLoads(PairLoads):
         checks = (symmetries + 1) * (1.2e-7 if wide else 2e-8) * self._cells() if symmetries else 0.0
         if not count or most * count < 1e7:
             return Work(checks, 2.0 * _CACHE if checks > 1 else 0.0)
-        entries = [self._entries(c) for c in np.unique(channels[:: -(-count // 4)]).tolist()]
+        some = np.unique(channels[:: -(-count // 4)]).tolist()
+        entries = [self._entries(c, self._in_blocks) for c in some]
         mean = sum(entries) / len(entries)
         tables = 4e-4 + 5e-8 * self.topology.nodes  # seconds of a channel's factors and classes
-        channel = 6e-7 * mean + tables
-        if count > 1 and mean > _MANY and self.merged.parts:
+        channel = (3e-6 if self._in_blocks else 6e-7) * mean + tables
+        if count > 1 and self._entries(some[len(some) // 2]) > _MANY and self.merged.parts:
             channel = min(channel, self.merged.seconds(3e-6 * mean))
         return Work(checks + count * channel, (160.0 if wide else 60.0) * max(entries))
 
@@ -148,8 +171,11 @@ class SeparableLoads(PairLoads):
             cells += sum(number * of.radix**2 for of, number in tables)
         return cells
 
-    def _entries(self, channel: int) -> float:
-        """Return the number of entries of a channel, from tables modulo a prime: much smaller than the exact ones."""
+    def _entries(self, channel: int, in_blocks: bool = False) -> float:
+        """Return the number of entries of a channel, from tables modulo a prime: much smaller than the exact ones.
+
+        In blocks, that of the entries that are solved.
+        """
         topology = self.topology
         dim, link = int(topology.dim_of[channel]), int(topology.link_of[channel])
         at = topology.coordinates(int(topology.tail[channel]))
@@ -164,6 +190,12 @@ class SeparableLoads(PairLoads):
             for j, position in self.positions(dim, key):
                 tables[j].append(presence(topology.axes[j], position, at[j], True)[0] % PRIME)
         classes = [classes_of(group) for group in tables]
+        if in_blocks:
+            from obliv.loads.separable_blocks import channel_blocks
+
+            blocks = channel_blocks(topology, dim, tables, classes)
+            if blocks is not None:
+                return float(blocks.blocks.entries() + blocks.blocks.values.size)
         return float(prod(len(side.row) for side in merged_tables(tables, classes, topology.nodes)))
 
     def totals(self) -> Array:

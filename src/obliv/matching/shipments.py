@@ -12,10 +12,11 @@ import numpy as np
 
 from obliv._util.arrays import whole
 from obliv._util.typing import Array
+from obliv.matching.blocks import Blocks, maximum_weight_of_blocks
 from obliv.matching.solve import maximum_weight
 from obliv.matching.weights import Weights
 
-__all__ = ["Flows", "Rates", "Solution", "grouped_rates", "ship", "simple_bound"]
+__all__ = ["Flows", "Rates", "Solution", "grouped_rates", "ship", "ship_blocks", "simple_bound"]
 
 #: Shipments as (source, destination, whole number over the rates' scale).
 Flows = list[tuple[int, int, int]]
@@ -87,6 +88,18 @@ def ship(weights: Weights, rates: Rates, terminals: int) -> Solution:
     return Solution(matching.value, prices, partial(_between_members, shipped, *members, rates))
 
 
+def ship_blocks(
+    blocks: Blocks, row_members: tuple[Array, Array], column_members: tuple[Array, Array], rates: Rates, terminals: int
+) -> Solution:
+    """Solve one channel that is given in blocks, as :func:`ship`, from the members of their rows and columns."""
+    matching = maximum_weight_of_blocks(blocks)
+    ptr, ids = column_members
+    prices: Array = np.zeros(terminals, matching.prices.dtype)
+    prices[ids] = np.repeat(matching.prices.ravel(), np.diff(ptr))
+    shipments = partial(_between_blocks, matching.flow, row_members, column_members, rates)
+    return Solution(matching.value, prices, shipments)
+
+
 def simple_bound(weights: Weights, rates: Rates) -> int:
     """Return min(Σ row maxima, Σ column maxima), each times what the row may ship or the column take."""
     if not len(weights.weight):
@@ -112,6 +125,15 @@ def grouped_rates(weights: Weights, rates: Rates) -> tuple[Array, Array]:
         else:
             grouped.append(side[:0])
     return grouped[0], grouped[1]
+
+
+def _between_blocks(
+    flow: Callable[[], tuple[Array, Array, Array]],
+    row_members: tuple[Array, Array],
+    column_members: tuple[Array, Array],
+    rates: Rates,
+) -> Flows:
+    return _between_members(flow(), row_members, column_members, rates)
 
 
 def _between_members(
