@@ -11,7 +11,7 @@ import pytest
 from tests.fabric.outages import fabrics
 
 import obliv
-from obliv._util.codec import digest_of, write_json
+from obliv._util.codec import digest_of, pack, unpack_array, write_json
 from obliv.errors import FileError, TooLargeError
 from obliv.fabric.generate.from_topology import from_routing
 from obliv.fabric.outages.certificate import why_none
@@ -25,7 +25,7 @@ def proved_where_there_is_a_proof(seed: int) -> bool:
     """Return whether tables drawn at random get a certificate, which is then proved."""
     routing, of, repair, offset = fabrics.drawn(seed)
     result = failures(routing, of=of, repair=repair, offset=offset, certificate=True)
-    if why_none(routing, every_failure(routing.topology, of), repair):
+    if why_none(routing, every_failure(routing.topology, of)):
         assert result.certificate is None
         return False
     assert result == failures(routing, of=of, repair=repair, offset=offset, certificate=True)
@@ -62,10 +62,46 @@ def given() -> obliv.results.Failures:
 def test_claims_about_given_failures_are_proved() -> None:
     result = given()
     assert obliv.verify(result).proved
-    engine = failures(result.subject, repair="updown", certificate=True)
-    assert engine.certificate is None
+    cut = failures(result.subject, fail=["host(0,0)/1"], certificate=True)
+    assert cut.certificate is None
     with pytest.raises(FileError, match="no certificate"):
-        obliv.verify(engine)
+        obliv.verify(cut)
+
+
+@pytest.mark.parametrize("of", ["cables", "switches"])
+def test_claims_about_engines_contain_their_tables(of: str, tmp_path: Path) -> None:
+    result = failures(given().subject, of=of, repair="updown", certificate=True)
+    assert obliv.verify(result).proved
+    assert (result.most_lost > 0) == (of == "switches")
+    claim = result.to_dict()
+    tables = unpack_array(claim["certificate"]["tables"])
+    assert tables.shape == (len(result.failures), 6, 8)
+    empty = tables.copy()
+    empty[0] = -1
+    turned = tables.copy()
+    turned[0, 0], turned[0, 1] = tables[0, 1], tables[0, 0]
+    failed = checked(_with_tables(claim, empty), result.subject, tmp_path)
+    assert "lost pairs" in {check.check for check in failed.checks if check.ok is False}
+    for wrong in (turned, tables[1:], tables + 100):
+        with pytest.raises(FileError, match="tables"):
+            checked(_with_tables(claim, wrong), result.subject, tmp_path)
+    short = _with_tables(claim, tables)
+    del short["certificate"]["tables"]
+    assert "form" in {check.check for check in checked(short, result.subject, tmp_path).checks if check.ok is False}
+
+
+def _with_tables(claim: Claim, tables: Any) -> Claim:
+    changed = copy.deepcopy(claim)
+    changed["certificate"]["tables"] = pack(tables)
+    return changed
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(0, 40, 2))
+def test_many_claims_about_engines(seed: int) -> None:
+    routing, of, _, offset = fabrics.drawn(seed)
+    result = failures(routing, of=of, repair="layered", offset=offset, certificate=True)
+    assert result.certificate is None or obliv.verify(result).proved
 
 
 def test_answers_without_the_memory_for_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:

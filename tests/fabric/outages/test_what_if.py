@@ -78,9 +78,9 @@ def from_scratch(
         peer[one], peer[two] = two, one
     left = obliv.fabric.routing(obliv.fabric.network(fabric.with_ports(peer=peer)), changed, offset, missing="skip")
     if add:
-        row = after_failure(left, offset, Failure("", ()), "keep", changed)
+        row, _ = after_failure(left, offset, Failure("", ()), "keep", changed)
     else:
-        row = after_failure(routing, offset, failure, "keep", changed)
+        row, _ = after_failure(routing, offset, failure, "keep", changed)
     return left.skipped - before, row.channel_load, row.deadlock
 
 

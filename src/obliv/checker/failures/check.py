@@ -7,7 +7,10 @@ more packets than its terminals take and its leaves send.  Any cover is a bound,
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
+from functools import cache, partial
 from itertools import pairwise
 from math import floor
 from typing import Any
@@ -19,7 +22,7 @@ from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.checker.failures.claim import FailuresClaim, read_failures
 from obliv.checker.failures.hops import next_hops_of
-from obliv.checker.failures.routes import After, Routes, routes_of
+from obliv.checker.failures.routes import After, Routes, routes_left, routes_of
 from obliv.checker.failures.sets import every_set, is_legal, key_of, named_right
 from obliv.checker.failures.witness import Witness, witness_of
 from obliv.checker.report import Report, short
@@ -81,8 +84,8 @@ def _check_form(report: Report, claim: FailuresClaim, topology: Topology) -> boo
     keys = [key_of(failed) for failed in claim.failed]
     problem = ""
     wrong = [row.failed for row, failed in zip(rows, claim.failed, strict=True) if not is_legal(topology, failed)]
-    if figures.repair not in ("keep", "refill"):
-        problem = f"tables after a failure by {figures.repair[:40]!r} are not checked"
+    if (figures.repair in ("keep", "refill")) != (claim.tables is None):
+        problem = f"tables after a failure by {figures.repair[:40]!r} are missing, or not needed"
     elif not topology.unit_rates:
         problem = "terminals have rates"
     elif wrong:
@@ -109,10 +112,10 @@ def _check_rows(
 ) -> None:
     """Check the figures of every row, that of the network before a failure first."""
     figures = claim.figures
-    routes = routes_of(next_hops_of(routing))
+    hops = next_hops_of(routing)
+    routes = routes_of(hops)
     bounds = Bounds(routes, {c: terminals for (row, c), terminals in claim.prices.items() if row < 0})
-    images = zip(claim.channel.tolist(), claim.permutation, strict=True)
-    witnesses = [witness_of(routes, c, image) for c, image in images]
+    witnesses = cache(partial(_witness, claim, routes))
     none = After(np.zeros(0, np.int64), np.zeros((0, 0), np.int64), np.zeros(0, np.bool_), bounds.nothing)
     loop, served = routes.has_credit_loop(), int(routes.weight.sum())
     before = figures.before
@@ -125,11 +128,19 @@ def _check_rows(
         except OutOfTimeError:
             report.note("failures", None, f"time limit reached after {number} of {len(figures.failures)}: --budget")
             return
-        after = none if number < 0 else routes.after(claim.failed[number], figures.repair == "refill", loop)
+        if number < 0:
+            after, looping = none, loop
+        elif claim.tables is None:
+            after = routes.after(claim.failed[number], figures.repair == "refill", loop)
+            looping = _loop_after(routes, after, loop, figures.repair == "refill")
+        else:
+            routes, after = routes_left(replace(hops, channel=claim.tables[number]), claim.failed[number])
+            bounds, looping = Bounds(routes, {}), routes.has_credit_loop()
+            witnesses = cache(partial(_witness, claim, routes))
         lost = routes.lost(after)
         if lost != row.pairs_lost:
             wrong["lost pairs"] = wrong["lost pairs"] or f"{row.failed}: {lost}, claimed {row.pairs_lost}"
-        if row.deadlock is not _loop_after(routes, after, loop, figures.repair == "refill"):
+        if row.deadlock is not looping:
             wrong["credit loops"] = wrong["credit loops"] or f"{row.failed}: claimed {row.deadlock}"
         reached = _reached(topology, witnesses, int(claim.witness[number + 1]), after, row)
         wrong["witness"] = wrong["witness"] or (f"{row.failed}: {reached}" if reached else "")
@@ -147,8 +158,15 @@ def _check_rows(
         "witness": f"{plural(len(claim.channel), 'permutation')} put the loads on channels",
         "channels": f"{settled} of {len(figures.failures) + 1} states settled by prices before a failure",
     }
+    if claim.tables is not None:
+        report.note("tables", True, f"as they stand in the claim; that {figures.repair} computes them is not checked")
     for name, problem in wrong.items():
         report.note(name, not problem, problem or right[name])
+
+
+def _witness(claim: FailuresClaim, routes: Routes, which: int) -> Witness:
+    """Return a witness of a claim on some routes."""
+    return witness_of(routes, int(claim.channel[which]), claim.permutation[which])
 
 
 def _loop_after(routes: Routes, after: After, loop: bool, refill: bool) -> bool:
@@ -158,11 +176,11 @@ def _loop_after(routes: Routes, after: After, loop: bool, refill: bool) -> bool:
     return loop if not len(after.moved) else routes.has_credit_loop(after)
 
 
-def _reached(topology: Topology, witnesses: list[Witness], which: int, after: After, row: FailureRow) -> str:
+def _reached(topology: Topology, witnesses: Callable[[int], Witness], which: int, after: After, row: FailureRow) -> str:
     """Return what is wrong with the witness of a row's load; "" for nothing."""
     if which < 0:
         return "" if row.channel_load == 0 and not row.channel else "there is no witness"
-    witness = witnesses[which]
+    witness = witnesses(which)
     if not witness.whole:
         return "the witness is not a permutation"
     c = witness.channel
@@ -172,9 +190,8 @@ def _reached(topology: Topology, witnesses: list[Witness], which: int, after: Af
     tail, head = (int(end[c]) for end in (topology.tail, topology.head))
     here, there = topology.port_names(c)
     name = f"{topology.name_of(tail)} {here} -> {topology.name_of(head)} {there}"
-    if topology.number_of[tail] >= 0:
-        name = _OWN
-    return "" if row.channel == name else f"channel {c} is not {row.channel[:80]!r}"
+    own = topology.number_of[tail] >= 0 and row.channel == _OWN
+    return "" if row.channel == name or own else f"channel {c} is not {row.channel[:80]!r}"
 
 
 class Bounds:

@@ -38,6 +38,8 @@ class FailuresClaim:
         Traffic that puts the load on the channel.
     prices : dict
         By row and channel: the terminals with a price of 1.
+    tables : int array, shape (rows, switches, terminals), or None
+        The channels by which switches forward packets after each failure, -1 for none; None where a rule gives them.
     """
 
     figures: Failures
@@ -48,6 +50,7 @@ class FailuresClaim:
     prices: _Lists
     sources: dict[str, str]
     digest_holds: bool
+    tables: Array | None = None
 
 
 def read_failures(content: dict[str, Any], topology: Topology) -> FailuresClaim:
@@ -61,7 +64,7 @@ def read_failures(content: dict[str, Any], topology: Topology) -> FailuresClaim:
     certificate = content.get("certificate")
     if not isinstance(certificate, dict):
         raise MalformedError("it contains no certificate; save it with  obliv fabric failures ... --output FILE")
-    if certificate.keys() != _KEYS or not isinstance(certificate["sources"], dict):
+    if certificate.keys() - {"tables"} != _KEYS or not isinstance(certificate["sources"], dict):
         raise MalformedError("a certificate of failures has the parts " + ", ".join(sorted(_KEYS)))
     figures = figures_of(content)
     rows, terminals = len(figures.failures), len(topology.terminals)
@@ -88,7 +91,19 @@ def read_failures(content: dict[str, Any], topology: Topology) -> FailuresClaim:
         prices=_lists(certificate, "prices", topology, 0) | _lists(certificate, "corrections", topology, rows),
         sources=certificate["sources"],
         digest_holds=certificate["digest"] == digest_of(content),
+        tables=_tables(certificate, topology, rows) if "tables" in certificate else None,
     )
+
+
+def _tables(certificate: dict[str, Any], topology: Topology, rows: int) -> Array:
+    """Return the channels by which switches forward packets for terminals in each row, each one that leaves it."""
+    switches = np.flatnonzero(topology.number_of < 0)
+    table = _unpacked(certificate["tables"], "tables")
+    if table.shape != (rows, len(switches), len(topology.terminals)) or not _within(table, -1, topology.channels):
+        raise MalformedError("tables: each row needs a channel, or -1, of every switch for every terminal")
+    if ((table >= 0) & (topology.tail[table] != switches[None, :, None])).any():
+        raise MalformedError("tables: a channel does not leave its switch")
+    return table.astype(np.int32)
 
 
 def figures_of(content: dict[str, Any]) -> Failures:

@@ -18,7 +18,7 @@ from obliv.checker.claims import MalformedError
 from obliv.checker.failures.hops import NextHops
 from obliv.checker.failures.refill import refilled
 
-__all__ = ["After", "Failed", "Routes", "among", "routes_of"]
+__all__ = ["After", "Failed", "Routes", "among", "routes_left", "routes_of"]
 
 _STEPS = 100  # by which numbers of channels are raised before all routes are searched for a cycle
 
@@ -233,18 +233,31 @@ def routes_of(hops: NextHops) -> Routes:
     MalformedError
         If some do not arrive.
     """
+    routes, lost = _routes(hops, np.zeros(hops.topology.channels, np.bool_))
+    if len(lost):
+        raise MalformedError("packets of some pairs do not arrive before a failure")
+    return routes
+
+
+def routes_left(hops: NextHops, failed: Failed) -> tuple[Routes, After]:
+    """Return the routes that arrive after a failure for which the next hops were made, and the pairs that are lost."""
+    gone = failed.gone(hops)
+    routes, lost = _routes(hops, gone)
+    return routes, After(lost, np.zeros((len(lost), 0), np.int64), np.zeros(len(lost), np.bool_), gone)
+
+
+def _routes(hops: NextHops, gone: Array) -> tuple[Routes, Array]:
+    """Return routes without channels that are gone, and the pairs whose packets do not arrive."""
     topology, leaves, ends = hops.topology, len(hops.leaf), len(hops.own)
     size = np.bincount(hops.row, minlength=leaves)
     weight = np.repeat(size, ends)
     weight[hops.row * ends + np.arange(ends)] -= 1
     require_memory(200.0 * leaves * ends, f"the routes of {topology.spec}")
     r, d = np.divmod(np.arange(leaves * ends), ends)
-    routes, arrives = hops.routes(hops.leaf[r], d, np.zeros(topology.channels, np.bool_))
-    if not arrives[weight > 0].all():
-        raise MalformedError("packets of some pairs do not arrive before a failure")
-    pair, hop = np.nonzero((routes >= 0) & (weight > 0)[:, None])
+    routes, arrives = hops.routes(hops.leaf[r], d, gone)
+    pair, hop = np.nonzero((routes >= 0) & (arrives & (weight > 0))[:, None])
     start, order = grouped(routes[pair, hop], topology.channels)
-    return Routes(hops, size, weight, routes, start, pair[order])
+    return Routes(hops, size, weight, routes, start, pair[order]), np.flatnonzero(~arrives & (weight > 0))
 
 
 def _distinct(values: Array) -> Array:

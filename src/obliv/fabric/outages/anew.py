@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -22,7 +22,7 @@ from obliv.fabric.topology import network
 from obliv.kernels import run
 from obliv.results.fabric.failures import FailureRow
 
-__all__ = ["after_failure", "kept_tables", "refilled_tables", "served_pairs", "worst_channel"]
+__all__ = ["Left", "after_failure", "kept_tables", "refilled_tables", "served_pairs", "worst_channel"]
 
 
 def served_pairs(routing: FabricRouting) -> int:
@@ -67,8 +67,8 @@ def rerouted(fabric: Fabric, engine: str) -> tuple[Fabric, Tables, Offset]:
 
 def after_failure(
     routing: FabricRouting, offset: Offset, failure: Failure, repair: str, tables: Tables | None = None
-) -> FailureRow:
-    """Return what is left after a failure, solved from scratch.
+) -> tuple[FailureRow, Left | None]:
+    """Return what a failure does, solved from scratch, and the routes that are left.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def after_failure(
     """
     fabric = without(routing.topology.fabric, failure)
     if not len(fabric.endpoints):
-        return FailureRow(failure.name, served_pairs(routing), Fraction(0), "", False)
+        return FailureRow(failure.name, served_pairs(routing), Fraction(0), "", False), None
     if tables is None:
         tables = kept_tables(routing.routes.tables, failure)
         if repair not in ("keep", "refill"):
@@ -92,17 +92,26 @@ def after_failure(
     if not isinstance(offset, str | int) and len(fabric.endpoints) != len(routing.topology.terminals):
         raise InputError("offsets by terminal cannot be used where hosts fail: give a rule")
     left = fabric_routing(network(fabric), tables, offset, missing="skip")
-    load, channel = worst_channel(left)
+    load, name, channel = worst_channel(left)
     lost = max(0, served_pairs(routing) - served_pairs(left))
-    return FailureRow(failure.name, lost, load, channel, not credit_loops(left.routes.traces).acyclic)
+    row = FailureRow(failure.name, lost, load, name, not credit_loops(left.routes.traces).acyclic)
+    return row, Left(left, channel)
 
 
-def worst_channel(routing: FabricRouting) -> tuple[Fraction, str]:
-    """Return the worst channel load, and the name of a channel that has it."""
+@dataclass(frozen=True, eq=False)
+class Left:
+    """The routes that are left after a failure, and a channel with the worst load; -1 for none."""
+
+    routing: FabricRouting
+    channel: int
+
+
+def worst_channel(routing: FabricRouting) -> tuple[Fraction, str, int]:
+    """Return the worst channel load, and the name and the number of a channel that has it."""
     result, _ = solved_worst_case(routing)
-    if result.channel is None or not isinstance(result.channel_load, Fraction):
-        return Fraction(0), ""
-    return result.channel_load, routing.topology.cable(result.channel.id).ends if result.channel_load else ""
+    if result.channel is None or not isinstance(result.channel_load, Fraction) or not result.channel_load:
+        return Fraction(0), "", -1
+    return result.channel_load, routing.topology.cable(result.channel.id).ends, result.channel.id
 
 
 def _without_hosts(fabric: Fabric, failure: Failure) -> Fabric:

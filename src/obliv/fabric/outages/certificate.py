@@ -19,15 +19,23 @@ from obliv.fabric.outages.sets import Failure
 from obliv.fabric.routes.routing import FabricHops, FabricRouting
 from obliv.results.fabric.failures import FailureRow, FailureState
 
-__all__ = ["failed_of", "proof_of", "why_none"]
+__all__ = [
+    "failed_lists",
+    "failed_of",
+    "joined",
+    "matching_of",
+    "paid_of",
+    "price_lists",
+    "proof_of",
+    "whole",
+    "why_none",
+]
 
 
-def why_none(routing: FabricRouting, sets: Iterable[Failure], repair: str) -> str:
+def why_none(routing: FabricRouting, sets: Iterable[Failure]) -> str:
     """Return why the figures of failures get no proof; "" where they get one."""
     topology = routing.topology
     slots = np.array([slot for failure in sets for slot in failure.slots], np.int64)
-    if repair not in ("keep", "refill"):
-        return f"tables that {repair} computes anew are not covered"
     if topology.at_host[topology.channel_of[slots]].any():
         return "a cable of a host fails"
     if not topology.unit_rates:
@@ -94,19 +102,14 @@ def proof_of(
             if bounds.least(c, crossing) > load * topology.bandwidth_of(c):
                 corrections[number, c] = paid_of(routes, crossing)
     return {
-        "failed": {
-            "first_channel": pack(starts([len(each.channels) for each in failed])),
-            "channels": pack(_joined(each.channels for each in failed)),
-            "first_node": pack(starts([len(each.nodes) for each in failed])),
-            "nodes": pack(_joined(each.nodes for each in failed)),
-        },
+        **failed_lists(failed),
         "witness": pack(which),
         "witnesses": {
             "channel": pack([witness.channel for witness in witnesses.found]),
-            "permutation": pack(_joined(witness.image for witness in witnesses.found)),
+            "permutation": pack(joined(witness.image for witness in witnesses.found)),
         },
-        "prices": _lists(prices),
-        "corrections": {"row": pack([row for row, _ in corrections]), **_lists(corrections)},
+        "prices": price_lists(prices),
+        "corrections": {"row": pack([row for row, _ in corrections]), **price_lists(corrections)},
         "sources": dict((*topology.sources, *routing.sources)),
     }
 
@@ -199,13 +202,27 @@ def matching_of(routes: Routes, crossing: Array) -> tuple[list[tuple[int, int]],
     return [(s, int(image[s])) for s in np.flatnonzero(image >= 0).tolist()], graph
 
 
-def _lists(prices: dict[tuple[int, int], Array]) -> dict[str, Any]:
+def failed_lists(failed: list[Failed]) -> dict[str, Any]:
+    """Return failures as they stand in a certificate."""
     return {
-        "channel": pack([c for _, c in prices]),
-        "first": pack(starts([len(paid) for paid in prices.values()])),
-        "terminal": pack(_joined(prices.values())),
+        "failed": {
+            "first_channel": pack(starts([len(each.channels) for each in failed])),
+            "channels": pack(joined(each.channels for each in failed)),
+            "first_node": pack(starts([len(each.nodes) for each in failed])),
+            "nodes": pack(joined(each.nodes for each in failed)),
+        }
     }
 
 
-def _joined(parts: Iterable[Array]) -> Array:
+def price_lists(prices: dict[tuple[int, int], Array]) -> dict[str, Any]:
+    """Return prices, by row and channel, as they stand in a certificate."""
+    return {
+        "channel": pack([c for _, c in prices]),
+        "first": pack(starts([len(paid) for paid in prices.values()])),
+        "terminal": pack(joined(prices.values())),
+    }
+
+
+def joined(parts: Iterable[Array]) -> Array:
+    """Return arrays one after another, as 64-bit numbers."""
     return np.concatenate([*parts, np.zeros(0, np.int64)]).astype(np.int64)

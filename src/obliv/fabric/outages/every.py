@@ -17,7 +17,8 @@ from obliv.fabric.analyses.many import provenance_of
 from obliv.fabric.checks.credit_loops import credit_loops
 from obliv.fabric.kernels.failures import Intact, Outcomes, Space, failure_loads
 from obliv.fabric.outages.alike import copied, first_alike
-from obliv.fabric.outages.anew import after_failure, kept_tables, refilled_tables, served_pairs, worst_channel
+from obliv.fabric.outages.anew import Left, after_failure, kept_tables, refilled_tables, served_pairs, worst_channel
+from obliv.fabric.outages.anew_certificate import proof_anew, why_not_anew
 from obliv.fabric.outages.certificate import failed_of, proof_of, why_none
 from obliv.fabric.outages.intact import intact_tables, room, unit_of
 from obliv.fabric.outages.sets import Failure, every_failure, named_failure, without
@@ -61,8 +62,9 @@ def failures(
     offset : str, int or sequence of int
         Which LID of a destination sources use; as the routing was made with.
     certificate : bool
-        Whether to keep what proves the figures. Where there is no such proof, a note says why: with an engine, if a
-        host's cable fails, if packets of some pairs do not arrive before, or hosts have several LIDs or speeds.
+        Whether to keep what proves the figures; with an engine, the tables after each failure too. Where there is no
+        such proof, a note says why: if a host's cable fails, if packets of some pairs do not arrive before, or hosts
+        have several LIDs or speeds; with an engine, if that is so after a failure.
     symmetry : {"auto", "search", "off"}
         Whether failures that a verified symmetry of cabling and tables carries onto each other are solved once: where
         that saves time, always, or never. No answer depends on it; see Notes.
@@ -111,18 +113,23 @@ def failures(
     if repair == "keep" and _at_once(routing, sets) and (symmetry == "search" or (symmetry == "auto" and loop)):
         step("symmetries", 0.0)
         first = first_alike(routing, [failed_of(routing, failure) for failure in sets])
-    rows, before, hottest = _solved(routing, offset, sets, repair, loop, first, step)
+    lefts: list[Left | None] | None = [] if certificate and repair not in ("keep", "refill") else None
+    rows, before, hottest = _solved(routing, offset, sets, repair, loop, first, lefts, step)
     order = sorted(range(len(rows)), key=lambda f: rows[f].rank, reverse=True)
     missing = unfinished(len(rows), len(sets))
     proof, notes = None, topology.notes + routing.notes + missing
     if missing:
         certificate = False
-    if certificate and (reason := why_none(routing, sets, repair)):
+    if certificate and (reason := why_none(routing, sets) or ("" if lefts is None else why_not_anew(routing, lefts))):
         notes += (f"no certificate: {reason}",)
     elif certificate:
-        ranked = [rows[f] for f in order], [sets[f] for f in order], [hottest[0], *(hottest[f + 1] for f in order)]
+        ranked = [rows[f] for f in order], [sets[f] for f in order]
         try:
-            proof = proof_of(routing, before, *ranked, repair, step)
+            if lefts is None:
+                proof = proof_of(routing, before, *ranked, [hottest[0], *(hottest[f + 1] for f in order)], repair, step)
+            else:
+                failed = [failed_of(routing, failure) for failure in ranked[1]]
+                proof = proof_anew(routing, before, ranked[0], failed, [lefts[f] for f in order], hottest[0], step)
         except TooLargeError as error:  # the answer is there already
             notes += (f"no certificate: {error}",)
     result = Failures(
@@ -150,12 +157,16 @@ def _solved(
     repair: str,
     loop: bool,
     first: Array | None,
+    lefts: list[Left | None] | None,
     step: Progress,
 ) -> tuple[list[FailureRow], FailureState, list[int]]:
-    """Return what each failure does, the state before, and the hottest channels before and after; -1 for not known."""
+    """Return what each failure does, the state before, and the hottest channels before and after; -1 for not known.
+
+    Routes that are left are appended to `lefts` where failures are solved from scratch.
+    """
     together = _at_once(routing, sets) and repair in ("keep", "refill")
     if not together:
-        load, channel = worst_channel(routing)
+        load, channel, hottest = worst_channel(routing)
         before = FailureState(load, channel, routing.skipped, loop)
         rows: list[FailureRow] = []
         step = forecast(step, f"{plural(len(sets), 'failure')} of {routing.topology.spec}")
@@ -167,11 +178,14 @@ def _solved(
                     channels = _channels(routing, failure)
                     intact, space = intact_tables(routing, len(channels))
                     tables = refilled_tables(routing, failure, channels, intact, space)
-                rows.append(after_failure(routing, offset, failure, repair, tables))
+                row, left = after_failure(routing, offset, failure, repair, tables)
+                rows.append(row)
+                if lefts is not None:
+                    lefts.append(left)
         except KeyboardInterrupt:
             if not rows:
                 raise
-        return rows, before, [-1] * (len(rows) + 1)
+        return rows, before, [hottest] + [-1] * len(rows)
     # what a failure leaves of the routes has no loop
     certain = not loop and not (routing.routes.traces.code == Ending.LOOP).any()
     return _many(routing, sets, repair, certain, loop, first, step)
