@@ -87,6 +87,13 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.fixture(params=["few", pytest.param("all", marks=pytest.mark.nightly)])
+def moves(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By day search for layers with few moves, which are interpreted: the compiler takes seven seconds for them."""
+    if request.param == "few":
+        monkeypatch.setattr(importlib.import_module("obliv.fabric.reroute.layers.engine"), "_EACH", 0.3)
+
+
 @pytest.fixture
 def search_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search for symmetries and isomorphisms in this process, since starting another takes half a second."""

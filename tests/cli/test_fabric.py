@@ -250,6 +250,7 @@ def test_the_worst_permutation_can_be_played(here: Path, capsys: pytest.CaptureF
     assert answer["patterns"][0]["channel_load"]["exact"] == "4"
 
 
+@pytest.mark.usefixtures("moves")
 def test_route(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, err = run(capsys, "route", "a.net", "--lft", "a.lfts", "-o", "new.lfts", "--net", "new.net")
     assert status == 0
@@ -272,6 +273,7 @@ def test_route_of_three_levels(here: Path, capsys: pytest.CaptureFixture[str]) -
     assert as_json(capsys, "worst", "c.net", "--lft", "new.lfts")["channel_load"]["exact"] == "4"
 
 
+@pytest.mark.usefixtures("moves")
 def test_route_of_a_damaged_fabric(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = as_json(capsys, "route", "b.net", "--lft", "a.lfts", "-o", "new.lfts", "--lmc", "0")
     assert (answer["before"]["missing_pairs"], answer["after"]["missing_pairs"]) == (56, 0)
@@ -484,6 +486,7 @@ def test_names_of_outputs_and_missing_files_are_text(here: Path, capsys: pytest.
     assert main(["verify", f"{place}o.json"]) == 0
 
 
+@pytest.mark.usefixtures("moves")
 def test_names_of_files_are_text_on_every_page(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "generate", "torus:3x3", "-o", f"{EVIL}t.net")[0] == 0
     for words in (["fabric", "route", f"{EVIL}t.net", "-o", "new.lfts"], ["compare", f"fabric:{EVIL}t.net", "ecmp"]):
@@ -565,6 +568,7 @@ def test_bad_samples(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert as_json(capsys, "worst", *files, "--skip-missing")["skipped"] == lost
 
 
+@pytest.mark.usefixtures("moves")
 def test_layers_in_place_of_detours_name_the_files_to_load(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

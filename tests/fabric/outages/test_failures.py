@@ -26,6 +26,7 @@ def compare(routing: FabricRouting, of: str, repair: str, offset: str = "0") -> 
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(10))
+@pytest.mark.usefixtures("moves")
 def test_failures_equal_those_solved_from_scratch(seed: int) -> None:
     compare(*fabrics.drawn(seed))
 

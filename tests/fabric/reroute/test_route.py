@@ -122,6 +122,7 @@ def test_lids_of_switches_are_routed_too() -> None:
         *(pytest.param("fattree:8,3", 4, 11, seed, marks=pytest.mark.nightly) for seed in range(4)),
     ],
 )
+@pytest.mark.usefixtures("moves")
 def test_damaged_trees(spec: str, whole: int, most: int, seed: int) -> None:
     fabric = from_topology(obliv.topology(spec))
     gone = np.random.default_rng(seed).choice(cables(fabric), 2, replace=False)
@@ -151,6 +152,7 @@ def test_whoever_is_connected_is_served() -> None:
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("spec", ["fattree:4,2", "fattree:4,3", "fattree:6,2", "xgft:2;3,4;1,2"])
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.usefixtures("moves")
 def test_trees_of_which_much_is_missing(spec: str, seed: int) -> None:
     fabric = from_topology(obliv.topology(spec))
     rng = np.random.default_rng(seed)
@@ -181,6 +183,7 @@ def test_a_dead_root_costs_little() -> None:
     assert by_hand == {"osrm3-d": 8, "dmodk": 10, "updown": 16, "layered": 8}
 
 
+@pytest.mark.usefixtures("moves")
 def test_never_worse_than_what_was_there() -> None:
     torus = obliv.topology("torus:5x5")
     fabric = from_topology(torus)
@@ -222,6 +225,7 @@ def test_nothing_is_gained_by_equal_tables(spec: str, engine: str) -> None:
 @pytest.mark.sampled(14)
 @pytest.mark.parametrize("spec", ["fattree:4,2", "fattree:8,2", "fattree:4,3", "eft2:8,6", "xgft:2;4,6;1,3"])
 @pytest.mark.parametrize("missing", range(4))
+@pytest.mark.usefixtures("moves")
 def test_no_tables_are_better_than_the_bound(spec: str, missing: int) -> None:
     """Every engine, on trees with cables missing: the bound is that of the tables' LMC."""
     fabric = from_topology(obliv.topology(spec))
@@ -242,6 +246,7 @@ def test_no_tables_are_better_than_the_bound(spec: str, missing: int) -> None:
         assert found.to_dict()["lower_bound"]["exact"] == str(found.lower_bound)
 
 
+@pytest.mark.usefixtures("moves")
 def test_the_bound_of_a_leaf_with_one_cable_left() -> None:
     """Four hosts over one cable: the load is 4, whatever the tables."""
     fabric = from_topology(obliv.topology("fattree:8,2"))
@@ -283,6 +288,7 @@ def test_lids_that_suffice_are_kept() -> None:
     assert (none.fabric.ports.lid[none.fabric.endpoints] > 0).all()
 
 
+@pytest.mark.usefixtures("moves")
 def test_the_lmc_can_be_bounded() -> None:
     fabric = from_topology(obliv.topology("fattree:8,2"))
     routed = route(fabric, most_lmc=0)
@@ -326,6 +332,7 @@ def test_what_becomes_of_tables_whose_rule_nobody_follows() -> None:
     assert f"with offset 0 everywhere the worst load is {plain}" in routed.notes[-1]
 
 
+@pytest.mark.usefixtures("moves")
 def test_parallel_cables_are_used_like_roots_of_their_own() -> None:
     links = [(v, 16 + v // 4) for v in range(16)]
     links += [(16 + leaf, 20 + root) for leaf in range(4) for root in range(2) for _ in range(2)]
@@ -336,6 +343,7 @@ def test_parallel_cables_are_used_like_roots_of_their_own() -> None:
     sound(routed.fabric, routed.tables)
 
 
+@pytest.mark.usefixtures("moves")
 def test_faster_links_upwards() -> None:
     tree = obliv.topology("xgft:2;4,4;1,2")
     up = [Fraction(4) if min(a, b) >= 16 else Fraction(1) for a, b in zip(tree.tail.tolist(), tree.head.tolist())]
@@ -381,6 +389,7 @@ def test_two_ports_with_one_lid() -> None:
     sound(routed.fabric, routed.tables)
 
 
+@pytest.mark.usefixtures("moves")
 def test_routes_are_saved_and_loaded(tmp_path: Path) -> None:
     torus = obliv.topology("torus:5x5")
     fabric = from_topology(torus)

@@ -83,12 +83,14 @@ def test_any_fabric_within_any_number_of_lanes(seed: int, lanes: int, hosts: int
         ("ring:6", 2, 2),  # minimal routes: two packets each way over the cable opposite
     ],
 )
+@pytest.mark.usefixtures("moves")
 def test_known_loads(spec: str, lanes: int, load: int) -> None:
     result = route(from_topology(obliv.topology(spec)), "layered", lanes=lanes, effort=QUICK)
     assert result.after.load == load
     sound(result, lanes)
 
 
+@pytest.mark.usefixtures("moves")
 def test_a_damaged_grid_starts_from_dimension_order() -> None:
     fabric = from_topology(obliv.topology("torus:5x5"))
     _, _, trunks = fabric.trunks
@@ -121,6 +123,7 @@ def read_policy(text: str) -> tuple[dict[str, list[tuple[int, int]]], dict[str, 
 
 
 @pytest.mark.parametrize(("spec", "lanes"), [("torus:5x5", 3), ("random-regular:n=14,d=4,seed=2", 2)])
+@pytest.mark.usefixtures("moves")
 def test_policies_give_every_pair_its_level(spec: str, lanes: int, tmp_path: Path) -> None:
     result = route(from_topology(obliv.topology(spec)), "layered", lanes=lanes, effort=QUICK)
     fabric = result.fabric
@@ -140,6 +143,7 @@ def test_policies_give_every_pair_its_level(spec: str, lanes: int, tmp_path: Pat
                 assert (fits or [0]) == [level_of(result.levels, fabric, s, d)]
 
 
+@pytest.mark.usefixtures("moves")
 def test_pair_by_pair_for_the_check(tmp_path: Path) -> None:
     for lanes in (1, 3):
         result = route(from_topology(obliv.topology("torus:5x5")), "layered", lanes=lanes, effort=QUICK)
