@@ -28,6 +28,7 @@ def test_there_is_a_gallery() -> None:
     assert {path.stem for path in EXAMPLES} > SLOW | SOLVER | PAGES
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "path",
     [pytest.param(path, marks=[pytest.mark.nightly] * (path.stem in SLOW), id=path.stem) for path in EXAMPLES],

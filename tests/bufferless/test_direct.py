@@ -131,7 +131,7 @@ VALUES = {
 }
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(17)
 @pytest.mark.parametrize("name", VALUES)
 def test_values(name: str) -> None:
     options, both, bound, makespan = VALUES[name]

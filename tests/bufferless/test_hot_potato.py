@@ -286,7 +286,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.nightly] * n.startswith(("leveled-mesh:128", "deep"))) for n in VALUES]
+    "name", [pytest.param(n, marks=[pytest.mark.nightly] * (n != "leveled-mesh:16x16")) for n in VALUES]
 )
 def test_values(name: str) -> None:
     spec, _, paths = name.partition(" ")

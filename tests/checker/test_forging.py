@@ -21,7 +21,7 @@ def _attack(kinds: tuple[str, ...], count: int, seed: int, folder: Path, step: i
 @pytest.mark.parametrize("kind", KINDS)
 def test_forged_claims(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    _attack((kind,), 10, 1, tmp_path, step=6)
+    _attack((kind,), 10, 1, tmp_path, step=7)
 
 
 @pytest.mark.nightly

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
 import highspy
 import pytest
@@ -104,14 +103,16 @@ def test_the_ratio_says_its_programs_first(monkeypatch: pytest.MonkeyPatch) -> N
     assert said.startswith("up to 2 linear programs of torus:4x4, some 96 rows and 128 columns each: about")
 
 
+@pytest.mark.parametrize(("nodes", "memory"), [(60, 2.0**20), pytest.param(300, 2.0**24, marks=pytest.mark.nightly)])
 def test_what_cannot_fit_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], nodes: int, memory: float
 ) -> None:
     monkeypatch.setattr(cost, "free_memory", lambda: 2.0**24)
     line = failed(["design", "mesh:12x12"], capsys)
     assert "would need about" in line
     assert "linear program" in line
-    ratio = ["ratio", "random-regular:n=300,d=8,seed=1", "shortest", "--traffic", "uniform"]
+    monkeypatch.setattr(cost, "free_memory", lambda: memory)
+    ratio = ["ratio", f"random-regular:n={nodes},d=8,seed=1", "shortest", "--traffic", "uniform"]
     assert "would need about" in failed(ratio, capsys)
 
 

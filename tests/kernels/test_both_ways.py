@@ -52,7 +52,7 @@ def test_every_kernel_is_reached(name: str, calls: dict[str, list[Call]]) -> Non
     assert calls[name], f"no workload in tests/kernels/workloads.py reaches {name}"
 
 
-@pytest.mark.sampled(18)
+@pytest.mark.sampled(105)
 @pytest.mark.parametrize("name", NAMES)
 def test_interpreted_equals_compiled(name: str, calls: dict[str, list[Call]]) -> None:
     check(name, calls[name])

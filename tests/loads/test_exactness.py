@@ -253,8 +253,10 @@ def test_hops_and_uniform_traffic_of_large_tori(k: int) -> None:
 # Against floating point, on whole networks.
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize(("spec", "least"), [("mesh:7x7", 9), ("torus:8x8", 6), ("mesh:5x5x4", 8), ("hypercube:6", 6)])
+@pytest.mark.sampled(5)
+@pytest.mark.parametrize(
+    ("spec", "least"), [("mesh:4x4", 4), ("mesh:7x7", 9), ("torus:8x8", 6), ("mesh:5x5x4", 8), ("hypercube:6", 6)]
+)
 def test_ecmp_against_scipy(spec: str, least: int) -> None:
     """All channels solved by scipy on integers below 2^53 (exact there)."""
     loads = obliv.routing("ecmp", obliv.topology(spec)).pair_loads()

@@ -160,9 +160,10 @@ def test_share_has_an_error_even_if_all_agree() -> None:
     assert probabilities.share(1, 4).value == 0.25
 
 
-def test_probabilities_of_few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("samples", [40, pytest.param(100, marks=pytest.mark.nightly)])
+def test_probabilities_of_few_samples(monkeypatch: pytest.MonkeyPatch, samples: int) -> None:
     for name in ("PARTITIONS", "PLANS", "RIDES"):
-        monkeypatch.setattr(probabilities, name, 100)
+        monkeypatch.setattr(probabilities, name, samples)
     monkeypatch.setattr(probabilities, "_runs", probabilities._runs.__wrapped__)
     computed = {row["entry"]: row for row in papers.reproduce("bufferless", "probabilities").to_dict()["rows"]}
     assert list(computed) == list(PROBABILITIES)
@@ -265,13 +266,21 @@ def test_every_erratum_stands_on_the_page() -> None:
         assert f"**{entry.partition(':')[0].partition(',')[0]}" in text
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("name", ["theorem3.1", "theorem4.1"])
-def test_a_figure(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("theorem3.1", 6),
+        *(pytest.param(*case, marks=pytest.mark.nightly) for case in (("theorem3.1", 99), ("theorem4.1", 99))),
+    ],
+)
+def test_a_figure(tmp_path: Path, name: str, sizes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     from obliv.papers.bufferless import drawing
 
     monkeypatch.setattr(drawing, "_SEEDS", 2)
+    few = {family: specs[:sizes] for family, specs in drawing.FAMILIES.items()}
+    monkeypatch.setattr(drawing, "FAMILIES", few)
+    monkeypatch.setattr(drawing, "BUTTERFLIES", few["butterflies 2^2 to 2^12"])
     assert list(papers.figures("bufferless")) == ["figure1", "theorem3.1", "theorem4.1"]
     papers.figures("bufferless")[name](tmp_path / "made.svg")
     text = (tmp_path / "made.svg").read_text(encoding="utf-8")

@@ -55,6 +55,14 @@ SMALL = [
     "circulant:9,2x3",
     "circulant:2,1",
 ]
+SMALLER = [
+    "cmesh:3x2,c=2",
+    "dragonfly:p=1,a=2,h=1",
+    "slimfly:3",
+    "debruijn:d=2,n=4",
+    "kautz:d=2,n=3",
+    "circulant:13,1x5",
+]
 LARGER = [
     "cmesh:4x4,c=4",
     "dragonfly:p=2,a=4,h=2",
@@ -128,25 +136,31 @@ def test_worst_cases_are_proved_and_the_same_without_symmetry(spec: str, routing
     assert obliv.worst_case(way, symmetry="off").channel_load == result.channel_load
 
 
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("spec", LARGER)
+@pytest.mark.parametrize("spec", [*SMALLER, *(pytest.param(spec, marks=pytest.mark.nightly) for spec in LARGER)])
 def test_symmetry_changes_no_worst_case(spec: str) -> None:
     way = obliv.routing("ecmp", obliv.topology(spec))
     with_it, without = (obliv.worst_case(way, symmetry=each) for each in ("auto", "off"))
     assert with_it.channel_load == without.channel_load
 
 
-def test_symmetries_leave_few_channels() -> None:
-    solved = {
-        "dragonfly:p=2,a=4,h=2,arrangement=relative": 14,  # of 324
-        "slimfly:5": 2,  # of 350: inside a group, and across
-        "slimfly:5,p=2": 4,
-        "circulant:13,1x5": 1,
-        "cmesh:4x4,c=4": 12,  # of 176
-    }
-    for spec, count in solved.items():
-        way = obliv.routing("ecmp", obliv.topology(spec))
-        assert obliv.worst_case(way).focus_channels <= count, spec
+@pytest.mark.parametrize(
+    ("spec", "count"),
+    [
+        ("circulant:13,1x5", 1),
+        *(
+            pytest.param(*case, marks=pytest.mark.nightly)
+            for case in (
+                ("dragonfly:p=2,a=4,h=2,arrangement=relative", 14),  # of 324
+                ("slimfly:5", 2),  # of 350: inside a group, and across
+                ("slimfly:5,p=2", 4),
+                ("cmesh:4x4,c=4", 12),  # of 176
+            )
+        ),
+    ],
+)
+def test_symmetries_leave_few_channels(spec: str, count: int) -> None:
+    way = obliv.routing("ecmp", obliv.topology(spec))
+    assert obliv.worst_case(way).focus_channels <= count
 
 
 def test_claims_of_new_families_stand_on_their_spec(tmp_path: Path) -> None:
@@ -261,11 +275,12 @@ class LocalGlobalLocal(obliv.HopRouting):
         return [first + k for k, v in enumerate(near[node]) if v in ends]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("p", [1, 2])
 @pytest.mark.parametrize("arrangement", ARRANGEMENTS)
-def test_minimal_routing_puts_a_whole_group_on_one_global_link(arrangement: str) -> None:
+def test_minimal_routing_puts_a_whole_group_on_one_global_link(arrangement: str, p: int) -> None:
     """Kim et al.: all a·p hosts of a group send to the next one, which one link joins."""
-    p, a, h = 2, 4, 2
+    a, h = 4, 2
     topology = obliv.dragonfly(p, a, h, arrangement=arrangement)
     minimal = LocalGlobalLocal(topology)
     traffic = obliv.traffic(f"shift:{a * p}", topology)
@@ -273,7 +288,7 @@ def test_minimal_routing_puts_a_whole_group_on_one_global_link(arrangement: str)
     assert obliv.worst_case(minimal).channel_load == a * p
     for other in ("shortest", "ecmp"):  # two global links in a row can be shorter, and a link then serves more groups
         assert obliv.worst_case(obliv.routing(other, topology)).channel_load >= a * p
-    assert obliv.worst_case(obliv.routing("valiant", topology)).channel_load < a * p / 3
+    assert obliv.worst_case(obliv.routing("valiant", topology)).channel_load < a * p / (1 + p)
 
 
 # Slim Fly
@@ -315,7 +330,7 @@ def test_slimfly_of_a_prime_power_needs_its_field() -> None:
     assert distances(topology).max() == 2
 
 
-@pytest.mark.parametrize("p", [1, 4])
+@pytest.mark.parametrize("p", [1, pytest.param(4, marks=pytest.mark.nightly)])
 def test_minimal_routing_on_slimfly_has_two_routers_share_a_link(p: int) -> None:
     """Besta and Hoefler: u sends beyond v while the neighbours of u send to v over the same link."""
     for q in (3, 4, 5):

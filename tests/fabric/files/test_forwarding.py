@@ -426,6 +426,7 @@ def test_the_kernel_reads_no_byte_beyond_its_lines(seed: int) -> None:
             assert 0 <= read.at <= max(stop, 0)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_the_kernel_reads_what_a_pattern_reads_in_both_modes(seed: int) -> None:
     rng = np.random.default_rng(seed)

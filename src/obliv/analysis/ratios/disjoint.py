@@ -88,11 +88,12 @@ def largest_disjoint(loads: PairLoads, *, every: bool = False, progress: Progres
         else:
             side = Side(_ports(tree, height), height, up, tree.width[height + 1])
             bound = _bounds(routes, side, tree)
+            work = 5.0 * routes.path.size * len(bound)  # of all links: whether to compile is decided once
             for link in np.argsort(-bound, kind="stable").tolist():
                 if bound[link] <= (most if every else max(best, most)):
                     break
                 owner, reached = np.empty(hosts, np.int64), np.empty(len(routes.path), np.bool_)
-                size = int(run(match_link, 1e7, routes, side, link, int(bound[link]), owner, reached))
+                size = int(run(match_link, work, routes, side, link, int(bound[link]), owner, reached))
                 of_link = int((tree.up_channel if up else tree.down_channel)(height, link))
                 if size < bound[link]:
                     covers[of_link] = int(bound[link]), _cover(tree, routes, side, link, reached)
