@@ -12,7 +12,7 @@ from pygments.lexers.special import TextLexer
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from generate import generate
+from generate import KEY, generate
 
 import obliv
 
@@ -80,9 +80,15 @@ def resolve(app: Any, name: str, source: list[str]) -> None:
     source[0] = re.sub(r"\]\((\.\./[^):#]+\.md)(#[^)]*)?\)", target, source[0])
 
 
+def link_works(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Link the keys of works in docstrings to the bibliography, which lies beside the pages of the API."""
+    lines[:] = [KEY.sub(lambda key: f"`{key[0]} <bibliography.html#{key[1].lower()}>`__", line) for line in lines]
+
+
 def setup(app: Any) -> None:
     """Write the generated pages before the others are read."""
     generate(Path(app.srcdir, "reference/generated"))
     for name in ("edgelist", "anynet", "gml"):  # languages of examples that have no highlighting
         app.add_lexer(name, TextLexer)
     app.connect("source-read", resolve)
+    app.connect("autodoc-process-docstring", link_works, priority=900)  # after numpydoc

@@ -19,7 +19,10 @@ import obliv
 from obliv.cli.app import VERBS, app
 from obliv.results.schema import schemas
 
-__all__ = ["bibliography", "generate"]
+__all__ = ["KEY", "bibliography", "generate"]
+
+#: The key of a work in a docstring.
+KEY = re.compile(r"\[([A-Z][A-Za-z]{1,7}[0-9]{2})\]")
 
 _REFERENCES = re.compile(r"^References\n-+\n(.*?)(?=\n\n[A-Z]\w+\n-+\n|\Z)", re.MULTILINE | re.DOTALL)
 
@@ -75,23 +78,41 @@ def _moved(page: str) -> str:
 
 
 def bibliography() -> str:
-    """Return the page of all works that docstrings name under "References", with the modules that do."""
-    works: dict[str, set[str]] = {}
+    """Return the page of all works that docstrings name under "References", by key, with the modules that do.
+
+    A work begins with its key, ``[TD02]``; what follows the year, such as a section, is not part of the work. A key
+    stands for one work, here and wherever else it is used.
+    """
+    works: dict[str, str] = {}
+    named: dict[str, set[str]] = {}
     for path in sorted((ROOT / "src").rglob("*.py")):
         module = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-                found = re.search(
-                    r"^References\n-+\n(.*?)(?=\n\n[A-Z]\w+\n-+\n|\Z)", ast.get_docstring(node) or "", re.M | re.S
-                )
-                for work in re.split(r"\n\n", found[1]) if found else ():
-                    works.setdefault(" ".join(work.split()), set()).add(module)
-    lines = [f"- {work} ({', '.join(f'`{module}`' for module in sorted(works[work]))})" for work in sorted(works)]
-    return (
-        "# Bibliography\n\nThe works that the code follows, each with the modules that name it.\n\n"
-        + "\n".join(lines)
-        + "\n"
-    )
+                text = ast.get_docstring(node) or ""
+                found = _REFERENCES.search(text)
+                for entry in re.split(r"\n\n", found[1]) if found else ():
+                    key, work = _work(" ".join(entry.split()), module)
+                    if works.setdefault(key, work) != work:
+                        raise ValueError(f"{module}: [{key}] is {work!r}, elsewhere {works[key]!r}")
+                for key in KEY.findall(text):
+                    named.setdefault(key, set()).add(module)
+    if unknown := named.keys() - works.keys():
+        raise ValueError(f"keys without a work: {', '.join(sorted(unknown))}")
+    lines = []
+    for key in sorted(works, key=str.lower):
+        modules = ", ".join(f"`{name}`" for name in sorted(named[key]))
+        lines.append(f'- <a id="{key.lower()}"></a>**[{key}]** {works[key]}. ({modules})')
+    head = "The works that the code follows, by the keys that docstrings use, each with the modules that name it."
+    return f"# Bibliography\n\n{head}\n\n" + "\n".join(lines) + "\n"
+
+
+def _work(entry: str, module: str) -> tuple[str, str]:
+    """Return the key of a work and the work, without the section or theorem that is named."""
+    found = re.fullmatch(rf"{KEY.pattern} (.*?)(, (section|Theorem|footnote|chapter) [^,]*)?\.", entry)
+    if not found:
+        raise ValueError(f'{module}: under "References", {entry!r} is not like  [TD02] Authors, "Title", place year.')
+    return found[1], found[2]
 
 
 def _help(command: Any, parent: click.Context, name: str, level: int) -> list[str]:

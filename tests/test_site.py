@@ -49,6 +49,16 @@ def test_every_work_stands_in_the_bibliography(pages: dict[str, str]) -> None:
     assert any("Odd-even" in line or "odd-even turn model" in line for line in lines)
 
 
+def test_a_key_stands_for_one_work() -> None:
+    """The keys of docstrings are those of the bibliography, which lists each work once."""
+    page = runpy.run_path(str(DOCS / "generate.py"))[
+        "bibliography"
+    ]()  # raises for works without keys, or with two texts
+    keys = re.findall(r'^- <a id="(\w+)"></a>\*\*\[(\w+)\]\*\* (.*?) \(`obliv', page, re.MULTILINE)
+    assert len(keys) == page.count("\n- ") > 30
+    assert len({work for _, _, work in keys}) == len({key for _, key, _ in keys}) == len({id for id, _, _ in keys})
+
+
 def test_every_page_stands_in_the_contents() -> None:
     contents = set(re.findall(r"file: (\S+)", (DOCS / "_toc.yml").read_text(encoding="utf-8")))
     written = {

@@ -39,7 +39,7 @@ def heaviest_permutation(x: Subject, traffic: str | Traffic) -> HeaviestPermutat
 
     References
     ----------
-    B. Towles, "Finding worst-case permutations for oblivious routing algorithms", Stanford CVA memo 121, 2001,
+    [Tow01] B. Towles, "Finding worst-case permutations for oblivious routing algorithms", Stanford CVA memo 121, 2001,
     Theorem 1.
 
     Examples

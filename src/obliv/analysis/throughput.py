@@ -66,7 +66,7 @@ def throughput(
 
     References
     ----------
-    W. J. Dally and B. Towles, "Principles and Practices of Interconnection Networks", 2004, section 3.3.1.
+    [DT04] W. J. Dally and B. Towles, "Principles and Practices of Interconnection Networks", 2004, section 3.3.1.
 
     Examples
     --------

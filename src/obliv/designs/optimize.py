@@ -115,9 +115,10 @@ def design(
 
     References
     ----------
-    B. Towles, W. J. Dally, "Worst-case traffic for oblivious routing functions", SPAA 2002.
+    [TD02] B. Towles, W. J. Dally, "Worst-case traffic for oblivious routing functions", SPAA 2002.
 
-    D. Applegate, E. Cohen, "Making intra-domain routing robust to changing and uncertain traffic demands".
+    [AC03] D. Applegate, E. Cohen, "Making intra-domain routing robust to changing and uncertain traffic demands",
+    SIGCOMM 2003.
 
     Examples
     --------

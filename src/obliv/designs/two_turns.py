@@ -32,7 +32,7 @@ class TwoTurn(Listed):
 
     References
     ----------
-    B. Towles, W. J. Dally, S. Boyd, "Throughput-centric routing algorithm design", SPAA 2003.
+    [TDB03] B. Towles, W. J. Dally, S. Boyd, "Throughput-centric routing algorithm design", SPAA 2003.
 
     Examples
     --------

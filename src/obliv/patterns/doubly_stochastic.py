@@ -32,7 +32,7 @@ def completed(traffic: Traffic) -> Traffic:
 
     References
     ----------
-    B. Towles, "Finding worst-case permutations for oblivious routing algorithms", Stanford CVA memo 121, 2001,
+    [Tow01] B. Towles, "Finding worst-case permutations for oblivious routing algorithms", Stanford CVA memo 121, 2001,
     footnote 1.
 
     Examples
@@ -82,7 +82,7 @@ def birkhoff(traffic: Traffic) -> tuple[tuple[Fraction, tuple[int, ...]], ...]:
 
     References
     ----------
-    G. Birkhoff, "Tres observaciones sobre el algebra lineal", 1946.
+    [Bir46] G. Birkhoff, "Tres observaciones sobre el algebra lineal", 1946.
 
     Examples
     --------

@@ -39,7 +39,7 @@ class Sampled(Routing):
 
     References
     ----------
-    G. Zuzic, B. Haeupler, A. Roeyskoe, "Sparse semi-oblivious routing: few random paths suffice", 2023.
+    [ZHR23] G. Zuzic, B. Haeupler, A. Roeyskoe, "Sparse semi-oblivious routing: few random paths suffice", 2023.
 
     Examples
     --------

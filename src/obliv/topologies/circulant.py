@@ -39,8 +39,8 @@ def circulant(n: int, *jumps: int) -> Topology:
 
     References
     ----------
-    M. Coppola et al., "Spidergon: a novel on-chip communication network", International Symposium on System-on-Chip,
-    2004.
+    [Cop04] M. Coppola et al., "Spidergon: a novel on-chip communication network", International Symposium on
+    System-on-Chip, 2004.
 
     Examples
     --------

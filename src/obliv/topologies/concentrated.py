@@ -46,7 +46,7 @@ def cmesh(*radices: int, c: int) -> Topology:
 
     References
     ----------
-    J. Balfour and W. J. Dally, "Design tradeoffs for tiled CMP on-chip networks", ICS 2006.
+    [BD06] J. Balfour and W. J. Dally, "Design tradeoffs for tiled CMP on-chip networks", ICS 2006.
 
     Examples
     --------

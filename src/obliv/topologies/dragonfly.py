@@ -58,11 +58,11 @@ def dragonfly(p: int, a: int, h: int, g: int | None = None, arrangement: str = "
 
     References
     ----------
-    J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008.
+    [KDSA08] J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008.
 
-    E. Hastings et al., "Comparing global link arrangements for dragonfly networks", IEEE Cluster 2015.
+    [Has15] E. Hastings et al., "Comparing global link arrangements for dragonfly networks", IEEE Cluster 2015.
 
-    C. Camarero, E. Vallejo, R. Beivide, "Topological characterization of Hamming and dragonfly networks and its
+    [CVB14] C. Camarero, E. Vallejo, R. Beivide, "Topological characterization of Hamming and dragonfly networks and its
     implications on routing", ACM TACO 11 (4), 2014.
 
     Examples

@@ -46,7 +46,7 @@ def xgft(children: Sequence[int], parents: Sequence[int], bandwidth: Sequence[Nu
 
     References
     ----------
-    S. R. Öhring, M. Ibel, S. K. Das, M. J. Kumar, "On generalized fat trees", IPPS 1995.
+    [OIDK95] S. R. Öhring, M. Ibel, S. K. Das, M. J. Kumar, "On generalized fat trees", IPPS 1995.
 
     Examples
     --------
@@ -109,8 +109,8 @@ def fattree(m: int, n: int) -> Tree:
 
     References
     ----------
-    X. Yuan, W. Nienaber, Z. Duan, R. Melhem, "Oblivious routing in fat-tree based system area networks with uncertain
-    traffic demands", IEEE/ACM Transactions on Networking, 2009.
+    [YNDM09] X. Yuan, W. Nienaber, Z. Duan, R. Melhem, "Oblivious routing in fat-tree based system area networks with
+    uncertain traffic demands", IEEE/ACM Transactions on Networking, 2009.
 
     Examples
     --------
@@ -154,8 +154,8 @@ def subft(m: int, levels: int) -> Tree:
 
     References
     ----------
-    X. Yuan, W. Nienaber, Z. Duan, R. Melhem, "Oblivious routing in fat-tree based system area networks with uncertain
-    traffic demands", IEEE/ACM Transactions on Networking, 2009, section II-B.
+    [YNDM09] X. Yuan, W. Nienaber, Z. Duan, R. Melhem, "Oblivious routing in fat-tree based system area networks with
+    uncertain traffic demands", IEEE/ACM Transactions on Networking, 2009, section II-B.
 
     Examples
     --------

@@ -279,7 +279,7 @@ def hyperx(*radices: int, bandwidth: Bandwidth = 1, injection: RatesLike = 1, ej
 
     References
     ----------
-    J. H. Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale networks", SC 2009.
+    [Ahn09] J. H. Ahn et al., "HyperX: topology, routing, and packaging of efficient large-scale networks", SC 2009.
 
     Examples
     --------

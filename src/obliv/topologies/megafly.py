@@ -47,9 +47,9 @@ def megafly(p: int, leaves: int, spines: int, h: int, g: int | None = None, arra
 
     References
     ----------
-    M. Flajslik, E. Borch, M. A. Parker, "Megafly: a topology for exascale systems", ISC 2018.
+    [FBP18] M. Flajslik, E. Borch, M. A. Parker, "Megafly: a topology for exascale systems", ISC 2018.
 
-    A. Shpiner et al., "Dragonfly+: low cost topology for scaling datacenters", HiPINEB 2017.
+    [Shp17] A. Shpiner et al., "Dragonfly+: low cost topology for scaling datacenters", HiPINEB 2017.
 
     Examples
     --------

@@ -39,7 +39,7 @@ def random_regular(n: int, d: int, seed: int = 0) -> Topology:
 
     References
     ----------
-    A. Singla, C.-Y. Hong, L. Popa, P. B. Godfrey, "Jellyfish: networking data centers randomly", NSDI 2012.
+    [SHPG12] A. Singla, C.-Y. Hong, L. Popa, P. B. Godfrey, "Jellyfish: networking data centers randomly", NSDI 2012.
 
     Examples
     --------

@@ -51,10 +51,10 @@ def slimfly(q: int, p: int = 0) -> Topology:
 
     References
     ----------
-    B. D. McKay, M. Miller, J. Širáň, "A note on large graphs of diameter two and given maximum degree", J. Combin.
-    Theory B 74, 1998.
+    [MMS98] B. D. McKay, M. Miller, J. Širáň, "A note on large graphs of diameter two and given maximum degree", J.
+    Combin. Theory B 74, 1998.
 
-    M. Besta and T. Hoefler, "Slim Fly: a cost effective low-diameter network topology", SC 2014.
+    [BH14] M. Besta and T. Hoefler, "Slim Fly: a cost effective low-diameter network topology", SC 2014.
 
     Examples
     --------

@@ -39,8 +39,8 @@ def twisted_torus(*radices: int, twist: int) -> Topology:
 
     References
     ----------
-    J. M. Cámara, M. Moretó, E. Vallejo, R. Beivide et al., "Twisted torus topologies for enhanced interconnection
-    networks", IEEE TPDS 21 (12), 2010.
+    [Cam10] J. M. Cámara, M. Moretó, E. Vallejo, R. Beivide et al., "Twisted torus topologies for enhanced
+    interconnection networks", IEEE TPDS 21 (12), 2010.
 
     Examples
     --------

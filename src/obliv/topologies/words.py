@@ -41,7 +41,7 @@ def debruijn(d: int, n: int) -> Topology:
 
     References
     ----------
-    M. R. Samatham and D. K. Pradhan, "The de Bruijn multiprocessor network: a versatile parallel processing and
+    [SP89] M. R. Samatham and D. K. Pradhan, "The de Bruijn multiprocessor network: a versatile parallel processing and
     sorting network for VLSI", IEEE Trans. Computers 38 (4), 1989.
 
     Examples
@@ -94,10 +94,10 @@ def kautz(d: int, n: int) -> Topology:
 
     References
     ----------
-    W. H. Kautz, "Bounds on directed (d, k) graphs", in Theory of cellular logic networks and machines, AFCRL-68-0668,
-    1968.
+    [Kau68] W. H. Kautz, "Bounds on directed (d, k) graphs", in Theory of cellular logic networks and machines,
+    AFCRL-68-0668, 1968.
 
-    J.-C. Bermond and C. Peyrat, "De Bruijn and Kautz networks: a competitor for the hypercube?", Hypercube and
+    [BP89] J.-C. Bermond and C. Peyrat, "De Bruijn and Kautz networks: a competitor for the hypercube?", Hypercube and
     distributed computers, 1989.
 
     Examples

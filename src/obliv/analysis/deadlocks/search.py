@@ -62,7 +62,7 @@ def deadlock(
 
     References
     ----------
-    W. J. Dally and C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE
+    [DS87] W. J. Dally and C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE
     Transactions on Computers C-36(5), 1987.
 
     Examples

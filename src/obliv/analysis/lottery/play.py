@@ -89,8 +89,10 @@ def lottery(
 
     References
     ----------
-    K. Joag-Dev and F. Proschan, "Negative association of random variables, with applications", Annals of Statistics
-    11(1), 1983; T. E. Harris, "A lower bound for the critical probability in a certain percolation process", 1960.
+    [JP83] K. Joag-Dev and F. Proschan, "Negative association of random variables, with applications", Annals of
+    Statistics 11(1), 1983.
+
+    [Har60] T. E. Harris, "A lower bound for the critical probability in a certain percolation process", 1960.
 
     Examples
     --------

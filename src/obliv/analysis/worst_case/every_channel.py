@@ -58,7 +58,7 @@ def worst_channels(
 
     References
     ----------
-    B. Towles, "Finding worst-case permutations for oblivious routing algorithms", Stanford CVA memo 121, 2001.
+    [Tow01] B. Towles, "Finding worst-case permutations for oblivious routing algorithms", Stanford CVA memo 121, 2001.
 
     Examples
     --------

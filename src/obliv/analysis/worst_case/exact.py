@@ -81,7 +81,7 @@ def worst_case(
 
     References
     ----------
-    B. Towles, "Finding worst-case permutations for oblivious routing algorithms", Stanford CVA memo 121, 2001.
+    [Tow01] B. Towles, "Finding worst-case permutations for oblivious routing algorithms", Stanford CVA memo 121, 2001.
 
     Examples
     --------

@@ -85,7 +85,8 @@ def centralized(
 
     References
     ----------
-    C. Busch, S. Kelkar and M. Magdon-Ismail, "Efficient Bufferless Routing on Leveled Networks", 2004, section 3.
+    [BKM04] C. Busch, S. Kelkar and M. Magdon-Ismail, "Efficient Bufferless Routing on Leveled Networks", 2004, section
+    3.
 
     Examples
     --------

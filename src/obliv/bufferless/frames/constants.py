@@ -4,7 +4,7 @@ Levels are cut into frames of lambda levels, frames into groups of gamma' frames
 i: in phase 2i - 1 + j (phases count from 1) it is at frame j of its group, j from 0.  All groups of a session run at
 once; session 2 has its groups half a group higher and follows session 1.
 
-Source: Busch, Kelkar, Magdon-Ismail, Efficient Bufferless Routing on Leveled Networks (2004), sections 3 and 4.
+Source: [BKM04] Busch, Kelkar, Magdon-Ismail, Efficient Bufferless Routing on Leveled Networks (2004), sections 3 and 4.
 """
 
 from __future__ import annotations

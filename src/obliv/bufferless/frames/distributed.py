@@ -99,7 +99,8 @@ def distributed(
 
     References
     ----------
-    C. Busch, S. Kelkar and M. Magdon-Ismail, "Efficient Bufferless Routing on Leveled Networks", 2004, section 4.
+    [BKM04] C. Busch, S. Kelkar and M. Magdon-Ismail, "Efficient Bufferless Routing on Leveled Networks", 2004, section
+    4.
 
     Examples
     --------

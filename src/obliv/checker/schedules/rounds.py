@@ -4,7 +4,7 @@ Rounds but the last of a sub-phase have two halves of tau moves, and every packe
 first and before the move of the second that mirrors it, at the same node.  So after the second half all packets are
 back where the round began, and those that failed draw another boat.
 
-Source: Busch, Kelkar, Magdon-Ismail, Efficient Bufferless Routing on Leveled Networks (2004), section 4, without
+Source: [BKM04] Busch, Kelkar, Magdon-Ismail: Efficient Bufferless Routing on Leveled Networks, 2004, section 4, without
 targets in the last frame of a group.
 """
 

@@ -4,7 +4,7 @@ The plan says which set a packet is in and which boat it takes in each phase; wh
 follows from the algorithm, and the moves must have it there.  Relative time x counts the moves of a phase from 1, `a`
 is the first level of the frame that the packet's wave points to, and boat k is at level a + x - (4k - 3) before move x.
 
-Source: Busch, Kelkar, Magdon-Ismail, Efficient Bufferless Routing on Leveled Networks (2004), section 3, without
+Source: [BKM04] Busch, Kelkar, Magdon-Ismail: Efficient Bufferless Routing on Leveled Networks, 2004, section 3, without
 targets in the last frame of a group.
 """
 

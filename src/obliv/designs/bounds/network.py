@@ -76,7 +76,7 @@ def bounds(
 
     References
     ----------
-    P. Namyar et al., "A throughput-centric view of the performance of datacenter topologies".
+    [Nam21] P. Namyar et al., "A throughput-centric view of the performance of datacenter topologies", SIGCOMM 2021.
 
     Examples
     --------

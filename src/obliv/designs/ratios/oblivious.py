@@ -57,8 +57,11 @@ def ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = 
 
     References
     ----------
-    X. Yuan et al., "Oblivious routing in fat-tree based system area networks with uncertain traffic demands".
-    D. Applegate, E. Cohen, "Making intra-domain routing robust to changing and uncertain traffic demands".
+    [YNDM09] X. Yuan, W. Nienaber, Z. Duan, R. Melhem, "Oblivious routing in fat-tree based system area networks with
+    uncertain traffic demands", IEEE/ACM Transactions on Networking, 2009.
+
+    [AC03] D. Applegate, E. Cohen, "Making intra-domain routing robust to changing and uncertain traffic demands",
+    SIGCOMM 2003.
 
     Examples
     --------

@@ -50,7 +50,7 @@ def bisection(
 
     References
     ----------
-    T. Hoefler, T. Schneider, A. Lumsdaine, "Multistage switches are not crossbars: effects of static routing in
+    [HSL08] T. Hoefler, T. Schneider, A. Lumsdaine, "Multistage switches are not crossbars: effects of static routing in
     high-performance networks", IEEE Cluster 2008.
 
     Examples

@@ -4,7 +4,8 @@ Sizes are shares of the vector of a rank, which a reduction combines or an all-t
 
 References
 ----------
-R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 2005.
+[TRG05] R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in MPICH", IJHPCA
+2005.
 """
 
 from __future__ import annotations

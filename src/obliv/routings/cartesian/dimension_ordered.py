@@ -262,7 +262,7 @@ def valiant(topology: Topology) -> Routing:
 
     References
     ----------
-    L. G. Valiant and G. J. Brebner, "Universal schemes for parallel communication", STOC 1981.
+    [VB81] L. G. Valiant and G. J. Brebner, "Universal schemes for parallel communication", STOC 1981.
 
     Examples
     --------

@@ -50,8 +50,8 @@ class OddEven(Routing):
 
     References
     ----------
-    G.-M. Chiu, "The odd-even turn model for adaptive routing", IEEE Transactions on Parallel and Distributed Systems
-    11(7), 2000.
+    [Chi00] G.-M. Chiu, "The odd-even turn model for adaptive routing", IEEE Transactions on Parallel and Distributed
+    Systems 11(7), 2000.
 
     Examples
     --------

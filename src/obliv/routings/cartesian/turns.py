@@ -85,7 +85,7 @@ class NegativeFirst(TurnHops):
 
     References
     ----------
-    C. J. Glass and L. M. Ni, "The turn model for adaptive routing", ISCA 1992.
+    [GN92] C. J. Glass and L. M. Ni, "The turn model for adaptive routing", ISCA 1992.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class WestFirst(TurnHops):
 
     References
     ----------
-    C. J. Glass and L. M. Ni, "The turn model for adaptive routing", ISCA 1992.
+    [GN92] C. J. Glass and L. M. Ni, "The turn model for adaptive routing", ISCA 1992.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class NorthLast(TurnHops):
 
     References
     ----------
-    C. J. Glass and L. M. Ni, "The turn model for adaptive routing", ISCA 1992.
+    [GN92] C. J. Glass and L. M. Ni, "The turn model for adaptive routing", ISCA 1992.
 
     Examples
     --------

@@ -50,9 +50,11 @@ class Electrical(Routing):
 
     References
     ----------
-    P. Harsha, T. Hayes, H. Narayanan, H. Räcke, J. Radhakrishnan, "Minimizing average latency in oblivious routing",
-    SODA 2008. J. Kelner, P. Maymounkov, "Electric routing and concurrent flow cutting", Theoretical Computer
-    Science 412(32), 2011.
+    [HHN08] P. Harsha, T. Hayes, H. Narayanan, H. Räcke, J. Radhakrishnan, "Minimizing average latency in oblivious
+    routing", SODA 2008.
+
+    [KM11] J. Kelner, P. Maymounkov, "Electric routing and concurrent flow cutting", Theoretical Computer Science
+    412(32), 2011.
 
     Examples
     --------

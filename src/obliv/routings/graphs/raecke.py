@@ -81,8 +81,10 @@ class Raecke(Routing):
 
     References
     ----------
-    H. Räcke, "Optimal hierarchical decompositions for congestion minimization in networks", STOC 2008.
-    J. Fakcharoenphol, S. Rao, K. Talwar, "A tight bound on approximating arbitrary metrics by tree metrics", STOC 2003.
+    [Rae08] H. Räcke, "Optimal hierarchical decompositions for congestion minimization in networks", STOC 2008.
+
+    [FRT03] J. Fakcharoenphol, S. Rao, K. Talwar, "A tight bound on approximating arbitrary metrics by tree metrics",
+    STOC 2003.
 
     Examples
     --------

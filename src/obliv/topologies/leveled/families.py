@@ -40,7 +40,7 @@ def butterfly(k: int) -> Leveled:
 
     References
     ----------
-    F. T. Leighton, Introduction to parallel algorithms and architectures, 1992, section 3.2.
+    [Lei92] F. T. Leighton, Introduction to parallel algorithms and architectures, 1992, section 3.2.
 
     Examples
     --------

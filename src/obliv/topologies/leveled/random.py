@@ -95,9 +95,9 @@ def multibutterfly(k: int, d: int = 2, seed: int = 0) -> Leveled:
 
     References
     ----------
-    E. Upfal, "An O(log N) deterministic packet-routing scheme", J. ACM 39 (1), 1992.
+    [Upf92] E. Upfal, "An O(log N) deterministic packet-routing scheme", J. ACM 39 (1), 1992.
 
-    F. T. Leighton and B. M. Maggs, "Fast algorithms for routing around faults in multibutterflies and
+    [LM92] F. T. Leighton and B. M. Maggs, "Fast algorithms for routing around faults in multibutterflies and
     randomly-wired splitter networks", IEEE Trans. Computers 41 (5), 1992.
 
     Examples

@@ -43,7 +43,7 @@ def unrolled_fattree(k: int, h: int) -> Leveled:
 
     References
     ----------
-    F. Petrini and M. Vanneschi, "k-ary n-trees: high performance networks for massively parallel architectures",
+    [PV97] F. Petrini and M. Vanneschi, "k-ary n-trees: high performance networks for massively parallel architectures",
     IPPS 1997.
 
     Examples

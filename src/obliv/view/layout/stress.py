@@ -19,7 +19,7 @@ def stressed(nodes: int, pairs: Array) -> Points:
 
     References
     ----------
-    E. R. Gansner, Y. Koren, S. North, "Graph drawing by stress majorization", Graph Drawing 2004.
+    [GKN04] E. R. Gansner, Y. Koren, S. North, "Graph drawing by stress majorization", Graph Drawing 2004.
 
     Examples
     --------
