@@ -80,6 +80,15 @@ def test_all_orders_of_six_ranks(spec: str, seed: int) -> None:
         assert bound <= min(tops[k] for _, tops in all_orders) * loads.unit
 
 
+def test_the_sum_over_all_phases_of_an_exchange_bounds_every_order() -> None:
+    """Some orders of six ranks have no phases without conflicts; the bound is the best of all 720."""
+    chosen = np.random.default_rng(2).permutation(16)[:6].tolist()
+    loads = prepared(routed("fattree:4,3"), [f"node{k + 1:03d}" for k in chosen], "alltoall")
+    assert max(phase_bounds(loads)) == 1
+    assert lower_bound(loads) == Fraction(8, 5)
+    assert better_order(loads, effort=0.001)[1].after == Fraction(8, 5)  # by enumeration, too
+
+
 @pytest.mark.parametrize(
     ("tree", "effort"), [("fattree:4,2", 0.001), pytest.param("fattree:8,3", 1.0, marks=pytest.mark.nightly)]
 )

@@ -1,7 +1,8 @@
 """Lower bounds of the loads of a job on its hosts, for all orders of its ranks.
 
 The ranks on some hosts send, whoever they are, at least what s ranks send to others if each has its largest partners
-among them; all of that crosses the cables that lead away from these hosts.
+among them; all of that crosses the cables that lead away from these hosts.  And what each rank sends to every other one
+at least, over all phases together, loads the channels alike in every order.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from obliv._util.arrays import INT64_SAFE
 from obliv._util.typing import Array
 from obliv.fabric.jobs.loads import JobLoads
 from obliv.fabric.jobs.placement import Placement
+from obliv.fabric.kernels.loads import carry
+from obliv.kernels import run
 
 __all__ = ["lower_bound", "phase_bounds"]
 
@@ -46,7 +49,10 @@ def lower_bound(loads: JobLoads) -> Fraction:
     if not whole or loads.routing.partial:
         return Fraction(0)
     by_phase = sum((weight * bound for weight, bound in zip(weights, phase_bounds(loads), strict=True)), Fraction(0))
-    return max(by_phase, _over_all(loads)) / whole
+    common, pair, amount = _sums(loads)
+    if not common:
+        return by_phase / whole
+    return max(by_phase, _over_all(loads, pair, amount) / common, _of_every_pair(loads, pair, amount) / common) / whole
 
 
 def phase_bounds(loads: JobLoads) -> list[Fraction]:
@@ -67,8 +73,16 @@ def phase_bounds(loads: JobLoads) -> list[Fraction]:
     return bounds
 
 
-def _over_all(loads: JobLoads) -> Fraction:
-    """Return a bound of the sum of all phases' loads, each times its weight, from all their messages together."""
+def _sums(loads: JobLoads) -> tuple[int, Array, Array]:
+    """Return what ranks send over all phases, each times its weight, in parts of a number; 0 where it is too large.
+
+    Returns
+    -------
+    common : int
+    pair : int64 array
+        Source · ranks + destination, sorted.
+    amount : int64 array
+    """
     place, pattern = loads.jobs[0]
     common = lcm(*(phase.weight.denominator * phase.unit for phase in pattern.phases))
     parts = []
@@ -78,14 +92,38 @@ def _over_all(loads: JobLoads) -> Fraction:
         share = int(phase.weight * common) // phase.unit
         total += share * int(amount.sum())
         if total >= INT64_SAFE:
-            return Fraction(0)
+            return 0, np.zeros(0, np.int64), np.zeros(0, np.int64)
         parts.append((source * place.ranks + destination, amount * share))
     pair, inverse = np.unique(np.concatenate([pairs for pairs, _ in parts]), return_inverse=True)
     amount = np.zeros(len(pair), np.int64)
     np.add.at(amount, inverse, np.concatenate([amounts for _, amounts in parts]))
-    source, destination = np.divmod(pair, place.ranks)
-    sums = (_least(place.ranks, source, destination, amount, group) / group.bandwidth for group in _groups(loads))
-    return max(sums, default=Fraction(0)) / common
+    return common, pair, amount
+
+
+def _over_all(loads: JobLoads, pair: Array, amount: Array) -> Fraction:
+    """Return a bound of the sum of all phases' loads, each times its weight, from all their messages together."""
+    ranks = loads.jobs[0][0].ranks
+    source, destination = np.divmod(pair, ranks)
+    sums = (_least(ranks, source, destination, amount, group) / group.bandwidth for group in _groups(loads))
+    return max(sums, default=Fraction(0))
+
+
+def _of_every_pair(loads: JobLoads, pair: Array, amount: Array) -> Fraction:
+    """Return the same from what each rank sends to every other one at least: it loads channels alike in all orders."""
+    place = loads.jobs[0][0]
+    ranks, rails = place.rails.shape
+    source, destination = np.divmod(pair, ranks)
+    others = source != destination
+    if others.sum() < ranks * (ranks - 1) or ranks < 2:
+        return Fraction(0)
+    t, u = np.divmod(np.arange(ranks * ranks), ranks)
+    apart = place.host_of[t] != place.host_of[u]
+    flows = place.rails[t[apart]].ravel(), place.rails[u[apart]].ravel()
+    crossing = np.zeros(len(loads.factor), np.int64)
+    ones = np.ones(len(flows[0]), np.int64)
+    run(carry, loads.work, *flows, ones, loads.routing.routes.arrays, crossing)
+    most = int((crossing * loads.factor).max(initial=0))
+    return most * int(amount[others].min()) * Fraction(loads.scale, rails) * loads.unit
 
 
 def _least(ranks: int, source: Array, destination: Array, amount: Array, group: _Group) -> Fraction:
