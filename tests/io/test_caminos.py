@@ -13,7 +13,7 @@ import pytest
 
 import obliv
 from obliv.cli import main
-from obliv.errors import RoutingError, TopologyError, TrafficError
+from obliv.errors import FileError, RoutingError, TopologyError, TrafficError
 from obliv.io import write_caminos
 
 _TOKEN = re.compile(r'\s+|//[^\n]*\n|(-?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)|("[^"\\]*")|([A-Za-z_]\w*)|([{}\[\],:!])')
@@ -216,6 +216,18 @@ def test_what_caminos_cannot_do_is_refused(
 ) -> None:
     with pytest.raises(error, match="CAMINOS"):
         write_caminos(obliv.routing(routing, spec), tmp_path / "sim.cfg", traffic)
+    assert not list(tmp_path.iterdir())
+
+
+def test_networks_that_fall_apart_and_names_of_other_files(tmp_path: Path) -> None:
+    pairs = obliv.build("pairs", 4, [(0, 1), (1, 0), (2, 3), (3, 2)])
+    with pytest.raises(RoutingError, match="disconnected"):
+        write_caminos(obliv.routing("ecmp", pairs), tmp_path / "sim.cfg")
+    for links, message in (([], "needs a network with links"), ([(0, 0), (0, 1), (1, 0)], "to itself: 0 -> 0")):
+        with pytest.raises(TopologyError, match=message):
+            write_caminos(obliv.routing("ecmp", obliv.build("odd", 2, links)), tmp_path / "sim.cfg")
+    with pytest.raises(FileError, match=r"choose \.cfg"):
+        write_caminos(obliv.routing("dor", "mesh:2x2"), tmp_path / "sim.map")
     assert not list(tmp_path.iterdir())
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import obliv
 from obliv.cli import main
-from obliv.errors import RoutingError
+from obliv.errors import FileError, RoutingError
 from obliv.io import write_ns3
 
 _HEADERS = next((p for p in (Path("/usr/include/ns3"), Path("/usr/local/include/ns3")) if p.is_dir()), None)
@@ -76,6 +76,8 @@ def test_what_static_routes_cannot_hold_is_refused(spec: str, routing: str, mess
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["export", "mesh:3x3", "dor", "--to", "ns3", "-o", str(tmp_path / "net.ns3")]
+    with pytest.raises(FileError, match="choose another"):
+        write_ns3(obliv.routing("dor", "mesh:3x3"), tmp_path / "obliv-ns3.cc")
     assert main([*words, "--rate", "0.1"]) == 2
     assert "its own --rate" in capsys.readouterr().err
     assert main([*words, "--traffic", "transpose"]) == 0

@@ -33,7 +33,9 @@ def cables(topology: Topology) -> list[tuple[int, int]]:
 
 
 def require_plain(topology: Topology, tool: str) -> None:
-    """Refuse networks with rates, bandwidths, parallel channels or channels of one direction."""
+    """Refuse networks without links, with rates, bandwidths, self-loops, parallel or one-way channels."""
+    if not topology.channels:
+        raise TopologyError(f"{tool} needs a network with links")
     if not topology.unit_rates:
         raise TopologyError(f"{tool} has no rates of terminals: topology.with_rates() leaves them out")
     if not topology.unit_bandwidth:
@@ -41,6 +43,8 @@ def require_plain(topology: Topology, tool: str) -> None:
     count = Counter(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
     for (tail, head), times in count.items():
         name = f"{topology.name_of(tail)} -> {topology.name_of(head)}"
+        if tail == head:
+            raise TopologyError(f"{tool} has no links from a node to itself: {name}")
         if times > 1:
             raise TopologyError(f"{tool} cannot tell parallel channels apart: there are {times} of {name}")
         if (head, tail) not in count:

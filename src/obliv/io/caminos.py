@@ -10,7 +10,7 @@ import numpy as np
 
 from obliv._util.files import together, write_whole
 from obliv._util.text import printable
-from obliv.errors import RoutingError, TopologyError, TrafficError
+from obliv.errors import FileError, RoutingError, TopologyError, TrafficError
 from obliv.io._cables import require_plain
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
@@ -87,6 +87,8 @@ def write_caminos(
     kind = _kind(topology)
     call, lanes, bubble = _routing(routing, kind)
     adjacency, image = path.with_suffix(".adj"), path.with_suffix(".map")
+    if path in (adjacency, image):
+        raise FileError(f"the ending {path.suffix} is that of another file for CAMINOS: choose .cfg", path)
     if kind:
         network = f"{kind} {{ sides: {list(topology.radices)}, servers_per_router: 1 }}"
     else:
@@ -176,7 +178,7 @@ def _routing(routing: Routing, kind: str) -> tuple[str, int, bool]:
         reserved = "reserved_virtual_channels_order01: [0], reserved_virtual_channels_order10: [1]"
         return f"O1TURN {{ {reserved} }}", 2, False
     if routing == routing_of("ecmp", topology):
-        hops = _diameter(topology)
+        hops = _diameter(routing)
         channels = [*([lane] for lane in range(hops)), list(range(hops))]
         return f"ChannelsPerHop {{ routing: Shortest, channels: {channels} }}", hops, False
     known = "dor" + (" and o1turn" if kind == "Mesh" else "") if kind else ""
@@ -186,13 +188,17 @@ def _routing(routing: Routing, kind: str) -> tuple[str, int, bool]:
     )
 
 
-def _diameter(topology: Topology) -> int:
+def _diameter(routing: Routing) -> int:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import shortest_path
 
+    topology = routing.topology
     ones = np.ones(topology.channels)
     near = csr_array((ones, (topology.tail, topology.head)), shape=(topology.nodes, topology.nodes))
-    return int(shortest_path(near, unweighted=True).max())
+    diameter = float(shortest_path(near, unweighted=True).max())
+    if not np.isfinite(diameter):
+        raise RoutingError(f"{routing.spec} has no path for some pairs of {topology.spec}, which is disconnected")
+    return int(diameter)
 
 
 def _adjacency(topology: Topology) -> Iterator[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from obliv._util.files import together, write_pieces, write_whole
 from obliv._util.text import printable
-from obliv.errors import RoutingError
+from obliv.errors import FileError, RoutingError
 from obliv.io._cables import cables
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
@@ -68,6 +68,9 @@ def write_ns3(routing: Routing, path: str | Path, traffic: Traffic | str = "unif
     <BLANKLINE>
     """
     path, topology = Path(path), routing.topology
+    program = path.with_name(_PROGRAM)
+    if path == program:
+        raise FileError("the name is that of the program for ns-3: choose another, such as net.ns3", path)
     pattern = traffic_of(traffic, topology)
     terminals = topology.terminals.tolist()
     flows = [
@@ -91,7 +94,6 @@ def write_ns3(routing: Routing, path: str | Path, traffic: Traffic | str = "unif
         for source, destination, share in flows:
             yield f"flow {source} {destination} {float(share)!r}"
 
-    program = path.with_name(_PROGRAM)
     with together():
         write_pieces(path, (f"{line}\n".encode() for line in lines()))
         write_whole(program, Path(__file__).with_name("ns3.cc").read_bytes())
