@@ -5,11 +5,13 @@ from __future__ import annotations
 from itertools import product
 from math import ceil, sqrt
 
+import numpy as np
 import pytest
 
 import obliv
 from obliv.topologies.tree_bounds import (
     bound_of,
+    four_ports,
     several_heights,
     single_path_bound,
     theorem2,
@@ -34,6 +36,7 @@ from obliv.topologies.tree_bounds import (
         ("xgft:2;4,9;1,4", 2, "covers of links, docs/explanation/fat-trees.md"),
         ("fattree:8,3", 4, "Yuan et al., Theorem 4"),
         ("fattree:8,4", 6, "covers of links at several heights, docs/explanation/fat-trees.md"),
+        ("fattree:4,4", 3, "pairs of one root, docs/explanation/fat-trees.md"),
         ("fattree:4,5", 3, "Theorem 5, sharpened"),
     ],
 )
@@ -135,7 +138,7 @@ def test_several_heights(n: int) -> None:
     for k, bound in zip((2, 3, 4, 5, 6, 8, 12, 18), HEIGHTS[n], strict=True):
         assert several_heights(2 * k, n) == bound
         known, _ = bound_of(obliv.fattree(2 * k, n)) if k < 5 else (bound, "")
-        assert known == max(bound, single_path_bound(2 * k, n))
+        assert known == max(bound, single_path_bound(2 * k, n), four_ports(n) if k == 2 else 1)
     assert (single_path_bound(4, 5), single_path_bound(4, 6)) == (3, 4)  # larger
 
 
@@ -161,3 +164,44 @@ def test_no_lids_at_all() -> None:
     for lids in (0, -1):
         with pytest.raises(obliv.InputError, match="at least 1"):
             with_lids(8, lids)
+
+
+# Four ports.
+
+
+def pairs_of_a_root(up: np.ndarray, down: np.ndarray) -> int:
+    """Pairs of hosts in different quarters that a root can have, by the lines that cover its links up and down.
+
+    ``up[a]`` and ``down[a]`` hold hosts: those of quarter a are sources (destinations), the others destinations (sources).
+    """
+    quarter = np.arange(up.shape[1]) // (up.shape[1] // 4)
+    apart = quarter[:, None] != quarter[None]
+    own = quarter[None] == np.arange(4)[:, None]
+    leave = (up & own).any(axis=0)[:, None] | (up & ~own)[quarter]
+    arrive = (down & own).any(axis=0)[None] | (down & ~own)[quarter].T
+    return int((leave & arrive & apart).sum())
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(1, 30))])
+def test_two_lines_a_link_leave_a_root_its_share_at_most(seed: int) -> None:
+    """Climb to the covers with most pairs, from random ones; the extreme ones are those of the proof."""
+    rng, hosts = np.random.default_rng(seed), 4 * (8 << seed % 2)
+    best = -1
+    lines = rng.integers(hosts, size=(2, 4, 2))
+
+    def pairs() -> int:
+        covers = np.zeros((2, 4, hosts), bool)
+        np.put_along_axis(covers, lines, True, axis=2)
+        return pairs_of_a_root(*covers)
+
+    for step in range(1500):
+        place, old = tuple(rng.integers((2, 4, 2))), lines.copy()
+        lines[place] = rng.integers(hosts) if step % 2 else lines[tuple(rng.integers((2, 4, 2)))]
+        count = pairs()
+        assert count <= 3 * hosts
+        if count < best - (step % 7 == 0):
+            lines = old
+        else:
+            best = count
+    lines[0], lines[1] = [[0, 1], [2, 3], [2, 3], [2, 3]], [[2, 3], [0, 1], [0, 1], [0, 1]]
+    assert pairs() == 3 * hosts

@@ -12,6 +12,7 @@ from obliv.topologies.trees import Tree
 
 __all__ = [
     "bound_of",
+    "four_ports",
     "several_heights",
     "single_path_bound",
     "theorem2",
@@ -108,6 +109,20 @@ def several_heights(m: int, n: int) -> int:
     return max(_least(2 * (n - 1 - g) * k, 2 * k**g, pairs) for g in range(n - 1))
 
 
+def four_ports(n: int) -> int:
+    """FT(4, n): at least 3 from four levels on, which a rule attains on four; 2 below, where rules attain it.
+
+    For paths that climb and then descend.  The proof, by the pairs that one root can have, is in
+    docs/explanation/fat-trees.md under "Four ports".
+
+    Examples
+    --------
+    >>> [four_ports(n) for n in range(2, 6)]
+    [2, 2, 3, 3]
+    """
+    return 3 if n > 3 else 2
+
+
 def with_lids(m: int, lids: int) -> int:
     """FT(m, 2) with so many LIDs a destination, forwarded by them alone: at least max(⌈(m/2)/L⌉, ⌈√(m/2)⌉).
 
@@ -136,12 +151,15 @@ def bound_of(tree: Tree) -> tuple[int, str] | None:
     [(2, 'Yuan et al., Theorem 3'), (4, 'Yuan et al., Theorem 4'), None]
     >>> bound_of(fattree(8, 4))
     (6, 'covers of links at several heights, docs/explanation/fat-trees.md')
+    >>> bound_of(fattree(4, 4))
+    (3, 'pairs of one root, docs/explanation/fat-trees.md')
     """
     k, n = tree.children[0], tree.levels
     if tree.half is not None and n > 3:
         sharpened = single_path_bound(2 * k, n), "Theorem 5, sharpened"
         heights = several_heights(2 * k, n), "covers of links at several heights, docs/explanation/fat-trees.md"
-        return max(heights, sharpened, key=lambda bound: bound[0])
+        roots = four_ports(n) if k == 2 else 1, "pairs of one root, docs/explanation/fat-trees.md"
+        return max(heights, sharpened, roots, key=lambda bound: bound[0])
     if tree.half is not None:
         return single_path_bound(2 * k, n), "Yuan et al., Theorem 3" if n == 2 else "Yuan et al., Theorem 4"
     if n == 2 and k > 1 and tree.parents == (1, k):

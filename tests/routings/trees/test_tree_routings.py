@@ -24,7 +24,8 @@ from obliv.routings.trees.base import way_channels
 from obliv.routings.trees.covers import best_grid, cover_root, fewest_lids
 from obliv.topologies.tree_bounds import with_lids
 
-EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "ft-6-2-ratio-2.txt"
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+EXAMPLE = EXAMPLES / "ft-6-2-ratio-2.txt"
 
 
 def line_of(text: str) -> str:
@@ -32,35 +33,41 @@ def line_of(text: str) -> str:
     return text
 
 
-def test_the_example_of_ratio_2_by_matching() -> None:
+@pytest.mark.parametrize(
+    ("spec", "file", "ratio", "others"),
+    [("fattree:6,2", EXAMPLE.name, 2, {"osrm2": 3}), ("fattree:4,4", "ft-4-4-ratio-3.txt", 3, {"osrmn": 4, "dmodk": 4})],
+)
+def test_the_examples_of_least_ratio_by_matching(spec: str, file: str, ratio: int, others: dict[str, int]) -> None:
     """Read by hand, link by link, with two programmes for matchings that are not ours."""
-    tree = obliv.topology("fattree:6,2")
+    tree = obliv.topology(spec)
+    hosts = len(tree.terminals)
     neighbours = set(zip(tree.tail.tolist(), tree.head.tolist(), strict=True))
     pairs: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     routed = []
-    for line in EXAMPLE.read_text().splitlines():
+    for line in (EXAMPLES / file).read_text().splitlines():
         if line and not line.startswith("#"):
             word, chance, *nodes = line.split()
             assert (word, chance) == ("path", "1")
             way = [int(node) for node in nodes]
             s, d = way[0], way[-1]
             routed.append((s, d))
-            assert len(way) == 3 if s // 3 == d // 3 else len(way) == 5
+            assert len(way) == 1 + 2 * int(tree.turn(np.array(s), np.array(d)))
             for link in pairwise(way):
                 assert link in neighbours
                 pairs[link].append((s, d))
-    assert sorted(routed) == [(s, d) for s in range(18) for d in range(18) if s != d]
+    assert sorted(routed) == [(s, d) for s in range(hosts) for d in range(hosts) if s != d]
     sizes = []
     for match in pairs.values():
         graph = nx.Graph([(("from", s), ("to", d)) for s, d in match])
         sizes.append(len(nx.max_weight_matching(graph, maxcardinality=True)))
-        rows = csr_array((np.ones(len(match)), tuple(zip(*match, strict=True))), shape=(18, 18))
+        rows = csr_array((np.ones(len(match)), tuple(zip(*match, strict=True))), shape=(hosts, hosts))
         assert int((maximum_bipartite_matching(rows) >= 0).sum()) == sizes[-1]
-    assert max(sizes) == 2
-    result = obliv.ratio(obliv.routing(f"table:{EXAMPLE}", tree), certificate=True)
-    assert (result.ratio, result.lower_bound, result.optimal) == (2, 2, True)
+    assert max(sizes) == ratio
+    result = obliv.ratio(obliv.routing(f"table:{EXAMPLES / file}", tree), certificate=True)
+    assert (result.ratio, result.lower_bound, result.optimal) == (ratio, ratio, True)
     assert obliv.verify(result).proved
-    assert obliv.ratio(obliv.routing("osrm2", tree)).ratio == 3
+    for other, larger in others.items():
+        assert obliv.ratio(obliv.routing(other, tree)).ratio == larger
 
 
 def test_the_example_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
