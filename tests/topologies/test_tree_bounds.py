@@ -172,7 +172,7 @@ def test_no_lids_at_all() -> None:
 def pairs_of_a_root(up: np.ndarray, down: np.ndarray) -> int:
     """Pairs of hosts in different quarters that a root can have, by the lines that cover its links up and down.
 
-    ``up[a]`` and ``down[a]`` hold hosts: those of quarter a are sources (destinations), the others destinations (sources).
+    ``up[a]`` and ``down[a]`` hold hosts: those of quarter a are sources (destinations), the others the reverse.
     """
     quarter = np.arange(up.shape[1]) // (up.shape[1] // 4)
     apart = quarter[:, None] != quarter[None]

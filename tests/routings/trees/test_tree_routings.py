@@ -35,7 +35,10 @@ def line_of(text: str) -> str:
 
 @pytest.mark.parametrize(
     ("spec", "file", "ratio", "others"),
-    [("fattree:6,2", EXAMPLE.name, 2, {"osrm2": 3}), ("fattree:4,4", "ft-4-4-ratio-3.txt", 3, {"osrmn": 4, "dmodk": 4})],
+    [
+        ("fattree:6,2", EXAMPLE.name, 2, {"osrm2": 3}),
+        ("fattree:4,4", "ft-4-4-ratio-3.txt", 3, {"osrmn": 4, "dmodk": 4}),
+    ],
 )
 def test_the_examples_of_least_ratio_by_matching(spec: str, file: str, ratio: int, others: dict[str, int]) -> None:
     """Read by hand, link by link, with two programmes for matchings that are not ours."""
