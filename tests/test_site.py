@@ -69,3 +69,15 @@ def test_every_page_stands_in_the_contents() -> None:
     assert written == {name for name in contents if "generated" not in name and not name.startswith("gallery")} | {
         "index"
     }
+
+
+@pytest.mark.nightly
+def test_every_command_has_a_manual_page() -> None:
+    manual = runpy.run_path(str(DOCS / "man.py"))["pages"]()
+    assert {f"obliv-{verb}" for verb in VERBS} | {"obliv", "obliv-fabric-check"} <= set(manual)
+    page = manual["obliv-worst"]
+    assert ".SH NAME\nobliv\\-worst \\- Find the exact worst case" in page
+    assert "\\-\\-channels" in page
+    for source in manual.values():
+        requests = {line.split()[0] for line in source.splitlines() if line.startswith((".", "'"))}
+        assert requests <= {".TH", ".SH", ".PP", ".TP"}
