@@ -1,6 +1,8 @@
 // Runs a network that obliv exported in ns-3, and prints the load of every channel in obliv's units.
 // Copy it into the folder scratch/ of ns-3, then:  ./ns3 run "obliv-ns3 --network=FILE --rate=0.1"
 //
+// Routes are static ones of ns-3, or listed paths, of which every packet draws one.
+//
 // Loads are packets sent over a channel per packet that a terminal of rate 1 offers, divided by the bandwidth:
 // channel_load of obliv. Packets of equal length and equal distances, from a random instant on, so that loads vary
 // little between runs.
@@ -33,6 +35,96 @@ struct Flow {
   double share;
 };
 
+// One path of a flow: the probability of it and the paths before it, and its links in order.
+struct Path {
+  double until;
+  std::vector<uint32_t> links;
+};
+
+typedef std::pair<uint32_t, uint32_t> Pair;
+
+std::vector<Path> paths;                          // all of them
+std::map<Pair, std::vector<uint32_t>> paths_of;   // by source and destination
+std::vector<Pair> link_nodes;
+std::vector<Ipv4InterfaceContainer> ends;         // of links
+Ptr<UniformRandomVariable> chance;
+
+// The path of a packet, by its number.
+class PathTag : public Tag {
+ public:
+  static TypeId GetTypeId() {
+    static TypeId id = TypeId("PathTag").SetParent<Tag>().AddConstructor<PathTag>();
+    return id;
+  }
+  TypeId GetInstanceTypeId() const override { return GetTypeId(); }
+  uint32_t GetSerializedSize() const override { return 4; }
+  void Serialize(TagBuffer buffer) const override { buffer.WriteU32(path); }
+  void Deserialize(TagBuffer buffer) override { path = buffer.ReadU32(); }
+  void Print(std::ostream& stream) const override { stream << path; }
+  uint32_t path = 0;
+};
+
+// Sends every packet along the path in its tag; how far it has come follows from its time to live.
+class PathRouting : public Ipv4RoutingProtocol {
+ public:
+  Ptr<Ipv4Route> RouteOutput(Ptr<Packet> packet, const Ipv4Header& header, Ptr<NetDevice>,
+                             Socket::SocketErrno& error) override {
+    Ptr<Ipv4Route> route = Next(packet, header, 0);
+    error = route ? Socket::ERROR_NOTERROR : Socket::ERROR_NOROUTETOHOST;
+    return route;
+  }
+  // ns-3 passes its callbacks by value or by reference, depending on the version.
+  bool RouteInput(Ptr<const Packet> packet, const Ipv4Header& header, Ptr<const NetDevice> device,
+                  const UnicastForwardCallback& forward, const MulticastForwardCallback&,
+                  const LocalDeliverCallback& deliver, const ErrorCallback&) {
+    return Arrived(packet, header, device, forward, deliver);
+  }
+  bool RouteInput(Ptr<const Packet> packet, const Ipv4Header& header, Ptr<const NetDevice> device,
+                  UnicastForwardCallback forward, MulticastForwardCallback, LocalDeliverCallback deliver,
+                  ErrorCallback) {
+    return Arrived(packet, header, device, forward, deliver);
+  }
+  void NotifyInterfaceUp(uint32_t) override {}
+  void NotifyInterfaceDown(uint32_t) override {}
+  void NotifyAddAddress(uint32_t, Ipv4InterfaceAddress) override {}
+  void NotifyRemoveAddress(uint32_t, Ipv4InterfaceAddress) override {}
+  void SetIpv4(Ptr<Ipv4> ipv4) override { stack = ipv4; }
+  void PrintRoutingTable(Ptr<OutputStreamWrapper>, Time::Unit) const override {}
+
+ private:
+  bool Arrived(Ptr<const Packet> packet, const Ipv4Header& header, Ptr<const NetDevice> device,
+               UnicastForwardCallback forward, LocalDeliverCallback deliver) {
+    PathTag tag;
+    if (!packet->PeekPacketTag(tag)) return false;
+    const uint32_t crossed = 65 - header.GetTtl();  // the first router finds 64
+    if (crossed == paths[tag.path].links.size()) {
+      deliver(packet, header, stack->GetInterfaceForDevice(device));
+    } else {
+      forward(Next(packet, header, crossed), packet, header);
+    }
+    return true;
+  }
+  Ptr<Ipv4Route> Next(Ptr<const Packet> packet, const Ipv4Header& header, uint32_t crossed) {
+    PathTag tag;
+    if (!packet || !packet->PeekPacketTag(tag)) return nullptr;
+    const uint32_t link = paths[tag.path].links[crossed];
+    const uint32_t here = link_nodes[link].first == stack->GetObject<Node>()->GetId() ? 0 : 1;
+    Ptr<Ipv4Route> route = Create<Ipv4Route>();
+    route->SetDestination(header.GetDestination());
+    route->SetSource(ends[link].GetAddress(here));
+    route->SetGateway(ends[link].GetAddress(1 - here));
+    route->SetOutputDevice(stack->GetNetDevice(ends[link].Get(here).second));
+    return route;
+  }
+  Ptr<Ipv4> stack;
+};
+
+class PathRoutingHelper : public Ipv4RoutingHelper {
+ public:
+  Ipv4RoutingHelper* Copy() const override { return new PathRoutingHelper(*this); }
+  Ptr<Ipv4RoutingProtocol> Create(Ptr<Node>) const override { return CreateObject<PathRouting>(); }
+};
+
 double from_time, until_time;
 std::vector<uint64_t> sent;  // packets by device
 uint64_t offered = 0, delivered = 0;
@@ -53,11 +145,26 @@ void Received(Ptr<Socket> socket) {
   }
 }
 
-void Send(Ptr<Socket> socket, InetSocketAddress to, Time distance) {
+void Send(Ptr<Socket> socket, InetSocketAddress to, Time distance, Pair pair) {
   if (Simulator::Now().GetSeconds() >= until_time) return;
   if (Counted()) ++offered;
-  socket->SendTo(Create<Packet>(kBytes - kHeaders), 0, to);
-  Simulator::Schedule(distance, &Send, socket, to, distance);
+  Ptr<Packet> packet = Create<Packet>(kBytes - kHeaders);
+  const std::map<Pair, std::vector<uint32_t>>::const_iterator listed = paths_of.find(pair);
+  if (listed != paths_of.end()) {
+    const double drawn = chance->GetValue(0, 1);
+    PathTag tag;
+    for (const uint32_t path : listed->second) {
+      tag.path = path;
+      if (drawn < paths[path].until) break;
+    }
+    packet->AddPacketTag(tag);
+    if (paths[tag.path].links.empty()) {  // for the sender itself, without a hop
+      if (Counted()) ++delivered;
+      packet = nullptr;
+    }
+  }
+  if (packet) socket->SendTo(packet, 0, to);
+  Simulator::Schedule(distance, &Send, socket, to, distance, pair);
 }
 
 std::string BitsPerSecond(double bandwidth) {
@@ -87,11 +194,10 @@ int main(int argc, char* argv[]) {
   }
   NodeContainer nodes;
   Ipv4StaticRoutingHelper routing;
+  PathRoutingHelper by_paths;
   std::vector<NetDeviceContainer> links;
-  std::vector<Ipv4InterfaceContainer> ends;
   std::vector<std::pair<int, int>> channels;
   std::vector<std::pair<double, double>> speeds;
-  std::vector<std::pair<uint32_t, uint32_t>> link_nodes;
   std::map<uint32_t, Ipv4Address> address;  // of a node: that of its first link
   std::vector<Flow> flows;
   Ipv4AddressHelper addresses;
@@ -103,10 +209,15 @@ int main(int argc, char* argv[]) {
     words >> word;
     if (word == "nodes") {
       uint32_t count;
-      words >> count;
+      std::string kind;
+      words >> count >> kind;
       nodes.Create(count);
       InternetStackHelper stack;
-      stack.SetRoutingHelper(routing);
+      if (kind == "paths") {
+        stack.SetRoutingHelper(by_paths);
+      } else {
+        stack.SetRoutingHelper(routing);
+      }
       stack.SetIpv6StackInstall(false);
       stack.Install(nodes);
     } else if (word == "link") {
@@ -139,6 +250,17 @@ int main(int argc, char* argv[]) {
       Ptr<Ipv4> stack = nodes.Get(node)->GetObject<Ipv4>();
       routing.GetStaticRouting(stack)->AddHostRouteTo(
           address[destination], ends[link].GetAddress(1 - here), ends[link].Get(here).second);
+    } else if (word == "path") {
+      Pair pair;
+      Path path;
+      double probability;
+      uint32_t link;
+      words >> pair.first >> pair.second >> probability;
+      while (words >> link) path.links.push_back(link);
+      std::vector<uint32_t>& own = paths_of[pair];
+      path.until = probability + (own.empty() ? 0 : paths[own.back()].until);
+      own.push_back(paths.size());
+      paths.push_back(path);
     } else if (word == "flow") {
       Flow flow;
       words >> flow.source >> flow.destination >> flow.share;
@@ -153,11 +275,12 @@ int main(int argc, char* argv[]) {
     socket->SetRecvCallback(MakeCallback(&Received));
     sockets.push_back(socket);
   }
-  Ptr<UniformRandomVariable> chance = CreateObject<UniformRandomVariable>();
+  chance = CreateObject<UniformRandomVariable>();
   for (const Flow& flow : flows) {
     const double distance = kPacketTime / (rate * flow.share);
     Simulator::Schedule(Seconds(chance->GetValue(0, distance)), &Send, sockets[flow.source],
-                        InetSocketAddress(address[flow.destination], kPort), Seconds(distance));
+                        InetSocketAddress(address[flow.destination], kPort), Seconds(distance),
+                        Pair(flow.source, flow.destination));
   }
   Simulator::Stop(Seconds(until_time));
   Simulator::Run();
@@ -175,6 +298,7 @@ int main(int argc, char* argv[]) {
     }
   }
   std::cout << "# delivered " << delivered << " of " << offered << " packets" << std::endl;
+  chance = nullptr;
   Simulator::Destroy();
   return 0;
 }

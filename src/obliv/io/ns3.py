@@ -1,8 +1,9 @@
-"""Simulations for ns-3: links, static routes and flows, and the program that runs them."""
+"""Simulations for ns-3: links, routes or paths, and flows, and the program that runs them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 from obliv._util.files import together, write_pieces, write_whole
@@ -17,6 +18,7 @@ from obliv.routings.checks import checked_paths, merged, require_all
 __all__ = ["write_ns3"]
 
 _PROGRAM = "obliv-ns3.cc"
+_HOPS = 64  # the time to live of packets in ns-3
 
 
 def write_ns3(routing: Routing, path: str | Path, traffic: Traffic | str = "uniform") -> tuple[Path, ...]:
@@ -25,12 +27,13 @@ def write_ns3(routing: Routing, path: str | Path, traffic: Traffic | str = "unif
     Parameters
     ----------
     routing : Routing
-        With one path for every pair, whose next hop depends on node and destination only: ns-3's static routes.
+        Any routing. If every pair has one path, and its next hop depends on node and destination only, static routes
+        of ns-3 are written, otherwise all paths with their probabilities, of which every packet draws one.
     path : str or Path
         The network: its links with their rates, routes and flows, line by line. The program that runs it,
         ``obliv-ns3.cc``, is written beside it.
     traffic : Traffic or str
-        Any traffic. A terminal sends nothing to itself.
+        Any traffic.
 
     Returns
     -------
@@ -40,7 +43,7 @@ def write_ns3(routing: Routing, path: str | Path, traffic: Traffic | str = "unif
     Raises
     ------
     RoutingError
-        If a pair has several paths, or packets for a destination leave a node in several ways.
+        If a pair has no path, or a path is longer than 64 hops.
 
     Notes
     -----
@@ -55,7 +58,7 @@ def write_ns3(routing: Routing, path: str | Path, traffic: Traffic | str = "unif
     >>> _ = write_ns3(obliv.DOR(obliv.mesh(3)), path, "shift:1")
     >>> print(path.read_text())
     # dor on mesh:3 under shift:1
-    nodes 3
+    nodes 3 routes
     link 0 1 0 1 2 1
     link 1 2 1 1 3 1
     route 0 1 0
@@ -73,26 +76,32 @@ def write_ns3(routing: Routing, path: str | Path, traffic: Traffic | str = "unif
         raise FileError("the name is that of the program for ns-3: choose another, such as net.ns3", path)
     pattern = traffic_of(traffic, topology)
     terminals = topology.terminals.tolist()
-    flows = [
-        (terminals[i], terminals[j], share)
+    flows = {
+        (terminals[i], terminals[j]): share
         for i, row in enumerate(pattern.to_matrix())
         for j, share in enumerate(row)
-        if share and i != j
-    ]
+        if share
+    }
+    routes = {pair: ways for pair in flows if (ways := _ways(routing, *pair))}
     links = cables(topology)
     link_of = {channel: k for k, link in enumerate(links) for channel in link if channel >= 0}
+    hops = _next_hops(routing, routes)
 
     def lines() -> Iterator[str]:
         yield "# " + printable(f"{routing.spec} on {topology.spec} under {pattern.spec}")
-        yield f"nodes {topology.nodes}"
+        yield f"nodes {topology.nodes} {'routes' if hops else 'paths'}"
         for forth, back in links:
             ends = f"{int(topology.tail[forth])} {int(topology.head[forth])}"
             speeds = [f"{c} {float(topology.bandwidth_of(c)):.17g}" if c >= 0 else "-1 1" for c in (forth, back)]
             yield f"link {ends} {' '.join(speeds)}"
-        for (node, destination), channel in _next_hops(routing, [flow[:2] for flow in flows]).items():
+        for (node, destination), channel in hops.items():
             yield f"route {node} {destination} {link_of[channel]}"
-        for source, destination, share in flows:
-            yield f"flow {source} {destination} {float(share)!r}"
+        for (source, destination), ways in () if hops else routes.items():
+            for channels, chance in ways:
+                steps = " ".join(str(link_of[channel]) for channel in channels)
+                yield f"path {source} {destination} {float(chance)!r} {steps}".rstrip()
+        for source, destination in routes:
+            yield f"flow {source} {destination} {float(flows[source, destination])!r}"
 
     with together():
         write_pieces(path, (f"{line}\n".encode() for line in lines()))
@@ -100,24 +109,29 @@ def write_ns3(routing: Routing, path: str | Path, traffic: Traffic | str = "unif
     return path, program
 
 
-def _next_hops(routing: Routing, pairs: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """Return the channel by node and destination, for pairs that send."""
+def _ways(routing: Routing, source: int, destination: int) -> list[tuple[tuple[int, ...], Fraction]]:
+    """Return the paths of a pair with their probabilities; none where a terminal sends itself nothing."""
     topology = routing.topology
+    ways = [(channels, chance) for channels, chance in merged(checked_paths(routing, source, destination)) if chance]
+    require_all(routing, source, destination, sum((chance for _, chance in ways), Fraction(0)))
+    if source == destination and all(not channels for channels, _ in ways):
+        return []
+    for channels, _ in ways:
+        if len(channels) > _HOPS:
+            pair = f"from {topology.name_of(source)} to {topology.name_of(destination)}"
+            raise RoutingError(f"{routing.spec} has a path of {len(channels)} hops {pair}: ns-3 takes up to {_HOPS}")
+    return ways
+
+
+def _next_hops(
+    routing: Routing, routes: dict[tuple[int, int], list[tuple[tuple[int, ...], Fraction]]]
+) -> dict[tuple[int, int], int]:
+    """Return the channel by node and destination; nothing where packets for a destination leave a node in two ways."""
     hops: dict[tuple[int, int], int] = {}
-    for s, d in pairs:
-        paths = [(channels, chance) for channels, chance in merged(checked_paths(routing, s, d)) if chance]
-        require_all(routing, s, d, sum(chance for _, chance in paths))  # type: ignore[arg-type]
-        if len(paths) != 1:
-            what = f"{len(paths)} paths" if paths else "no path"
-            raise RoutingError(
-                f"{routing.spec} has {what} from {topology.name_of(s)} to {topology.name_of(d)}: static routes of ns-3 "
-                "are one for each node and destination; use shortest, dor on a mesh, or a table"
-            )
-        for channel in paths[0][0]:
-            node = int(topology.tail[channel])
-            if hops.setdefault((node, d), channel) != channel:
-                raise RoutingError(
-                    f"{routing.spec} takes packets for {topology.name_of(d)} out of {topology.name_of(node)} in "
-                    "several ways, depending on the source: static routes of ns-3 are one for each node and destination"
-                )
+    for (source, destination), ways in routes.items():
+        if len(ways) > 1 or source == destination:
+            return {}
+        for channel in ways[0][0]:
+            if hops.setdefault((int(routing.topology.tail[channel]), destination), channel) != channel:
+                return {}
     return hops
