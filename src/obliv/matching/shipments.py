@@ -6,15 +6,17 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from math import lcm
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from obliv._util.arrays import whole
 from obliv._util.typing import Array
-from obliv.matching.blocks import Blocks, maximum_weight_of_blocks
 from obliv.matching.solve import maximum_weight
 from obliv.matching.weights import Weights
+
+if TYPE_CHECKING:
+    from obliv.matching.blocks import Blocks
 
 __all__ = ["Flows", "Rates", "Solution", "grouped_rates", "ship", "ship_blocks", "simple_bound"]
 
@@ -92,6 +94,8 @@ def ship_blocks(
     blocks: Blocks, row_members: tuple[Array, Array], column_members: tuple[Array, Array], rates: Rates, terminals: int
 ) -> Solution:
     """Solve one channel that is given in blocks, as :func:`ship`, from the members of their rows and columns."""
+    from obliv.matching.blocks import maximum_weight_of_blocks
+
     matching = maximum_weight_of_blocks(blocks)
     ptr, ids = column_members
     prices: Array = np.zeros(terminals, matching.prices.dtype)
