@@ -36,6 +36,35 @@ def test_every_failure_equals_the_damaged_network(routing: str, of: str) -> None
         assert after.count == len(texts)
 
 
+@pytest.mark.parametrize(
+    ("spec", "of", "kinds"),
+    [
+        ("torus:3x3", "links", 1),
+        ("mesh:3x3", "links", 2),
+        ("mesh:3x3", "nodes", 3),
+        ("torus:3x2", "links", 3),  # of parallel channels the first becomes the first
+        ("hypercube:3", "nodes", 1),
+        ("line:5", "nodes", 3),
+        ("fattree:4,2", "nodes", 3),
+    ],
+)
+def test_failures_that_are_alike_are_solved_once(spec: str, of: str, kinds: int) -> None:
+    found, alone = (obliv.failures(spec, "ecmp", of=of, symmetry=symmetry) for symmetry in ("auto", "off"))
+    assert (found.orbits, alone.orbits) == (kinds, None)
+    assert found.before == alone.before
+    rows = [{row.failed: row.rank for row in result.failures} for result in (found, alone)]
+    assert rows[0] == rows[1]
+    for row in found.failures:  # the channel that is named has that load
+        if row.channel:
+            text = row.failed.removeprefix("link ").removeprefix("node ").replace(" - ", "-")
+            left = obliv.topology(f"damaged:({spec}),{text},component=largest")
+            loads = obliv.worst_channels(obliv.routing("ecmp", left)).channels
+            assert row.channel_load in {
+                each.channel_load for each in loads if left.channel_name(each.channel.id) == row.channel
+            }
+    assert obliv.failures(spec, "shortest", of=of).orbits is None  # depends on numbers
+
+
 def test_what_cannot_fail_is_refused() -> None:
     with pytest.raises(InputError, match="links or nodes"):
         obliv.failures("mesh:3x3", "ecmp", of="cables")
@@ -62,7 +91,7 @@ def test_an_interrupt_keeps_the_failures_that_are_done(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fabric = obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2)))
-    whole = obliv.failures("mesh:2x3", "ecmp"), obliv.fabric.failures(fabric, repair="updown")
+    whole = obliv.failures("mesh:2x3", "shortest"), obliv.fabric.failures(fabric, repair="updown")
     anew = module._after, every.after_failure
     for calls in (0, 2):
         monkeypatch.setattr(module, "_after", _interrupted_after(anew[0], calls))
@@ -71,7 +100,7 @@ def test_an_interrupt_keeps_the_failures_that_are_done(
         for all_of, call in zip(
             whole,
             (
-                lambda: obliv.failures("mesh:2x3", "ecmp"),
+                lambda: obliv.failures("mesh:2x3", "shortest"),
                 lambda: obliv.fabric.failures(fabric, repair="updown"),
             ),
             strict=True,
@@ -86,7 +115,7 @@ def test_an_interrupt_keeps_the_failures_that_are_done(
                     part.notes[-1] == f"interrupted: {all_of.count - 2} of {all_of.count} failures are not among these"
                 )
     monkeypatch.setattr(module, "_after", _interrupted_after(anew[0], 2))
-    assert main(["failures", "mesh:2x3", "ecmp"]) == 130
+    assert main(["failures", "mesh:2x3", "shortest"]) == 130
     out, err = capsys.readouterr()
     assert "interrupted: 5 of 7 failures are not among these" in out
     assert err == "\nobliv: interrupted after 2 of 7 failures\n"

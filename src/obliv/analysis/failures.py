@@ -11,6 +11,8 @@ from obliv._util.codec import digest_of
 from obliv._util.cost import forecast
 from obliv._util.progress import Progress, silent
 from obliv._util.text import plural, printable
+from obliv._util.typing import Array
+from obliv.analysis.alike import carried, first_alike
 from obliv.analysis.deadlocks.search import deadlock
 from obliv.analysis.subject import Subject, by_specs, identity, subject_of
 from obliv.analysis.worst_case.exact import worst_case
@@ -31,6 +33,7 @@ def failures(
     of: str = "links",
     fail: Sequence[str] = (),
     certificate: bool = False,
+    symmetry: str = "auto",
     progress: Progress | None = None,
 ) -> Failures:
     """Return the exact worst case after each failure of a link or a node, the most harmful first.
@@ -46,6 +49,10 @@ def failures(
         What fails together instead, as in the specs of :func:`obliv.topologies.damaged.damaged`: ``0-1`` or ``3``.
     certificate : bool
         Whether to keep what proves the figures: a claim about the worst case of every network that is left.
+    symmetry : {"auto", "off"}
+        Whether failures that a symmetry of the network carries onto each other are solved once, without a certificate;
+        under routings that depend on nothing but the network (``ecmp``). Of several channels with the worst load
+        another one may then be named.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -75,17 +82,21 @@ def failures(
         raise InputError("failures needs a routing, which routes what is left anew; pair loads do not say how")
     if of not in ("links", "nodes"):
         raise InputError(f"--of {printable(of[:40])!r}: choose links or nodes")
+    if symmetry not in ("auto", "off"):
+        raise InputError(f"symmetry {printable(symmetry[:40])!r}: choose auto or off")
     base = routing.topology
     sets = [tuple(fail)] if fail else [(text,) for text in _texts(base, of)]
     load, channel, claim = _worst(routing, certificate)
     before = FailureState(load, channel, _missing(routing), not deadlock(routing, "none").acyclic)
     served = _served(routing)
     done: list[tuple[FailureRow, Any]] = []
+    alike = first_alike(routing, of) if symmetry == "auto" and not fail and not certificate else None
     step = forecast(progress or silent, f"{plural(len(sets), 'failure')} of {base.spec}")
     try:
         for failed in sets:
             step("failures", len(done) / len(sets))
-            done.append(_after(base, routing.spec, failed, served, certificate))
+            row = None if alike is None else _carried(base, failed, of, alike[len(done)], done)
+            done.append(_after(base, routing.spec, failed, served, certificate) if row is None else (row, None))
     except KeyboardInterrupt:
         if not done:
             raise
@@ -102,6 +113,7 @@ def failures(
         repair=routing.spec,
         before=before,
         failures=tuple(done[f][0] for f in order),
+        orbits=None if alike is None else len({first for first, _ in alike}),
         notes=missing,
         certificate=proofs if certificate and not missing else None,
         subject=routing,
@@ -109,6 +121,17 @@ def failures(
     if missing:
         raise Interrupted(f"after {len(done):,} of {plural(len(sets), 'failure')}", result)
     return result
+
+
+def _carried(
+    base: Topology, failed: tuple[str, ...], of: str, alike: tuple[int, Array], done: list[tuple[FailureRow, Any]]
+) -> FailureRow | None:
+    """Return what a failure does that is like one that is solved; None where it has to be solved."""
+    first, node_map = alike
+    if first == len(done):
+        return None
+    lost = 2 * (len(base.terminals) - 1) if of == "nodes" and base.number_of[len(done)] >= 0 else 0
+    return carried(base, done[first][0], failure_name(base, failed[0]), node_map, lost)
 
 
 def _texts(base: Topology, of: str) -> list[str]:

@@ -21,6 +21,12 @@ def failures(
         list[str] | None,
         typer.Option("--fail", metavar="A-B", help="Fail this link, or this node, instead; repeat."),
     ] = None,
+    symmetry: Annotated[
+        str,
+        typer.Option(
+            "--symmetry", help="Solve failures once that a symmetry makes alike: auto or off; only ecmp, not --output."
+        ),
+    ] = "auto",
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw the ranking (.png, .svg, .pdf).")
     ] = None,
@@ -43,7 +49,12 @@ def failures(
     with answer.best_so_far():
         with progress() as step:
             result = after_failures(
-                routing, of=of, fail=fail or (), certificate=answer.output is not None, progress=step
+                routing,
+                of=of,
+                fail=fail or (),
+                certificate=answer.output is not None,
+                symmetry=symmetry,
+                progress=step,
             )
         answer.show(result, hide=("certificate",))
         looks.save(result.plot, plot)

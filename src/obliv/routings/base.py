@@ -76,6 +76,8 @@ class Routing:
     any_choice : bool
         Whether packets may take any of the next hops, by choices that are not known: a pair then counts in full on each
         channel that it can take.
+    unnumbered : bool
+        Whether paths depend on the network alone, not on the numbers of nodes and channels, on any network.
     relative : bool
         Whether paths depend only on the position of the destination relative to the source (Towles, section 4.2), on
         a network with translations: then the paths from one source are enumerated, the others are moved there. A
@@ -100,6 +102,7 @@ class Routing:
     notes: tuple[str, ...] = ()
     partial: bool = False
     any_choice: bool = False
+    unnumbered: bool = False
     relative: bool = False
 
     def __init__(self, topology: Topology, spec: str = "") -> None:

@@ -86,8 +86,8 @@ class Failures(Result):
     before : FailureState
     failures : tuple of FailureRow
     orbits : int, optional
-        How many kinds of failures there are, if those that verified symmetries of cabling and tables carry onto each
-        other are one kind; None where no symmetries were sought.
+        How many kinds of failures there are, if those that verified symmetries carry onto each other are one kind; None
+        where no symmetries were sought.
     notes : tuple of str
         What else to know.
     certificate : dict, optional
@@ -155,7 +155,7 @@ class Failures(Result):
             ("most lost", plural(self.most_lost, "pair")),
         ]
         if self.orbits is not None:
-            lines.append(("kinds", f"{self.orbits:,}, by verified symmetries of cabling and tables"))
+            lines.append(("kinds", f"{self.orbits:,}, by verified symmetries"))
         if loops and not self.before.deadlock:
             lines.append(("credit loops", f"after {plural(loops, 'failure')}"))
         for number, row in enumerate(self.failures[:_LISTED], 1):

@@ -116,5 +116,7 @@ class ECMP(MinimalRouting):
     Fraction(4, 1)
     """
 
+    unnumbered = True
+
     def __init__(self, topology: Topology) -> None:
         super().__init__(topology, "ecmp")
