@@ -235,3 +235,14 @@ def test_a_ratio_is_announced_and_stopped_before_anything_is_bounded(
     assert out == ""
     assert "linear programs of random-regular:n=8,d=3,seed=0, some " in err
     assert err.endswith("\nobliv: interrupted before there was an answer; no partial file was written\n")
+
+
+def test_a_channel_that_does_not_fit_is_refused_before_symmetries_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a mesh, a channel in the middle has far more entries than one at the corner."""
+    loads = obliv.routing("romm", obliv.topology("mesh:60x60")).pair_loads()
+    corner, middle = (loads.work(np.array([c])).memory for c in (0, loads.topology.channels // 2))
+    assert middle > 4 * corner
+    monkeypatch.setattr(cost, "free_memory", lambda: middle)
+    monkeypatch.setattr(type(loads), "keeps", lambda *_: pytest.fail("symmetries were checked"))
+    with pytest.raises(obliv.errors.TooLargeError, match="a channel of mesh:60x60 .* a tenth of which is not used: "):
+        obliv.worst_case(loads)

@@ -123,9 +123,8 @@ def require_memory(needed: float, what: str) -> None:
         return
     free = free_memory()
     if needed > 0.9 * free:
-        raise TooLargeError(
-            f"{what} would need about {_gigabytes(needed)} and {_gigabytes(free)} are free: choose a smaller network"
-        )
+        room = f"{_gigabytes(free)} are free" + ", a tenth of which is not used" * (needed <= free)
+        raise TooLargeError(f"{what} would need about {_gigabytes(needed)} and {room}: choose a smaller network")
 
 
 def _gigabytes(size: float) -> str:

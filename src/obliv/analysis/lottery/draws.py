@@ -9,7 +9,9 @@ from math import gcd, lcm
 
 import numpy as np
 
+from obliv._util.cost import require_memory
 from obliv._util.progress import Progress
+from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.errors import InputError, TooLargeError
 from obliv.loads.hops import Hops
@@ -132,6 +134,7 @@ def _pairs(topology: Topology, traffic: Traffic) -> tuple[Array, Array, Array, F
     source, destination = traffic.source.astype(np.int64), traffic.destination.astype(np.int64)
     amount = [int(value) * (common // traffic.denominator) for value in traffic.amount.tolist()]
     if base:
+        require_memory(100.0 * n * n, f"the pairs of {traffic.spec} on {plural(n, 'terminal')}")
         every = np.full(n * n, int(base * common), object)
         every[source * n + destination] += np.array(amount, object)
         source, destination = np.divmod(np.arange(n * n), n)

@@ -47,12 +47,14 @@ def verified(loads: PairLoads, symmetry: str, progress: Progress) -> list[Array]
     """
     if symmetry not in ("auto", "search", "off"):
         raise InputError(f"symmetry {symmetry!r}: choose auto, search or off")
-    one, maps = np.arange(min(1, loads.topology.channels)), loads.topology.generators
-    if len(one):  # what cannot be solved is refused before its symmetries are checked
-        require_memory(loads.work(one).memory, f"a channel of {loads.topology.spec}")
+    count, maps = loads.topology.channels, loads.topology.generators
+    for channel in sorted({0, count // 2})[
+        :count
+    ]:  # what cannot be solved is refused before its symmetries are checked
+        require_memory(loads.work(np.array([channel])).memory, f"a channel of {loads.topology.spec}")
     if symmetry == "off":
         return []
-    announce(progress, f"checking symmetries of {loads.topology.spec}", loads.work(one[:0], len(maps)))
+    announce(progress, f"checking symmetries of {loads.topology.spec}", loads.work(np.arange(0), len(maps)))
     progress("symmetry", 0.0)
     if symmetry == "auto":
         return loads.symmetries()
