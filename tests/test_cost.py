@@ -241,8 +241,8 @@ def test_a_channel_that_does_not_fit_is_refused_before_symmetries_are_checked(mo
     """On a mesh, a channel in the middle has far more entries than one at the corner."""
     loads = obliv.routing("romm", obliv.topology("mesh:60x60")).pair_loads()
     corner, middle = (loads.work(np.array([c])).memory for c in (0, loads.topology.channels // 2))
-    assert middle > 4 * corner
+    assert middle > 2 * corner
     monkeypatch.setattr(cost, "free_memory", lambda: middle)
     monkeypatch.setattr(type(loads), "keeps", lambda *_: pytest.fail("symmetries were checked"))
-    with pytest.raises(obliv.errors.TooLargeError, match="a channel of mesh:60x60 .* a tenth of which is not used: "):
+    with pytest.raises(obliv.errors.TooLargeError, match=r"a channel of mesh:60x60 .* a tenth of which is not used: "):
         obliv.worst_case(loads)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import networkx
 import pytest
@@ -249,3 +250,20 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["export", "torus:4x4", "romm", "--to", "booksim", "-o", str(path)]) == 2
     assert "BookSim2 cannot route romm" in capsys.readouterr().err
     assert main([*words, "--rate", "2"]) == 2
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_paths_of_users_are_checked_and_may_name_nodes(listed: bool, tmp_path: Path) -> None:
+    class Own(obliv.Routing):
+        def paths(self, s: int, d: int) -> Any:
+            [(channels, share)] = obliv.routing("dor", self.topology).paths(s, d)
+            nodes = [s, *self.topology.head[list(channels)].tolist()]
+            names = [self.topology.name_of(node) for node in nodes]
+            return [(names, share)] if listed else [(share, names)]
+
+    routing = Own(obliv.mesh(3, 2))
+    if listed:
+        assert write_booksim(routing, tmp_path / "own", paths=True)
+        return
+    with pytest.raises(RoutingError, match=r"has probability .*, not a number from 0 to 1"):
+        write_booksim(routing, tmp_path / "own")

@@ -16,6 +16,7 @@ from obliv.io.booksim_paths import listed_paths, routers_of, write_header
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.routings.base import Routing
+from obliv.routings.checks import checked_paths
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
 
@@ -174,7 +175,7 @@ def _require_min(routing: Routing, kind: str) -> None:
         for d in terminals:
             if s == d:
                 continue
-            paths = list(routing.paths(s, d))
+            paths = list(checked_paths(routing, s, d))
             at, expected = home[s], [home[s]]
             while at != home[d]:
                 at = table[at, home[d]]

@@ -11,6 +11,7 @@ from obliv._util.files import write_whole
 from obliv.errors import RoutingError, TooLargeError
 from obliv.io.anynet import hosts_and_routers
 from obliv.routings.base import Routing
+from obliv.routings.checks import checked_paths
 from obliv.topologies.base import Topology
 
 __all__ = ["listed_paths", "routers_of", "write_header"]
@@ -54,7 +55,8 @@ def listed_paths(routing: Routing) -> str:
     lines, steps = [], 0
     for i, s in enumerate(terminals):
         for j, d in enumerate(terminals):
-            paths: Iterable[tuple[Iterable[int], Fraction]] = [((), Fraction(1))] if s == d else routing.paths(s, d)
+            alone: Iterable[tuple[tuple[int, ...], Fraction]] = [((), Fraction(1))]
+            paths = alone if s == d else checked_paths(routing, s, d)
             empty = True
             for channels, probability in paths:
                 visited = [s, *(int(topology.head[c]) for c in channels)] if s != d else [home[s]]
