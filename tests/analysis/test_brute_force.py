@@ -120,7 +120,7 @@ SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))]
 SEARCH = pytest.param("search", marks=pytest.mark.nightly)  # it takes most of a second to start
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(80)
 @pytest.mark.parametrize("symmetry", ["auto", SEARCH, "off"])
 @pytest.mark.parametrize(
     "spec", ["mesh:3x2", "torus:3x2", "mesh:2x2", "torus:2x2", "ring:6", "line:5", "hyperx:3x2", "complete:5"]
@@ -271,7 +271,7 @@ def test_rates(case: Case, seed: int, kind: str, symmetry: str) -> None:
         check_rates(case, injection, ejection, result)
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("name", ["dor", "o1turn", "romm", "valiant", "shortest", "ecmp"])
 @pytest.mark.parametrize("spec", ["torus:3x2", "mesh:3x2", "ring:5", "torus:3x3"])
 @pytest.mark.parametrize("seed", SEEDS)

@@ -81,7 +81,7 @@ KNOWN = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("size", ["3x3", "4x4", "5x5", "5x3", "3x5"])
 def test_meshes(size: str) -> None:
     for name, scheme, count, acyclic in KNOWN:
@@ -274,7 +274,7 @@ COMMON = ("none", "phase", "turn", "turn+uturn", "phase-order", "dateline", "tur
 MORE = {"romm": (*COMMON, "double-y", "double-y+dateline"), "val random": (*COMMON, "turn+uturn+dateline")}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", ["o1turn", "romm", "u2turn-a", "val xy/xy", "val xy/yx", "val random"])
 @pytest.mark.parametrize(("kind", "size"), SMALL, ids=str)
 def test_against_the_definitions(kind: str, size: tuple[int, int], name: str) -> None:

@@ -67,7 +67,7 @@ def test_osrm3_d_is_optimal_up_to_48_ports(m: int) -> None:
     assert obliv.verify(result, budget=900).proved
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("tree", ["fattree:4,2", "fattree:6,2", "fattree:4,3", "eft2:6,4", "xgft:3;2,3,4;1,2,3"])
 @pytest.mark.parametrize("seed", range(4))
 def test_three_ways_agree_on_random_routings(tree: str, seed: int) -> None:

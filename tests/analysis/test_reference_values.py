@@ -95,7 +95,7 @@ def test_capacity(kind: str) -> None:
             assert uniform["channel_load"] == result.capacity_load, topology
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize(
     "topology",
     [
@@ -198,7 +198,7 @@ def test_closed_forms_of_square_meshes(k: int) -> None:
     assert obliv.routing("valiant", mesh).pair_loads().hops() == 2 * hops
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("k", [*range(3, 8), *(pytest.param(k, marks=pytest.mark.nightly) for k in range(8, 14))])
 def test_closed_forms_of_two_turn_routings(k: int) -> None:
     """Sections 3 and 4: worst cases, uniform traffic and hops on square meshes; section 8: IVAL on square tori."""
@@ -224,7 +224,7 @@ def test_closed_forms_of_two_turn_routings(k: int) -> None:
         assert loads.hops() == hops
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("kx", "ky"), [(3, 2), (4, 2), (4, 3), (5, 2), (5, 3), (5, 4), (6, 5), (7, 2), (7, 6), (8, 3)])
 def test_closed_forms_on_other_meshes(kx: int, ky: int) -> None:
     """Section 4: worst cases of U2TURN, U2TURN-A and O1TURN for kx > ky, hops of XYX and YXY; either way round."""
@@ -244,7 +244,7 @@ def test_closed_forms_on_other_meshes(kx: int, ky: int) -> None:
     assert obliv.routing("yxy", mesh).pair_loads().hops() == hx + hy * Fraction(2 * kx - 1, kx)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("kx", range(2, 8))
 def test_dor_on_any_mesh(kx: int) -> None:
     """The exact formula of section 4 of the notes holds, X first or Y first, for sides in any order."""

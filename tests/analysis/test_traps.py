@@ -107,6 +107,7 @@ def dimension_loads(k: int, n: int, order: str) -> list[Fraction]:
     return result
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("k", "n"), [(3, 1), (3, 2), (3, 3), (3, 4), (5, 1), (5, 2), (5, 3), (7, 2), (7, 3), (9, 2)])
 def test_dor_on_cubes(k: int, n: int) -> None:
     """Dimension i carries h·min(k^(i-1), k^(n-i))."""
@@ -133,7 +134,7 @@ def test_dor_in_another_order(order: tuple[int, ...]) -> None:
     assert [loads[dim] for dim in order] == by_place
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("name", ["dor", "dor:order=1-2-0", "o1turn", "romm", "valiant", "shortest", "ecmp"])
 @pytest.mark.parametrize(
     "spec", ["torus:3x3x3", "torus:2x4x3", "mesh:3x2x3", "hypercube:4", "torus:2x2x2", "torus:4x4"]

@@ -158,6 +158,7 @@ KEYS = {"kind", "topology", "routing", "provenance", "packets", "congestion", "d
 KEYS |= {"deflections", "verified", "algorithm", "rules"}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "words",
     [

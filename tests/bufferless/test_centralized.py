@@ -45,6 +45,7 @@ def summary(paths: Instance, run) -> tuple[int, ...]:
     return paths.packets, paths.congestion, paths.dilation, paths.lower_bound, *constants, int(run.delivery.max())
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("which", PAPER, ids=" ".join)
 def test_constants_and_times_of_the_paper(which):
     """Worked out apart from this code with phases as short as possible; the printed ones are longer, phase by phase."""

@@ -186,7 +186,7 @@ def test_compiled_kernels_agree_with_interpreted_ones(monkeypatch: pytest.Monkey
     assert all_made() == slow
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("spec", ["mesh:4x4", "mesh:3x5", "mesh:5x2", "line:9", "hypercube:4", "mesh:6"])
 @pytest.mark.parametrize("algorithm", ["centralized", "distributed", "direct", "hot-potato", "fifo", "random-delay"])
 def test_classes_of_a_network(spec: str, algorithm: str) -> None:

@@ -48,7 +48,7 @@ def simulated(one: Instance, seed: int, priority: str) -> list[int]:
     return time
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("priority", PRIORITIES)
 @pytest.mark.parametrize("seed", range(9))
 def test_simulated(seed: int, priority: str) -> None:
@@ -142,6 +142,7 @@ VALUES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=[pytest.mark.nightly] * n.startswith(("leveled-mesh:128", "deep"))) for n in VALUES]
 )

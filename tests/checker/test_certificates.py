@@ -134,7 +134,7 @@ SPECS = [
 ]
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(36)
 @pytest.mark.parametrize(("topology", "routing"), SPECS)
 @pytest.mark.parametrize("symmetry", ["auto", "off"])
 def test_certificates_prove_the_claim(topology: str, routing: str, symmetry: str) -> None:
@@ -175,7 +175,7 @@ def test_certificates_with_rates(case: Case, seed: int) -> None:
     check(made_of(routing)[0], routing.pair_loads())
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", ["dor", "romm", "valiant", "o1turn", "ecmp"])
 @pytest.mark.parametrize("spec", ["torus:3x3", "torus:4x2", "mesh:3x2"])
 def test_certificates_of_cartesian_networks_with_rates(spec: str, name: str) -> None:
@@ -186,7 +186,7 @@ def test_certificates_of_cartesian_networks_with_rates(spec: str, name: str) -> 
     check(made_of(routing)[0], routing.pair_loads())
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", ["dor", "romm", "valiant", "o1turn", "ecmp"])
 @pytest.mark.parametrize("terminals", [[0, 5, 10, 15], [3, 1, 2], list(range(15, -1, -1))])
 def test_certificates_for_some_terminals(name: str, terminals: list[int]) -> None:

@@ -61,7 +61,7 @@ def verdict(made: dict[str, Any], tmp_path: Path, redigest: bool = True, **optio
     return obliv.verify(save_claim(made, tmp_path / "claim.json", redigest), **options)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize(("topology", "routing"), CASES)
 def test_every_answers_certificate_passes(topology: str, routing: str, tmp_path: Path) -> None:
     result = obliv.worst_case(obliv.routing(routing, obliv.topology(topology)), certificate=True)
@@ -77,7 +77,7 @@ def test_every_answers_certificate_passes(topology: str, routing: str, tmp_path:
     assert len(quick.unchecked) == obliv.topology(topology).channels - 1
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("topology", "routing"), CASES)
 def test_without_symmetry_too(topology: str, routing: str, tmp_path: Path) -> None:
     way = obliv.routing(routing, obliv.topology(topology))
@@ -451,6 +451,7 @@ def test_the_clock_is_looked_at_before_all_next_hops_are_asked() -> None:
     assert asked > 0
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("network", "spec"), [("mesh:3x2x2", "o1turn"), ("torus:3x2x3", "romm"), ("mesh:2x3x2", "u2turn")]
 )

@@ -119,7 +119,7 @@ def test_the_result_is_that_of_one_process(
         assert unruly.calls == 0 if stored else unruly.calls > 2
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(3))
 def test_every_channel_of_workers_is_that_of_one_process(seed: int) -> None:
     with Unruly(seed, deaths=2) as unruly:

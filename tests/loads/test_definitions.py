@@ -110,7 +110,7 @@ def law_of(spec: str, dimensions: int) -> Callable[..., Any]:
     return {**(FLAT if dimensions == 2 else SPACE if dimensions == 3 else ROUTINGS), **more}[spec]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize(
     ("kind", "radices"),
     [pytest.param(*network, marks=[pytest.mark.nightly] if network in NIGHT else []) for network in NETWORKS],
@@ -158,7 +158,7 @@ def test_names_of_the_same_networks(spec: str, kind: str, radices: tuple[int, ..
     compare(obliv.topology(spec), name, Network(kind, *radices), ROUTINGS[name])
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("spec", TURNING)
 @pytest.mark.parametrize("radices", [(2, 2), (3, 3), (4, 3), (2, 5), (4, 4)])
 def test_turning_routings_on_meshes(radices: tuple[int, int], spec: str) -> None:
@@ -168,7 +168,7 @@ def test_turning_routings_on_meshes(radices: tuple[int, int], spec: str) -> None
         paths_agree(topology, spec, net, TURNING[spec])
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize(
     ("radices", "spec"),
     # the notes define U2TURN on meshes and on square tori
@@ -192,6 +192,7 @@ def test_ival_and_i2turn(k: int, spec: str) -> None:
         compare(topology, spec, net, law, some=2)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("kind", "radices"), [("torus", (4, 3)), ("torus", (2, 3)), ("mesh", (3, 3)), ("mesh", (4, 2))]
 )
@@ -199,6 +200,7 @@ def test_ival_elsewhere(kind: str, radices: tuple[int, int]) -> None:
     compare(named_topology(kind, radices), "ival", Network(kind, *radices), oracle.ival)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("radices", [(4, 3), (3, 5), (2, 3), (2, 2)])
 def test_i2turn_elsewhere(radices: tuple[int, int]) -> None:
     compare(named_topology("torus", radices), "i2turn", Network("torus", *radices), oracle.i2turn)
@@ -263,7 +265,7 @@ GRAPHS = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("one", [True, False], ids=["shortest", "ecmp"])
 @pytest.mark.parametrize("spec", GRAPHS)
 def test_minimal_routings(spec: str, one: bool) -> None:
@@ -282,7 +284,7 @@ def test_minimal_routings(spec: str, one: bool) -> None:
             assert oracle.loads_of((tuple(map(int, path)), p) for path, p in routing.paths(s, d)) == expected
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("one", [True, False], ids=["shortest", "ecmp"])
 @pytest.mark.parametrize("seed", range(12))
 def test_minimal_routings_on_multigraphs(seed: int, one: bool) -> None:

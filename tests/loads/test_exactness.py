@@ -337,7 +337,7 @@ def test_bandwidths_of_many_digits() -> None:
         obliv.average_case(obliv.Shortest(slow), 10)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("spec", ["torus:5x4", "mesh:4x3", "hyperx:3x4", "torus:3x3x2", "line:5", "ring:2"])
 @pytest.mark.parametrize("routing", ["romm", "valiant", "dor"])
 def test_loads_beyond_64_bits_on_small_networks(spec: str, routing: str) -> None:

@@ -52,7 +52,7 @@ def from_paths(routing: Any) -> Exact:
     return result
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(48)
 @pytest.mark.parametrize("routing", ROUTINGS)
 @pytest.mark.parametrize("network", NETWORKS)
 def test_keeps_is_what_a_relabelling_shows(network: str, routing: str) -> None:

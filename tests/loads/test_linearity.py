@@ -167,7 +167,7 @@ def test_mixes_nest() -> None:
         assert strategies.table(left, channel) == strategies.table(right, channel)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("spec", ["mesh:4x3", "torus:4x3", "torus:5x5", "mesh:2x2"])
 def test_o1turn_is_the_mix_of_both_orders(spec: str) -> None:
     topology = obliv.topology(spec)
@@ -350,7 +350,7 @@ def test_keeps_is_the_definition(subset: bool) -> None:
 EVERY = [*NAMES, "dor:yx", "romm:xy", "xyx", "yxy", "u2turn", "ival", "1/3*dor+2/3*valiant", "1/4*ecmp+3/4*romm"]
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(32)
 @pytest.mark.parametrize("name", [*EVERY, "i2turn"])
 @pytest.mark.parametrize("terminals", [None, pytest.param([0, 3, 7, 8], marks=pytest.mark.nightly), [8, 2, 5]])
 def test_loads_under_patterns_are_sums_over_pairs(name: str, terminals: list[int] | None) -> None:

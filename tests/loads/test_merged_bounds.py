@@ -24,7 +24,7 @@ def _loads(network: str, routing: str) -> SeparableLoads:
     return loads
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("routing", ["romm", "romm:xy", "1/3*romm+2/3*valiant"])
 @pytest.mark.parametrize("network", NETWORKS)
 def test_no_channel_carries_more_than_its_bound(network: str, routing: str) -> None:

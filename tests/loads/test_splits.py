@@ -71,7 +71,7 @@ def test_equal_to_the_propagation_of_next_hops(tree: str, kind: str, routing: st
     )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("tree", TREES)
 def test_all_paths_of_a_pair_are_the_same_loads(tree: str) -> None:
     topology = obliv.topology(tree)

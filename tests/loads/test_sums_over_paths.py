@@ -216,7 +216,7 @@ def test_loads_are_sums_over_paths(spec: str, word: str, variant: str) -> None:
     check_solutions(routing.pair_loads())
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("offset", ["0", "group", "index", "spread"])
 @pytest.mark.parametrize("damage", [0, 4])

@@ -417,7 +417,7 @@ def test_influence_spreads_where_packets_meet() -> None:
         assert runs.uninformed(one, first, one, second, np.array([0]))[0] == odd
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("packets", "chi", "rounds"), [(2, 2, 1), (2, 2, 3), (3, 3, 1), (3, 2, 2), (3, 4, 2)])
 def test_probability_of_failure(packets: int, chi: int, rounds: int) -> None:
     """The exact probability against runs of the algorithm."""

@@ -259,6 +259,7 @@ APART = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("instances", [12, pytest.param(64, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("traffic", APART)
 def test_points_of_the_figures(traffic: str, instances: int) -> None:

@@ -423,7 +423,7 @@ def test_patterns_are_partial_permutations_that_fit(kx: int, ky: int) -> None:
         assert b[1] < ky
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(36)
 @pytest.mark.parametrize(("kx", "ky"), [(3, 2), (5, 2), (5, 4), (7, 3), (4, 3), (6, 5), (5, 5)])
 @pytest.mark.parametrize("name", ["dor", "dor:yx", "o1turn", "valiant", "xyx", "yxy", "u2turn-a", "romm"])
 def test_no_routing_escapes_the_cut(kx: int, ky: int, name: str) -> None:
@@ -561,7 +561,7 @@ def test_other_rows_on_the_page_of_u2turn(either: Reproduction) -> None:
         assert f"| {kx}x{ky} | {' | '.join(values)} |" in text
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize(("kx", "ky"), AVERAGE_MESHES)
 def test_averages_on_the_page_of_u2turn(kx: int, ky: int) -> None:
     means = (f"{average_of(f'mesh:{kx}x{ky}', routing):.3f}" for routing in ROUTINGS.values())

@@ -14,6 +14,7 @@ from obliv.topologies.base import Topology
 MESH = obliv.mesh(4, 3)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "spec",
     [

@@ -140,7 +140,7 @@ def orders(monkeypatch: pytest.MonkeyPatch, package: str, topology: obliv.Topolo
     return len(group), sorted({tuple(sorted({g[node] for g in group})) for node in identity})
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("spec", "order"), [("mesh:4x3", 4), ("torus:4x3", 48), ("hypercube:3", 48), ("fattree:4,2", 768), ("kautz:2,2", 6)]
 )

@@ -27,7 +27,7 @@ def ends(load: Fraction | obliv.Bounds) -> tuple[Fraction, Fraction]:
     return (load.lower, load.upper) if isinstance(load, obliv.Bounds) else (load, load)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     "spec", ["mesh:4x4", "mesh:3x3x3", "ring:6", "torus:5x5", "mesh:5x3", "torus:4x4", "hypercube:4"]
 )
@@ -200,6 +200,7 @@ def test_bad_input() -> None:
         obliv.bounds(obliv.build("apart", 3, [(0, 1), (1, 0)]))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_bounds_in_no_time_hold_for_the_optimum(seed: int) -> None:
     network = obliv.topology(f"random-regular:n=6,d=3,seed={seed}")

@@ -96,6 +96,7 @@ def test_fewest_hops_at_the_least_ratio() -> None:
     assert obliv.verify(shortest).proved
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", [1, 38, 64, 83])
 def test_bandwidths_are_not_rounded(seed: int) -> None:
     """Lengths divided by bandwidths remain whole, and no ratio is below 1, so that both bounds meet."""

@@ -72,7 +72,7 @@ def test_abilene() -> None:
     assert obliv.ratio(mix).lower <= sum(parts) / 2
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("tree", ["fattree:4,2", "fattree:6,2", "fattree:4,3", "eft2:4,3"])
 @pytest.mark.parametrize("name", ["dmodk", "omrmn", "hash:seed=1", "kpath:2"])
 def test_trees_have_the_ratio_of_the_closed_form(tree: str, name: str) -> None:

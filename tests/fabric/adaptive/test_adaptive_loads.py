@@ -69,7 +69,7 @@ def test_loads_are_those_of_all_paths(seed: int, mode: str) -> None:
         assert load == own / 4 / topology.bandwidth_of(c)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("mode", ["even", "worst"])
 @pytest.mark.parametrize("seed", range(12))
 def test_worst_cases_are_those_of_all_permutations(seed: int, mode: str) -> None:

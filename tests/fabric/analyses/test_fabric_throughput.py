@@ -57,6 +57,7 @@ def by_hand(fabric: Fabric, tables: Tables, routing: FabricRouting, pattern: str
     return {slot: (Fraction(load[slot]), pairs[slot]) for slot in load}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("slow", [[], [3], [0, 1, 5]])
 def test_cables_are_those_that_the_walks_load_most(pattern: str, slow: list[int]) -> None:

@@ -42,6 +42,7 @@ def _heaviest(routing: FabricRouting, loads: dict[tuple[int, int], dict[int, Fra
     return max(x / topology.bandwidth_of(int(topology.channel_of[slot])) for slot, x in total.items())
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", range(12))
 def test_shifts(seed: int) -> None:
     routing, loads = _case(seed)

@@ -19,7 +19,7 @@ from obliv.results.fabric.worst import FabricWorst
 from obliv.routings.trees.tables import TreeTable
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("seed", range(24))
 def test_against_every_permutation(seed: int) -> None:
     fabric = random_fabric(seed, lmc=seed % 2)
@@ -37,6 +37,7 @@ def test_against_every_permutation(seed: int) -> None:
     assert result.hottest[0].solved
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", range(12))
 def test_slow_hosts_send_at_their_own_rate(seed: int) -> None:
     """A host of rate r is r · 20 hosts of rate 1/20 at one place: its own link never carries more than 1."""
@@ -59,6 +60,7 @@ def test_slow_hosts_send_at_their_own_rate(seed: int) -> None:
             assert cable.upper <= 1
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("m", "n", "share"), [(4, 2, 0.5), (8, 2, 1.0), (4, 3, 0.2), (4, 3, 1.0), (8, 3, 0.05)])
 def test_fat_trees_agree_with_their_own_solver(m: int, n: int, share: float) -> None:
     tree = obliv.topology(f"fattree:{m},{n}")

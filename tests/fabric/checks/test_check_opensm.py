@@ -50,7 +50,7 @@ def judged(folder: Path) -> tuple[int, bool]:
     return int(scanned[1]), free
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("spec", "engine", "free"),
     [

@@ -302,7 +302,7 @@ def test_very_many_findings_are_counted(write: Write) -> None:
     assert fabric.findings[-1].message == "and 800 more like these"
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(48)
 @pytest.mark.parametrize("seed", range(60))
 def test_the_quick_way_reads_what_the_slow_way_reads(seed: int, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(seed)

@@ -26,6 +26,7 @@ def pairs(phase: Phase) -> list[tuple[int, int]]:
     return list(zip(source.tolist(), destination.tolist(), strict=True))
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize("spec", PATTERNS)
 def test_every_rank_sends_and_takes_once_a_phase(spec: str, ranks: int) -> None:
@@ -36,6 +37,7 @@ def test_every_rank_sends_and_takes_once_a_phase(spec: str, ranks: int) -> None:
         assert all(s != d and 0 <= s < ranks and 0 <= d < ranks for s, d in pairs(phase))
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize(
     "spec", ["ring", "recursive-doubling", "rabenseifner", "recursive-halving", "binomial", "bruck", "hierarchical"]

@@ -78,6 +78,7 @@ def test_loads_are_those_of_the_walks(seed: int) -> None:
             assert total == right[i, j]
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("seed", range(14))
 def test_bounds_and_traffic_agree_with_the_weights(seed: int) -> None:
     fabric = random_fabric(seed, lmc=seed % 3, mixed=seed % 2 == 0)

@@ -202,6 +202,7 @@ def test_a_leaf_without_hosts_keeps_its_place() -> None:
         assert shape.empty == 4
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("spec", "left"), [("fattree:8,3", 1), ("fattree:8,3", 0), ("fattree:4,4", 1)])
 def test_a_sub_tree_with_few_hosts_or_none_keeps_its_place(spec: str, left: int) -> None:
     topology = obliv.topology(spec)

@@ -87,7 +87,7 @@ def test_negative_first_in_more_dimensions(spec: str) -> None:
         assert paths == allowed_paths(topology, "negative-first", topology.nodes // 3, destination)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("radices", [(4, 4), (5, 3), (3, 6)])
 def test_one_virtual_channel_is_free_of_deadlock(model: str, radices: tuple[int, int]) -> None:

@@ -18,6 +18,7 @@ import obliv
 from obliv.topologies import tree_bounds
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("m", [4, 6, 8, 10, 12])
 @pytest.mark.parametrize("n", [2, 3])
 def test_table_1(m: int, n: int) -> None:
@@ -146,7 +147,7 @@ def most_significant_first(topology: Any, n: int, k: int) -> Any:
     return obliv.TreeTable(topology, tables)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize(
     ("label", "name", "entry"), [by_night(*row) if row[0] == "FT(8,3)" and row[1] == "WSR3" else row for row in TABLE1]
 )

@@ -187,7 +187,7 @@ RULES: dict[str, Rule] = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("m", "n"), SMALL)
 @pytest.mark.parametrize("name", ["dmodk", "smodk", "osrm3", "osrm3-d"])
 def test_rules_of_the_notes(m: int, n: int, name: str) -> None:
@@ -257,7 +257,7 @@ def test_wsr_by_its_own_rule(spec: str) -> None:
     assert taken(spec, "wsr") == taken(spec, "dmodk")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("base", ["dmodk", by_night("smodk"), "osrm3", "hash:seed=4"])
 @pytest.mark.parametrize("count", [1, 4, 9])
 def test_k_paths(base: str, count: int) -> None:
@@ -408,7 +408,7 @@ def test_terminals_in_another_order(name: str) -> None:
 
 
 # They were once not looked at.
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("parent", ["DModK", "SModK", "WSR", "OMRMN", "OSRM2", "Hash"])
 def test_a_subclass_with_paths_of_its_own(parent: str) -> None:
     topology = tree("eft2:8,4")

@@ -127,7 +127,7 @@ def test_a_wider_tree_may_undercut_the_bound() -> None:
     assert obliv.ratio(routing).ratio == brute(routing) >= (obliv.ratio(routing).lower_bound or 1)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("spec", ["eft2:4,3", "eft2:6,4", "eft2:8,4", "eft2:6,3", "fattree:4,2"])
 def test_no_search_goes_below_the_bound(spec: str) -> None:
     """Pairs are moved to other roots as long as the sum of the squared matchings does not grow."""

@@ -34,7 +34,7 @@ def permutations_of_8() -> Any:
 FT42 = ["dmodk", "smodk", "osrm2", "wsr", "hash:seed=2", "shortest", "omrmn", "kpath:2", "1/2*dmodk+1/2*smodk"]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", [*FT42, "1/3*hash:seed=5+2/3*osrm2", "table 3", "table 4", "shares 3"])
 def test_all_permutations_of_ft_4_2(name: str) -> None:
     spec = "fattree:4,2"

@@ -181,6 +181,7 @@ def test_wsr_is_d_mod_k_on_fat_trees(spec: str, same: bool) -> None:
     assert np.array_equal(wsr.ways(source, destination), dmodk.ways(source, destination)) == same
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("spec", ["fattree:4,3", "xgft:2;4,8;1,3", "xgft:3;2,3,2;1,2,3", "xgft:2;2,3;2,2"])
 def test_wsr_pair_by_pair(spec: str) -> None:
     """By the words of the paper: the path of least accumulated weight, whose links then weigh one more."""
@@ -262,6 +263,7 @@ def test_links_of_larger_trees_have_few_sources_and_destinations(m: int) -> None
             assert len(set(np.nonzero(way == root)[end].tolist())) <= root_of(k)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("m", [6, 10, 14, 16])
 def test_covers_are_certified(m: int) -> None:
     result = obliv.ratio(obliv.routing("osrm2-c", obliv.fattree(m, 2)), certificate=True)
@@ -389,7 +391,7 @@ def test_narrow_levels_above_all_hosts() -> None:
     assert obliv.ratio(obliv.routing("dmodk", obliv.topology("xgft:2;4,1;1,4"))).ratio == 1
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("tree", ["fattree:4,2", "fattree:4,3", "eft2:8,3", "xgft:2;3,4;2,3", "xgft:3;2,1,3;1,2,2"])
 @pytest.mark.parametrize("word", ["dmodk", "hash:seed=3", "omrmn", "kpath:2,select=random", "1/3*dmodk+2/3*omrmn"])
 def test_path_lengths_are_those_of_the_paths(tree: str, word: str) -> None:
