@@ -51,7 +51,7 @@ def shifts(
     --------
     >>> import obliv
     >>> from obliv.fabric.generate.from_topology import from_routing
-    >>> shifts(from_routing(obliv.routing("dmodk", obliv.topology("fattree:8,3")))).worst_load
+    >>> shifts(from_routing(obliv.routing("dmodk", obliv.topology("fattree:4,3")))).worst_load
     Fraction(1, 1)
     """
     began = time.perf_counter()
