@@ -4,7 +4,7 @@ A kernel is a plain function over arrays, numbers and records (named tuples of a
 or in a package named ``kernels``.  Called directly it is interpreted: this needs no compiler, suits small inputs and
 works on Python integers of any size (arrays of dtype ``object``).  :meth:`Kernel.compiled` returns the machine-code
 version, which is compiled on first use, cached on disk and releases the interpreter lock.  :func:`run` chooses between
-the two.
+the two.  Where numba is not installed, all kernels are interpreted, and a RuntimeWarning says so.
 
 A kernel may use the following names of its module: other kernels, constants (numbers, strings, tuples, arrays), record
 types, and numpy or math.  The cache key covers all of these, across files: when a callee, a constant or the fields of a
@@ -29,6 +29,7 @@ import dis
 import functools
 import hashlib
 import types
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -108,9 +109,14 @@ def _unbounded(args: tuple[Any, ...]) -> bool:
 
 
 def _compile(function: Kernel) -> Callable[..., Any]:
-    from obliv._util.machine_code import compile_function
-
     python = function.python
+    try:
+        from obliv._util.machine_code import compile_function
+    except ModuleNotFoundError as missing:
+        if missing.name not in ("numba", "llvmlite"):
+            raise
+        _warn_once()
+        return np.errstate(over="ignore")(python)  # machine code wraps without a word, too
     digest = function.digest()
     scope = dict(python.__globals__)
     for name in _global_names(python.__code__):  # compiled code calls compiled code only
@@ -121,6 +127,15 @@ def _compile(function: Kernel) -> Callable[..., Any]:
     bare.__module__ = python.__module__
     bare.__qualname__ = python.__qualname__
     return compile_function(bare, digest)
+
+
+@functools.cache
+def _warn_once() -> None:
+    warnings.warn(
+        "numba is not installed: loops are interpreted, some hundred times slower; pip install numba",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 def _content(function: Callable[..., Any], callers: tuple[Callable[..., Any], ...]) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ import numba
 import numpy as np
 import pytest
 
+from obliv import kernels
 from obliv.kernels import Kernel, kernel, run
 from obliv.loads.kernels.stored import coarsen
 
@@ -211,3 +212,30 @@ def test_python_integers_are_never_compiled(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_kernels_pickle() -> None:
     assert pickle.loads(pickle.dumps(coarsen)) is coarsen
+
+
+def test_without_numba_a_kernel_is_interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.delitem(sys.modules, "obliv._util.machine_code", raising=False)
+    kernels._warn_once.cache_clear()
+    with pytest.warns(RuntimeWarning, match="pip install numba"):
+        assert kernels.kernel(_plain).compiled()(7) == 7
+    assert kernels.kernel(_plain).compiled()(8) == 8  # warned once
+
+
+@pytest.mark.nightly
+def test_answers_without_numba() -> None:
+    """The same answers, and one line that says why they take long."""
+    code = (
+        "import sys; sys.modules['numba'] = None\n"
+        "from obliv import kernels; kernels.COMPILE_ABOVE = 0\n"
+        "from obliv.cli import main\n"
+        "sys.exit(main(['worst', 'torus:5x5', 'romm']) or main(['average', 'mesh:3x3', 'dor', '--samples', '100']))"
+    )
+    answers = [
+        subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+        for text in (code, code.partition("\n")[2].replace("from obliv", "import sys\nfrom obliv", 1))
+    ]
+    assert answers[0].stdout == answers[1].stdout
+    assert answers[0].stderr.count("numba is not installed") == 1
+    assert answers[1].stderr == ""

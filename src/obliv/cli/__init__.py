@@ -25,13 +25,14 @@ def main(arguments: list[str] | None = None) -> int:
     from obliv.errors import OblivError
 
     words = list(sys.argv[1:] if arguments is None else arguments)
-    warnings.filterwarnings("default", category=RuntimeWarning, module="obliv")
     sys.set_int_max_str_digits(0)  # exact numbers may be longer than Python's default allows
     try:
         from obliv.cli.app import app
         from obliv.cli.output import say_cost
 
-        with listening(say_cost):
+        with warnings.catch_warnings(), listening(say_cost):
+            warnings.filterwarnings("default", category=RuntimeWarning, module="obliv")
+            warnings.showwarning = _show_warning
             status = app(words, prog_name="obliv", standalone_mode=False)
         if sys.stdout is not None:  # it is None where standard output is closed
             sys.stdout.flush()
@@ -69,6 +70,13 @@ def main(arguments: list[str] | None = None) -> int:
             print(error.format_message())
             return 0
         return refuse_usage(error, words)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    """Show a warning as a line like any other: where obliv issued it says nothing to users of the command line."""
+    from obliv.cli.errors import complain
+
+    complain(f"obliv: {message}" if category is RuntimeWarning else f"obliv: {category.__name__}: {message}")
 
 
 def _interrupted(error: BaseException | None) -> bool:
