@@ -35,6 +35,11 @@ def test_other_names(name: str) -> None:
         obliv.topology(f"topohub:{name}")
 
 
+def test_a_name_in_lower_case() -> None:
+    with pytest.raises(SpecError, match=r"did you mean topozoo/Abilene\?"):
+        obliv.topology("topohub:topozoo/abilene")
+
+
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(sys.modules, "topohub", None)
     with pytest.raises(MissingExtraError, match="this needs topohub"):

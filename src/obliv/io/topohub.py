@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 from obliv.errors import SpecError, extra
@@ -67,6 +68,14 @@ def topohub(name: str, component: str = "") -> Topology:
     return network(links, spec, options)
 
 
+def _other_case(package: Path, name: str) -> str:
+    """Return a hint where a name differs from one of TopoHub by nothing but upper and lower case."""
+    group, _, last = name.rpartition("/")
+    files = (package.parent / "data" / group).glob("*.json")
+    same = sorted(file.stem for file in files if file.stem.lower() == last.lower() and file.stem != last)
+    return f"; did you mean {group}/{same[0]}?" if same else ""
+
+
 def _read(name: str) -> dict[str, Any]:
     try:
         package = importlib.import_module("topohub")
@@ -75,6 +84,7 @@ def _read(name: str) -> dict[str, Any]:
     wrong = f"topohub:{name[:60]}: TopoHub has no such network; names are like topozoo/Abilene and gabriel/25/0"
     if not _NAME.match(name):
         raise SpecError(wrong)
+    wrong += _other_case(Path(package.__file__ or ""), name)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)  # topohub leaves its files for the collector to close

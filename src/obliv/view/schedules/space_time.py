@@ -174,7 +174,9 @@ def _plain_colors(schedule: Schedule, packets: Array) -> tuple[list[str], list[A
     if not slow.any():
         offset = entered - instance.level[packets]
         rank = np.unique(offset, return_inverse=True)[1].reshape(-1)
-        return [color_of(int(k)) for k in rank], [sample("packet, never held up", color=color_of(0), linewidth=1.6)]
+        meaning = " (colors distinguish times of departure)" if rank.any() else ""
+        handle = sample(f"packet, never held up{meaning}", color=color_of(0), linewidth=1.6)
+        return [color_of(int(k)) for k in rank], [handle]
     rank = np.cumsum(slow) - 1
     colors = [color_of(int(k)) if late else FAINT for k, late in zip(rank, slow, strict=True)]
     text = "packet that has to wait" if schedule.rules == "buffered" else "packet that is deflected"
