@@ -69,11 +69,11 @@ def topohub(name: str, component: str = "") -> Topology:
 
 
 def _other_case(package: Path, name: str) -> str:
-    """Return a hint where a name differs from one of TopoHub by nothing but upper and lower case."""
+    """Return the name in TopoHub that differs from the given one by nothing but upper and lower case, or nothing."""
     group, _, last = name.rpartition("/")
-    files = (package.parent / "data" / group).glob("*.json")
-    same = sorted(file.stem for file in files if file.stem.lower() == last.lower() and file.stem != last)
-    return f"; did you mean {group}/{same[0]}?" if same else ""
+    stems = sorted(file.stem for file in (package.parent / "data" / group).glob("*.json"))
+    same = [stem for stem in stems if stem.lower() == last.lower()]
+    return f"{group}/{same[0]}" if same and last not in same else ""
 
 
 def _read(name: str) -> dict[str, Any]:
@@ -84,7 +84,8 @@ def _read(name: str) -> dict[str, Any]:
     wrong = f"topohub:{name[:60]}: TopoHub has no such network; names are like topozoo/Abilene and gabriel/25/0"
     if not _NAME.match(name):
         raise SpecError(wrong)
-    wrong += _other_case(Path(package.__file__ or ""), name)
+    if other := _other_case(Path(getattr(package, "__file__", None) or ""), name):
+        raise SpecError(f"{wrong}; did you mean {other}?")  # on every system, also where files have no case
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)  # topohub leaves its files for the collector to close
