@@ -38,6 +38,8 @@ __all__ = [
     "write",
 ]
 
+_TABLES = {".csv", ".md", ".tex", ".txt"}  # endings of files in which one expects the printed table
+
 CsvTable = tuple[Iterable[Mapping[str, Any]], Sequence[str]]
 
 
@@ -63,6 +65,8 @@ class Answer:
             result.save(self.output)
             proof = getattr(result, "certificate", None) is not None
             say(f"saved in {self.output}" + (f"; check it with  obliv verify {self.output}" if proof else ""))
+            if Path(self.output).suffix.lower() in _TABLES:
+                say(f"{self.output} is JSON whatever --format is; for the printed table redirect the output:  > FILE")
 
     @contextmanager
     def anyway(self, result: Result, *, hide: Iterable[str] = (), table: CsvTable | None = None) -> Iterator[None]:

@@ -220,7 +220,12 @@ def _named(base: Topology, text: str) -> int | tuple[int, ...]:
     links = _links(base, *known[0])
     names = " and ".join(base.name_of(node) for node in known[0])
     if not links:
-        raise TopologyError(f"damaged: no link of {base.spec} joins {names}")
+        one = known[0][0]
+        heads = sorted(set(base.head[slice(*base.first_channel[one : one + 2].tolist())].tolist()))
+        raise TopologyError(
+            f"damaged: no link of {base.spec} joins {names}"
+            + (f"; {base.name_of(one)} has links to {_some_names(base, heads)}" if heads else "")
+        )
     if not hash_ and len(links) > 1:
         raise TopologyError(
             f"damaged: {len(links)} links of {base.spec} join {names}: write {ends}#0 to {ends}#{len(links) - 1}"
@@ -228,6 +233,13 @@ def _named(base: Topology, text: str) -> int | tuple[int, ...]:
     if hash_ and not (number.isdecimal() and int(number[:9]) < len(links)):
         raise TopologyError(f"damaged: {text!r}: {names} have {plural(len(links), 'link')}, counted from 0")
     return links[int(number or 0)]
+
+
+def _some_names(base: Topology, nodes: list[int]) -> str:
+    """Return the names of the first and last few nodes: on trees those of the level below and the one above."""
+    shown = nodes if len(nodes) <= 2 * _SHOWN else [*nodes[:_SHOWN], *nodes[-_SHOWN:]]
+    more = plural(len(nodes) - len(shown), "other")
+    return ", ".join(map(base.name_of, shown)) + (f" and {more}" if len(shown) < len(nodes) else "")
 
 
 def _node(base: Topology, text: str) -> int | None:

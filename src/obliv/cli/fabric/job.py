@@ -99,7 +99,10 @@ def job(
         if order is not None:
             with answer.anyway(result):
                 result = result.write_order(order)
-            say(f"better order written to {order}; use it with  mpirun --rankfile {order}")
+            kind = (
+                "better order" if result.order.after < result.order.before else "order, no better than the given one,"
+            )
+            say(f"{kind} written to {order}; use it with  mpirun --rankfile {order}")
         for note in result.notes if answer.format == "csv" else ():  # the other formats contain them
             say(note)
         answer.show(result)

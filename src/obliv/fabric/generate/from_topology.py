@@ -145,12 +145,13 @@ def _rates(topology: Topology, cabling: Cabling, base: Fraction) -> tuple[Array,
 
 
 def _descriptions(topology: Topology, cabling: Cabling) -> tuple[str, ...]:
-    labels = topology.labels
+    # coordinates are no names of devices; damaged networks have them as labels
+    labels = tuple("" if label.startswith("(") else label for label in topology.labels) or ("",) * topology.nodes
     descriptions = [""] * (len(cabling.first_slot) - 1)
     for v in range(topology.nodes):
-        descriptions[cabling.node[v]] = labels[v] if labels else f"switch{topology.name_of(v)}"
+        descriptions[cabling.node[v]] = labels[v] or f"switch{topology.name_of(v)}"
     for k, v in enumerate(topology.terminals.tolist()):
-        if labels:
+        if labels[v]:
             descriptions[cabling.host[k]] = f"host {labels[v]}" if cabling.added else labels[v]
         else:
             descriptions[cabling.host[k]] = f"host{topology.name_of(v)}"

@@ -111,7 +111,10 @@ def _towards(routing: Routing) -> Iterator[tuple[int, Array]]:
             hops = routing.by_hops.hops_to(d)
             several = np.flatnonzero(np.diff(hops.ptr) > 1)
             if len(several):
-                raise RoutingError(f"{routing.spec}: {name(int(several[0]))} has several next hops towards {name(d)}")
+                raise RoutingError(
+                    f"{routing.spec}: {name(int(several[0]))} has several next hops towards {name(d)}, a table one: "
+                    "shortest fits any network, and obliv fabric route makes other tables"
+                )
             yield k, hops.channel
         return
     for k, d in enumerate(terminals):
