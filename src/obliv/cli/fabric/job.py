@@ -99,9 +99,9 @@ def job(
         if order is not None:
             with answer.anyway(result):
                 result = result.write_order(order)
-            kind = (
-                "better order" if result.order.after < result.order.before else "order, no better than the given one,"
-            )
+            change = result.order
+            better = change is None or change.after < change.before
+            kind = "better order" if better else "order, no better than the given one,"
             say(f"{kind} written to {order}; use it with  mpirun --rankfile {order}")
         for note in result.notes if answer.format == "csv" else ():  # the other formats contain them
             say(note)
