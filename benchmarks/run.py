@@ -50,20 +50,27 @@ def main() -> int:
     if given.one:
         print(json.dumps(measured(chosen[0], given.alone)))
         return 0
-    lines = []
+    lines, failed = [], 0
     for case in chosen:
-        figures = apart(case.name, alone=given.alone)
+        try:
+            figures = apart(case.name, alone=given.alone)
+        except subprocess.CalledProcessError:  # which has said why
+            print(f"{case.name} failed", file=sys.stderr)
+            failed = 1
+            continue
         lines.append(row(case, figures))
         print(lines[-1], flush=True)
     if given.markdown:
         write_table(given.markdown, lines)
-    return 0
+    return failed
 
 
 def apart(name: str, alone: bool = False, **environment: str) -> dict[str, Any]:
     """Return the figures of a case, from a process of its own."""
     words = [sys.executable, __file__, "--one", name, *(["--alone"] if alone else [])]
-    done = subprocess.run(words, env={**os.environ, **environment}, stdout=subprocess.PIPE, text=True, check=True)
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    # without bytecode every start would compile the sources of numba
+    done = subprocess.run(words, env={**inherited, **environment}, stdout=subprocess.PIPE, text=True, check=True)
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
