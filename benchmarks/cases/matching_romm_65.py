@@ -1,38 +1,14 @@
 """One focus channel of ROMM on torus:65x65, the assignment alone."""
 
-from functools import partial
-
-import numpy as np
+from common import FOCUS_OTHERS, focus_channel
 
 TARGET = "80 times as fast as scipy"
-K = 65
+OTHERS = FOCUS_OTHERS
 
 
 def setup(folder):
-    import obliv
-    from obliv.matching.solve import maximum_weight
-
-    weights = obliv.routing("romm", obliv.torus(K, K)).pair_loads().weights(0)
-    dense = np.zeros((K * K, K * K))
-    row, col, weight = weights.spread()
-    dense[row, col] = weight
-    return partial(maximum_weight, weights), dense
+    return focus_channel(65)
 
 
 def run(made):
     return made[0]()
-
-
-def scipy(made):
-    from scipy.optimize import linear_sum_assignment
-
-    return linear_sum_assignment(made[1], maximize=True)
-
-
-def lapx(made):
-    import lap
-
-    return lap.lapjv(-made[1])
-
-
-OTHERS = {"scipy": scipy, "lapx": lapx}
