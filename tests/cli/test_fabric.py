@@ -597,6 +597,6 @@ def test_networks_with_more_nodes_than_lids_are_refused_before_they_are_built(
     assert (status, out, list(tmp_path.iterdir())) == (2, "", [])
     assert err == (
         f"obliv: {spec}: {nodes} nodes, but each needs a LID, and InfiniBand has 49,151 unicast LIDs: "
-        "choose a smaller network\n"
+        "choose a smaller network, or add --extended-lids for LIDs of 24 bits as on Omni-Path\n"
     )
     assert most < 2**24

@@ -1,22 +1,36 @@
-"""LIDs: checks of those in files, repeated numbers, and new ones."""
+"""LIDs: checks of those in files, repeated numbers, and new ones; those of InfiniBand and extended ones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
 from obliv._util.text import plural
 from obliv._util.typing import Array
-from obliv.errors import TopologyError
+from obliv.errors import FileError, TopologyError
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes, Place
 
-__all__ = ["LAST_LID", "checked_lids", "note_repeated_guids", "owned_lids", "require_lids", "with_lids"]
+__all__ = [
+    "LAST_EXTENDED_LID",
+    "LAST_LID",
+    "beyond_infiniband",
+    "checked_lids",
+    "largest_lid",
+    "note_repeated_guids",
+    "owned_lids",
+    "require_lids",
+    "require_writable_lids",
+    "with_lids",
+]
 
 
-LAST_LID = 0xBFFF  #: The last unicast LID.
+LAST_LID = 0xBFFF  #: The last unicast LID of InfiniBand.
+LAST_EXTENDED_LID = 0xEFFFFF  #: The last unicast LID of 24 bits: Omni-Path's multicast LIDs begin at 0xF00000.
 _MAX_LMC = 7
+_SPREAD = 4  # numbers for each LID that a port owns, where LIDs go beyond those of InfiniBand
 
 
 def checked_lids(
@@ -32,15 +46,14 @@ def checked_lids(
         notes.add("error", "bad-lid", f"{place(slot)} has LMC {lmc[slot]}: the maximum is 7", line[slot], at(slot))
     lmc = np.where(lmc > _MAX_LMC, 0, lmc)
     last = lid + (1 << lmc) - 1
-    for slot in np.flatnonzero(last > LAST_LID).tolist():
-        notes.add(
-            "error",
-            "bad-lid",
-            f"{place(slot)} has LID {lid[slot]}: the largest unicast LID is {LAST_LID}",
-            line[slot],
-            at(slot),
-        )
-    lid = np.where(last > LAST_LID, 0, lid)
+    largest = _largest(int((1 << lmc[lid > 0].astype(np.int64)).sum()))
+    words = f"the largest unicast LID is {LAST_LID}"
+    if LAST_LID < largest < LAST_EXTENDED_LID:
+        words = f"LIDs beyond {LAST_LID} are read up to {largest}, {_SPREAD} for each that a port owns"
+    for slot in np.flatnonzero(last > largest).tolist():
+        text = f"{place(slot)} has LID {lid[slot]}: {words}"
+        notes.add("error", "bad-lid", text, line[slot], at(slot))
+    lid = np.where(last > largest, 0, lid)
     for slot in np.flatnonzero(lid & ((1 << lmc) - 1)).tolist():
         notes.add(
             "warning",
@@ -58,6 +71,45 @@ def checked_lids(
             at(second),
         )
     return lid, lmc
+
+
+def largest_lid(fabric: Fabric) -> int:
+    """Return the largest LID that tables of a fabric may name.
+
+    Tables have a column for every LID up to the largest, so that extended LIDs are read only where they are dense: one
+    large number in a small file must not take gigabytes.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> largest_lid(obliv.fabric.from_topology(obliv.topology("fattree:4,2")))
+    49151
+    """
+    lids, _ = owned_lids(fabric.ports.lid, fabric.ports.lmc.clip(0, _MAX_LMC), np.flatnonzero(fabric.ports.lid > 0))
+    ports = len(fabric.switches) + len(fabric.endpoints)
+    return max(int(lids.max(initial=0)), _largest(max(len(lids), ports)))
+
+
+def _largest(owned: int) -> int:
+    return max(LAST_LID, min(LAST_EXTENDED_LID, _SPREAD * owned))
+
+
+def beyond_infiniband(fabric: Fabric) -> tuple[int, int]:
+    """Return how many ports have LIDs that InfiniBand cannot address, and the largest LID of the fabric."""
+    last = fabric.ports.lid.astype(np.int64) + (1 << fabric.ports.lmc.clip(0, _MAX_LMC).astype(np.int64)) - 1
+    last = last[fabric.ports.lid > 0]
+    return int((last > LAST_LID).sum()), int(last.max(initial=0))
+
+
+def require_writable_lids(fabric: Fabric, path: str | Path) -> None:
+    """Refuse to write LIDs beyond those of InfiniBand, unless the fabric is known to have extended ones."""
+    ports, last = beyond_infiniband(fabric)
+    if ports and not fabric.extended_lids:
+        raise FileError(
+            f"cannot be written: LIDs go up to {last}, beyond the {LAST_LID} of InfiniBand and OpenSM: on a fabric "
+            "with LIDs of 24 bits, as Omni-Path, add --extended-lids",
+            path,
+        )
 
 
 def owned_lids(lid: Array, lmc: Array, slots: Array) -> tuple[Array, Array]:
@@ -103,6 +155,8 @@ def _repeated(values: Array, owners: Array) -> list[tuple[int, int, int]]:
 def with_lids(fabric: Fabric, lmc: int = 0) -> Fabric:
     """Return the same fabric with new LIDs: switches from 1 on, then the ports of hosts with 2**lmc each.
 
+    They go beyond those of InfiniBand only if the fabric says that they may: see :attr:`Fabric.extended_lids`.
+
     Examples
     --------
     >>> import obliv
@@ -117,7 +171,7 @@ def with_lids(fabric: Fabric, lmc: int = 0) -> Fabric:
     others = ~fabric.nodes.are("switch")[fabric.node_of]
     ports = np.flatnonzero(others & (fabric.ports.peer >= 0))
     step = 1 << lmc
-    first = require_lids(len(own), len(ports), lmc)
+    first = require_lids(len(own), len(ports), lmc, extended=fabric.extended_lids)
     lid, masks = np.zeros_like(fabric.ports.lid), np.zeros_like(fabric.ports.lmc)
     lid[own] = 1 + np.arange(len(own))
     lid[ports] = first + step * np.arange(len(ports))
@@ -125,13 +179,15 @@ def with_lids(fabric: Fabric, lmc: int = 0) -> Fabric:
     return fabric.with_ports(lid=lid, lmc=masks)
 
 
-def require_lids(switches: int, ports: int, lmc: int) -> int:
+def require_lids(switches: int, ports: int, lmc: int, *, extended: bool = False) -> int:
     """Return the first LID of hosts, if there are enough LIDs."""
     step = 1 << lmc
     first = -(-(switches + 1) // step) * step
-    if first + step * ports - 1 > LAST_LID:
+    last = LAST_EXTENDED_LID if extended else LAST_LID
+    if first + step * ports - 1 > last:
+        otherwise = "" if extended else ", or --extended-lids for LIDs of 24 bits as on Omni-Path"
         raise TopologyError(
             f"{switches} switches and {ports} ports of hosts with {plural(step, 'LID')} each need more than the "
-            f"{LAST_LID} available LIDs: use a smaller LMC or a smaller fabric"
+            f"{last} available LIDs: use a smaller LMC or a smaller fabric{otherwise}"
         )
     return first

@@ -127,6 +127,8 @@ class Fabric:
         Errors and remarks from reading the files.
     lmc_known : bool
         Whether a file gives the LMC; otherwise it is 0.
+    extended_lids : bool
+        Whether LIDs may exceed the 16 bits of InfiniBand, as on Omni-Path: for new ones, and for files to be written.
     """
 
     name: str
@@ -137,6 +139,7 @@ class Fabric:
     sources: tuple[tuple[str, str], ...] = ()
     findings: tuple[Finding, ...] = ()
     lmc_known: bool = True
+    extended_lids: bool = False
 
     @cached_property
     def node_of(self) -> Array:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from obliv.cli.fabric.reading import ArInfo, Far, Files
+from obliv.cli.fabric.reading import ArInfo, ExtendedLids, Far, Files
 from obliv.cli.output import Answer, progress, require_outputs
 from obliv.errors import InputError
 
@@ -50,6 +51,7 @@ def check(
     ] = None,
     junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML.")] = None,
     sarif: Annotated[Path | None, typer.Option("--sarif", metavar="FILE", help="Write SARIF 2.1.0.")] = None,
+    extended_lids: ExtendedLids = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with status 1 also for warnings.")] = False,
     answer: Answer,
 ) -> None:
@@ -79,7 +81,8 @@ def check(
     require_outputs(answer.output, junit, sarif, inputs=[*files.inputs, *inputs])
     asked = None if limits is None else obliv.fabric.read_limits(limits)
     with progress() as step:
-        fabric, tables = obliv.fabric.read(files.topology, files.lft, guid2lid=files.guid2lid)
+        fabric, tables = obliv.fabric.read(files.topology, files.lft, guid2lid=files.guid2lid, progress=step)
+        fabric = replace(fabric, extended_lids=extended_lids)
         lanes = None
         if any(option is not None for option in given):
             lanes = obliv.fabric.read_lanes(fabric, sl2vl, sl, oper_vls=oper_vls, vlarb=vlarb)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from obliv.cli.fabric.reading import Files, Guid2Lid, TopologyFile
+from obliv.cli.fabric.reading import ExtendedLids, Files, Guid2Lid, TopologyFile
 from obliv.cli.output import require_outputs, say
 
 __all__ = ["export"]
@@ -18,6 +19,7 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write (.graphml, .anynet or .net).")],
     to: Annotated[str, typer.Option("--to", help="graphml, anynet or net (default: from the file name).")] = "",
     guid2lid: Guid2Lid = None,
+    extended_lids: ExtendedLids = False,
 ) -> None:
     """Write a fabric for another program.
 
@@ -30,6 +32,6 @@ def export(
     files = Files(topology=topology, guid2lid=guid2lid)
     require_outputs(output, inputs=files.inputs)
     fabric, _ = files.read()
-    for note in obliv.fabric.export(fabric, output, to):
+    for note in obliv.fabric.export(replace(fabric, extended_lids=extended_lids), output, to):
         say(note)
     say(f"written to {output}")

@@ -61,7 +61,7 @@ def failures(
     with answer.best_so_far():
         with progress() as step:
             result = obliv.fabric.failures(
-                files.routing(True, notes=False),
+                files.routing(True, step, notes=False),
                 of=of,
                 fail=fail or (),
                 repair=repair,

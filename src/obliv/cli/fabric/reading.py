@@ -20,7 +20,18 @@ if TYPE_CHECKING:
     from obliv.fabric.tables import Tables
     from obliv.results import Result
 
-__all__ = ["ArInfo", "Far", "Files", "GroupFiles", "Guid2Lid", "Offset", "SkipMissing", "TablesFiles", "TopologyFile"]
+__all__ = [
+    "ArInfo",
+    "ExtendedLids",
+    "Far",
+    "Files",
+    "GroupFiles",
+    "Guid2Lid",
+    "Offset",
+    "SkipMissing",
+    "TablesFiles",
+    "TopologyFile",
+]
 
 _LFT = typer.Option(
     "--lft", metavar="FILE", help="Forwarding tables: output of dump_lfts or ibroute, opensm-lfts.dump, opensm.fdbs."
@@ -45,6 +56,9 @@ Offset = Annotated[
         help="Rule for the destination LID used by a source if LMC > 0: a number, group, index, 0-0-1-1 or spread.",
     ),
 ]
+ExtendedLids = Annotated[
+    bool, typer.Option("--extended-lids", help="LIDs may have 24 bits, as on Omni-Path, beyond InfiniBand's 49151.")
+]
 SkipMissing = Annotated[bool, typer.Option("--skip-missing", help="Leave out pairs whose packets do not arrive.")]
 
 
@@ -66,11 +80,11 @@ class Files:
         """The spec of the fabric."""
         return f"fabric:{self.topology}" + (f",guid2lid={self.guid2lid}" if self.guid2lid is not None else "")
 
-    def read(self) -> tuple[Fabric, Tables | None]:
+    def read(self, step: Progress | None = None) -> tuple[Fabric, Tables | None]:
         """Read fabric and tables; the first warning or error about the files goes to standard error."""
         import obliv.fabric
 
-        fabric, tables = obliv.fabric.read(self.topology, self.lft, guid2lid=self.guid2lid)
+        fabric, tables = obliv.fabric.read(self.topology, self.lft, guid2lid=self.guid2lid, progress=step)
         self._say(fabric.findings + (tables.findings if tables is not None else ()))
         return fabric, tables
 
@@ -92,19 +106,21 @@ class TablesFiles(Files):
     lft: Annotated[Path, _LFT] = field()
     offset: Offset = "0"
 
-    def routing(self, skip: bool | None, *, notes: bool = True) -> FabricRouting:
+    def routing(self, skip: bool | None, step: Progress | None = None, *, notes: bool = True) -> FabricRouting:
         """Read the files as a routing.
 
         Parameters
         ----------
         skip : bool or None
             Whether pairs whose packets do not arrive are left out; None: the sub-verb has no such option.
+        step : callable, optional
+            Called with what is being done and the share that is done.
         notes : bool
             Whether the topology's notes go to standard error.
         """
         import obliv.fabric
 
-        fabric, tables = self.read()
+        fabric, tables = self.read(step)
         if tables is None:
             raise TypeError("a routing needs forwarding tables")
         network = obliv.fabric.network(fabric, self.spec)
@@ -125,7 +141,7 @@ class TablesFiles(Files):
         require_outputs(answer.output, inputs=self.inputs)
         with answer.best_so_far():
             with progress() as step:
-                result = analysis(self.routing(skip, notes=notes), step)
+                result = analysis(self.routing(skip, step, notes=notes), step)
             answer.show(result)
 
 
@@ -151,7 +167,7 @@ class GroupFiles(Files):
     def inputs(self) -> list[tuple[str, str]]:
         return [*super().inputs, *((str(path), "") for path in (self.far, self.ar_info) if path is not None)]
 
-    def routing(self, skip: bool, *, notes: bool = True) -> FabricRouting:
+    def routing(self, skip: bool, step: Progress | None = None, *, notes: bool = True) -> FabricRouting:
         """Read the files as a routing, see :meth:`TablesFiles.routing`."""
         import obliv.fabric
         from obliv.fabric.adaptive.read import groups_spec
@@ -162,8 +178,8 @@ class GroupFiles(Files):
             if self.lft is None:
                 raise InputError("add --lft FILE, or for adaptive routing --far FILE (see obliv fabric worst --help)")
             files = TablesFiles(topology=self.topology, lft=self.lft, guid2lid=self.guid2lid, offset=self.offset)
-            return files.routing(skip, notes=notes)
-        fabric, tables = self.read()
+            return files.routing(skip, step, notes=notes)
+        fabric, tables = self.read(step)
         if (self.ar_info is None) != (self.sl is None):
             raise InputError("--ar-info and --sl must be given together: which service levels are adaptive, and yours")
         groups = obliv.fabric.read_adaptive(

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.fabric.reading import Files, Offset
+from obliv.cli.fabric.reading import ExtendedLids, Files, Offset
 from obliv.cli.options import FormatOption, Seed
 from obliv.cli.output import Answer, progress, require_outputs, say
 from obliv.errors import InputError
@@ -64,6 +64,7 @@ def route(
         Path | None,
         typer.Option("--net", metavar="FILE", help="File for the fabric with the LIDs of the new tables (.net)."),
     ] = None,
+    extended_lids: ExtendedLids = False,
     format: FormatOption = "table",
 ) -> None:
     """Compute new forwarding tables, never worse than --lft.
@@ -76,6 +77,7 @@ def route(
     import obliv.fabric
     from obliv._util.files import together
     from obliv.fabric.lanes.levels import one_level
+    from obliv.fabric.lids import beyond_infiniband, require_writable_lids
 
     require_outputs(output, net, policy, psl, sl2vl, inputs=files.inputs)
     if lanes > 1 and engine == "dor-dateline":
@@ -84,7 +86,9 @@ def route(
     elif lanes > 1 and policy is None:
         raise InputError(f"--lanes {lanes}: name a file for the service levels of pairs with  --policy FILE")
     with progress() as step:
-        fabric, tables = files.read()
+        fabric, tables = files.read(step)
+        fabric = replace(fabric, extended_lids=extended_lids)
+        require_writable_lids(fabric, output)
         result = obliv.fabric.route(
             fabric,
             engine,
@@ -98,22 +102,22 @@ def route(
             ignore_credit_loops=ignore_credit_loops,
             progress=step,
         )
-    specs = result.provenance.specs | {"topology": files.spec}
-    result = replace(result, topology=files.spec, provenance=replace(result.provenance, specs=specs))
-    if not result.kept:
-        with together():
-            if policy is not None and result.levels is not None:
-                rules = obliv.fabric.write_policy(result.levels, result.fabric, policy)
-                result = replace(result, policy=str(policy), rules=rules)
-            if sl2vl is not None and result.lane_tables is not None:
-                obliv.fabric.write_sl2vl(result.lane_tables, result.fabric, sl2vl)
-                result = replace(result, sl2vl=str(sl2vl))
-            if psl is not None:
-                obliv.fabric.write_psl(result.levels or one_level(0), result.fabric, psl)
-            obliv.fabric.write_tables(result.tables, result.fabric, output)
-            result = replace(result, output=str(output))
-            if net is not None:
-                obliv.fabric.write_net(result.fabric, net)
+        specs = result.provenance.specs | {"topology": files.spec}
+        result = replace(result, topology=files.spec, provenance=replace(result.provenance, specs=specs))
+        if not result.kept:
+            with together():
+                if policy is not None and result.levels is not None:
+                    rules = obliv.fabric.write_policy(result.levels, result.fabric, policy)
+                    result = replace(result, policy=str(policy), rules=rules)
+                if sl2vl is not None and result.lane_tables is not None:
+                    obliv.fabric.write_sl2vl(result.lane_tables, result.fabric, sl2vl)
+                    result = replace(result, sl2vl=str(sl2vl))
+                if psl is not None:
+                    obliv.fabric.write_psl(result.levels or one_level(0), result.fabric, psl)
+                obliv.fabric.write_tables(result.tables, result.fabric, output, progress=step)
+                result = replace(result, output=str(output))
+                if net is not None:
+                    obliv.fabric.write_net(result.fabric, net)
     Answer(format=format).show(result)
     if result.kept:
         say("no new tables are better than those in use: nothing was written (use --force to write new ones)")
@@ -127,6 +131,9 @@ def route(
         say(f"all packets can use one lane: {policy} is not needed and was not written")
     if sl2vl is not None and result.sl2vl is None:
         say(f"packets do not change the lane on the way: {sl2vl} is not needed and was not written")
+    if beyond_infiniband(result.fabric)[0]:
+        say(f"written to {output}; its LIDs have more than 16 bits: OpenSM cannot load it")
+        return
     if result.sl2vl is not None or (result.levels is not None and result.policy is None):
         tables_of = "" if result.sl2vl is None else f",sl2vl={sl2vl}"
         files_of = f"lfts={output}{tables_of},psl={psl}"

@@ -55,7 +55,7 @@ def whatif(
         require_outputs(base, inputs=files.inputs)
         with progress() as step:
             step("tables before a change", 0.0)
-            state = obliv.fabric.base_of(files.routing(True, notes=False))
+            state = obliv.fabric.base_of(files.routing(True, step, notes=False))
         obliv.fabric.save_base(state, base)
         say(f"state kept in {base}")
     answer.show(obliv.fabric.what_if(state, fail=fail or (), entries=entries or (), add=add or ()))

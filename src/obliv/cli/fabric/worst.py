@@ -51,7 +51,7 @@ def worst(
     looks.require(plot)
     require_outputs(answer.output, plot, inputs=files.inputs)
     with clusters.workers(jobs) as executor, progress() as step:
-        routing = files.routing(skip, notes=answer.format == "csv")
+        routing = files.routing(skip, step, notes=answer.format == "csv")
         result = obliv.fabric.worst(
             routing, hottest=hottest, certificate=answer.output is not None, executor=executor, progress=step
         )

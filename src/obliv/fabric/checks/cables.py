@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from obliv._util.text import plural
 from obliv.fabric.checks.missing import missing_ends
 from obliv.fabric.checks.names import at_node, at_port, cable_name, called, port_name
+from obliv.fabric.lids import LAST_LID, beyond_infiniband
 from obliv.fabric.model import Fabric, gbits
 from obliv.fabric.notes import Notes
 from obliv.fabric.shape.tree import Shape
@@ -22,7 +23,8 @@ _FEW = 4  # slower cables are reported where at most one cable in four has an un
 
 
 def check_cables(fabric: Fabric, notes: Notes) -> None:
-    """Note unconnected pieces, nodes that neither send nor forward, and cables slower than others."""
+    """Note LIDs beyond InfiniBand, unconnected pieces, nodes that neither send nor forward, and slow cables."""
+    _check_lids(fabric, notes)
     _check_nodes(fabric, notes)
     _check_pieces(fabric, notes)
     _check_speeds(fabric, notes)
@@ -45,6 +47,17 @@ def check_shape(fabric: Fabric, shape: Shape | None, notes: Notes) -> None:
     for node in shape.extra_switches:
         text = f"{called(fabric, node)} is not part of {tree}"
         notes.add("warning", "extra-switch", text, fabric.nodes.line[node], at_node(fabric, node))
+
+
+def _check_lids(fabric: Fabric, notes: Notes) -> None:
+    ports, last = beyond_infiniband(fabric)
+    if not ports:
+        return
+    text = f"{plural(ports, 'port')} have LIDs beyond {LAST_LID}, up to {last}, which InfiniBand cannot address"
+    if fabric.extended_lids:
+        notes.add("note", "extended-lids", f"{text}: LIDs of 24 bits, as on Omni-Path")
+    else:
+        notes.add("error", "extended-lids", f"{text}: add --extended-lids for a fabric whose LIDs have 24 bits")
 
 
 def _check_nodes(fabric: Fabric, notes: Notes) -> None:

@@ -11,7 +11,7 @@ from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import FileError
 from obliv.fabric.files.raw_tables import RawTables
-from obliv.fabric.lids import LAST_LID, owned_lids
+from obliv.fabric.lids import largest_lid, owned_lids
 from obliv.fabric.model import Fabric, Finding
 from obliv.fabric.tables import NONE, Tables
 
@@ -145,7 +145,8 @@ def _new_lids(fabric: Fabric, raw: RawTables) -> Array:
     """Return the fabric's LID for every LID of the file, -1 where that LID is another port's."""
     slot_of = port_guids(fabric)
     claimed = _owned(fabric, np.array(list(slot_of.values()), np.int64))  # by ports that are known to have other GUIDs
-    new = np.arange(LAST_LID + 1)
+    lids = len(raw.guid.high)
+    new = np.arange(lids)
     named = raw.named
     unknown: list[int] = []
     for lid in named.tolist():
@@ -156,9 +157,9 @@ def _new_lids(fabric: Fabric, raw: RawTables) -> Array:
             unknown.append(lid)
             if claimed[lid]:
                 new[lid] = -1
-    taken = np.zeros(LAST_LID + 1, bool)
+    taken = np.zeros(lids, bool)
     taken[new[named][new[named] != named]] = True
-    nameless = np.ones(LAST_LID + 1, bool)
+    nameless = np.ones(lids, bool)
     nameless[named] = False
     new[nameless & taken] = -1  # an entry that names its port counts more than one that does not
     target = new[named]
@@ -191,7 +192,7 @@ def _lid_on(fabric: Fabric, slot: int, lid: int) -> int:
 def _owned(fabric: Fabric, slots: Array) -> Array:
     """Return for every LID whether one of the ports owns it."""
     lids, _ = owned_lids(fabric.ports.lid, fabric.ports.lmc, slots[fabric.ports.lid[slots] > 0])
-    owned = np.zeros(LAST_LID + 130, bool)
+    owned = np.zeros(largest_lid(fabric) + 130, bool)
     owned[lids] = True
     return owned
 

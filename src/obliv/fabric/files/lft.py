@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 
+from obliv._util.cost import forecast
 from obliv._util.files import write_pieces
+from obliv._util.progress import Progress, silent
 from obliv.errors import FileError
 from obliv.fabric.files.plain import plain
+from obliv.fabric.lids import require_writable_lids
 from obliv.fabric.model import Fabric
 from obliv.fabric.tables import NONE, Tables
 
 __all__ = ["write_tables"]
 
 
-def write_tables(tables: Tables, fabric: Fabric, path: str | Path) -> None:
+def write_tables(tables: Tables, fabric: Fabric, path: str | Path, *, progress: Progress | None = None) -> None:
     """Write forwarding tables in the spelling of OpenSM's ``opensm-lfts.dump``.
 
     OpenSM does not check what it loads this way: check the tables first. It moves the entries of a port to the LIDs
@@ -29,12 +32,15 @@ def write_tables(tables: Tables, fabric: Fabric, path: str | Path) -> None:
         With LIDs, and the GUIDs of switches and ports.
     path : str or Path
         Replaced only once it is complete.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
 
     Raises
     ------
     FileError
         If the tables cannot be loaded as they are: a switch without GUID, a port that the switch does not have
-        (OpenSM would reject the whole file), or no table at all.
+        (OpenSM would reject the whole file), LIDs beyond those of InfiniBand, unless the fabric has extended ones, or
+        no table at all.
 
     Examples
     --------
@@ -49,6 +55,7 @@ def write_tables(tables: Tables, fabric: Fabric, path: str | Path) -> None:
     0x0001 000 # Switch portguid 0x0002c90200001000: 'switch((0),1)'
     0x0007 001 # Channel Adapter portguid 0x0002c90300100001: 'host(0,0)'
     """
+    require_writable_lids(fabric, path)
     if not len(tables.switch):
         raise FileError("cannot be written: there is no table", path)
     ports = np.diff(fabric.first_slot)
@@ -62,14 +69,16 @@ def write_tables(tables: Tables, fabric: Fabric, path: str | Path) -> None:
                 f"cannot be written: the table of '{name}' names port {used.max()}, the last port is {ports[node] - 1}",
                 path,
             )
-    write_pieces(path, _blocks(tables, fabric))
+    what = f"writing {path}"
+    step = forecast(progress or silent, what)
+    write_pieces(path, _blocks(tables, fabric, lambda share: step(what, share)))
 
 
-def _blocks(tables: Tables, fabric: Fabric) -> Iterator[bytes]:
+def _blocks(tables: Tables, fabric: Fabric, step: Callable[[float], None]) -> Iterator[bytes]:
     about = _owners(fabric, tables.out.shape[1])
     head = [f"0x{lid:04x} ".encode() for lid in range(tables.out.shape[1])]
     port_text = [f"{port:03d}".encode() for port in range(NONE + 1)]
-    for node, row in zip(tables.switch.tolist(), tables.out, strict=True):
+    for done, (node, row) in enumerate(zip(tables.switch.tolist(), tables.out, strict=True), 1):
         lids = np.flatnonzero(row != NONE)
         top = int(lids[-1]) if len(lids) else 0
         own = fabric.ports.lid[fabric.first_slot[node]]
@@ -77,6 +86,7 @@ def _blocks(tables: Tables, fabric: Fabric) -> Iterator[bytes]:
         title = f"Unicast lids [0-{top}] of switch Lid {own} guid 0x{guid:016x} ('{name}'):\n"
         lines = [head[lid] + port_text[port] + about[lid] for lid, port in zip(lids.tolist(), row[lids].tolist())]
         yield title.encode("utf-8", "replace") + b"".join(lines) + f"{top} lids dumped\n".encode()
+        step(done / len(tables.switch))
 
 
 def _owners(fabric: Fabric, lids: int) -> list[bytes]:

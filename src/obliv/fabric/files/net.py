@@ -8,6 +8,7 @@ from pathlib import Path
 from obliv._util.files import write_pieces
 from obliv.errors import FileError
 from obliv.fabric.files.plain import plain
+from obliv.fabric.lids import require_writable_lids
 from obliv.fabric.model import RATES, Fabric
 
 __all__ = ["rate_name", "write_net"]
@@ -62,6 +63,7 @@ def write_net(fabric: Fabric, path: str | Path) -> tuple[str, ...]:
     Ca	1 "H-0002c90300100000"		# "host(0,0)"
     [1](2c90300100001) 	"S-0002c90200001000"[1]		# lid 0 lmc 0 "switch((0),1)" lid 0 4xQDR
     """
+    require_writable_lids(fabric, path)
     names = _idents(fabric)
     order = sorted(range(len(fabric.nodes)), key=lambda v: fabric.nodes.kind[v] == "switch")
     writable = [v for v in order if fabric.nodes.kind[v] in _TYPES]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -68,7 +68,9 @@ class RawTables:
         return np.flatnonzero(self.guid.high >= 0)
 
 
-def read_raw(blocks: Blocks, switches: Iterable[int]) -> RawTables:
+def read_raw(
+    blocks: Blocks, switches: Iterable[int], last: int = LAST_LID, step: Callable[[float], None] | None = None
+) -> RawTables:
     """Read the tables of a file.
 
     Parameters
@@ -77,27 +79,35 @@ def read_raw(blocks: Blocks, switches: Iterable[int]) -> RawTables:
         The file.
     switches : iterable of int
         GUIDs of the switches whose tables are returned.
+    last : int
+        The largest LID that is read.
+    step : callable, optional
+        Called with the share of the file that is read, which is not known of a compressed one.
 
     Raises
     ------
     FileError
         If the file cannot be read or holds no table.
     """
-    reader = _Reader(str(blocks.path), frozenset(switches), blocks.length)
+    reader = _Reader(str(blocks.path), frozenset(switches), blocks.length, last)
+    seen = 0
     for block in blocks:
         reader.read(block)
+        seen += len(block)
+        if step is not None and seen <= blocks.length:
+            step(seen / blocks.length)
     return reader.finished(blocks.sha256)
 
 
 class _Reader:
     """The state of reading a file."""
 
-    def __init__(self, path: str, switches: frozenset[int], length: int) -> None:
-        self.tables = RawTables(Notes(path))
+    def __init__(self, path: str, switches: frozenset[int], length: int, last: int) -> None:
+        self.tables = RawTables(Notes(path), guid=port_guids_of(last + 1))
         self.path, self.notes = path, self.tables.notes
-        self._switches, self._length, self._seen = switches, length, 0
+        self._switches, self._length, self._last, self._seen = switches, length, last, 0
         moved = Moved(*(np.zeros(_MOVED, np.int64) for _ in Moved._fields))
-        self._entries = Entries(np.full(LAST_LID + 1, NONE, np.uint8), self.tables.guid, moved)
+        self._entries = Entries(np.full(last + 1, NONE, np.uint8), self.tables.guid, moved)
         self._line = 0  # lines read
         self._finished = 0  # entries read
         self._spelling = ""  # of the current table
@@ -234,7 +244,7 @@ class _Reader:
             raise FileError("contains a topology, not forwarding tables: give it as the topology", self.path, number)
         elif self._guid is not None and (entry := _ENTRY.match(line)) is not None:
             message = f"LID 0x{entry[1][:12].decode()} and port {shown_line(entry[2])} are not a valid entry"
-            remedy = f"unicast LIDs are 0x0001 to 0x{LAST_LID:04x}, ports 0 to 255"
+            remedy = f"unicast LIDs are 0x0001 to 0x{self._last:04x}, ports 0 to 255"
             self.notes.add("error", "bad-entry", f"{message}: {remedy}", number, place_of(self._guid, ""))
             self._finished += 1
         else:
@@ -251,7 +261,7 @@ class _Reader:
             spelling, top = "opensm", int(last) if last.isdigit() else 0
         self._spelling = spelling
         self.tables.spelling = self.tables.spelling or spelling
-        self.tables.top = max(self.tables.top, min(top, LAST_LID))
+        self.tables.top = max(self.tables.top, min(top, self._last))
 
     def _trailer(self, count: int, number: int) -> None:
         if self._guid is None:

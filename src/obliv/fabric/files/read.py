@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from obliv._util.cost import forecast
+from obliv._util.progress import Progress, silent
 from obliv.errors import FileError
 from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.files.forwarding import switch_guids, tables_on, with_learned_lids
@@ -11,7 +13,8 @@ from obliv.fabric.files.ibnetdiscover import read_discover
 from obliv.fabric.files.lines import DISCOVER, LINKINFO, MULTICAST, PORTLIST, SUBNET, TABLES
 from obliv.fabric.files.opensm_subnet import read_subnet, with_guid2lid
 from obliv.fabric.files.port_lists import read_linkinfo, read_portlist
-from obliv.fabric.files.raw_tables import read_raw
+from obliv.fabric.files.raw_tables import RawTables, read_raw
+from obliv.fabric.lids import largest_lid
 from obliv.fabric.model import Fabric
 from obliv.fabric.tables import Tables
 
@@ -69,7 +72,7 @@ def read_fabric(path: str | Path, *, guid2lid: str | Path | None = None) -> Fabr
     return fabric if guid2lid is None else with_guid2lid(fabric, guid2lid)
 
 
-def read_tables(path: str | Path, fabric: Fabric) -> Tables:
+def read_tables(path: str | Path, fabric: Fabric, *, progress: Progress | None = None) -> Tables:
     """Read the forwarding tables of a file, in any of the three spellings, by the LIDs of a fabric.
 
     Parameters
@@ -78,6 +81,8 @@ def read_tables(path: str | Path, fabric: Fabric) -> Tables:
         What dump_lfts, dump_fts or ibroute wrote, ``opensm-lfts.dump`` or ``opensm.fdbs``; compressed with gzip or not.
     fabric : Fabric
         With LIDs; where an entry names its port, it is that port's whatever LID it had.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
 
     Returns
     -------
@@ -89,11 +94,15 @@ def read_tables(path: str | Path, fabric: Fabric) -> Tables:
     FileError
         If the file cannot be read or contains nothing of the kind.
     """
-    return tables_on(fabric, read_raw(Blocks(path), switch_guids(fabric)))
+    return tables_on(fabric, _raw(path, fabric, progress))
 
 
 def read(
-    topology: str | Path, lft: str | Path | None = None, *, guid2lid: str | Path | None = None
+    topology: str | Path,
+    lft: str | Path | None = None,
+    *,
+    guid2lid: str | Path | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Fabric, Tables | None]:
     """Read a fabric and its forwarding tables.
 
@@ -106,6 +115,8 @@ def read(
         ports, and the fabric that is returned has them; so is the LMC, from tables, where a topology does not give it.
     guid2lid : str or Path, optional
         OpenSM's file of LIDs.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
 
     Returns
     -------
@@ -119,10 +130,10 @@ def read(
         If a file cannot be read or contains nothing of the kind.
     """
     fabric = read_fabric(topology, guid2lid=guid2lid)
-    return (fabric, None) if lft is None else with_tables(fabric, lft)
+    return (fabric, None) if lft is None else with_tables(fabric, lft, progress=progress)
 
 
-def with_tables(fabric: Fabric, path: str | Path) -> tuple[Fabric, Tables]:
+def with_tables(fabric: Fabric, path: str | Path, *, progress: Progress | None = None) -> tuple[Fabric, Tables]:
     """Read forwarding tables, and complete the fabric with the LIDs and the LMC that its own file does not give.
 
     Parameters
@@ -130,6 +141,8 @@ def with_tables(fabric: Fabric, path: str | Path) -> tuple[Fabric, Tables]:
     fabric : Fabric
     path : str or Path
         As for :func:`read_tables`.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
 
     Returns
     -------
@@ -142,8 +155,14 @@ def with_tables(fabric: Fabric, path: str | Path) -> tuple[Fabric, Tables]:
     FileError
         If the file cannot be read or contains nothing of the kind.
     """
-    raw = read_raw(Blocks(path), switch_guids(fabric))
+    raw = _raw(path, fabric, progress)
     lids = not fabric.ports.lid.any()
     if lids or not fabric.lmc_known:
         fabric = with_learned_lids(fabric, raw, lids=lids)
     return fabric, tables_on(fabric, raw)
+
+
+def _raw(path: str | Path, fabric: Fabric, progress: Progress | None) -> RawTables:
+    what = f"reading {path}"
+    step = forecast(progress or silent, what)
+    return read_raw(Blocks(path), switch_guids(fabric), largest_lid(fabric), lambda share: step(what, share))

@@ -26,7 +26,9 @@ _HOST_GUID = 0x0002C90300100000  # sixteen per host; the second is that of its p
 _SWITCH_GUID = 0x0002C90200001000  # four per switch
 
 
-def from_topology(topology: Topology, *, rate: str = "4xQDR", lids: bool = True, lmc: int = 0) -> Fabric:
+def from_topology(
+    topology: Topology, *, rate: str = "4xQDR", lids: bool = True, lmc: int = 0, extended_lids: bool = False
+) -> Fabric:
     """Return the fabric that has the cabling of a topology.
 
     Parameters
@@ -41,6 +43,8 @@ def from_topology(topology: Topology, *, rate: str = "4xQDR", lids: bool = True,
         Whether LIDs are assigned: from 1, switches first. Else they are 0, as before a subnet manager has run.
     lmc : int
         Every host has 2**lmc LIDs.
+    extended_lids : bool
+        Whether LIDs may go beyond 49151, the last one of InfiniBand, up to 24 bits as on Omni-Path.
 
     Returns
     -------
@@ -60,7 +64,7 @@ def from_topology(topology: Topology, *, rate: str = "4xQDR", lids: bool = True,
         raise TopologyError(f"rate {rate!r} is unknown: {did_you_mean(rate, RATES)}")
     if lids:
         hosts = len(topology.terminals)
-        require_lids(topology.nodes - (0 if topology.all_terminals else hosts), hosts, lmc)
+        require_lids(topology.nodes - (0 if topology.all_terminals else hosts), hosts, lmc, extended=extended_lids)
     cabling = cabling_of(topology)
     hosts, nodes = len(cabling.host), len(cabling.first_slot) - 1
     switches = nodes - hosts
@@ -91,6 +95,7 @@ def from_topology(topology: Topology, *, rate: str = "4xQDR", lids: bool = True,
         first_slot=cabling.first_slot,
         rates=rates,
         sources=topology.sources,
+        extended_lids=extended_lids,
     )
     return with_lids(fabric, lmc) if lids else fabric
 

@@ -9,7 +9,7 @@ from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.fabric.kernels.fill import Goals, Ranks, fill_tables
-from obliv.fabric.lids import LAST_LID, owned_lids
+from obliv.fabric.lids import LAST_EXTENDED_LID, owned_lids
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.engines import EnginePlan
 from obliv.fabric.shape.tree import Shape
@@ -49,8 +49,8 @@ def filled(fabric: Fabric, ranks: Ranks, plan: EnginePlan, step: int = 0) -> Tab
     order = np.lexsort((lids, at, home))
     slots, lids, own, at, home = slots[order], lids[order], own[order], at[order], home[order]
     top = int(lids.max())
-    if top > 0xFFFF:
-        raise RoutingError(f"{fabric.name}: LID {top} is out of range (maximum {LAST_LID})")
+    if top > LAST_EXTENDED_LID:
+        raise RoutingError(f"{fabric.name}: LID {top} is out of range (maximum {LAST_EXTENDED_LID})")
     levels = int(ranks.level.max()) + 1
     require_memory(2.0 * len(switches) * (top + 1) + 8.0 * levels * len(lids), f"tables of {fabric.name}")
     want = np.zeros((levels, len(lids)), np.int32)

@@ -27,7 +27,7 @@ from obliv.fabric.kernels.pair_levels import (
     read_paths,
 )
 from obliv.fabric.lanes.levels import Levels
-from obliv.fabric.lids import LAST_LID, owned_lids
+from obliv.fabric.lids import LAST_LID, largest_lid, owned_lids
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
 from obliv.kernels import run
@@ -49,7 +49,7 @@ def columns_of(fabric: Fabric) -> tuple[Array, Array]:
     """Return the column of every LID (-1: no owner, -2: not an endpoint's), and the endpoint of every column."""
     ends = fabric.endpoints
     lids, _ = owned_lids(fabric.ports.lid, fabric.ports.lmc.clip(0, 7), np.flatnonzero(fabric.ports.lid > 0))
-    column = np.full(LAST_LID + 130, -1, np.int64)
+    column = np.full(largest_lid(fabric) + 130, -1, np.int64)
     column[lids] = -2
     lid, endpoint = owned_lids(fabric.ports.lid[ends], fabric.ports.lmc[ends].clip(0, 7), np.arange(len(ends)))
     known = fabric.ports.lid[ends[endpoint]] > 0
