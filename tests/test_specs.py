@@ -107,6 +107,13 @@ def test_conversion_by_annotation() -> None:
             registry.make(wrong)
 
 
+def test_a_name_that_is_like_no_other_tells_how_to_bring_ones_own() -> None:
+    with pytest.raises(SpecError, match=r"known: 2turn, .*, yxy; your own: --import FILE.py$"):
+        obliv.routing("mine-alone", obliv.mesh(2, 2))
+    with pytest.raises(SpecError, match=r"did you mean romm\?$"):
+        obliv.routing("rom", obliv.mesh(2, 2))
+
+
 def test_a_name_cannot_be_taken_twice() -> None:
     registry: Registry[object] = Registry("thing", "obliv.nothing", {})
     registry.register("a", aliases=("b",))(lambda: 1)

@@ -35,9 +35,13 @@ def test_other_names(name: str) -> None:
         obliv.topology(f"topohub:{name}")
 
 
-def test_a_name_in_lower_case() -> None:
-    with pytest.raises(SpecError, match=r"did you mean topozoo/Abilene\?"):
-        obliv.topology("topohub:topozoo/abilene")
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("topozoo/abilene", "topozoo/Abilene"), ("Abilene", "sndlib/abilene or topozoo/Abilene")],
+)
+def test_a_name_in_another_case_or_without_its_group(name: str, meant: str) -> None:
+    with pytest.raises(SpecError, match=rf"did you mean {meant}\?"):
+        obliv.topology(f"topohub:{name}")
 
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ from obliv.topologies.base import Topology
 
 __all__ = ["topohub"]
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*(/[A-Za-z0-9][A-Za-z0-9_.-]*){1,3}\Z")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*(/[A-Za-z0-9][A-Za-z0-9_.-]*){0,3}\Z")
 
 
 @register_topology("topohub", example="topohub:topozoo/Abilene")
@@ -68,12 +68,15 @@ def topohub(name: str, component: str = "") -> Topology:
     return network(links, spec, options)
 
 
-def _other_case(package: Path, name: str) -> str:
-    """Return the name in TopoHub that differs from the given one by nothing but upper and lower case, or nothing."""
+def _meant(package: Path, name: str) -> list[str]:
+    """Return the names in TopoHub that a name without its group, or with other upper and lower case, may mean."""
     group, _, last = name.rpartition("/")
-    stems = sorted(file.stem for file in (package.parent / "data" / group).glob("*.json"))
-    same = [stem for stem in stems if stem.lower() == last.lower()]
-    return f"{group}/{same[0]}" if same and last not in same else ""
+    data = package.parent / "data"
+    files = sorted((data / group).glob("*.json" if group else "*/*.json"))
+    names = [file.stem for file in files if file.stem.lower() == last.lower()]
+    if last in names and group:
+        return []
+    return [file.relative_to(data).with_suffix("").as_posix() for file in files if file.stem in names]
 
 
 def _read(name: str) -> dict[str, Any]:
@@ -84,8 +87,10 @@ def _read(name: str) -> dict[str, Any]:
     wrong = f"topohub:{name[:60]}: TopoHub has no such network; names are like topozoo/Abilene and gabriel/25/0"
     if not _NAME.match(name):
         raise SpecError(wrong)
-    if other := _other_case(Path(getattr(package, "__file__", None) or ""), name):
-        raise SpecError(f"{wrong}; did you mean {other}?")  # on every system, also where files have no case
+    if others := _meant(Path(getattr(package, "__file__", None) or ""), name):
+        raise SpecError(f"{wrong}; did you mean {' or '.join(others[:3])}?")  # also where files have no case
+    if "/" not in name:
+        raise SpecError(wrong)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)  # topohub leaves its files for the collector to close

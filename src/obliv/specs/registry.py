@@ -210,7 +210,9 @@ class Registry(Generic[T]):
                     return f"write {entry.name}:{name}"
         hint = did_you_mean(name.lower(), {*self._names, *self._modules, *self._points()})
         hint = did_you_mean(name.lower(), self._entries) if hint.startswith("known") else hint  # no aliases in the list
-        return "there is no file of this name either" if _PATH.search(name) and hint.startswith("known") else hint
+        if not hint.startswith("known"):
+            return hint
+        return "there is no file of this name either" if _PATH.search(name) else f"{hint}; your own: --import FILE.py"
 
     def _points(self) -> dict[str, Any]:
         """Return the entry points of other packages by name."""
