@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ from tests.fabric.outages import fabrics
 import obliv
 from obliv._util.codec import digest_of, pack, unpack_array, write_json
 from obliv.errors import FileError, TooLargeError
-from obliv.fabric.generate.from_topology import from_routing
+from obliv.fabric.generate.from_topology import from_routing, from_topology
 from obliv.fabric.outages.certificate import why_none
 from obliv.fabric.outages.every import failures
 from obliv.fabric.outages.sets import every_failure
+from obliv.fabric.routes.routing import FabricHops
 
 Claim = dict[str, Any]
 
@@ -25,7 +27,7 @@ def proved_where_there_is_a_proof(seed: int) -> bool:
     """Return whether tables drawn at random get a certificate, which is then proved."""
     routing, of, repair, offset = fabrics.drawn(seed)
     result = failures(routing, of=of, repair=repair, offset=offset, certificate=True)
-    if why_none(routing, every_failure(routing.topology, of)):
+    if why_none(routing, every_failure(routing.topology, of), repair, result.before.deadlock):
         assert result.certificate is None
         return False
     assert result == failures(routing, of=of, repair=repair, offset=offset, certificate=True)
@@ -51,6 +53,31 @@ def test_claims_about_a_large_tree(name: str, repair: str, tmp_path: Path) -> No
     result.save(tmp_path / "claim.json")
     assert (tmp_path / "claim.json").stat().st_size < 2**20
     assert obliv.verify(result).proved
+
+
+@pytest.mark.parametrize(
+    ("lmc", "offset", "reason"),
+    [(1, "index", ""), (1, "group", ""), (2, "3", ""), (1, "spread", "several paths"), (0, "0", "")],
+)
+def test_claims_about_hosts_with_several_lids(lmc: int, offset: str, reason: str, tmp_path: Path) -> None:
+    fabric = from_topology(obliv.topology("fattree:4,2"), lmc=lmc)
+    tables = obliv.fabric.route(fabric, "updown").tables
+    assert tables is not None
+    routing = obliv.fabric.routing(obliv.fabric.network(fabric), tables, offset)
+    assert isinstance(routing, FabricHops) is (offset in "03")
+    for of in ("cables", "switches"):
+        result = failures(routing, of=of, offset=offset, certificate=True)
+        assert (result.certificate is None) is bool(reason)
+        if reason:
+            assert reason in result.notes[-1]
+            return
+        assert obliv.verify(result).proved
+    assert bool(why_none(routing, [], "refill", False)) is (lmc > 0)
+    assert bool(why_none(routing, [], "keep", True)) is (lmc > 0)
+    claim = result.to_dict() | {"certificate": copy.deepcopy(result.certificate)}
+    claim["rows"][-1]["pairs_lost"] -= 1
+    note = next(each for each in checked(claim, routing, tmp_path).checks if each.check == "lost pairs")
+    assert note.ok is False
 
 
 def given() -> obliv.results.Failures:
@@ -199,8 +226,6 @@ def honest() -> obliv.results.Failures:
 
 def _worse(tables: Any) -> Any:
     """Return tables in which one switch forwards by a port that others use too, so that rows differ."""
-    from dataclasses import replace
-
     out = tables.out.copy()
     row = next(k for k in range(len(out)) if len(set(out[k].tolist())) > 4)
     out[row][out[row] == 4] = 3

@@ -21,7 +21,7 @@ from obliv._util.progress import Progress
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.checker.failures.claim import FailuresClaim, read_failures
-from obliv.checker.failures.hops import next_hops_of
+from obliv.checker.failures.paths import hops_of
 from obliv.checker.failures.routes import After, Routes, routes_left, routes_of
 from obliv.checker.failures.sets import every_set, is_legal, key_of, named_right
 from obliv.checker.failures.witness import Witness, witness_of
@@ -112,7 +112,7 @@ def _check_rows(
 ) -> None:
     """Check the figures of every row, that of the network before a failure first."""
     figures = claim.figures
-    hops = next_hops_of(routing)
+    hops = hops_of(routing)
     routes = routes_of(hops)
     bounds = Bounds(routes, {c: terminals for (row, c), terminals in claim.prices.items() if row < 0})
     witnesses = cache(partial(_witness, claim, routes))
@@ -134,7 +134,7 @@ def _check_rows(
             after = routes.after(claim.failed[number], figures.repair == "refill", loop)
             looping = _loop_after(routes, after, loop, figures.repair == "refill")
         else:
-            routes, after = routes_left(replace(hops, channel=claim.tables[number]), claim.failed[number])
+            routes, after = routes_left(replace(hops.tables, channel=claim.tables[number]), claim.failed[number])
             bounds, looping = Bounds(routes, {}), routes.has_credit_loop()
             witnesses = cache(partial(_witness, claim, routes))
         lost = routes.lost(after)

@@ -14,7 +14,7 @@ from obliv.checker.claims import MalformedError
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 
-__all__ = ["NextHops", "next_hops_of"]
+__all__ = ["NextHops", "next_hops_of", "own_channels"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +45,15 @@ class NextHops:
     own: Array
     leaf: Array
     row: Array
+
+    @property
+    def tables(self) -> NextHops:
+        """The next hops themselves."""
+        return self
+
+    def between(self, row: Array, terminal: Array, gone: Array) -> tuple[Array, Array]:
+        """Return the channels of routes from leaves, given by number, as :meth:`routes` does."""
+        return self.routes(self.leaf[row], terminal, gone)
 
     def routes(
         self, node: Array, terminal: Array, gone: Array, other: dict[int, Array] | None = None
@@ -92,16 +101,29 @@ def next_hops_of(routing: Routing) -> NextHops:
     terminals = topology.terminals.astype(np.int64)
     if ask is None:
         raise MalformedError(f"{routing.spec} does not forward packets by their destination alone")
-    out = np.bincount(topology.tail, minlength=topology.nodes)[terminals]
-    back = np.bincount(topology.head, minlength=topology.nodes)[terminals]
-    own = topology.first_channel[terminals]
-    if (out != 1).any() or (back != 1).any() or (topology.number_of[topology.head[own]] >= 0).any():
-        raise MalformedError(f"{topology.spec}: terminals must have one cable each, to a switch")
+    own, beside = own_channels(topology)
     switches = np.flatnonzero(topology.number_of < 0)
     require_memory(12.0 * len(switches) * len(terminals), f"the next hops of {topology.spec}")
-    leaf, row = np.unique(topology.head[own], return_inverse=True)
+    leaf, row = np.unique(beside, return_inverse=True)
     place = positions(switches, topology.nodes)
-    return NextHops(topology, switches, place, _table(topology, switches, ask), own, leaf.astype(np.int64), row.ravel())
+    return NextHops(topology, switches, place, _table(topology, switches, ask), own, leaf, row.ravel())
+
+
+def own_channels(topology: Topology) -> tuple[Array, Array]:
+    """Return the channel that leaves each terminal, and the switch to which it leads.
+
+    Raises
+    ------
+    MalformedError
+        If a terminal has several cables, or one that does not lead to a switch.
+    """
+    terminals = topology.terminals.astype(np.int64)
+    out = np.bincount(topology.tail, minlength=topology.nodes)[terminals]
+    back = np.bincount(topology.head, minlength=topology.nodes)[terminals]
+    own = topology.first_channel[terminals].astype(np.int64)
+    if (out != 1).any() or (back != 1).any() or (topology.number_of[topology.head[own]] >= 0).any():
+        raise MalformedError(f"{topology.spec}: terminals must have one cable each, to a switch")
+    return own, topology.head[own].astype(np.int64)
 
 
 def _table(topology: Topology, switches: Array, ask: Callable[[Array, Array], Array]) -> Array:

@@ -1,6 +1,7 @@
 """The routes between all leaves and terminals, before and after a failure, and bounds of what they put on channels.
 
-Pair leaf · terminals + terminal stands for all packets from the terminals at a leaf to a terminal.
+Pair leaf · terminals + terminal stands for all packets from the terminals at a leaf to a terminal; where packets are
+not forwarded by their destination alone, every terminal counts as a leaf.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from obliv._util.arrays import grouped
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.checker.claims import MalformedError
-from obliv.checker.failures.hops import NextHops
+from obliv.checker.failures.paths import Hops
 from obliv.checker.failures.refill import refilled
 
 __all__ = ["After", "Failed", "Routes", "among", "routes_left", "routes_of"]
@@ -30,7 +31,7 @@ class Failed:
     channels: Array
     nodes: Array
 
-    def gone(self, hops: NextHops) -> Array:
+    def gone(self, hops: Hops) -> Array:
         """Return which channels cannot be taken."""
         topology = hops.topology
         gone: Array = np.zeros(topology.channels, np.bool_)
@@ -70,7 +71,7 @@ class Routes:
 
     Parameters
     ----------
-    hops : NextHops
+    hops : Hops
     size : int array, shape (leaves,)
         Terminals at each leaf.
     weight : int array, shape (pairs,)
@@ -81,7 +82,7 @@ class Routes:
         The pairs that cross channel c are ``pair[start[c]:start[c + 1]]``.
     """
 
-    hops: NextHops
+    hops: Hops
     size: Array
     weight: Array
     routes: Array
@@ -118,9 +119,11 @@ class Routes:
         if not refill and not follow:
             return After(moved, np.zeros((len(moved), 0), np.int64), np.zeros(len(moved), np.bool_), gone)
         r, d = np.divmod(moved, self.terminals)
-        other = refilled(hops, gone, failed.channels) if refill else None
-        routes, arrives = hops.routes(hops.leaf[r], d, gone, other)
-        return After(moved, routes, arrives, gone)
+        if not refill:
+            return After(moved, *hops.between(r, d, gone), gone)
+        tables = hops.tables
+        other = refilled(tables, gone, failed.channels)
+        return After(moved, *tables.routes(tables.leaf[r], d, gone, other), gone)
 
     def crossing_after(self, channel: int, after: After) -> Array:
         """Return the pairs that arrive over a channel after a failure."""
@@ -225,7 +228,7 @@ class Routes:
         return csr_array((np.ones(len(before), np.int8), (before, behind)), shape=(channels, channels))
 
 
-def routes_of(hops: NextHops) -> Routes:
+def routes_of(hops: Hops) -> Routes:
     """Return all routes of next hops.
 
     Raises
@@ -239,14 +242,14 @@ def routes_of(hops: NextHops) -> Routes:
     return routes
 
 
-def routes_left(hops: NextHops, failed: Failed) -> tuple[Routes, After]:
+def routes_left(hops: Hops, failed: Failed) -> tuple[Routes, After]:
     """Return the routes that arrive after a failure for which the next hops were made, and the pairs that are lost."""
     gone = failed.gone(hops)
     routes, lost = _routes(hops, gone)
     return routes, After(lost, np.zeros((len(lost), 0), np.int64), np.zeros(len(lost), np.bool_), gone)
 
 
-def _routes(hops: NextHops, gone: Array) -> tuple[Routes, Array]:
+def _routes(hops: Hops, gone: Array) -> tuple[Routes, Array]:
     """Return routes without channels that are gone, and the pairs whose packets do not arrive."""
     topology, leaves, ends = hops.topology, len(hops.leaf), len(hops.own)
     size = np.bincount(hops.row, minlength=leaves)
@@ -254,7 +257,7 @@ def _routes(hops: NextHops, gone: Array) -> tuple[Routes, Array]:
     weight[hops.row * ends + np.arange(ends)] -= 1
     require_memory(200.0 * leaves * ends, f"the routes of {topology.spec}")
     r, d = np.divmod(np.arange(leaves * ends), ends)
-    routes, arrives = hops.routes(hops.leaf[r], d, gone)
+    routes, arrives = hops.between(r, d, gone)
     pair, hop = np.nonzero((routes >= 0) & (arrives & (weight > 0))[:, None])
     start, order = grouped(routes[pair, hop], topology.channels)
     return Routes(hops, size, weight, routes, start, pair[order]), np.flatnonzero(~arrives & (weight > 0))

@@ -48,7 +48,7 @@ def failures(
     """Find the worst case after each single failure, worst ones first.
 
     Failures are ranked by credit loops, then lost pairs, then the worst load. Cables are those between switches.
-    --output saves a certificate of all figures too, for obliv verify, if hosts have one LID each.
+    --output saves a certificate of all figures too, for obliv verify; with --repair, if hosts have one LID each.
 
     Example: obliv fabric failures ibnetdiscover.txt --lft opensm-lfts.dump --repair refill
 

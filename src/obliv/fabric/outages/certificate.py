@@ -12,11 +12,11 @@ from obliv._util.codec import pack
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.checker.failures.check import Bounds
-from obliv.checker.failures.hops import next_hops_of
+from obliv.checker.failures.paths import hops_of
 from obliv.checker.failures.routes import After, Failed, Routes, routes_of
 from obliv.checker.failures.witness import Witness, witness_of
 from obliv.fabric.outages.sets import Failure
-from obliv.fabric.routes.routing import FabricHops, FabricRouting
+from obliv.fabric.routes.routing import FabricRouting
 from obliv.results.fabric.failures import FailureRow, FailureState
 
 __all__ = [
@@ -32,19 +32,34 @@ __all__ = [
 ]
 
 
-def why_none(routing: FabricRouting, sets: Iterable[Failure]) -> str:
-    """Return why the figures of failures get no proof; "" where they get one."""
-    topology = routing.topology
+def why_none(routing: FabricRouting, sets: Iterable[Failure], repair: str, loop: bool) -> str:
+    """Return why the figures of failures get no proof; "" where they get one.
+
+    Parameters
+    ----------
+    routing : FabricRouting
+    sets : iterable of Failure
+    repair : str
+    loop : bool
+        Whether there is a credit loop before a failure.
+    """
+    topology, routes = routing.topology, routing.routes
     slots = np.array([slot for failure in sets for slot in failure.slots], np.int64)
     if topology.at_host[topology.channel_of[slots]].any():
         return "a cable of a host fails"
     if not topology.unit_rates:
         return "the cables of hosts differ in speed"
-    if not isinstance(routing, FabricHops) or len(routing.routes.traces.lid) != len(topology.terminals):
-        return "packets of some pairs do not arrive, or hosts have several LIDs"
-    if (routing.routes.leaf < 0).any():
+    if routes.missing:
+        return "packets of some pairs do not arrive"
+    if (routes.leaf < 0).any():
         return "a host is not at a switch"
-    return ""
+    if routes.denominator > 1:
+        return "packets of a pair take several paths"
+    if len(routes.traces.lid) == len(topology.terminals):
+        return ""
+    if repair != "keep":
+        return "hosts have several LIDs, and other tables depend on all of them: only --repair keep is proved"
+    return "hosts have several LIDs, and routes to all of them together have a credit loop" if loop else ""
 
 
 def failed_of(routing: FabricRouting, failure: Failure) -> Failed:
@@ -80,7 +95,7 @@ def proof_of(
     repair : {"keep", "refill"}
     progress : callable
     """
-    routes = routes_of(next_hops_of(routing))
+    routes = routes_of(hops_of(routing))
     topology = routing.topology
     failed = [failed_of(routing, failure) for failure in sets]
     nothing = np.zeros(topology.channels, np.bool_)

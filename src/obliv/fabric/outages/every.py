@@ -63,8 +63,8 @@ def failures(
         Which LID of a destination sources use; as the routing was made with.
     certificate : bool
         Whether to keep what proves the figures; with an engine, the tables after each failure too. Where there is no
-        such proof, a note says why: if a host's cable fails, if packets of some pairs do not arrive before, or hosts
-        have several LIDs or speeds; with an engine, if that is so after a failure.
+        such proof, a note says why: if a host's cable fails, packets of some pairs do not arrive before, hosts have
+        several speeds, or, but for ``keep``, several LIDs; with an engine, if that is so after a failure.
     symmetry : {"auto", "search", "off"}
         Whether failures that a verified symmetry of cabling and tables carries onto each other are solved once: where
         that saves time, always, or never. No answer depends on it; see Notes.
@@ -120,7 +120,10 @@ def failures(
     proof, notes = None, topology.notes + routing.notes + missing
     if missing:
         certificate = False
-    if certificate and (reason := why_none(routing, sets) or ("" if lefts is None else why_not_anew(routing, lefts))):
+    reason = why_none(routing, sets, repair, loop) if certificate else ""
+    if certificate and not reason and lefts is not None:
+        reason = why_not_anew(routing, lefts)
+    if reason:
         notes += (f"no certificate: {reason}",)
     elif certificate:
         ranked = [rows[f] for f in order], [sets[f] for f in order]
