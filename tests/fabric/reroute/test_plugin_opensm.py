@@ -103,6 +103,41 @@ def test_the_plug_in_delivers_what_obliv_wrote(spec: str, engine: str, plugin: P
         assert judged(run, "-c", "now.psl", "-d", "opensm-sl2vl.dump")
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("spec", "engine", "lanes"),
+    [("torus:4x4", "two-turn", 4), ("torus:5x4", "two-turn", 4), ("ring:6", "two-turn", 2), ("mesh:4x3", "minimal", 2)],
+)
+def test_the_plug_in_delivers_a_tree_and_a_service_level_for_each_lid(
+    spec: str, engine: str, lanes: int, plugin: Path, tmp_path: Path
+) -> None:
+    result = route(from_topology(obliv.topology(spec)), engine, lanes=lanes, most_lmc=3, effort=0.1)
+    many = 1 << result.after.lmc
+    assert many > 1
+    written(result, tmp_path)
+    with simulated(tmp_path / "fabric.net", tmp_path / "run") as simulator:
+        run = simulator.folder
+        with simulator.managed(*configured(simulator, plugin), "-l", str(result.after.lmc)):
+            found = obliv.fabric.read_fabric(simulator.kept("scan.txt", "ibnetdiscover"))
+            loaded = obliv.fabric.read_tables(run / "opensm-lfts.dump", found)
+            assert meaning(found, loaded) == meaning(result.fabric, result.tables)
+            lid = {int(found.ports.guid[slot]): int(found.ports.lid[slot]) for slot in found.endpoints.tolist()}
+            guid = result.fabric.ports.guid[result.fabric.endpoints].tolist()
+            masks = np.broadcast_to(result.levels.masks, (len(guid), len(guid) * many))
+            pairs = [(s, d, o) for s in range(len(guid)) for d in range(len(guid)) if s != d for o in range(many)]
+            some = np.random.default_rng(0).permutation(len(pairs))[:80].tolist()
+            for s, d, offset in (pairs[k] for k in some):
+                words = ("saquery", "PR", "--slid", str(lid[guid[s]]), "--dlid", str(lid[guid[d]] + offset))
+                answer = re.search(r"\bsl\.+0x([0-9a-fA-F]+)", simulator.run(*words))
+                assert answer is not None
+                assert 1 << int(answer[1], 16) == masks[s, d * many + offset]
+        assert "obliv tables configured on all switches" in (run / "osm.log").read_text()
+    asked, set_up = rows(tmp_path / "new.sl2vl"), rows(run / "opensm-sl2vl.dump")
+    assert asked.keys() == set_up.keys()
+    used = int(np.bitwise_or.reduce(masks, axis=None))
+    assert all(asked[row][sl] == set_up[row][sl] for row in asked for sl in range(16) if used >> sl & 1)
+
+
 def rows(path: Path) -> dict[tuple[str, int, int], list[int]]:
     """The lanes for every GUID and two ports."""
     found, guid = {}, ""

@@ -486,7 +486,7 @@ def test_engines_are_known_by_name() -> None:
     shape = recognise(from_topology(obliv.topology("fattree:8,2")))
     assert shape is not None
     assert {plan_engine(name, shape).engine for name in ("osrm2", "osrm2-c", "dmodk")} == {"osrm2", "osrm2-c", "dmodk"}
-    assert ENGINES[-3:] == ("updown", "layered", "dor-dateline")
+    assert ENGINES[-5:] == ("updown", "layered", "dor-dateline", "minimal", "two-turn")
 
 
 def test_tables_that_cannot_be_loaded_are_not_written(tmp_path: Path) -> None:

@@ -21,13 +21,16 @@ def route(
     output: Annotated[Path, typer.Option("--output", "-o", help="File for the tables, for  opensm -R file -U FILE.")],
     engine: Annotated[
         str,
-        typer.Option("--engine", help="auto, osrm3-d, osrm3, osrm2, osrm2-c, dmodk, updown, layered or dor-dateline."),
+        typer.Option(
+            "--engine",
+            help="auto, osrm3-d, osrm3, osrm2, osrm2-c, dmodk, updown, layered, dor-dateline, minimal or two-turn.",
+        ),
     ] = "auto",
     offset: Offset = "0",
     lmc: Annotated[int, typer.Option("--lmc", min=0, max=7, help="Largest LMC allowed.")] = 7,
     lanes: Annotated[
         int,
-        typer.Option("--lanes", min=1, max=15, help="Virtual lanes that layered and dor-dateline may use."),
+        typer.Option("--lanes", min=1, max=15, help="Virtual lanes that layered and the engines for tori may use."),
     ] = 1,
     policy: Annotated[
         Path | None,
@@ -44,7 +47,9 @@ def route(
     sl2vl: Annotated[
         Path | None,
         typer.Option(
-            "--sl2vl", metavar="FILE", help="File for the SL-to-VL tables of dor-dateline, for OpenSM's plug-in."
+            "--sl2vl",
+            metavar="FILE",
+            help="File for the SL-to-VL tables of dor-dateline, minimal and two-turn, for OpenSM's plug-in.",
         ),
     ] = None,
     effort: Annotated[
@@ -80,9 +85,9 @@ def route(
     from obliv.fabric.lids import beyond_infiniband, require_writable_lids
 
     require_outputs(output, net, policy, psl, sl2vl, inputs=files.inputs)
-    if lanes > 1 and engine == "dor-dateline":
+    if lanes > 1 and engine in ("dor-dateline", "minimal", "two-turn"):
         if sl2vl is None or psl is None:
-            raise InputError("dor-dateline: name files for the lanes with  --sl2vl FILE --psl FILE")
+            raise InputError(f"{engine}: name files for the lanes with  --sl2vl FILE --psl FILE")
     elif lanes > 1 and policy is None:
         raise InputError(f"--lanes {lanes}: name a file for the service levels of pairs with  --policy FILE")
     with progress() as step:
@@ -136,8 +141,9 @@ def route(
         return
     if result.sl2vl is not None or (result.levels is not None and result.policy is None):
         tables_of = "" if result.sl2vl is None else f",sl2vl={sl2vl}"
+        with_lmc = f"  and  opensm -l {result.lmc}" if result.lmc else ""
         files_of = f"lfts={output}{tables_of},psl={psl}"
-        say(f"written to {output}; load it with OpenSM's plug-in obliv:  event_plugin_options {files_of}")
+        say(f"written to {output}; load it with OpenSM's plug-in obliv:  event_plugin_options {files_of}{with_lmc}")
         return
     if result.policy is not None:
         more += f" -Q -Y {policy}"

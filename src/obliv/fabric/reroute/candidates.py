@@ -22,7 +22,7 @@ from obliv.results.fabric.route import Attempt, Standing
 
 __all__ = ["Candidate", "candidate", "plans_for"]
 
-_OTHERS = ("layered", "dor-dateline")  # engines without a plan
+_OTHERS = ("layered", "dor-dateline", "minimal", "two-turn")  # engines without a plan
 _DETOURS = (0, 1, 2, -1)  # steps to another port where the wanted one is missing; 0: take the least used one
 
 
@@ -62,7 +62,7 @@ def plans_for(engine: str, shape: Shape | None, largest_lmc: int, skipped: list[
     Parameters
     ----------
     engine : str
-        A name, or ``auto``; there is no plan of ``layered`` and ``dor-dateline``.
+        A name, or ``auto``; there is no plan of ``layered`` and the engines for grids.
     shape : Shape or None
     largest_lmc : int
         Engines that need a larger LMC are skipped, or refused where they are named.

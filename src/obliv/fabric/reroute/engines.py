@@ -135,6 +135,6 @@ _PLANS: dict[str, Callable[[Shape], EnginePlan]] = {
     "dmodk": _dmodk,
 }
 
-#: Engines for fat trees, the preferred ones first; ``updown`` and ``layered`` for any fabric; and ``dor-dateline``,
-#: for tori, only by name, since its lanes need a plug-in of OpenSM.
-ENGINES = (*_PLANS, "updown", "layered", "dor-dateline")
+#: Engines for fat trees, the preferred ones first; ``updown`` and ``layered`` for any fabric; those for grids, only by
+#: name, since their lanes need a plug-in of OpenSM.
+ENGINES = (*_PLANS, "updown", "layered", "dor-dateline", "minimal", "two-turn")

@@ -22,6 +22,7 @@ from obliv.fabric.reroute.engines import ENGINES
 from obliv.fabric.reroute.layers.candidate import layered_candidate
 from obliv.fabric.reroute.lids import lmc_with
 from obliv.fabric.reroute.parts import pairs_apart
+from obliv.fabric.reroute.spread.candidate import spread_candidate
 from obliv.fabric.reroute.standing import standing_of
 from obliv.fabric.routes.classes import Offset
 from obliv.fabric.routes.routing import routing as fabric_routing
@@ -60,9 +61,10 @@ def route(
     engine : str
         ``osrm3-d``, ``osrm3``, ``osrm2``, ``osrm2-c``, ``dmodk``: on fat trees, also where cables or switches are
         missing; ``updown``: on any fabric; ``layered``: on any fabric, by a local search on the exact worst load;
-        ``dor-dateline``: dimension order on tori, whose packets change the lane on the way; ``auto``: the best of those
-        that fit but ``dor-dateline``, the one with fewer LIDs of equals. It tries ``layered`` unless another engine is
-        known to be optimal.
+        ``dor-dateline``: dimension order on tori, whose packets change the lane on the way; ``minimal``, ``two-turn``:
+        several routes for each pair on tori, meshes and HyperX, one for each LID, which sources use evenly; ``auto``:
+        the best of those that fit but the last three, the one with fewer LIDs of equals. It tries ``layered`` unless
+        another engine is known to be optimal.
     tables : Tables, optional
         The ones in use. They are returned, with the engine ``kept``, unless the new ones are better: without credit
         loops where those in use have some, else more pairs reach each other, else the exact worst load is smaller, else
@@ -72,17 +74,17 @@ def route(
     most_lmc : int
         Engines that need a larger LMC are not tried.
     lanes : int
-        The virtual lanes that ``layered`` and ``dor-dateline`` may use, at most 15. With more than one, sources have to
-        use the service levels of the answer's `levels`: see :func:`write_policy`, and for ``dor-dateline`` switches the
-        `lane_tables`: see :func:`write_sl2vl`.
+        The virtual lanes that ``layered`` and the engines for grids may use, at most 15. With more than one, sources
+        have to use the service levels of the answer's `levels`: see :func:`write_policy`, and for the engines for grids
+        switches the `lane_tables`: see :func:`write_sl2vl`.
     effort : float
-        Multiplies the number of moves that ``layered`` tries.
+        Multiplies the number of moves that ``layered`` tries, and the rounds in which ``two-turn`` looks for columns.
     force : bool
         Take the new tables even if they are not better, or leave out pairs that cables connect.
     ignore_credit_loops : bool
         Compare as if the tables in use had no credit loops, for fabrics whose virtual lanes break them.
     rng : numpy.random.Generator, int or None
-        For the moves of ``layered``; the same seed gives the same tables.
+        For the moves of ``layered`` and ``two-turn``; the same seed gives the same tables.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -131,9 +133,14 @@ def route(
     tried: list[Attempt] = []
     optimum, _ = single_path_bound(fabric, shape) or (0, "")
     others = [] if tables is None else [tables]
-    search = partial(layered_candidate, lanes=lanes, most_lmc=most_lmc, effort=effort, seed=drawn_seed(rng))
-    datelines = partial(dateline_candidate, fabric, most_lmc, lanes)
-    best = _best(fabric, engine, shape, most_lmc, tried, optimum, others, search, datelines, progress)
+    seed = drawn_seed(rng)
+    search = partial(layered_candidate, lanes=lanes, most_lmc=most_lmc, effort=effort, seed=seed)
+    on_grid: Callable[[], Candidate | None] | None = None
+    if engine == "dor-dateline":
+        on_grid = partial(dateline_candidate, fabric, most_lmc, lanes)
+    elif engine in ("minimal", "two-turn"):
+        on_grid = partial(spread_candidate, fabric, engine, most_lmc, lanes, effort, seed, progress)
+    best = _best(fabric, engine, shape, most_lmc, tried, optimum, others, search, on_grid, progress)
     apart, parts = pairs_apart(fabric)
     notes = [f"the fabric is in {parts} parts: {apart} pairs are not connected"] if apart else []
     valued = replace(before, deadlock=before.deadlock and not ignore_credit_loops) if before is not None else None
@@ -156,7 +163,8 @@ def route(
         same = fabric_routing(network(best.fabric), best.tables, "0", missing="skip")
         plain = worst_load(same.fabric_loads)
         notes.append(f"sources must use these offsets: with offset 0 everywhere the worst load is {plain}")
-    bound = None if apart else single_path_bound(fabric, shape, best.standing.lmc)
+    several = best.offset == "spread"  # routes of a pair, so bounds for single paths do not hold
+    bound = None if apart or several else single_path_bound(fabric, shape, best.standing.lmc)
     topology, old_spec = f"fabric:{fabric.name}", "" if tables is None else f"lft:{tables.name}"
     sources = fabric.sources + (() if tables is None else tables.sources)
     specs = {"topology": topology, "routing": old_spec or None}
@@ -189,7 +197,7 @@ def _best(
     optimum: int,
     others: list[Tables],
     search: Callable[..., Candidate],
-    datelines: Callable[[], Candidate | None],
+    on_grid: Callable[[], Candidate | None] | None,
     progress: Progress,
 ) -> Candidate:
     """Return the best tables of the engines that fit; `tried` takes all of them; no load is less than `optimum`."""
@@ -212,8 +220,8 @@ def _best(
         others += [tables.tables] if tables.fabric is fabric else []
         if best is None or tables.standing.rank < best.standing.rank:
             best = tables
-    if engine == "dor-dateline":
-        best = datelines()
+    if on_grid is not None:
+        best = on_grid()
         tried.append(Attempt(engine, None, "no detours fit") if best is None else Attempt(engine, best.standing))
     attained = best is not None and best.standing.load <= optimum and not best.standing.missing
     if engine == "layered" and shape is not None:

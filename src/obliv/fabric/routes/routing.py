@@ -21,7 +21,10 @@ from obliv.loads.hops import Hops
 from obliv.routings.base import LaneDependencies, Path, Routing
 from obliv.routings.hops import HopRouting
 
-__all__ = ["FabricHops", "FabricRouting", "routing"]
+__all__ = ["SPREAD", "FabricHops", "FabricRouting", "routing"]
+
+#: What the offset ``spread`` assumes.
+SPREAD = "assumed: sources spread their packets evenly over the LIDs of each destination"
 
 
 class FabricRouting(Routing):
@@ -50,6 +53,8 @@ class FabricRouting(Routing):
         self.skip = skip
         self.partial = skip and routes.missing > 0
         self.sources = routes.tables.sources
+        if routes.denominator > 1:
+            self.notes = (SPREAD,)
 
     @property
     def lane_dependencies(self) -> LaneDependencies | None:

@@ -1,0 +1,236 @@
+"""Tables by the engines ``minimal`` and ``two-turn``, with their standing."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from obliv._util.cost import require_memory
+from obliv._util.progress import Progress
+from obliv._util.text import plural
+from obliv._util.typing import Array
+from obliv.errors import RoutingError, TopologyError
+from obliv.fabric.lanes.levels import Levels
+from obliv.fabric.lanes.tables import DROP, SLS, LaneTables
+from obliv.fabric.lids import require_lids
+from obliv.fabric.model import Fabric
+from obliv.fabric.reroute.candidates import Candidate
+from obliv.fabric.reroute.datelines.routes import Cables
+from obliv.fabric.reroute.engines import plan_engine
+from obliv.fabric.reroute.fill import filled
+from obliv.fabric.reroute.layers.network import SwitchNetwork, switch_network
+from obliv.fabric.reroute.lids import with_enough_lids
+from obliv.fabric.reroute.ranks import ranks_up_down
+from obliv.fabric.reroute.spread.choice import Choice, choices
+from obliv.fabric.reroute.spread.lanes import PlanLanes, lanes_for
+from obliv.fabric.reroute.spread.plans import Plan, coordinates_of, next_places
+from obliv.fabric.reroute.spread.search import bisection_bound
+from obliv.fabric.reroute.standing import standing_of
+from obliv.fabric.routes.routing import SPREAD
+from obliv.fabric.routes.routing import routing as fabric_routing
+from obliv.fabric.tables import NONE, Tables
+from obliv.fabric.topology import network
+from obliv.topologies.recognise.grid import Grid
+from obliv.topologies.recognise.nearest import nearest_grid
+
+__all__ = ["spread_candidate"]
+
+
+def spread_candidate(
+    fabric: Fabric, engine: str, most_lmc: int, lanes: int, effort: float, seed: int, progress: Progress
+) -> Candidate:
+    """Return the tables of ``minimal`` or ``two-turn``, checked: the best ones, never worse than those for one LID.
+
+    Parameters
+    ----------
+    fabric : Fabric
+    engine : str
+    most_lmc, lanes : int
+    effort : float
+        Multiplies the rounds of the search for columns.
+    seed : int
+    progress : callable
+
+    Raises
+    ------
+    RoutingError
+        If the switches do not form a grid without gaps, lanes or LIDs do not suffice, or tables have a credit loop.
+    """
+    grid = _grid_of(fabric, engine)
+    most = _most_lmc(fabric, most_lmc)
+    if engine == "two-turn" and most == 0:
+        raise RoutingError("two-turn needs several LIDs for each host, and only an LMC of 0 is possible or allowed")
+    beside = fabric.switch_row[fabric.node_of[fabric.ports.peer[fabric.endpoints]]]
+    floor = Fraction(1, max(1, int(np.bincount(beside[beside >= 0]).max(initial=1))))  # the load of a host's own cable
+    found = choices(grid.shape, engine == "two-turn", most, lanes, floor, effort, seed, progress)
+    if not found:
+        raise RoutingError(f"{engine} needs 2 virtual lanes on {grid.shape.spec}: use  --lanes 2")
+    single = next((choice for choice in found if choice.lmc == 0), None)
+    wanted = [found[0], *([single] if single is not None and single is not found[0] else [])]
+    made = [_made(fabric, grid, engine, choice, most_lmc) for choice in wanted]
+    return min(made, key=lambda candidate: candidate.standing.rank)
+
+
+def _grid_of(fabric: Fabric, engine: str) -> Grid:
+    """Return the grid of the switches, each place taken, each link there."""
+    tail, head, _ = fabric.trunks
+    count = len(fabric.switches)
+    require_memory(60.0 * count * count, f"routes of {fabric.name}")
+    grid = nearest_grid(count, np.stack([tail, head], axis=1))
+    if grid is None:
+        raise RoutingError(
+            f"{engine} is for tori, meshes, rings and HyperX, and this fabric is not recognized as one: use layered"
+        )
+    there = set(zip(grid.number[tail].tolist(), grid.number[head].tolist(), strict=True))
+    missing = set(zip(grid.shape.tail.tolist(), grid.shape.head.tolist(), strict=True)) - there
+    if missing or len(np.unique(grid.number)) < grid.shape.nodes or (grid.number < 0).any():
+        raise RoutingError(f"{engine} is for whole grids, and {grid.shape.spec} has gaps here: use dor-dateline")
+    return grid
+
+
+def _most_lmc(fabric: Fabric, most_lmc: int) -> int:
+    """Return the largest LMC for which there are enough LIDs."""
+    lmc = most_lmc
+    while lmc:
+        try:
+            require_lids(len(fabric.switches), len(fabric.endpoints), lmc)
+        except TopologyError:
+            lmc -= 1
+        else:
+            break
+    return lmc
+
+
+def _made(fabric: Fabric, grid: Grid, engine: str, choice: Choice, most_lmc: int) -> Candidate:
+    """Return the tables of some trees, and their standing."""
+    numbered, notes = with_enough_lids(fabric, choice.lmc, most_lmc)
+    net = switch_network(numbered)
+    lanes = lanes_for(grid.shape, choice.plans)
+    place_of = np.empty(len(grid.number), np.int64)
+    place_of[grid.number] = np.arange(len(grid.number))  # the switch at each place
+    after = {plan: next_places(grid.shape, plan) for plan in dict.fromkeys(choice.plans)}
+    base = filled(numbered, ranks_up_down(numbered), plan_engine("updown", None))
+    tables = _tables(net, grid, choice, after, place_of, base)
+    needed = lanes.lanes > 1
+    levels = _levels(net, grid, choice, after, lanes) if needed else None
+    lane_tables = _lane_tables(net, grid, lanes) if needed else None
+    lmc = int(numbered.ports.lmc[numbered.endpoints].max())
+    offset = "spread" if lmc else "0"
+    standing = standing_of(fabric_routing(network(numbered), tables, offset, missing="skip"), levels, lane_tables)
+    if standing.deadlock:  # impossible, since lanes rise along every route
+        raise RoutingError(f"{engine} on {fabric.name}: the tables have a credit loop and are not used")
+    trees = plural(len(after), "tree")
+    least = _least(net, grid)
+    notes = (*notes, f"{engine}: the switches form {grid.shape.spec}; {trees} of {choice.family} routes to each host")
+    if least is not None:
+        notes = (*notes, f"no routes of any kind have a worst load below {least}, by a cut across a dimension")
+    if lmc:
+        notes = (*notes, SPREAD)
+    return Candidate(engine, offset, tables, numbered, standing, notes, levels, lane_tables)
+
+
+def _least(net: SwitchNetwork, grid: Grid) -> Fraction | None:
+    """Return a lower bound for any routing, None where hosts are uneven, or cables parallel or of several speeds."""
+    switches, fabric = net.switches, net.fabric
+    hosts = np.unique(switches.hosts)
+    rates = np.unique(fabric.ports.rate[fabric.ports.peer >= 0])
+    if len(hosts) > 1 or len(rates) > 1 or len(switches.tail) != len(grid.shape.tail):
+        return None
+    return max(Fraction(1), int(hosts[0]) * bisection_bound(grid.shape))
+
+
+def _tables(
+    net: SwitchNetwork, grid: Grid, choice: Choice, after: dict[Plan, Array], switch_at: Array, base: Tables
+) -> Tables:
+    """Return tables with a tree for each LID of a host; parallel cables are taken in turn."""
+    fabric, switches = net.fabric, net.switches
+    cables = Cables(switches)
+    port = (net.slot - fabric.first_slot[fabric.node_of[net.slot]]).astype(np.uint8)
+    out, rows = base.out.copy(), fabric.switch_row[base.switch]
+    everywhere = np.arange(len(switches.hosts))
+    for d, end in enumerate(fabric.endpoints[net.ends].tolist()):
+        lid, home = int(fabric.ports.lid[end]), int(switches.home[d])
+        for offset in range(1 << int(fabric.ports.lmc[end])):
+            plan = choice.plans[offset % len(choice.plans)]
+            place = after[plan][grid.number[home], grid.number]
+            following = np.where(place >= 0, switch_at[place], -1)
+            channel = cables.channel(everywhere, following, d + offset)
+            column = np.where(channel >= 0, port[channel], NONE)
+            column[home] = fabric.port_of(int(fabric.ports.peer[end]))
+            out[:, lid + offset] = column[rows]
+    return Tables(
+        f"{choice.family} ({plural(choice.lanes, 'lane')})", base.switch, out, base.line, base.spelling, base.top
+    )
+
+
+def _levels(net: SwitchNetwork, grid: Grid, choice: Choice, after: dict[Plan, Array], lanes: PlanLanes) -> Levels:
+    """Return the service level of every pair of a source and a LID."""
+    fabric, switches = net.fabric, net.switches
+    ends = len(fabric.endpoints)
+    many = 1 << fabric.ports.lmc[fabric.endpoints].astype(np.int64)
+    first = np.cumsum(many) - many
+    require_memory(2.0 * ends * int(many.sum()), f"service levels of {fabric.name}")
+    masks = np.ones((ends, int(many.sum())), np.uint16)
+    crossed = {plan: _crossings(grid, after[plan], lanes.datelines) for plan in after}
+    source = grid.number[switches.home]
+    for d, end in enumerate(net.ends.tolist()):
+        for offset in range(int(many[end])):
+            k = offset % len(choice.plans)
+            level = lanes.first[k] + crossed[choice.plans[k]][source[d], source]
+            masks[net.ends, first[end] + offset] = 1 << level
+    if (masks == masks[:1]).all():
+        masks = masks[:1]
+    return Levels(choice.family, masks)
+
+
+def _crossings(grid: Grid, after: Array, datelines: tuple[int, ...]) -> Array:
+    """Return for each destination and place a number whose bit k is set where the route crosses the k-th dateline."""
+    at = coordinates_of(grid.shape)
+    size = len(after)
+    level = np.zeros((size, size), np.int64)
+    place = np.broadcast_to(np.arange(size), (size, size)).copy()
+    rows = np.arange(size)[:, None]
+    while datelines:
+        to = after[rows, place]
+        moved = to >= 0
+        if not moved.any():
+            break
+        for k, i in enumerate(datelines):
+            wraps = np.abs(at[place, i] - at[to, i]) == grid.shape.axes[i].radix - 1
+            level |= np.where(moved & wraps, 1 << k, 0)
+        place = np.where(moved, to, place)
+    return level
+
+
+def _lane_tables(net: SwitchNetwork, grid: Grid, lanes: PlanLanes) -> LaneTables:
+    """Return the SL-to-VL tables: the lane of a channel, which may depend on the dimension of the one before."""
+    fabric, switches, shape = net.fabric, net.switches, grid.shape
+    key = shape.tail.astype(np.int64) * shape.nodes + shape.head
+    order = np.argsort(key, kind="stable")
+    own = grid.number[switches.tail] * shape.nodes + grid.number[switches.head]
+    link = order[np.searchsorted(key[order], own)]  # of the grid, for each channel
+    spelled = lanes.lane[:, np.arange(SLS) % lanes.levels][:, :, link].transpose(0, 2, 1)  # by entry, channel, SL
+    dimension = np.full(len(fabric.ports.peer), -1, np.int64)
+    dimension[net.slot] = shape.dim_of[link]
+    ports = np.diff(fabric.first_slot).astype(np.int64)
+    ports[fabric.switch_row < 0] = 0
+    vl, numbers = np.unique(spelled.reshape(-1, SLS), axis=0, return_inverse=True)
+    number = np.where(fabric.ports.peer >= 0, 1, 0).astype(np.int32) * np.ones((2, 1), np.int32)
+    number[:, net.slot] = 2 + numbers.reshape(2, -1)
+    parts = []
+    for node in fabric.switches.tolist():
+        slots = slice(int(fabric.first_slot[node]), int(fabric.first_slot[node + 1]))
+        out, along = number[:, slots].copy(), dimension[slots]
+        out[:, 0] = 0  # packets to the switch itself
+        same = (along[:, None] == along[None, :]) & (along >= 0)[:, None]
+        rows = np.where(same, out[1][None, :], out[0][None, :])
+        parts.append(np.where(number[0, slots][:, None] >= 0, rows, 0).ravel().astype(np.int32))
+    first = np.full(len(ports), -1, np.int64)
+    sizes = ports[fabric.switches] ** 2
+    first[fabric.switches] = np.cumsum(sizes) - sizes
+    row = np.concatenate([*parts, np.zeros(0, np.int32)])
+    own_row = np.where(fabric.switch_row[fabric.node_of] < 0, number[0], 0).astype(np.int32)
+    rows_by_number = np.concatenate([np.full((1, SLS), DROP), np.zeros((1, SLS)), vl]).astype(np.uint8)
+    name = f"{plural(lanes.lanes, 'lane')}"
+    return LaneTables(name, rows_by_number, first, row, np.zeros(len(row), np.int32), own_row)
