@@ -6,14 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.fabric.damage import relabelled
 from tests.fabric.outages import fabrics
 
 import obliv
 from obliv.checker.failures.hops import next_hops_of
-from obliv.fabric.generate.from_topology import from_routing
+from obliv.fabric.generate.from_topology import from_routing, from_topology
+from obliv.fabric.outages import alike
 from obliv.fabric.outages.alike import keeps
 from obliv.fabric.outages.every import failures
+from obliv.fabric.outages.tree_shifts import tree_shifts
 from obliv.fabric.routes.routing import FabricRouting
+from obliv.topologies.maps import channel_map
 
 
 def with_and_without(routing: FabricRouting, of: str, offset: str = "0") -> int | None:
@@ -44,6 +48,10 @@ def test_symmetries_change_no_answer_on_many_fabrics() -> None:
     [
         ("fattree:4,2", "dmodk", "cables", 1),
         ("fattree:4,2", "dmodk", "switches", 2),
+        ("fattree:4,3", "dmodk", "cables", 2),  # at leaves and at cores
+        ("fattree:4,3", "osrm3-d", "cables", 2),
+        ("fattree:4,3", "osrm3-d", "switches", 3),
+        ("xgft:2;3,4;1,3", "dmodk", "cables", 1),
         ("torus:3x3", "dor", "cables", 2),  # x and y
         ("torus:3x3", "dor", "switches", 1),
         ("hyperx:3x3", "dor", "cables", 2),
@@ -51,6 +59,30 @@ def test_symmetries_change_no_answer_on_many_fabrics() -> None:
 )
 def test_kinds_of_failures(spec: str, name: str, of: str, kinds: int) -> None:
     assert with_and_without(from_routing(obliv.routing(name, obliv.topology(spec))), of) == kinds
+
+
+def test_sums_of_digits_are_sought_on_large_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alike, "_LARGEST", 0)
+    tree = from_routing(obliv.routing("osrm3-d", obliv.topology("fattree:4,3")))
+    assert with_and_without(tree, "cables") == 2
+    assert with_and_without(from_routing(obliv.routing("dor", obliv.topology("torus:3x3"))), "cables") is None
+    out = tree.routes.tables.out.copy()
+    out[0, -1] = out[0, -2]  # one entry that no map keeps
+    broken = obliv.fabric.routing(tree.topology, replace(tree.routes.tables, out=out), missing="skip")
+    assert with_and_without(broken, "cables") is None
+
+
+@pytest.mark.parametrize("spec", ["fattree:4,3", "xgft:3;2,3,4;1,2,3", "xgft:2;4,6;1,4"])
+def test_sums_of_digits_keep_the_cabling(spec: str) -> None:
+    fabric, _ = relabelled(from_topology(obliv.topology(spec)), 1)
+    new = obliv.fabric.route(fabric, "dmodk", force=True)
+    assert new.tables is not None
+    routing = obliv.fabric.routing(obliv.fabric.network(fabric), new.tables)
+    maps = list(tree_shifts(fabric, next_hops_of(routing)))
+    assert len(maps) >= 2
+    for image in maps:
+        assert channel_map(routing.topology, image) is not None
+        assert not np.array_equal(image, np.arange(len(image)))
 
 
 def test_automatic_search_only_with_credit_loops() -> None:

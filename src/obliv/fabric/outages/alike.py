@@ -11,15 +11,17 @@ from obliv._util.typing import Array
 from obliv.checker.failures.hops import NextHops, next_hops_of
 from obliv.checker.failures.routes import Failed
 from obliv.checker.failures.sets import Key, key_of
+from obliv.errors import TooLargeError
 from obliv.fabric.kernels.failures import Intact, Outcomes
 from obliv.fabric.outages.refinement import colors_of, guess
+from obliv.fabric.outages.tree_shifts import tree_shifts
 from obliv.fabric.routes.routing import FabricHops, FabricRouting
 from obliv.topologies.base import Topology
 from obliv.topologies.maps import channel_map, terminal_map
 
 __all__ = ["copied", "first_alike", "keeps"]
 
-_LARGEST = 2**20  # entries of tables: beyond, the search takes minutes
+_LARGEST = 2**20  # entries of tables: beyond, only maps of fat trees are tried, since the search takes minutes
 _HOTTEST = 16  # channels among which the one with the largest load is sought after a failure
 _TRIES = 24  # maps that are looked for in vain
 
@@ -60,20 +62,29 @@ def first_alike(routing: FabricRouting, failed: list[Failed]) -> Array | None:
     failed : list of Failed
     """
     topology = routing.topology
-    if len(failed) < 2 or topology.nodes * len(topology.terminals) > _LARGEST or not topology.unit_rates:
+    if len(failed) < 2 or not topology.unit_rates:
         return None
     if not isinstance(routing, FabricHops) or len(routing.routes.traces.lid) != len(topology.terminals):
         return None
     if (routing.routes.leaf < 0).any():
         return None
-    search = _search_of(routing)
+    try:
+        hops = next_hops_of(routing)
+    except TooLargeError:
+        return None
     numbers = {key_of(each): f for f, each in enumerate(failed)}
+    opposite = topology.channel_of[topology.fabric.ports.peer[topology.slot_of]].astype(np.int64)
+    moves = _of_tree(routing, hops, opposite, failed, numbers)
+    first = _orbits(moves, len(failed))
+    if topology.nodes * len(topology.terminals) > _LARGEST:
+        return first if moves else None
+    search = _search_of(hops, opposite)
     ends = [_ends(search.hops.topology, each) for each in failed]
     colors = colors_of(*search.arguments)
     kinds: dict[tuple[int, ...], list[int]] = {}
     for f, nodes in enumerate(ends):
         kinds.setdefault((len(failed[f].channels), *sorted(colors[nodes].tolist())), []).append(f)
-    first, moves, vain = np.arange(len(failed)), list[Array](), 0
+    vain = 0
     for one, *others in kinds.values():
         for f in others:
             if first[f] == first[one]:
@@ -149,12 +160,27 @@ def keeps(hops: NextHops, opposite: Array, node_map: Array) -> Array | None:
     return moved if np.array_equal(hops.channel[switches][:, ends], image) else None
 
 
-def _search_of(routing: FabricRouting) -> _Search:
-    topology, hops = routing.topology, next_hops_of(routing)
+def _of_tree(
+    routing: FabricRouting, hops: NextHops, opposite: Array, failed: list[Failed], numbers: dict[Key, int]
+) -> list[Array]:
+    """Return the failures that failures become by symmetries of a fat tree that add to digits of its nodes."""
+    topology = routing.topology
+    if not np.array_equal(topology.ends, topology.fabric.endpoints):
+        return []
+    moves = []
+    for node_map in tree_shifts(topology.fabric, hops):
+        channels = keeps(hops, opposite, node_map)
+        images = None if channels is None else _images(_Symmetry(node_map, channels), failed, numbers)
+        if images is not None:
+            moves.append(images)
+    return moves
+
+
+def _search_of(hops: NextHops, opposite: Array) -> _Search:
+    topology = hops.topology
     start = np.ones(topology.nodes, np.uint64)
     start[topology.terminals] = 2
     onward = np.append(topology.head.astype(np.int64), topology.nodes)[hops.channel]
-    opposite = topology.channel_of[topology.fabric.ports.peer[topology.slot_of]].astype(np.int64)
     return _Search(hops, opposite, start, onward)
 
 
