@@ -15,7 +15,7 @@ from obliv.fabric.generate.from_topology import from_topology, tables_of
 from obliv.fabric.generate.tables import _of_paths
 from obliv.fabric.generate.tree_ports import tree_ports
 from obliv.fabric.lids import with_lids
-from obliv.fabric.model import RATES
+from obliv.fabric.model import RATES, Fabric
 from obliv.fabric.tables import NONE
 from obliv.topologies.make import build
 
@@ -60,6 +60,29 @@ def test_ports_are_in_the_order_of_the_channels() -> None:
     leaf = from_topology(obliv.topology("fattree:4,2"))
     at = int(leaf.switches[1])
     assert [int(leaf.node_of[leaf.ports.peer[leaf.slot(at, port)]]) for port in range(1, 5)] == [2, 3, 12, 13]
+
+
+@pytest.mark.parametrize(
+    ("spec", "lost"), [("fattree:4,3", "16-24"), ("fattree:4,3", "24"), ("mesh:3x3", "0-1"), ("torus:3x3", "4,0-1")]
+)
+def test_lost_cables_leave_their_ports_free(spec: str, lost: str) -> None:
+    before, after = (from_topology(obliv.topology(each)) for each in (spec, f"damaged:({spec}),{lost}"))
+
+    def cables(fabric: Fabric) -> set[frozenset[tuple[str, int]]]:
+        def end(slot: int) -> tuple[str, int]:
+            node = int(fabric.node_of[slot])
+            name = fabric.nodes.description[node].replace("(", "").replace(")", "")  # labels of damaged grids have none
+            return name, slot - int(fabric.first_slot[node])
+
+        return {
+            frozenset(map(end, (slot, int(fabric.ports.peer[slot])))) for slot in np.flatnonzero(fabric.ports.peer >= 0)
+        }
+
+    there, left = cables(before), cables(after)
+    assert left < there
+    names = {name for cable in left for name, _ in cable}
+    alone = [cable for cable in there - left if {name for name, _ in cable} <= names]
+    assert len(alone) == lost.count("-")  # the others ended at a node that is lost
 
 
 def test_bandwidths_become_rates_of_cables() -> None:

@@ -12,6 +12,7 @@ from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.fabric.tables import MAX_PORTS
 from obliv.topologies.base import Topology
+from obliv.topologies.damaged import Damaged
 
 __all__ = ["Cabling", "cabling_of"]
 
@@ -36,11 +37,13 @@ def cabling_of(topology: Topology) -> Cabling:
     TopologyError
         If a channel has no channel back, or a node too many.
     """
-    degree = np.bincount(topology.tail, minlength=topology.nodes)
+    whole, node_of, channel_of = _before_failures(topology)
+    degree = np.bincount(whole.tail, minlength=whole.nodes)
     terminals = topology.terminals.astype(np.int64)
     is_host = np.zeros(topology.nodes, bool)
     is_host[terminals] = True
-    added = bool((degree[terminals] != 1).any() or (is_host[topology.tail] & is_host[topology.head]).any())
+    added = bool((degree[node_of[terminals]] != 1).any() or (is_host[topology.tail] & is_host[topology.head]).any())
+    degree = degree[node_of]
     if not added:
         node = np.zeros(topology.nodes, np.int64)
         node[terminals] = np.arange(len(terminals))
@@ -55,7 +58,7 @@ def cabling_of(topology: Topology) -> Cabling:
     if ports.max() > MAX_PORTS:
         raise TopologyError(f"{topology.spec}: a node would need {ports.max()} ports, a switch has at most {MAX_PORTS}")
     first_slot = starts(ports + 1)
-    rank = np.arange(topology.channels) - topology.first_channel[topology.tail]
+    rank = channel_of - whole.first_channel[whole.tail[channel_of]]
     slot = first_slot[node[topology.tail]] + 1 + before[topology.tail] + rank
     peer = np.full(first_slot[-1], -1, np.int64)
     peer[slot] = slot[_opposite(topology)]
@@ -63,6 +66,15 @@ def cabling_of(topology: Topology) -> Cabling:
         ends, switch_ends = first_slot[host] + 1, first_slot[node[terminals]] + 1
         peer[ends], peer[switch_ends] = switch_ends, ends
     return Cabling(node, host, slot, first_slot, peer, added)
+
+
+def _before_failures(topology: Topology) -> tuple[Topology, Array, Array]:
+    """Return the network before failures and what nodes and channels were there: lost cables leave their ports free."""
+    if isinstance(topology, Damaged):
+        base, node_of, channel_of = topology.base, topology.node_of, topology.channel_of
+        if base is not None and node_of is not None and channel_of is not None:
+            return base, node_of.astype(np.int64), channel_of.astype(np.int64)
+    return topology, np.arange(topology.nodes), np.arange(topology.channels)
 
 
 def _opposite(topology: Topology) -> Array:

@@ -36,7 +36,8 @@ def from_topology(
     topology : Topology
         Every channel needs one in the other direction; the two are a cable. If every terminal has a single link, to a
         node that is not a terminal, terminals become hosts and all other nodes switches; else every node becomes a
-        switch, with a host at port 1 where it is a terminal. Ports are numbered in the order of a node's channels.
+        switch, with a host at port 1 where it is a terminal. Ports are numbered in the order of a node's channels;
+        in a damaged network as before the failures, so that lost cables leave their ports free.
     rate : str
         Width and speed of a cable of bandwidth 1.
     lids : bool
