@@ -47,12 +47,21 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Call]]:
     return gathered
 
 
+@pytest.mark.parametrize("workload", ["hostile_tables"])
+def test_kernels_of_a_workload(workload: str, tmp_path: Path) -> None:
+    calls = calls_of(workload, tmp_path)
+    assert calls
+    for name, some in calls.items():
+        check(name, some)
+
+
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", NAMES)
 def test_every_kernel_is_reached(name: str, calls: dict[str, list[Call]]) -> None:
     assert calls[name], f"no workload in tests/kernels/workloads.py reaches {name}"
 
 
-@pytest.mark.sampled(105)
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", NAMES)
 def test_interpreted_equals_compiled(name: str, calls: dict[str, list[Call]]) -> None:
     check(name, calls[name])
