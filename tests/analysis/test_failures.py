@@ -129,4 +129,24 @@ def test_failures_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     obliv.failures("mesh:2x3", "ecmp", progress=lambda what, share: heard.append(what))
     obliv.fabric.failures(fabric, repair="updown", progress=lambda what, share: heard.append(what))
     said = [what.partition(": about")[0] for what in heard if isinstance(what, cost.Cost)]
-    assert said == ["7 failures of mesh:2x3", "8 failures of fabric:fattree:4,2"]
+    assert [what for what in said if "failures" in what] == ["7 failures of mesh:2x3", "8 failures of fabric:fattree:4,2"]
+    assert said[0] == "the pair loads of ecmp on mesh:2x3"  # of the whole network
+
+
+def test_failures_of_what_takes_long_are_announced_by_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A first failure may take minutes: all are announced once the whole network is solved."""
+    monkeypatch.setattr("obliv.analysis.failures._LONG", 0.0)
+    monkeypatch.setattr(cost, "_SECONDS", 0.0)
+    heard: list[str] = []
+    monkeypatch.setattr("obliv.analysis.failures._after", lambda *_: pytest.fail("a failure was solved"))
+    for symmetry in ("auto", "off"):
+        with pytest.raises(pytest.fail.Exception):
+            obliv.failures("mesh:2x3", "ecmp", symmetry=symmetry, progress=lambda what, share: heard.append(what))
+        assert any(isinstance(what, cost.Cost) and what.startswith("7 failures of mesh:2x3: about") for what in heard)
+        heard.clear()
+
+
+def test_what_cannot_be_routed_anew_is_refused_before_anything_is_solved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("obliv.analysis.failures._worst", lambda *_: pytest.fail("the whole network was solved"))
+    with pytest.raises(obliv.RoutingError, match="mesh:3x3 without link"):
+        obliv.failures("mesh:3x3", "dor")

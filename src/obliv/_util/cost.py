@@ -11,7 +11,17 @@ from typing import NamedTuple
 from obliv._util.progress import Note, Progress, silent
 from obliv.errors import TooLargeError
 
-__all__ = ["Cost", "Work", "announce", "announce_here", "forecast", "free_memory", "listening", "require_memory"]
+__all__ = [
+    "Cost",
+    "Work",
+    "announce",
+    "announce_here",
+    "duration",
+    "forecast",
+    "free_memory",
+    "listening",
+    "require_memory",
+]
 
 _SECONDS, _BYTES = 10.0, 2.0**30  # work below both is not announced
 _TRIAL = 1.0  # seconds of work that tell how long the rest takes
@@ -19,7 +29,20 @@ _SMALL = 2**14  # bytes that are always granted, as asking the system takes long
 
 
 class Cost(Note):
-    """What long work will take: passed to `progress`, with share 0, before the work begins."""
+    """What long work will take: passed to `progress`, with share 0, before the work begins.
+
+    Attributes
+    ----------
+    seconds : float
+        The time in it.
+    """
+
+    seconds: float
+
+    def __new__(cls, text: str, seconds: float = 0.0) -> Cost:
+        cost = super().__new__(cls, text)
+        cost.seconds = seconds
+        return cost
 
 
 class Work(NamedTuple):
@@ -53,7 +76,7 @@ def announce(progress: Progress, what: str, work: Work, *, rough: bool = False) 
     require_memory(work.memory / 2 if rough else work.memory, what)
     if work.seconds > _SECONDS or work.memory > _BYTES:
         memory = f" and {work.memory / 2**30:.2g} GiB" if work.memory > _BYTES / 10 else ""
-        progress(Cost(f"{what}: about {_duration(work.seconds)}{memory}"), 0.0)
+        progress(Cost(f"{what}: about {duration(work.seconds)}{memory}", work.seconds), 0.0)
 
 
 _LISTENER: ContextVar[Progress] = ContextVar("listener", default=silent)
@@ -109,8 +132,14 @@ def _since(start: tuple[float, float]) -> float:
     return min(time.process_time() - start[0], time.perf_counter() - start[1])
 
 
-def _duration(seconds: float) -> str:
-    """Return a time in the largest unit of which it has two."""
+def duration(seconds: float) -> str:
+    """Return a time in the largest unit of which it has two.
+
+    Examples
+    --------
+    >>> duration(119), duration(120)
+    ('119 seconds', '2 minutes')
+    """
     for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"

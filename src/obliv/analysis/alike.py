@@ -11,7 +11,7 @@ from obliv._util.typing import Array
 from obliv.results.fabric.failures import FailureRow
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
-from obliv.topologies.damaged import link_of
+from obliv.topologies.damaged import all_links
 from obliv.topologies.maps import channel_map, terminal_map
 
 __all__ = ["carried", "first_alike"]
@@ -32,6 +32,9 @@ def first_alike(routing: Routing, of: str) -> list[tuple[int, Array]] | None:
     of : {"links", "nodes"}
     """
     base = routing.topology
+    most = base.nodes if of == "nodes" else base.channels / 2
+    if most * base.nodes > _LARGEST:
+        return None
     moves = [np.asarray(move, np.int64) for move in base.generators] if routing.unnumbered else []
     moves = [move for move in moves if channel_map(base, move) is not None and terminal_map(base, move) is not None]
     images = _images(base, moves, of)
@@ -82,7 +85,7 @@ def _images(base: Topology, moves: list[Array], of: str) -> list[Array]:
     """Return the failure that each failure becomes, for each map."""
     if of == "nodes":
         return moves
-    links = [link for c in range(base.channels) if min(link := link_of(base, c)) == c]
+    links = all_links(base)
     number = {c: k for k, link in enumerate(links) for c in link}
     images = []
     for move in moves:

@@ -246,7 +246,7 @@ def _where(progress: Progress, where: str) -> Progress:
 
     def step(what: str, share: float) -> None:
         text = f"{where}: {what}"
-        progress(Cost(text) if isinstance(what, Cost) else text, min(share, 1.0))
+        progress(Cost(text, what.seconds) if isinstance(what, Cost) else text, min(share, 1.0))
 
     return step
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from obliv._util.codec import digest_of
-from obliv._util.cost import forecast
+from obliv._util.cost import Work, announce, forecast
 from obliv._util.progress import Progress, silent
 from obliv._util.text import plural, printable
 from obliv._util.typing import Array
@@ -21,9 +21,11 @@ from obliv.results.fabric.failures import FailureRow, Failures, FailureState, un
 from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
-from obliv.topologies.damaged import failure_name, link_of, link_text, node_text, without
+from obliv.topologies.damaged import all_links, failure_name, link_texts, node_texts, without
 
 __all__ = ["failures"]
+
+_LONG = 2.0  # seconds of processor time for one network that are not mostly those of compiling
 
 
 @by_specs
@@ -86,12 +88,15 @@ def failures(
         raise InputError(f"symmetry {printable(symmetry[:40])!r}: choose auto or off")
     base = routing.topology
     sets = [tuple(fail)] if fail else [(text,) for text in _texts(base, of)]
-    load, channel, claim = _worst(routing, certificate)
-    before = FailureState(load, channel, _missing(routing), not deadlock(routing, "none").acyclic)
+    _routed_anew(base, routing.spec, sets[0])  # what cannot be routed anew is refused before anything is solved
+    started = process_time()
+    load, channel, claim = _worst(routing, certificate, progress)
+    before = FailureState(load, channel, _missing(routing), not deadlock(routing, "none", progress=progress).acyclic)
+    spent = process_time() - started
     served = _served(routing)
     done: list[tuple[FailureRow, Any]] = []
     alike = first_alike(routing, of) if symmetry == "auto" and not fail and not certificate else None
-    step = forecast(progress or silent, f"{plural(len(sets), 'failure')} of {base.spec}")
+    step = _announced(progress or silent, f"{plural(len(sets), 'failure')} of {base.spec}", spent, alike or sets)
     try:
         for failed in sets:
             step("failures", len(done) / len(sets))
@@ -123,6 +128,25 @@ def failures(
     return result
 
 
+def _announced(progress: Progress, what: str, spent: float, failed: Sequence[Any]) -> Progress:
+    """Return a progress function that announces all failures: each takes what the whole network took, if that is long.
+
+    Parameters
+    ----------
+    progress : callable
+    what : str
+    spent : float
+        Seconds of processor time that the whole network took.
+    failed : sequence
+        All failures, with the first one that is alike where symmetries are used.
+    """
+    if spent < _LONG:
+        return forecast(progress, what)
+    different = {each[0] for each in failed} if failed and isinstance(failed[0][0], int) else failed
+    announce(progress, what, Work(spent * len(different)))
+    return progress
+
+
 def _carried(
     base: Topology, failed: tuple[str, ...], of: str, alike: tuple[int, Array], done: list[tuple[FailureRow, Any]]
 ) -> FailureRow | None:
@@ -136,9 +160,7 @@ def _carried(
 
 def _texts(base: Topology, of: str) -> list[str]:
     """Return the links or the nodes of a network as specs name them."""
-    if of == "nodes":
-        return [node_text(base, node) for node in range(base.nodes)]
-    return [link_text(base, c) for c in range(base.channels) if min(link_of(base, c)) == c]
+    return node_texts(base) if of == "nodes" else link_texts(base, all_links(base))
 
 
 def _after(
@@ -146,19 +168,27 @@ def _after(
 ) -> tuple[FailureRow, dict[str, Any] | None]:
     """Return what is left after a failure, and the claim that proves it."""
     name = ", ".join(failure_name(base, text) for text in failed)
+    routing = _routed_anew(base, spec, failed)
+    if routing is None:
+        return FailureRow(name, served, Fraction(0), "", False), None
+    load, channel, claim = _worst(routing, certificate)
+    lost = max(0, served - _served(routing))
+    return FailureRow(name, lost, load, channel, not deadlock(routing, "none").acyclic), claim
+
+
+def _routed_anew(base: Topology, spec: str, failed: tuple[str, ...]) -> Routing | None:
+    """Return the routing of what is left; None where no terminal is left."""
     try:
         left = without(base, failed, "largest")
     except TopologyError as error:
         if "no terminal is left" in str(error):
-            return FailureRow(name, served, Fraction(0), "", False), None
+            return None
         raise
     try:
-        routing = routing_of(spec, left)
+        return routing_of(spec, left)
     except (RoutingError, SpecError) as error:
+        name = ", ".join(failure_name(base, text) for text in failed)
         raise RoutingError(f"{base.spec} without {name}: {error}") from None
-    load, channel, claim = _worst(routing, certificate)
-    lost = max(0, served - _served(routing))
-    return FailureRow(name, lost, load, channel, not deadlock(routing, "none").acyclic), claim
 
 
 def _missing(routing: Routing) -> int:
@@ -171,9 +201,11 @@ def _served(routing: Routing) -> int:
     return ends * (ends - 1) - _missing(routing)
 
 
-def _worst(routing: Routing, certificate: bool) -> tuple[Fraction, str, dict[str, Any] | None]:
+def _worst(
+    routing: Routing, certificate: bool, progress: Progress | None = None
+) -> tuple[Fraction, str, dict[str, Any] | None]:
     """Return the worst channel load, the name of a channel that has it, and the claim that proves it."""
-    result = worst_case(routing, certificate=certificate)
+    result = worst_case(routing, certificate=certificate, progress=progress)
     claim = None
     if result.certificate is not None:
         claim = result.to_dict()

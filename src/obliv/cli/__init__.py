@@ -97,10 +97,14 @@ def run() -> None:
     status = 130
     sys.unraisablehook = _interrupt_again
     try:
+        from obliv.cli.waiting import no_more_words, speak_of_long_work
+
         try:
+            speak_of_long_work()
             status = main()
         except KeyboardInterrupt:
             status = 130
+        no_more_words()
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the answer is out: an interrupt now changes nothing
     except KeyboardInterrupt:  # between the two
         signal.signal(signal.SIGINT, signal.SIG_IGN)

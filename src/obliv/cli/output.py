@@ -19,6 +19,7 @@ from obliv._util.progress import Note
 from obliv._util.text import printable
 from obliv.cli.errors import Stopped, complain
 from obliv.cli.options import FormatOption, Output
+from obliv.cli.waiting import heard, shown
 from obliv.errors import FileError, InputError, Interrupted
 
 if TYPE_CHECKING:
@@ -171,6 +172,7 @@ def say(message: str) -> None:
 
 def say_cost(what: str, share: float) -> None:
     """Say on standard error what long work will take, and nothing of its progress."""
+    heard(what, share)
     if isinstance(what, Note):
         say(what)
 
@@ -186,6 +188,7 @@ def progress() -> Iterator[Callable[[str, float], None]]:
 
     def step(what: str, share: float) -> None:
         nonlocal bar
+        heard(what, share)
         if isinstance(what, Note):
             if bar is None:
                 say(what)
@@ -200,6 +203,7 @@ def progress() -> Iterator[Callable[[str, float], None]]:
             bar.start()
             bar.add_task(what, total=1.0)
         if bar is not None:
+            shown()
             bar.update(bar.task_ids[0], description=what, completed=share)
 
     try:

@@ -55,7 +55,7 @@ def _naming(cell: Cell, progress: Progress) -> Progress:
     def step(what: str, share: float) -> None:
         if isinstance(what, Cost):
             name = " ".join(part for part in (cell.topology, cell.routing, cell.measure) if part)
-            progress(Cost(f"{name}: {what}"), share)
+            progress(Cost(f"{name}: {what}", what.seconds), share)
 
     return step
 

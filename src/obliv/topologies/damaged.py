@@ -16,7 +16,18 @@ from obliv.topologies.base import Topology
 from obliv.topologies.layout_hint import LayoutHint
 from obliv.topologies.make import topology
 
-__all__ = ["Damaged", "damaged", "failure_name", "link_of", "link_text", "node_text", "without"]
+__all__ = [
+    "Damaged",
+    "all_links",
+    "damaged",
+    "failure_name",
+    "link_of",
+    "link_text",
+    "link_texts",
+    "node_text",
+    "node_texts",
+    "without",
+]
 
 _SHOWN = 3  # names of nodes in messages
 
@@ -149,6 +160,60 @@ def link_text(base: Topology, channel: int) -> str:
     parallel = _links(base, *ends)
     number = f"#{parallel.index(link)}" if len(parallel) > 1 else ""
     return "-".join(node_text(base, node) for node in ends) + number
+
+
+def all_links(base: Topology) -> list[tuple[int, ...]]:
+    """Return the channels of every link, as :func:`link_of` gives them, in the order of their first channels.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> all_links(obliv.line(3))
+    [(0, 1), (2, 3)]
+    """
+    low, high, place = _places(base)
+    order = np.lexsort((np.arange(base.channels), place, high, low))
+    keys = np.stack([low, high, place])[:, order]
+    ends = np.flatnonzero(np.append((keys[:, 1:] != keys[:, :-1]).any(axis=0), True)) + 1
+    begins = np.concatenate([[0], ends[:-1]])[: len(ends)]
+    links = [tuple(order[begin:end].tolist()) for begin, end in zip(begins, ends, strict=True)] if len(order) else []
+    return sorted(links)
+
+
+def link_texts(base: Topology, links: Sequence[tuple[int, ...]]) -> list[str]:
+    """Return how specs name links, as :func:`link_text` does.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> link_texts(obliv.line(3), all_links(obliv.line(3)))
+    ['0-1', '1-2']
+    """
+    names, (low, high, place) = node_texts(base), _places(base)
+    pair = low.astype(np.int64) * base.nodes + high
+    several = np.isin(pair, pair[place > 0]).tolist()
+    tail, head, number = base.tail.tolist(), base.head.tolist(), place.tolist()
+    firsts = [link[0] for link in links]
+    return [f"{names[tail[c]]}-{names[head[c]]}" + (f"#{number[c]}" if several[c] else "") for c in firsts]
+
+
+def node_texts(base: Topology) -> list[str]:
+    """Return how specs name all nodes, as :func:`node_text` does."""
+    labels = set(base.labels)
+    return [node_text(base, node) if str(node) in labels else str(node) for node in range(base.nodes)]
+
+
+def _places(base: Topology) -> tuple[Array, Array, Array]:
+    """Return the ends of every channel, the lower node first, and its place among its parallel ones, by bandwidth."""
+    tail, head = base.tail.astype(np.int64), base.head.astype(np.int64)
+    rank = {speed: k for k, speed in enumerate(sorted(set(base.bandwidth)))}
+    speed = np.array([rank[speed] for speed in base.bandwidth], np.int64) if rank else np.zeros(len(tail), np.int64)
+    order = np.lexsort((np.arange(len(tail)), speed, head, tail))
+    new = np.append(True, (np.diff(tail[order]) != 0) | (np.diff(head[order]) != 0))[: len(order)]
+    place = np.empty(len(tail), np.int64)
+    everyone = np.arange(len(order))
+    place[order] = everyone - np.maximum.accumulate(np.where(new, everyone, 0))
+    return np.minimum(tail, head), np.maximum(tail, head), place
 
 
 def failure_name(base: Topology, text: str) -> str:

@@ -23,7 +23,7 @@ from obliv.results.fabric.failures import FailureRow
 from obliv.routings.base import Routing
 from obliv.routings.hops import HopRouting
 from obliv.topologies.base import Topology
-from obliv.topologies.damaged import failure_name, link_of, link_text, node_text, without
+from obliv.topologies.damaged import all_links, failure_name, link_texts, node_texts, without
 
 __all__ = ["check_rerouted"]
 
@@ -92,9 +92,9 @@ def _check_form(
     rows, problem = figures.failures, ""
     wanted: set[tuple[str, ...]]
     if figures.of == "links":
-        wanted = {(link_text(topology, c),) for c in range(topology.channels) if min(link_of(topology, c)) == c}
+        wanted = {(text,) for text in link_texts(topology, all_links(topology))}
     elif figures.of == "nodes":
-        wanted = {(node_text(topology, node),) for node in range(topology.nodes)}
+        wanted = {(text,) for text in node_texts(topology)}
     elif figures.of == "given" and len(failed) == 1:
         wanted = set(failed)
     else:
