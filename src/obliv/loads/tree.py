@@ -17,6 +17,7 @@ from obliv.loads.base import PairLoads
 from obliv.loads.kernels.tree import NumberedRoutes, PairPaths, add_flows, same_paths
 from obliv.matching.weights import Weights, from_entries, members_of
 from obliv.patterns.base import Traffic
+from obliv.topologies.maps import terminal_map
 from obliv.topologies.trees import NumberedPaths, Tree
 
 __all__ = ["TreeLoads", "Ways", "link_places"]
@@ -119,11 +120,10 @@ class TreeLoads(PairLoads):
                 pairs[way, h] = rows * min(n - tree.below[h], (tree.levels - h) * kinds[1])
         height, up, _ = self._place
         numbers = pairs[up[channels], height[channels]] * float(self.denominator)
-        checked = 0.0
-        for h in heights:  # pairs of classes that meet one level higher
-            sides = [min(tree.below[h], many) * tree.children[h] for many in different]
-            checked += n / tree.below[h + 1] * sides[0] * sides[1]
-        checks = 12e-9 * symmetries * checked * self.denominator
+        places = [terminal_map(tree, np.asarray(g)) for g in tree.generators[:symmetries]]
+        checked = sum(self._paths_met(place) for place in places if place is not None)
+        arbitrary = min(different) == n  # a rule that treats no hosts alike, such as a hash, keeps no map: it shows soon
+        checks = (2e-8 if arbitrary else 8e-8 + 32e-8 / self.denominator) * checked  # each map alone, and some together with others
         return Work(50e-9 * float(numbers.sum()) + checks, 48.0 * float(numbers.max(initial=0)))
 
     def symmetries(self) -> list[Array]:
@@ -212,6 +212,7 @@ class TreeLoads(PairLoads):
             image = place // below
             if not np.array_equal(image, image[np.arange(len(place)) // below * below]):
                 return False
+        work = 4.0 * self._paths_met(place)
         start = np.cumsum([0, *(tree.links(h) for h in range(tree.levels))])
         top = np.concatenate([tree.up_channel(h, np.arange(tree.links(h))) for h in range(tree.levels)])
         channel = np.stack([moved[top], top])
@@ -221,9 +222,23 @@ class TreeLoads(PairLoads):
             level = np.full(len(source), turn)
             paths = PairPaths(self._tops(start, source, level), self.ways(source, destination))
             images = PairPaths(self._tops(start, there, level), self.ways(there, end))
-            if not run(same_paths, 4.0 * paths.path.size, paths, images, channel, balance):
+            if not run(same_paths, work, paths, images, channel, balance):
                 return False
         return True
+
+    def _paths_met(self, place: Array) -> float:
+        """Return an upper bound of the number of paths that :meth:`_keeps` compares."""
+        tree, paths = self.topology, 0.0
+        for turn in range(1, tree.levels + 1):
+            groups = np.arange(0, self.terminals + 1, tree.below[turn])
+            sources, destinations = (np.diff(np.searchsorted(ends, groups)) for ends in self._ends(turn, place))
+            paths += float((sources.astype(np.float64) * destinations).sum())
+        return paths * self.denominator
+
+    def _ends(self, turn: int, place: Array) -> list[Array]:
+        """Return sources, and destinations, that stand for all whose pairs turn at a level, also when moved."""
+        n, below = self.terminals, self.topology.below[turn - 1]
+        return [_places((np.arange(n) // below * n + of) * n + of[place]) for of in self.classes]
 
     def _meetings(self, place: Array) -> Iterator[tuple[int, Array, Array]]:
         """Yield pairs of hosts that stand for all pairs with the same links and path numbers, also when moved.
@@ -231,10 +246,9 @@ class TreeLoads(PairLoads):
         Grouped by the level at which they turn: (level, sources, destinations).
         """
         tree, n = self.topology, self.terminals
-        hosts = np.arange(n)
         for turn in range(1, tree.levels + 1):
             below, size = tree.below[turn - 1], tree.below[turn]
-            ends = [_places((hosts // below * n + of) * n + of[place]) for of in self.classes]
+            ends = self._ends(turn, place)
             for first in range(0, n, size):
                 source, destination = (end[slice(*np.searchsorted(end, (first, first + size)))] for end in ends)
                 step = max(1, _BLOCK // (len(destination) * self.denominator))
