@@ -14,6 +14,7 @@ from obliv._util.cost import Cost, Work, announce
 from obliv.cli import main
 from obliv.loads import axis_tables, separable
 from obliv.loads.separable import SeparableLoads
+from obliv.loads.tree import TreeLoads
 
 Heard = list[tuple[str, float]]
 
@@ -246,3 +247,38 @@ def test_a_channel_that_does_not_fit_is_refused_before_symmetries_are_checked(mo
     monkeypatch.setattr(type(loads), "keeps", lambda *_: pytest.fail("symmetries were checked"))
     with pytest.raises(obliv.errors.TooLargeError, match=r"a channel of mesh:60x60 .* a tenth of which is not used: "):
         obliv.worst_case(loads)
+
+
+def test_next_hops_are_announced_within_the_first_destinations(monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit in ("_SECONDS", "_TRIAL"):
+        monkeypatch.setattr(cost, limit, 0.0)
+    heard: list[str] = []
+    obliv.routing("ecmp", obliv.ring(9)).pair_loads(progress=lambda what, share: heard.append(what))
+    said = [what.partition(": about")[0] for what in heard if isinstance(what, Cost)]
+    assert said[0] == "the next hops of ecmp on ring:9"
+    assert "next hops" in heard
+
+
+@pytest.mark.parametrize("routing", ["dmodk", "kpath:2", "hash:seed=1"])
+def test_checks_of_symmetries_of_trees_compare_as_many_paths_as_foreseen(
+    monkeypatch: pytest.MonkeyPatch, routing: str
+) -> None:
+    """Announced is what is compared where no map fails at once."""
+    tree = obliv.fattree(4, 3)
+    loads = obliv.routing(routing, tree).pair_loads()
+    assert isinstance(loads, TreeLoads)
+    for g in map(np.asarray, tree.generators):
+        place = tree.number_of[g[tree.terminals]]
+        met = sum(len(source) for _, source, _ in loads._meetings(place)) * loads.denominator
+        assert met <= loads._paths_met(place) <= 2 * met
+    few = loads.work(np.arange(0), 1).seconds
+    assert 0 < few < loads.work(np.arange(0), len(tree.generators)).seconds
+
+
+def test_maps_of_very_many_channels_take_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The symmetries of a fat tree of 12,000,000 channels took 35 s, though ECMP itself is checked by its classes."""
+    heard: list[str] = []
+    monkeypatch.setattr(cost, "_SECONDS", 0.0)
+    monkeypatch.setattr("obliv.analysis.worst_case.symmetry._SECONDS", 1.0)
+    obliv.worst_case("fattree:4,2", "ecmp", progress=lambda what, share: heard.append(what))
+    assert "checking symmetries of fattree:4,2: about 96 seconds" in heard

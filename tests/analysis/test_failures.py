@@ -129,7 +129,8 @@ def test_failures_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     obliv.failures("mesh:2x3", "ecmp", progress=lambda what, share: heard.append(what))
     obliv.fabric.failures(fabric, repair="updown", progress=lambda what, share: heard.append(what))
     said = [what.partition(": about")[0] for what in heard if isinstance(what, cost.Cost)]
-    assert [what for what in said if "failures" in what] == ["7 failures of mesh:2x3", "8 failures of fabric:fattree:4,2"]
+    of_failures = [what for what in said if "failures" in what]
+    assert of_failures == ["7 failures of mesh:2x3", "8 failures of fabric:fattree:4,2"]
     assert said[0] == "the pair loads of ecmp on mesh:2x3"  # of the whole network
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 import obliv
-from obliv.topologies.damaged import link_of, link_text
+from obliv.topologies.damaged import all_links, link_of, link_text, link_texts, node_text, node_texts
 
 
 def by_hand(network: obliv.Topology, gone: set[int], cut: set[frozenset[int]]) -> obliv.Topology:
@@ -103,3 +104,18 @@ def test_mistakes(spec: str, message: str) -> None:
 def test_routings_of_grids_refuse_a_damaged_one() -> None:
     with pytest.raises(obliv.RoutingError, match="has no coordinates: shortest, ecmp and valiant fit any network"):
         obliv.routing("dor", obliv.topology("damaged:mesh:4x4,0-1"))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_all_links_at_once_are_those_one_by_one(seed: int) -> None:
+    """Parallel channels, channels without an opposite, loops, bandwidths, and names that are other nodes' numbers."""
+    rng = random.Random(seed)
+    nodes = rng.randint(2, 6)
+    ends = [(v, (v + 1) % nodes) for v in range(nodes)]
+    ends += [(rng.randrange(nodes), rng.randrange(nodes)) for _ in range(15)]
+    labels = rng.sample([str(v) for v in range(nodes)], nodes)
+    base = obliv.build("drawn", nodes, ends, bandwidth=[rng.choice([1, 2, 10]) for _ in ends], labels=labels)
+    links = [link_of(base, c) for c in range(base.channels) if min(link_of(base, c)) == c]
+    assert all_links(base) == links
+    assert link_texts(base, links) == [link_text(base, link[0]) for link in links]
+    assert node_texts(base) == [node_text(base, node) for node in range(nodes)]

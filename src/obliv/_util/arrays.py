@@ -17,6 +17,7 @@ __all__ = [
     "addable",
     "cached_arrays",
     "grouped",
+    "least_alike",
     "positions",
     "product_sum",
     "reversed_bits",
@@ -70,6 +71,24 @@ def positions(items: Array, size: int) -> Array:
     place = np.full(size, -1, np.int64)
     place[items] = np.arange(len(items))
     return place
+
+
+def least_alike(count: int, images: list[Array]) -> Array:
+    """Return the least element of the orbit of every element under maps of 0 … count − 1 onto themselves."""
+    label = np.arange(count, dtype=images[0].dtype if images else np.int64)  # the least one that is known so far
+    changed = True
+    while changed:
+        changed = False
+        for image in images:
+            there = label[image]
+            apart = np.flatnonzero(label != there)
+            if len(apart):
+                here, there = label[apart], there[apart]
+                np.minimum.at(label, np.maximum(here, there), np.minimum(here, there))
+                while not np.array_equal(following := label[label], label):
+                    label = following
+                changed = True
+    return label
 
 
 def reversed_bits(number: Array, bits: int) -> Array:

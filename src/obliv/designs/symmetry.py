@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from obliv._util.arrays import least_alike
 from obliv._util.typing import Array
 from obliv.errors import MissingExtraError
 from obliv.loads.translated import translation_group
@@ -90,26 +91,6 @@ def opposite_channels(topology: Topology) -> Array | None:
 
 def orbits(count: int, images: list[Array]) -> tuple[Array, int]:
     """Return the orbit of every element under maps of 0 … count − 1, and how many orbits there are."""
-    label = np.arange(
-        count, dtype=images[0].dtype if images else np.int64
-    )  # the least element known to be in the orbit
-    changed = True
-    while changed:
-        changed = False
-        for image in images:
-            there = label[image]
-            apart = np.flatnonzero(label != there)
-            if len(apart):
-                here, there = label[apart], there[apart]
-                np.minimum.at(label, np.maximum(here, there), np.minimum(here, there))
-                label = _least(label)
-                changed = True
+    label = least_alike(count, images)
     least = label == np.arange(count)
     return (np.cumsum(least) - 1)[label], int(least.sum())
-
-
-def _least(label: Array) -> Array:
-    """Return labels followed to the elements that label themselves."""
-    while not np.array_equal(following := label[label], label):
-        label = following
-    return label

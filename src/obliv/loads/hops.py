@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import lcm
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, starts
-from obliv._util.cost import Work, announce, require_memory
+from obliv._util.cost import Work, announce, forecast, require_memory
 from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
@@ -174,14 +173,16 @@ def _blocks(
 ) -> Iterator[kernels.Block]:
     """Yield the next hops towards all terminals, some destinations at a time; levels are not set yet."""
     terminals = topology.terminals.astype(np.int64)
+    step = forecast(progress, f"the next hops of {name} on {topology.spec}")
+
+    def towards(number: int) -> Hops:
+        hops = hops_to(int(terminals[number]))
+        step("next hops", (number + 1) / len(terminals))
+        return hops
+
     for first in range(0, len(terminals), _DESTINATIONS):
         targets = terminals[first : first + _DESTINATIONS]
-        began = time.process_time()
-        hops = joined([hops_to(int(target)) for target in targets])
-        if first == _DESTINATIONS:  # the second block: the first may have compiled kernels
-            others = (len(terminals) - first) / _DESTINATIONS - 1
-            seconds = (time.process_time() - began) * others
-            announce(progress, f"the next hops of {name} on {topology.spec}", Work(seconds))
+        hops = joined([towards(first + k) for k in range(len(targets))])
         level = np.empty(len(targets) * topology.nodes, np.int32)
         channel = hops.channel.astype(np.int32)
         yield kernels.Block(targets, hops.ptr, channel, hops.share, hops.total, level, topology.head)

@@ -122,8 +122,12 @@ class TreeLoads(PairLoads):
         numbers = pairs[up[channels], height[channels]] * float(self.denominator)
         places = [terminal_map(tree, np.asarray(g)) for g in tree.generators[:symmetries]]
         checked = sum(self._paths_met(place) for place in places if place is not None)
-        arbitrary = min(different) == n  # a rule that treats no hosts alike, such as a hash, keeps no map: it shows soon
-        checks = (2e-8 if arbitrary else 8e-8 + 32e-8 / self.denominator) * checked  # each map alone, and some together with others
+        arbitrary = (
+            min(different) == n
+        )  # a rule that treats no hosts alike, such as a hash, keeps no map: it shows soon
+        checks = (
+            2e-8 if arbitrary else 8e-8 + 32e-8 / self.denominator
+        ) * checked  # each map alone, and some together with others
         return Work(50e-9 * float(numbers.sum()) + checks, 48.0 * float(numbers.max(initial=0)))
 
     def symmetries(self) -> list[Array]:

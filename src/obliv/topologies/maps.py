@@ -32,9 +32,11 @@ def matched_channels(topology: Topology, tail: Array, head: Array) -> Array | No
 
     Of parallel channels the k-th becomes the k-th; bandwidths must agree.
     """
-    number = np.arange(topology.channels)
-    here, there = np.lexsort((number, topology.head, topology.tail)), np.lexsort((number, head, tail))
-    if not (np.array_equal(tail[there], topology.tail[here]) and np.array_equal(head[there], topology.head[here])):
+    ends, image = (
+        of[0].astype(np.int64) * topology.nodes + of[1] for of in ((topology.tail, topology.head), (tail, head))
+    )
+    here, there = np.argsort(ends, kind="stable"), np.argsort(image, kind="stable")
+    if not np.array_equal(image[there], ends[here]):
         return None
     moved = np.empty(topology.channels, np.int64)
     moved[there] = here

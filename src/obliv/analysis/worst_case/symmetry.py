@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from obliv._util.cost import announce, require_memory
+from obliv._util.arrays import least_alike
+from obliv._util.cost import Work, announce, require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import InputError
@@ -17,26 +20,72 @@ from obliv.topologies.maps import channel_map
 
 __all__ = ["Orbits", "orbits", "verified"]
 
+_CELLS = 2**22  # images that are held at a time
+_SECONDS, _BYTES = 5e-7, 100.0  # of the maps of a channel, each
+
 
 @dataclass(frozen=True, eq=False)
 class Orbits:
     """Channels sorted into classes that symmetries carry onto each other.
 
     ``focus[c]`` is the channel that stands for c; following ``word(c)``, generator by generator, leads from it to c.
+
+    Parameters
+    ----------
+    topology : Topology
+    maps : list of int arrays
+        The symmetries, as maps of nodes.
+    focus : int array
     """
 
-    generators: tuple[Array, ...]
+    topology: Topology
+    maps: list[Array]
     focus: Array
-    parent: Array
-    step: Array
+
+    @cached_property
+    def generators(self) -> tuple[Array, ...]:
+        """The maps with their powers 2, 4, 8 …, so that words stay short."""
+        generators: list[Array] = []
+        identity = np.arange(self.topology.nodes)
+        for g in self.maps:
+            power = np.asarray(g)
+            for _ in range(self.topology.nodes.bit_length()):
+                if np.array_equal(power, identity) or any(np.array_equal(power, known) for known in generators):
+                    break
+                generators.append(power)
+                power = power[power]
+        return tuple(generators)
 
     def word(self, channel: int) -> list[int]:
         """Numbers of the generators that carry the focus channel onto this one, first to last."""
+        parent, step = self._tree
         word = []
-        while self.parent[channel] >= 0:
-            word.append(int(self.step[channel]))
-            channel = int(self.parent[channel])
+        while parent[channel] >= 0:
+            word.append(int(step[channel]))
+            channel = int(parent[channel])
         return word[::-1]
+
+    @cached_property
+    def _tree(self) -> tuple[Array, Array]:
+        """The channel, and the generator, from which a breadth-first search from all focus channels reaches each."""
+        images = _images(self.topology, self.generators)
+        parent, step = np.full(len(self.focus), -1, np.int64), np.full(len(self.focus), -1, np.int64)
+        seen = self.focus == np.arange(len(self.focus))
+        waiting = deque([np.flatnonzero(seen)] if images else [])
+        size = max(1, _CELLS // max(1, len(images)))
+        while waiting:
+            here = waiting.popleft()
+            for part in (here[at : at + size] for at in range(0, len(here), size)):
+                there = np.stack([image[part] for image in images], axis=1).ravel()
+                new = np.flatnonzero(~seen[there])
+                there, first = np.unique(there[new], return_index=True)
+                order = np.argsort(first)
+                reached, place = there[order], new[first[order]]
+                seen[reached] = True
+                parent[reached], step[reached] = part[place // len(images)], place % len(images)
+                if len(reached):
+                    waiting.append(reached)
+        return parent, step
 
 
 def verified(loads: PairLoads, symmetry: str, progress: Progress) -> list[Array]:
@@ -54,7 +103,10 @@ def verified(loads: PairLoads, symmetry: str, progress: Progress) -> list[Array]
         require_memory(loads.work(np.array([channel])).memory, f"a channel of {loads.topology.spec}")
     if symmetry == "off":
         return []
-    announce(progress, f"checking symmetries of {loads.topology.spec}", loads.work(np.arange(0), len(maps)))
+    checks = loads.work(np.arange(0), len(maps))
+    maps_of_channels = _SECONDS * count * len(maps)
+    work = Work(checks.seconds + maps_of_channels, checks.memory + _BYTES * count)
+    announce(progress, f"checking symmetries of {loads.topology.spec}", work)
     progress("symmetry", 0.0)
     if symmetry == "auto":
         return loads.symmetries()
@@ -64,32 +116,11 @@ def verified(loads: PairLoads, symmetry: str, progress: Progress) -> list[Array]
 
 
 def orbits(topology: Topology, maps: list[Array]) -> Orbits:
-    """Sort the channels into classes that the maps, and their powers 2, 4, 8 …, carry onto each other."""
-    generators: list[Array] = []
-    for g in maps:
-        power = np.asarray(g)
-        identity = np.arange(topology.nodes)
-        for _ in range(topology.nodes.bit_length()):
-            if np.array_equal(power, identity) or any(np.array_equal(power, known) for known in generators):
-                break
-            generators.append(power)
-            power = power[power]
-    moves = [channel_map(topology, g) for g in generators]
-    images = [move.tolist() for move in moves if move is not None]
-    count = topology.channels
-    focus = np.full(count, -1, np.int64)
-    parent, step = np.full(count, -1, np.int64), np.full(count, -1, np.int64)
-    for first in range(count):
-        if focus[first] >= 0:
-            continue
-        focus[first] = first
-        waiting = deque([first])
-        while waiting:
-            c = waiting.popleft()
-            for k, image in enumerate(images):
-                d = image[c]
-                if focus[d] < 0:
-                    focus[d] = first
-                    parent[d], step[d] = c, k
-                    waiting.append(d)
-    return Orbits(tuple(generators), focus, parent, step)
+    """Sort the channels into classes that the maps carry onto each other; the first channel stands for each class."""
+    return Orbits(topology, maps, least_alike(topology.channels, _images(topology, maps)))
+
+
+def _images(topology: Topology, maps: Iterable[Array]) -> list[Array]:
+    """Return the maps of nodes that are automorphisms as maps of channels."""
+    moves = (channel_map(topology, np.asarray(g)) for g in maps)
+    return [move for move in moves if move is not None]
