@@ -26,7 +26,7 @@ def test_a_word_where_nothing_covers_the_work(activity: Activity, said: str | No
     assert activity.word(8.0) == said
     assert activity.word(8.0) is None
     assert (activity.word(31.0) is None) == (said is not None)
-    assert activity.word(40.0) is not None
+    assert activity.word(130.0) is not None
 
 
 def test_what_is_announced_covers_twice_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
