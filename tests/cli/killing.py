@@ -134,7 +134,7 @@ def restore(folder: Path, files: dict[str, bytes]) -> None:
 
 
 def faults(name: str, folder: Path, count: int) -> tuple[list[str], int, int]:
-    """Kill a command at so many moments; return what went wrong, how often it was killed, and how many drafts it left."""
+    """Kill a command at so many moments; return what went wrong, the number of kills, and of drafts left."""
     before, after = WRITERS[name]
     begin = contents(folder)
     assert silently(after) in (0, 1), name
