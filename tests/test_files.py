@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import os
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -110,3 +112,38 @@ def test_what_a_producer_cannot_make_is_its_own_fault(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no such number"):
         write_pieces(tmp_path / "file", pieces())
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, PermissionError(13, "Permission denied")])
+@pytest.mark.parametrize("before", [(), ("first",), ("first", "second", "third")])
+def test_a_failure_while_files_get_their_names_brings_back_all_old_ones(
+    before: tuple[str, ...], error: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever of the renamings fails, or is the last one before an interrupt."""
+    replace = os.replace
+    old = dict.fromkeys(before, b"before")
+    left: dict[str, bytes] = {}
+    for failing in range(20):
+        for path in tmp_path.iterdir():
+            path.unlink()
+        for name, data in old.items():
+            (tmp_path / name).write_bytes(data)
+        calls = iter(range(100))
+
+        def once(source: Path, target: Path, failing: int = failing, calls: Iterator[int] = calls) -> None:
+            number = next(calls)
+            if number == failing and error is not KeyboardInterrupt:
+                raise error
+            replace(source, target)
+            if number == failing:
+                raise error
+
+        monkeypatch.setattr(os, "replace", once)
+        with suppress(FileError, KeyboardInterrupt), together():
+            for name in ("first", "second", "third"):
+                write_whole(tmp_path / name, b"after")
+        left = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+        if failing >= 3 + len(before):
+            break
+        assert left == old
+    assert left == dict.fromkeys(("first", "second", "third"), b"after")

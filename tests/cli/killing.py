@@ -133,8 +133,11 @@ def restore(folder: Path, files: dict[str, bytes]) -> None:
         (folder / name).write_bytes(data)
 
 
-def faults(name: str, folder: Path, count: int) -> tuple[list[str], int, int]:
-    """Kill a command at so many moments; return what went wrong, the number of kills, and of drafts left."""
+def faults(name: str, folder: Path, count: int) -> tuple[list[str], int, int, int]:
+    """Kill a command at so many moments; return what went wrong, and counts.
+
+    These are the kills, the drafts that they left, and the sets of which a file had given way, and was left as a draft.
+    """
     before, after = WRITERS[name]
     begin = contents(folder)
     assert silently(after) in (0, 1), name
@@ -155,7 +158,7 @@ def faults(name: str, folder: Path, count: int) -> tuple[list[str], int, int]:
     largest = max(len(new[file]) for file in written)
     moments = [dies_at(folder, k) for k in range(operations)]
     moments += [dies_after(chance.randrange(largest)) for _ in range(count - operations)]
-    wrong, kills, drafts = [], 0, 0
+    wrong, kills, drafts, missing = [], 0, 0, 0
     for number, begin_dying in enumerate(moments):
         restore(folder, old)
         status = forked(begin_dying, after)
@@ -165,13 +168,14 @@ def faults(name: str, folder: Path, count: int) -> tuple[list[str], int, int]:
         drafts += len(extra)
         if any(not (file.startswith(".obliv-") and file.endswith(".tmp")) for file in extra):
             wrong.append(f"{name}, {number}: left {sorted(extra)}")
-        kept = [left.get(file) == old[file] for file in written]
-        whole = [left.get(file) == new[file] for file in written]
-        if not (all(kept) or all(whole)):
-            state = {file: "old" if k else "new" if w else "neither" for file, k, w in zip(written, kept, whole)}
+        seen = {file: left[file] for file in written if file in left}
+        kept, whole = (all(files[file] == data for file, data in seen.items()) for files in (old, new))
+        if not (kept or whole) or (len(seen) < len(written) and not extra):
+            state = {file: "old" if left.get(file) == old[file] else "other" for file in written}
             wrong.append(f"{name}, {number} of {operations} operations: {state}")
+        missing += len(seen) < len(written)
     restore(folder, begin)
-    return wrong, kills, drafts
+    return wrong, kills, drafts, missing
 
 
 if __name__ == "__main__":  # python -m tests.cli.killing FOLDER COUNT [NAME ...]

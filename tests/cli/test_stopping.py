@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli import stopping
+from tests.cli import killing, stopping
 
 from obliv import cli
 from obliv._util.codec import digest_of, read_json
@@ -74,6 +74,20 @@ def test_a_killed_process_leaves_no_half_file(name: str, moments: int, tmp_path:
     seen = list(killed(tmp_path / name, moments, 1))
     assert all(seen)
     assert len(seen) == moments
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs forks")
+@pytest.mark.filterwarnings("ignore")  # of a fork
+@pytest.mark.parametrize("name", killing.WRITERS)
+def test_killed_writers_leave_old_files_or_new_ones(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file is half written, and no set of files is mixed; nothing else is left but drafts."""
+    monkeypatch.chdir(tmp_path)
+    killing.prepare(tmp_path)
+    wrong, kills, _, missing = killing.faults(name, tmp_path, 50)
+    assert not wrong
+    assert kills > 25
+    assert missing < 20
 
 
 @pytest.mark.nightly

@@ -201,7 +201,7 @@ def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
             with open(target, "wb") as stream:
                 stream.writelines(pieces)
             return
-        draft = target.with_name(f".obliv-{secrets.token_hex(8)}.tmp")
+        draft = _beside(target)
         with _removed_on_failure([(draft, target)]):
             with open(draft, "xb") as stream:
                 stream.writelines(pieces)
@@ -220,7 +220,11 @@ _drafts: ContextVar[list[tuple[Path, Path]] | None] = ContextVar("_drafts", defa
 
 @contextlib.contextmanager
 def together() -> Iterator[None]:
-    """Write the files inside a ``with`` statement all or none: they get their names at its end."""
+    """Write the files inside a ``with`` statement all or none: they get their names at its end.
+
+    A process that is killed while they get their names leaves some of the old files or some of the new ones under
+    their names, never both kinds; the others are beside them, whole, as ``.obliv-….tmp``.
+    """
     if _drafts.get() is not None:  # inside another one, at whose end they get their names
         yield
         return
@@ -229,13 +233,41 @@ def together() -> Iterator[None]:
     try:
         with _removed_on_failure(drafts):
             yield
-            for draft, target in drafts:
-                try:
-                    os.replace(draft, target)
-                except OSError as error:
-                    raise FileError(f"cannot be written: {error.strerror or error}", target) from None
+            _get_names(drafts)
     finally:
         _drafts.reset(token)
+
+
+def _get_names(drafts: list[tuple[Path, Path]]) -> None:
+    """Rename drafts to their targets; of several, files that are there give way first, and come back if that fails."""
+    several = len(drafts) > 1
+    aside: list[tuple[Path, Path]] = []
+    target = Path()
+    try:
+        for _, target in drafts if several else ():
+            if target.exists():
+                aside.append((_beside(target), target))
+                os.replace(target, aside[-1][0])
+        for draft, target in drafts:
+            os.replace(draft, target)
+    except BaseException as error:
+        for draft, new in drafts if several else ():
+            if not draft.exists():
+                new.unlink(missing_ok=True)
+        for old, place in aside:
+            with contextlib.suppress(FileNotFoundError):  # it had not given way yet
+                os.replace(old, place)
+        if isinstance(error, OSError):
+            raise FileError(f"cannot be written: {error.strerror or error}", target) from None
+        raise
+    for old, _ in aside:
+        with contextlib.suppress(OSError):
+            old.unlink()
+
+
+def _beside(target: Path) -> Path:
+    """Return a temporary name in the folder of a file."""
+    return target.with_name(f".obliv-{secrets.token_hex(8)}.tmp")
 
 
 @contextlib.contextmanager
