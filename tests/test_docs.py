@@ -214,6 +214,7 @@ def test_what_the_page_shows(page: str, tmp_path: Path) -> None:
     _check(page, tmp_path)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("page", [page for page in RUNNING if not page.startswith(WHOLE)])
 def test_what_the_page_shows_first(page: str, tmp_path: Path) -> None:
     _check(page, tmp_path, first=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
 import obliv
 
@@ -53,6 +54,7 @@ def test_diamonds() -> None:
     assert max(loads.under(obliv.permutation([1, 0]))[:320]) == Fraction(1, 2)
 
 
+@pytest.mark.nightly
 def test_ecmp_on_a_mesh_whose_denominator_is_beyond_64_bits() -> None:
     topology = obliv.mesh(36, 36)
     loads = obliv.ECMP(topology.with_terminals([0, 35, 36 * 35, 36 * 36 - 1])).pair_loads()

@@ -49,6 +49,7 @@ def test_every_work_stands_in_the_bibliography(pages: dict[str, str]) -> None:
     assert any("Odd-even" in line or "odd-even turn model" in line for line in lines)
 
 
+@pytest.mark.nightly
 def test_a_key_stands_for_one_work() -> None:
     """The keys of docstrings are those of the bibliography, which lists each work once."""
     page = runpy.run_path(str(DOCS / "generate.py"))[

@@ -90,6 +90,7 @@ def test_the_largest_load_of_all_permutations_is_the_worst_case(network: str, ro
     assert f"largest load         {shown(largest)}, the worst case" in repr(result)
 
 
+@pytest.mark.nightly
 def test_the_largest_load_of_a_sample_is_that_of_the_permutations_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(random_traffic, "_BLOCK", 150)  # 6 permutations of 25 terminals
     routing = obliv.routing("romm", obliv.topology("torus:5x5,bandwidth=1x1/3"))

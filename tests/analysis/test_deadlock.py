@@ -116,6 +116,7 @@ def cell(topology: str, name: str, scheme: str) -> str:
     return str(result.virtual_channels) if result.acyclic else f"({result.virtual_channels})"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.nightly)])
 def test_the_documented_tables(step: int) -> None:
     rows = list(tables())
@@ -482,6 +483,7 @@ def test_cycles_of_random_graphs(seed: int, size: int) -> None:
     assert cycle[0] == min(cycle)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("size", [1_050, pytest.param(20_000, marks=pytest.mark.nightly)])
 def test_deep_graphs_need_no_recursion(size: int) -> None:
     ptr = np.arange(size + 1)

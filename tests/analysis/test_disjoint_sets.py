@@ -165,6 +165,7 @@ def test_lemma_6_refuses() -> None:
         lemma6(obliv.fattree(4, 3), [(0, 1)])
 
 
+@pytest.mark.nightly
 def test_lemmas_7_to_9() -> None:
     for spec in ("dmodk", "smodk", "hash:seed=3", "osrm2"):
         for k in (3, 5, 8):

@@ -36,6 +36,7 @@ def test_every_failure_equals_the_damaged_network(routing: str, of: str) -> None
         assert after.count == len(texts)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("spec", "of", "kinds"),
     [

@@ -41,6 +41,7 @@ def test_by_height_and_direction(trees: int | None) -> None:
                 assert [result.by_height[int(height), up] for up in (True, False)] == sizes
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("m", range(4, 26, 2))
 def test_table_1_of_the_paper(m: int) -> None:
     k = m // 2
@@ -173,6 +174,7 @@ def test_ratio_under_traffic() -> None:
             obliv.traffic_ratio(routing, traffic, **options)
 
 
+@pytest.mark.nightly
 def test_the_loads_beside_the_ratio() -> None:
     """MLOAD, OPTU and PERF of Yuan et al. apart; on FT(8,3) all by hand from the loads of every link."""
     tree = obliv.fattree(8, 3)

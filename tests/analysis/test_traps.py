@@ -177,6 +177,7 @@ def test_a_false_generator_is_not_believed(k: int) -> None:
     assert obliv.worst_case(skewed).channel_load == obliv.worst_case(skewed, symmetry="off").channel_load
 
 
+@pytest.mark.nightly
 def test_the_claims_about_rounds_of_random_permutations() -> None:
     """Notes, section 3: ROMM's worst of 10⁴ random permutations is no worst case; for DOR a permutation finds it."""
 

@@ -267,6 +267,7 @@ def test_masks_widen():
     assert planned.chi_stop == 0
 
 
+@pytest.mark.nightly
 def test_lambda_is_raised_or_the_constant_named():
     paths = instance("array:242", [range(241)] * 120)
     rng = np.random.default_rng(0)

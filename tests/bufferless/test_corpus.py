@@ -143,6 +143,7 @@ def test_large_corpus(family: str, part: int) -> None:
         assert seen["second session"] > 5
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("networks", "least"), [(8, 3), pytest.param(60, 20, marks=pytest.mark.nightly)])
 def test_the_corpus_reaches_every_corner_of_the_centralized_algorithm(networks: int, least: int) -> None:
     seen: Counter[str] = Counter()

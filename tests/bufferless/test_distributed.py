@@ -209,6 +209,7 @@ def test_tuned_is_as_good_as_known(spec: str, oracle: int, fixed: int) -> None:
         audit(instance, run.moves, run.delivery)
 
 
+@pytest.mark.nightly
 def test_a_tie_that_nobody_survives_takes_longer() -> None:
     instance = obliv.bufferless.instance("leveled-mesh:16x16")
     rounds = {

@@ -168,7 +168,7 @@ def _interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("obliv.kernels.COMPILE_ABOVE", math.inf)
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.nightly
 @pytest.mark.usefixtures("_interpreted")
 @pytest.mark.parametrize(
     ("network", "games", "least"),
@@ -201,6 +201,7 @@ def test_waves_need_one_clock_on_some_lines() -> None:
     assert 2 <= caught(crowded_lines(), WaveClocks)["a link is used twice in a move"] < 30
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("_interpreted")
 def test_the_algorithm_breaks_nothing() -> None:
     for games in (corpus(), crowded_lines()):
@@ -213,6 +214,7 @@ def test_the_algorithm_breaks_nothing_in_any_game() -> None:
         assert set(caught(games, Stepped)) == {""}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("games", "work"), [(3, 0), pytest.param(60, 1e9, marks=pytest.mark.nightly)])
 def test_packets_that_do_not_ride_need_not_undo(games: int, work: float) -> None:
     """Served packets are never deflected, and oscillation backwards is oscillation: this reading is right."""

@@ -244,6 +244,7 @@ def damage(rounds: int, seed: int, folder: Path) -> None:
     assert accepted < rounds / 2
 
 
+@pytest.mark.nightly
 def test_damaged_files(tmp_path: Path) -> None:
     damage(150, 1, tmp_path)
 

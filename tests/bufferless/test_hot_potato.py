@@ -227,6 +227,7 @@ def test_the_pool_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(sizes) > 2
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("times", [50, pytest.param(400, marks=pytest.mark.nightly)])
 def test_losers_choose_evenly(times: int) -> None:
     """Two packets at the foot of a fan: one goes up, the other takes any of the other links."""

@@ -127,6 +127,7 @@ def complaints(mutant: Mutant, kernel: Kernel, problems: list[tuple[Instance, di
     return texts
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("seeds", "count"), [(175, 20), pytest.param(700, 10**6, marks=pytest.mark.nightly)])
 def test_the_right_one_is_never_refused(seeds: int, count: int) -> None:
     assert len(corpus(seeds)) > seeds // 7 * 4
@@ -149,7 +150,7 @@ def caught(name: str, monkeypatch: pytest.MonkeyPatch, seeds: int) -> None:
     assert set(texts) <= mutant.faults
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", MUTANTS)
 def test_the_wrong_one_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     caught(name, monkeypatch, 175)

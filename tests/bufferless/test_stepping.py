@@ -58,6 +58,7 @@ def test_the_plan_is_what_happens_2000():
     fuzz(range(200, 2200))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("length", "packets"), [(360, 205), pytest.param(400, 220, marks=pytest.mark.nightly)])
 def test_more_boats_than_a_word_has_bits(length, packets):
     rng = np.random.default_rng(1)

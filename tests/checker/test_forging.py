@@ -18,6 +18,7 @@ def _attack(kinds: tuple[str, ...], count: int, seed: int, folder: Path, step: i
     assert not figures.large
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_forged_claims(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -161,7 +161,7 @@ def rates_of(column: int, by: int) -> Any:
     return change
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(
     "change",
     [

@@ -77,7 +77,7 @@ def test_every_answers_certificate_passes(topology: str, routing: str, tmp_path:
     assert len(quick.unchecked) == obliv.topology(topology).channels - 1
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize(("topology", "routing"), CASES)
 def test_without_symmetry_too(topology: str, routing: str, tmp_path: Path) -> None:
     way = obliv.routing(routing, obliv.topology(topology))

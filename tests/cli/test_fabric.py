@@ -162,6 +162,7 @@ def test_worst(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert {(row["worst_load_exact"], row["at_least_exact"]) for row in rows} == {("4", "4")}
 
 
+@pytest.mark.nightly
 def test_the_worst_case_is_drawn(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     words = ["worst", "a.net", "--lft", "a.lfts", "--plot"]
@@ -273,6 +274,7 @@ def test_route_of_three_levels(here: Path, capsys: pytest.CaptureFixture[str]) -
     assert as_json(capsys, "worst", "c.net", "--lft", "new.lfts")["channel_load"]["exact"] == "4"
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("moves")
 def test_route_of_a_damaged_fabric(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = as_json(capsys, "route", "b.net", "--lft", "a.lfts", "-o", "new.lfts", "--lmc", "0")

@@ -349,6 +349,7 @@ def test_papers_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert {row["paper"] for row in json.loads(out)["papers"]} >= {"towles", "u2turn"}
 
 
+@pytest.mark.nightly
 def test_figures_of_a_paper_are_drawn_into_a_folder(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     status, out, err = run(capsys, "reproduce", "towles", "figure9", "--plot", str(tmp_path), "--format", "json")

@@ -146,6 +146,7 @@ def test_the_time_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any(what.startswith("the search for few paths per pair on mesh:2x2: about") for what in messages)
 
 
+@pytest.mark.nightly
 def test_with_other_limits() -> None:
     best = obliv.design("mesh:2x2", paths=2, minimal=True, quantize=2)
     assert best.constraints == ("minimal", "at most 2 paths per pair", "weights in multiples of 1/2")
@@ -157,6 +158,7 @@ def test_with_other_limits() -> None:
             obliv.design("mesh:3x3", **options)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "constraints",
     [["at most 1 path per pair"], ["weights in multiples of 1/7"], ["at most 2 paths per pair"] * 2, ["few paths"]],

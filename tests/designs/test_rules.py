@@ -178,6 +178,7 @@ def test_limits_that_change_nothing_give_the_same_optimum() -> None:
         assert obliv.verify(made).proved
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("hops", "fraction"), [("2", "1/3"), ("2.6", "16/33")])
 def test_the_curve_within_two_turns_on_a_torus(hops: str, fraction: str) -> None:
     # .48485 instead of .48684 at 1.3 times the minimal hops, the other points agree with those of all paths

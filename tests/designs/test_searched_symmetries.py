@@ -11,7 +11,7 @@ from obliv.designs.symmetry import orbits, symmetry_of
 from obliv.topologies import isomorphism
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize("package", ["igraph", "canonaut", "none"])
 def test_the_optimum_is_the_same(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if package != "none":

@@ -95,6 +95,7 @@ def test_pairs_that_ibdmchk_misses_too(name: str, pairs: int) -> None:
     assert worst(routing).skipped == pairs
 
 
+@pytest.mark.nightly
 def test_the_ratio_of_a_damaged_tree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One cable less: the equal split over shortest paths no longer carries all traffic as the best routing does."""
     whole = from_topology(obliv.topology("fattree:4,2"))

@@ -150,6 +150,7 @@ def scanned_by_ibdmchk(run: Run) -> tuple[int, int]:
     return int(missing[2]), int(missing[1])
 
 
+@pytest.mark.sampled(2)
 def test_ibdmchk_finds_all_pairs_joined(run: Run) -> None:
     hosts = len(run.scanned.endpoints)
     routing = fabric_routing(network(run.scanned), run.tables, missing="skip")
@@ -199,7 +200,7 @@ def installed(fabric: Fabric, tables: Tables, lmc: int, offset: str, wanted: Sta
             assert standing_of(fabric_routing(network(scanned), each, offset, missing="skip")) == wanted
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("spec", "engine", "load"),
     [

@@ -94,6 +94,7 @@ def test_names_that_a_table_cannot_hold(tmp_path: Path) -> None:
         write_path_table(obliv.routing("shortest", network), tmp_path / "routes.txt")
 
 
+@pytest.mark.nightly
 def test_a_saved_design(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["design", "torus:4x4", "--then", "nothing", "--output", "best.json"]) == 0

@@ -132,6 +132,7 @@ def test_a_cache_that_cannot_be_read_is_written_anew(folder: Path, monkeypatch: 
     assert answer_of(folder) == (222, 1)
 
 
+@pytest.mark.nightly
 def test_without_a_writable_directory(tmp_path: Path) -> None:
     code = """
 import warnings

@@ -39,7 +39,7 @@ def test_path_numbers_depend_on_the_turn_and_the_classes_only(tree: str, rule: s
     assert np.array_equal(ways, ways[first][group.ravel()])
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("tree", TREES)
 def test_merged_channels_and_symmetries_are_those_of_single_hosts(

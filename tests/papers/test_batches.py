@@ -36,6 +36,7 @@ def test_the_ceiling_changes_no_result() -> None:
     assert runs[0] == runs[1] == [worst] * 3
 
 
+@pytest.mark.nightly
 def test_numerators_do_not_overflow() -> None:
     loads = obliv.routing("valiant", obliv.topology("torus:9x9")).pair_loads()
     loads_of_batches = worst_of_batches(loads, 20, 2, np.random.default_rng(1), Fraction(100), lambda share: None)

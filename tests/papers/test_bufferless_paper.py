@@ -160,6 +160,7 @@ def test_share_has_an_error_even_if_all_agree() -> None:
     assert probabilities.share(1, 4).value == 0.25
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("samples", [40, pytest.param(100, marks=pytest.mark.nightly)])
 def test_probabilities_of_few_samples(monkeypatch: pytest.MonkeyPatch, samples: int) -> None:
     for name in ("PARTITIONS", "PLANS", "RIDES"):
@@ -266,6 +267,7 @@ def test_every_erratum_stands_on_the_page() -> None:
         assert f"**{entry.partition(':')[0].partition(',')[0]}" in text
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "sizes"),
     [
@@ -384,7 +386,7 @@ def test_links_of_oscillation() -> None:
     assert runs.nodes(one, runs.links(one, moves))[:, 0].tolist() == [-1, 1, 2, 1, 2]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("case", measured.PERTURBED)
 def test_distributed_uses_local_knowledge_only(case: tuple[str, int, int, int, int]) -> None:
     odd, share = measured.perturbed(*case)

@@ -286,6 +286,7 @@ def test_quotient_of_what_was_placed_alike() -> None:
     assert quotient([[1.0, 2.0, 3.0]], [[2.0, 2.0, 2.0]]).stderr == pytest.approx(0.5 / 3**0.5)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))])
 def test_groups_of_the_variants(seed: int) -> None:
     """Groups are apart, of the sizes that are said, and filled as is said."""

@@ -142,6 +142,7 @@ def test_figure_9_is_a_permutation_and_its_reading_matters() -> None:
     assert max(loads.under(obliv.permutation(images))) < Fraction(32, 5)
 
 
+@pytest.mark.nightly
 def test_series_and_what_becomes_of_it(towles: Reproduction) -> None:
     romm = series("romm", lambda share: None)
     assert {k: romm[k] for k in ROMM} == ROMM

@@ -108,7 +108,7 @@ def test_equation_3_at_k_2() -> None:
     assert Fraction(sum(offsets), sum(offset > 0 for offset in offsets)) == Fraction(3 * 3 - 1, 3 * 3) * Fraction(3, 2)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("k", "printed", "fits_without"),
     [
@@ -130,7 +130,7 @@ def test_random_under_u2turn(k: int, printed: str, fits_without: bool) -> None:
     assert (verdict(printed, without) == "match") == fits_without
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize(("k", "printed"), [(3, 0.72), (4, 0.7), (5, 0.685), (6, 0.682), (7, 0.686)])
 def test_random_under_u2turn_with_drawn_destinations(k: int, printed: float) -> None:
     """Withdrawn: 300 packets from every node, to destinations that are drawn, give the printed entries."""
@@ -208,7 +208,7 @@ def test_equations_10_to_13_on_2x3_by_all_720_permutations() -> None:
         assert worst("mesh:2x3", spec) == Fraction(value)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("k", range(3, 9))
 def test_nearest_neighbor_under_val_depends_on_its_stages(k: int) -> None:
     """Withdrawn: 0.5 is right to its digit, at 3x3 with O1TURN in both stages."""

@@ -114,6 +114,7 @@ def without_times(result: Result) -> dict[str, Any]:
     return dict(data)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", MAKERS)
 def test_round_trips(name: str, tmp_path: Path) -> None:
     result = MAKERS[name](int)

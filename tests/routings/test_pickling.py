@@ -32,7 +32,7 @@ def some(name: str) -> obliv.Routing:
     raise AssertionError(f"{entry.example} fits none of {NETWORKS}")
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(
     "name", sorted({entry.name for entry in ROUTINGS if entry.make.__module__.startswith("obliv.")} - FILES)
 )
@@ -132,6 +132,7 @@ def test_a_users_class_is_taken_wherever_a_routing_is() -> None:
     assert again(result) != again(obliv.routing("dor", ring))
 
 
+@pytest.mark.nightly
 def test_random_paths_alone_are_enough_for_estimates() -> None:
     ring = obliv.topology("ring:5")
     exact = obliv.worst_case(Weighted(ring)).channel_load

@@ -73,6 +73,7 @@ def test_the_estimate_covers_the_exact_worst_case(topology: str, routing: str) -
     assert covers(topology, routing, range(20)) >= 17
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("samples", [5, pytest.param(20, marks=pytest.mark.nightly)])
 def test_paths_that_are_seldom_drawn_leave_an_error(samples: int) -> None:
     """One packet in a hundred goes the other way: most samples miss it, and no estimate may call itself certain."""
@@ -185,6 +186,7 @@ class SkipsByHops(obliv.HopRouting):
         return [2 * node] if (destination - node) % self.topology.nodes == 1 else [2 * node, 2 * node + 1]
 
 
+@pytest.mark.nightly
 def test_a_routing_that_only_draws_paths_is_enough_for_estimates() -> None:
     network = ladder_of_skips(8)
     own, exact = obliv.routing(Skips(network), network), SkipsByHops(network, "skips")
@@ -276,6 +278,7 @@ def test_drawn_paths_that_are_not_relative_are_named() -> None:
         obliv.worst_case(Drawn(obliv.torus(5, 5), astray=True), samples=10)
 
 
+@pytest.mark.nightly
 def test_a_declaration_about_drawn_paths_is_not_verified() -> None:
     routing = Drawn(obliv.torus(3, 2))
     assert "not verified" in obliv.worst_case(routing, samples=10).provenance.exactness

@@ -265,6 +265,7 @@ def end(status: int) -> None:
     os._exit(status)
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore")
 def test_processes_are_replaced_when_one_dies() -> None:
     with Processes(1) as pool:

@@ -108,6 +108,7 @@ def test_errors_of_sqlite_say_what_to_do(finished: Path, message: str, advice: s
         raise sqlite3.OperationalError(message)
 
 
+@pytest.mark.nightly
 def test_a_disk_that_fills(finished: Path, tmp_path: Path) -> None:
     """Files may grow to 64 KiB: what is finished is kept, and the same command goes on when there is space."""
     written(tmp_path, SMALL.replace("3..5", "3..12"))

@@ -124,7 +124,7 @@ def test_every_family_keeps_the_rules_of_topologies(spec: str) -> None:
         assert translation_group(topology) is not None
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("routing", ["shortest", "ecmp", "valiant"])
 @pytest.mark.parametrize("spec", SMALL)
 def test_worst_cases_are_proved_and_the_same_without_symmetry(spec: str, routing: str) -> None:
@@ -273,7 +273,7 @@ class LocalGlobalLocal(obliv.HopRouting):
         return [first + k for k, v in enumerate(near[node]) if v in ends]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.nightly
 @pytest.mark.parametrize("p", [1, 2])
 @pytest.mark.parametrize("arrangement", ARRANGEMENTS)
 def test_minimal_routing_puts_a_whole_group_on_one_global_link(arrangement: str, p: int) -> None:
@@ -328,6 +328,7 @@ def test_slimfly_of_a_prime_power_needs_its_field() -> None:
     assert distances(topology).max() == 2
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("p", [1, pytest.param(4, marks=pytest.mark.nightly)])
 def test_minimal_routing_on_slimfly_has_two_routers_share_a_link(p: int) -> None:
     """Besta and Hoefler: u sends beyond v while the neighbours of u send to v over the same link."""

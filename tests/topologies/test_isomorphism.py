@@ -84,6 +84,7 @@ def test_named_networks(a: str, b: str, alike: bool) -> None:
     assert image is None or same_after(obliv.topology(a), obliv.topology(b), image)
 
 
+@pytest.mark.nightly
 def test_two_strongly_regular_networks_of_the_same_parameters() -> None:
     """The rook's network and Shrikhande's: 16 nodes, 6 neighbors, 2 common neighbors of any two nodes."""
     cells = list(product(range(4), range(4)))

@@ -127,6 +127,7 @@ def test_the_plane_has_a_name_at_every_point_and_none_over_another(topology: str
     assert sorted(texts(several)) == ["dor", "u2turn"]
 
 
+@pytest.mark.nightly
 def test_names_of_crowded_points_do_not_overlap_either() -> None:
     from matplotlib import pyplot
 
@@ -188,6 +189,7 @@ def test_the_paths_of_a_pair() -> None:
     assert "5 paths, 4 to 6 hops, mean 24/5" in ax.get_title()
 
 
+@pytest.mark.nightly
 def test_probabilities_of_paths_cover_neither_each_other_nor_nodes() -> None:
     graph = obliv.topology("random-regular:n=12,d=3,seed=1")
     ax = view.draw_paths(obliv.routing("electrical", graph), 0, 7)

@@ -166,6 +166,7 @@ def test_an_adapter_with_two_ports_does_not_say_its_port_twice(tmp_path: Path) -
     assert legend(ax)[0] == "cable both port 1 → sw port 1: 1"
 
 
+@pytest.mark.nightly
 def test_the_key_shows_the_color_that_is_drawn() -> None:
     from matplotlib.colors import to_rgba
 
@@ -183,6 +184,7 @@ def test_the_key_shows_the_color_that_is_drawn() -> None:
             assert to_rgba(sign.get_color())[:3] == pytest.approx(strongest[:3], abs=0.005)
 
 
+@pytest.mark.nightly
 def test_names_below_a_tree_stand_upright_clear_of_each_other_and_of_the_flows() -> None:
     outcome = from_topology(obliv.topology("fattree:8,2"))
     names = tuple(f"rack-{k // 8}-node-{k:03d}-chassis-3-slot-{k} HCA-1" for k in range(len(outcome.nodes)))

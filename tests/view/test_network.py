@@ -40,7 +40,7 @@ def test_every_channel_is_an_arrow_and_every_node_a_disc(spec: str) -> None:
     assert how_many(ax, "nodes") == topology.nodes
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("spec", SPECS)
 def test_no_two_channels_are_drawn_on_one_line(spec: str) -> None:
     topology = obliv.topology(spec)
@@ -49,7 +49,7 @@ def test_no_two_channels_are_drawn_on_one_line(spec: str) -> None:
     assert len(middles) == len(lines)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("spec", SPECS)
 def test_arrows_run_from_the_rim_of_the_tail_to_the_rim_of_the_head(spec: str) -> None:
     topology = obliv.topology(spec)

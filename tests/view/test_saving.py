@@ -32,6 +32,7 @@ def test_the_same_picture_has_the_same_bytes(result: obliv.WorstCase, tmp_path: 
     assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
 
 
+@pytest.mark.nightly
 def test_another_process_makes_the_same_bytes_without_a_date(tmp_path: Path) -> None:
     code = "import sys, obliv; from obliv import view; view.save(view.plot_topology(obliv.ring(5)), sys.argv[1])"
     environment = {**os.environ, "PYTHONHASHSEED": "7", "MPLBACKEND": "Agg"}

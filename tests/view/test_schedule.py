@@ -111,6 +111,7 @@ def test_of_some_packets_only_their_deflections_are_found(hot: Schedule) -> None
     assert len(deflections(hot, np.zeros(0, np.int64))[0]) == 0
 
 
+@pytest.mark.nightly
 def test_space_and_time_hold_every_packet_and_mark(waves: Schedule) -> None:
     mine = int((waves.plan.session == 1).sum())
     ax = waves.plot()

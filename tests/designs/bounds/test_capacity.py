@@ -184,6 +184,7 @@ def test_the_matching_bound(seed: int) -> None:
     assert sorted(image) == list(range(n))
 
 
+@pytest.mark.nightly
 def test_large_denominators_are_solved_exactly() -> None:
     """Flows whose denominators are too large to be guessed from floats come from the basis of the simplex method."""
     network = obliv.topology("random-regular:n=24,d=7,seed=2")

@@ -85,6 +85,7 @@ def test_abilene() -> None:
     assert obliv.verify(result, topology=network).proved
 
 
+@pytest.mark.nightly
 def test_fewest_hops_at_the_least_ratio() -> None:
     one, two = least("mesh:3x2"), least("mesh:3x2", then="hops")
     assert one.ratio == two.ratio
@@ -105,6 +106,7 @@ def test_bandwidths_are_not_rounded(seed: int) -> None:
     assert obliv.verify(result).proved
 
 
+@pytest.mark.nightly
 @examples(12)
 @given(st.integers(0, 10**9))
 def test_against_the_plain_program_and_other_routings(seed: int) -> None:

@@ -84,7 +84,7 @@ def test_trees_have_the_ratio_of_the_closed_form(tree: str, name: str) -> None:
         assert closed.ratio == {"dmodk": 2, "omrmn": 1}.get(name, closed.ratio)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("tree", "name"),
     [

@@ -102,6 +102,7 @@ def without_a_cable(fabric: Fabric) -> Fabric:
     return fabric.with_ports(peer=peer)
 
 
+@pytest.mark.nightly
 def test_where_it_is_not_known() -> None:
     whole = from_topology(obliv.topology("fattree:4,2"))
     slow = whole.ports.rate.copy()

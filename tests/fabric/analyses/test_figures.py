@@ -102,6 +102,7 @@ def test_a_switch_alone_gives_full_bisection() -> None:
     assert result.bandwidth.stderr == 0
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("samples", [500, pytest.param(4_000, marks=pytest.mark.nightly)])
 def test_average_is_that_of_average_case(samples: int) -> None:
     tree = obliv.topology("fattree:4,3")
@@ -194,6 +195,7 @@ def stopped_after(count: int) -> Callable[..., None]:
     return progress
 
 
+@pytest.mark.nightly
 def test_an_interrupt_keeps_what_was_found() -> None:
     tree = obliv.topology("fattree:8,3")
     fabric = from_topology(tree)

@@ -60,7 +60,7 @@ def test_slow_hosts_send_at_their_own_rate(seed: int) -> None:
             assert cable.upper <= 1
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.nightly
 @pytest.mark.parametrize(("m", "n", "share"), [(4, 2, 0.5), (8, 2, 1.0), (4, 3, 0.2), (4, 3, 1.0), (8, 3, 0.05)])
 def test_fat_trees_agree_with_their_own_solver(m: int, n: int, share: float) -> None:
     tree = obliv.topology(f"fattree:{m},{n}")
@@ -84,6 +84,7 @@ def test_known_values(engine: str, spec: str, load: int) -> None:
     assert worst(fabric_routing(network(fabric), tables)).channel_load == load
 
 
+@pytest.mark.nightly
 def test_dimension_order_on_the_torus() -> None:
     torus = obliv.topology("torus:9x9")
     fabric = from_topology(torus)

@@ -120,6 +120,7 @@ def compared(spec: str, options: tuple[str, ...], folder: Path, table: str = "")
     return result
 
 
+@pytest.mark.nightly
 def test_lash_frees_a_ring(tmp_path: Path) -> None:
     result = compared("ring:6", ("-R", "lash"), tmp_path)
     assert result.credit is not None
@@ -129,6 +130,7 @@ def test_lash_frees_a_ring(tmp_path: Path) -> None:
     assert result.of("same-sl")
 
 
+@pytest.mark.nightly
 def test_tables_that_fold_lanes_do_not(tmp_path: Path) -> None:
     table = ",".join(str(sl // 2 % 8) for sl in range(15)) + ",7"
     result = compared("ring:6", ("-R", "lash"), tmp_path, table)

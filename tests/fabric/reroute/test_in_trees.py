@@ -73,7 +73,7 @@ def test_random_tables_are_no_better(seed: int) -> None:
     assert in_tree_bound(*channels(near), np.array(hosts)) <= worst(up, hosts)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("hosts", "least"), [([1, 1, 1, 1], 1), ([2, 2, 2, 2], 2), ([3, 3, 3, 3], 3), ([1, 0, 2, 1], 1)]
 )

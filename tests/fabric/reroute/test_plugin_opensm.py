@@ -149,6 +149,7 @@ def rows(path: Path) -> dict[tuple[str, int, int], list[int]]:
     return found
 
 
+@pytest.mark.nightly
 def test_files_that_do_not_fit_are_refused_with_a_reason(plugin: Path, tmp_path: Path) -> None:
     result = route(from_topology(obliv.topology("torus:4x4")), "dor-dateline", lanes=2)
     written(result, tmp_path)

@@ -222,7 +222,7 @@ def test_nothing_is_gained_by_equal_tables(spec: str, engine: str) -> None:
     assert route(fabric, engine, tables, force=True).engine == engine
 
 
-@pytest.mark.sampled(14)
+@pytest.mark.nightly
 @pytest.mark.parametrize("spec", ["fattree:4,2", "fattree:8,2", "fattree:4,3", "eft2:8,6", "xgft:2;4,6;1,3"])
 @pytest.mark.parametrize("missing", range(4))
 @pytest.mark.usefixtures("moves")
@@ -246,6 +246,7 @@ def test_no_tables_are_better_than_the_bound(spec: str, missing: int) -> None:
         assert found.to_dict()["lower_bound"]["exact"] == str(found.lower_bound)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("moves")
 def test_the_bound_of_a_leaf_with_one_cable_left() -> None:
     """Four hosts over one cable: the load is 4, whatever the tables."""
@@ -275,6 +276,7 @@ def test_holes_count_for_more_than_load() -> None:
     assert routed.after.missing == 0
 
 
+@pytest.mark.nightly
 def test_lids_that_suffice_are_kept() -> None:
     fabric = from_topology(obliv.topology("fattree:8,2"), lmc=2)
     routed = route(fabric, "osrm2")

@@ -109,6 +109,7 @@ def test_cables_taken_away_are_exactly_those_that_are_missing(spec: str, seed: i
     require_isomorphic(damaged, shape)
 
 
+@pytest.mark.nightly
 @strategies.examples(60)
 @given(
     spec=st.sampled_from(["fattree:8,3", "xgft:3;4,4,6;1,4,5"]),

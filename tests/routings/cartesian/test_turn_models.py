@@ -60,7 +60,7 @@ def as_directions(topology: Topology, channels: tuple[int, ...]) -> tuple[Direct
     return tuple((int(where.dim[c]), int(where.step[c])) for c in channels)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("radices", [(5, 5), (4, 3), (3, 4), (2, 5), (6, 2)])
 def test_paths_are_exactly_the_allowed_minimal_ones(model: str, radices: tuple[int, int]) -> None:

@@ -18,7 +18,7 @@ def mean_hops(k: int) -> Fraction:
     return Fraction(k * k - 1, 3 * k) + Fraction(k - 1, 2) - Fraction((k - 4) * (k - 2), 2 * k * k)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("k", RADICES)
 def test_half_of_capacity_with_the_hops_of_2turn(k: int) -> None:
     routing = obliv.routing("weighted-2turn", obliv.torus(k, k))
@@ -26,6 +26,7 @@ def test_half_of_capacity_with_the_hops_of_2turn(k: int) -> None:
     assert obliv.locality(routing).hops == mean_hops(k)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("k", RADICES)
 def test_the_cover_of_its_loads(k: int) -> None:
     # row 0, the channel from x = 0 to x = 1: p hops before it and q behind it, as in the proof

@@ -205,7 +205,7 @@ def test_reference_k_paths(label: str) -> None:
     assert same(per_height(routing, 3), entry["per"])
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.nightly
 @pytest.mark.parametrize("label", sorted(REFERENCE.get("osrm_k", {})))
 def test_reference_osrm_k(label: str) -> None:
     spec, n = tree_of(label)

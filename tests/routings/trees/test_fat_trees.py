@@ -152,7 +152,7 @@ def test_paths_are_shortest_and_probabilities_add_up(spec: str, cases: list[tupl
         assert routing.pair_loads().hops() == hops
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(32)
 @pytest.mark.parametrize(("spec", "name"), [*CASES, *(by_night(*case) for case in LARGER)])
 def test_ratios_by_matching(spec: str, name: str) -> None:
     routing, match = route(spec, name), crossings(spec, name)

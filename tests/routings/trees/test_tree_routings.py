@@ -33,6 +33,7 @@ def line_of(text: str) -> str:
     return text
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("spec", "file", "ratio", "others"),
     [

@@ -129,6 +129,7 @@ def test_names_that_a_user_registers_have_their_file_in_the_commands(tmp_path: P
     assert messages[1]["commands"]["worst"] == "obliv worst ring:4 ecmp --import own.py"
 
 
+@pytest.mark.nightly
 def test_files_are_read_where_they_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "open").mkdir()
     (tmp_path / "secret").mkdir()

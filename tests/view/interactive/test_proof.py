@@ -65,6 +65,7 @@ def made(routing: obliv.Routing) -> tuple[dict[str, Any], Claim]:
     return network_payload(result), claim_of(result)
 
 
+@pytest.mark.nightly
 def test_what_is_true_is_proved() -> None:
     routings = [obliv.routing(routing, obliv.topology(topology)) for topology, routing in SPECS]
     payloads = [made(routing)[0] for routing in (*routings, *generated(200 if NIGHT else 12))]
@@ -141,6 +142,7 @@ def changed(claim: Claim, rng: random.Random) -> Claim:
     return replace(claim, generators=generators)
 
 
+@pytest.mark.nightly
 def test_the_script_agrees_with_the_checker() -> None:
     rng = random.Random(5)
     payloads, proved = [], []

@@ -28,6 +28,7 @@ def column(table: dict[str, Any], name: str) -> dict[str, Any]:
     return next(each for each in table["columns"] if each["name"] == name)
 
 
+@pytest.mark.nightly
 def test_a_store_and_a_result_share_a_table(store: Path, tmp_path: Path) -> None:
     other = obliv.worst_case(obliv.routing("romm", obliv.mesh(3, 3)))
     other.save(tmp_path / "romm.json.gz")
@@ -70,6 +71,7 @@ def test_names_are_text(tmp_path: Path) -> None:
     assert data(tmp_path / "page.html")["topology"] == [evil.replace("\x1b", "?").replace("\u2028", "?")]
 
 
+@pytest.mark.nightly
 def test_damaged_cells_have_no_numbers(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Neither where a result is damaged nor where the row says otherwise; the other cells are as they were."""
     copy = tmp_path / "copy.db"

@@ -122,6 +122,7 @@ def read_policy(text: str) -> tuple[dict[str, list[tuple[int, int]]], dict[str, 
     return groups, levels, rules
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("spec", "lanes"), [("torus:5x5", 3), ("random-regular:n=14,d=4,seed=2", 2)])
 @pytest.mark.usefixtures("moves")
 def test_policies_give_every_pair_its_level(spec: str, lanes: int, tmp_path: Path) -> None:
@@ -143,6 +144,7 @@ def test_policies_give_every_pair_its_level(spec: str, lanes: int, tmp_path: Pat
                 assert (fits or [0]) == [level_of(result.levels, fabric, s, d)]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("moves")
 def test_pair_by_pair_for_the_check(tmp_path: Path) -> None:
     for lanes in (1, 3):
