@@ -180,6 +180,8 @@ def _constant(value: Any) -> tuple[Any, ...]:
         return ("scalar", value.dtype.str, value.tobytes().hex())
     if isinstance(value, tuple):
         return (type(value).__qualname__, *(_constant(item) for item in value))
+    if isinstance(value, slice):  # a constant of the code from Python 3.14 on
+        return ("slice", *(_constant(part) for part in (value.start, value.stop, value.step)))
     if isinstance(value, frozenset):
         return ("frozenset", *sorted(_constant(item) for item in value))
     if isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from obliv import kernels
+from obliv._util.typing import Array
 from obliv.kernels import Kernel, kernel, run
 from obliv.loads.kernels.stored import coarsen
 
@@ -189,6 +190,19 @@ def test_defaults_are_part_of_the_digest() -> None:
     for defaults in ((2,), (3,), None):
         scaled.__defaults__ = defaults
         digests.add(kernel(scaled).digest())
+    assert len(digests) == 3
+
+
+def test_slices_are_constants() -> None:
+    """From Python 3.14 on they are among the constants of the code; a default is one in every version."""
+
+    def part(values: Array, which: slice = slice(None, 1)) -> Array:
+        return values[which]
+
+    digests = set()
+    for default in (slice(None, 1), slice(1, None), slice(None, 1, 2)):
+        part.__defaults__ = (default,)
+        digests.add(kernel(part).digest())
     assert len(digests) == 3
 
 
