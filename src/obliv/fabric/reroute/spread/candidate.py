@@ -66,9 +66,10 @@ def spread_candidate(
     found = choices(grid.shape, engine == "two-turn", most, lanes, floor, effort, seed, progress)
     if not found:
         raise RoutingError(f"{engine} needs 2 virtual lanes on {grid.shape.spec}: use  --lanes 2")
-    single = next((choice for choice in found if choice.lmc == 0), None)
-    wanted = [found[0], *([single] if single is not None and single is not found[0] else [])]
-    made = [_made(fabric, grid, engine, choice, most_lmc) for choice in wanted]
+    wanted = [found[0], *(choice for choice in found if choice.lmc == 0)][:2]
+    if found[0].load is None:  # too large to compare them before
+        wanted += [choice for choice in found if choice.family == "minimal"][:1]
+    made = [_made(fabric, grid, engine, choice, most_lmc) for choice in dict.fromkeys(wanted)]
     return min(made, key=lambda candidate: candidate.standing.rank)
 
 

@@ -16,8 +16,8 @@ from obliv.topologies.cartesian import Cartesian
 
 __all__ = ["Choice", "choices"]
 
-_ROUNDS = 60
-_SEARCHED, _EVALUATED = 100, 300  # places up to which sets are searched and evaluated
+_ROUNDS = 40
+_SEARCHED, _EVALUATED = 100, 150  # places up to which sets are searched and evaluated
 
 
 @dataclass(frozen=True)
@@ -80,22 +80,24 @@ def choices(
         unknown = Fraction(10**6) - (choice.family == "two-turn") * distinct
         return max(floor, unknown if choice.load is None else choice.load), choice.lmc, choice.lanes, distinct
 
+    rounds = int(effort * _ROUNDS) if two_turn and shape.nodes <= _SEARCHED else 0
+    pool = two_turn_pool(shape) if rounds else []
     for lmc in range(most_lmc + 1):
         progress(f"routes for {1 << lmc} LIDs of each host", lmc / (most_lmc + 1))
         sets = [*_named("minimal", minimal_sets(shape), lmc)]
-        sets += _named("two-turn", two_turn_sets(shape, 1 << lmc), lmc) if two_turn else []
+        for size in dict.fromkeys((1 << lmc, min(1 << lmc, SLS)) if two_turn else ()):
+            sets += _named("two-turn", two_turn_sets(shape, size), lmc)
         for family, plans in sets:
             found += _fitting(shape, family, plans, lanes, evaluation)
-        if found and min(key(choice) for choice in found)[0] <= bound:
+        if found and min(map(key, found))[0] <= bound:
             break
-    best = [choice for choice in found if choice.family == "two-turn" and choice.lmc == most_lmc]
-    rounds = int(effort * _ROUNDS)
-    if best and rounds and shape.nodes <= _SEARCHED and min(key(choice) for choice in found)[0] > bound:
-        progress("a search for better columns", most_lmc / (most_lmc + 1))
-        for plan in two_turn_pool(shape):
-            evaluation.add(plan)
-        plans = evaluation.improved(min(best, key=key).plans, SLS, rounds, bound, seed)
-        found += _fitting(shape, "two-turn", plans, lanes, evaluation)
+        known = [choice for choice in found if choice.family == "two-turn"]
+        if known and lmc and rounds:
+            for plan in pool:
+                evaluation.add(plan)
+            best = min(known, key=key).plans
+            plans = evaluation.improved(best * ((1 << lmc) // len(best)), SLS, rounds, bound, seed)
+            found += _fitting(shape, "two-turn", plans, lanes, evaluation)
     return sorted(found, key=key)
 
 

@@ -13,6 +13,7 @@ from obliv.topologies.cartesian import Cartesian
 
 __all__ = ["Evaluation", "bisection_bound"]
 
+_ROWS = 300  # of these, the latest ones by which the search goes
 _KEPT = 24  # channels with the largest load whose worst permutation is kept
 
 
@@ -102,28 +103,34 @@ class Evaluation:
         worst case gives new ones.
         """
         rng = np.random.default_rng(seed)
+        first = [np.searchsorted(channel, np.arange(len(self.shape.tail) + 1)) for channel, _, _ in self.uses]
         best, load = list(plans), self.load(plans)
-        matrix = np.zeros((0, len(self.pool)), np.int64)
+        matrix, seen = np.zeros((0, len(self.pool)), np.int32), max(0, len(self.worst) - _ROWS)
         at = np.bincount([self.number[plan] for plan in plans], minlength=len(self.pool))
         for _ in range(rounds):
             if load <= enough:
                 break
-            rows = [self._under(c, permutation) for c, permutation in self.worst[len(matrix) :]]
-            matrix = np.concatenate([matrix, np.array(rows).reshape(len(rows), len(self.pool))])
+            rows = [self._under(c, permutation, first) for c, permutation in self.worst[seen:]]
+            matrix = np.concatenate([matrix, np.array(rows, np.int32).reshape(len(rows), len(self.pool))])[-_ROWS:]
+            seen = len(self.worst)
             at = _exchanged(at, matrix, most)
             chosen = [self.pool[k] for k in np.repeat(np.arange(len(at)), at).tolist()]
             if len(set(chosen)) <= most and (new := self.load(chosen)) < load:
                 best, load = chosen, new
-            elif len(self.worst) == len(matrix):  # nothing new: start from elsewhere
+            elif len(self.worst) == seen:  # nothing new: start from elsewhere
                 at = np.bincount([self.number[plan] for plan in best], minlength=len(self.pool))
                 for _ in range(1 + int(rng.integers(3))):
                     at[rng.choice(np.flatnonzero(at))] -= 1
                     at[rng.integers(len(at))] += 1
         return best
 
-    def _under(self, c: int, permutation: Array) -> list[int]:
+    def _under(self, c: int, permutation: Array, first: list[Array]) -> list[int]:
         """Return the load of a channel under a permutation by each tree."""
-        return [int(((ch == c) & (permutation[s] == d)).sum()) for ch, s, d in self.uses]
+        loads = []
+        for (_, source, destination), begin in zip(self.uses, first, strict=True):
+            part = slice(begin[c], begin[c + 1])
+            loads.append(int((permutation[source[part]] == destination[part]).sum()))
+        return loads
 
 
 def _exchanged(count: Array, matrix: Array, most: int) -> Array:
@@ -155,7 +162,7 @@ def _value(load: Array) -> Array:
 
 
 def _uses(shape: Cartesian, plan: Plan) -> tuple[Array, Array, Array]:
-    """Return the channels of all routes of a tree, each with the source and the destination."""
+    """Return the channels of all routes of a tree, sorted, each with the source and the destination."""
     after = next_places(shape, plan)
     size = shape.nodes
     order = np.argsort(shape.tail.astype(np.int64) * size + shape.head, kind="stable")
@@ -169,7 +176,8 @@ def _uses(shape: Cartesian, plan: Plan) -> tuple[Array, Array, Array]:
         parts.append((order[np.searchsorted(key, at * size + to)], source, destination))
         at = to
     channel, source, destination = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return channel, source, destination
+    by = np.argsort(channel, kind="stable")
+    return channel[by], source[by], destination[by]
 
 
 def bisection_bound(shape: Cartesian) -> Fraction:
