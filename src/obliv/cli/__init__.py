@@ -97,14 +97,13 @@ def run() -> None:
     status = 130
     sys.unraisablehook = _interrupt_again
     try:
-        from obliv.cli.waiting import no_more_words, speak_of_long_work
+        from obliv.cli.waiting import spoken_of
 
         try:
-            speak_of_long_work()
-            status = main()
+            with spoken_of():
+                status = main()
         except KeyboardInterrupt:
             status = 130
-        no_more_words()
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the answer is out: an interrupt now changes nothing
     except KeyboardInterrupt:  # between the two
         signal.signal(signal.SIGINT, signal.SIG_IGN)

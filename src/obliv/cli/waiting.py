@@ -1,21 +1,22 @@
 """A word on long work that was not announced, since its length was not known: no command is silent for long.
 
-A timer interrupts the command every few seconds of processor time. Where nothing that was announced covers the work so
-far, one line says what is being done and, where its progress is known, how long the rest takes.
+Where nothing that was announced covers the work so far, one line says what is being done and, where its progress is
+known, how long the rest takes.
 """
 
 from __future__ import annotations
 
 import contextlib
-import signal
+import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from obliv._util.cost import Cost, duration
 from obliv._util.text import printable
 from obliv.cli.errors import complain
 
-__all__ = ["Activity", "heard", "no_more_words", "shown", "speak_of_long_work"]
+__all__ = ["Activity", "heard", "shown", "spoken_of"]
 
 _SECONDS = 8.0  # of processor time without a word
 
@@ -59,22 +60,26 @@ def shown() -> None:
     _activity.covered = max(_activity.covered, time.process_time() + _SECONDS)
 
 
-def speak_of_long_work() -> None:
-    """Begin to say a word from time to time, where the system has such timers."""
-    if hasattr(signal, "setitimer"):
-        signal.signal(signal.SIGVTALRM, _speak)
-        signal.siginterrupt(signal.SIGVTALRM, False)  # libraries need not handle calls that are interrupted
-        signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS, _SECONDS)
+@contextlib.contextmanager
+def spoken_of() -> Iterator[None]:
+    """Say a word from time to time on what is computed inside a ``with`` statement.
+
+    A thread says it, which also runs while compiled code and libraries work without a break.
+    """
+    end = threading.Event()
+    thread = threading.Thread(target=_speak, args=(end,), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        end.set()
+        thread.join()
 
 
-def no_more_words() -> None:
-    """End what :func:`speak_of_long_work` began."""
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-
-
-def _speak(*_: object) -> None:
-    word = _activity.word(time.process_time())
-    if word is not None:
-        with contextlib.suppress(OSError, ValueError, RuntimeError):  # closed, or in the middle of another line
-            complain(f"obliv: {printable(word)}")
+def _speak(end: threading.Event) -> None:
+    while not end.wait(_SECONDS / 8):
+        now = time.process_time()
+        word = _activity.word(now) if now > _SECONDS else None
+        if word is not None:
+            with contextlib.suppress(OSError, ValueError):  # standard error is closed
+                complain(f"obliv: {printable(word)}")
