@@ -56,6 +56,7 @@ WRITERS: dict[str, tuple[str, str]] = {
     ),
 }
 
+_TIME = re.compile(rb'"wall_seconds":\s*[0-9.e-]+')
 _OPERATIONS = ("open", "os.rename", "os.remove", "os.link", "os.chmod")
 
 
