@@ -586,6 +586,40 @@ def test_layers_in_place_of_detours_name_the_files_to_load(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["gap.net", "new.lfts", "new.psl"]
 
 
+def test_routes_for_several_lids_name_the_files_and_the_lmc_to_load(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "generate", "ring:6", "-o", "ring.net")[0] == 0
+    engine = ("route", "ring.net", "-o", "new.lfts", "--engine", "two-turn", "--lanes", "2")
+    status, _, err = run(capsys, *engine)
+    assert (status, err) == (2, "obliv: two-turn: name files for the lanes with --sl2vl FILE --psl FILE\n")
+    answer = as_json(capsys, *engine, "--sl2vl", "new.sl2vl", "--psl", "new.psl", "--net", "new.net")
+    assert (answer["engine"], answer["offset"], answer["lmc"]) == ("two-turn", "spread", 1)
+    assert (answer["after"]["channel_load"]["exact"], answer["after"]["lanes"]) == ("3/2", 2)
+    assert "assumed: sources spread their packets evenly over the LIDs of each destination" in answer["notes"]
+    assert "lower_bound" not in answer  # those for single paths do not hold
+    lanes = ("--sl2vl", "new.sl2vl", "--sl", "new.psl")
+    check = as_json(capsys, "check", "new.net", "--lft", "new.lfts", *lanes)
+    assert (check["deadlock"]["acyclic"], check["lanes_used"]) == (True, [0, 1])
+    assert run(capsys, "worst", "new.net", "--lft", "new.lfts", "--offset", "spread", "-o", "claim.json")[0] == 0
+    assert main(["verify", "claim.json"]) == 0
+    status, _, err = run(capsys, *engine, "--sl2vl", "n.sl2vl", "--psl", "n.psl", "--format", "table")
+    assert "sl2vl=n.sl2vl,psl=n.psl  and  opensm -l 1\n" in err
+
+
+def test_a_policy_that_takes_opensm_long_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "generate", "ring:6", "-o", "ring.net")[0] == 0
+    words = ("route", "ring.net", "-o", "new.lfts", "--lanes", "2", "--policy", "policy", "--effort", "0.01")
+    assert "goes through" not in run(capsys, *words)[2]
+    monkeypatch.setattr("obliv.cli.fabric.route._RULE", 100.0)
+    err = run(capsys, *words)[2]
+    assert "OpenSM goes through the 1 rule of policy for each path record, some 3,600 s for those of all pairs" in err
+
+
 @pytest.mark.parametrize(
     ("spec", "nodes"), [("fattree:64,3", "70,656"), ("fattree:360,3", "11,826,000"), ("ring:50000", "50,000")]
 )

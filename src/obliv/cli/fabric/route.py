@@ -15,6 +15,8 @@ from obliv.errors import InputError
 
 __all__ = ["route"]
 
+_RULE, _LONG = 5e-7, 60.0  # seconds that OpenSM 3.3.23 takes for a rule of a policy; for all path records
+
 
 def route(
     files: Files,
@@ -81,6 +83,7 @@ def route(
     """
     import obliv.fabric
     from obliv._util.files import together
+    from obliv._util.text import plural
     from obliv.fabric.lanes.levels import one_level
     from obliv.fabric.lids import beyond_infiniband, require_writable_lids
 
@@ -134,6 +137,11 @@ def route(
         say("to check these tables before you load them, add --net FILE for the fabric with their LIDs")
     if policy is not None and result.policy is None:
         say(f"all packets can use one lane: {policy} is not needed and was not written")
+    if result.rules is not None and (seconds := result.rules * _RULE * len(result.fabric.endpoints) ** 2) > _LONG:
+        say(
+            f"OpenSM goes through the {plural(result.rules, 'rule')} of {policy} for each path record, some "
+            f"{seconds:,.0f} s for those of all pairs of hosts; its plug-in obliv looks levels up in the file of --psl"
+        )
     if sl2vl is not None and result.sl2vl is None:
         say(f"packets do not change the lane on the way: {sl2vl} is not needed and was not written")
     if beyond_infiniband(result.fabric)[0]:
