@@ -292,6 +292,24 @@ def _check_failures(subject: _Subject, options: _Options) -> Verification:
         raise FileError(f"is not a complete claim: {error}", subject.path) from None
 
 
+def _check_lottery(subject: _Subject, options: _Options) -> Verification:
+    """Check the distribution of the largest load under hashed paths."""
+    from obliv.checker.claims import MalformedError
+    from obliv.checker.lottery import check_lottery
+    from obliv.patterns.make import traffic as traffic_of
+
+    specs = [subject.content.get(key) for key in ("topology", "traffic")]
+    if not all(isinstance(spec, str) for spec in specs):
+        raise FileError("is not a complete claim: topology or traffic is missing", subject.path)
+    known = getattr(subject.result, "subject", None)
+    network = _topology(str(specs[0]), known if options.topology is None else options.topology, subject.path)
+    try:
+        traffic = traffic_of(str(specs[1]), network)
+        return check_lottery(subject.content, network, traffic, options.budget, options.progress)
+    except (MalformedError, SpecError) as error:
+        raise FileError(f"is not a complete claim: {error}", subject.path) from None
+
+
 def _has_lengths(subject: _Subject) -> bool:
     """Return whether a claim is a ratio by flows and lengths."""
     certificate = subject.content.get("certificate")
@@ -410,4 +428,5 @@ _CHECKERS: dict[str, Callable[[_Subject, _Options], Verification]] = {
     "bounds": _check_network,
     "design": _check_network,
     "failures": _check_failures,
+    "lottery": _check_lottery,
 }

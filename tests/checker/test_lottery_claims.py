@@ -1,0 +1,120 @@
+"""Claims about hash lotteries: honest ones are proved where the draws can be counted, forged ones refused."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import obliv
+from obliv._util.codec import write_json
+from obliv.errors import FileError
+
+Claim = dict[str, Any]
+CASES: list[tuple[str, str, dict[str, Any]]] = [
+    ("fattree:4,2", "shift:2", {"flows": 2, "samples": 50}),
+    ("fattree:4,2", "1/2*shift:2+1/2*shift:3", {}),
+    ("fattree:8,2", "shift:4", {"guarantee": ["2@0.9"]}),
+    ("fattree:8,2", "shift:4", {"flows": 3, "hash": "polarised"}),
+    ("fattree:4,3", "random-permutation", {"flows": 2, "among": "leaf-up"}),
+    ("fattree:4,3", "random-permutation:seed=2", {"flows": 2, "among": "down"}),
+    ("fattree:4,3", "random-permutation", {"flows": 2}),  # bounds
+    ("torus:4x4", "random-permutation", {"hash": "polarised"}),
+    ("mesh:3x3", "transpose", {"flows": 3}),
+    ("hypercube:3", "bit-reverse", {"flows": 4}),
+    ("complete:4", "uniform", {}),
+]
+
+
+def check_of(result: Any, name: str) -> bool | None:
+    return next(check.ok for check in result.checks if check.check == name)
+
+
+@pytest.mark.parametrize(("spec", "traffic", "options"), CASES)
+def test_honest_claims_are_proved(spec: str, traffic: str, options: dict[str, Any]) -> None:
+    result = obliv.lottery(spec, traffic, **options)
+    checked = obliv.verify(result)
+    assert checked.proved, checked
+
+
+def test_both_methods_are_among_the_cases() -> None:
+    methods = {obliv.lottery(spec, traffic, **options).method for spec, traffic, options in CASES[4:7]}
+    assert methods == {"exact", "bounds"}
+
+
+def put(*path: Any, value: Any) -> Callable[[Claim], None]:
+    def change(claim: Claim) -> None:
+        part: Any = claim
+        for key in path[:-1]:
+            part = part[key]
+        part[path[-1]] = value
+
+    return change
+
+
+def number(text: str, value: float) -> dict[str, Any]:
+    return {"exact": text, "value": value}
+
+
+FORGED: dict[str, tuple[Callable[[Claim], None], str]] = {
+    "probability": (put("distribution", 0, "probability", value=number("1/2", 0.5)), "distribution"),
+    "bounds": (put("distribution", 0, "probability", value={"lower": 0.1, "upper": 0.2}), "distribution"),
+    "load": (put("distribution", 0, "load", value=number("5/4", 1.25)), "distribution"),
+    "missing row": (lambda claim: claim["distribution"].pop(0), "distribution"),
+    "repeated row": (lambda claim: claim["distribution"].append(claim["distribution"][-1]), "distribution"),
+    "mean": (put("mean", value=number("3/2", 1.5)), "mean"),
+    "quantile": (put("quantiles", 0, "load", value=number("2", 2.0)), "quantiles"),
+    "even splits": (put("even_load", value=number("2", 2.0)), "even splits"),
+    "flows": (put("flows", value=1), "distribution"),
+    "too few": (put("needed", 0, "enough", value=1), "guarantee"),
+    "enough": (put("needed", 0, "too_few", value=10), "guarantee"),
+}
+
+
+@pytest.fixture(scope="module")
+def honest() -> Claim:
+    return obliv.lottery("fattree:4,2", "shift:2", flows=2, guarantee=["7/4@0.5"]).to_dict()
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_forged_claims_are_refused(name: str, honest: Claim, tmp_path: Path) -> None:
+    change, step = FORGED[name]
+    claim = copy.deepcopy(honest)
+    write_json(claim, tmp_path / "claim.json")
+    assert obliv.verify(tmp_path / "claim.json").proved
+    change(claim)
+    write_json(claim, tmp_path / "claim.json")
+    result = obliv.verify(tmp_path / "claim.json")
+    assert not result.proved
+    assert check_of(result, step) is False or (step == "guarantee" and any(c.ok is False for c in result.checks))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        put("hash", value="md5"),
+        put("among", value="none"),
+        put("flows", value=0),
+        put("distribution", value=3),
+        put("traffic", value=None),
+        put("traffic", value="nothing"),
+        put("mean", value={"exact": "3/2", "value": 1.0}),
+    ],
+)
+def test_malformed_claims_are_refused(change: Callable[[Claim], None], honest: Claim, tmp_path: Path) -> None:
+    claim = copy.deepcopy(honest)
+    change(claim)
+    write_json(claim, tmp_path / "claim.json")
+    with pytest.raises(FileError):
+        obliv.verify(tmp_path / "claim.json")
+
+
+def test_what_cannot_be_counted_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("obliv.checker.lottery._CELLS", 100)
+    result = obliv.verify(obliv.lottery("fattree:8,2", "random-permutation", flows=2))
+    assert not result.proved
+    assert check_of(result, "distribution") is None
+    assert obliv.verify(obliv.lottery("fattree:4,2", "shift:2"), budget=-1.0).proved is False
