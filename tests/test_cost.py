@@ -282,3 +282,11 @@ def test_maps_of_very_many_channels_take_time(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("obliv.analysis.worst_case.symmetry._SECONDS", 1.0)
     obliv.worst_case("fattree:4,2", "ecmp", progress=lambda what, share: heard.append(what))
     assert "checking symmetries of fattree:4,2: about 96 seconds" in heard
+
+
+def test_next_hops_that_do_not_fit_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cost, "_SMALL", 0)
+    monkeypatch.setattr(cost, "free_memory", lambda: 20.0 * 9 * 9)
+    routing = obliv.routing("ecmp", obliv.build("ring", 9, [(v, (v + step) % 9) for v in range(9) for step in (1, 8)]))
+    with pytest.raises(obliv.TooLargeError, match="the next hops of ecmp on ring would need"):
+        routing.pair_loads()

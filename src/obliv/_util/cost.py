@@ -97,7 +97,7 @@ def announce_here(what: str, work: Work) -> None:
     announce(_LISTENER.get(), what, work)
 
 
-def forecast(progress: Progress, what: str) -> Progress:
+def forecast(progress: Progress, what: str, memory: float = 0.0) -> Progress:
     """Return a progress function for work in equal steps, which announces it a second after the first step.
 
     What comes before the end of the first step, such as compiling, tells nothing of the others, unless it takes long.
@@ -107,6 +107,8 @@ def forecast(progress: Progress, what: str) -> Progress:
     progress : callable
     what : str
         The work; it begins now.
+    memory : float
+        Bytes that it takes.
     """
     start = time.process_time(), time.perf_counter()
     begun: tuple[tuple[float, float], float] | None = None  # when the first step was done, and its share
@@ -121,7 +123,7 @@ def forecast(progress: Progress, what: str) -> Progress:
             spent = _since(begun[0])
             if spent > _TRIAL and share > begun[1]:
                 announced = True
-                announce(progress, what, Work(spent / (share - begun[1])))
+                announce(progress, what, Work(spent / (share - begun[1]), memory))
         progress(part, share)
 
     return step

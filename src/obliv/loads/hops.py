@@ -173,7 +173,10 @@ def _blocks(
 ) -> Iterator[kernels.Block]:
     """Yield the next hops towards all terminals, some destinations at a time; levels are not set yet."""
     terminals = topology.terminals.astype(np.int64)
-    step = forecast(progress, f"the next hops of {name} on {topology.spec}")
+    what = f"the next hops of {name} on {topology.spec}"
+    size = float(topology.nodes) * len(terminals)
+    require_memory(20.0 * size, what)
+    step = forecast(progress, what, 32.0 * size)  # with one next hop of every node, which takes 12 bytes
 
     def towards(number: int) -> Hops:
         hops = hops_to(int(terminals[number]))
