@@ -284,6 +284,16 @@ def test_maps_of_very_many_channels_take_time(monkeypatch: pytest.MonkeyPatch) -
     assert "checking symmetries of fattree:4,2: about 96 seconds" in heard
 
 
+def test_translations_of_a_torus_are_announced_before_they_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit in ("_SECONDS", "_TRIAL"):
+        monkeypatch.setattr(cost, limit, 0.0)
+    heard: list[str] = []
+    obliv.routing("ecmp", obliv.torus(3, 3)).pair_loads(progress=lambda what, share: heard.append(what))
+    assert next(what for what in heard if isinstance(what, Cost)).startswith(
+        "checking translations of torus:3x3: about "
+    )
+
+
 def test_next_hops_that_do_not_fit_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cost, "_SMALL", 0)
     monkeypatch.setattr(cost, "free_memory", lambda: 20.0 * 9 * 9)

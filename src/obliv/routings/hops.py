@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from obliv._util.arrays import whole
-from obliv._util.progress import Progress
+from obliv._util.cost import forecast
+from obliv._util.progress import Progress, silent, within
 from obliv._util.rationals import share
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
@@ -160,12 +161,15 @@ class HopRouting(Routing):
 
     def _loads(self, progress: Progress) -> PairLoads:
         group = translation_group(self.topology)
-        if group is not None and all(self._moves_along(g) for g in self.topology.translations):
+        steps = self.topology.translations
+        step = forecast(progress, f"checking translations of {self.topology.spec}")
+        parts = (within(step, k / len(steps), (k + 1) / len(steps)) for k in range(len(steps)))
+        if group is not None and all(self._moves_along(g, part) for g, part in zip(steps, parts, strict=True)):
             zero = np.zeros(1, np.int64)
             return TranslatedLoads(from_hops(self.topology, self.hops_to, self.spec, zero, progress), group)
         return from_hops(self.topology, self.hops_to, self.spec, progress=progress)
 
-    def _moves_along(self, node_map: Any) -> bool:
+    def _moves_along(self, node_map: Any, progress: Progress = silent) -> bool:
         """Return whether a node map g is a symmetry: next hops of g(v) towards g(d) are the images of those of v."""
         moved = channel_map(self.topology, np.asarray(node_map))
         if moved is None:
@@ -175,6 +179,7 @@ class HopRouting(Routing):
             share, total = _per_channel(self.topology, here), _per_channel(self.topology, there)
             if not all(np.array_equal(a, b[moved]) for a, b in zip(share, total, strict=True)):
                 return False
+            progress("translations", (d + 1) / self.topology.nodes)
         return True
 
 
