@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import obliv
@@ -118,3 +119,15 @@ def test_what_cannot_be_counted_is_not_proved(monkeypatch: pytest.MonkeyPatch) -
     assert not result.proved
     assert check_of(result, "distribution") is None
     assert obliv.verify(obliv.lottery("fattree:4,2", "shift:2"), budget=-1.0).proved is False
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(60))
+def test_no_claim_is_refuted(seed: int) -> None:
+    """Neither an exact law nor a certified bound differs from the law that is counted again."""
+    rng = np.random.default_rng(seed)
+    spec = str(rng.choice(["fattree:4,2", "fattree:4,3", "xgft:2;3,2;1,2", "torus:3x3", "mesh:3x3", "hyperx:3x3"]))
+    traffic = str(rng.choice(["shift:3", f"random-permutation:seed={seed}", "1/2*shift:1+1/2*shift:2"]))
+    hashed, flows = str(rng.choice(["independent", "polarised"])), int(rng.integers(1, 4))
+    result = obliv.verify(obliv.lottery(spec, traffic, flows=flows, hash=hashed), budget=60.0)
+    assert all(check.ok is not False for check in result.checks), result
