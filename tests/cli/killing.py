@@ -46,6 +46,10 @@ WRITERS: dict[str, tuple[str, str]] = {
         "fabric check old.net --junit out.xml --sarif out.sarif -o out.json",
         "fabric check new.net --junit out.xml --sarif out.sarif -o out.json",
     ),
+    "fabric job": (
+        "fabric job tree.net --lft tree.lfts --hosts few.txt --pattern alltoall --order out.ranks -o out.json",
+        "fabric job tree.net --lft tree.lfts --hosts many.txt --pattern alltoall --order out.ranks -o out.json",
+    ),
     "export booksim": (
         "export torus:3x3 dor --to booksim -o out.cfg",
         "export torus:4x4 dor --to booksim -o out.cfg",
@@ -65,10 +69,14 @@ def prepare(folder: Path) -> None:
     for words in (
         "fabric generate torus:3x3 -o old.net",
         "fabric generate torus:4x4 -o new.net",
+        "fabric generate fattree:4,2 -o tree.net --routing dmodk --tables tree.lfts",
         "worst mesh:3x3 dor -o old.json",
         "worst mesh:4x4 romm -o new.json",
     ):
         silently(words)
+    hosts = [f"host({a},{b})\n" for a in range(4) for b in range(2)]
+    (folder / "few.txt").write_text("".join(hosts[:5]))
+    (folder / "many.txt").write_text("".join(hosts))
 
 
 def silently(words: str) -> int:

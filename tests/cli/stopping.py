@@ -160,6 +160,7 @@ def moments(total: float, count: int, seed: int = 1) -> list[float]:
 def faults(words: list[str], folder: Path, count: int, seed: int = 1) -> tuple[list[str], list[Stopped]]:
     """Interrupt a command at many moments; return what went wrong, and all ends."""
     inputs = {path.name for path in folder.iterdir()}
+    time_of(words, folder)  # kernels may be compiled
     total = time_of(words, folder)
     outputs = _added(folder, inputs)
     wrong, ends = [], []

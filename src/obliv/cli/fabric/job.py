@@ -71,6 +71,7 @@ def job(
     Example: obliv fabric job ibnetdiscover.txt --lft opensm-lfts.dump --hosts hosts.txt --pattern ring
     """
     import obliv.fabric
+    from obliv._util.files import together
 
     inputs = [*files.inputs, *((str(path), "") for path in hosts or ())]
     looks.require(plot)
@@ -96,16 +97,17 @@ def job(
                     rng=seed,
                     progress=step,
                 )
-        if order is not None:
-            with answer.anyway(result):
+        with answer.anyway(result), together():
+            if order is not None:
                 result = result.write_order(order)
-            change = result.order
-            better = change is None or change.after < change.before
-            kind = "better order" if better else "order, no better than the given one,"
-            say(f"{kind} written to {order}; use it with  mpirun --rankfile {order}")
+                change = result.order
+                better = change is None or change.after < change.before
+                kind = "better order" if better else "order, no better than the given one,"
+                say(f"{kind} written to {order}; use it with  mpirun --rankfile {order}")
+            answer.save(result)
         for note in result.notes if answer.format == "csv" else ():  # the other formats contain them
             say(note)
-        answer.show(result)
+        answer.print(result)
         looks.save(result.plot, plot)
 
 
