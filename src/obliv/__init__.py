@@ -25,7 +25,7 @@ class _OldNames:
         if name.startswith("obliv."):
             from obliv._old_names import successor
 
-            if new := successor(name):
+            if (new := successor(name)) and new != name:
                 raise ModuleNotFoundError(f"{name} is called {new} now; what is public is in obliv itself", name=name)
 
 
