@@ -13,13 +13,13 @@ from obliv._util.content import same_content, state_of
 from obliv._util.lazy import picture_of
 from obliv._util.progress import Progress, silent
 from obliv._util.rationals import integer
-from obliv._util.rng import Rng, generator
 from obliv._util.text import html_table
 from obliv._util.typing import Array
 from obliv.errors import InputError, RoutingError
 from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
+    from obliv._util.rng import Rng
     from obliv.loads.base import PairLoads
     from obliv.loads.programs import Program
     from obliv.routings.graphs.raecke import Tree
@@ -268,6 +268,7 @@ class Routing:
             samples = integer(samples, "samples")
             if samples < 2:
                 raise RoutingError(f"{samples} samples: at least 2 paths per pair are needed for a standard error")
+            from obliv._util.rng import generator
             from obliv.routings.sampling import PathSampler
 
             loads = PathSampler(self).loads(samples, generator(rng), step)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from obliv._util.arrays import whole
 from obliv._util.progress import Progress, silent
-from obliv._util.rng import Rng, generator, seed_of
 from obliv.analysis.subject import Subject, by_specs, exactness_of, identity, sources_of, subject_of
 from obliv.analysis.worst_case.symmetry import orbits, verified
 from obliv.errors import InputError
@@ -23,6 +22,8 @@ from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    from obliv._util.rng import Rng
 
 __all__ = ["named_channel", "solved_worst_case", "worst_case", "worst_load"]
 
@@ -116,7 +117,7 @@ def solved_worst_case(
     step = progress or silent
     if samples is not None and certificate:
         raise InputError("an estimate has no certificate: leave out samples or the certificate")
-    random = generator(rng)
+    random, seed = _chance(samples, rng)
     subject = subject_of(x, "worst_case")
     loads = _loads_of(subject, samples, random, step)
     classes = orbits(loads.topology, verified(loads, symmetry, step))
@@ -139,7 +140,7 @@ def solved_worst_case(
         load = largest_load(subject, loads.samples, search.worst, rates, claim, random)
     channel, names = named_channel(topology, search.worst)
     result = WorstCase(
-        **identity(subject, began, exactness_of(subject, loads.samples), None if samples is None else seed_of(rng)),
+        **identity(subject, began, exactness_of(subject, loads.samples), seed),
         subject=x,
         channel_load=load,
         capacity=topology.capacity,
@@ -155,7 +156,16 @@ def solved_worst_case(
     return result, search
 
 
-def _loads_of(subject: Routing | PairLoads, samples: int | None, rng: np.random.Generator, step: Progress) -> PairLoads:
+def _chance(samples: int | None, rng: Rng) -> tuple[Any, int | None]:
+    """Return the generator and, of an estimate, the seed; exact answers draw nothing and load less."""
+    if samples is None and rng is None:
+        return None, None
+    from obliv._util.rng import generator, seed_of
+
+    return generator(rng), None if samples is None else seed_of(rng)
+
+
+def _loads_of(subject: Routing | PairLoads, samples: int | None, rng: Rng, step: Progress) -> PairLoads:
     if isinstance(subject, Routing):
         return subject.pair_loads(samples, rng, step)
     if samples is not None:
