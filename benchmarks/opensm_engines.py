@@ -45,6 +45,8 @@ FABRICS = {
 }
 ENGINES = ("minhop", "updn", "ftree", "sssp", "dfsssp", "lash", "nue", "nue 2", "nue 4", "torus-2QoS")
 LANES = (1, 2, 3, 4)
+ON_GRIDS = {2: "dor-dateline", 4: "two-turn"}  # besides auto
+MOST_LMC = {"two-turn": 5}  # one LID for each host elsewhere
 
 
 def main() -> None:
@@ -128,10 +130,10 @@ def _seed(spec: str, fabric: Fabric) -> str:
 def by_obliv(fabric: Fabric) -> Iterator[tuple[str, str]]:
     """Yield the tables of obliv by lanes."""
     for lanes in LANES:
-        for engine in ("auto", "dor-dateline") if lanes == 2 else ("auto",):
+        for engine in filter(None, ("auto", ON_GRIDS.get(lanes))):
             began = time.perf_counter()
             try:
-                result = route(fabric, engine, lanes=lanes, most_lmc=0, rng=0)
+                result = route(fabric, engine, lanes=lanes, most_lmc=MOST_LMC.get(engine, 0), rng=0)
             except RoutingError as error:
                 yield f"{engine} {lanes}", f"– ({error})"
             else:
