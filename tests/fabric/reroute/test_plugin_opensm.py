@@ -95,7 +95,13 @@ def test_the_plug_in_delivers_what_obliv_wrote(spec: str, engine: str, plugin: P
         assert "obliv tables configured on all switches" in (run / "osm.log").read_text()
     asked = rows(tmp_path / "new.sl2vl")
     set_up = rows(run / "opensm-sl2vl.dump")
-    assert asked.keys() == set_up.keys()
+    assert asked.keys() <= set_up.keys()
+    there = result.fabric
+    cabled = {
+        (f"0x{int(there.nodes.guid[there.node_of[slot]]):016x}", there.port_of(slot))
+        for slot in np.flatnonzero(there.ports.peer >= 0).tolist()
+    }  # no packets come in by other ports, and the file leaves out their rows
+    assert not {(node, entry) for node, entry, _ in set_up.keys() - asked.keys()} & cabled
     used = range(1 << 2) if result.lane_tables is not None else range(result.after.lanes)
     assert all(asked[row][sl] == set_up[row][sl] for row in asked for sl in used)
     if where("ibdmchk"):
