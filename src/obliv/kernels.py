@@ -35,6 +35,8 @@ from typing import Any
 
 import numpy as np
 
+from obliv._util.interrupts import deferred
+
 __all__ = ["COMPILE_ABOVE", "Kernel", "kernel", "run"]
 
 #: Elementary steps above which loading the compiler pays (about a third of a second).
@@ -111,7 +113,8 @@ def _unbounded(args: tuple[Any, ...]) -> bool:
 def _compile(function: Kernel) -> Callable[..., Any]:
     python = function.python
     try:
-        from obliv._util.machine_code import compile_function
+        with deferred():
+            from obliv._util.machine_code import compile_function
     except ModuleNotFoundError as missing:
         if missing.name not in ("numba", "llvmlite"):
             raise
