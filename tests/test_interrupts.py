@@ -13,6 +13,11 @@ from obliv._util.interrupts import deferred
 def test_an_interrupt_waits_for_the_end_of_an_import() -> None:
     steps = []
 
+    def interrupted() -> None:
+        with deferred():
+            signal.raise_signal(signal.SIGINT)
+            steps.append("imported")
+
     def elsewhere() -> None:
         with deferred():
             steps.append("elsewhere")
@@ -20,9 +25,8 @@ def test_an_interrupt_waits_for_the_end_of_an_import() -> None:
     handler = signal.getsignal(signal.SIGINT)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with pytest.raises(KeyboardInterrupt), deferred():
-            signal.raise_signal(signal.SIGINT)
-            steps.append("imported")
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
         with pytest.raises(ImportError), deferred():
             raise ImportError
