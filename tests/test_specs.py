@@ -109,7 +109,7 @@ def test_conversion_by_annotation() -> None:
 
 def test_a_name_that_is_like_no_other_tells_how_to_bring_ones_own() -> None:
     with pytest.raises(SpecError, match=r"known: 2turn, .*, yxy; your own: --import FILE.py$"):
-        obliv.routing("mine-alone", obliv.mesh(2, 2))
+        obliv.routing("zzyzx", obliv.mesh(2, 2))
     with pytest.raises(SpecError, match=r"did you mean romm\?$"):
         obliv.routing("rom", obliv.mesh(2, 2))
 
