@@ -169,7 +169,7 @@ def all_links(base: Topology) -> list[tuple[int, ...]]:
     --------
     >>> import obliv
     >>> all_links(obliv.line(3))
-    [(0, 1), (2, 3)]
+    [(0, 2), (1, 3)]
     """
     low, high, place = _places(base)
     order = np.lexsort((np.arange(base.channels), place, high, low))

@@ -51,8 +51,8 @@ def next_places(shape: Cartesian, plan: Plan) -> Array:
     Examples
     --------
     >>> import obliv
-    >>> next_places(obliv.topology("mesh:3x2"), Plan((0, 1), (2, -1), (0, 0)))[3]
-    array([1, 2, 5, -1, 3, 4])
+    >>> next_places(obliv.topology("mesh:3x2"), Plan((0, 1), (2, -1), (0, 0)))[3].tolist()
+    [1, 2, 5, -1, 3, 4]
     """
     at = coordinates_of(shape)
     size = len(at)
