@@ -32,8 +32,9 @@ def _loop(path):
     made = {}
     for cell in obliv.study.read(path).cells:
         where = cell.topology, str(cell.routing)
-        routing = made.setdefault(where, None) or obliv.routing(where[1], where[0])
-        made[where] = routing
+        if where not in made:
+            made[where] = obliv.routing(where[1], where[0])
+        routing = made[where]
         if cell.measure == "worst":
             obliv.worst_case(routing, certificate=True)
         elif cell.measure == "hops":

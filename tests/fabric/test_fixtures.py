@@ -81,7 +81,6 @@ def test_the_tables_are_those_that_are_made_today(name: str) -> None:
     assert again.before is not None
 
 
-@pytest.mark.usefixtures("moves")
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     "name", [name for name in CASES if CASES[name][1] in ("minhop", "ftree") and "lmc" not in name]
