@@ -109,6 +109,56 @@ def test_cables_taken_away_are_exactly_those_that_are_missing(spec: str, seed: i
     require_isomorphic(damaged, shape)
 
 
+def require_no_more_missing(spec: str, seed: int, count: int) -> None:
+    """No more cables are missing than were taken away; they are those, unless many are or a part was cut off."""
+    fabric = relabel(spec, seed)
+    cables = damage.cables(fabric)
+    cut = np.random.default_rng(seed).choice(cables, count, replace=False).tolist()
+    shape = recognise(damage.without(fabric, cut))
+    whole = recognise(fabric)
+    assert shape is not None
+    assert whole is not None
+    assert len(shape.missing) <= count
+    if 10 * count <= len(cables) and not shape.extra_switches:
+        assert not shape.missing_switches
+        assert shape.name == whole.name
+        assert named(fabric, shape.missing) == ends(fabric, cut)
+        assert not shape.extra
+
+
+@pytest.mark.parametrize(
+    ("spec", "seed", "count"),
+    [
+        ("xgft:3;4,3,6;1,3,5", 999, 3),  # a sub-tree in which two switches share one of two parents
+        ("fattree:4,3", 113, 2),  # a sub-tree of two parts without a cable between them
+    ],
+)
+def test_a_sub_tree_that_fell_apart_is_one(spec: str, seed: int, count: int) -> None:
+    require_no_more_missing(spec, seed, count)
+
+
+@pytest.mark.nightly
+@strategies.examples(3000)
+@given(
+    spec=st.sampled_from(
+        [
+            "fattree:4,3",
+            "fattree:4,4",
+            "fattree:6,3",
+            "eft2:8,6",
+            "xgft:3;4,3,6;1,3,5",
+            "xgft:3;3,3,4;1,2,2",
+            "xgft:3;4,3,4;1,3,2",
+            "xgft:4;2,2,3,3;1,2,2,2",
+        ]
+    ),
+    seed=st.integers(0, 10**6),
+    count=st.integers(0, 5),
+)
+def test_no_more_cables_are_missing_than_were_taken_away(spec: str, seed: int, count: int) -> None:
+    require_no_more_missing(spec, seed, count)
+
+
 @pytest.mark.nightly
 @strategies.examples(60)
 @given(
@@ -237,6 +287,21 @@ def test_a_switch_that_lost_all_cables_upwards_or_downwards_keeps_its_level() ->
                 assert shape.level[v] == level
             assert shape.name == "FT(8,3)"
             assert len(shape.missing) == (len(cut) if level < 3 else len(shape.missing))
+
+
+def test_a_switch_with_a_single_cable_keeps_its_level() -> None:
+    fabric = relabel("fattree:4,4", 6)
+    whole = recognise(fabric)
+    assert whole is not None
+    for level in (2, 3):
+        v = int(np.flatnonzero(whole.level == level)[3])
+        near = damage.ports(fabric, v)
+        for kept in near:
+            shape = recognise(damage.without(fabric, [slot for slot in near if slot != kept]))
+            assert shape is not None
+            assert shape.name == "FT(4,4)"
+            assert shape.level[v] == level
+            assert len(shape.missing) == 3
 
 
 def test_parallel_cables() -> None:

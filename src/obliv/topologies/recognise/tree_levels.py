@@ -166,7 +166,10 @@ def _bundle(layers: Layers, low: int, tail: Array, head: Array) -> bool:
 
 
 def _place_rest(level: Array, switch: Array, tail: Array, head: Array) -> None:
-    """Set the levels of the switches of sub-trees without hosts, and of those with few cables left."""
+    """Set the levels of the switches of sub-trees without hosts, and of those with few cables left.
+
+    The latter are above their lowest neighbors if one of these lacks a cable upwards, else below.
+    """
     top = int(level.max(initial=0))
     for upper in range(top - 1, 1, -1):
         parent = np.zeros(len(level), bool)
@@ -177,4 +180,17 @@ def _place_rest(level: Array, switch: Array, tail: Array, head: Array) -> None:
     lowest = np.full(len(level), _MOST_LEVELS + 1)
     np.minimum.at(lowest, tail, near)
     late = switch & (level == 0) & (lowest <= _MOST_LEVELS)
-    level[late] = np.where(lowest == top, top - 1, lowest + 1)[late]
+    lacking = _lacking_parents(level, tail, head)
+    above = np.zeros(len(level), bool)
+    above[tail[late[tail] & lacking[head] & (level[head] == lowest[tail])]] = True
+    level[late] = np.where(above | (lowest == 1), lowest + 1, lowest - 1)[late]
+
+
+def _lacking_parents(level: Array, tail: Array, head: Array) -> Array:
+    """Return which switches have fewer links upwards than others of their level."""
+    parents = np.bincount(tail[(level[tail] > 0) & (level[head] == level[tail] + 1)], minlength=len(level))
+    lacking = np.zeros(len(level), bool)
+    for at in range(1, int(level.max(initial=0)) + 1):
+        mine = level == at
+        lacking[mine] = parents[mine] < parents[mine].max(initial=0)
+    return lacking
