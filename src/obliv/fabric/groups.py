@@ -84,6 +84,8 @@ class GroupTables:
 
     def of_plft(self, number: int) -> GroupTables:
         """Return the tables of one private LFT."""
+        if self.plfts == (number,):
+            return self
         rows = np.flatnonzero(self.plft == number)
         return GroupTables(
             self.name,
@@ -98,7 +100,7 @@ class GroupTables:
             self.findings,
         )
 
-    @property
+    @cached_property
     def static(self) -> Tables:
         """The forwarding tables of the static ports; of a single private LFT."""
         port = np.where(self.state == NO_STATE, np.uint8(NONE), self.port)

@@ -20,6 +20,8 @@ from obliv.kernels import run
 
 __all__ = ["PackedGroups", "first_alike", "packed", "traced", "where_lost"]
 
+_ROWS = 16  # whose choices are written together
+
 
 @dataclass(frozen=True, eq=False)
 class PackedGroups:
@@ -81,6 +83,9 @@ def packed(fabric: Fabric, groups: GroupTables, ends: Array | None = None) -> Pa
     choice = np.zeros((groups.port.shape[1], rows), np.int32)
     single = np.array([0 if port == NONE else number.setdefault((port,), len(number)) for port in range(256)], np.int32)
     numbers_of: dict[int, Array] = {}  # by the identity of groups, which rows may share
+    block = np.empty((_ROWS, len(choice)), np.int32)
+    of_block: list[int] = []
+    last = len(groups.switch) - 1
     for k, row in enumerate(fabric.switch_row[groups.switch].tolist()):
         table = groups.groups[k]
         if id(table) not in numbers_of:
@@ -89,11 +94,14 @@ def packed(fabric: Fabric, groups: GroupTables, ends: Array | None = None) -> Pa
                 numbers[group] = number.setdefault(ports_of(parts), len(number))
             numbers_of[id(table)] = numbers
         numbers = numbers_of[id(table)]
-        chosen = numbers[
-            np.minimum(groups.group[k].astype(np.int64), len(numbers) - 1)
-        ]  # the last stands for groups that are missing
-        chosen = np.where(groups.state[k] == STATIC, single[groups.port[k]], chosen)
-        choice[:, row] = np.where(groups.state[k] == NO_STATE, 0, chosen)
+        chosen = block[len(of_block)]
+        numbers.take(groups.group[k], mode="clip", out=chosen)  # the last stands for groups that are missing
+        np.copyto(chosen, single[groups.port[k]], where=groups.state[k] == STATIC)
+        chosen[groups.state[k] == NO_STATE] = 0
+        of_block.append(row)
+        if len(of_block) == _ROWS or k == last:  # columns next to each other are written faster together
+            choice[:, of_block] = block[: len(of_block)].T
+            of_block.clear()
     sets = tuple(number)
     ptr = np.concatenate([[0], np.cumsum([len(ports) for ports in sets])]).astype(np.int64)
     port = np.array([port for ports in sets for port in ports], np.uint8)
@@ -118,7 +126,10 @@ def traced(groups: PackedGroups) -> Traces:
     first = first_alike(groups, traces)
     columns = np.unique(first)
     code = _codes(groups, traces, columns)[0]
-    traces.code[:] = code[:, np.searchsorted(columns, first)]
+    if code.any():
+        np.take(code, np.searchsorted(columns, first), axis=1, out=traces.code)
+    else:
+        traces.code[:] = 0
     return traces
 
 

@@ -37,10 +37,10 @@ def choice_loops(groups: PackedGroups, traces: Traces) -> tuple[int, tuple[int, 
     slots = np.flatnonzero(choices.to >= 0)
     slots = slots[fabric.switch_row[fabric.node_of[slots]] >= 0]
     channel = positions(slots, len(choices.to))
-    index, most = _numbers(groups)
+    columns = np.unique(first_alike(groups, traces))
+    index, most = _numbers(groups, traces.lid[columns])
     require_memory(2.0 * len(slots) * (most + 256), f"the channel dependency graph of {fabric.name}")
     follows = np.zeros((len(slots), most), np.bool_)
-    columns = np.unique(first_alike(groups, traces))
     rows = fabric.switch_row[traces.leaf].astype(np.int64)
     code = np.ascontiguousarray(traces.code[:, columns])
     work = 60.0 * len(columns) * len(choices.first)
@@ -51,13 +51,14 @@ def choice_loops(groups: PackedGroups, traces: Traces) -> tuple[int, tuple[int, 
     return len(before), tuple(int(slots[c]) for c in cycle)
 
 
-def _numbers(groups: PackedGroups) -> tuple[Array, int]:
-    """Return the number of each set among those of a row, shape (sets, rows), and how many a row has at most."""
+def _numbers(groups: PackedGroups, lids: Array) -> tuple[Array, int]:
+    """Return the number of each set that a row has for some LIDs, shape (sets, rows), and how many a row has at most."""
     choice = groups.choices.choice
     require_memory(9.0 * len(groups.sets) * choice.shape[1], "the numbers of port sets")
     used = np.zeros((len(groups.sets), choice.shape[1]), bool)
-    for row in range(choice.shape[1]):
-        used[choice[:, row], row] = True
+    rows = np.arange(choice.shape[1])
+    for lid in lids[(lids > 0) & (lids < len(choice))].tolist():
+        used[choice[lid], rows] = True
     index = np.cumsum(used, axis=0).astype(np.int32) - 1
     return index, int(index.max(initial=0)) + 1
 
@@ -74,10 +75,11 @@ def _expanded(groups: PackedGroups, slots: Array, index: Array, follows: Array) 
     size = np.diff(choices.ptr)[chosen]
     entry = np.repeat(np.arange(len(c)), size)
     inside = np.arange(len(entry)) - np.repeat(np.cumsum(size) - size, size)
-    port = choices.port[choices.ptr[chosen[entry]] + inside].astype(np.int64)
-    after = choices.first[row[entry]] + port
-    sound = (port > 0) & (after < choices.end[row[entry]])
-    before, after = c[entry][sound], after[sound]
+    port = choices.port[choices.ptr[chosen[entry]] + inside]
+    sound = (port > 0) & (port < (choices.end - choices.first)[row[entry]])
+    leaving = np.zeros((len(slots), int(port[sound].max(initial=0)) + 1), bool)
+    leaving[c[entry[sound]], port[sound]] = True  # packets of a channel leave the switch behind it by this port
+    before, port = np.nonzero(leaving)
+    after = choices.first[choices.to[slots[before]]] + port
     between = (choices.to[after] >= 0) & (fabric.switch_row[fabric.node_of[after]] >= 0)
-    pairs = np.unique(before[between] * len(choices.to) + after[between])
-    return pairs // len(choices.to), pairs % len(choices.to)
+    return before[between], after[between]

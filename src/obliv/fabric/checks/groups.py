@@ -13,7 +13,7 @@ from obliv.fabric.adaptive.credit_loops import choice_loops
 from obliv.fabric.checks.names import at_node, at_port, called, lid_list, port_name, route_text
 from obliv.fabric.checks.routes import Served, count_lost
 from obliv.fabric.checks.tables import owners
-from obliv.fabric.groups import NO_STATE, STATES, STATIC, GroupTables, ports_of
+from obliv.fabric.groups import NO_STATE, STATES, STATIC, Groups, GroupTables, ports_of
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
 from obliv.fabric.routes.trace import Ending, Traces
@@ -66,12 +66,18 @@ def _check_entries(fabric: Fabric, groups: GroupTables, owner: dict[int, int], n
     own[[lid for lid in owner if lid < len(own)]] = True
     ends = set(fabric.endpoints.tolist())
     needed[[lid for lid, slot in owner.items() if lid < len(own) and slot in ends]] = True
+    listed = np.zeros(256, np.int64)  # LIDs of each state
+    numbers = np.flatnonzero(own)
     for row, node in enumerate(groups.switch.tolist()):
-        table, line, here = groups.groups[row], int(groups.line[row]), at_node(fabric, node)
-        adaptive = (groups.state[row] != NO_STATE) & (groups.state[row] != STATIC) & own
-        used = np.unique(groups.group[row][adaptive]).tolist()
-        who = called(fabric, node)
-        for number in used:
+        state = groups.state[row]
+        listed += np.bincount(state[numbers], minlength=256)
+        adaptive = (state != NO_STATE) & (state != STATIC) & own
+        table = groups.groups[row]
+        suspicious = _suspicious(fabric, node, table, groups.group[row][adaptive], groups.port[row][adaptive])
+        if not suspicious:
+            continue
+        line, here, who = int(groups.line[row]), at_node(fabric, node), called(fabric, node)
+        for number in suspicious:
             lids = np.flatnonzero(adaptive & (groups.group[row] == number))
             what = lid_list(fabric, lids.tolist(), owner)
             ports = ports_of(table.get(number, ()))
@@ -96,13 +102,29 @@ def _check_entries(fabric: Fabric, groups: GroupTables, owner: dict[int, int], n
                 notes.add(
                     "warning", "static-port", text, line, at_node(fabric, node, int(groups.port[row][outside[0]]))
                 )
-    listed = groups.state[:, own]
-    counts = ", ".join(f"{int((listed == k).sum()):,} {name}" for k, name in enumerate(STATES) if (listed == k).any())
+    counts = ", ".join(f"{listed[k]:,} {name}" for k, name in enumerate(STATES) if listed[k])
     notes.add("note", "states", f"states of LIDs: {counts or 'none'}", int(groups.line[0]) if len(groups.line) else 0)
     weighted = sum(any(part.weight for parts in table.values() for part in parts) for table in groups.groups)
     if weighted:
         text = f"{plural(weighted, 'table')} with weights of sub-groups (WHBF), which do not count here"
         notes.add("note", "weights", text)
+
+
+def _suspicious(fabric: Fabric, node: int, table: Groups, group: Array, static: Array) -> list[int]:
+    """Return the groups of a switch that lack, have ports without a cable, or with LIDs whose static port is not in them.
+
+    `group` and `static` are the groups and static ports of the LIDs for which it is adaptive.
+    """
+    met = np.zeros((int(group.max(initial=0)) + 1, 256), bool)
+    met[group, static] = True
+    first, end = fabric.first_slot[node : node + 2]
+    cabled = set(np.flatnonzero(fabric.ports.peer[first:end] >= 0).tolist())
+    found = []
+    for number in np.flatnonzero(met.any(axis=1)).tolist():
+        ports = set(ports_of(table.get(number, ())))
+        if not ports or not ports <= cabled or not ports.issuperset(set(np.flatnonzero(met[number]).tolist()) - {NONE}):
+            found.append(number)
+    return found
 
 
 def _bad_ports(fabric: Fabric, node: int, ports: tuple[int, ...]) -> list[str]:

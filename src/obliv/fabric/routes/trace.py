@@ -141,8 +141,6 @@ class Traces:
     tables : Tables
     ends : int64 array, shape (endpoints,)
         The slots between which packets travel: all endpoints or a choice of them.
-    hops : Hops
-        Cables and tables for kernels.
     leaf : int array, shape (leaves,)
         Switches with an endpoint, as nodes of the fabric.
     first_column : int64 array, shape (endpoints + 1,)
@@ -155,11 +153,15 @@ class Traces:
     fabric: Fabric
     tables: Tables
     ends: Array
-    hops: Hops
     leaf: Array
     first_column: Array
     lid: Array
     code: Array
+
+    @cached_property
+    def hops(self) -> Hops:
+        """Cables and tables for kernels."""
+        return _hops(self.fabric, self.tables, self.ends)
 
     @cached_property
     def endpoint(self) -> Array:
@@ -208,7 +210,7 @@ def untraced(fabric: Fabric, tables: Tables, ends: Array | None = None) -> Trace
     leaf = nodes[np.isin(nodes, fabric.switches)]
     require_memory(float(len(leaf)) * len(lid), f"the routes of {fabric.name}")
     code = np.empty((len(leaf), len(lid)), np.uint8)
-    return Traces(fabric, tables, ends, _hops(fabric, tables, ends), leaf, first_column, lid, code)
+    return Traces(fabric, tables, ends, leaf, first_column, lid, code)
 
 
 def _hops(fabric: Fabric, tables: Tables, ends: Array) -> Hops:
