@@ -52,7 +52,7 @@ def choice_loops(groups: PackedGroups, traces: Traces) -> tuple[int, tuple[int, 
 
 
 def _numbers(groups: PackedGroups, lids: Array) -> tuple[Array, int]:
-    """Return the number of each set that a row has for some LIDs, shape (sets, rows), and how many a row has at most."""
+    """Return numbers of the sets that rows have for some LIDs, shape (sets, rows), and how many a row has at most."""
     choice = groups.choices.choice
     require_memory(9.0 * len(groups.sets) * choice.shape[1], "the numbers of port sets")
     used = np.zeros((len(groups.sets), choice.shape[1]), bool)

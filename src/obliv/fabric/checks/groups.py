@@ -111,9 +111,9 @@ def _check_entries(fabric: Fabric, groups: GroupTables, owner: dict[int, int], n
 
 
 def _suspicious(fabric: Fabric, node: int, table: Groups, group: Array, static: Array) -> list[int]:
-    """Return the groups of a switch that lack, have ports without a cable, or with LIDs whose static port is not in them.
+    """Return the groups of a switch that are empty, have ports without a cable, or lack the static port of a LID.
 
-    `group` and `static` are the groups and static ports of the LIDs for which it is adaptive.
+    `group` and `static` are those of the LIDs for which it is adaptive.
     """
     met = np.zeros((int(group.max(initial=0)) + 1, 256), bool)
     met[group, static] = True
