@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import comb, log, sqrt
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -13,11 +14,16 @@ from tests.oracles.lottery import largest_loads
 
 import obliv
 from obliv._util.progress import silent
+from obliv.analysis.lottery import bounds as bounds_module
+from obliv.analysis.lottery.blocks import filled, star
 from obliv.analysis.lottery.bounds import CertifiedBounds
 from obliv.analysis.lottery.draws import draws
 from obliv.analysis.lottery.largest import Largest, Place
 from obliv.analysis.lottery.laws import LEAST, MOST, TINY, Law, weighted_sum
+from obliv.checker.lottery import _Draws, _Law
+from obliv.checker.time_limit import TimeLimit
 from obliv.errors import InputError
+from obliv.results.analysis.lottery import Lottery
 from obliv.results.numbers import bounds_of
 
 NETWORKS = (
@@ -63,11 +69,93 @@ def test_intervals_hold_the_enumeration(spec: str, data: st.DataObject, flows: i
     for steps in largest.loads:
         chance = 1 - at_least(law, (steps + 1) * largest.step)
         assert largest.within(steps) == (chance, chance)
-        low, high = bounds.within(largest._most(steps))
-        assert low <= chance <= high
+        for wide in (2.0, -1.0):  # without the sharper bounds, and with them
+            with patch.object(bounds_module, "_WIDE", wide):
+                low, high = bounds.within(largest._most(steps))
+            assert low <= chance <= high
     mean = sum((load * chance for load, chance in law.items()), Fraction(0))
     hashed = "polarised" if polarised else "independent"
     assert obliv.lottery(topology, traffic, flows=flows, hash=hashed).mean == mean
+
+
+def hold(spec: str, traffic: str, flows: int, hashed: str = "independent") -> float:
+    """Check that bounds of a laminar network hold what flows give one by one; return the largest width."""
+    topology = obliv.topology(spec)
+    pattern = obliv.traffic(traffic, topology)
+    place = Place(draws(topology, pattern, hashed == "polarised", None, silent), None)
+    largest, bounds = Largest(place, flows), CertifiedBounds(place.crossings, flows)
+    assert place.crossings.laminar
+    claim = Lottery(topology=topology.spec, traffic=pattern.spec, flows=flows, hash=hashed)
+    limit = TimeLimit(float("inf"))
+    law = _Law(_Draws(topology, pattern, claim, limit), flows, limit)
+    width = 0.0
+    with patch.object(bounds_module, "_WIDE", -1.0):
+        for steps in largest.loads:
+            low, high = bounds.within(largest._most(steps))
+            assert Fraction(low) <= law.within(steps * largest.step) <= Fraction(high)
+            width = max(width, high - low)
+    return width
+
+
+@pytest.mark.parametrize(
+    ("spec", "traffic", "flows", "width"),
+    [
+        ("fattree:4,3", "random-permutation:seed=0", 2, 0.18),
+        ("fattree:4,3", "random-permutation:seed=2", 1, 0.25),
+        ("xgft:3;2,2,3;1,2,2", "random-permutation:seed=2", 2, 0.28),
+    ],
+)
+def test_bounds_of_trees_hold_what_is_counted(spec: str, traffic: str, flows: int, width: float) -> None:
+    assert hold(spec, traffic, flows) < width
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("hashed", ["independent", "polarised"])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("spec", ["fattree:4,3", "xgft:3;2,2,3;1,2,2"])
+def test_bounds_of_many_trees_hold_what_is_counted(spec: str, seed: int, hashed: str) -> None:
+    for flows in (1, 2) if hashed == "independent" else (1, 2, 3, 5):
+        hold(spec, f"random-permutation:seed={seed}", flows, hashed)
+
+
+def test_bins_fill_as_multinomials() -> None:
+    balls, most, bins = 9, 3, 4
+    for n, chance in enumerate(filled(balls, most, bins, 2, 3)):
+        exact = Fraction(0)
+        ways = [Fraction(1)] + [Fraction(0)] * n
+        for _ in range(bins):  # by exponential series
+            ways = [sum(comb(t, m) * ways[t - m] for m in range(min(most, t) + 1)) for t in range(n + 1)]
+        for inside in range(n + 1):
+            exact += (
+                comb(n, inside)
+                * Fraction(2, 3) ** inside
+                * Fraction(1, 3) ** (n - inside)
+                * ways[inside]
+                / bins**inside
+            )
+        assert chance == pytest.approx(float(exact), rel=1e-12)
+
+
+def test_stars_are_exact() -> None:
+    """The channels of a plane that lead up from a pod of an XGFT, against enumeration."""
+    topology = obliv.topology("xgft:3;2,2,2;1,2,2")
+    heights = topology.heights
+    assert heights is not None
+    rows = [[Fraction(0)] * 8 for _ in range(8)]
+    rows[0][4] = rows[0][5] = rows[1][2] = rows[2][6] = Fraction(1, 8)
+    traffic = obliv.matrix(rows)
+    every = Place(draws(topology, traffic, False, heights[topology.tail] < heights[topology.head], silent), None)
+    plane = np.zeros(topology.channels, bool)
+    plane[every.crossings.channel[every.crossings.plane == 0]] = True
+    place = Place(draws(topology, traffic, False, plane, silent), None)
+    largest, bounds = Largest(place, 2), CertifiedBounds(place.crossings, 2)
+    assert largest.exact is not None
+    (block,) = bounds._pivots._blocks
+    ((many, unit),) = block.stars
+    assert many == 1
+    for steps in largest.loads:
+        low = star(unit, largest._most(steps), bounds._joints, place.draws.total)
+        assert low == pytest.approx(float(largest.within(steps)[0]), rel=1e-8)
 
 
 def test_the_weight_of_a_pair_of_channels_is_that_of_the_later_one() -> None:
@@ -169,9 +257,18 @@ def test_a_million_samples_lie_inside_the_bounds(spec: str, traffic: str, flows:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("flows", [1, 4, 16])
+@pytest.mark.parametrize("flows", [1, 2, 4, 8, 16])
 def test_a_thousand_hosts_within_one_percent(flows: int) -> None:
     assert agree("fattree:16,3", "random-permutation", flows, 20_000) < 0.01
+    for row in obliv.lottery("fattree:16,3", "random-permutation", flows=flows).distribution:
+        low, high = bounds_of(row.probability)
+        assert high - low < 0.01
+
+
+def test_a_shift_of_a_thousand_hosts_is_known_within_some_thousandths() -> None:
+    for row in obliv.lottery("fattree:16,3", "shift:512", flows=8).distribution:
+        low, high = bounds_of(row.probability)
+        assert high - low < 0.002
 
 
 def test_what_a_guarantee_needs_agrees_with_the_distribution() -> None:

@@ -24,6 +24,8 @@ for "channel c is not overloaded":
   channel b with a path through c only gains flows, and any other one only loses some. So A becomes false with
   probability at most Σ [P(b overloaded | c overloaded) - p_b] over the former, and becomes true with at most
   Σ [p_b - P(b overloaded | c overloaded)] over the latter.  ∎
+
+  Where this leaves a wide interval, `pivots` gives a sharper one.
 """
 
 from __future__ import annotations
@@ -37,11 +39,13 @@ import numpy as np
 
 from obliv._util.typing import Array, FloatArray
 from obliv.analysis.lottery.crossings import Crossings
-from obliv.analysis.lottery.laws import LEAST, MOST, TINY, Law, binomial, tail_at, weighted_sum
+from obliv.analysis.lottery.joints import Joints
+from obliv.analysis.lottery.laws import LEAST, MOST, TINY, Law, weighted_sum
+from obliv.analysis.lottery.pivots import Pivots
 
 __all__ = ["CertifiedBounds"]
 
-_KEPT = 1e-40  # numbers of flows less probable than this are bounded together
+_WIDE = 1e-4  # of an interval that is worth more work
 
 
 class CertifiedBounds:
@@ -77,21 +81,28 @@ class CertifiedBounds:
         most : int array, shape (groups,)
             Units of flows that may cross a channel of each group.
         """
+        if not self._on.groups:
+            return 1.0, 1.0
         over = np.array([law.above(int(k)) for law, k in zip(self.laws, most, strict=True)]).reshape(-1, 2)
         fits = np.array([law.within(int(k)) for law, k in zip(self.laws, most, strict=True)]).reshape(-1, 2)
         low = 1 - float((over[:, 1] * self._on.sizes).sum()) * MOST
         high = 1.0
         order = np.argsort(-over[:, 1], kind="stable")
-        known: _Known = {}
+        if self._on.laminar:
+            limit = most // int(self._on.draws.weight[0])  # flows, which all have the same units
+            covariances = self._joints.covariances(limit, over)
         for plane in self._planes:
             if self._on.laminar:
                 one = self._apart(plane, order, fits[:, 1])
-                one = min(one, self._with_gains(plane, order, over, fits, most, known))
+                one = min(one, self._with_gains(plane, order, fits, covariances[0]))
             else:
                 one = self._antichain(plane.sample, fits[:, 1])
             high *= min(1.0, one) ** plane.count * MOST
         if self._on.laminar:
-            low = max(low, self._with_losses(order, over, fits, most, known))
+            low = max(low, self._with_losses(order, fits, covariances[1]))
+            if min(1.0, high) - max(0.0, low) > _WIDE:
+                sharper = self._pivots.within(limit, over, fits, covariances)
+                low, high = max(low, sharper[0]), min(high, sharper[1])
         return max(0.0, min(low, high)) * LEAST, min(1.0, high * MOST)
 
     def excess(self, most: Array, unit: list[Fraction]) -> Fraction:
@@ -168,94 +179,35 @@ class CertifiedBounds:
                     break
         return product * MOST
 
-    def _with_gains(
-        self, plane: _Plane, order: Array, over: FloatArray, fits: FloatArray, most: Array, known: _Known
-    ) -> float:
+    def _with_gains(self, plane: _Plane, order: Array, fits: FloatArray, gain: FloatArray) -> float:
         """Return the upper bound of a laminar plane."""
         sizes = np.zeros(self._on.groups)
         for group, size in plane.sizes.items():
             sizes[group] = size
         after, product = _after(order, fits[:, 1], sizes)
+        place = self._joints.place
         gains = 0.0
         for (g, h), count in plane.met.items():
             weight = max(after[g], after[h])  # of the later one
-            if weight > 0 and (min(g, h), max(g, h)) in self._on.shared:
-                joint = self._joint(g, h, True, most, known)[1]
-                gains += count * weight * max(0.0, joint - over[g, 0] * over[h, 0] * LEAST)
+            if weight > 0 and (g, h) in place:
+                gains += count * weight * float(gain[place[g, h]])
         return (product + gains) * MOST
 
-    def _with_losses(self, order: Array, over: FloatArray, fits: FloatArray, most: Array, known: _Known) -> float:
+    def _with_losses(self, order: Array, fits: FloatArray, loss: FloatArray) -> float:
         """Return the lower bound of a laminar network."""
-        sizes = self._on.sizes
-        _, product = _after(order, fits[:, 0], sizes)
-        after, _ = _after(order, fits[:, 1], sizes)
-        losses = 0.0
-        for (g, h), _pairs in self._on.shared.items():
-            many = sizes[g] * (sizes[g] - 1) // 2 if g == h else sizes[g] * sizes[h]
-            count = int(many) - self._met.get((g, h), 0)
-            weight = max(after[g], after[h])  # of the later one
-            if count and weight > 0:
-                joint = self._joint(g, h, False, most, known)[0]
-                losses += count * weight * max(0.0, over[g, 1] * over[h, 1] * MOST - joint)
-        return product * LEAST - losses * MOST
+        _, product = _after(order, fits[:, 0], self._on.sizes)
+        after, _ = _after(order, fits[:, 1], self._on.sizes)
+        joints = self._joints
+        weight = np.maximum(after[joints.one], after[joints.two])  # of the later one
+        return product * LEAST - float((joints.far * weight) @ loss) * MOST
 
     @cached_property
-    def _met(self) -> dict[tuple[int, int], int]:
-        """Pairs of channels on a common path, by their groups."""
-        total: dict[tuple[int, int], int] = defaultdict(int)
-        for plane in self._planes:
-            for pair, count in plane.met.items():
-                total[pair] += count * plane.count
-        return total
-
-    def _joint(self, g: int, h: int, nested: bool, most: Array, known: _Known) -> tuple[float, float]:
-        """Return bounds on the probability that a channel of each of two groups is overloaded."""
-        on = self._on
-        g, h = (g, h) if on.ways[g][0] >= on.ways[h][0] else (h, g)  # the smaller share last
-        shared = on.shared[min(g, h), max(g, h)] * self._flows
-        own = self._pairs[g] * self._flows - shared, self._pairs[h] * self._flows - shared
-        limit = int(most[g]) // self._weight, int(most[h]) // self._weight
-        key = (shared, *own, int(on.ways[g][0]), int(on.ways[h][0]), nested, *limit)
-        if key not in known:
-            known[key] = self._overloaded(*key)
-        return known[key]
+    def _joints(self) -> Joints:
+        return Joints(self._on, self._flows)
 
     @cached_property
-    def _pairs(self) -> list[int]:
-        return [int(self._on.draws.pairs[types].sum()) for types in self._on.types]
-
-    @cached_property
-    def _weight(self) -> int:
-        """The units of a flow of a laminar network."""
-        return int(self._on.draws.weight[0])
-
-    def _overloaded(
-        self, shared: int, own: int, other: int, p: int, q: int, nested: bool, most: int, limit: int
-    ) -> tuple[float, float]:
-        key = (shared, p, q, nested)
-        if key not in self._shared_laws:
-            self._shared_laws[key] = _both(shared, self._on.draws.total, p, q, nested)
-        law, rest = self._shared_laws[key]
-        first = tail_at(self._tail(own, p), most + 1 - np.arange(law.shape[0]))
-        second = tail_at(self._tail(other, q), limit + 1 - np.arange(law.shape[1]))
-        value = float(first @ law @ second)
-        return max(0.0, value * LEAST - TINY), min(1.0, value * MOST + rest + TINY)
-
-    @cached_property
-    def _shared_laws(self) -> dict[tuple[int, int, int, bool], tuple[FloatArray, float]]:
-        return {}
-
-    @cached_property
-    def _tails(self) -> dict[tuple[int, int], Array]:
-        return {}
-
-    def _tail(self, n: int, ways: int) -> Array:
-        if (n, ways) not in self._tails:
-            self._tails[n, ways] = Law(binomial(n, ways, self._on.draws.total - ways)).tail
-        return self._tails[n, ways]
-
-
-_Known = dict[tuple[int, int, int, int, int, bool, int, int], tuple[float, float]]
+    def _pivots(self) -> Pivots:
+        return Pivots(self._on, self._joints)
 
 
 @dataclass(eq=False)
@@ -275,25 +227,3 @@ def _after(order: Array, fits: FloatArray, sizes: Array) -> tuple[FloatArray, fl
     after = np.empty(len(order))
     after[order] = suffix[1:]
     return after * MOST, float(np.prod(fits**sizes))
-
-
-def _both(n: int, total: int, p: int, q: int, nested: bool) -> tuple[FloatArray, float]:
-    """Return the law of how many of n flows cross each of two channels, and a bound on the part that is cut off.
-
-    A flow crosses the first one in p ways of `total` and the other one in q ≤ p: only if it crosses the first one where
-    they are nested, only if it does not otherwise.
-    """
-    first = _short(binomial(n, p, total - p))
-    rows = []
-    for count in range(len(first)):
-        law = binomial(count, q, p - q) if nested else binomial(n - count, q, total - p - q)
-        rows.append(_short(law))
-    both = np.zeros((len(first), max(len(row) for row in rows)))
-    for count, row in enumerate(rows):
-        both[count, : len(row)] = row * first[count]
-    return both, 2 * _KEPT
-
-
-def _short(law: FloatArray) -> FloatArray:
-    rest = np.cumsum(law[::-1])[::-1]
-    return law[rest > _KEPT]
