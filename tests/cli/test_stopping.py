@@ -16,9 +16,11 @@ from pathlib import Path
 import pytest
 from tests.cli import killing, stopping
 
+import obliv
 from obliv import cli
 from obliv._util.codec import digest_of, read_json
 from obliv.cli import main
+from obliv.errors import Interrupted, extra
 
 #: Writes two results in turn under one name, again and again.
 WRITER = """
@@ -244,6 +246,22 @@ def test_four_processes_on_one_empty_cache(tmp_path: Path) -> None:
     assert list(tmp_path.rglob("*.nbc"))
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_finished_part_that_cannot_be_saved_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = obliv.compare("mesh:2x2", "dor")
+
+    def compare(*_: object, **__: object) -> None:
+        raise Interrupted("after 1 of 2 rows", part)
+
+    monkeypatch.setattr("obliv.compare", compare)
+    assert main(["compare", "mesh:2x2", "dor", "romm", "-o", "/dev/full"]) == 130
+    out, err = capsys.readouterr()
+    assert "dor" in out
+    assert err == "\nobliv: interrupted after 1 of 2 rows; /dev/full: cannot be written: No space left on device\n"
+
+
 def test_an_interrupt_that_python_discards_comes_again() -> None:
     """An interrupt in a callback of the garbage collector is printed and lost, without a hook; it ends waiting, too."""
     code = """
@@ -326,17 +344,22 @@ def test_an_interrupted_command_frees_nothing(monkeypatch: pytest.MonkeyPatch) -
     assert ends == [130]
 
 
+@pytest.mark.parametrize("last", [TypeError("the type of a must be defined"), extra("highspy", "design")])
 @pytest.mark.parametrize(("first", "status"), [(KeyboardInterrupt, 130), (OSError, 2)])
 def test_an_error_that_an_interrupt_led_to_is_an_interrupt(
-    first: type[BaseException], status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    first: type[BaseException],
+    status: int,
+    last: Exception,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A compiler that is interrupted reports an error of its own."""
+    """A compiler that is interrupted reports an error of its own; a library, that it cannot be imported."""
 
     def worst_case(*_: object, **__: object) -> None:
         try:
             raise first
         except BaseException:
-            raise TypeError("the type of a must be defined") from None
+            raise last from None
 
     monkeypatch.setattr("obliv.analysis.worst_case.exact.worst_case", worst_case)
     assert main(["worst", "mesh:3x3", "dor"]) == status

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import signal
 import sys
+from collections.abc import Iterator
+from importlib import import_module
+from types import ModuleType
 
 import highspy
 import pytest
@@ -24,6 +29,14 @@ COMMANDS = [
 ]
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let interrupts be raised as Python does, also where the tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def failed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     """Return the one line that a command prints when it fails."""
     assert main(arguments) == 2
@@ -37,6 +50,24 @@ def failed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 def test_no_solver(command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(sys.modules, "highspy", None)
     assert "this needs highspy: install it with uv sync --extra design" in failed(command, capsys)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_an_interrupt_while_the_solver_is_imported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The extension cannot be imported then, and forgets why."""
+
+    def interrupted(name: str) -> ModuleType:
+        if name != "highspy":
+            return import_module(name)
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        raise ImportError(name)
+
+    monkeypatch.setattr("obliv.designs.solver.importlib.import_module", interrupted)
+    assert main(COMMANDS[1]) == 130
+    assert "interrupted" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", COMMANDS[:3])

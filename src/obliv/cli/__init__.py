@@ -40,13 +40,12 @@ def main(arguments: list[str] | None = None) -> int:
             raise KeyboardInterrupt
         return status if isinstance(status, int) else 0
     except OblivError as error:
-        return refuse(str(error))
+        return _stopped() if _interrupted(error) else refuse(str(error))
     except Stopped as stop:
         complain(f"\nobliv: interrupted {stop}")
         return 130
     except KeyboardInterrupt:
-        complain("\nobliv: interrupted; no partial file was written")
-        return 130
+        return _stopped()
     except BrokenPipeError:
         _discard_output()  # a closed pipe does not change the exit status
         return 0
@@ -59,8 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
         return refuse("the problem does not fit in memory; choose a smaller network")
     except Exception as error:
         if _interrupted(error):
-            complain("\nobliv: interrupted; no partial file was written")
-            return 130
+            return _stopped()
         if type(error).__name__ == "Abort":
             complain("obliv: interrupted")
             return 130
@@ -77,6 +75,14 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: object, *
     from obliv.cli.errors import complain
 
     complain(f"obliv: {message}" if category is RuntimeWarning else f"obliv: {category.__name__}: {message}")
+
+
+def _stopped() -> int:
+    """Say that the command was interrupted, and return the exit status 130."""
+    from obliv.cli.errors import complain
+
+    complain("\nobliv: interrupted; no partial file was written")
+    return 130
 
 
 def _interrupted(error: BaseException | None) -> bool:

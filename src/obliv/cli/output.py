@@ -102,7 +102,10 @@ class Answer:
         try:
             yield
         except Interrupted as stop:
-            self.show(stop.so_far)
+            try:
+                self.show(stop.so_far)
+            except FileError as error:
+                raise Stopped(printable(f"{stop}; {error}")) from None
             raise Stopped(str(stop)) from None
         except KeyboardInterrupt:
             raise Stopped("before there was an answer; no partial file was written") from None

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array
 
+from obliv._util.interrupts import deferred
 from obliv._util.typing import Array
 from obliv.designs.exact.basis import Basis
 from obliv.errors import OblivError, extra
@@ -269,7 +270,8 @@ def _run(highs: Any, task: Callable[[], Any]) -> Any:
 
 def _highs() -> tuple[Any, Any]:
     try:
-        highspy: Any = importlib.import_module("highspy")
+        with deferred():  # interrupted, it says that it cannot be imported
+            highspy: Any = importlib.import_module("highspy")
     except ImportError:
         raise extra("highspy", "design") from None
     highs = _quiet(highspy) if all(hasattr(highspy, name) for name in _NAMES) else None
