@@ -9,7 +9,7 @@ import json
 import shutil
 import tracemalloc
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
@@ -17,10 +17,12 @@ from tests.fabric import spelled
 
 import obliv
 from obliv.cli import main
+from obliv.cli.fabric.route import route
 from obliv.cli.output import json_text
 from obliv.fabric.files.net import write_net
 from obliv.fabric.generate.from_topology import from_topology, tables_of
 from obliv.fabric.reroute.datelines import detours
+from obliv.fabric.reroute.engines import ENGINES
 
 LEFT, RIGHT = '[5]\t"S-0002c90200001020"[1]', '[1]\t"S-0002c90200001000"[5]'  # the two ends of a cable of the tree
 FORMULAS = ("=HYPERLINK(1)", "+cmd|calc", "-2+3", "@SUM(A1)")  # to a spreadsheet
@@ -636,3 +638,8 @@ def test_networks_with_more_nodes_than_lids_are_refused_before_they_are_built(
         "choose a smaller network, or add --extended-lids for LIDs of 24 bits as on Omni-Path\n"
     )
     assert most < 2**24
+
+
+def test_help_names_every_engine() -> None:
+    option = get_type_hints(route, include_extras=True)["engine"].__metadata__[0]
+    assert option.help == f"auto, {', '.join(ENGINES[:-1])} or {ENGINES[-1]}."

@@ -86,9 +86,10 @@ def route(
     from obliv._util.text import plural
     from obliv.fabric.lanes.levels import one_level
     from obliv.fabric.lids import beyond_infiniband, require_writable_lids
+    from obliv.fabric.reroute.engines import GRID_ENGINES
 
     require_outputs(output, net, policy, psl, sl2vl, inputs=files.inputs)
-    if lanes > 1 and engine in ("dor-dateline", "minimal", "two-turn"):
+    if lanes > 1 and engine in GRID_ENGINES:
         if sl2vl is None or psl is None:
             raise InputError(f"{engine}: name files for the lanes with  --sl2vl FILE --psl FILE")
     elif lanes > 1 and policy is None:

@@ -9,7 +9,7 @@ from obliv.errors import RoutingError
 from obliv.fabric.lanes.levels import Levels
 from obliv.fabric.lanes.tables import LaneTables
 from obliv.fabric.model import Fabric
-from obliv.fabric.reroute.engines import EnginePlan, plan_engine
+from obliv.fabric.reroute.engines import GRID_ENGINES, EnginePlan, plan_engine
 from obliv.fabric.reroute.fill import filled
 from obliv.fabric.reroute.lids import with_enough_lids
 from obliv.fabric.reroute.ranks import ranks_of_tree, ranks_up_down
@@ -22,7 +22,7 @@ from obliv.results.fabric.route import Attempt, Standing
 
 __all__ = ["Candidate", "candidate", "plans_for"]
 
-_OTHERS = ("layered", "dor-dateline", "minimal", "two-turn")  # engines without a plan
+_OTHERS = ("layered", *GRID_ENGINES)  # engines without a plan
 _DETOURS = (0, 1, 2, -1)  # steps to another port where the wanted one is missing; 0: take the least used one
 
 

@@ -13,7 +13,7 @@ from obliv.errors import RoutingError
 from obliv.fabric.shape.tree import Shape
 from obliv.routings.trees.covers import best_grid, cover_root, fewest_lids
 
-__all__ = ["ENGINES", "EnginePlan", "plan_engine"]
+__all__ = ["DATELINE", "ENGINES", "GRID_ENGINES", "SPREAD_ENGINES", "EnginePlan", "plan_engine"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +135,11 @@ _PLANS: dict[str, Callable[[Shape], EnginePlan]] = {
     "dmodk": _dmodk,
 }
 
-#: Engines for fat trees, the preferred ones first; ``updown`` and ``layered`` for any fabric; those for grids, only by
-#: name, since their lanes need a plug-in of OpenSM.
-ENGINES = (*_PLANS, "updown", "layered", "dor-dateline", "minimal", "two-turn")
+#: Dimension order on grids, and the engines for grids with several routes of a pair.
+DATELINE, SPREAD_ENGINES = "dor-dateline", ("minimal", "two-turn")
+
+#: Engines for grids, only by name, since their lanes need a plug-in of OpenSM.
+GRID_ENGINES = (DATELINE, *SPREAD_ENGINES)
+
+#: Engines for fat trees, the preferred ones first; ``updown`` and ``layered`` for any fabric; those for grids.
+ENGINES = (*_PLANS, "updown", "layered", *GRID_ENGINES)

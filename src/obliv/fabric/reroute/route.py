@@ -18,7 +18,7 @@ from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.bound import single_path_bound
 from obliv.fabric.reroute.candidates import Candidate, candidate, plans_for
 from obliv.fabric.reroute.datelines.candidate import dateline_candidate
-from obliv.fabric.reroute.engines import ENGINES
+from obliv.fabric.reroute.engines import DATELINE, ENGINES, SPREAD_ENGINES
 from obliv.fabric.reroute.layers.candidate import layered_candidate
 from obliv.fabric.reroute.lids import lmc_with
 from obliv.fabric.reroute.parts import pairs_apart
@@ -136,9 +136,9 @@ def route(
     seed = drawn_seed(rng)
     search = partial(layered_candidate, lanes=lanes, most_lmc=most_lmc, effort=effort, seed=seed)
     on_grid: Callable[[], Candidate | None] | None = None
-    if engine == "dor-dateline":
+    if engine == DATELINE:
         on_grid = partial(dateline_candidate, fabric, most_lmc, lanes)
-    elif engine in ("minimal", "two-turn"):
+    elif engine in SPREAD_ENGINES:
         on_grid = partial(spread_candidate, fabric, engine, most_lmc, lanes, effort, seed, progress)
     best = _best(fabric, engine, shape, most_lmc, tried, optimum, others, search, on_grid, progress)
     apart, parts = pairs_apart(fabric)
