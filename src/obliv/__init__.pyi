@@ -39,9 +39,9 @@ from obliv.errors import SpecError as SpecError
 from obliv.errors import TooLargeError as TooLargeError
 from obliv.errors import TopologyError as TopologyError
 from obliv.errors import TrafficError as TrafficError
-from obliv.io.named_graphs import named_graph as named_graph
-from obliv.io.networkx import from_networkx as from_networkx
-from obliv.io.networkx import to_networkx as to_networkx
+from obliv.io.graphs.named_graphs import named_graph as named_graph
+from obliv.io.graphs.networkx import from_networkx as from_networkx
+from obliv.io.graphs.networkx import to_networkx as to_networkx
 from obliv.loads.base import PairLoads as PairLoads
 from obliv.matching.solve import maximum_weight as maximum_weight
 from obliv.patterns.base import Traffic as Traffic

@@ -12,10 +12,10 @@ __all__: list[str] = []
 
 _TOPOLOGIES = {
     "obliv.fabric.specs": "fabric",
-    "obliv.io.leveled": "leveled-file",
-    "obliv.io.named_graphs": "graph",
-    "obliv.io.topohub": "topohub",
-    "obliv.io.topology_file": "file",
+    "obliv.io.formats.leveled": "leveled-file",
+    "obliv.io.graphs.named_graphs": "graph",
+    "obliv.io.graphs.topohub": "topohub",
+    "obliv.io.formats.topology_file": "file",
     "obliv.topologies.grids": "mesh torus line ring hypercube hyperx flattened-butterfly complete clique",
     "obliv.topologies.circulant": "circulant",
     "obliv.topologies.concentrated": "cmesh concentrated-mesh",
@@ -75,7 +75,7 @@ FILE_FORMATS["ibnetdiscover"] = FileFormat(
 
 PICTURE[:] = [("obliv.view.interactive.fragment", "fragment")]
 
-CONVERTERS["networkx"] = Converter("obliv.io.networkx", "from_networkx")
+CONVERTERS["networkx"] = Converter("obliv.io.graphs.networkx", "from_networkx")
 
 for _kind, _table in (("topology", _TOPOLOGIES), ("routing", _ROUTINGS), ("traffic", _PATTERNS)):
     MODULES[_kind].update({name: module for module, names in _table.items() for name in names.split()})

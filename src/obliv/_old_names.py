@@ -33,7 +33,7 @@ _RENAMED = {
     "fabric.ports": "fabric.files.port_lists",
     "fabric.subnet": "fabric.files.opensm_subnet",
     "fabric.write": "fabric.files.lft",
-    "io.files": "io.topology_file",
+    "io.files": "io.formats.topology_file",
     "loads.added": "loads.mixed",
     "loads.enumerate": "loads.hops",
     "loads.pair_loads": "loads.base",

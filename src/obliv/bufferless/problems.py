@@ -20,7 +20,7 @@ from obliv.bufferless.paths import walks
 from obliv.bufferless.paths.across import across
 from obliv.bufferless.paths.rows import ROWS, Drawn, rows
 from obliv.errors import FileError, InputError, SpecError
-from obliv.io.leveled import read_paths
+from obliv.io.formats.leveled import read_paths
 from obliv.topologies.leveled.base import Leveled
 from obliv.topologies.leveled.instances import Instance
 from obliv.topologies.make import topology as topology_of

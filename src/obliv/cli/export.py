@@ -93,7 +93,7 @@ def export(
     elif to == "dot":
         _write_loads(specs, output, traffic or "uniform")
     else:
-        from obliv.io.routes import write_csv_paths, write_path_table
+        from obliv.io.simulators.routes import write_csv_paths, write_path_table
 
         read = specs.read(output)
         write = write_path_table if to == "table" else write_csv_paths
@@ -142,7 +142,7 @@ def _write_simulation(specs: Specs, to: str, output: Path, traffic: str, rate: f
 
 
 def _write_loads(specs: Specs, output: Path, traffic: str) -> None:
-    from obliv.io.dot import write_dot
+    from obliv.io.formats.dot import write_dot
 
     read = specs.read(output)
     loads = read.pair_loads().under(read_traffic([traffic], read.topology, output)[0])

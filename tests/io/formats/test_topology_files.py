@@ -13,7 +13,7 @@ import pytest
 from tests.io.wide_area import NETWORKS
 
 from obliv.errors import FileError, SpecError
-from obliv.io.topology_file import file
+from obliv.io.formats.topology_file import file
 from obliv.specs.registry import TOPOLOGIES
 from obliv.topologies.base import Topology
 

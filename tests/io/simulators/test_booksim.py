@@ -14,7 +14,7 @@ import obliv
 from obliv.cli import main
 from obliv.errors import RoutingError, TrafficError
 from obliv.io import read_anynet, write_anynet, write_booksim
-from obliv.io.booksim import _permutations
+from obliv.io.simulators.booksim import _permutations
 
 
 def values(path: Path) -> dict[str, str]:

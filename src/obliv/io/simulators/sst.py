@@ -11,9 +11,9 @@ from pathlib import Path
 from obliv._util.files import together, write_whole
 from obliv._util.text import printable
 from obliv.errors import FileError, RoutingError, TrafficError
-from obliv.io._cables import cables, require_plain
-from obliv.io.booksim_paths import routers_of
-from obliv.io.graphml_text import Item, Key, graphml_lines
+from obliv.io.formats._cables import cables, require_plain
+from obliv.io.formats.graphml_text import Item, Key, graphml_lines
+from obliv.io.simulators.booksim_paths import routers_of
 from obliv.routings.base import Routing
 from obliv.routings.checks import checked_paths, merged, require_all
 

@@ -12,9 +12,9 @@ from obliv._util.files import read_source
 from obliv._util.text import did_you_mean, plural, shown
 from obliv._util.typing import BoolArray, FloatArray, IntArray
 from obliv.errors import FileError
-from obliv.io import _values as values
-from obliv.io._links import Edge, Links
-from obliv.io._options import Options, speed
+from obliv.io.formats import _values as values
+from obliv.io.formats._links import Edge, Links
+from obliv.io.formats._options import Options, speed
 from obliv.topologies.base import Topology
 from obliv.topologies.make import build
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from obliv.io.topology_file import file
+from obliv.io.formats.topology_file import file
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/reference/formats" / "topology-files.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs/reference/formats" / "topology-files.md"
 EXAMPLES = {"xml": (2, 2), "gml": (2, 2), "edgelist": (2, 2), "anynet": (6, 10)}
 
 

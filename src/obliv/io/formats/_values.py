@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import cache
 
 from obliv._util.text import did_you_mean, plural, shown
-from obliv.io._links import Edge, Links
-from obliv.io._options import MUST_BE, Options, positive, speed, unit
+from obliv.io.formats._links import Edge, Links
+from obliv.io.formats._options import MUST_BE, Options, positive, speed, unit
 
 __all__ = ["bandwidths_of", "rates_of", "some", "terminals_of"]
 

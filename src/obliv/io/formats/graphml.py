@@ -10,12 +10,12 @@ from xml.parsers import expat
 
 from obliv._util.text import shown
 from obliv.errors import FileError
-from obliv.io._formats import format_of
-from obliv.io._links import Links, add
-from obliv.io._network import from_file
-from obliv.io._options import Options
-from obliv.io._write import node_attributes, save
-from obliv.io.graphml_text import Item, Key, graphml_lines
+from obliv.io.formats._formats import format_of
+from obliv.io.formats._links import Links, add
+from obliv.io.formats._network import from_file
+from obliv.io.formats._options import Options
+from obliv.io.formats._write import node_attributes, save
+from obliv.io.formats.graphml_text import Item, Key, graphml_lines
 from obliv.topologies.base import Topology
 
 __all__ = ["parse", "read_graphml", "write_graphml"]
@@ -50,7 +50,7 @@ def read_graphml(
     path : str or Path
         The file.
     bandwidth, default, terminals, component, injection, ejection : str
-        As for :func:`obliv.io.topology_file.file`.
+        As for :func:`obliv.io.formats.topology_file.file`.
 
     Returns
     -------

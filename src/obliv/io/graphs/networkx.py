@@ -6,10 +6,10 @@ import importlib
 from typing import Any
 
 from obliv.errors import TopologyError, extra
-from obliv.io._links import Links
-from obliv.io._network import network
-from obliv.io._options import Options
-from obliv.io._write import of_terminals
+from obliv.io.formats._links import Links
+from obliv.io.formats._network import network
+from obliv.io.formats._options import Options
+from obliv.io.formats._write import of_terminals
 from obliv.topologies.base import Topology
 
 __all__ = ["from_networkx", "to_networkx"]
@@ -35,7 +35,7 @@ def from_networkx(
         edge is two channels. If every edge has a whole-numbered attribute `channel`, as :func:`to_networkx` sets it,
         channels keep that order.
     bandwidth, default, terminals, component, injection, ejection : str
-        As for :func:`obliv.io.topology_file.file`.
+        As for :func:`obliv.io.formats.topology_file.file`.
     spec : str
         What to call the topology; default ``networkx`` with the graph's name.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from obliv._util.files import write_whole
 from obliv.errors import RoutingError, TooLargeError
-from obliv.io.anynet import hosts_and_routers
+from obliv.io.formats.anynet import hosts_and_routers
 from obliv.routings.base import Routing
 from obliv.routings.checks import checked_paths
 from obliv.topologies.base import Topology

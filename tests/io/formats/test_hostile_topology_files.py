@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from obliv.errors import InputError
-from obliv.io.topology_file import file
+from obliv.io.formats.topology_file import file
 
 GRAPHML = b"""<?xml version="1.0" encoding="utf-8"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">
   <key attr.name="LinkSpeedRaw" attr.type="double" for="edge" id="d0"><default>1</default></key>

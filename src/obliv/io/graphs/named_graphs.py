@@ -9,7 +9,7 @@ from typing import Any
 
 from obliv._util.text import did_you_mean
 from obliv.errors import SpecError, extra
-from obliv.io.networkx import from_networkx
+from obliv.io.graphs.networkx import from_networkx
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology
 

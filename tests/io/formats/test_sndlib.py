@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.io.test_hostile_topology_files import SNDLIB
+from tests.io.formats.test_hostile_topology_files import SNDLIB
 from tests.strategies import examples
 
 import obliv
 from obliv.errors import FileError, InputError
 from obliv.io import read_sndlib
-from obliv.io.topology_file import file
+from obliv.io.formats.topology_file import file
 
 F = Fraction
 Write = Callable[..., Path]

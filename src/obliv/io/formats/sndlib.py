@@ -7,9 +7,9 @@ from pathlib import Path
 
 from obliv._util import sndlib
 from obliv._util.text import plural
-from obliv.io._links import Links
-from obliv.io._network import from_file
-from obliv.io._options import Options
+from obliv.io.formats._links import Links
+from obliv.io.formats._network import from_file
+from obliv.io.formats._options import Options
 from obliv.topologies.base import Topology
 
 __all__ = ["parse", "read_sndlib"]
@@ -26,7 +26,7 @@ def read_sndlib(path: str | Path, *, bandwidth: str = "", default: str = "", com
         ``preinstalled`` for the installed capacity of each link, ``module`` for its largest module, or ``capacity`` for
         the installed one where it is positive and else the module. Default: 1 everywhere.
     default, component : str
-        As for :func:`obliv.io.topology_file.file`.
+        As for :func:`obliv.io.formats.topology_file.file`.
 
     Returns
     -------

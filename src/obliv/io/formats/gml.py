@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from obliv._util.text import printable, shown
 from obliv.errors import FileError
-from obliv.io._links import Links, add
-from obliv.io._network import from_file
-from obliv.io._options import Options
-from obliv.io._write import node_attributes, save
+from obliv.io.formats._links import Links, add
+from obliv.io.formats._network import from_file
+from obliv.io.formats._options import Options
+from obliv.io.formats._write import node_attributes, save
 from obliv.topologies.base import Topology
 
 __all__ = ["parse", "read_gml", "write_gml"]
@@ -43,7 +43,7 @@ def read_gml(
     path : str or Path
         The file.
     bandwidth, default, terminals, component, injection, ejection : str
-        As for :func:`obliv.io.topology_file.file`.
+        As for :func:`obliv.io.formats.topology_file.file`.
 
     Returns
     -------

@@ -11,8 +11,8 @@ from obliv._util.files import together, write_whole
 from obliv._util.text import plural
 from obliv._util.typing import IntArray
 from obliv.errors import RoutingError, TrafficError
-from obliv.io.anynet import write_anynet
-from obliv.io.booksim_paths import listed_paths, routers_of, write_header
+from obliv.io.formats.anynet import write_anynet
+from obliv.io.simulators.booksim_paths import listed_paths, routers_of, write_header
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.routings.base import Routing

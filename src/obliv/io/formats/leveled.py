@@ -15,10 +15,10 @@ from obliv._util.files import read_source, read_text
 from obliv._util.text import did_you_mean, lines, shown
 from obliv._util.typing import Array
 from obliv.errors import FileError, InputError, SpecError
-from obliv.io import edgelist, gml, graphml
-from obliv.io._formats import format_of
-from obliv.io._levels import levels_of
-from obliv.io._links import Links
+from obliv.io.formats import edgelist, gml, graphml
+from obliv.io.formats._formats import format_of
+from obliv.io.formats._levels import levels_of
+from obliv.io.formats._links import Links
 from obliv.specs.registry import register_topology
 from obliv.topologies.leveled.base import Leveled, given
 from obliv.topologies.leveled.instance_json import network_of, readable

@@ -6,10 +6,10 @@ import importlib
 from typing import Any
 
 from obliv.errors import TopologyError, extra
-from obliv.io._links import Links
-from obliv.io._network import network
-from obliv.io._options import Options
-from obliv.io._write import of_terminals
+from obliv.io.formats._links import Links
+from obliv.io.formats._network import network
+from obliv.io.formats._options import Options
+from obliv.io.formats._write import of_terminals
 from obliv.topologies.base import Topology
 
 __all__ = ["from_igraph", "to_igraph"]
@@ -34,7 +34,7 @@ def from_igraph(
         Nodes are numbered as its vertices and labeled by their attribute `label`, or `name`. An undirected edge is two
         channels.
     bandwidth, default, terminals, component, injection, ejection : str
-        As for :func:`obliv.io.topology_file.file`; they name attributes of edges and vertices.
+        As for :func:`obliv.io.formats.topology_file.file`; they name attributes of edges and vertices.
     spec : str
         What to call the topology; default ``igraph`` with the graph's attribute `name`.
 

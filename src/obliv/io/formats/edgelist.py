@@ -8,10 +8,10 @@ from pathlib import Path
 from obliv._util.rationals import rational
 from obliv._util.text import lines, shown
 from obliv.errors import FileError, TopologyError
-from obliv.io._links import Links, add
-from obliv.io._network import from_file
-from obliv.io._options import Options
-from obliv.io._write import of_terminals, save
+from obliv.io.formats._links import Links, add
+from obliv.io.formats._network import from_file
+from obliv.io.formats._options import Options
+from obliv.io.formats._write import of_terminals, save
 from obliv.topologies.base import Topology
 
 __all__ = ["parse", "read_edgelist", "write_edgelist"]
@@ -46,7 +46,7 @@ def read_edgelist(
     bandwidth : str
         ``bandwidth`` for the third column.
     default, terminals, component, injection, ejection : str
-        As for :func:`obliv.io.topology_file.file`.
+        As for :func:`obliv.io.formats.topology_file.file`.
 
     Returns
     -------

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from obliv._util.text import lines, shown
 from obliv.errors import FileError, TopologyError
-from obliv.io._links import Links
-from obliv.io._network import from_file
-from obliv.io._options import Options
-from obliv.io._write import save
+from obliv.io.formats._links import Links
+from obliv.io.formats._network import from_file
+from obliv.io.formats._options import Options
+from obliv.io.formats._write import save
 from obliv.topologies.base import Topology
 
 __all__ = ["hosts_and_routers", "parse", "read_anynet", "write_anynet"]
@@ -30,7 +30,7 @@ def read_anynet(path: str | Path, *, terminals: str = "", component: str = "") -
     terminals : str
         Empty: the file's nodes are the terminals, in the order of their numbers. ``all``: its routers, too.
     component : str
-        As for :func:`obliv.io.topology_file.file`.
+        As for :func:`obliv.io.formats.topology_file.file`.
 
     Returns
     -------

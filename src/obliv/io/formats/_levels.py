@@ -9,7 +9,7 @@ import numpy as np
 
 from obliv._util.text import shown
 from obliv._util.typing import Array
-from obliv.io._links import Edge, Links
+from obliv.io.formats._links import Edge, Links
 
 __all__ = ["levels_of"]
 

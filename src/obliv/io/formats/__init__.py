@@ -1,0 +1,1 @@
+"""Network files, one module for each format."""

@@ -1,0 +1,1 @@
+"""Networks of NetworkX, igraph and TopoHub."""

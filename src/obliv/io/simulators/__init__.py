@@ -1,0 +1,1 @@
+"""Files for simulators: networks with routings and traffic."""
