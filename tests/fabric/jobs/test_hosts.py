@@ -168,6 +168,11 @@ def test_mistakes_in_files_of_hosts(tmp_path: Path, text: str, part: str) -> Non
     assert part in message.replace(":2:", ": line 2:").replace(f"{tmp_path}/", "")
 
 
+def test_hosts_in_place_of_their_file(tmp_path: Path) -> None:
+    message = mistake(lambda: read_hosts(cluster("fattree:4,3"), tmp_path / "node[001-004]"))
+    assert message.endswith("node[001-004]: file not found; write the list of hosts into a file, and name this")
+
+
 def test_several_rails_and_ranks(tmp_path: Path) -> None:
     topology = cluster("fattree:4,3", rails=2)
     by_rank = read(topology, tmp_path, "node001 slots=3\nnode003\n", per_host="2")

@@ -82,6 +82,7 @@ def rounded_line(programme: Programme, duals: Array, price: float) -> Line:
     lengths = np.append(lengths / programme.size, price)
     largest = lengths.max()
     units = np.rint(lengths * (_SCALE / largest if largest > 0 else 0.0)).astype(np.int64)
+    units //= max(int(np.gcd.reduce(units)), 1)
     return _line(programme, units[:-1], int(units[-1]))
 
 

@@ -57,6 +57,8 @@ def read_seats(path: str | Path, known: Callable[[str], bool], hosts: int) -> tu
     FileError
         With the line.
     """
+    if any(mark in str(path) for mark in "[,") and not Path(path).exists():
+        raise FileError("file not found; write the list of hosts into a file, and name this", path)
     text, digest = read_source(path)
     content = list(_content(text, known))
     if not content:
