@@ -585,6 +585,7 @@ def test_layers_in_place_of_detours_name_the_files_to_load(
     assert status == 0
     assert "packets do not change the lane on the way: new.sl2vl is not needed and was not written" in err
     assert "plug-in obliv:  event_plugin_options lfts=new.lfts,psl=new.psl" in err
+    assert "check it with  obliv fabric check gap.net --lft new.lfts --sl new.psl --sl2vl identity\n" in err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["gap.net", "new.lfts", "new.psl"]
 
 

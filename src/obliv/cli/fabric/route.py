@@ -145,6 +145,12 @@ def route(
         )
     if sl2vl is not None and result.sl2vl is None:
         say(f"packets do not change the lane on the way: {sl2vl} is not needed and was not written")
+    has_lids = net is not None or not result.lmc  # otherwise the hint at --net says enough
+    if psl is not None and has_lids and (result.levels is not None or result.sl2vl is not None):
+        lanes_of = "identity" if result.sl2vl is None else result.sl2vl
+        say(f"check it with  obliv fabric check {net or files.topology} --lft {output} --sl {psl} --sl2vl {lanes_of}")
+    elif psl is None and result.levels is not None:
+        say("to check the lanes of these tables, add --psl FILE for their service levels, which  check --sl  reads")
     if beyond_infiniband(result.fabric)[0]:
         say(f"written to {output}; its LIDs have more than 16 bits: OpenSM cannot load it")
         return
