@@ -82,6 +82,7 @@ def test_channels_between_nodes() -> None:
     assert obliv.build("two", 2, [(0, 1), (1, 0), (0, 1)]).channels_between(0, 1) == [0, 1]
 
 
+@pytest.mark.nightly
 def test_saved_and_drawn(tmp_path: Path) -> None:
     result = obliv.worst_channels(obliv.DOR(obliv.mesh(3, 2)))
     result.save(tmp_path / "channels.json")

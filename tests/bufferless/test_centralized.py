@@ -319,6 +319,7 @@ def test_times_beyond_32_bits():
     assert moves.time[-1] + (moves.more[-1] if len(moves.more) else 0) == delivery[0]
 
 
+@pytest.mark.nightly
 def test_the_same_seed_gives_the_same():
     paths = instance("leveled-mesh:12x12", rng=0)
     for constants in ("paper", "tuned"):

@@ -122,6 +122,7 @@ def test_rounds_that_are_not_undone_fail(key: str, change: Any, tmp_path: Path) 
     assert not obliv.verify(tmp_path / "s.json").proved
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("algorithm", "options"), [ALL[3], ALL[5], ALL[6]])
 def test_long_columns_of_a_plan_are_compressed(algorithm: str, options: dict[str, Any], tmp_path: Path) -> None:
     def compressed(values: list[int]) -> dict[str, Any]:

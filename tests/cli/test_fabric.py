@@ -354,6 +354,7 @@ def test_what_is_odd_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "obliv fabric check a.net --lft new.lfts" in err
 
 
+@pytest.mark.nightly
 def test_what_is_odd_about_an_input_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("odd.net").write_text(Path("a.net").read_text() + "junk\n" * 500)
     text = "obliv: unexpected line: 'junk' (and 499 more): see  obliv fabric check odd.net"

@@ -301,6 +301,7 @@ def status_without_reader(*words: str) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("routing", "form", "status"), [("dor", "table", 1), ("updown", "json", 0)])
 def test_a_reader_that_has_gone_changes_no_verdict(routing: str, form: str, status: int, tmp_path: Path) -> None:

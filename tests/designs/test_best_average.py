@@ -51,6 +51,7 @@ def check(spec: str, samples: int, throughput: float) -> None:
     assert "an estimate" in checked.claim
 
 
+@pytest.mark.nightly
 def test_torus() -> None:
     check("torus:4x4", 10, 0.583)
 

@@ -99,6 +99,7 @@ def test_fewest_hops_without_symmetries(spec: str) -> None:
     assert upper <= lower * (1 + Fraction(1, 10**4))
 
 
+@pytest.mark.nightly
 def test_symmetries_of_small_named_graphs_are_searched() -> None:
     pytest.importorskip("igraph")
     assert obliv.design("graph:moebius-kantor", then=None).channel_load == Fraction(17, 12)
@@ -109,11 +110,13 @@ def test_u2turn_is_optimal_on_odd_square_meshes() -> None:
         assert obliv.worst_case(obliv.U2TURN(obliv.mesh(k, k))).channel_load == Fraction(least)
 
 
+@pytest.mark.nightly
 def test_petersen_from_a_list_of_links() -> None:
     graph = obliv.build("petersen", 10, both_ways(PETERSEN))
     assert obliv.design(graph).channel_load == 1
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("hops", "fraction"), [("2", "1/3"), ("2.2", "25/62"), ("2.6", "37/76"), ("2.7", "1/2")])
 def test_the_curve_of_hops_on_a_torus(hops: str, fraction: str) -> None:

@@ -11,6 +11,7 @@ import obliv
 from obliv.cli import main
 
 
+@pytest.mark.nightly
 def test_the_curve_of_a_torus() -> None:
     curve = obliv.pareto("torus:4x4", 8)  # from 2 to 2.7 hops: 1, 1.05 .. 1.35 times the least
     share = [float(point.fraction_of_capacity) for point in curve.points]

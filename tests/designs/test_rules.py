@@ -171,6 +171,7 @@ def test_up_and_down_on_many_networks(seed: int) -> None:
     up_and_down(seed)
 
 
+@pytest.mark.nightly
 def test_limits_that_change_nothing_give_the_same_optimum() -> None:
     for options in ({"max_turns": 9}, {"vc": 9}, {"max_turns": 10**8}, {"vc": 10**8}):
         made = obliv.design("mesh:3x2", **options)

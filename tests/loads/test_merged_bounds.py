@@ -38,6 +38,7 @@ def test_no_channel_carries_more_than_its_bound(network: str, routing: str) -> N
         assert all(bounds.bound(channel, parts) >= load for parts in (1, 2))
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("network", NETWORKS)
 def test_the_worst_case_is_the_same_with_merged_bounds(monkeypatch: pytest.MonkeyPatch, network: str) -> None:

@@ -370,6 +370,7 @@ def test_files_with_a_wrong_value(key: str, value: Any, tmp_path: Path) -> None:
     loaded_or_refused(content, tmp_path)
 
 
+@pytest.mark.nightly
 def test_data_frames() -> None:
     frame = throughputs().to_dataframe()
     assert len(frame) == 4

@@ -87,6 +87,7 @@ def test_paths_that_are_seldom_drawn_leave_an_error(samples: int) -> None:
     assert hits >= 28
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("samples", [2, 4, 5, 50])
 def test_an_interval_from_few_paths_is_marked_as_unreliable(samples: int) -> None:
@@ -142,6 +143,7 @@ def test_a_wrong_declaration_is_refused_when_sampling_too() -> None:
         obliv.worst_case(Skewed(obliv.torus(5, 5)), samples=5)
 
 
+@pytest.mark.nightly
 def test_an_average_over_sampled_paths_can_be_repeated_from_its_seed() -> None:
     algorithm = obliv.O1TURN(obliv.mesh(3, 3))
     first = obliv.average_case(algorithm, 100, rng=np.random.default_rng(8), path_samples=10)

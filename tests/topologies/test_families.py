@@ -187,6 +187,7 @@ def test_cmesh_is_a_mesh_with_hosts(radices: tuple[int, ...], c: int) -> None:
         assert topology.tail[topology.head == host].tolist() == [hosts + host // c]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("radices", "c"), [((4, 4), 2), ((3, 3), 4), ((4, 2), 3), ((2, 2), 1)])
 def test_cmesh_has_c_times_the_loads_of_its_mesh(radices: tuple[int, ...], c: int) -> None:
     """A worst permutation of blocks of c alike terminals is c times one of the blocks (Birkhoff)."""

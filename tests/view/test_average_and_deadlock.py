@@ -36,6 +36,7 @@ def test_averages_without_a_capacity_are_drawn(exact: bool) -> None:
     pyplot.close(ax.figure)
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("routing", "scheme"),

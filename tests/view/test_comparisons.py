@@ -29,6 +29,7 @@ def whiskers(ax: Any) -> list[float]:
     return [float(np.abs(np.diff(line, axis=0)).max()) for line in lines]
 
 
+@pytest.mark.nightly
 def test_bars_of_worst_average_and_patterns() -> None:
     result = obliv.compare("mesh:5x5", "dor", "u2turn", traffic="transpose", samples=100)
     ax = result.plot()
@@ -41,6 +42,7 @@ def test_bars_of_worst_average_and_patterns() -> None:
     assert len(bars(result.plot(of="transpose"))) == 2
 
 
+@pytest.mark.nightly
 def test_estimates_have_whiskers_and_a_note_and_digits_that_fit_the_error() -> None:
     result = obliv.compare("mesh:5x5", "dor", "u2turn", samples=100)
     ax = result.plot()
@@ -66,6 +68,7 @@ def test_exact_numbers_without_a_short_fraction_are_marked_as_in_the_table() -> 
     assert texts(ax)[-1] == "≈: exact, but its fraction is too long to write"
 
 
+@pytest.mark.nightly
 def test_the_line_of_capacity_is_named_and_behind_the_numbers() -> None:
     result = obliv.compare("mesh:4x4", "dor", traffic="nearest-neighbor")
     ax = result.plot()
@@ -92,6 +95,7 @@ def test_traffic_that_loads_nothing_is_told_from_what_does_not_fit() -> None:
     assert texts(ax).count("does not fit") == 1
 
 
+@pytest.mark.nightly
 def test_numbers_at_the_ends_of_bars_stay_on_the_axes() -> None:
     ax = obliv.compare("torus:8x8", "dor", "romm:xy", traffic="transpose", samples=10).plot()
     ends = [box for text, box in boxes(ax).items() if text[0] in "0123456789≈"]
@@ -111,6 +115,7 @@ MANY = ["dor", "dor:yx", "o1turn", "romm", "romm:xy", "valiant", "xyx", "yxy", "
 MANY += ["ival", "i2turn", "ecmp"]
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("topology", ["mesh:4x4", "mesh:6x6", "torus:4x4"])
 def test_the_plane_has_a_name_at_every_point_and_none_over_another(topology: str) -> None:
@@ -141,6 +146,7 @@ def test_names_of_crowded_points_do_not_overlap_either() -> None:
     assert not any(one.overlaps(two) for one, two in combinations(result.values(), 2))
 
 
+@pytest.mark.nightly
 def test_where_something_does_not_fit_the_rest_is_drawn() -> None:
     result = obliv.compare(["mesh:3x3", "ring:5"], "dor", "xyx")
     for kind in ("bars", "plane", "lines"):
@@ -175,6 +181,7 @@ def test_a_saved_comparison_is_drawn_like_the_fresh_one(tmp_path: Path) -> None:
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
+@pytest.mark.nightly
 def test_the_paths_of_a_pair() -> None:
     routing = obliv.routing("xyx", obliv.mesh(5, 5))
     ax = view.draw_paths(routing, 6, 18)

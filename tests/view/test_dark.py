@@ -35,6 +35,7 @@ def lightness(color: Any) -> float:
     return float(np.dot(to_rgb(color), (0.299, 0.587, 0.114)))
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("style", ["dark", "dark_background"])
 @pytest.mark.parametrize("name", PICTURES)
@@ -51,6 +52,7 @@ def test_texts_stand_out_from_a_dark_background(name: str, style: str) -> None:
     pyplot.close(ax.figure)
 
 
+@pytest.mark.nightly
 def test_loads_are_dim_to_bright_and_a_second_pass_changes_nothing() -> None:
     with view.dark():
         ax = WORST.plot()
@@ -84,6 +86,7 @@ def test_the_worst_channel_is_drawn_above_the_flows() -> None:
     pyplot.close(ax.figure)
 
 
+@pytest.mark.nightly
 def test_routers_of_a_large_dragonfly_have_names() -> None:
     ax = view.plot_topology(obliv.dragonfly(2, 4, 2))
     names = {text.get_text() for text in ax.texts}
@@ -116,6 +119,7 @@ def test_every_verb_draws_narrow_and_dark(words: str, tmp_path: Path, capsys: py
     assert capsys.readouterr().err.endswith("obliv: --width is for a picture: add --plot FILE.png\n")
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["worst", "matrix", "throughput", "compare"])
 def test_texts_are_readable_at_400_pixels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

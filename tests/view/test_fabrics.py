@@ -136,6 +136,7 @@ def test_hosts_that_are_cabled_to_hosts_are_drawn(tmp_path: Path) -> None:
     assert view.plot_topology(topology)
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("spec", ["fattree:4,2", "fattree:8,3", "torus:9x9"])  # names beside nodes, below some, no more
 def test_both_ends_of_the_hot_cable_are_named_with_their_ports(spec: str) -> None:
@@ -151,6 +152,7 @@ def test_both_ends_of_the_hot_cable_are_named_with_their_ports(spec: str) -> Non
     assert texts(result.plot(labels=False)) == []
 
 
+@pytest.mark.nightly
 def test_loads_name_the_ends_too() -> None:
     topology = fabric("fattree:4,2")
     ax = view.draw_loads(topology, [1.0] * topology.channels, worst=3)
@@ -206,12 +208,14 @@ def test_names_below_a_tree_stand_upright_clear_of_each_other_and_of_the_flows()
     assert around.y1 <= figure.height
 
 
+@pytest.mark.nightly
 def test_hosts_of_many_are_named_where_there_is_room_below() -> None:
     ax = view.draw_topology(fabric("fattree:8,3"))
     assert len(texts(ax)) == 128
     assert texts(view.draw_topology(fabric("torus:9x9"))) == []
 
 
+@pytest.mark.nightly
 def test_pairs_both_ways_are_drawn_apart() -> None:
     topology = fabric("fattree:8,2")
     result = obliv.worst_case(obliv.routing("shortest", topology))

@@ -66,6 +66,7 @@ def pictures() -> dict[str, Any]:
     }
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", list(pictures()))
 def test_a_dollar_sign_begins_no_formula(name: str) -> None:
@@ -98,6 +99,7 @@ def test_names_stand_as_they_are_also_where_tex_is_switched_on() -> None:
     assert set(NAMES) <= set(boxes(ax))
 
 
+@pytest.mark.nightly
 def test_formulas_of_the_user_and_of_number_formats_stay() -> None:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
@@ -142,6 +144,7 @@ def test_long_names_in_a_key_are_broken() -> None:
     assert max(map(len, legend(ax)[0].splitlines())) <= 90
 
 
+@pytest.mark.nightly
 def test_letters_without_a_glyph_are_told_once_and_in_one_line(tmp_path: Path) -> None:
     labels = ("计算节点", "节点二", "c", "d", "e", "f")
     topology = obliv.build("cjk", 6, LINKS, labels=labels)

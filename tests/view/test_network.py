@@ -31,6 +31,7 @@ SPECS = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("spec", SPECS)
 def test_every_channel_is_an_arrow_and_every_node_a_disc(spec: str) -> None:
@@ -49,6 +50,7 @@ def test_no_two_channels_are_drawn_on_one_line(spec: str) -> None:
     assert len(middles) == len(lines)
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("spec", SPECS)
 def test_arrows_run_from_the_rim_of_the_tail_to_the_rim_of_the_head(spec: str) -> None:
@@ -155,6 +157,7 @@ def test_axes_that_are_given_are_used_and_keep_their_figure() -> None:
     assert tuple(figure.get_size_inches()) == (7, 3)
 
 
+@pytest.mark.nightly
 def test_everything_is_inside_a_figure_of_our_own() -> None:
     for spec in ("line:9", "complete:6", "mesh:3x3x3", "torus:9x9"):
         ax = view.plot_topology(obliv.topology(spec))
@@ -200,6 +203,7 @@ def test_names_keep_clear_of_color_bar_key_and_title() -> None:
     assert not any(box.overlaps(other) for box in rows for other in around)
 
 
+@pytest.mark.nightly
 def test_the_key_says_what_black_and_white_nodes_are() -> None:
     both = ["terminal (sends and takes packets)", "router (passes packets on)"]
     assert legend(view.plot_topology(obliv.topology("cmesh:2x2,c=2"))) == both
@@ -227,6 +231,7 @@ def test_channels_of_large_networks_stay_visible() -> None:
     assert across * ax.get_window_extent().width / np.ptp(ax.get_xlim()) * 72 / ax.figure.dpi > 0.5
 
 
+@pytest.mark.nightly
 def test_switches_look_unlike_terminals() -> None:
     topology = obliv.build("star", 4, [(0, 3), (3, 0), (1, 3), (3, 1), (2, 3), (3, 2)], terminals=[0, 1, 2])
     faces = part(view.draw_topology(topology), "nodes").get_facecolor()
@@ -260,6 +265,7 @@ def test_loads_beyond_floats_are_refused_not_drawn_wrongly() -> None:
         view.draw_loads(obliv.line(3), [Fraction(10**400)] * 4)
 
 
+@pytest.mark.nightly
 def test_a_title_says_what_is_drawn() -> None:
     ax = view.plot_loads(obliv.routing("dor", obliv.mesh(4, 4)), obliv.traffic("transpose", obliv.mesh(4, 4)))
     assert "dor on mesh:4x4 under transpose" in ax.get_title()

@@ -66,6 +66,7 @@ def test_pairs_to_themselves_that_load_the_channel_are_drawn() -> None:
     assert part(ax, "other flows") is None
 
 
+@pytest.mark.nightly
 def test_a_saved_result_is_drawn_like_the_fresh_one(tmp_path: Path) -> None:
     result = worst("mesh:4x4", "o1turn")
     result.save(tmp_path / "claim.json")
@@ -93,6 +94,7 @@ def test_with_rates_the_traffic_is_drawn() -> None:
     assert part(result.plot(kind="matrix"), "pairs on the worst channel") is not None
 
 
+@pytest.mark.nightly
 def test_with_bandwidths_the_shares_are_of_the_channel() -> None:
     topology = obliv.build("slow", 3, [(0, 1), (1, 2), (2, 1), (1, 0)], bandwidth=[2, "1/2", 1, 1])
     result = obliv.worst_case(obliv.routing("shortest", topology))
@@ -110,6 +112,7 @@ def test_estimates_say_so() -> None:
     assert "estimated" in result.plot(kind="matrix").child_axes[0].get_ylabel()
 
 
+@pytest.mark.nightly
 def test_a_picture_of_an_estimate_shows_the_estimate_and_nothing_exact() -> None:
     routing = obliv.routing("valiant", obliv.mesh(4, 4))
     result = obliv.worst_case(routing, samples=20)

@@ -23,6 +23,7 @@ GRAPHS = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", GRAPHS)
 def test_a_turn_by_one_place_is_a_symmetry(name: str) -> None:
@@ -43,6 +44,7 @@ def test_a_turn_by_one_place_is_a_symmetry(name: str) -> None:
     assert _cycle_length(image) == length
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "graph",
@@ -52,12 +54,14 @@ def test_other_networks_keep_their_layout(graph: networkx.Graph) -> None:
     assert ring_points(obliv.from_networkx(graph)) is None
 
 
+@pytest.mark.nightly
 def test_a_wrong_generator_is_not_used() -> None:
     links = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2)]
     claimed = (np.array([1, 2, 3, 0], np.int32),)
     assert ring_points(obliv.build("path", 4, links, generators=claimed)) is None
 
 
+@pytest.mark.nightly
 def test_one_way_rings_and_terminals_count() -> None:
     one_way = obliv.build("one way", 5, [(v, (v + 1) % 5) for v in range(5)])
     points = ring_points(one_way)

@@ -16,6 +16,7 @@ def result() -> obliv.WorstCase:
     return obliv.worst_case(obliv.routing("dor", obliv.mesh(3, 3)))
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "head"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.PDF", b"%PDF")])
 def test_the_format_is_that_of_the_name(result: obliv.WorstCase, tmp_path: Path, name: str, head: bytes) -> None:
@@ -24,6 +25,7 @@ def test_the_format_is_that_of_the_name(result: obliv.WorstCase, tmp_path: Path,
     assert [each.name for each in tmp_path.iterdir()] == [name]
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
 def test_the_same_picture_has_the_same_bytes(result: obliv.WorstCase, tmp_path: Path, kind: str) -> None:
@@ -76,6 +78,7 @@ def test_what_is_no_picture_is_refused(tmp_path: Path) -> None:
         view.save(view.plot_topology(obliv.ring(5)), tmp_path / "a.png", kind="matrix")
 
 
+@pytest.mark.nightly
 def test_saving_a_result_leaves_no_figure_open_and_no_setting_changed(result: obliv.WorstCase, tmp_path: Path) -> None:
     import matplotlib
     from matplotlib import pyplot

@@ -136,6 +136,7 @@ def test_space_and_time_hold_every_packet_and_mark(waves: Schedule) -> None:
         assert words in everything(ax.figure).replace("\n", " ")
 
 
+@pytest.mark.nightly
 def test_packets_ride_in_dark_cells_of_their_own_color_and_wait_in_light_ones(waves: Schedule) -> None:
     from matplotlib.colors import to_hex
 
@@ -164,6 +165,7 @@ def test_packets_ride_in_dark_cells_of_their_own_color_and_wait_in_light_ones(wa
             assert shade(every.begin[row] + every.tau - 0.5, every.goal[row] + 0.1) == to_hex(tint(wave, 0.09))
 
 
+@pytest.mark.nightly
 def test_boats_are_parallel_and_meet_their_passengers(waves: Schedule) -> None:
     ax = view.space_time(waves)
     every = rides(waves)
@@ -506,6 +508,7 @@ def test_the_page_stands_alone_can_be_used_by_keyboard_and_escapes_names(tmp_pat
     ]
 
 
+@pytest.mark.nightly
 def test_names_that_look_like_formulas_are_written_as_they_are(tmp_path: Path) -> None:
     network = given("$x^2$ $\\frac", np.array([0]), np.array([1]), np.arange(2))
     result = schedule(Instance(network, np.array([0, 1]), np.array([0], np.int32)), "direct", check_moves=False)

@@ -25,6 +25,7 @@ def printed(made: object) -> str:
     return out.getvalue()
 
 
+@pytest.mark.nightly
 def test_numbers_are_shown_as_what_they_are() -> None:
     text = printed(table(ROWS))
     assert "25/144 = 0.1736" in text

@@ -61,6 +61,7 @@ def test_direct_paths_in_complete_graphs(nodes: int) -> None:
     assert obliv.ratio(obliv.routing("ecmp", obliv.topology(f"complete:{nodes}"))).ratio == nodes - 1
 
 
+@pytest.mark.nightly
 def test_abilene() -> None:
     network = obliv.build("abilene", 11, both_ways(ABILENE))
     result = obliv.ratio(obliv.ECMP(network), certificate=True)
@@ -163,6 +164,7 @@ def test_against_plain_programs(seed: int) -> None:
     assert obliv.Ratio.from_dict(result.to_dict()) == result
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("spec", ["mesh:3x3 romm", "torus:4x4 dor", "hypercube:3 valiant", "torus:5x3 valiant"])
 def test_symmetries_change_nothing(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,6 +177,7 @@ def test_symmetries_change_nothing(spec: str, monkeypatch: pytest.MonkeyPatch) -
     assert one.ratio == two.ratio
 
 
+@pytest.mark.nightly
 def test_the_same_input_gives_the_same_answer() -> None:
     routing = obliv.ECMP(obliv.build("abilene", 11, both_ways(ABILENE)))
     assert obliv.ratio(routing, certificate=True) == obliv.ratio(routing, certificate=True)

@@ -107,6 +107,7 @@ def test_the_closed_form_agrees() -> None:
         assert obliv.traffic_ratio(obliv.routing("ecmp", plain), obliv.traffic(name, tree)).ratio == closed
 
 
+@pytest.mark.nightly
 def test_instances_on_any_network() -> None:
     torus = obliv.topology("torus:4x4")
     one, two = (obliv.traffic_ratio(obliv.routing("dor", torus), "ring", instances=3, rng=2) for _ in range(2))

@@ -497,6 +497,7 @@ def test_hostile_names_stay_on_their_line(tmp_path: Path) -> None:
     result.save(tmp_path / "check.json")
 
 
+@pytest.mark.nightly
 def test_a_broken_fabric_prints_one_page_and_keeps_the_counts() -> None:
     fabric, tables = example("fattree:12,3", "osrm3-d")
     rng = np.random.default_rng(1)

@@ -81,6 +81,7 @@ def test_engines_attain_what_is_proved(spec: str, engine: str, load: int, lmc: i
     assert (routed.engine, routed.after) == (engine, Standing(Fraction(load), 0, False, lmc))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("spec", "load", "lmc"), [("fattree:8,2", 2, 1), ("fattree:4,3", 2, 0), ("fattree:6,2", 2, 2)])
 def test_numbers_and_ports_do_not_matter(spec: str, load: int, lmc: int) -> None:
     fabric, _ = relabelled(from_topology(obliv.topology(spec)), 5)
@@ -149,6 +150,7 @@ def test_whoever_is_connected_is_served() -> None:
     assert route(cut, "dmodk", force=True).after.missing == 8
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("spec", ["fattree:4,2", "fattree:4,3", "fattree:6,2", "xgft:2;3,4;1,2"])
 @pytest.mark.parametrize("seed", range(3))
@@ -290,6 +292,7 @@ def test_lids_that_suffice_are_kept() -> None:
     assert (none.fabric.ports.lid[none.fabric.endpoints] > 0).all()
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("moves")
 def test_the_lmc_can_be_bounded() -> None:
     fabric = from_topology(obliv.topology("fattree:8,2"))
@@ -510,6 +513,7 @@ def test_tables_that_cannot_be_loaded_are_not_written(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["new.lfts"]
 
 
+@pytest.mark.nightly
 def test_the_standing_of_tables() -> None:
     tree = obliv.topology("fattree:8,3")
     fabric = with_lids(from_topology(tree), 1)

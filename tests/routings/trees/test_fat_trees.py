@@ -152,6 +152,7 @@ def test_paths_are_shortest_and_probabilities_add_up(spec: str, cases: list[tupl
         assert routing.pair_loads().hops() == hops
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(32)
 @pytest.mark.parametrize(("spec", "name"), [*CASES, *(by_night(*case) for case in LARGER)])
 def test_ratios_by_matching(spec: str, name: str) -> None:
@@ -199,6 +200,7 @@ def test_rules_of_the_notes(m: int, n: int, name: str) -> None:
         assert tops == {RULES[name](m // 2, paper.hosts[s], paper.hosts[d], free_choices(paper, s, d))}
 
 
+@pytest.mark.nightly
 def test_aliases_of_mlid() -> None:
     for spec in ("fattree:4,3", "fattree:6,2"):
         assert taken(spec, "mlid") == taken(spec, "smodk")
@@ -224,6 +226,7 @@ def test_figure_10_switch_by_switch(m: int) -> None:
         assert names_along(topology, path) == [written(a), *switches, written(b)]
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("m", [8, 18, by_night(32)])
 def test_figure_9_for_square_k(m: int) -> None:
@@ -322,6 +325,7 @@ def test_random_tables(spec: str) -> None:
             shown(result, match, tree(spec))
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("spec", ["fattree:4,2", "eft2:6,3", "xgft:2;3,3;1,5", "xgft:3;2,2,2;1,3,4"])
 def test_random_shares(spec: str) -> None:
@@ -371,6 +375,7 @@ def test_tables_of_routings_by_destination() -> None:
             obliv.up_ports(route(spec, name))
 
 
+@pytest.mark.nightly
 def test_a_table_from_a_file(tmp_path: Path) -> None:
     topology = tree("fattree:8,2")
     lines = []
@@ -452,6 +457,7 @@ def test_what_hosts_send_to_themselves_does_not_count() -> None:
     assert obliv.traffic_ratio(routing, "uniform", "shift:1").ratio == 1
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("spec", ["fattree:4,2", by_night("fattree:4,3"), "xgft:1;4;1", "eft2:4,3", "xgft:2;3,2;1,3"])
 def test_valiant_on_trees(spec: str) -> None:

@@ -114,6 +114,7 @@ def test_theorem_2_by_search(k: int, leaves: int) -> None:
     assert bound == 1 or not reachable
 
 
+@pytest.mark.nightly
 def test_a_wider_tree_may_undercut_the_bound() -> None:
     """A root for every pair of places: ratio 1. A bound by hosts a leaf would be wrong here."""
     for k, leaves in ((2, 4), (3, 4)):

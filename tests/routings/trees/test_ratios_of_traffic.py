@@ -89,6 +89,7 @@ def test_any_traffic(spec: str, names: list[str]) -> None:
             assert obliv.traffic_ratio(routing, obliv.matrix(alone)).ratio == load / base
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("spec", "one", "two"),

@@ -93,6 +93,7 @@ def test_designs_that_were_saved_are_proved(tmp_path: Path) -> None:
     assert verdict["holds"]
 
 
+@pytest.mark.nightly
 def test_pairs_without_a_path_are_counted() -> None:
     tree = obliv.fattree(4, 2)
     cluster = obliv.fabric.from_topology(tree)

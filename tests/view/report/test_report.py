@@ -54,6 +54,7 @@ def test_a_store_and_a_result_share_a_table(store: Path, tmp_path: Path) -> None
     assert table["details"][6][0][3] == 1  # from the second input
 
 
+@pytest.mark.nightly
 def test_the_same_inputs_give_the_same_bytes(store: Path, tmp_path: Path) -> None:
     for name in ("one.html", "two.html"):
         write_report(store, tmp_path / name)

@@ -63,6 +63,7 @@ def test_bars_are_sorted_and_keep_the_ends_of_what_is_not_exact() -> None:
     assert [(bar["low"], bar["high"]) for bar in found] == [(0.5, 0.75), (0.25, 0.25), (0.375, 0.625)]
 
 
+@pytest.mark.nightly
 def test_the_charts_begin_with_a_topology_that_has_points() -> None:
     alone = [obliv.worst_case(obliv.routing(name, obliv.mesh(4, 4))) for name in ("dor", "valiant")]
     rows = rows_of(gather([obliv.compare("mesh:3x3", "dor"), *alone]).items)

@@ -74,6 +74,7 @@ def shortest(fabric: Fabric) -> list[int]:
 SPECS = ("torus:4x4", "torus:5x4", "torus:6x4", "torus:5x5", "torus:3x3", "torus:4x2x4", "mesh:4x3", "hyperx:4x4")
 
 
+@pytest.mark.nightly
 @examples(12)
 @given(spec=st.sampled_from(SPECS), seed=st.integers(0, 10**6), gaps=st.integers(0, 1))
 def test_tori_in_any_order_and_with_a_missing_cable(spec: str, seed: int, gaps: int) -> None:
@@ -124,6 +125,7 @@ def test_detours_round_what_is_missing(spec: str, data: st.DataObject) -> None:
         sound(result)
 
 
+@pytest.mark.nightly
 def test_layers_where_no_detours_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(detours, "_CHOICES", 0)
     result = route(from_topology(obliv.topology("damaged:torus:4x4,5")), "dor-dateline", lanes=2, effort=0.01)

@@ -90,6 +90,7 @@ def test_known_loads(spec: str, lanes: int, load: int) -> None:
     sound(result, lanes)
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("moves")
 def test_a_damaged_grid_starts_from_dimension_order() -> None:
     fabric = from_topology(obliv.topology("torus:5x5"))

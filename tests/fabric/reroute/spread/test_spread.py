@@ -59,6 +59,7 @@ def sound(result: FabricRoute) -> list[int]:
 SPECS = ("torus:4x4", "torus:5x3", "torus:2x4", "mesh:4x3", "mesh:3x3x2", "hyperx:4x3", "ring:6", "line:4")
 
 
+@pytest.mark.nightly
 @examples(8)
 @given(
     spec=st.sampled_from(SPECS),
