@@ -50,6 +50,7 @@ def test_all_permutations(case: Case, symmetry: str, through_loads: bool) -> Non
     check(case, obliv.worst_case(subject, symmetry=symmetry))
 
 
+@pytest.mark.nightly
 @given(strategies.cases(largest=5))
 @strategies.examples(2)
 def test_symmetry_search_changes_nothing(case: Case) -> None:

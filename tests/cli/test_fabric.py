@@ -317,6 +317,7 @@ def test_route_keeps_better_tables(here: Path, capsys: pytest.CaptureFixture[str
     assert not Path("same.lfts").exists()
 
 
+@pytest.mark.nightly
 def test_export_and_back(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("x.graphml", "x.anynet", "x.net"):
         assert run(capsys, "export", "a.net", "-o", name)[0] == 0

@@ -27,6 +27,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.nightly
 def test_a_design_is_a_routing_like_any_other(saved: Path) -> None:
     mesh = obliv.mesh(3, 3)
     routing = obliv.routing(f"design:{saved}", mesh)

@@ -80,6 +80,7 @@ def test_what_does_not_fit(folder: Path) -> None:
     assert obliv.worst_case(full).channel_load == 2
 
 
+@pytest.mark.nightly
 def test_dimension_order_as_opensm_has_it() -> None:
     topology = obliv.topology(f"fabric:{HERE}/fixtures/torus9x9-dor/ibnetdiscover.txt.gz")
     routing = obliv.routing(f"lft:{HERE}/fixtures/torus9x9-dor/opensm-lfts.dump.gz", topology)

@@ -37,6 +37,7 @@ def files(fabric: Fabric, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
     return folder / "x.net", folder / "x.lfts"
 
 
+@pytest.mark.nightly
 def test_files_say_the_same_as_with_lids_of_infiniband(fabric: Fabric, files: tuple[Path, Path]) -> None:
     seen: list[float] = []
     again, tables = obliv.fabric.read(*files, progress=lambda _, share: seen.append(share))

@@ -192,6 +192,7 @@ def test_ival_and_i2turn(k: int, spec: str) -> None:
         compare(topology, spec, net, law, some=2)
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("kind", "radices"), [("torus", (4, 3)), ("torus", (2, 3)), ("mesh", (3, 3)), ("mesh", (4, 2))]

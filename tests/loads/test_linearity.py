@@ -316,6 +316,7 @@ def kept(case: Case, g: tuple[int, ...]) -> bool:
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("subset", [False, True])
 def test_keeps_is_the_definition(subset: bool) -> None:
@@ -378,6 +379,7 @@ def test_loads_under_patterns_are_sums_over_pairs(name: str, terminals: list[int
         assert obliv.worst_case(loads).channel_load == max(map(oracle.worst_of, tables))
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", EVERY)
 def test_cartesian_routings_with_rates_and_some_terminals(name: str) -> None:

@@ -24,6 +24,7 @@ def _loads(network: str, routing: str) -> SeparableLoads:
     return loads
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(12)
 @pytest.mark.parametrize("routing", ["romm", "romm:xy", "1/3*romm+2/3*valiant"])
 @pytest.mark.parametrize("network", NETWORKS)

@@ -314,6 +314,7 @@ def test_slimfly_has_the_sizes_of_the_paper(q: int, delta: int) -> None:
     assert topology.nodes / moore > (Fraction(8, 9) if delta == 1 else Fraction(2, 3))  # in the limit 8/9
 
 
+@pytest.mark.nightly
 def test_slimfly_5_is_the_graph_of_hoffman_and_singleton() -> None:
     topology = obliv.slimfly(5)
     ours = graph(topology).to_undirected()

@@ -57,6 +57,7 @@ def clean(text: str) -> list[str]:
     return lines
 
 
+@pytest.mark.nightly
 @examples(6)
 @given(names=st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=90)), min_size=1, max_size=14))
 def test_names_break_no_line(names: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -214,6 +214,7 @@ def test_the_highest_lid(folder: Path) -> None:
         sound((*fabric.findings, *tables.findings))
 
 
+@pytest.mark.nightly
 @law(rs.routed(), st.sampled_from(rs.NAMED), PLACE)
 def test_entries_follow_the_ports_they_name(
     folder: Path, both: tuple[rs.Net, rs.Entries], spelling: str, seed: int
@@ -233,6 +234,7 @@ def test_entries_follow_the_ports_they_name(
     }
 
 
+@pytest.mark.nightly
 @law(rs.routed(), st.sampled_from(sorted(rs.SPELLINGS)), PLACE)
 def test_the_order_of_tables_and_entries_means_nothing(
     folder: Path, both: tuple[rs.Net, rs.Entries], spelling: str, seed: int
@@ -362,6 +364,7 @@ def test_a_damaged_topology(
     ends_well(lambda: read_fabric(path).findings)
 
 
+@pytest.mark.nightly
 @law(rs.routed(), st.sampled_from(sorted(rs.SPELLINGS)), st.sampled_from(sorted(rs.SPELLINGS)), DAMAGE, st.booleans())
 def test_damaged_tables(
     folder: Path,
@@ -388,6 +391,7 @@ def in_range(tables: Tables, fabric: Fabric) -> Tables:
     return tables
 
 
+@pytest.mark.nightly
 @law(rs.routed(), st.sampled_from(sorted(rs.SPELLINGS)), st.sampled_from(sorted(rs.DIALECTS)), DAMAGE, DAMAGE)
 def test_all_files_damaged(
     folder: Path,
@@ -447,6 +451,7 @@ def test_no_number_moves_a_cable_in_silence(folder: Path, net: rs.Net, full: boo
     assert noticed(fabric.findings, want, cables(fabric))
 
 
+@pytest.mark.nightly
 @law(rs.said, PLACE)
 def test_a_lost_port_line_harms_no_other_cable(folder: Path, told_by: tuple[str, rs.Net], a: int) -> None:
     name, net = told_by
@@ -510,6 +515,7 @@ def test_a_lost_table_harms_no_other(folder: Path, both: tuple[rs.Net, rs.Entrie
     assert rs.routes(tables, fabric) == {guid: result[guid] for guid in guids if guid != guids[lost]}
 
 
+@pytest.mark.nightly
 @law(rs.routed(), st.sampled_from(sorted(rs.SPELLINGS)), PLACE)
 def test_a_lost_entry_harms_no_other(folder: Path, both: tuple[rs.Net, rs.Entries], spelling: str, a: int) -> None:
     net, result = both

@@ -164,6 +164,7 @@ def test_rules_for_the_offset() -> None:
             offsets_of(topology, beyond)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("spec", "rule", "name"), [("fattree:8,2", "group", "osrm2"), ("fattree:4,3", "index", "osrm3")]
 )

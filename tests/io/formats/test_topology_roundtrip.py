@@ -87,6 +87,7 @@ def asked(topology: Topology) -> dict[str, str]:
     }
 
 
+@pytest.mark.nightly
 @examples(60)
 @given(networks(named=labels.filter(str.strip)))
 def test_graphml_and_gml(topology: Topology) -> None:

@@ -142,6 +142,7 @@ def test_the_ratio_of_the_witness_is_the_ratio(spec: str, name: str) -> None:
     assert obliv.traffic_ratio(routing, obliv.permutation(result.permutation)).ratio == result.ratio
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("spec", "name"),
@@ -180,6 +181,7 @@ def flows(spec: str, topology: Any) -> tuple[nx.DiGraph, int]:
     return graph, len(rows)
 
 
+@pytest.mark.nightly
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", ["fattree:4,3", "eft2:8,6", "fattree:6,2", "fattree:4,4"])
 def test_job_patterns(spec: str) -> None:
