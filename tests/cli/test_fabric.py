@@ -646,3 +646,16 @@ def test_networks_with_more_nodes_than_lids_are_refused_before_they_are_built(
 def test_help_names_every_engine() -> None:
     option = get_type_hints(route, include_extras=True)["engine"].__metadata__[0]
     assert option.help == f"auto, {', '.join(ENGINES[:-1])} or {ENGINES[-1]}."
+
+
+def test_route_uses_no_more_lanes_than_ports_operate(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_net(from_topology(obliv.ring(6)), here / "ring.net")
+    (here / "info").write_text("# Port info: Lid 1 port 2\nOperVLs:.........................VL0-1\n")
+    words = ("route", "ring.net", "-o", "new.lfts", "--effort", "0.01", "--policy", "policy", "--oper-vls")
+    status, _, err = run(capsys, *words, "info", "--lanes", "3")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "3 lanes: " in err
+    assert " port 2 operates 2 (info, line 2): use no more" in err
+    assert not (here / "new.lfts").exists()
+    assert as_json(capsys, *words, "info")["after"].get("lanes", 1) <= 2
+    assert as_json(capsys, *words, "1")["after"].get("lanes", 1) == 1

@@ -31,9 +31,20 @@ def route(
     offset: Offset = "0",
     lmc: Annotated[int, typer.Option("--lmc", min=0, max=7, help="Largest LMC allowed.")] = 7,
     lanes: Annotated[
-        int,
-        typer.Option("--lanes", min=1, max=15, help="Virtual lanes that layered and the engines for tori may use."),
-    ] = 1,
+        int | None,
+        typer.Option(
+            "--lanes",
+            min=1,
+            max=15,
+            help="Virtual lanes that layered and the engines for tori may use (default 1, or those of --oper-vls).",
+        ),
+    ] = None,
+    oper_vls: Annotated[
+        str | None,
+        typer.Option(
+            "--oper-vls", metavar="N|FILE", help="Lanes that ports operate, no more are used: as for fabric check."
+        ),
+    ] = None,
     policy: Annotated[
         Path | None,
         typer.Option(
@@ -85,18 +96,21 @@ def route(
     from obliv._util.files import together
     from obliv._util.text import plural
     from obliv.fabric.lanes.levels import one_level
+    from obliv.fabric.lanes.read import lanes_within
     from obliv.fabric.lids import beyond_infiniband, require_writable_lids
     from obliv.fabric.reroute.engines import GRID_ENGINES
 
     require_outputs(output, net, policy, psl, sl2vl, inputs=files.inputs)
-    if lanes > 1 and engine in GRID_ENGINES:
-        if sl2vl is None or psl is None:
+    on_grid = engine in GRID_ENGINES
+    named = sl2vl is not None and psl is not None if on_grid else policy is not None
+    if lanes is not None and lanes > 1 and not named:
+        if on_grid:
             raise InputError(f"{engine}: name files for the lanes with  --sl2vl FILE --psl FILE")
-    elif lanes > 1 and policy is None:
         raise InputError(f"--lanes {lanes}: name a file for the service levels of pairs with  --policy FILE")
     with progress() as step:
         fabric, tables = files.read(step)
         fabric = replace(fabric, extended_lids=extended_lids)
+        most = lanes_within(fabric, lanes, oper_vls)
         require_writable_lids(fabric, output)
         result = obliv.fabric.route(
             fabric,
@@ -104,7 +118,7 @@ def route(
             tables,
             offset=offset,
             most_lmc=lmc,
-            lanes=lanes,
+            lanes=most if lanes is not None or named else 1,
             effort=effort,
             rng=seed,
             force=force,

@@ -14,10 +14,10 @@ from obliv.fabric.lanes.files.pairs import read_levels
 from obliv.fabric.lanes.files.ports import Arbitration, read_arbitration, read_oper_vls
 from obliv.fabric.lanes.files.sl2vl import read_sl2vl
 from obliv.fabric.lanes.levels import Levels, one_level
-from obliv.fabric.lanes.tables import LaneTables, OperVLs, identity, masked
-from obliv.fabric.model import Fabric, Finding
+from obliv.fabric.lanes.tables import DROP, LaneTables, OperVLs, identity, masked
+from obliv.fabric.model import Fabric, Finding, node_name
 
-__all__ = ["Lanes", "read_lanes"]
+__all__ = ["Lanes", "lanes_within", "read_lanes"]
 
 _COUNTS = (1, 2, 4, 8, 15)
 
@@ -139,6 +139,31 @@ def _one(levels: Levels) -> bool:
     values = np.unique(levels.masks)
     values = values[values > 0]
     return len(values) == 1 and int(values[0]).bit_count() == 1
+
+
+def lanes_within(fabric: Fabric, asked: int | None, oper_vls: str | Path | int | None) -> int:
+    """Return how many lanes may be used: those asked for, by default those that all cabled ports operate, else one.
+
+    Raises
+    ------
+    InputError
+        If more are asked for than a port operates.
+    """
+    oper = _oper(fabric, oper_vls)
+    if oper is None:
+        return asked or 1
+    cabled = np.flatnonzero(fabric.ports.peer >= 0)
+    lanes = oper.on_cables(fabric)[cabled]
+    fewest = int(lanes.min(initial=DROP))
+    if asked is not None and asked > fewest:
+        slot = int(cabled[lanes == fewest][0])
+        slot = slot if oper.lanes[slot] == fewest else int(fabric.ports.peer[slot])
+        node, line = int(fabric.node_of[slot]), f", line {oper.line[slot]}" if oper.line[slot] else ""
+        port = (
+            f"{node_name(fabric.nodes.ident[node], fabric.nodes.description[node].strip())} port {fabric.port_of(slot)}"
+        )
+        raise InputError(f"{asked} lanes: {port} operates {fewest} ({oper.name}{line}): use no more")
+    return min(asked or fewest, fewest)
 
 
 def _oper(fabric: Fabric, given: str | Path | int | None) -> OperVLs | None:
