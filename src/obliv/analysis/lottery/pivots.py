@@ -88,7 +88,7 @@ class Pivots:
             return 0.0, 0.0
         gain, loss, _ = covariances
         near, far = self._joints.near, self._joints.far
-        hazard, reach = self._hazard(limit), _Reach(self._on, self._blocks, over[:, 1])
+        hazard, reach = self._hazard(limit), _Reach(self._on, self._near, over[:, 1])
         path = np.zeros(len(self._on.draws.pairs))  # hazards of a flow of each type
         most = int(limit.max()) + 1
         low = high = 1.0
@@ -121,6 +121,19 @@ class Pivots:
     @cached_property
     def _blocks(self) -> list[Block]:
         return blocks_of(self._on, self._joints)
+
+    @cached_property
+    def _near(self) -> list[tuple[Array, Array]]:
+        """For each block, the channels near one of it, and the groups of the latter; a channel is near itself."""
+        on = self._on
+        block = np.empty(on.groups, np.int64)
+        for at, one in enumerate(self._blocks):
+            block[one.groups] = at
+        every = np.arange(len(on.channel))
+        channel, group = np.concatenate([every, on.two, on.one]), on.group[np.concatenate([every, on.one, on.two])]
+        order = np.argsort(block[group], kind="stable")
+        bounds = np.cumsum(np.bincount(block[group], minlength=len(self._blocks)))[:-1]
+        return list(zip(np.split(channel[order], bounds), np.split(group[order], bounds), strict=True))
 
     def _hazard(self, limit: Array) -> FloatArray:
         """Return bounds on the probability that a flow crosses a channel, and so do as many others as may."""
@@ -164,28 +177,21 @@ class _Reach:
     Parameters
     ----------
     on : Crossings
-    blocks : list of Block
+    near : list of (int array, int array)
+        For each block, the channels near one of it, and the groups of the latter.
     over : float array, shape (groups,)
     """
 
-    def __init__(self, on: Crossings, blocks: list[Block], over: FloatArray) -> None:
-        self._on, self._over = on, over
-        block = np.empty(on.groups, np.int64)
-        for at, one in enumerate(blocks):
-            block[one.groups] = at
-        self._block = block[on.group]
+    def __init__(self, on: Crossings, near: list[tuple[Array, Array]], over: FloatArray) -> None:
+        self._on, self._near, self._over = on, near, over
         self._sum = np.zeros(len(on.channel))
         self.of_group = np.zeros(on.groups)
 
     def add(self, at: int) -> None:
         """Add the channels of a block."""
-        on = self._on
-        own = self._block == at
-        self._sum[own] += self._over[on.group[own]]
-        for one, two in ((on.one, on.two), (on.two, on.one)):
-            mine = self._block[one] == at
-            self._sum += np.bincount(two[mine], self._over[on.group[one[mine]]], len(self._sum))
-        np.maximum.at(self.of_group, on.group, self._sum * MOST)
+        channels, groups = self._near[at]
+        self._sum += np.bincount(channels, self._over[groups], len(self._sum))
+        np.maximum.at(self.of_group, self._on.group, self._sum * MOST)
 
     @property
     def most(self) -> float:
