@@ -111,7 +111,7 @@ def test_bounds_of_trees_hold_what_is_counted(spec: str, traffic: str, flows: in
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("hashed", ["independent", "polarised"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, 3])  # others have parts with too many states
 @pytest.mark.parametrize("spec", ["fattree:4,3", "xgft:3;2,2,3;1,2,2"])
 def test_bounds_of_many_trees_hold_what_is_counted(spec: str, seed: int, hashed: str) -> None:
     for flows in (1, 2) if hashed == "independent" else (1, 2, 3, 5):
