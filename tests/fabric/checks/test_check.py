@@ -421,7 +421,7 @@ def test_a_deadlock_is_an_error_unless_the_engine_takes_care(tmp_path: Path) -> 
     assert not result.ok
     text = only(result, "credit-loop", "error")
     assert text.count(" -> ") == 5
-    assert text.endswith("use up*/down* routes, or virtual lanes, by dfsssp or lash or nue or torus-2QoS")
+    assert text.endswith("(updn, or obliv fabric route), or virtual lanes, by dfsssp or lash or nue or torus-2QoS")
     assert result.credit is not None
     assert len(result.credit["cycle"]) == 5
     log = tmp_path / "osm.log"

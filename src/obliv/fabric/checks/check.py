@@ -205,11 +205,12 @@ def _check_routing(
 def _note_credit_loop(fabric: Fabric, tables: Tables, loops: CreditLoops, run: EngineRun | None, notes: Notes) -> None:
     """Note a cycle of channels, an error unless the engine that was used avoids deadlock by virtual lanes."""
     lanes = run is not None and run.used in LANE_ENGINES
-    others = [name for name in LANE_ENGINES if run is None or name not in run.failed]
+    others = " or ".join(name for name in LANE_ENGINES if run is None or name not in run.failed)
+    routes = "use up*/down* routes (updn, or obliv fabric route)"
     remedy = (
         f"{run.used} spreads packets over virtual lanes against that: keep its service levels"
         if run is not None and lanes
-        else "use up*/down* routes" + (f", or virtual lanes, by {' or '.join(others)}" if others else "")
+        else routes + (f", or virtual lanes, by {others}" if others else "")
     )
     cycle = route_text(fabric, loops.cycle)
     text = f"packets can wait for each other forever: {cycle} -> back to the first; {remedy}"
