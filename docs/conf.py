@@ -49,7 +49,8 @@ autodoc_typehints = "none"  # the docstrings say them in words
 
 html_theme = "furo"
 html_title = f"obliv {version}"
-html_static_path: list[str] = []
+html_static_path = ["style"]
+html_css_files = ["tables.css"]
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -58,9 +59,10 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_memory": False,
-    "min_reported_time": 1e9,
+    "write_computation_times": False,  # that page would load scripts from elsewhere
     "abort_on_example_error": True,
     "matplotlib_animations": False,
+    "ignore_repr_types": r"matplotlib\.",  # a picture stands there already
 }
 
 
