@@ -358,3 +358,23 @@ def test_loads_beyond_64_bits_on_small_networks(spec: str, routing: str) -> None
         assert pairs[0] == pairs[1] == one.of(source, destination).tolist()
     assert wide.totals().tolist() == narrow.totals().tolist() == PairLoads.totals(narrow).tolist()
     assert obliv.worst_case(wide).channel_load == obliv.worst_case(narrow).channel_load
+
+
+def test_chances_of_nodes_that_no_packet_visits_do_not_matter() -> None:
+    """Nodes 0 and 1 exchange packets directly; at node 2 chances have denominators beyond 64 bits."""
+
+    class Aside(obliv.HopRouting):
+        def next_hops(self, node: int, destination: int) -> Any:
+            there = [channel for channel in range(topology.channels) if topology.tail[channel] == node]
+            direct = [channel for channel in there if topology.head[channel] == destination]
+            rare = Fraction(1, 3**60)
+            return [(direct[0], rare), (direct[1], 1 - rare)] if node == 2 else [(direct[0], 1)]
+
+    links = [(0, 1), (1, 0), (2, 0), (2, 0), (2, 1), (2, 1), (0, 2), (1, 2)]
+    topology = obliv.build("aside", 3, links, terminals=[0, 1])
+    loads = Aside(topology, "aside").pair_loads()
+    assert loads.denominator == 1
+    assert loads.on_channel(0).toarray().tolist() == [[0, 1], [0, 0]]
+    assert not any(loads.on_channel(channel).nnz for channel in range(2, 8))
+    plain = obliv.routing("shortest", obliv.mesh(3, 3)).pair_loads()
+    assert plain.on_channel(0).dtype == np.int64  # Python integers would be exact, but slow
