@@ -78,7 +78,6 @@ def test_values_over_all_permutations_of_the_3x3_mesh() -> None:
         assert abs(drawn.value - float(wanted)) < 3 * drawn.stderr
 
 
-@pytest.mark.nightly
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize(("network", "routing"), NETWORKS[:5])
 def test_the_largest_load_of_all_permutations_is_the_worst_case(network: str, routing: str) -> None:

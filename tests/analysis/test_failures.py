@@ -14,7 +14,6 @@ from obliv.errors import InputError, Interrupted, RoutingError
 from obliv.fabric.outages import every
 
 
-@pytest.mark.nightly
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("routing", ["ecmp", "shortest", "updown"])
 @pytest.mark.parametrize("of", ["links", "nodes"])

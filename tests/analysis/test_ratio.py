@@ -153,7 +153,6 @@ def test_the_closed_form_is_refused_where_the_best_routing_is_not_known(topology
         tree_ratio(routing)
 
 
-@pytest.mark.nightly
 def test_ratio_under_traffic() -> None:
     tree = obliv.fattree(8, 2)
     routing = obliv.routing("dmodk", tree)

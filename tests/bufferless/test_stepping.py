@@ -49,7 +49,6 @@ def fuzz(seeds: range) -> None:
     assert pushed > 0.2 * len(seeds)
 
 
-@pytest.mark.nightly
 def test_the_plan_is_what_happens():
     fuzz(range(30))
 

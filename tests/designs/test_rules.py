@@ -304,7 +304,6 @@ def test_a_path_of_three_turns_is_refused(tmp_path: Path) -> None:
     assert "a path takes 3 turns that count, the limit is 2" in [step.detail for step in failed]
 
 
-@pytest.mark.nightly
 def test_2turn_is_a_routing() -> None:
     torus = obliv.torus(4, 4)
     routing = obliv.routing("2turn", torus)

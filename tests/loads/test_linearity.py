@@ -316,7 +316,6 @@ def kept(case: Case, g: tuple[int, ...]) -> bool:
     )
 
 
-@pytest.mark.nightly
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("subset", [False, True])
 def test_keeps_is_the_definition(subset: bool) -> None:

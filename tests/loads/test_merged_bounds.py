@@ -24,7 +24,6 @@ def _loads(network: str, routing: str) -> SeparableLoads:
     return loads
 
 
-@pytest.mark.nightly
 @pytest.mark.sampled(12)
 @pytest.mark.parametrize("routing", ["romm", "romm:xy", "1/3*romm+2/3*valiant"])
 @pytest.mark.parametrize("network", NETWORKS)
@@ -39,7 +38,6 @@ def test_no_channel_carries_more_than_its_bound(network: str, routing: str) -> N
         assert all(bounds.bound(channel, parts) >= load for parts in (1, 2))
 
 
-@pytest.mark.nightly
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("network", NETWORKS)
 def test_the_worst_case_is_the_same_with_merged_bounds(monkeypatch: pytest.MonkeyPatch, network: str) -> None:

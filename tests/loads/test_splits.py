@@ -42,7 +42,6 @@ def terminals_of(tree: obliv.Topology, kind: str) -> obliv.Topology:
     }[kind]
 
 
-@pytest.mark.nightly
 @pytest.mark.sampled(24)
 @pytest.mark.parametrize("kind", ["all", "reordered", "some", "two"])
 @pytest.mark.parametrize("tree", TREES)

@@ -110,7 +110,6 @@ class Listed:
         self.topology, self.paths = routing.topology, routing.paths
 
 
-@pytest.mark.nightly
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("topology", [obliv.mesh(4, 4), obliv.mesh(5, 3).with_terminals([11, 2, 7, 0, 14])])

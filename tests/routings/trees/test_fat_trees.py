@@ -308,7 +308,6 @@ def test_osrm_k_by_its_rule(m: int, r: int) -> None:
     assert obliv.ratio(routing).ratio == F(k, r)
 
 
-@pytest.mark.nightly
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     "spec",
@@ -363,7 +362,6 @@ def test_a_table_goes_where_its_ports_lead() -> None:
                 assert topology.head[channel] == above[ports[level - 1][node][d]]
 
 
-@pytest.mark.nightly
 def test_tables_of_routings_by_destination() -> None:
     for spec in ("fattree:6,2", "fattree:4,3", "eft2:8,3"):
         for name in ("dmodk", "wsr", "osrm3-d"):
@@ -400,7 +398,6 @@ def test_too_few_instances(instances: int) -> None:
 
 
 # Terminal numbers were once taken for host numbers.
-@pytest.mark.nightly
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["dmodk", "osrm2", "hash:seed=3", "omrmn", "kpath:1", "ecmp", "shortest"])
 def test_terminals_in_another_order(name: str) -> None:
