@@ -126,3 +126,23 @@ def test_a_disk_that_fills(finished: Path, tmp_path: Path) -> None:
     obliv.study.run(tmp_path / "small.study.toml", tmp_path / "t.db", jobs=1)
     assert obliv.study.export(tmp_path / "s.db") == obliv.study.export(tmp_path / "t.db")
     assert json.loads(obliv.study.export(tmp_path / "s.db", "json"))["cells"][0]["status"] == "done"
+
+
+def test_a_store_that_another_run_makes_while_it_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its application and its tables were once read at two moments: between them, the other run had made both."""
+    path, connect = tmp_path / "store.db", sqlite3.connect
+    pragmas: list[str] = []
+
+    class Slow(sqlite3.Connection):
+        def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
+            pragmas.extend([statement] * statement.startswith("PRAGMA"))
+            if len(pragmas) == 2:  # between the first and the second
+                monkeypatch.setattr(sqlite3, "connect", connect)
+                with opened(path, write=True):
+                    pass
+            return super().execute(statement, *values)
+
+    monkeypatch.setattr(sqlite3, "connect", lambda *args, **named: connect(*args, **named, factory=Slow))
+    with opened(path, write=True):
+        pass
+    assert len(pragmas) > 2

@@ -301,8 +301,9 @@ def _connect(path: Path, write: bool) -> sqlite3.Connection:
                 raise FileError("has unfinished writes of a run and cannot be opened: change its permissions", path)
             db.close()
             db = sqlite3.connect(place.replace("mode=ro", "immutable=1"), isolation_level=None, uri=True)
-        application, version, tables = (
-            db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version", "schema_version")
+        # the tables first: another process, which may be making all three at once, is then never seen half done
+        tables, application, version = (
+            db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("schema_version", "application_id", "user_version")
         )
         if tables and application != _APPLICATION:
             raise FileError("is not a store of studies: name another file", path)
