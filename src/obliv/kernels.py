@@ -52,10 +52,13 @@ class Kernel:
     ----------
     python : function
         The interpreted version.
+    hot : bool
+        Whether :func:`run` has compiled it: small inputs take the machine code from then on.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.python = function
+        self.hot = False
         self._machine: Callable[..., Any] | None = None
         functools.update_wrapper(self, function)
 
@@ -94,7 +97,9 @@ def run(function: Kernel, work: float, *args: Any) -> Any:
     """
     if _unbounded(args):
         return function.python(*args)
-    if function._machine is not None or work > COMPILE_ABOVE:
+    # a compiled version alone says little: it compiles each set of argument types on its first call
+    if function.hot or work > COMPILE_ABOVE:
+        function.hot = True
         return function.compiled()(*args)
     return function.python(*args)
 

@@ -234,7 +234,7 @@ def test_compiled_kernels_agree(spec: str, monkeypatch: pytest.MonkeyPatch) -> N
     assert (compiled.congestion, compiled.lower_bound, compiled.one_source) == figures
     for module in (_path_kernels, _instance_kernels):  # others are to run interpreted again
         for name in module.__all__:
-            monkeypatch.setattr(getattr(module, name), "_machine", None)
+            monkeypatch.setattr(getattr(module, name), "hot", False)
 
 
 # what is refused

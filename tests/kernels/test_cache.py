@@ -225,6 +225,15 @@ def test_python_integers_are_never_compiled(monkeypatch: pytest.MonkeyPatch) -> 
     assert run(kernel(lambda record: record[1][0]), 1e12, (np.zeros(1), big)) == 2**80
 
 
+def test_small_inputs_do_not_compile_what_only_a_caller_has_compiled() -> None:
+    inner = kernel(_plain)
+    inner.compiled()
+    assert run(inner, 1.0, 7) == 7
+    assert not inner.compiled().overloads  # type: ignore[attr-defined]
+    assert run(inner, 1e12, 7) == run(inner, 1.0, 8) - 1 == 7
+    assert len(inner.compiled().overloads) == 1  # type: ignore[attr-defined]
+
+
 def test_kernels_pickle() -> None:
     assert pickle.loads(pickle.dumps(coarsen)) is coarsen
 

@@ -35,8 +35,8 @@ def test_damaged_files(parser: str, tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("parser", [*PARSERS, "both"])
-def test_very_many_damaged_files(parser: str, tmp_path: Path) -> None:
-    read_entries.compiled()  # small files are read by the interpreted kernel otherwise
+def test_very_many_damaged_files(parser: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read_entries, "hot", True)  # small files are read by the interpreted kernel otherwise
     fuzz(parser, 20_000, 2, tmp_path)
 
 

@@ -61,12 +61,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def kernel(compiled: bool) -> Iterator[None]:
     """Tables are read by machine code, or by Python, which sees it if a step leaves an array."""
-    remaining = read_entries._machine
-    read_entries._machine = read_entries.compiled() if compiled else None
+    remaining, read_entries.hot = read_entries.hot, compiled
     try:
         yield
     finally:
-        read_entries._machine = remaining
+        read_entries.hot = remaining
 
 
 def put(folder: Path, data: bytes, name: str = "file") -> Path:
