@@ -71,7 +71,7 @@ def worst(
                 symmetry=symmetry,
                 certificate=certificate,
                 samples=samples or None,
-                rng=seed,
+                rng=seed if samples else None,
                 executor=executor,
                 progress=step,
             )
