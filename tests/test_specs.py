@@ -128,7 +128,7 @@ def test_a_name_cannot_be_taken_twice() -> None:
 
 
 def test_rooms_can_be_called_whatever_was_imported_before() -> None:
-    import obliv.topologies.grids as grids
+    import obliv.topologies.families.grids as grids
 
     assert obliv.topology("mesh:2x2").nodes == 4
     assert grids.mesh(2, 2).nodes == 4

@@ -44,6 +44,7 @@ _RENAMED = {
     "results.instance": "topologies.leveled.instances",
     "results.result": "results.base",
     "results.saved": "results",
+    "topologies.random": "topologies.families.random",  # leveled/ has one of this name, too
 }
 
 

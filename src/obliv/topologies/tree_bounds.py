@@ -146,7 +146,7 @@ def bound_of(tree: Tree) -> tuple[int, str] | None:
 
     Examples
     --------
-    >>> from obliv.topologies.fat_trees import eft2, fattree
+    >>> from obliv.topologies.families.fat_trees import eft2, fattree
     >>> [bound_of(tree) for tree in (fattree(8, 2), fattree(8, 3), eft2(6, 2))]
     [(2, 'Yuan et al., Theorem 3'), (4, 'Yuan et al., Theorem 4'), None]
     >>> bound_of(fattree(8, 4))

@@ -21,7 +21,7 @@ from obliv.io import (
     write_graphml,
 )
 from obliv.topologies.base import Topology
-from obliv.topologies.grids import mesh, ring, torus
+from obliv.topologies.families.grids import mesh, ring, torus
 from obliv.topologies.make import build
 
 Write = Callable[..., Path]

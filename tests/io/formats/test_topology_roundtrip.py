@@ -27,7 +27,7 @@ from obliv.io import (
     write_graphml,
 )
 from obliv.topologies.base import Topology
-from obliv.topologies.grids import hypercube, mesh, ring, torus
+from obliv.topologies.families.grids import hypercube, mesh, ring, torus
 from obliv.topologies.make import build
 
 speeds = st.fractions(min_value=Fraction(1, 10**12), max_value=10**12).filter(bool)

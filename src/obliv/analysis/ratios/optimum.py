@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from obliv.errors import InputError
 from obliv.topologies.base import Topology
-from obliv.topologies.fat_trees import xgft
+from obliv.topologies.families.fat_trees import xgft
 from obliv.topologies.trees import Tree
 
 __all__ = ["all_paths_worst", "has_base_load", "require_base_load"]

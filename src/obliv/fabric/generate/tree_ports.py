@@ -36,7 +36,7 @@ def tree_ports(tree: Tree, numbers: Callable[[Array, Array], Array], sources: Ar
     Examples
     --------
     >>> import numpy as np
-    >>> from obliv.topologies.fat_trees import fattree
+    >>> from obliv.topologies.families.fat_trees import fattree
     >>> tree_ports(fattree(4, 2), lambda s, d: d % 2, np.arange(8))[0].tolist()  # the first leaf
     [1, 2, 3, 4, 3, 4, 3, 4]
     """

@@ -11,7 +11,7 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.fabric.model import Fabric
 from obliv.fabric.shape.cables import compared
-from obliv.topologies.fat_trees import fattree, xgft
+from obliv.topologies.families.fat_trees import fattree, xgft
 from obliv.topologies.recognise.fat_tree import fat_tree_of
 from obliv.topologies.trees import Tree
 

@@ -17,7 +17,7 @@ def cables(topology: Topology) -> list[tuple[int, int]]:
 
     Examples
     --------
-    >>> from obliv.topologies.grids import ring
+    >>> from obliv.topologies.families.grids import ring
     >>> cables(ring(3))
     [(0, 3), (1, 4), (2, 5)]
     """

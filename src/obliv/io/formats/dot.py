@@ -35,7 +35,7 @@ def write_dot(topology: Topology, path: str | Path, loads: Sequence[Fraction] = 
     Examples
     --------
     >>> import tempfile
-    >>> from obliv.topologies.grids import line
+    >>> from obliv.topologies.families.grids import line
     >>> path = Path(tempfile.mkdtemp(), "line.dot")
     >>> write_dot(line(3), path)
     >>> print(path.read_text())

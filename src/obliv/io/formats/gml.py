@@ -54,7 +54,7 @@ def read_gml(
     Examples
     --------
     >>> import tempfile
-    >>> from obliv.topologies.grids import ring
+    >>> from obliv.topologies.families.grids import ring
     >>> path = Path(tempfile.mkdtemp(), "ring.gml")
     >>> write_gml(ring(4), path)
     >>> read_gml(path).channels

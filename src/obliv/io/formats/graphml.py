@@ -61,7 +61,7 @@ def read_graphml(
     Examples
     --------
     >>> import tempfile
-    >>> from obliv.topologies.grids import ring
+    >>> from obliv.topologies.families.grids import ring
     >>> path = Path(tempfile.mkdtemp(), "ring.graphml")
     >>> write_graphml(ring(4), path)
     >>> read_graphml(path).channels

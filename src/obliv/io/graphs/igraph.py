@@ -91,7 +91,7 @@ def to_igraph(topology: Topology) -> Any:
 
     Examples
     --------
-    >>> from obliv.topologies.grids import ring
+    >>> from obliv.topologies.families.grids import ring
     >>> to_igraph(ring(5)).diameter()
     2
     """

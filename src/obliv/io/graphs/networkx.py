@@ -97,7 +97,7 @@ def to_networkx(topology: Topology) -> Any:
 
     Examples
     --------
-    >>> from obliv.topologies.grids import ring
+    >>> from obliv.topologies.families.grids import ring
     >>> to_networkx(ring(4)).number_of_edges()
     8
     """

@@ -15,7 +15,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.topologies.cartesian import Cartesian
-from obliv.topologies.grids import hyperx, mesh, torus
+from obliv.topologies.families.grids import hyperx, mesh, torus
 from obliv.topologies.recognise.slices import Slices, slices_of
 
 __all__ = ["DEGREE", "NODES", "SHARE", "Grid", "grid_of"]

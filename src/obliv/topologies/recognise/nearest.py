@@ -12,7 +12,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.topologies.cartesian import Cartesian
-from obliv.topologies.grids import hyperx, mesh, torus
+from obliv.topologies.families.grids import hyperx, mesh, torus
 from obliv.topologies.recognise.embedding import Steps, embedding, placing_order
 from obliv.topologies.recognise.grid import DEGREE, NODES, SHARE, Grid, grid_of
 from obliv.topologies.recognise.ring import ring_of

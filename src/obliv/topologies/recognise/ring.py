@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from obliv._util.typing import Array
-from obliv.topologies.grids import mesh, ring
+from obliv.topologies.families.grids import mesh, ring
 from obliv.topologies.recognise.grid import Grid
 
 __all__ = ["ring_of"]

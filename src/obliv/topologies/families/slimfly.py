@@ -13,7 +13,7 @@ from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology, require_network
 from obliv.topologies.checks import integers
-from obliv.topologies.concentrated import circles, fan, with_hosts
+from obliv.topologies.families.concentrated import circles, fan, with_hosts
 
 __all__ = ["slimfly"]
 

@@ -10,7 +10,7 @@ from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology, require_network
 from obliv.topologies.checks import integers
-from obliv.topologies.dragonfly import ARRANGEMENTS, global_links, towards_groups
+from obliv.topologies.families.dragonfly import ARRANGEMENTS, global_links, towards_groups
 from obliv.topologies.make import build
 
 __all__ = ["megafly"]

@@ -14,7 +14,7 @@ from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology, require_network
 from obliv.topologies.cartesian import coordinate
 from obliv.topologies.checks import integers
-from obliv.topologies.grids import mesh
+from obliv.topologies.families.grids import mesh
 from obliv.topologies.make import build
 
 __all__ = ["circles", "cmesh", "fan", "with_hosts"]

@@ -1,0 +1,1 @@
+"""Families of networks, one module each, which register the names of specs."""
