@@ -7,37 +7,26 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from obliv.errors import InputError, extra
 from obliv.view.background import recolor
+from obliv.view.figures import figure_of, require_matplotlib
 from obliv.view.literal import LITERAL, set_literal, without_warnings, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 __all__ = [
     "bar",
-    "figure_of",
     "finish",
     "key",
     "most_inches",
     "narrow",
     "points_per_unit",
-    "require_matplotlib",
     "room",
 ]
 
 _FLAT = 90.0  # points; lower drawings have the color bar below
 _KEY_LETTERS = 90  # in a line of a key
 _LETTER, _LINE = 5.7, 340.0  # points: width of a letter of a title; least width of its lines
-
-
-def require_matplotlib() -> None:
-    """Raise MissingExtraError, which says how to install matplotlib, if it is not installed."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise extra("matplotlib", "plot") from None
 
 
 def room(ax: Axes | None, width: float, height: float) -> Axes:
@@ -126,14 +115,6 @@ def key(ax: Axes, handles: list[Any]) -> None:
         handlelength=1.8,
     )
     set_literal(legend.get_texts())
-
-
-def figure_of(ax: Axes) -> Figure:
-    """Return the figure of axes."""
-    figure = ax.get_figure(root=True)
-    if figure is None:
-        raise InputError("these axes belong to no figure")
-    return figure
 
 
 def _title(ax: Axes, lines: Sequence[str], remarks: Sequence[str]) -> None:

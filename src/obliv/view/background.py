@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from obliv.view.figures import figure_of, require_matplotlib
 from obliv.view.style import ACCENT, INK, LOADS, NODE, QUIET, SERIES, SHARES, colormap
 
 if TYPE_CHECKING:
@@ -46,8 +47,6 @@ def dark() -> Iterator[None]:
     >>> ax.figure.get_facecolor()[0] < 0.1
     True
     """
-    from obliv.view.axes import require_matplotlib
-
     require_matplotlib()
     from matplotlib import rc_context
 
@@ -61,8 +60,6 @@ def dark() -> Iterator[None]:
 def recolor(ax: Axes) -> None:
     """Replace the colors of a picture where its figure has a dark background; a second call changes nothing."""
     from matplotlib.colors import to_rgba
-
-    from obliv.view.axes import figure_of
 
     red, green, blue, opaque = to_rgba(figure_of(ax).get_facecolor())
     if not opaque or 0.299 * red + 0.587 * green + 0.114 * blue > 0.5:

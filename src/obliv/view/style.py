@@ -1,6 +1,6 @@
 """Colors and sizes of all pictures: blue for channel loads, orange for single pairs, several for series.
 
-Pictures are drawn in the colors for white paper; :mod:`obliv.view.dark` replaces them on a dark background.
+Pictures are drawn in the colors for white paper; :mod:`obliv.view.background` replaces them on a dark background.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from obliv.view.axes import figure_of
+from obliv.view.figures import figure_of
 from obliv.view.literal import LITERAL, set_literal
 from obliv.view.style import INK, NODE, QUIET
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from obliv._util.text import did_you_mean
 from obliv.errors import InputError
 from obliv.results import Comparison
-from obliv.view.axes import finish, require_matplotlib
+from obliv.view.axes import finish
 from obliv.view.charts.bars import draw_bars
 from obliv.view.charts.lines import draw_lines
 from obliv.view.charts.plane import draw_plane
 from obliv.view.charts.quantities import ChartData, throughput_of
+from obliv.view.figures import require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

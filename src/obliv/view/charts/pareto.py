@@ -9,8 +9,9 @@ import numpy as np
 
 from obliv.errors import InputError
 from obliv.results import Pareto
-from obliv.view.axes import finish, require_matplotlib, room
+from obliv.view.axes import finish, room
 from obliv.view.charts.base import light_frame
+from obliv.view.figures import require_matplotlib
 from obliv.view.style import NODE, SERIES
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from obliv.topologies.base import Topology
-from obliv.view.axes import most_inches, points_per_unit, require_matplotlib, room
+from obliv.view.axes import most_inches, points_per_unit, room
+from obliv.view.figures import require_matplotlib
 from obliv.view.layout.base import Points
 from obliv.view.layout.curves import RADIUS, channel_lines, flow_line
 from obliv.view.layout.places import layout_of

@@ -9,7 +9,8 @@ from obliv.errors import InputError
 from obliv.results import Deadlock
 from obliv.topologies.base import Topology
 from obliv.topologies.make import topology as topology_of
-from obliv.view.axes import finish, key, points_per_unit, require_matplotlib
+from obliv.view.axes import finish, key, points_per_unit
+from obliv.view.figures import require_matplotlib
 from obliv.view.network.canvas import Canvas, canvas
 from obliv.view.network.names import Labels
 from obliv.view.network.nodes import draw_nodes, node_signs

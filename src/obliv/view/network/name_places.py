@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from obliv.view.axes import figure_of, points_per_unit
+from obliv.view.axes import points_per_unit
+from obliv.view.figures import figure_of
 from obliv.view.labels import Box, box_beside, box_of, overlap, size_of
 from obliv.view.layout.base import Points
 from obliv.view.layout.curves import RADIUS

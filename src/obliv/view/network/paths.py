@@ -12,7 +12,8 @@ from obliv.errors import InputError
 from obliv.results.format import brief
 from obliv.routings.base import Routing
 from obliv.routings.checks import checked_paths, merged
-from obliv.view.axes import bar, figure_of, finish, key, points_per_unit, require_matplotlib
+from obliv.view.axes import bar, finish, key, points_per_unit
+from obliv.view.figures import figure_of, require_matplotlib
 from obliv.view.labels import Box, box_of, overlap
 from obliv.view.layout.base import Points
 from obliv.view.layout.curves import RADIUS

@@ -14,7 +14,8 @@ from obliv.results.format import short
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 from obliv.topologies.make import topology as topology_of
-from obliv.view.axes import finish, require_matplotlib
+from obliv.view.axes import finish
+from obliv.view.figures import require_matplotlib
 from obliv.view.network.channels import draw_loads, draw_topology
 from obliv.view.network.names import Labels
 

@@ -8,7 +8,8 @@ from obliv._util.text import did_you_mean, plural
 from obliv.errors import InputError
 from obliv.results import Estimate, WorstCase
 from obliv.results.format import brief, short
-from obliv.view.axes import finish, key, require_matplotlib
+from obliv.view.axes import finish, key
+from obliv.view.figures import require_matplotlib
 from obliv.view.network.canvas import canvas
 from obliv.view.network.channels import as_amounts, loads_on, outlined, worst_sign
 from obliv.view.network.flows import draw_flows, flow_sign

@@ -10,7 +10,7 @@ from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.results.bufferless.plans import DistributedPlan
 from obliv.results.bufferless.schedule import Schedule
-from obliv.view.axes import figure_of
+from obliv.view.figures import figure_of
 from obliv.view.schedules.surroundings import CYCLE, color_of, lines, note, sample, tint
 from obliv.view.schedules.waves import Rides, rides
 from obliv.view.style import FAINT, INK, QUIET

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.view.axes import require_matplotlib
+from obliv.view.figures import require_matplotlib
 from obliv.view.literal import LITERAL, one_warning
 from obliv.view.schedules.animation import Scene
 from obliv.view.schedules.surroundings import below, tint

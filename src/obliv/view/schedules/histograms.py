@@ -11,8 +11,9 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.results.bufferless.schedule import Schedule, Schedules
-from obliv.view.axes import figure_of, finish, require_matplotlib, room
+from obliv.view.axes import finish, room
 from obliv.view.charts.base import legend, light_frame
+from obliv.view.figures import figure_of, require_matplotlib
 from obliv.view.schedules.surroundings import about, below, color_of, note, title_case
 from obliv.view.schedules.traces import deflections, moved
 from obliv.view.style import FAINT, INK, MARKERS, NODE, SERIES

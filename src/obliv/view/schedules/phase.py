@@ -11,7 +11,8 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.results.bufferless.schedule import Schedule
-from obliv.view.axes import finish, require_matplotlib, room
+from obliv.view.axes import finish, room
+from obliv.view.figures import require_matplotlib
 from obliv.view.schedules.cells import boats
 from obliv.view.schedules.surroundings import (
     MARKS,

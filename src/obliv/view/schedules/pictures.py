@@ -9,7 +9,7 @@ from obliv._util.files import require_place
 from obliv._util.text import did_you_mean
 from obliv.errors import InputError
 from obliv.results.bufferless.schedule import Schedule, Schedules
-from obliv.view.axes import figure_of, require_matplotlib
+from obliv.view.figures import figure_of, require_matplotlib
 from obliv.view.saving import save
 from obliv.view.schedules.animation import animate
 from obliv.view.schedules.histograms import deflection_ages, delivery_times

@@ -11,7 +11,8 @@ from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.results.bufferless.plans import DistributedPlan
 from obliv.results.bufferless.schedule import Schedule
-from obliv.view.axes import finish, require_matplotlib, room
+from obliv.view.axes import finish, room
+from obliv.view.figures import require_matplotlib
 from obliv.view.schedules.cells import busiest, draw_cells, draw_columns, draw_sub_phases, wave_samples
 from obliv.view.schedules.surroundings import (
     MARKS,

@@ -10,7 +10,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.results.bufferless.schedule import Schedule
-from obliv.view.axes import figure_of
+from obliv.view.figures import figure_of
 from obliv.view.literal import LITERAL, set_literal
 from obliv.view.style import FAINT, INK, NODE, QUIET, SERIES
 
