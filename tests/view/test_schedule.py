@@ -20,8 +20,8 @@ from obliv.cli import main
 from obliv.results.bufferless.schedule import Moves, Schedule, Schedules
 from obliv.topologies.leveled.base import Leveled, given
 from obliv.topologies.leveled.instances import Instance
-from obliv.view.schedules.animation import scene
 from obliv.view.schedules.pictures import draw, require_drawing
+from obliv.view.schedules.scene import scene
 from obliv.view.schedules.traces import deflections, traces
 from obliv.view.schedules.waves import rides
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from obliv.view.figures import require_matplotlib
 from obliv.view.literal import LITERAL, one_warning
-from obliv.view.schedules.animation import Scene
+from obliv.view.schedules.scene import Scene
 from obliv.view.schedules.surroundings import below, tint
 from obliv.view.style import FAINT, INK, QUIET
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.errors import extra
-from obliv.view.schedules.animation import Scene
+from obliv.view.schedules.scene import Scene
 from obliv.view.style import FAINT, INK, QUIET
 
 __all__ = ["as_page"]
