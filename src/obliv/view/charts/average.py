@@ -8,8 +8,8 @@ from obliv.results import Average, Estimate
 from obliv.results.format import short
 from obliv.results.numbers import as_float
 from obliv.view.axes import finish, room
-from obliv.view.charts.base import end_label, light_frame, make_room, whiskers
-from obliv.view.style import ACCENT, INK, SERIES
+from obliv.view.charts.base import end_label, light_frame, make_room, mark_line, whiskers
+from obliv.view.style import ACCENT, SERIES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,19 +57,8 @@ def plot_average(result: Average, ax: Axes | None = None, *, title: bool = True)
     least = 0.0
     if result.capacity is not None:
         least = as_float(1 / result.capacity)
-        ax.axvline(least, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
-        ax.annotate(
-            "uniform traffic, best routing",
-            (least, 1.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, 3),
-            textcoords="offset points",
-            ha="left" if least < 0.5 * max(amounts) else "center",
-            va="bottom",
-            fontsize=8,
-            color=INK,
-            gid="capacity",
-        )
+        side = "left" if least < 0.5 * max(amounts) else "center"
+        mark_line(ax, least, "uniform traffic, best routing", "capacity", side)
     make_room(ax, ends, 1.04 * max(*amounts, least) or 1.0)
     light_frame(ax, "x")
     ax.set_xlabel("largest channel load")

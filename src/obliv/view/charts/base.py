@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
 
-__all__ = ["end_label", "legend", "light_frame", "make_room", "mark_capacity", "whiskers"]
+__all__ = ["end_label", "legend", "light_frame", "make_room", "mark_capacity", "mark_line", "whiskers"]
 
 
 def light_frame(ax: Axes, grid: str) -> None:
@@ -56,21 +56,26 @@ def whiskers(ax: Axes, xs: Any, ys: Any, errors: Any, along: str) -> None:
     bars.set_label("_whiskers")  # the underscore hides them from the legend
 
 
-def mark_capacity(ax: Axes) -> None:
-    """Draw a dashed line at the capacity, behind bars and numbers, with its name above it."""
-    ax.axvline(1.0, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+def mark_line(ax: Axes, at: float, name: str, gid: str, side: str = "center") -> None:
+    """Draw a dashed line at a value, behind bars and numbers, with its name above it."""
+    ax.axvline(at, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
     ax.annotate(
-        "capacity",
-        (1.0, 1.0),
+        name,
+        (at, 1.0),
         xycoords=("data", "axes fraction"),
         xytext=(0, 3),
         textcoords="offset points",
-        ha="center",
+        ha=side,
         va="bottom",
         fontsize=8,
         color=INK,
-        gid="capacity",
+        gid=gid,
     )
+
+
+def mark_capacity(ax: Axes) -> None:
+    """Draw a dashed line at the capacity."""
+    mark_line(ax, 1.0, "capacity", "capacity")
 
 
 def end_label(ax: Axes, width: float, at: float, text: str, size: float) -> Annotation:

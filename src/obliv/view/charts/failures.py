@@ -11,9 +11,9 @@ from obliv.results.fabric.failures import row_text
 from obliv.results.format import short
 from obliv.results.numbers import as_float
 from obliv.view.axes import finish, room
-from obliv.view.charts.base import end_label, light_frame, make_room
+from obliv.view.charts.base import end_label, light_frame, make_room, mark_line
 from obliv.view.literal import LITERAL
-from obliv.view.style import ACCENT, INK, SERIES
+from obliv.view.style import ACCENT, SERIES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,19 +72,7 @@ def plot_failures(result: Failures, ax: Axes | None = None, *, count: int = 12, 
         for at, load, group in zip(places, loads, shown, strict=True)
     ]
     before = as_float(result.before.channel_load)
-    ax.axvline(before, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
-    ax.annotate(
-        f"before: {short(result.before.channel_load)}",
-        (before, 1.0),
-        xycoords=("data", "axes fraction"),
-        xytext=(0, 3),
-        textcoords="offset points",
-        ha="center",
-        va="bottom",
-        fontsize=8,
-        color=INK,
-        gid="before",
-    )
+    mark_line(ax, before, f"before: {short(result.before.channel_load)}", "before")
     make_room(ax, ends, 1.04 * max([before, *loads]) or 1.0)
     light_frame(ax, "x")
     left = len(outcomes) - len(shown)

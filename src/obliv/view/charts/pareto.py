@@ -11,7 +11,6 @@ from obliv.errors import InputError
 from obliv.results import Pareto
 from obliv.view.axes import finish, room
 from obliv.view.charts.base import light_frame
-from obliv.view.figures import require_matplotlib
 from obliv.view.style import NODE, SERIES
 
 if TYPE_CHECKING:
@@ -43,7 +42,6 @@ def plot_pareto(result: Pareto, ax: Axes | None = None, *, title: bool = True) -
     """
     if not result.points:
         raise InputError("this curve has no points: there is nothing to draw")
-    require_matplotlib()
     own = ax is None
     ax = room(ax, 5.2, 3.8)
     hops = [float(point.times_minimal) for point in result.points]
