@@ -131,19 +131,33 @@ def one_round(
     present = np.flatnonzero((entered <= end) & (schedule.delivery >= begin))
     chosen = np.union1d(members.packet, choose(schedule, present, None, 150))
     drawn = traces(schedule, chosen, (begin, end), coarse=tau > 700)
-    through = _through(drawn, members, begin)
+    fates = _fates(drawn, members, begin)
     own = ax is None
     ax = room(ax, 10.0, 5.0)
     ax.set_xlim(-0.01 * 2 * tau, 1.01 * 2 * tau)
-    riders = set(members.packet.tolist())
-    riding = [p in riders for p in drawn.packets.tolist()]
+    riding = [fate != OTHER for fate in fates]
     reached = max((line[:, 1].max() for line in compress(drawn.lines, riding)), default=a)
     top = min(max(int(reached) + 2, a + lam + 2), instance.network.depth)
     ax.set_ylim(max(a - 3, -1) - 0.5, top + 1.0)
     framed(ax, f"step of the round, which begins at time {begin:,}")
     _frames(ax, a, lam, top)
     _mirror(ax, tau, round == rounds)
-    fates = [OTHER if p not in riders else SUCCEEDS if p in through else FAILS for p in drawn.packets.tolist()]
+    _packets(ax, drawn, members, fates, (begin, end))
+    if legend:
+        above(ax, _samples(OTHER in fates), 20.0)
+    if caption:
+        constants = [f"λ = {lam}", f"χ = {plan.chi}", f"τ = {tau:,}"]
+        what = (
+            f"Phase {int(plan.sub_phase[sub])}, sub-phase {_PARTS[int(plan.sub_part[sub])]}, round {round} of "
+            f"{rounds}, wave {members.wave}: {fates.count(SUCCEEDS)} of {len(members.packet)} packets succeed."
+        )
+        below(ax, [about(schedule, *constants), what])
+    return finish(ax, own)
+
+
+def _packets(ax: Axes, drawn: Traces, members: _Members, fates: list[int], window: tuple[int, int]) -> None:
+    """Draw packets by their fates, with dots and squares where they enter and arrive in the round."""
+    begin, end = window
     boat = dict(zip(members.packet.tolist(), members.boat.tolist(), strict=True))
     ink = [_INK.get(fate) or color_of(boat[p] - 1) for fate, p in zip(fates, drawn.packets.tolist(), strict=True)]
     origin, shift = np.array([begin, 0.0]), aside(drawn.packets, 0.3)
@@ -153,21 +167,11 @@ def one_round(
         (FAILS, "wanderers", 1.1, 3.0),
         (SUCCEEDS, "packets", 1.4, 4.0),
     ):
-        these = [k for k, known in enumerate(fates) if known == fate]
-        lines(ax, name, [pieces[k] for k in these], [ink[k] for k in these], linewidths=width, zorder=order)
-    entered_now, arrived = (drawn.first[:, 0] >= begin) & (drawn.first[:, 0] < end), drawn.last[:, 0] <= end
-    dots(ax, (drawn.first - origin + shift)[entered_now], list(compress(ink, entered_now)))
+        these = [known == fate for known in fates]
+        lines(ax, name, list(compress(pieces, these)), list(compress(ink, these)), linewidths=width, zorder=order)
+    entered, arrived = (drawn.first[:, 0] >= begin) & (drawn.first[:, 0] < end), drawn.last[:, 0] <= end
+    dots(ax, (drawn.first - origin + shift)[entered], list(compress(ink, entered)))
     squares(ax, (drawn.last - origin + shift)[arrived], list(compress(ink, arrived)))
-    if legend:
-        above(ax, _samples(OTHER in fates), 20.0)
-    if caption:
-        constants = [f"λ = {lam}", f"χ = {plan.chi}", f"τ = {tau:,}"]
-        what = (
-            f"Phase {int(plan.sub_phase[sub])}, sub-phase {_PARTS[int(plan.sub_part[sub])]}, round {round} of "
-            f"{rounds}, wave {members.wave}: {len(through)} of {len(members.packet)} packets succeed."
-        )
-        below(ax, [about(schedule, *constants), what])
-    return finish(ax, own)
 
 
 def _frames(ax: Axes, a: int, lam: int, top: int) -> None:
@@ -236,17 +240,19 @@ def _members(schedule: Schedule, phase: int, part: int) -> _Members:
     return _Members(packet, plan.color[row], int(best) * lam, plan.home[row], goal, stops, wave)
 
 
-def _through(drawn: Traces, members: _Members, begin: int) -> set[int]:
-    """Return the packets that succeed: those that ride their boat from home to goal and over the next edge."""
-    line_of = {packet: k for k, packet in enumerate(drawn.packets.tolist())}
-    packets = set()
-    for k, packet in enumerate(members.packet.tolist()):
-        if packet not in line_of:
+def _fates(drawn: Traces, members: _Members, begin: int) -> list[int]:
+    """Return the fates of packets; those succeed that ride their boat from home to goal and over the next edge."""
+    member = {packet: k for k, packet in enumerate(members.packet.tolist())}
+    fates = []
+    for packet, points in zip(drawn.packets.tolist(), drawn.lines, strict=True):
+        if packet not in member:
+            fates.append(OTHER)
             continue
-        points = drawn.lines[line_of[packet]]
-        leaves = begin + int(members.home[k]) - members.a + 4 * int(members.boat[k]) - 4
+        k = member[packet]
+        home = int(members.home[k])
+        leaves = begin + home - members.a + 4 * int(members.boat[k]) - 4
         far = int(members.goal[k]) + int(members.stops[k])
-        at = np.searchsorted(points[:, 0], [leaves, leaves + far - int(members.home[k])])
-        if at[1] < len(points) and points[at[0], 1] == members.home[k] and points[at[1], 1] == far:
-            packets.add(packet)
-    return packets
+        at = np.searchsorted(points[:, 0], [leaves, leaves + far - home])
+        rode = at[1] < len(points) and points[at[0], 1] == home and points[at[1], 1] == far
+        fates.append(SUCCEEDS if rode else FAILS)
+    return fates
