@@ -28,42 +28,14 @@ _AXES = "xyzw"
 
 def draw_nodes(on: Canvas) -> None:
     """Draw nodes as discs, routers smaller and filled, with coordinates along the edges or names where they fit."""
-    from matplotlib.collections import EllipseCollection
-
     ax, topology = on.ax, on.topology
     terminal = np.zeros(topology.nodes, bool)
     terminal[topology.terminals] = True
     size = np.where(terminal, 2.0, 1.5) * RADIUS * (1.0 if topology.nodes <= MANY else 0.8)
-    discs = EllipseCollection(
-        size,
-        size,
-        np.zeros(len(size)),
-        units="xy",
-        offsets=on.points,
-        offset_transform=ax.transData,
-        zorder=6 if topology.nodes <= MANY else 2.5,
-        facecolors=[NODE if sends else INK for sends in terminal],
-        edgecolors=INK,
-        linewidths=min(0.9, 0.025 * points_per_unit(ax)),
-        gid="nodes",
-    )
-    ax.add_collection(discs, autolim=False)
+    _discs(on, np.arange(topology.nodes), size, [NODE if sends else INK for sends in terminal], "nodes")
     other = topology.terminals[_other_rates(topology)]
     if len(other):
-        rings = EllipseCollection(
-            1.4 * size[other],
-            1.4 * size[other],
-            np.zeros(len(other)),
-            units="xy",
-            offsets=on.points[other],
-            offset_transform=ax.transData,
-            zorder=discs.get_zorder(),
-            facecolors="none",
-            edgecolors=INK,
-            linewidths=min(0.9, 0.025 * points_per_unit(ax)),
-            gid="rates",
-        )
-        ax.add_collection(rings, autolim=False)
+        _discs(on, other, 1.4 * size[other], "none", "rates")
     if on.labels is False:
         return
     if on_grid(topology):
@@ -74,6 +46,26 @@ def draw_nodes(on: Canvas) -> None:
         elif len(topology.axes) == 3:
             _captions(ax, topology)
     draw_names(on, terminal)
+
+
+def _discs(on: Canvas, nodes: Array, size: Array, colors: list[str] | str, gid: str) -> None:
+    """Draw a disc at each of some nodes, with a rim."""
+    from matplotlib.collections import EllipseCollection
+
+    discs = EllipseCollection(
+        size,
+        size,
+        np.zeros(len(size)),
+        units="xy",
+        offsets=on.points[nodes],
+        offset_transform=on.ax.transData,
+        zorder=6 if on.topology.nodes <= MANY else 2.5,
+        facecolors=colors,
+        edgecolors=INK,
+        linewidths=min(0.9, 0.025 * points_per_unit(on.ax)),
+        gid=gid,
+    )
+    on.ax.add_collection(discs, autolim=False)
 
 
 def draw_missing(on: Canvas) -> list[Any]:
