@@ -39,6 +39,66 @@ def placing_order(beside: Sequence[set[int]]) -> list[int]:
     return order
 
 
+class _Placement:
+    """Places of the first nodes in an order, and what they leave to the others."""
+
+    def __init__(
+        self,
+        beside: Sequence[set[int]],
+        order: Sequence[int],
+        near: Sequence[frozenset[int]],
+        start: int,
+        missing: int,
+    ) -> None:
+        rank = {v: k for k, v in enumerate(order)}
+        self.beside, self.order, self.near, self.start, self.missing = beside, order, near, start, missing
+        self.back = [[u for u in beside[v] if rank[u] < k] for k, v in enumerate(order)]
+        self.place, self.holder = [-1] * len(beside), dict[int, int]()
+        self.taken: list[int] = []  # places in the order of the nodes
+        self.open_links = [len(others) for others in beside]  # of every node, to nodes without a place
+        self.lacks = [0]
+
+    def choices(self) -> list[tuple[int, int]]:
+        """Return the places of the next node and the links that each lacks, those that lack most first."""
+        near, holder = self.near, self.holder
+        v, others = self.order[len(self.taken)], self.back[len(self.taken)]
+        if not others:
+            return [(0, self.start)]
+        found = []
+        for p in near[self.place[others[0]]].intersection(*(near[self.place[u]] for u in others[1:])):
+            if p in holder:
+                continue
+            lack = sum(q in holder for q in near[p]) - len(others)
+            free = len(near[p]) - len(others) - lack
+            if self.lacks[-1] + lack <= self.missing and len(self.beside[v]) - len(others) <= free:
+                found.append((lack, p))
+        return sorted(found, reverse=True)
+
+    def take(self, lack: int, p: int) -> bool:
+        """Give a place to the next node; whether its neighbors keep enough free places for their other links."""
+        v = self.order[len(self.taken)]
+        self.place[v], self.holder[p] = p, v
+        self.taken.append(p)
+        self.lacks.append(self.lacks[-1] + lack)
+        for u in self.beside[v]:
+            self.open_links[u] -= 1
+        for q in self.near[p]:
+            other = self.holder.get(q)
+            if other in (None, v):
+                continue
+            if self.open_links[other] > sum(r not in self.holder for r in self.near[q]):
+                return False
+        return True
+
+    def take_back(self) -> None:
+        """Take the place of the latest node from it."""
+        self.lacks.pop()
+        v = self.holder.pop(self.taken.pop())
+        self.place[v] = -1
+        for u in self.beside[v]:
+            self.open_links[u] += 1
+
+
 def embedding(
     beside: Sequence[set[int]],
     order: Sequence[int],
@@ -68,58 +128,18 @@ def embedding(
         Whether places in the order of the nodes can be part of the answer; called after every placement.
     steps : Steps
     """
-    rank = {v: k for k, v in enumerate(order)}
-    back = [[u for u in beside[v] if rank[u] < k] for k, v in enumerate(order)]
-    place, holder = [-1] * len(beside), dict[int, int]()
-    taken: list[int] = []  # places in the order of the nodes
-    open_links = [len(near_v) for near_v in beside]  # of every node, to nodes without a place
-    lacks = [0]
-
-    def choices() -> list[tuple[int, int]]:
-        """Return the places of the next node and the links that each lacks, those that lack most first."""
-        v, others = order[len(taken)], back[len(taken)]
-        if not others:
-            return [(0, start)]
-        found = []
-        for p in near[place[others[0]]].intersection(*(near[place[u]] for u in others[1:])):
-            if p in holder:
-                continue
-            lack = sum(q in holder for q in near[p]) - len(others)
-            if lacks[-1] + lack <= missing and len(beside[v]) - len(others) <= len(near[p]) - len(others) - lack:
-                found.append((lack, p))
-        return sorted(found, reverse=True)
-
-    def room(p: int, v: int) -> bool:
-        """Return whether the neighbors of a place just taken have enough free places left for their other links."""
-        for q in near[p]:
-            u = holder.get(q)
-            if u is not None and u != v and open_links[u] > sum(r not in holder for r in near[q]):
-                return False
-        return True
-
-    stack = [choices()]
+    placement = _Placement(beside, order, near, start, missing)
+    stack = [placement.choices()]
     while stack:
-        if len(taken) == len(stack):  # the choice made here led nowhere
-            p = taken.pop()
-            lacks.pop()
-            v = holder.pop(p)
-            place[v] = -1
-            for u in beside[v]:
-                open_links[u] += 1
+        if len(placement.taken) == len(stack):  # the choice made here led nowhere
+            placement.take_back()
         if not stack[-1]:
             stack.pop()
             continue
         if not steps.take():
             return None
-        lack, p = stack[-1].pop()
-        v = order[len(taken)]
-        place[v], holder[p] = p, v
-        taken.append(p)
-        lacks.append(lacks[-1] + lack)
-        for u in beside[v]:
-            open_links[u] -= 1
-        if room(p, v) and fits(taken):
-            if len(taken) == len(order):
-                return place
-            stack.append(choices())
+        if placement.take(*stack[-1].pop()) and fits(placement.taken):
+            if len(placement.taken) == len(order):
+                return placement.place
+            stack.append(placement.choices())
     return None
