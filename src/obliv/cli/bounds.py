@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from obliv.cli.options import TopologySpec
-from obliv.cli.output import ClaimAnswer, progress, require_outputs, say
+from obliv.cli.output import ClaimAnswer, progress
+from obliv.cli.specs import read_topology
 
 __all__ = ["bounds"]
 
@@ -38,11 +39,7 @@ def bounds(
     """
     import obliv
 
-    require_outputs(answer.output)
-    network = obliv.topology(topology)
-    for note in network.notes:
-        say(note)
-    require_outputs(answer.output, inputs=network.sources)
+    network = read_topology(topology, answer.output)
     with progress() as step, answer.best_so_far():
         result = obliv.bounds(network, gap=gap, time_limit=time_limit, progress=step)
     answer.show_claim(result)

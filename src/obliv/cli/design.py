@@ -2,17 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from obliv.cli.options import Seed, TopologySpec, refuse_idle_seed
-from obliv.cli.output import ClaimAnswer, Looks, progress, require_outputs, say
-from obliv.cli.specs import read_capacity
+from obliv.cli.output import ClaimAnswer, Looks, progress, say
+from obliv.cli.specs import read_capacity, read_topology
 from obliv.errors import InputError
 
 __all__ = ["design"]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The paths that a design may use."""
+
+    max_hops: Annotated[
+        str | None, typer.Option("--max-hops", metavar="H", help="Limit of the mean hops, for example 2.5 or 64/27.")
+    ] = None
+    minimal: Annotated[bool, typer.Option("--minimal", help="Use shortest paths only.")] = False
+    max_turns: Annotated[
+        int | None,
+        typer.Option("--max-turns", metavar="K", help="Limit of the turns of a path on a mesh, torus or hypercube."),
+    ] = None
+    vc: Annotated[
+        int | None,
+        typer.Option("--vc", metavar="N", help="Use paths that are free of deadlock with N virtual channels only."),
+    ] = None
+    paths: Annotated[
+        int | None, typer.Option("--paths", min=1, metavar="K", help="Limit of the paths of a pair, for example 4.")
+    ] = None
+    quantize: Annotated[
+        int | None,
+        typer.Option("--quantize", min=1, metavar="Q", help="Use weights in multiples of 1/Q, for example 64."),
+    ] = None
+    within: Annotated[
+        str | None,
+        typer.Option("--within", metavar="ROUTING", help="Use the next hops of a routing only, for example ecmp."),
+    ] = None
 
 
 def design(
@@ -30,29 +60,7 @@ def design(
         Literal["hops", "nothing"] | None,
         typer.Option("--then", help="Minimized among the best routings.", show_default="hops with worst"),
     ] = None,
-    max_hops: Annotated[
-        str | None, typer.Option("--max-hops", metavar="H", help="Limit of the mean hops, for example 2.5 or 64/27.")
-    ] = None,
-    minimal: Annotated[bool, typer.Option("--minimal", help="Use shortest paths only.")] = False,
-    max_turns: Annotated[
-        int | None,
-        typer.Option("--max-turns", metavar="K", help="Limit of the turns of a path on a mesh, torus or hypercube."),
-    ] = None,
-    vc: Annotated[
-        int | None,
-        typer.Option("--vc", metavar="N", help="Use paths that are free of deadlock with N virtual channels only."),
-    ] = None,
-    paths: Annotated[
-        int | None, typer.Option("--paths", min=1, metavar="K", help="Limit of the paths of a pair, for example 4.")
-    ] = None,
-    quantize: Annotated[
-        int | None,
-        typer.Option("--quantize", min=1, metavar="Q", help="Use weights in multiples of 1/Q, for example 64."),
-    ] = None,
-    within: Annotated[
-        str | None,
-        typer.Option("--within", metavar="ROUTING", help="Use the next hops of a routing only, for example ecmp."),
-    ] = None,
+    rules: Rules,
     gap: Annotated[
         float | None,
         typer.Option(
@@ -126,43 +134,25 @@ def design(
         refuse_idle_seed(context, "--objective average")
         if samples is not None:
             raise InputError("--samples draws permutations for --objective average: leave it out")
-    if plot is not None and not pareto:
-        raise InputError("--plot draws the curve of --pareto; draw a saved design with  obliv plot loads")
-    if pareto and objective != "worst":
-        raise InputError("--pareto draws the worst case over the hops: it cannot be combined with --objective")
-    others = (max_hops, minimal, paths, quantize, within, then, exact is not None, answer.certificate)
-    if pareto and any(others):
-        raise InputError(
-            "--pareto cannot be combined with --max-hops, --minimal, --paths, --quantize, --within, --then, --exact "
-            "or --certificate"
-        )
-    looks.require(plot)
-    require_outputs(answer.output, plot)
-    network = obliv.topology(topology)
-    for note in network.notes:
-        say(note)
-    require_outputs(answer.output, plot, inputs=network.sources)
-    network = read_capacity(network)
     if pareto:
+        _require_fitting(objective, then, rules, exact, answer)
+    elif plot is not None:
+        raise InputError("--plot draws the curve of --pareto; draw a saved design with  obliv plot loads")
+    looks.require(plot)
+    network = read_capacity(read_topology(topology, answer.output, plot))
+    if pareto:
+        accuracy = 1e-4 if gap is None else gap
         with progress() as step:
-            accuracy = 1e-4 if gap is None else gap
-            curve = obliv.pareto(network, pareto, max_turns=max_turns, vc=vc, gap=accuracy, progress=step)
+            curve = obliv.pareto(network, pareto, max_turns=rules.max_turns, vc=rules.vc, gap=accuracy, progress=step)
         answer.show(curve)
         looks.save(curve.plot, plot)
         return
     with progress() as step, answer.best_so_far():
-        aim = None if then == "nothing" else then or "default"
         result = optimize.design(
             network,
             objective=objective,
-            then=aim,
-            max_hops=max_hops,
-            minimal=minimal,
-            max_turns=max_turns,
-            vc=vc,
-            paths=paths,
-            quantize=quantize,
-            within=within,
+            then=None if then == "nothing" else then or "default",
+            **vars(rules),
             gap=gap,
             exact=exact,
             samples=samples,
@@ -172,3 +162,15 @@ def design(
     if answer.output is not None:
         say(f"use the routing as  design:{answer.output}")
     answer.show_claim(result, hide=("paths",))
+
+
+def _require_fitting(objective: str, then: str | None, rules: Rules, exact: bool | None, answer: ClaimAnswer) -> None:
+    """Refuse the options that a curve does not take."""
+    if objective != "worst":
+        raise InputError("--pareto draws the worst case over the hops: it cannot be combined with --objective")
+    others = (rules.max_hops, rules.minimal, rules.paths, rules.quantize, rules.within, then, answer.certificate)
+    if any(others) or exact is not None:
+        raise InputError(
+            "--pareto cannot be combined with --max-hops, --minimal, --paths, --quantize, --within, --then, --exact "
+            "or --certificate"
+        )

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from obliv.cli.options import TopologySpec
-from obliv.cli.output import progress, require_outputs, say
-from obliv.cli.specs import Specs, read_traffic
+from obliv.cli.output import progress, say
+from obliv.cli.specs import Specs, read_topology, read_traffic
 from obliv.errors import InputError
 
 if TYPE_CHECKING:
@@ -151,14 +151,9 @@ def _write_loads(specs: Specs, output: Path, traffic: str) -> None:
 
 
 def _write_network(spec: str, to: str, output: Path) -> None:
-    import obliv
     from obliv.io import write_anynet, write_dot, write_edgelist, write_gml, write_graphml
 
-    require_outputs(output)
-    topology = obliv.topology(spec)
-    for note in topology.notes:
-        say(note)
-    require_outputs(output, inputs=topology.sources)
+    topology = read_topology(spec, output)
     writers: dict[str, Callable[[Topology, Path], None]] = {
         "dot": write_dot,
         "graphml": write_graphml,

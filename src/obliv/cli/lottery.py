@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import typer
 
 from obliv.cli.options import Seed, TopologySpec, refuse_idle_seed
-from obliv.cli.output import Answer, Looks, progress, require_outputs, say
-from obliv.cli.specs import read_traffic
+from obliv.cli.output import Answer, Looks, progress
+from obliv.cli.specs import read_topology, read_traffic
 
 __all__ = ["lottery"]
 
@@ -58,11 +58,7 @@ def lottery(
     looks.require(plot)
     if not samples:
         refuse_idle_seed(context, "--samples")
-    require_outputs(answer.output, plot)
-    network = obliv.topology(topology)
-    for note in network.notes:
-        say(note)
-    require_outputs(answer.output, plot, inputs=network.sources)
+    network = read_topology(topology, answer.output, plot)
     (pattern,) = read_traffic([traffic], network, answer.output, plot)
     with progress() as step:
         result = obliv.lottery(

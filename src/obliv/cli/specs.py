@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from obliv.routings.base import Routing
     from obliv.topologies.base import Topology
 
-__all__ = ["Specs", "read_capacity", "read_traffic", "say_skipped"]
+__all__ = ["Specs", "read_capacity", "read_topology", "read_traffic", "say_skipped"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,18 @@ class Specs:
         say_skipped(routing)
         require_outputs(*outputs, inputs=(*topology.sources, *routing.sources))
         return routing
+
+
+def read_topology(spec: str, *outputs: Path | None) -> Topology:
+    """Return a topology, print its notes on standard error, and refuse outputs that would replace its files."""
+    import obliv
+
+    require_outputs(*outputs)
+    topology = obliv.topology(spec)
+    for note in topology.notes:
+        say(note)
+    require_outputs(*outputs, inputs=topology.sources)
+    return topology
 
 
 def read_capacity(topology: Topology) -> Topology:
