@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -14,6 +15,9 @@ from obliv.cli.options import Seed, TopologySpec, refuse_idle_seed
 from obliv.cli.output import Answer, Looks, progress, require_outputs, say
 from obliv.cli.specs import read_capacity
 from obliv.errors import InputError
+
+if TYPE_CHECKING:
+    from obliv.topologies.base import Topology
 
 __all__ = ["compare"]
 
@@ -60,9 +64,22 @@ def compare(
         raise InputError(f"--picture {picture} needs an output file: add --plot FILE.png")
     if not samples:
         refuse_idle_seed(context, "--samples")
-    require_outputs(answer.output, plot)
-    networks = [read_capacity(obliv.topology(spec)) for spec in (topology, *(also or ()))]
     patterns = [spec for text in traffic or () for spec in split_patterns(text)]
+    networks = _read((topology, *(also or ())), patterns, answer.output, plot)
+    with answer.best_so_far(), progress() as step:
+        result = obliv.compare(
+            networks, *routings, traffic=patterns, samples=samples, deadlock=deadlock, rng=seed, progress=step
+        )
+    answer.show(result)
+    looks.save(lambda: result.plot(kind=picture), plot)
+
+
+def _read(topologies: Sequence[str], patterns: Sequence[str], *outputs: Path | None) -> list[Topology]:
+    """Return topologies, print notes on them and their traffic, and refuse outputs that would replace their files."""
+    import obliv
+
+    require_outputs(*outputs)
+    networks = [read_capacity(obliv.topology(spec)) for spec in topologies]
     notes = [note for network in networks for note in network.notes]
     inputs = [source for network in networks for source in network.sources]
     for spec, network in product(patterns, networks):
@@ -70,15 +87,10 @@ def compare(
             pattern = obliv.traffic(spec, network)
             notes += pattern.notes
             inputs += pattern.sources
-    require_outputs(answer.output, plot, inputs=inputs)
+    require_outputs(*outputs, inputs=inputs)
     for note in dict.fromkeys(notes):
         say(note)
-    with answer.best_so_far(), progress() as step:
-        result = obliv.compare(
-            networks, *routings, traffic=patterns, samples=samples, deadlock=deadlock, rng=seed, progress=step
-        )
-    answer.show(result)
-    looks.save(lambda: result.plot(kind=picture), plot)
+    return networks
 
 
 def split_patterns(text: str) -> list[str]:

@@ -57,12 +57,7 @@ def ratio(
     from obliv.designs.ratios.patterns import traffic_ratio
 
     named = [*(traffic or ()), *(f"matrix:{path}" for path in set_ or ())]
-    if instances and answer.certificate:
-        raise InputError("an estimate has no certificate: leave out --instances or --certificate")
-    if instances and not named:
-        raise InputError("--instances averages over placements of a job: name the job, for example --traffic torus3d")
-    if adaptive and not named:
-        raise InputError("--adaptive finds the best rates for one traffic: name it, for example --traffic uniform")
+    _require_fitting(named, instances, adaptive, answer)
     if not instances:
         refuse_idle_seed(context, "--instances")
     routing = specs.read(answer.output)
@@ -88,3 +83,13 @@ def ratio(
             return
         result = oblivious.ratio(routing, certificate=answer.certificate or answer.output is not None, progress=step)
     answer.show_claim(result)
+
+
+def _require_fitting(named: list[str], instances: int, adaptive: bool, answer: ClaimAnswer) -> None:
+    """Refuse options that need traffic or exact ratios."""
+    if instances and answer.certificate:
+        raise InputError("an estimate has no certificate: leave out --instances or --certificate")
+    if instances and not named:
+        raise InputError("--instances averages over placements of a job: name the job, for example --traffic torus3d")
+    if adaptive and not named:
+        raise InputError("--adaptive finds the best rates for one traffic: name it, for example --traffic uniform")
