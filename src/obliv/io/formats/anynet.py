@@ -194,17 +194,23 @@ def parse(text: str, path: object = None) -> Links:
             links.join(f"{head[0]} {head[1]}", f"{other[0]} {other[1]}", number)
     _require_whole(used, host, path)
     links.terminals = [links.mention(f"node {k}") for k in range(len(host))]
-    if latencies:
-        links.notes.append(f"latencies are ignored ({latencies} are given)")
-    if spaced:
-        links.notes.append(f"line {spaced} has tabs or repeated spaces, BookSim2 itself takes single spaces only")
-    extra = {k: line for k, line in heads.items() if k not in used["router"]}
-    if extra:
-        node = min(extra, key=extra.__getitem__)
-        links.notes.append(
-            f"line {extra[node]} begins with node {node}: BookSim2 itself would add a router {node}, and hang"
-        )
+    links.notes += _remarks(latencies, spaced, {k: line for k, line in heads.items() if k not in used["router"]})
     return links
+
+
+def _remarks(latencies: int, spaced: int, alone: dict[int, int]) -> list[str]:
+    """Return what BookSim2 reads otherwise, given the lines that begin with a node whose number no router has."""
+    remarks = []
+    if latencies:
+        remarks.append(f"latencies are ignored ({latencies} are given)")
+    if spaced:
+        remarks.append(f"line {spaced} has tabs or repeated spaces, BookSim2 itself takes single spaces only")
+    if alone:
+        node = min(alone, key=alone.__getitem__)
+        remarks.append(
+            f"line {alone[node]} begins with node {node}: BookSim2 itself would add a router {node}, and hang"
+        )
+    return remarks
 
 
 def _line(words: list[str], path: object, number: int) -> tuple[list[tuple[str, int]], int]:
