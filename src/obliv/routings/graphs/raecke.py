@@ -192,29 +192,44 @@ def decomposition_trees(topology: Topology, count: int, seed: int, spec: str, pr
 
 def _tree(topology: Topology, links: Links, length: Array, rng: np.random.Generator, spec: str) -> Tree:
     """Return the tree of Fakcharoenphol, Rao and Talwar for a permutation of the nodes and a scale, both random."""
+    terminals = topology.terminals.astype(np.int64)
+    distance = _distances(topology, length[links.link], spec)
+    parent, center, members = _clusters(distance[:, terminals], rng)
+    up = _paths(topology, links, length, terminals[np.array(center)], np.array(parent), distance, center)
+    return _arranged(np.array(parent), members, up, terminals.size)
+
+
+def _distances(topology: Topology, along: Array, spec: str) -> Array:
+    """Return the distance of every node from every terminal, with a length for each channel."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import dijkstra
 
     n, terminals = topology.nodes, topology.terminals.astype(np.int64)
-    along = length[links.link]
     key = np.lexsort((along, topology.head, topology.tail))
     alone = np.unique((topology.tail.astype(np.int64) * n + topology.head)[key], return_index=True)[1]
     short = key[alone]  # the shortest of parallel channels
     ends = (topology.tail[short], topology.head[short])
     graph = coo_array((along[short].astype(float), ends), shape=(n, n)).tocsr()
-    distance = dijkstra(graph, indices=terminals)
+    distance: Array = dijkstra(graph, indices=terminals)
     if len(terminals) and not np.isfinite(distance[0][terminals]).all():
         lost = int(terminals[np.argmin(np.isfinite(distance[0][terminals]))])
         name = topology.name_of
         raise RoutingError(f"{spec}: {name(lost)} cannot be reached from {name(int(terminals[0]))}")
-    rank = rng.permutation(terminals.size)
-    between = distance[:, terminals][:, rank]  # to the terminals, as centers, in random order
-    scale = float(2.0 ** rng.random())
+    return distance
+
+
+def _clusters(between: Array, rng: np.random.Generator) -> tuple[list[int], list[int], list[Array]]:
+    """Return the parent, the center and the terminals of every cluster, given the distances between terminals.
+
+    Clusters are divided by balls around the terminals in random order, with radii that are halved from level to level.
+    """
+    rank = rng.permutation(len(between))
+    between = between[:, rank]  # to the terminals, as centers, in random order
+    radius = float(2.0 ** rng.random())
     far = between.max(initial=0.0)
-    radius = scale
     while radius < far:
         radius *= 2
-    parent, center, members = [-1], [int(rank[0]) if len(rank) else 0], [np.arange(terminals.size)]
+    parent, center, members = [-1], [int(rank[0]) if len(rank) else 0], [np.arange(len(rank))]
     level = [0]
     while level:
         radius /= 2
@@ -236,8 +251,7 @@ def _tree(topology: Topology, links: Links, length: Array, rng: np.random.Genera
                 if len(part) > 1:
                     below.append(len(parent) - 1)
         level = below
-    up = _paths(topology, links, length, terminals[np.array(center)], np.array(parent), distance, center)
-    return _arranged(np.array(parent), members, up, terminals.size)
+    return parent, center, members
 
 
 def _paths(
