@@ -26,10 +26,10 @@ from obliv.view.saving import save as save
 from obliv.view.schedules.animation import animate as animate
 from obliv.view.schedules.histograms import deflection_ages as deflection_ages
 from obliv.view.schedules.histograms import delivery_times as delivery_times
-from obliv.view.schedules.histograms import makespans as makespans
 from obliv.view.schedules.phase import one_phase as one_phase
 from obliv.view.schedules.pictures import plot_schedule as plot_schedule
 from obliv.view.schedules.rounds import one_round as one_round
+from obliv.view.schedules.routing_times import makespans as makespans
 from obliv.view.schedules.space_time import space_time as space_time
 from obliv.view.style import INK as INK
 from obliv.view.style import MARKERS as MARKERS

@@ -1,147 +1,27 @@
-"""Charts of schedules: routing times over congestion and dilation, deflections by age, delivery times."""
+"""Histograms of schedules: deflections by age, delivery times."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from math import log2
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from obliv._util.typing import Array
 from obliv.errors import InputError
-from obliv.results.bufferless.schedule import Schedule, Schedules
+from obliv.results.bufferless.schedule import Schedule
 from obliv.view.axes import finish, room
-from obliv.view.charts.base import legend, light_frame
-from obliv.view.figures import figure_of, require_matplotlib
+from obliv.view.charts.base import light_frame
+from obliv.view.figures import require_matplotlib
 from obliv.view.schedules.surroundings import about, below, color_of, note, title_case
 from obliv.view.schedules.traces import deflections, moved
-from obliv.view.style import FAINT, INK, MARKERS, NODE, SERIES
+from obliv.view.style import FAINT, INK, NODE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["deflection_ages", "delivery_times", "makespans"]
+__all__ = ["deflection_ages", "delivery_times"]
 
-_Any = Schedule | Schedules
 _BARS = 60  # most bars of a histogram
-
-
-def makespans(schedules: Iterable[_Any] | Mapping[str, Iterable[_Any]], ax: Axes | None = None) -> Axes:
-    """Draw routing times against C + D, both logarithmic, a mark and a color for each algorithm.
-
-    Marks at one C + D are shifted a little, so that they do not hide each other. The dashed line joins C log2(D N) + D
-    of the instances, the bound of the algorithms with frames up to a constant.
-
-    Parameters
-    ----------
-    schedules : list of Schedule, or dict of lists
-        Schedules of any instances and algorithms; the keys of a dict replace the names of the algorithms.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    InputError
-        If no schedule has a packet.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> small = [obliv.bufferless.instance(f"butterfly:{k}") for k in (2, 3, 4)]
-    >>> ax = makespans([obliv.bufferless.schedule(instance, "direct") for instance in small])
-    """
-    require_matplotlib()
-    from matplotlib.transforms import ScaledTranslation
-
-    series = _series(schedules)
-    names, flat = list(series), [schedule for group in series.values() for schedule in group]
-    if not flat:
-        raise InputError("no schedule has a packet: there is nothing to draw")
-    own = ax is None
-    ax = room(ax, 5.6, 4.2)
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    wide = min(6.0, 26.0 / len(names))
-    for number, name in enumerate(names):
-        aside = ScaledTranslation((number - (len(names) - 1) / 2) * wide / 72.0, 0.0, figure_of(ax).dpi_scale_trans)
-        ax.plot(
-            [schedule.congestion + schedule.dilation for schedule in series[name]],
-            [schedule.makespan for schedule in series[name]],
-            linestyle="none",
-            marker=MARKERS[number % len(MARKERS)],
-            color=SERIES[number % len(SERIES)],
-            markersize=6.0,
-            transform=ax.transData + aside,
-            markeredgecolor=NODE,
-            markeredgewidth=0.6,
-            label=name,
-            zorder=3 + number,
-        )
-    xs, ys = _bounds(flat)
-    mark = "_" if len(xs) == 1 else None
-    dashed = ax.plot(
-        xs, ys, color=INK, linewidth=1.1, linestyle=(0, (4, 3)), marker=mark, label="C log DN + D", zorder=2
-    )
-    dashed[0].set_gid("bound")
-    left, right = _around(xs, 0.12)
-    ax.plot([left, right], [left, right], color=FAINT, linewidth=1.1, label="C + D", zorder=1.9)[0].set_gid("sum")
-    ax.set_xlim(left, right)
-    ax.set_ylim(_around([*ys, *(float(schedule.makespan) for schedule in flat)], 0.08))
-    ax.set_xlabel("C + D, congestion and dilation", fontsize=9.5)
-    ax.set_ylabel("routing time in steps", fontsize=9.5)
-    light_frame(ax, "both")
-    for axis, ends in ((ax.xaxis, (left, right)), (ax.yaxis, ax.get_ylim())):
-        _round_ticks(axis, *ends)
-    legend(ax)
-    return finish(ax, own)
-
-
-def _bounds(schedules: list[Schedule]) -> tuple[list[int], list[float]]:
-    """Return C + D of the instances, sorted, and for each the geometric mean of C log2(D N) + D."""
-    bounds: dict[int, list[float]] = {}
-    for schedule in schedules:
-        value = schedule.congestion * log2(max(2, schedule.dilation * schedule.packets)) + schedule.dilation
-        bounds.setdefault(schedule.congestion + schedule.dilation, []).append(value)
-    xs = sorted(bounds)
-    return xs, [float(np.exp(np.mean(np.log(bounds[x])))) for x in xs]
-
-
-def _series(schedules: Any) -> dict[str, list[Schedule]]:
-    """Return the schedules by name, split into classes, without empty ones."""
-    if isinstance(schedules, Mapping):
-        given = [(str(name), result) for name, many in schedules.items() for result in many]
-    else:
-        given = [("", result) for result in ([schedules] if isinstance(schedules, _Any) else schedules)]
-    series: dict[str, list[Schedule]] = {}
-    for name, result in given:
-        if not isinstance(result, _Any):
-            raise InputError(f"a {type(result).__name__} is not a schedule; use the result of bufferless.schedule")
-        for schedule in result.classes:
-            if schedule.makespan:
-                series.setdefault(name or _name(schedule), []).append(schedule)
-    return series
-
-
-def _around(values: list[Any], share: float) -> tuple[float, float]:
-    """Return limits of a logarithmic axis with a free margin on both sides."""
-    low, high = min(values), max(values)
-    more = (high / low) ** share * 1.15
-    return float(low / more), float(high * more)
-
-
-def _round_ticks(axis: Any, low: float, high: float) -> None:
-    """Put plain numbers on a logarithmic axis: powers of ten, and multiples where there are few."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
-
-    subs = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0) if high < 6 * low else (1.0, 2.0, 5.0) if high < 300 * low else (1.0,)
-    axis.set_minor_locator(NullLocator())
-    axis.set_major_locator(LogLocator(subs=subs))
-    axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}" if x < 1e6 else f"{x:.0e}".replace("e+0", "e")))
 
 
 def deflection_ages(schedule: Schedule, ax: Axes | None = None, *, caption: bool = True) -> Axes:
@@ -259,11 +139,3 @@ def _bars(ax: Axes, values: Array, name: str, color: str, x: str, y: str) -> Axe
     ax.set_xlabel(x, fontsize=9.5)
     ax.set_ylabel(y, fontsize=9.5)
     return ax
-
-
-def _name(schedule: Schedule) -> str:
-    """Return the name of an algorithm with its priority rule."""
-    priority = schedule.constants.get("priority")
-    if priority and priority not in schedule.algorithm:
-        return f"{schedule.algorithm}, {priority}"
-    return schedule.algorithm
