@@ -110,18 +110,16 @@ def write_caminos(
         routing=call,
         classes=", ".join(["LinkClass { delay: 1 }"] * classes),
     )
-    written = [path]
+    files = {path: text}
+    if not kind:
+        files[adjacency] = "".join(_adjacency(topology))
+    if not uniform:
+        pairs = sorted(zip(pattern.source.tolist(), pattern.destination.tolist(), strict=True))
+        files[image] = "".join(f"{source} {destination}\n" for source, destination in pairs)
     with together():
-        write_whole(path, text.encode("utf-8"))
-        if not kind:
-            written.append(adjacency)
-            write_whole(adjacency, "".join(_adjacency(topology)).encode("ascii"))
-        if not uniform:
-            written.append(image)
-            order = np.argsort(pattern.source)
-            pairs = zip(pattern.source[order].tolist(), pattern.destination[order].tolist(), strict=True)
-            write_whole(image, "".join(f"{s} {d}\n" for s, d in pairs).encode("ascii"))
-    return tuple(written)
+        for file, content in files.items():
+            write_whole(file, content.encode("utf-8"))
+    return tuple(files)
 
 
 _TEXT = """\
