@@ -32,30 +32,20 @@ _SEEDS = 10
 _THEOREMS = {"theorem3.1": ("centralized", 3, "C log(DN)"), "theorem4.1": ("distributed", 12, "C log²(DN)")}
 
 
-def draw(path: str | Path, *names: str, dpi: float = 160) -> None:
-    """Draw the routing times of theorems side by side into a file.
-
-    Parameters
-    ----------
-    path : str or Path
-    *names : str
-        ``theorem3.1``, ``theorem4.1``.
-    dpi : float
-        Pixels per inch of a PNG.
-    """
+def draw(path: str | Path, name: str) -> None:
+    """Draw the routing times of a theorem, ``theorem3.1`` or ``theorem4.1``, into a file."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure = Figure(figsize=(0.6 + 4.5 * len(names), 4.1), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.08))
-    for number, (ax, name) in enumerate(zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True)):
-        _panel(ax, name)
-        if number == 0:
-            ax.set_ylabel("routing time (steps)", fontsize=9)
+    figure = Figure(figsize=(5.1, 4.1), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.08))
+    ax = figure.subplots()
+    _panel(ax, name)
+    ax.set_ylabel("routing time (steps)", fontsize=9)
     caption = (
         f"Butterflies 2² to 2¹² and meshes 4x4 to 32x32, random paths, {_SEEDS} seeds each, the paper's constants."
     )
-    figure.supxlabel(fill(caption, 75 * len(names)), fontsize=8, color="0.35")
-    view.save(figure, path, dpi=dpi)
+    figure.supxlabel(fill(caption, 75), fontsize=8, color="0.35")
+    view.save(figure, path)
 
 
 def _panel(ax: Axes, name: str) -> None:
@@ -105,7 +95,7 @@ def _line(ax: Axes, ends: Sequence[float], per: float, term: str) -> None:
     )
 
 
-def networks(path: str | Path, dpi: float = 160) -> None:
+def networks(path: str | Path) -> None:
     """Draw Figure 1 into a file: a leveled network, the butterfly and the mesh, with levels from left to right."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -129,7 +119,7 @@ def networks(path: str | Path, dpi: float = 160) -> None:
         for side in ("left", "right", "top", "bottom"):
             ax.spines[side].set_visible(False)
         ax.margins(0.08)
-    view.save(figure, path, dpi=dpi)
+    view.save(figure, path)
 
 
 def _uneven() -> Any:
@@ -149,5 +139,5 @@ def _uneven() -> Any:
 
 FIGURES: dict[str, Callable[[str | Path], None]] = {
     "figure1": networks,
-    **{name: partial(lambda path, which: draw(path, which), which=name) for name in _THEOREMS},
+    **{name: partial(draw, name=name) for name in _THEOREMS},
 }

@@ -53,31 +53,21 @@ _PLANS = {
 }
 
 
-def draw(path: str | Path, *names: str, dpi: float = 160) -> None:
-    """Draw figures side by side into a file.
-
-    Parameters
-    ----------
-    path : str or Path
-    *names : str
-        ``figure11`` to ``figure15``.
-    dpi : float
-        Pixels per inch of a PNG.
-    """
+def draw(path: str | Path, name: str) -> None:
+    """Draw a figure, ``figure11`` to ``figure15``, into a file."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure = Figure(figsize=(1.0 + 4.4 * len(names), 3.9), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.08))
-    for number, (ax, name) in enumerate(zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True)):
-        _panel(ax, name)
-        if number == 0:
-            ax.set_ylabel("performance ratio\n(largest link load / the least possible)", fontsize=9)
+    figure = Figure(figsize=(5.4, 3.9), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.08))
+    ax = figure.subplots()
+    _panel(ax, name)
+    ax.set_ylabel("performance ratio\n(largest link load / the least possible)", fontsize=9)
     figure.supxlabel(
         f"Points are means of {INSTANCES} random instances, each ratio exact; bars are ± one standard error.",
         fontsize=8,
         color="0.35",
     )
-    view.save(figure, path, dpi=dpi)
+    view.save(figure, path)
 
 
 def _panel(ax: Axes, name: str) -> None:
@@ -137,6 +127,4 @@ def _remark(ax: Axes, height: float, text: str, left: bool = False) -> None:
     )
 
 
-FIGURES: dict[str, Callable[[str | Path], None]] = {
-    name: partial(lambda path, which: draw(path, which), which=name) for name in _PLANS
-}
+FIGURES: dict[str, Callable[[str | Path], None]] = {name: partial(draw, name=name) for name in _PLANS}
