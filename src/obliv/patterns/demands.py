@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 from obliv._util.files import read_source
-from obliv._util.sndlib import parse
+from obliv._util.sndlib import Demand, parse
 from obliv._util.text import plural, shown
 from obliv.errors import FileError, TrafficError
 from obliv.patterns.base import Traffic, from_flows
@@ -26,24 +27,11 @@ def demands_file(topology: Topology, path: Path, ways: int = 1) -> Traffic:
     network = parse(text, path)
     if not network.demands:
         raise FileError("there are no demands in it", path)
-    terminal = _terminals(topology)
-    flows: dict[tuple[int, int], Fraction] = {}
+    flows = _flows(network.demands, topology, ways, path)
     sums = [[Fraction(0)] * len(topology.terminals) for _ in range(2)]
-    for demand in network.demands:
-        ends = tuple(terminal.get(name, -1) for name in (demand.source, demand.target))
-        if -1 in ends:
-            name = demand.source if ends[0] < 0 else demand.target
-            raise FileError(
-                f"demand {shown(demand.name)} names {shown(name)}, which is not a terminal of {topology.spec}",
-                path,
-                demand.line,
-            )
-        if ends[0] == ends[1] or not demand.value:
-            continue
-        for source, destination in (ends, ends[::-1])[:ways]:
-            flows[source, destination] = flows.get((source, destination), Fraction(0)) + demand.value
-            sums[0][source] += demand.value
-            sums[1][destination] += demand.value
+    for (source, destination), value in flows.items():
+        sums[0][source] += value
+        sums[1][destination] += value
     rates = topology.rates()
     largest = max(
         total / rate for side, limits in zip(sums, rates, strict=True) for total, rate in zip(side, limits, strict=True)
@@ -60,6 +48,26 @@ def demands_file(topology: Topology, path: Path, ways: int = 1) -> Traffic:
     return replace(
         from_flows(spec, len(topology.terminals), scaled, Fraction(0), ((str(path), digest),)), notes=tuple(notes)
     )
+
+
+def _flows(demands: Iterable[Demand], topology: Topology, ways: int, path: Path) -> dict[tuple[int, int], Fraction]:
+    """Return what every pair of terminals demands, of those that demand something."""
+    terminal = _terminals(topology)
+    flows: dict[tuple[int, int], Fraction] = {}
+    for demand in demands:
+        ends = tuple(terminal.get(name, -1) for name in (demand.source, demand.target))
+        if -1 in ends:
+            name = demand.source if ends[0] < 0 else demand.target
+            raise FileError(
+                f"demand {shown(demand.name)} names {shown(name)}, which is not a terminal of {topology.spec}",
+                path,
+                demand.line,
+            )
+        if ends[0] == ends[1] or not demand.value:
+            continue
+        for source, destination in (ends, ends[::-1])[:ways]:
+            flows[source, destination] = flows.get((source, destination), Fraction(0)) + demand.value
+    return flows
 
 
 def _terminals(topology: Topology) -> dict[str, int]:
