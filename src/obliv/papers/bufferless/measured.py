@@ -20,7 +20,7 @@ from obliv.papers.paper import Step, Value, computed
 from obliv.topologies.leveled.base import given
 from obliv.topologies.leveled.instances import Instance
 
-__all__ = ["compute", "other_path", "perturbed", "star"]
+__all__ = ["compute", "perturbed", "star"]
 
 DEEP = "deep:L=2000,W=16,S=8,seed=0"
 #: An instance on which packets are deflected, with small constants.
@@ -121,7 +121,7 @@ def _after_injection() -> Value:
     return Value(*most)
 
 
-def other_path(one: Instance, packet: int, rng: np.random.Generator) -> Instance:
+def _other_path(one: Instance, packet: int, rng: np.random.Generator) -> Instance:
     """Return the instance with a random other path for one packet; source, length, C and D stay the same."""
     paths = [one.edge[a:b].tolist() for a, b in pairwise(one.start.tolist())]
     low, high = one.network.edge_ends
@@ -153,7 +153,7 @@ def _distributed(one: Instance, chi: int, s: int, seed: int, oracle: bool) -> Ro
 def perturbed(name: str, chi: int, s: int, packet: int, seed: int, oracle: bool = False) -> tuple[int, float]:
     """Return what :func:`uninformed` counts if one packet of an instance gets another path."""
     one = instance(name)
-    other = other_path(one, packet, np.random.default_rng(seed))
+    other = _other_path(one, packet, np.random.default_rng(seed))
     first, second = (_distributed(drawn, chi, s, seed, oracle) for drawn in (one, other))
     return uninformed(one, first.moves, other, second.moves, np.array([packet]))
 

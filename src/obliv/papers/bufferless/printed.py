@@ -14,7 +14,6 @@ __all__ = [
     "BUTTERFLIES",
     "CENTRALIZED",
     "CONSTANTS",
-    "DEPTHS",
     "DISTRIBUTED",
     "FAMILIES",
     "GROWTH",
@@ -51,8 +50,8 @@ MESHES = tuple(name for name in SIZES if name.startswith("leveled-mesh"))
 ARRAYS = tuple(f"array:{2**k}" for k in range(9, 17))
 FAMILIES = {"butterflies 2^2 to 2^12": BUTTERFLIES, "meshes 4x4 to 32x32": MESHES}
 #: The depth L of the instances whose constants are compared.
-DEPTHS = {"butterfly:4": 4, "butterfly:8": 8, "leveled-mesh:16x16": 30, "deep:L=2000,W=16,S=8,seed=0": 2000}
-CONSTANTS = tuple(DEPTHS)
+_DEPTHS = {"butterfly:4": 4, "butterfly:8": 8, "leveled-mesh:16x16": 30, "deep:L=2000,W=16,S=8,seed=0": 2000}
+CONSTANTS = tuple(_DEPTHS)
 
 
 def _parameters() -> dict[str, Printed]:
@@ -62,7 +61,7 @@ def _parameters() -> dict[str, Printed]:
         for algorithm, entry, text, value in (
             ("centralized", "λ", "4α log(DN)", first.frame),
             ("centralized", "s", "8αeC", first.sets),
-            ("centralized", "γ", "⌈(L + 1)/λ⌉", ceil((DEPTHS[name] + 1) / first.frame)),
+            ("centralized", "γ", "⌈(L + 1)/λ⌉", ceil((_DEPTHS[name] + 1) / first.frame)),
             ("centralized", "γ'", "2⌈D/λ⌉", first.group),
             ("distributed", "λ", "4α log(DN)", second.frame),
             ("distributed", "s", "8αeC", second.sets),

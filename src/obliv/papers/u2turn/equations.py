@@ -18,12 +18,12 @@ from obliv.papers.u2turn.printed import (
     of_u2turn_a,
 )
 
-__all__ = ["compute", "exact_load_of_dor", "hops"]
+__all__ = ["compute", "hops"]
 
 _RADICES = range(2, 14)
 
 
-def exact_load_of_dor(kx: int, ky: int) -> Fraction:
+def _exact_load_of_dor(kx: int, ky: int) -> Fraction:
     """Return the worst-case load of DOR: what the row behind a channel can send to all nodes ahead, or the reverse."""
     along_x = max(min(i + 1, (kx - 1 - i) * ky) for i in range(kx - 1))
     along_y = max(min((j + 1) * kx, ky - 1 - j) for j in range(ky - 1))
@@ -96,7 +96,7 @@ def _asymmetric(exchange: bool, step: Step) -> dict[str, Value]:
         size = f"{short}x{long}" if exchange else f"{long}x{short}"
         mesh = f"mesh:{size}"
         results[size] = _holding(mesh, long, short, exchange)
-        closed.append((size, _loads_of_dor(mesh) == [exact_load_of_dor(long, short)] * 2))
+        closed.append((size, _loads_of_dor(mesh) == [_exact_load_of_dor(long, short)] * 2))
         tight += [size] if worst(mesh, "dor") == bound_of_dor(long) else []
         equal &= worst(mesh, "o1turn") == bound_of_o1turn(long)
         step((at + 1) / len(ASYMMETRIC))

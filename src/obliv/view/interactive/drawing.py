@@ -13,7 +13,7 @@ from obliv.view.layout.curves import RADIUS, channel_lines
 from obliv.view.layout.places import layout_of
 from obliv.view.network.names import short_names
 
-__all__ = ["drawn_channels", "drawn_nodes", "require_drawable"]
+__all__ = ["drawn_channels", "require_drawable"]
 
 _CURVED = 8_000  # channels; those of larger networks are straight lines
 _CLOSE = 0.008  # largest distance between a line and what is drawn of it; neighbors are one apart
@@ -29,7 +29,7 @@ def require_drawable(topology: Topology, most: int) -> None:
         )
 
 
-def drawn_nodes(topology: Topology, points: Points) -> list[dict[str, Any]]:
+def _drawn_nodes(topology: Topology, points: Points) -> list[dict[str, Any]]:
     """Return the place, the name and the terminal's number of every node; y grows downwards."""
     places = np.round(points * [1.0, -1.0], _DIGITS).tolist()
     short = short_names(topology)
@@ -57,7 +57,7 @@ def drawn_channels(topology: Topology) -> tuple[list[dict[str, Any]], list[dict[
             ]
         ports = topology.port_names(c)
         channels.append(channel | {"ports": list(ports)} if any(ports) else channel)
-    return drawn_nodes(topology, layout.points), channels, RADIUS
+    return _drawn_nodes(topology, layout.points), channels, RADIUS
 
 
 def _simplified(line: Points) -> Points:

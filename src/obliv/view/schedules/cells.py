@@ -18,7 +18,7 @@ from obliv.view.style import FAINT, INK, QUIET
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["boats", "busiest", "draw_cells", "draw_columns", "draw_sub_phases", "frame_names", "wave_samples"]
+__all__ = ["boats", "busiest", "draw_cells", "draw_columns", "draw_sub_phases", "wave_samples"]
 
 
 MANY = 30  # phases; longer schedules are drawn in part
@@ -61,7 +61,7 @@ def draw_columns(ax: Axes, schedule: Schedule, session: int, window: tuple[int, 
     if "phase" not in text and shown:
         note(ax, "phase", (0.0, 1.0), "axes fraction", (-8, 5), ha="right", va="bottom")
     shift = waves.gamma // 2 if session == 2 else 0
-    frame_names(ax, waves.lam, schedule.instance.network.depth if schedule.instance else 0, waves.gamma, shift)
+    _frame_names(ax, waves.lam, schedule.instance.network.depth if schedule.instance else 0, waves.gamma, shift)
 
 
 def draw_sub_phases(ax: Axes, schedule: Schedule) -> None:
@@ -82,10 +82,10 @@ def draw_sub_phases(ax: Axes, schedule: Schedule) -> None:
             note(ax, text, (at, 1.0), ("data", "axes fraction"), (1, 5), ha="left", va="bottom")
             right = x + 6.0 * len(text) + 4.0
     depth = schedule.instance.network.depth if schedule.instance else 0
-    frame_names(ax, int(plan.lam), depth, int(plan.gamma), 0)
+    _frame_names(ax, int(plan.lam), depth, int(plan.gamma), 0)
 
 
-def frame_names(ax: Axes, lam: int, depth: int, gamma: int, shift: int) -> None:
+def _frame_names(ax: Axes, lam: int, depth: int, gamma: int, shift: int) -> None:
     """Draw lines between frames, heavier between groups, and the names of the frames on the right."""
     frames = depth // lam + 1
     if frames > 400:
