@@ -165,6 +165,15 @@ def test_pair_by_pair_for_the_check(tmp_path: Path) -> None:
         assert check.credit.acyclic
 
 
+@pytest.mark.parametrize("lmc", [0, 7])
+def test_every_lid_has_a_line(lmc: int, tmp_path: Path) -> None:
+    fabric = from_topology(obliv.topology("ring:3"), lmc=lmc)
+    obliv.fabric.write_psl(one_level(2), fabric, tmp_path / "pairs.psl")
+    lines = [line.split() for line in (tmp_path / "pairs.psl").read_text().splitlines()]
+    assert len({(guid, lid) for guid, lid, _ in lines}) == len(lines) == 3 * 2 << lmc
+    assert {sl for *_, sl in lines} == {"2"}
+
+
 def test_policies_that_cannot_be(tmp_path: Path) -> None:
     fabric = from_topology(obliv.topology("ring:4"))
     with pytest.raises(FileError, match="every pair needs one service level"):

@@ -10,6 +10,7 @@ import numpy as np
 from obliv._util.files import write_pieces
 from obliv.errors import FileError
 from obliv.fabric.lanes.levels import Levels
+from obliv.fabric.lids import owned_lids
 from obliv.fabric.model import Fabric
 
 __all__ = ["write_psl"]
@@ -40,11 +41,10 @@ def write_psl(levels: Levels, fabric: Fabric, path: str | Path) -> None:
 
 
 def _lines(levels: Levels, fabric: Fabric, guid: list[int]) -> Iterator[bytes]:
-    base, lmc = fabric.ports.lid[fabric.endpoints].astype(np.int64), fabric.ports.lmc[fabric.endpoints]
-    lids = np.concatenate([first + np.arange(1 << bits) for first, bits in zip(base, lmc, strict=True)]).tolist()
-    owner = np.repeat(np.arange(len(base)), 1 << lmc.astype(np.int64)).tolist()
+    ends = fabric.endpoints
+    lids, owner = owned_lids(fabric.ports.lid[ends], fabric.ports.lmc[ends], np.arange(len(ends)))
     masks = np.broadcast_to(levels.masks, (len(guid), len(lids)))
     for s, source in enumerate(guid):
-        pairs = zip(lids, owner, masks[s].tolist(), strict=True)
+        pairs = zip(lids.tolist(), owner.tolist(), masks[s].tolist(), strict=True)
         text = [f"0x{source:016x} {lid} {mask.bit_length() - 1}\n" for lid, d, mask in pairs if d != s]
         yield "".join(text).encode()
