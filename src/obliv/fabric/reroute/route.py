@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 
 from obliv._util.cost import forecast
 from obliv._util.progress import Progress, silent
@@ -18,15 +17,16 @@ from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.bound import single_path_bound
 from obliv.fabric.reroute.candidates import Candidate, candidate, plans_for
 from obliv.fabric.reroute.datelines.candidate import dateline_candidate
-from obliv.fabric.reroute.engines import DATELINE, ENGINES, SPREAD_ENGINES
+from obliv.fabric.reroute.engines import DATELINE, ENGINES, GRID_ENGINES
 from obliv.fabric.reroute.layers.candidate import layered_candidate
 from obliv.fabric.reroute.lids import lmc_with
 from obliv.fabric.reroute.parts import pairs_apart
+from obliv.fabric.reroute.request import Request
 from obliv.fabric.reroute.spread.candidate import spread_candidate
 from obliv.fabric.reroute.standing import standing_of
 from obliv.fabric.routes.classes import Offset
 from obliv.fabric.routes.routing import routing as fabric_routing
-from obliv.fabric.shape.tree import Shape, recognise
+from obliv.fabric.shape.tree import recognise
 from obliv.fabric.tables import Tables
 from obliv.fabric.topology import network
 from obliv.results.base import provenance
@@ -115,54 +115,20 @@ def route(
       bound    at least 4 for single paths (Yuan et al., Theorem 4), so these are optimal
     """
     began = time.perf_counter()
-    progress = progress or silent
-    if engine != "auto" and engine not in ENGINES:
-        raise SpecError(f"engine {engine[:40]!r} is unknown: {did_you_mean(engine, ['auto', *ENGINES])}")
-    if not 1 <= lanes <= MOST_LANES:
-        raise InputError(f"{lanes} lanes are out of range (1 to {MOST_LANES})")
-    if not 0 < effort <= 1000:
-        raise InputError(f"effort {effort} is out of range (above 0, at most 1000)")
-    if not len(fabric.endpoints):
-        raise RoutingError(f"{fabric.name}: the fabric has no connected hosts, so there is nothing to route")
+    _require(fabric, engine, lanes, effort)
     shape = recognise(fabric)
     shape = shape if shape is not None and shape.levels > 1 else None
-    before = None
-    if tables is not None:
-        progress("the worst case of the tables in use", 0.0)
-        before = standing_of(fabric_routing(network(fabric), tables, offset, missing="skip"))
-    tried: list[Attempt] = []
     optimum, _ = single_path_bound(fabric, shape) or (0, "")
-    others = [] if tables is None else [tables]
-    seed = drawn_seed(rng)
-    search = partial(layered_candidate, lanes=lanes, most_lmc=most_lmc, effort=effort, seed=seed)
-    on_grid: Callable[[], Candidate | None] | None = None
-    if engine == DATELINE:
-        on_grid = partial(dateline_candidate, fabric, most_lmc, lanes)
-    elif engine in SPREAD_ENGINES:
-        on_grid = partial(spread_candidate, fabric, engine, most_lmc, lanes, effort, seed, progress)
-    best = _best(fabric, engine, shape, most_lmc, tried, optimum, others, search, on_grid, progress)
+    request = Request(fabric, engine, shape, most_lmc, lanes, effort, drawn_seed(rng), optimum, progress or silent)
+    in_use = None if tables is None else _kept(request, tables, offset)
+    best, tried = _best(request, tables)
     apart, parts = pairs_apart(fabric)
     notes = [f"the fabric is in {parts} parts: {apart} pairs are not connected"] if apart else []
-    valued = replace(before, deadlock=before.deadlock and not ignore_credit_loops) if before is not None else None
-    if valued is not None and valued.deadlock and valued.load < best.standing.load:
-        notes.append(
-            f"the tables in use have a worst load of {valued.load}, but credit loops; {best.engine} has "
-            f"{best.standing.load} and none: ignore credit loops only where virtual lanes break them"
-        )
-    worth_keeping = valued is not None and not force and valued.rank <= best.standing.rank
-    if worth_keeping and before is not None and tables is not None:
-        new, old = _words(best.standing), _words(before)
-        notes.append(f"{best.engine} would give {new}, the tables in use have {old}: they are kept")
-        if before.deadlock:
-            notes.append("the tables in use have credit loops, by which packets can stop for good on one virtual lane")
-        best = Candidate("kept", str(offset), tables, fabric, before)
-    elif best.standing.missing > apart and not force:
-        lost = best.standing.missing - apart
-        raise RoutingError(f"{best.engine} leaves {lost} connected pairs unserved: use another engine, or auto")
-    elif best.offset != "0":
-        same = fabric_routing(network(best.fabric), best.tables, "0", missing="skip")
-        plain = worst_load(same.fabric_loads)
-        notes.append(f"sources must use these offsets: with offset 0 everywhere the worst load is {plain}")
+    if in_use is not None:
+        best, remarks = _better(best, in_use, force, ignore_credit_loops)
+        notes += remarks
+    if best is not in_use:
+        notes += _require_pairs(best, apart, force)
     several = best.offset == "spread"  # routes of a pair, so bounds for single paths do not hold
     bound = None if apart or several else single_path_bound(fabric, shape, best.standing.lmc)
     topology, old_spec = f"fabric:{fabric.name}", "" if tables is None else f"lft:{tables.name}"
@@ -175,7 +141,7 @@ def route(
         engine=best.engine,
         offset=best.offset,
         shape="" if shape is None else shape.name if shape.exact else f"nearly {shape.name}",
-        before=before,
+        before=None if in_use is None else in_use.standing,
         after=best.standing,
         tried=tuple(tried),
         lower_bound=None if bound is None else Fraction(bound[0]),
@@ -188,62 +154,115 @@ def route(
     )
 
 
-def _best(
-    fabric: Fabric,
-    engine: str,
-    shape: Shape | None,
-    most_lmc: int,
-    tried: list[Attempt],
-    optimum: int,
-    others: list[Tables],
-    search: Callable[..., Candidate],
-    on_grid: Callable[[], Candidate | None] | None,
-    progress: Progress,
-) -> Candidate:
-    """Return the best tables of the engines that fit; `tried` takes all of them; no load is less than `optimum`."""
-    best: Candidate | None = None
-    plans = list(plans_for(engine, shape, most_lmc, tried))
-    step = forecast(progress, "tables by each engine")
+def _require(fabric: Fabric, engine: str, lanes: int, effort: float) -> None:
+    """Raise unless there is such an engine, numbers are in range, and there are hosts to route for."""
+    if engine != "auto" and engine not in ENGINES:
+        raise SpecError(f"engine {engine[:40]!r} is unknown: {did_you_mean(engine, ['auto', *ENGINES])}")
+    if not 1 <= lanes <= MOST_LANES:
+        raise InputError(f"{lanes} lanes are out of range (1 to {MOST_LANES})")
+    if not 0 < effort <= 1000:
+        raise InputError(f"effort {effort} is out of range (above 0, at most 1000)")
+    if not len(fabric.endpoints):
+        raise RoutingError(f"{fabric.name}: the fabric has no connected hosts, so there is nothing to route")
+
+
+def _kept(request: Request, tables: Tables, offset: Offset) -> Candidate:
+    """Return the tables in use."""
+    request.progress("the worst case of the tables in use", 0.0)
+    routing = fabric_routing(network(request.fabric), tables, offset, missing="skip")
+    return Candidate("kept", str(offset), tables, request.fabric, standing_of(routing))
+
+
+def _best(request: Request, tables: Tables | None) -> tuple[Candidate, list[Attempt]]:
+    """Return the best tables of the engines that fit, and all attempts; searches may start from the tables in use."""
+    tried: list[Attempt] = []
+    candidates = _on_grid(request, tried) if request.engine in GRID_ENGINES else _planned(request, tried)
+    best = min(candidates, key=_rank, default=None)
+    if best is None or (request.engine == "auto" and not request.attained_by(best.standing)):
+        starts = [] if tables is None else [tables]
+        starts += [candidate.tables for candidate in candidates if candidate.fabric is request.fabric]
+        starts += _of_tree(request) if request.engine == "layered" else ()
+        searched = layered_candidate(request, starts)
+        tried.append(Attempt("layered", searched.standing))
+        best = min([*candidates, searched], key=_rank)
+    return best, tried
+
+
+def _rank(candidate: Candidate) -> tuple[bool, int, Fraction, int, int]:
+    return candidate.standing.rank
+
+
+def _on_grid(request: Request, tried: list[Attempt]) -> list[Candidate]:
+    """Return the tables of an engine for grids, if any; `tried` takes the attempt."""
+    found = dateline_candidate(request) if request.engine == DATELINE else spread_candidate(request)
+    if found is None:
+        tried.append(Attempt(request.engine, None, "no detours fit"))
+        return []
+    tried.append(Attempt(request.engine, found.standing))
+    return [found]
+
+
+def _planned(request: Request, tried: list[Attempt]) -> list[Candidate]:
+    """Return the tables of the engines with a plan that fit and may be the best; `tried` takes all attempts."""
+    fabric, most_lmc = request.fabric, request.most_lmc
+    candidates: list[Candidate] = []
+    plans = list(plans_for(request.engine, request.shape, most_lmc, tried))
+    step = forecast(request.progress, "tables by each engine")
     for at, plan in enumerate(plans):
-        attained = best is not None and best.standing.load <= optimum and not best.standing.missing
+        best = min(candidates, key=_rank, default=None)
+        attained = best is not None and request.attained_by(best.standing)
         if best is not None and attained and lmc_with(fabric, plan.lmc, most_lmc) >= best.standing.lmc:
             continue
         step(f"tables by {plan.engine}", at / (len(plans) + 1))
         try:
-            tables = candidate(fabric, plan, most_lmc)
+            candidates.append(candidate(fabric, plan, most_lmc))
         except InputError as error:
-            if engine != "auto":
+            if request.engine != "auto":
                 raise
             tried.append(Attempt(plan.engine, None, str(error)))
-            continue
-        tried.append(Attempt(plan.engine, tables.standing))
-        others += [tables.tables] if tables.fabric is fabric else []
-        if best is None or tables.standing.rank < best.standing.rank:
-            best = tables
-    if on_grid is not None:
-        best = on_grid()
-        tried.append(Attempt(engine, None, "no detours fit") if best is None else Attempt(engine, best.standing))
-    attained = best is not None and best.standing.load <= optimum and not best.standing.missing
-    if engine == "layered" and shape is not None:
-        others = [*others, *_of_tree(fabric, shape)]
-    if engine == "layered" or best is None or (engine == "auto" and not attained):
-        tables = search(fabric, others, enough=max(1, optimum), progress=progress)
-        tried.append(Attempt("layered", tables.standing))
-        if best is None or tables.standing.rank < best.standing.rank:
-            best = tables
-    if best is None:
-        reasons = "; ".join(f"{attempt.engine}: {attempt.reason}" for attempt in tried)
-        raise RoutingError(f"{fabric.name}: no engine fits: {reasons}")
-    return best
+        else:
+            tried.append(Attempt(plan.engine, candidates[-1].standing))
+    return candidates
 
 
-def _of_tree(fabric: Fabric, shape: Shape) -> Iterator[Tables]:
+def _of_tree(request: Request) -> Iterator[Tables]:
     """Yield the tables of the engines for fat trees that need no other LIDs, to start a search from."""
-    for plan in plans_for("auto", shape, 0, []):
+    if request.shape is None:
+        return
+    for plan in plans_for("auto", request.shape, 0, []):
         if plan.engine != "updown":
-            tables = candidate(fabric, plan, 0)
-            if tables.fabric is fabric:
+            tables = candidate(request.fabric, plan, 0)
+            if tables.fabric is request.fabric:
                 yield tables.tables
+
+
+def _better(new: Candidate, old: Candidate, force: bool, ignore_credit_loops: bool) -> tuple[Candidate, list[str]]:
+    """Return the new tables, or those in use unless the new ones are better, and notes about the choice."""
+    notes = []
+    counted = replace(old.standing, deadlock=old.standing.deadlock and not ignore_credit_loops)
+    if counted.deadlock and counted.load < new.standing.load:
+        notes.append(
+            f"the tables in use have a worst load of {counted.load}, but credit loops; {new.engine} has "
+            f"{new.standing.load} and none: ignore credit loops only where virtual lanes break them"
+        )
+    if force or counted.rank > new.standing.rank:
+        return new, notes
+    gained, kept = _words(new.standing), _words(old.standing)
+    notes.append(f"{new.engine} would give {gained}, the tables in use have {kept}: they are kept")
+    if old.standing.deadlock:
+        notes.append("the tables in use have credit loops, by which packets can stop for good on one virtual lane")
+    return old, notes
+
+
+def _require_pairs(new: Candidate, apart: int, force: bool) -> list[str]:
+    """Raise RoutingError if new tables leave out pairs that cables connect; return notes about offsets."""
+    lost = new.standing.missing - apart
+    if lost > 0 and not force:
+        raise RoutingError(f"{new.engine} leaves {lost} connected pairs unserved: use another engine, or auto")
+    if new.offset == "0":
+        return []
+    plain = worst_load(fabric_routing(network(new.fabric), new.tables, "0", missing="skip").fabric_loads)
+    return [f"sources must use these offsets: with offset 0 everywhere the worst load is {plain}"]
 
 
 def _words(standing: Standing) -> str:

@@ -10,7 +10,6 @@ from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.fabric.kernels.channel_loads import Switches
 from obliv.fabric.lanes.tables import SLS
-from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.candidates import Candidate
 from obliv.fabric.reroute.datelines.detours import with_detours
 from obliv.fabric.reroute.datelines.lanes import dateline_levels, dateline_tables
@@ -20,6 +19,7 @@ from obliv.fabric.reroute.fill import filled
 from obliv.fabric.reroute.layers.network import switch_network
 from obliv.fabric.reroute.lids import with_enough_lids
 from obliv.fabric.reroute.ranks import ranks_up_down
+from obliv.fabric.reroute.request import Request
 from obliv.fabric.reroute.standing import standing_of
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
@@ -28,7 +28,7 @@ from obliv.topologies.recognise.nearest import nearest_grid
 __all__ = ["dateline_candidate"]
 
 
-def dateline_candidate(fabric: Fabric, most_lmc: int, lanes: int) -> Candidate | None:
+def dateline_candidate(request: Request) -> Candidate | None:
     """Return the tables of the engine ``dor-dateline``, checked; None if detours take more lanes.
 
     Raises
@@ -36,7 +36,8 @@ def dateline_candidate(fabric: Fabric, most_lmc: int, lanes: int) -> Candidate |
     RoutingError
         If the switches do not form a grid, or the tables need more lanes or have a credit loop.
     """
-    numbered, notes = with_enough_lids(fabric, 0, most_lmc)
+    fabric, lanes = request.fabric, request.lanes
+    numbered, notes = with_enough_lids(fabric, 0, request.most_lmc)
     network_of = switch_network(numbered)
     switches = network_of.switches
     size = len(switches.hosts)

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from obliv._util.cost import Work, announce
-from obliv._util.progress import Progress
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.fabric.kernels.layers import NO_LAYER, Layers
-from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.engines import plan_engine
 from obliv.fabric.reroute.fill import filled
 from obliv.fabric.reroute.layers.assign import fewest_layers, on_layers
@@ -20,6 +18,7 @@ from obliv.fabric.reroute.layers.improve import improve, moves_within, steps_of
 from obliv.fabric.reroute.layers.network import SwitchNetwork, switch_network
 from obliv.fabric.reroute.layers.starts import starting_routes
 from obliv.fabric.reroute.ranks import ranks_up_down
+from obliv.fabric.reroute.request import Request
 from obliv.fabric.tables import Tables
 
 __all__ = ["Layered", "layered"]
@@ -53,25 +52,15 @@ class Layered:
         return int(self.lane[self.lane != NO_LAYER].max(initial=0)) + 1
 
 
-def layered(
-    fabric: Fabric, lanes: int, others: Sequence[Tables], enough: int, effort: float, seed: int, progress: Progress
-) -> Layered:
+def layered(request: Request, others: Sequence[Tables]) -> Layered:
     """Return tables with a small worst load that are free of deadlock on a number of virtual lanes.
 
     Parameters
     ----------
-    fabric : Fabric
-        With LIDs; the first one of every host is routed, and the others like it.
-    lanes : int
-        At most 15.
+    request : Request
+        With LIDs; the first one of every host is routed, and the others like it. The search ends at the optimum.
     others : sequence of Tables
         More tables to start from; they are used where they connect all hosts without loops.
-    enough : int
-        A lower bound of the worst load, at which the search ends.
-    effort : float
-        Multiplies the number of moves of the search.
-    seed : int
-    progress : callable
 
     Notes
     -----
@@ -80,6 +69,7 @@ def layered(
     host fit on none, up*/down* routes take their place. Then entries are changed as long as the exact worst loads
     become smaller. The best result is returned.
     """
+    fabric, lanes, seed, progress = request.fabric, request.lanes, request.seed, request.progress
     network = switch_network(fabric)
     switches = network.switches
     progress("tables to start from", 0.0)
@@ -93,11 +83,11 @@ def layered(
     starts = [(tables.name, network.routes_of(tables)) for tables in others]
     starts = [(name, routes) for name, routes in starts if _whole(network, routes, spare)]
     starts += [*starting_routes(switches), ("updown", spare)]
-    moves = int(effort * min(moves_within(switches, _STEPS / len(starts)), _EACH * spare.size))
+    moves = int(request.effort * min(moves_within(switches, _STEPS / len(starts)), _EACH * spare.size))
     work = Work(_SECONDS * len(starts) * steps_of(switches, moves))
     announce(progress, f"a search for smaller worst loads from {plural(len(starts), 'set')} of tables", work)
     found: list[tuple[tuple[int, int], str, Array, Layers]] = []
-    target = int(enough / network.flow)
+    target = int(max(1, request.optimum) / network.flow)
     for at, (name, start) in enumerate(starts):
 
         def told(what: str, share: float, name: str = name, at: int = at) -> None:

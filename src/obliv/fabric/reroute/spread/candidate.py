@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from obliv._util.cost import require_memory
-from obliv._util.progress import Progress
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.errors import RoutingError, TopologyError
@@ -22,6 +22,7 @@ from obliv.fabric.reroute.fill import filled
 from obliv.fabric.reroute.layers.network import SwitchNetwork, switch_network
 from obliv.fabric.reroute.lids import with_enough_lids
 from obliv.fabric.reroute.ranks import ranks_up_down
+from obliv.fabric.reroute.request import Request
 from obliv.fabric.reroute.spread.choice import Choice, choices
 from obliv.fabric.reroute.spread.lanes import PlanLanes, lanes_for
 from obliv.fabric.reroute.spread.plans import Plan, coordinates_of, next_places
@@ -37,39 +38,28 @@ from obliv.topologies.recognise.nearest import nearest_grid
 __all__ = ["spread_candidate"]
 
 
-def spread_candidate(
-    fabric: Fabric, engine: str, most_lmc: int, lanes: int, effort: float, seed: int, progress: Progress
-) -> Candidate:
+def spread_candidate(request: Request) -> Candidate:
     """Return the tables of ``minimal`` or ``two-turn``, checked: the best ones, never worse than those for one LID.
-
-    Parameters
-    ----------
-    fabric : Fabric
-    engine : str
-    most_lmc, lanes : int
-    effort : float
-        Multiplies the rounds of the search for columns.
-    seed : int
-    progress : callable
 
     Raises
     ------
     RoutingError
         If the switches do not form a grid without gaps, lanes or LIDs do not suffice, or tables have a credit loop.
     """
+    fabric, engine = request.fabric, request.engine
     grid = _grid_of(fabric, engine)
-    most = _most_lmc(fabric, most_lmc)
+    most = _most_lmc(fabric, request.most_lmc)
     if engine == "two-turn" and most == 0:
         raise RoutingError("two-turn needs several LIDs for each host, and only an LMC of 0 is possible or allowed")
     beside = fabric.switch_row[fabric.node_of[fabric.ports.peer[fabric.endpoints]]]
     floor = Fraction(1, max(1, int(np.bincount(beside[beside >= 0]).max(initial=1))))  # the load of a host's own cable
-    found = choices(grid.shape, engine == "two-turn", most, lanes, floor, effort, seed, progress)
+    found = choices(grid.shape, floor, replace(request, most_lmc=most))
     if not found:
         raise RoutingError(f"{engine} needs 2 virtual lanes on {grid.shape.spec}: use  --lanes 2")
     wanted = [found[0], *(choice for choice in found if choice.lmc == 0)][:2]
     if found[0].load is None:  # too large to compare them before
         wanted += [choice for choice in found if choice.family == "minimal"][:1]
-    made = [_made(fabric, grid, engine, choice, most_lmc) for choice in dict.fromkeys(wanted)]
+    made = [_made(request, grid, choice) for choice in dict.fromkeys(wanted)]
     return min(made, key=lambda candidate: candidate.standing.rank)
 
 
@@ -103,9 +93,10 @@ def _most_lmc(fabric: Fabric, most_lmc: int) -> int:
     return lmc
 
 
-def _made(fabric: Fabric, grid: Grid, engine: str, choice: Choice, most_lmc: int) -> Candidate:
+def _made(request: Request, grid: Grid, choice: Choice) -> Candidate:
     """Return the tables of some trees, and their standing."""
-    numbered, notes = with_enough_lids(fabric, choice.lmc, most_lmc)
+    fabric, engine = request.fabric, request.engine
+    numbered, notes = with_enough_lids(fabric, choice.lmc, request.most_lmc)
     net = switch_network(numbered)
     lanes = lanes_for(grid.shape, choice.plans)
     place_of = np.empty(len(grid.number), np.int64)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from obliv._util.progress import Progress
 from obliv.fabric.lanes.tables import SLS
+from obliv.fabric.reroute.request import Request
 from obliv.fabric.reroute.spread.families import minimal_sets, two_turn_pool, two_turn_sets
 from obliv.fabric.reroute.spread.lanes import lanes_for
 from obliv.fabric.reroute.spread.plans import Plan
@@ -46,31 +46,18 @@ class Choice:
         return len(self.plans).bit_length() - 1
 
 
-def choices(
-    shape: Cartesian,
-    two_turn: bool,
-    most_lmc: int,
-    lanes: int,
-    floor: Fraction,
-    effort: float,
-    seed: int,
-    progress: Progress,
-) -> list[Choice]:
+def choices(shape: Cartesian, floor: Fraction, request: Request) -> list[Choice]:
     """Return sets of trees that fit into a number of lanes, the best ones first.
 
     Parameters
     ----------
     shape : Cartesian
-    two_turn : bool
-        Whether routes may leave the shortest ways.
-    most_lmc, lanes : int
     floor : Fraction
         A load below which nothing is gained.
-    effort : float
-        Multiplies the rounds of the search for columns.
-    seed : int
-    progress : callable
+    request : Request
+        For ``two-turn``, routes may leave the shortest ways.
     """
+    two_turn = request.engine == "two-turn"
     evaluation, bound = Evaluation(shape), max(floor, bisection_bound(shape))
     found: list[Choice] = []
 
@@ -80,15 +67,15 @@ def choices(
         unknown = Fraction(10**6) - (choice.family == "two-turn") * distinct
         return max(floor, unknown if choice.load is None else choice.load), choice.lmc, choice.lanes, distinct
 
-    rounds = int(effort * _ROUNDS) if two_turn and shape.nodes <= _SEARCHED else 0
+    rounds = int(request.effort * _ROUNDS) if two_turn and shape.nodes <= _SEARCHED else 0
     pool = two_turn_pool(shape) if rounds else []
-    for lmc in range(most_lmc + 1):
-        progress(f"routes for {1 << lmc} LIDs of each host", lmc / (most_lmc + 1))
+    for lmc in range(request.most_lmc + 1):
+        request.progress(f"routes for {1 << lmc} LIDs of each host", lmc / (request.most_lmc + 1))
         sets = [*_named("minimal", minimal_sets(shape), lmc)]
         for size in dict.fromkeys((1 << lmc, min(1 << lmc, SLS)) if two_turn else ()):
             sets += _named("two-turn", two_turn_sets(shape, size), lmc)
         for family, plans in sets:
-            found += _fitting(shape, family, plans, lanes, evaluation)
+            found += _fitting(shape, family, plans, request.lanes, evaluation)
         if found and min(map(key, found))[0] <= bound:
             break
         known = [choice for choice in found if choice.family == "two-turn"]
@@ -96,8 +83,8 @@ def choices(
             for plan in pool:
                 evaluation.add(plan)
             best = min(known, key=key).plans
-            plans = evaluation.improved(best * ((1 << lmc) // len(best)), SLS, rounds, bound, seed)
-            found += _fitting(shape, "two-turn", plans, lanes, evaluation)
+            plans = evaluation.improved(best * ((1 << lmc) // len(best)), SLS, rounds, bound, request.seed)
+            found += _fitting(shape, "two-turn", plans, request.lanes, evaluation)
     return sorted(found, key=key)
 
 

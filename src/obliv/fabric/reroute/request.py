@@ -1,0 +1,48 @@
+"""What new forwarding tables are computed for, and within which limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from obliv._util.progress import Progress
+from obliv.fabric.model import Fabric
+from obliv.fabric.shape.tree import Shape
+from obliv.results.fabric.route import Standing
+
+__all__ = ["Request"]
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What new tables are computed for.
+
+    Parameters
+    ----------
+    fabric : Fabric
+    engine : str
+        A name, or ``auto``.
+    shape : Shape or None
+        The fat tree of at least two levels that the fabric is, or nearly is.
+    most_lmc, lanes : int
+        At most.
+    effort : float
+        Multiplies the moves and rounds of searches.
+    seed : int
+    optimum : int
+        A lower bound of the worst load of single paths, 0 where none is known.
+    progress : callable
+    """
+
+    fabric: Fabric
+    engine: str
+    shape: Shape | None
+    most_lmc: int
+    lanes: int
+    effort: float
+    seed: int
+    optimum: int
+    progress: Progress
+
+    def attained_by(self, standing: Standing) -> bool:
+        """Return whether tables serve all pairs with a worst load that no single paths are below."""
+        return standing.load <= self.optimum and not standing.missing
