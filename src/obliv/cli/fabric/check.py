@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,13 +15,10 @@ from obliv.errors import InputError
 __all__ = ["check"]
 
 
-def check(
-    files: Files,
-    *,
-    log: Annotated[
-        Path | None, typer.Option("--log", metavar="FILE", help="OpenSM's log, which names the routing engine used.")
-    ] = None,
-    engine: Annotated[str | None, typer.Option("--engine", help="Routing engine requested from OpenSM.")] = None,
+@dataclass(frozen=True, kw_only=True)
+class LaneFiles:
+    """The virtual lanes of a fabric, by files or numbers."""
+
     sl2vl: Annotated[
         Path | None,
         typer.Option(
@@ -29,7 +26,7 @@ def check(
             metavar="FILE",
             help="SL-to-VL tables: opensm-sl2vl.dump, .slvl, output of smpquery sl2vl or saquery SL2VL; or identity.",
         ),
-    ] = None,
+    ] = None
     sl: Annotated[
         str | None,
         typer.Option(
@@ -37,12 +34,32 @@ def check(
             metavar="N|FILE",
             help="Service levels: a number, or output of saquery PR, .psl, opensm-path-records.dump (default 0).",
         ),
-    ] = None,
+    ] = None
     oper_vls: Annotated[
         str | None,
         typer.Option("--oper-vls", metavar="N|FILE", help="Lanes that ports operate: a number, or smpquery portinfo."),
+    ] = None
+    vlarb: Annotated[Path | None, typer.Option("--vlarb", metavar="FILE", help="Output of smpquery vlarb.")] = None
+
+    @property
+    def given(self) -> bool:
+        """Whether anything is known about lanes."""
+        return any(value is not None for value in vars(self).values())
+
+    @property
+    def inputs(self) -> list[tuple[str, str]]:
+        """The files that are read, as outputs must not replace them."""
+        return [(str(path), "") for path in vars(self).values() if path is not None and Path(path).is_file()]
+
+
+def check(
+    files: Files,
+    *,
+    log: Annotated[
+        Path | None, typer.Option("--log", metavar="FILE", help="OpenSM's log, which names the routing engine used.")
     ] = None,
-    vlarb: Annotated[Path | None, typer.Option("--vlarb", metavar="FILE", help="Output of smpquery vlarb.")] = None,
+    engine: Annotated[str | None, typer.Option("--engine", help="Routing engine requested from OpenSM.")] = None,
+    lanes: LaneFiles,
     far: Far = None,
     ar_info: ArInfo = None,
     limits: Annotated[
@@ -71,25 +88,21 @@ def check(
 
     if engine is not None and log is None:
         raise InputError("--engine is compared with OpenSM's log: add --log FILE")
-    given = (sl2vl, sl, oper_vls, vlarb)
-    if files.lft is None and any(option is not None for option in given):
+    if files.lft is None and lanes.given:
         raise InputError("lanes belong to routes: add --lft TABLES")
-    inputs = [(str(path), "") for path in given if path is not None and Path(path).is_file()]
     if ar_info is not None and far is None:
         raise InputError("--ar-info is about the groups of ports: add --far FILE")
-    inputs += [(str(path), "") for path in (far, ar_info, limits) if path is not None]
-    require_outputs(answer.output, junit, sarif, inputs=[*files.inputs, *inputs])
+    inputs = [(str(path), "") for path in (far, ar_info, limits) if path is not None]
+    require_outputs(answer.output, junit, sarif, inputs=[*files.inputs, *lanes.inputs, *inputs])
     asked = None if limits is None else obliv.fabric.read_limits(limits)
     with progress() as step:
         fabric, tables = obliv.fabric.read(files.topology, files.lft, guid2lid=files.guid2lid, progress=step)
         fabric = replace(fabric, extended_lids=extended_lids)
-        lanes = None
-        if any(option is not None for option in given):
-            lanes = obliv.fabric.read_lanes(fabric, sl2vl, sl, oper_vls=oper_vls, vlarb=vlarb)
+        known = obliv.fabric.read_lanes(fabric, **vars(lanes)) if lanes.given else None
         groups = None if far is None else obliv.fabric.read_groups(far, fabric)
         info = None if ar_info is None else obliv.fabric.read_ar_info(ar_info, fabric)
         result = obliv.fabric.check(
-            fabric, tables, log, engine=engine, lanes=lanes, groups=groups, info=info, progress=step
+            fabric, tables, log, engine=engine, lanes=known, groups=groups, info=info, progress=step
         )
         if asked is not None:
             result = obliv.fabric.within_limits(result, asked, tables, progress=step)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,13 +13,85 @@ from obliv.cli.options import FormatOption, Seed
 from obliv.cli.output import Answer, progress, require_outputs, say
 from obliv.errors import InputError
 
+if TYPE_CHECKING:
+    from obliv.results.fabric.route import FabricRoute
+
 __all__ = ["route"]
 
 _RULE, _LONG = 5e-7, 60.0  # seconds that OpenSM 3.3.23 takes for a rule of a policy; for all path records
 
 
+@dataclass(frozen=True, kw_only=True)
+class LaneFiles:
+    """The files for the service levels and lanes of new tables."""
+
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--policy",
+            metavar="FILE",
+            help="File for the service levels, for  opensm -Q -Y FILE; needed with --lanes.",
+        ),
+    ] = None
+    psl: Annotated[
+        Path | None,
+        typer.Option("--psl", metavar="FILE", help="File for the service levels pair by pair, for  fabric check --sl."),
+    ] = None
+    sl2vl: Annotated[
+        Path | None,
+        typer.Option(
+            "--sl2vl",
+            metavar="FILE",
+            help="File for the SL-to-VL tables of dor-dateline, minimal and two-turn, for OpenSM's plug-in.",
+        ),
+    ] = None
+
+    def require(self, engine: str, lanes: int | None) -> bool:
+        """Return whether the files that lanes of an engine need are named; raise InputError if lanes are asked for."""
+        from obliv.fabric.reroute.engines import GRID_ENGINES
+
+        on_grid = engine in GRID_ENGINES
+        named = self.sl2vl is not None and self.psl is not None if on_grid else self.policy is not None
+        if lanes is not None and lanes > 1 and not named:
+            if on_grid:
+                raise InputError(f"{engine}: name files for the lanes with  --sl2vl FILE --psl FILE")
+            raise InputError(f"--lanes {lanes}: name a file for the service levels of pairs with  --policy FILE")
+        return named
+
+    def write(self, result: FabricRoute) -> FabricRoute:
+        """Write the files that the tables need; return the result with their names."""
+        import obliv.fabric
+        from obliv.fabric.lanes.levels import one_level
+
+        if self.policy is not None and result.levels is not None:
+            rules = obliv.fabric.write_policy(result.levels, result.fabric, self.policy)
+            result = replace(result, policy=str(self.policy), rules=rules)
+        if self.sl2vl is not None and result.lane_tables is not None:
+            obliv.fabric.write_sl2vl(result.lane_tables, result.fabric, self.sl2vl)
+            result = replace(result, sl2vl=str(self.sl2vl))
+        if self.psl is not None:
+            obliv.fabric.write_psl(result.levels or one_level(0), result.fabric, self.psl)
+        return result
+
+    def report(self, result: FabricRoute) -> None:
+        """Say which files were not needed, and what a policy costs OpenSM."""
+        from obliv._util.text import plural
+
+        if self.policy is not None and result.policy is None:
+            say(f"all packets can use one lane: {self.policy} is not needed and was not written")
+        if result.rules is not None and (seconds := result.rules * _RULE * len(result.fabric.endpoints) ** 2) > _LONG:
+            say(
+                f"OpenSM goes through the {plural(result.rules, 'rule')} of {self.policy} for each path record, some "
+                f"{seconds:,.0f} s for those of all pairs of hosts; its plug-in obliv looks levels up in the file of "
+                "--psl"
+            )
+        if self.sl2vl is not None and result.sl2vl is None:
+            say(f"packets do not change the lane on the way: {self.sl2vl} is not needed and was not written")
+
+
 def route(
     files: Files,
+    *,
     output: Annotated[Path, typer.Option("--output", "-o", help="File for the tables, for  opensm -R file -U FILE.")],
     engine: Annotated[
         str,
@@ -45,26 +117,7 @@ def route(
             "--oper-vls", metavar="N|FILE", help="Lanes that ports operate, no more are used: as for fabric check."
         ),
     ] = None,
-    policy: Annotated[
-        Path | None,
-        typer.Option(
-            "--policy",
-            metavar="FILE",
-            help="File for the service levels, for  opensm -Q -Y FILE; needed with --lanes.",
-        ),
-    ] = None,
-    psl: Annotated[
-        Path | None,
-        typer.Option("--psl", metavar="FILE", help="File for the service levels pair by pair, for  fabric check --sl."),
-    ] = None,
-    sl2vl: Annotated[
-        Path | None,
-        typer.Option(
-            "--sl2vl",
-            metavar="FILE",
-            help="File for the SL-to-VL tables of dor-dateline, minimal and two-turn, for OpenSM's plug-in.",
-        ),
-    ] = None,
+    lane_files: LaneFiles,
     effort: Annotated[
         float, typer.Option("--effort", metavar="X", help="Try X times as many changes of tables.")
     ] = 1.0,
@@ -94,19 +147,11 @@ def route(
     """
     import obliv.fabric
     from obliv._util.files import together
-    from obliv._util.text import plural
-    from obliv.fabric.lanes.levels import one_level
     from obliv.fabric.lanes.read import lanes_within
-    from obliv.fabric.lids import beyond_infiniband, require_writable_lids
-    from obliv.fabric.reroute.engines import GRID_ENGINES
+    from obliv.fabric.lids import require_writable_lids
 
-    require_outputs(output, net, policy, psl, sl2vl, inputs=files.inputs)
-    on_grid = engine in GRID_ENGINES
-    named = sl2vl is not None and psl is not None if on_grid else policy is not None
-    if lanes is not None and lanes > 1 and not named:
-        if on_grid:
-            raise InputError(f"{engine}: name files for the lanes with  --sl2vl FILE --psl FILE")
-        raise InputError(f"--lanes {lanes}: name a file for the service levels of pairs with  --policy FILE")
+    require_outputs(output, net, lane_files.policy, lane_files.psl, lane_files.sl2vl, inputs=files.inputs)
+    named = lane_files.require(engine, lanes)
     with progress() as step:
         fabric, tables = files.read(step)
         fabric = replace(fabric, extended_lids=extended_lids)
@@ -129,14 +174,7 @@ def route(
         result = replace(result, topology=files.spec, provenance=replace(result.provenance, specs=specs))
         if not result.kept:
             with together():
-                if policy is not None and result.levels is not None:
-                    rules = obliv.fabric.write_policy(result.levels, result.fabric, policy)
-                    result = replace(result, policy=str(policy), rules=rules)
-                if sl2vl is not None and result.lane_tables is not None:
-                    obliv.fabric.write_sl2vl(result.lane_tables, result.fabric, sl2vl)
-                    result = replace(result, sl2vl=str(sl2vl))
-                if psl is not None:
-                    obliv.fabric.write_psl(result.levels or one_level(0), result.fabric, psl)
+                result = lane_files.write(result)
                 obliv.fabric.write_tables(result.tables, result.fabric, output, progress=step)
                 result = replace(result, output=str(output))
                 if net is not None:
@@ -145,35 +183,37 @@ def route(
     if result.kept:
         say("no new tables are better than those in use: nothing was written (use --force to write new ones)")
         raise typer.Exit(1)
-    more = f" -l {result.lmc}" if result.lmc else ""
     if net is not None:
         say(f"fabric with the new LIDs written to {net}")
     elif result.lmc:
         say("to check these tables before you load them, add --net FILE for the fabric with their LIDs")
-    if policy is not None and result.policy is None:
-        say(f"all packets can use one lane: {policy} is not needed and was not written")
-    if result.rules is not None and (seconds := result.rules * _RULE * len(result.fabric.endpoints) ** 2) > _LONG:
-        say(
-            f"OpenSM goes through the {plural(result.rules, 'rule')} of {policy} for each path record, some "
-            f"{seconds:,.0f} s for those of all pairs of hosts; its plug-in obliv looks levels up in the file of --psl"
-        )
-    if sl2vl is not None and result.sl2vl is None:
-        say(f"packets do not change the lane on the way: {sl2vl} is not needed and was not written")
-    has_lids = net is not None or not result.lmc  # otherwise the hint at --net says enough
-    if psl is not None and has_lids and (result.levels is not None or result.sl2vl is not None):
-        lanes_of = "identity" if result.sl2vl is None else result.sl2vl
-        say(f"check it with  obliv fabric check {net or files.topology} --lft {output} --sl {psl} --sl2vl {lanes_of}")
-    elif psl is None and result.levels is not None:
+    lane_files.report(result)
+    _say_how_to_check(result, net or (None if result.lmc else files.topology), lane_files.psl)
+    _say_how_to_load(result, lane_files.psl)
+
+
+def _say_how_to_check(result: FabricRoute, topology: Path | None, psl: Path | None) -> None:
+    """Say how to check the lanes of new tables; no topology has their LIDs if it is None."""
+    if psl is None and result.levels is not None:
         say("to check the lanes of these tables, add --psl FILE for their service levels, which  check --sl  reads")
+    elif psl is not None and topology is not None and (result.levels is not None or result.sl2vl is not None):
+        lanes = result.sl2vl or "identity"
+        say(f"check it with  obliv fabric check {topology} --lft {result.output} --sl {psl} --sl2vl {lanes}")
+
+
+def _say_how_to_load(result: FabricRoute, psl: Path | None) -> None:
+    """Say how OpenSM loads new tables: with a policy, or by the plug-in with the service levels of a file."""
+    from obliv.fabric.lids import beyond_infiniband
+
+    written = f"written to {result.output}"
     if beyond_infiniband(result.fabric)[0]:
-        say(f"written to {output}; its LIDs have more than 16 bits: OpenSM cannot load it")
-        return
-    if result.sl2vl is not None or (result.levels is not None and result.policy is None):
-        tables_of = "" if result.sl2vl is None else f",sl2vl={sl2vl}"
+        say(f"{written}; its LIDs have more than 16 bits: OpenSM cannot load it")
+    elif result.sl2vl is not None or (result.levels is not None and result.policy is None):
+        lanes = "" if result.sl2vl is None else f",sl2vl={result.sl2vl}"
         with_lmc = f"  and  opensm -l {result.lmc}" if result.lmc else ""
-        files_of = f"lfts={output}{tables_of},psl={psl}"
-        say(f"written to {output}; load it with OpenSM's plug-in obliv:  event_plugin_options {files_of}{with_lmc}")
-        return
-    if result.policy is not None:
-        more += f" -Q -Y {policy}"
-    say(f"written to {output}; load it with  opensm -R file -U {output}{more}")
+        options = f"lfts={result.output}{lanes},psl={psl}"
+        say(f"{written}; load it with OpenSM's plug-in obliv:  event_plugin_options {options}{with_lmc}")
+    else:
+        lmc = f" -l {result.lmc}" if result.lmc else ""
+        policy = "" if result.policy is None else f" -Q -Y {result.policy}"
+        say(f"{written}; load it with  opensm -R file -U {result.output}{lmc}{policy}")
