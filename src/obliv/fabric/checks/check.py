@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from obliv._util.progress import Progress, silent
 from obliv.fabric.checks.cables import check_cables, check_shape
 from obliv.fabric.checks.credit_loops import CreditLoops, credit_loops
 from obliv.fabric.checks.groups import check_groups
-from obliv.fabric.checks.lanes import LANE_ENGINES, check_lanes
+from obliv.fabric.checks.lanes import LANE_ENGINES, LaneCheck, check_lanes
 from obliv.fabric.checks.log import engine_of
 from obliv.fabric.checks.names import at_port, port_name, route_text
 from obliv.fabric.checks.routes import Served, check_routes
@@ -103,55 +104,28 @@ def check(
     notes = [about_topology]
     run = None
     if log is not None:
-        about_log = Notes(str(log))
-        run = engine_of(log, about_log, engine)
-        notes.append(about_log)
+        notes.append(Notes(str(log)))
+        run = engine_of(log, notes[-1], engine)
     choices: tuple[ChoiceCheck, ...] = ()
     if groups is not None:
         progress("groups", 0.1)
-        about_groups = Notes(groups.name)
-        notes.append(about_groups)
-        choices = check_groups(fabric, groups, tables, about_groups)
-        if info is not None:
-            about_info = Notes(info.name)
-            notes.append(about_info)
-            check_info(fabric, groups, info, about_info)
+        choices = _check_groups(fabric, groups, tables, info, notes)
         tables = groups.of_plft(groups.plfts[0]).static if tables is None else tables
-    served, loops, lane_check = Served(), None, None
+    routes = _Routes(Served())
     if tables is not None:
         progress("tables", 0.2)
-        about_tables = Notes(tables.name)
-        notes.append(about_tables)
-        served, traces = _check_routing(fabric, tables, (about_topology, about_tables), progress)
-        if traces is not None:
-            progress("deadlock", 0.8)
-            loops = credit_loops(traces)
-            if lanes is not None:
-                progress("lanes", 0.9)
-                lane_check = check_lanes(traces, lanes, loops, run)
-                notes += lane_check.notes
-            elif loops.cycle:
-                _note_credit_loop(fabric, tables, loops, run, about_tables)
+        routes = _check_routes(fabric, tables, lanes, run, notes, progress)
     elif len(fabric.endpoints) and not fabric.ports.lid[fabric.endpoints].any():
         about_topology.add("note", "no-lids", "no host has a LID yet: no subnet manager has run")
-    one_lane = None
-    if loops is not None:
-        cycle = tuple(port_name(fabric, slot) for slot in loops.cycle)
-        one_lane = CreditLoop(loops.acyclic, loops.dependencies, cycle or None)
-    findings = list(fabric.findings + (tables.findings if tables is not None else ()))
-    findings += lanes.findings if lanes is not None else ()
-    findings += info.findings if info is not None else ()
-    findings += groups.findings if groups is not None and tables is not None and tables.name != groups.name else ()
+    one_lane = None if routes.loops is None else _on_one_lane(fabric, routes.loops)
+    apart = None if groups is None or tables is None or tables.name == groups.name else groups
+    read = (fabric, tables, lanes, info, apart)
+    findings = [finding for part in read if part is not None for finding in part.findings]
     findings += [finding for source in notes for finding in source.findings()]
-    findings.sort(key=lambda finding: _ORDER.get(finding.severity, 2))
-    tables_sources = tables.sources if tables is not None else ()
-    sources = fabric.sources + tables_sources
-    sources += lanes.sources if lanes is not None else ()
-    sources += groups.sources if groups is not None and groups.sources != tables_sources else ()
-    sources += info.sources if info is not None else ()
+    files = (fabric, tables, lanes, groups, info)
+    sources = tuple(source for part in files if part is not None for source in part.sources)
     topology = f"fabric:{fabric.name}"
-    given = None if tables is None else "far" if tables.spelling == "far" else "lft"
-    routing = f"{given}:{tables.name}" if tables is not None else ""
+    routing = "" if tables is None else f"{'far' if tables.spelling == 'far' else 'lft'}:{tables.name}"
     return FabricCheck(
         topology=topology,
         routing=routing or "no tables",
@@ -162,22 +136,68 @@ def check(
         endpoints=len(fabric.endpoints),
         switches=len(fabric.switches),
         channels=int((fabric.ports.peer >= 0).sum()),
-        findings=tuple(findings),
+        findings=tuple(sorted(findings, key=lambda finding: _ORDER.get(finding.severity, 2))),
         shape="" if shape is None else shape.name if shape.exact else f"nearly {shape.name}",
         pairs=len(fabric.endpoints) * (len(fabric.endpoints) - 1),
-        unrouted=None if tables is None else served.unrouted,
-        loops=None if tables is None else served.loops,
-        dead_ends=None if tables is None else served.dead_ends,
-        wrong_ends=None if tables is None else served.wrong_ends,
+        unrouted=None if tables is None else routes.served.unrouted,
+        loops=None if tables is None else routes.served.loops,
+        dead_ends=None if tables is None else routes.served.dead_ends,
+        wrong_ends=None if tables is None else routes.served.wrong_ends,
         engine=run,
-        credit=one_lane if lane_check is None else lane_check.credit,
+        credit=one_lane if routes.lanes is None else routes.lanes.credit,
         one_lane=one_lane,
         adaptive=choices,
-        **({} if lane_check is None else lane_check.fields),
+        **({} if routes.lanes is None else routes.lanes.fields),
     )
 
 
-def _check_routing(
+def _check_groups(
+    fabric: Fabric, groups: GroupTables, tables: Tables | None, info: AdaptiveInfo | None, notes: list[Notes]
+) -> tuple[ChoiceCheck, ...]:
+    """Check groups of ports, and for which service levels switches use them; append what is noted."""
+    notes.append(Notes(groups.name))
+    choices = check_groups(fabric, groups, tables, notes[-1])
+    if info is not None:
+        notes.append(Notes(info.name))
+        check_info(fabric, groups, info, notes[-1])
+    return choices
+
+
+class _Routes(NamedTuple):
+    """The pairs that tables serve; where routes were traced, their credit loops, and with lanes the verdict on them."""
+
+    served: Served
+    loops: CreditLoops | None = None
+    lanes: LaneCheck | None = None
+
+
+def _check_routes(
+    fabric: Fabric,
+    tables: Tables,
+    lanes: Lanes | None,
+    run: EngineRun | None,
+    notes: list[Notes],
+    progress: Progress,
+) -> _Routes:
+    """Check tables and their routes; `notes` begin with those about the topology, and what is noted is appended."""
+    about_tables = Notes(tables.name)
+    notes.append(about_tables)
+    served, traces = _traced(fabric, tables, (notes[0], about_tables), progress)
+    if traces is None:
+        return _Routes(served)
+    progress("deadlock", 0.8)
+    loops = credit_loops(traces)
+    if lanes is not None:
+        progress("lanes", 0.9)
+        verdict = check_lanes(traces, lanes, loops, run)
+        notes += verdict.notes
+        return _Routes(served, loops, verdict)
+    if loops.cycle:
+        _note_credit_loop(fabric, tables, loops, run, about_tables)
+    return _Routes(served, loops)
+
+
+def _traced(
     fabric: Fabric, tables: Tables, notes: tuple[Notes, Notes], progress: Progress
 ) -> tuple[Served, Traces | None]:
     """Note defects of tables and routes; return the pairs that they serve, and the routes where they were traced."""
@@ -200,6 +220,12 @@ def _check_routing(
     served = check_routes(traces, owner, dropped, notes)
     check_entries(fabric, tables, owner, dropped, served.reported, about_tables)
     return served, traces
+
+
+def _on_one_lane(fabric: Fabric, loops: CreditLoops) -> CreditLoop:
+    """Return the verdict on deadlock if all packets take one lane."""
+    cycle = tuple(port_name(fabric, slot) for slot in loops.cycle)
+    return CreditLoop(loops.acyclic, loops.dependencies, cycle or None)
 
 
 def _note_credit_loop(fabric: Fabric, tables: Tables, loops: CreditLoops, run: EngineRun | None, notes: Notes) -> None:
