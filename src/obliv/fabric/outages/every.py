@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from obliv._util.arrays import starts
 from obliv._util.cost import forecast
 from obliv._util.progress import Progress, silent
 from obliv._util.text import plural, printable
@@ -109,97 +113,115 @@ def failures(
     topology = routing.topology
     sets = [named_failure(topology, fail)] if fail else every_failure(topology, of)
     step("tables before a failure", 0.0)
-    first, loop = None, not credit_loops(routing.routes.traces).acyclic
-    if repair == "keep" and _at_once(routing, sets) and (symmetry == "search" or (symmetry == "auto" and loop)):
+    question = _Question(routing, offset, sets, repair, not credit_loops(routing.routes.traces).acyclic)
+    alike = None
+    if repair == "keep" and question.at_once and (symmetry == "search" or (symmetry == "auto" and question.loop)):
         step("symmetries", 0.0)
-        first = first_alike(routing, [failed_of(routing, failure) for failure in sets])
-    lefts: list[Left | None] | None = [] if certificate and repair not in ("keep", "refill") else None
-    rows, before, hottest = _solved(routing, offset, sets, repair, loop, first, lefts, step)
-    order = sorted(range(len(rows)), key=lambda f: rows[f].rank, reverse=True)
-    missing = unfinished(len(rows), len(sets))
-    proof, notes = None, topology.notes + routing.notes + missing
-    if missing:
-        certificate = False
-    reason = why_none(routing, sets, repair, loop) if certificate else ""
-    if certificate and not reason and lefts is not None:
-        reason = why_not_anew(routing, lefts)
-    if reason:
-        notes += (f"no certificate: {reason}",)
-    elif certificate:
-        ranked = [rows[f] for f in order], [sets[f] for f in order]
-        try:
-            if lefts is None:
-                proof = proof_of(routing, before, *ranked, [hottest[0], *(hottest[f + 1] for f in order)], repair, step)
-            else:
-                failed = [failed_of(routing, failure) for failure in ranked[1]]
-                proof = proof_anew(routing, before, ranked[0], failed, [lefts[f] for f in order], hottest[0], step)
-        except TooLargeError as error:  # the answer is there already
-            notes += (f"no certificate: {error}",)
+        alike = first_alike(routing, [failed_of(routing, failure) for failure in sets])
+    solved = _many(question, alike, step) if question.at_once else _each(question, certificate, step)
+    order = sorted(range(len(solved.rows)), key=lambda f: solved.rows[f].rank, reverse=True)
+    missing = unfinished(len(solved.rows), len(sets))
+    proof, reason = _proof(question, solved, order, step) if certificate and not missing else (None, "")
     result = Failures(
         topology=topology.spec,
         routing=routing.spec,
         provenance=provenance_of(routing, began),
         of="given" if fail else of,
         repair=repair,
-        before=before,
-        failures=tuple(rows[f] for f in order),
-        orbits=None if first is None else len(np.unique(first)),
-        notes=notes,
+        before=solved.before,
+        failures=tuple(solved.rows[f] for f in order),
+        orbits=None if alike is None else len(np.unique(alike)),
+        notes=topology.notes + routing.notes + missing + ((f"no certificate: {reason}",) if reason else ()),
         certificate=proof,
         subject=routing,
     )
     if missing:
-        raise Interrupted(f"after {len(rows):,} of {plural(len(sets), 'failure')}", result)
+        raise Interrupted(f"after {len(solved.rows):,} of {plural(len(sets), 'failure')}", result)
     return result
 
 
-def _solved(
-    routing: FabricRouting,
-    offset: Offset,
-    sets: list[Failure],
-    repair: str,
-    loop: bool,
-    first: Array | None,
-    lefts: list[Left | None] | None,
-    step: Progress,
-) -> tuple[list[FailureRow], FailureState, list[int]]:
-    """Return what each failure does, the state before, and the hottest channels before and after; -1 for not known.
+@dataclass(frozen=True, eq=False)
+class _Question:
+    """Tables, what fails, what happens to the tables then, and whether they have a credit loop before."""
 
-    Routes that are left are appended to `lefts` where failures are solved from scratch.
+    routing: FabricRouting
+    offset: Offset
+    sets: list[Failure]
+    repair: str
+    loop: bool
+
+    @property
+    def anew(self) -> bool:
+        """Whether an engine computes new tables."""
+        return self.repair not in ("keep", "refill")
+
+    @cached_property
+    def at_once(self) -> bool:
+        """Whether the changed channels alone tell what failures do.
+
+        That is so if tables are not new, pairs have one route, hosts send alike, and no cable of a host fails.
+        """
+        topology = self.routing.topology
+        slots = np.array([slot for failure in self.sets for slot in failure.slots], np.int64)
+        at_host = topology.at_host[topology.channel_of[slots]]
+        return not self.anew and self.routing.routes.denominator == 1 and topology.unit_rates and not at_host.any()
+
+
+class _Solved(NamedTuple):
+    """What each failure does, the state before, and the hottest channels before and after; -1 for not known.
+
+    `lefts` are the routes that are left after each failure, where a certificate needs them.
     """
-    together = _at_once(routing, sets) and repair in ("keep", "refill")
-    if not together:
-        load, channel, hottest = worst_channel(routing)
-        before = FailureState(load, channel, routing.skipped, loop)
-        rows: list[FailureRow] = []
-        step = forecast(step, f"{plural(len(sets), 'failure')} of {routing.topology.spec}")
-        try:
-            for done, failure in enumerate(sets):
-                step("failures", done / len(sets))
-                tables = None
-                if repair == "refill":
-                    channels = _channels(routing, failure)
-                    intact, space = intact_tables(routing, len(channels))
-                    tables = refilled_tables(routing, failure, channels, intact, space)
-                row, left = after_failure(routing, offset, failure, repair, tables)
-                rows.append(row)
-                if lefts is not None:
-                    lefts.append(left)
-        except KeyboardInterrupt:
-            if not rows:
-                raise
-        return rows, before, [hottest] + [-1] * len(rows)
-    # what a failure leaves of the routes has no loop
-    certain = not loop and not (routing.routes.traces.code == Ending.LOOP).any()
-    return _many(routing, sets, repair, certain, loop, first, step)
+
+    rows: list[FailureRow]
+    before: FailureState
+    hottest: list[int]
+    lefts: list[Left | None]
 
 
-def _at_once(routing: FabricRouting, sets: list[Failure]) -> bool:
-    """Return whether pairs have one route, hosts send alike, and no cable of a host fails."""
-    topology = routing.topology
-    slots = np.array([slot for failure in sets for slot in failure.slots], np.int64)
-    at_host = topology.at_host[topology.channel_of[slots]]
-    return routing.routes.denominator == 1 and topology.unit_rates and not at_host.any()
+def _proof(question: _Question, solved: _Solved, order: list[int], step: Progress) -> tuple[dict[str, Any] | None, str]:
+    """Return the certificate of failures by rank, or None and why there is none."""
+    routing, sets, repair = question.routing, question.sets, question.repair
+    reason = why_none(routing, sets, repair, question.loop)
+    if not reason and question.anew:
+        reason = why_not_anew(routing, solved.lefts)
+    if reason:
+        return None, reason
+    rows, ranked = [solved.rows[f] for f in order], [sets[f] for f in order]
+    try:
+        if question.anew:
+            failed, lefts = [failed_of(routing, failure) for failure in ranked], [solved.lefts[f] for f in order]
+            return proof_anew(routing, solved.before, rows, failed, lefts, solved.hottest[0], step), ""
+        hottest = [solved.hottest[0], *(solved.hottest[f + 1] for f in order)]
+        return proof_of(routing, solved.before, rows, ranked, hottest, repair, step), ""
+    except TooLargeError as error:  # the answer is there already
+        return None, str(error)
+
+
+def _each(question: _Question, certificate: bool, step: Progress) -> _Solved:
+    """Return what each failure does, one after the other from scratch; on an interrupt, those that are solved."""
+    routing, sets = question.routing, question.sets
+    load, name, channel = worst_channel(routing)
+    rows: list[FailureRow] = []
+    lefts: list[Left | None] = []
+    step = forecast(step, f"{plural(len(sets), 'failure')} of {routing.topology.spec}")
+    try:
+        for done, failure in enumerate(sets):
+            step("failures", done / len(sets))
+            tables = None
+            if question.repair == "refill":
+                channels = _channels(routing, failure)
+                intact, space = intact_tables(routing, len(channels))
+                tables = refilled_tables(routing, failure, channels, intact, space)
+            row, left = after_failure(routing, question.offset, failure, question.repair, tables)
+            rows.append(row)
+            if certificate and question.anew:
+                lefts.append(left)
+    except KeyboardInterrupt:
+        if not rows:
+            raise
+    before = FailureState(load, name, routing.skipped, question.loop)
+    return _Solved(rows, before, [channel] + [-1] * len(rows), lefts)
 
 
 def _channels(routing: FabricRouting, failure: Failure) -> list[int]:
@@ -211,24 +233,43 @@ def _channels(routing: FabricRouting, failure: Failure) -> list[int]:
     return channels
 
 
-def _many(
-    routing: FabricRouting,
-    sets: list[Failure],
-    repair: str,
-    certain: bool,
-    loop: bool,
-    alike: Array | None,
-    step: Progress,
-) -> tuple[list[FailureRow], FailureState, list[int]]:
-    """Return what each failure does by the changed channels alone, as :func:`_solved`."""
-    topology, arrays = routing.topology, routing.routes.arrays
+def _many(question: _Question, alike: Array | None, step: Progress) -> _Solved:
+    """Return what each failure does by the changed channels alone; those that are alike are solved once."""
+    routing, sets = question.routing, question.sets
     groups = [_channels(routing, failure) for failure in sets]
-    first = np.zeros(len(groups) + 1, np.int64)
-    np.cumsum([len(group) for group in groups], out=first[1:])
+    like = np.arange(len(sets)) if alike is None else alike
+    intact, space, outcomes = _outcomes(question, groups, like, step)
+    unit, served = unit_of(routing), served_pairs(routing)
+    # what a failure leaves of the routes has no loop
+    certain = not question.loop and not (routing.routes.traces.code == Ending.LOOP).any()
+    rows: list[FailureRow] = []
+    for f, failure in enumerate(sets):
+        lost = int(outcomes.lost[f]) + _local_pairs(routing, failure)
+        carried = Fraction(int(outcomes.load[f]), unit)
+        load, name = _worst_cable(routing, carried, int(outcomes.channel[f]), lost < served)
+        checked: bool | None = False
+        if like[f] < f:
+            checked = rows[like[f]].deadlock
+        elif not certain or outcomes.looping[f]:
+            checked = _loop(question, failure, groups[f], intact, space)
+        rows.append(FailureRow(failure.name, lost, load, name, checked))
+    worst = int(intact.order[0]) if len(intact.order) else -1
+    carried = Fraction(int(intact.load[worst]), unit) if worst >= 0 else Fraction(0)
+    load, name = _worst_cable(routing, carried, worst if carried else -1, served > 0)
+    before = FailureState(load, name, routing.skipped, question.loop)
+    return _Solved(rows, before, [worst, *outcomes.channel.tolist()], [])
+
+
+def _outcomes(
+    question: _Question, groups: list[list[int]], like: Array, step: Progress
+) -> tuple[Intact, Space, Outcomes]:
+    """Solve the first of failures that are alike, and others that do not do the same; `groups` are their channels."""
+    routing, refill = question.routing, question.repair == "refill"
+    first = starts([len(group) for group in groups])
     gone = np.array([c for group in groups for c in group], np.int64)
     step("worst load of every channel", 0.0)
     intact, space = intact_tables(routing, int(np.diff(first).max(initial=1)))
-    count = len(sets)
+    count = len(groups)
     outcomes = Outcomes(
         np.zeros(count, np.int64),
         np.zeros(count, np.int64),
@@ -236,8 +277,8 @@ def _many(
         np.zeros(count, np.bool_),
         np.zeros(count, np.int64),
     )
-    step = forecast(step, f"{plural(count, 'failure')} of {topology.spec}")
-    work = (500.0 if repair == "refill" else 100.0) * float((intact.start[gone + 1] - intact.start[gone]).sum())
+    step = forecast(step, f"{plural(count, 'failure')} of {routing.topology.spec}")
+    work = (500.0 if refill else 100.0) * float((intact.start[gone + 1] - intact.start[gone]).sum())
 
     def solve(chosen: Array) -> None:
         nonlocal space
@@ -245,43 +286,23 @@ def _many(
         while done < len(chosen):
             step("failures", done / len(chosen))
             block = chosen[done : done + _BLOCK]
-            many = run(failure_loads, work, first, gone, block, repair == "refill", arrays, intact, space, outcomes)
+            many = run(failure_loads, work, first, gone, block, refill, routing.routes.arrays, intact, space, outcomes)
             done += many
             if many < len(block):
                 space = room(space, 2 * len(space.added))
 
     every = np.arange(count)
-    like = every if alike is None else alike
     solve(every[like == every])
     others = every[like != every].tolist()
     solve(np.array([f for f in others if not copied(f, like[f], first, gone, intact, outcomes)], np.int64))
-    unit = unit_of(routing)
-    served = served_pairs(routing)
-    rows: list[FailureRow] = []
-    for f, failure in enumerate(sets):
-        lost = int(outcomes.lost[f]) + _local_pairs(routing, failure)
-        load, channel = Fraction(int(outcomes.load[f]), unit), int(outcomes.channel[f])
-        name = topology.cable(channel).ends if channel >= 0 else ""
-        if load < 1 and lost < served:
-            load, name = Fraction(1), _OWN
-        checked: bool | None = False
-        if like[f] < f:
-            checked = rows[like[f]].deadlock
-        elif not certain or outcomes.looping[f]:
-            checked = _loop(routing, failure, repair, groups[f], intact, space)
-        rows.append(FailureRow(failure.name, lost, load, name, checked))
-    hottest = [int(intact.order[0]) if len(intact.order) else -1, *outcomes.channel.tolist()]
-    return rows, _before(routing, intact, unit, served, loop), hottest
+    return intact, space, outcomes
 
 
-def _before(routing: FabricRouting, intact: Intact, unit: int, served: int, loop: bool) -> FailureState:
-    """Return the state of the tables before a failure."""
-    worst = int(intact.order[0]) if len(intact.order) else -1
-    load = Fraction(int(intact.load[worst]), unit) if worst >= 0 else Fraction(0)
-    name = routing.topology.cable(worst).ends if load else ""
-    if load < 1 and served:
-        load, name = Fraction(1), _OWN
-    return FailureState(load, name, routing.skipped, loop)
+def _worst_cable(routing: FabricRouting, load: Fraction, channel: int, reached: bool) -> tuple[Fraction, str]:
+    """Return the worst load and a cable that has it: the own one of a host that reaches others carries 1 at least."""
+    if load < 1 and reached:
+        return Fraction(1), _OWN
+    return load, routing.topology.cable(channel).ends if channel >= 0 else ""
 
 
 def _local_pairs(routing: FabricRouting, failure: Failure) -> int:
@@ -310,17 +331,11 @@ def _stays(routing: FabricRouting, r: int, d: int, to: Array) -> bool:
     return slot < int(hops.first[node + 1]) and int(to[slot]) == -3 - d
 
 
-def _loop(
-    routing: FabricRouting,
-    failure: Failure,
-    repair: str,
-    channels: list[int],
-    intact: Intact,
-    space: Space,
-) -> bool:
+def _loop(question: _Question, failure: Failure, channels: list[int], intact: Intact, space: Space) -> bool:
     """Return whether the tables have a credit loop after a failure, from the whole dependency graph."""
+    routing = question.routing
     tables = routing.routes.tables
-    if repair == "refill":
+    if question.repair == "refill":
         tables = refilled_tables(routing, failure, channels, intact, space)
     fabric = without(routing.topology.fabric, failure)
     traces = trace_all(fabric, kept_tables(tables, failure), routing.topology.ends)
