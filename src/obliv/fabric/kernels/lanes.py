@@ -10,7 +10,7 @@ from obliv._util.typing import Array
 from obliv.fabric.kernels.traces import Hops
 from obliv.kernels import kernel
 
-__all__ = ["Followed", "LaneArrays", "Origins", "Walk", "count_lost", "follow_lanes", "gather"]
+__all__ = ["Columns", "Followed", "LaneArrays", "Origins", "Walk", "count_lost", "follow_lanes", "gather"]
 
 
 class LaneArrays(NamedTuple):
@@ -32,13 +32,27 @@ class Origins(NamedTuple):
     """Sources at one leaf switch whose packets are treated alike.
 
     Origin r is at node ``node[r]``, number ``leaf[r]`` among the leaf switches; its packets come in by the port with
-    slot ``entry[r]``. ``alone[r]`` is its endpoint where it has only one, else -1.
+    slot ``entry[r]``. ``alone[r]`` is its endpoint where it has only one, else -1. ``of[s]`` is the origin of an
+    endpoint, -1 for endpoints that are cabled to no switch.
     """
 
     node: Array
     leaf: Array
     entry: Array
     alone: Array
+    of: Array
+
+
+class Columns(NamedTuple):
+    """The LIDs of endpoints: the LID and the endpoint of each column, and how routes end.
+
+    ``code`` has shape (leaves, columns), as :func:`obliv.fabric.kernels.traces.trace_columns` stores it. Routes that
+    loop (code 6) or have no LID (7) are left out.
+    """
+
+    lid: Array
+    endpoint: Array
+    code: Array
 
 
 @kernel
@@ -104,30 +118,19 @@ class Followed(NamedTuple):
 
 @kernel
 def follow_lanes(
-    order: Array,
-    origins: Origins,
-    lid: Array,
-    endpoint: Array,
-    code: Array,
-    walk: Walk,
-    masks: Array,
-    sls: Array,
-    followed: Followed,
+    order: Array, origins: Origins, columns: Columns, walk: Walk, masks: Array, sls: Array, followed: Followed
 ) -> None:
     """Follow the routes of all origins to all LIDs, lane by lane.
 
-    Routes that loop (code 6) or have no LID (7) are left out. A packet whose row is missing or gives VL 15 goes no
-    further.
+    A packet whose row is missing or gives VL 15 goes no further.
 
     Parameters
     ----------
     order : int64 array
         The columns, those with the same SLs one after the other: this takes less time.
     origins : Origins
-    lid, endpoint : int arrays, shape (columns,)
-        At most 2^16 columns.
-    code : uint8 array, shape (leaves, columns)
-        As :func:`obliv.fabric.kernels.traces.trace_columns` stores it.
+    columns : Columns
+        At most 2^16.
     walk : Walk
         Bits of `cell` and `met` are set.
     masks : uint16 array, shape (1 or origins, 1 or columns)
@@ -138,12 +141,8 @@ def follow_lanes(
     """
     node, slots, cell, shift, vl, out = walk.node, walk.slot, walk.cell, walk.shift, walk.vl, walk.out
     uniform, met = walk.uniform, walk.met
-    start, leaf, begin, alone = (
-        origins.node,
-        origins.leaf,
-        origins.entry,
-        origins.alone,
-    )  # once: each use counts references
+    start, leaf, begin, alone, _ = origins  # once: each use counts references
+    lid, endpoint, code = columns
     channels, vertex, follows, bare = followed.channels, followed.vertex, followed.follows, followed.bare
     many = len(sls)
     state = np.zeros(len(slots) * many, np.int32)  # of every channel and SL: last column + 1, and the lanes seen for it
@@ -199,12 +198,8 @@ def follow_lanes(
 
 @kernel
 def count_lost(
-    source: Array,
     origins: Origins,
-    origin_of: Array,
-    lid: Array,
-    endpoint: Array,
-    code: Array,
+    columns: Columns,
     hops: Hops,
     tables: LaneArrays,
     levels: Array,
@@ -215,11 +210,10 @@ def count_lost(
 
     Parameters
     ----------
-    source : int64 array
-        The endpoints to count, by number.
-    origins, lid, endpoint, code, hops, tables
-        As for :func:`follow_lanes`.
-    origin_of : int64 array, shape (endpoints,)
+    origins : Origins
+    columns : Columns
+    hops : Hops
+    tables : LaneArrays
     levels : uint16 array, shape (1 or endpoints, 1 or columns)
         The SLs of each pair.
     born : uint16 array, shape (endpoints,)
@@ -228,14 +222,15 @@ def count_lost(
         The first such pair of each sort, and its SL: source, column, SL; unchanged where there is none.
     """
     first, to, row, out = hops.first, hops.to, hops.row, hops.out
+    lid, endpoint, code = columns
     by_source, by_column = levels.shape[0] > 1, levels.shape[1] > 1
     stamp = np.zeros(len(to) * 16, np.int32)  # of every state: port by which a packet comes in, and SL
     fate = np.zeros(len(to) * 16, np.uint8)
     trail = np.empty(len(row) + 1, np.int64)
     dropped, lacking = 0, 0
     for k in range(len(lid)):
-        for s in source:
-            r = origin_of[s]
+        for s in range(len(origins.of)):
+            r = origins.of[s]
             if r < 0 or endpoint[k] == s:
                 continue
             i = origins.leaf[r]

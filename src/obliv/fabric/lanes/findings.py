@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.fabric.kernels.lanes import count_lost
+from obliv.fabric.lanes.graph import columns_of
 from obliv.fabric.lanes.levels import sls_of
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.lanes.tables import DROP, MISSING, SLS
@@ -59,6 +61,40 @@ def note_lanes(traces: Traces, lanes: Lanes, verdict: LaneVerdict) -> tuple[int,
     return lost, notes
 
 
+class _Met(NamedTuple):
+    """Rows of the SL-to-VL tables that packets meet: their places, switches, ports in and ports out."""
+
+    place: Array
+    node: Array
+    entry: Array
+    exit: Array
+
+    @classmethod
+    def at(cls, fabric: Fabric, first: Array, place: Array) -> _Met:
+        """Return the rows at places in packed tables."""
+        nodes = np.flatnonzero(first >= 0)
+        nodes = nodes[np.argsort(first[nodes], kind="stable")]
+        node = nodes[np.searchsorted(first[nodes], place, side="right") - 1] if len(place) else np.zeros(0, np.int64)
+        return cls(place, node, *np.divmod(place - first[node], np.diff(fabric.first_slot)[node]))
+
+    def by_switch(self, wanted: Array) -> Iterable[Array]:
+        """Yield for every switch the rows that are wanted, by number."""
+        rows = np.flatnonzero(wanted)
+        starts = np.unique(self.node[rows], return_index=True)[1]
+        return np.split(rows, starts[1:]) if len(rows) else ()
+
+    def ports(self, rows: Array) -> str:
+        """Return the ports of the first of some rows, and how many others there are."""
+        return f"from port {self.entry[rows[0]]} to port {self.exit[rows[0]]}{_more(len(rows))}"
+
+    def note(self, kind: str, lanes: Lanes, row: int, text: str, notes: Notes) -> None:
+        """Note an error of the switch of a row; `text` goes on behind its name."""
+        fabric, switch = lanes.fabric, int(self.node[row])
+        entry, exit = int(self.entry[row]), int(self.exit[row])
+        line = lanes.tables.line_of(switch, entry, exit, fabric)
+        notes.add("error", kind, f"{_called(fabric, switch)} {text}", line, _at(fabric, switch, exit))
+
+
 def _note_lost(traces: Traces, lanes: Lanes, verdict: LaneVerdict, notes: Notes) -> int:
     """Note rows that are missing, that discard packets, or that name lanes that the port does not operate."""
     fabric, tables, graph = traces.fabric, lanes.effective, verdict.graph
@@ -66,51 +102,45 @@ def _note_lost(traces: Traces, lanes: Lanes, verdict: LaneVerdict, notes: Notes)
         text = f"{_called(fabric, switch)} has no SL-to-VL table, but packets pass it: dump the tables of all switches"
         notes.add("error", "missing-lanes", text, 0, _at(fabric, switch))
     born = _born(lanes)
-    shared = len(tables.line) == 0
-    places = np.zeros(0, np.int64) if shared else np.flatnonzero(graph.used)
-    number = tables.row[places]
-    missing: Array = np.asarray(number == MISSING)
-    discarded: Array = graph.used[places] & drops(tables)[number]
-    node, entry, exit = _ports_of(fabric, tables.first, places)
-    for switch, part in _by(node, missing):
-        first = int(part[0])
-        text = (
-            f"{_called(fabric, switch)} has no SL-to-VL row from port {entry[first]} to port {exit[first]}"
-            f"{_more(len(part))}, which packets use: OpenSM leaves out ports that were down; dump again"
-        )
-        line = lanes.tables.line_of(switch, int(entry[first]), int(exit[first]), fabric)
-        notes.add("error", "missing-lanes", text, line, _at(fabric, switch, int(exit[first])))
-    for switch, part in _by(node, discarded > 0):
-        first = int(part[0])
-        sls = _sls(int(np.bitwise_or.reduce(discarded[part])))
-        text = (
-            f"{_called(fabric, switch)} discards packets of {sls} from port {entry[first]} to port {exit[first]}"
-            f"{_more(len(part))}: the table gives VL 15"
-        )
-        line = lanes.tables.line_of(switch, int(entry[first]), int(exit[first]), fabric)
-        notes.add("error", "dropped-sl", text, line, _at(fabric, switch, int(exit[first])))
-    if shared and graph.used.any() and int(np.bitwise_or.reduce(graph.used)) >> DROP & 1:
+    lost = bool(born.any() or graph.bare.any())
+    if len(tables.line):
+        lost = _note_rows(lanes, verdict, notes) or lost
+    elif graph.used.any() and int(np.bitwise_or.reduce(graph.used)) >> DROP & 1:
         notes.add("error", "dropped-sl", "packets of SL 15 are discarded: VL 15 is not a lane for data")
+        lost = True
     for end in np.flatnonzero(born).tolist()[:200]:
         slot = int(traces.ends[end])
         host = int(fabric.node_of[slot])
         text = f"{_called(fabric, host)} discards its own packets of {_sls(int(born[end]))}: its table gives VL 15"
         notes.add("error", "dropped-sl", text, 0, _at(fabric, host, fabric.port_of(slot)))
     _note_beyond(fabric, lanes, verdict, notes)
-    if not (
-        missing.any()
-        or discarded.any()
-        or born.any()
-        or graph.bare.any()
-        or (shared and verdict.sls_used[-1:] == (15,))
-    ):
-        return 0
+    return _note_pairs(traces, lanes, verdict, born, notes) if lost else 0
+
+
+def _note_rows(lanes: Lanes, verdict: LaneVerdict, notes: Notes) -> bool:
+    """Note rows that are missing and rows that discard packets; return whether there are any."""
+    tables, used = lanes.effective, verdict.graph.used
+    met = _Met.at(lanes.fabric, tables.first, np.flatnonzero(used))
+    number = tables.row[met.place]
+    missing: Array = np.asarray(number == MISSING)
+    discarded: Array = used[met.place] & drops(tables)[number]
+    for rows in met.by_switch(missing):
+        text = f"has no SL-to-VL row {met.ports(rows)}, which packets use: OpenSM leaves out ports that were down; "
+        met.note("missing-lanes", lanes, rows[0], text + "dump again", notes)
+    for rows in met.by_switch(discarded > 0):
+        sls = _sls(int(np.bitwise_or.reduce(discarded[rows])))
+        text = f"discards packets of {sls} {met.ports(rows)}: the table gives VL 15"
+        met.note("dropped-sl", lanes, rows[0], text, notes)
+    return bool(missing.any() or discarded.any())
+
+
+def _note_pairs(traces: Traces, lanes: Lanes, verdict: LaneVerdict, born: Array, notes: Notes) -> int:
+    """Note how many pairs lose packets; return those that are discarded."""
+    fabric = traces.fabric
     first_pair = np.full((2, 3), -1, np.int64)
-    sources = verdict.sources
-    arrays = (traces.lid, traces.endpoint, traces.code, traces.hops, tables.arrays(fabric), lanes.levels.masks, born)
-    everyone = np.arange(len(traces.ends))
-    work = 60.0 * len(everyone) * len(traces.lid)
-    dropping, lacking = run(count_lost, work, everyone, sources.origins, sources.origin_of, *arrays, first_pair)
+    work = 60.0 * len(traces.ends) * len(traces.lid)
+    arrays = (traces.hops, lanes.effective.arrays(fabric), lanes.levels.masks, born, first_pair)
+    dropping, lacking = run(count_lost, work, verdict.origins, columns_of(traces), *arrays)
     for count, pair, what in (
         (int(dropping), first_pair[0].tolist(), "are discarded on the way (VL 15)"),
         (int(lacking), first_pair[1].tolist(), "meet a missing row"),
@@ -130,26 +160,23 @@ def _note_beyond(fabric: Fabric, lanes: Lanes, verdict: LaneVerdict, notes: Note
     if lanes.oper is None:
         return
     tables, graph = lanes.effective, verdict.graph
-    places = np.flatnonzero((graph.used > 0) & (tables.row != MISSING))
-    node, entry, exit = _ports_of(fabric, tables.first, places)
-    number = tables.row[places] % len(lanes.tables.vl)  # the copies of cut rows keep the order of the rows
-    limit = lanes.on_cables[fabric.first_slot[node] + exit]
+    met = _Met.at(fabric, tables.first, np.flatnonzero((graph.used > 0) & (tables.row != MISSING)))
+    number = tables.row[met.place] % len(lanes.tables.vl)  # the copies of cut rows keep the order of the rows
+    limit = lanes.on_cables[fabric.first_slot[met.node] + met.exit]
     given = lanes.tables.vl[number]
-    over = np.zeros(len(places), np.int64)
+    over = np.zeros(len(number), np.int64)
     for sl in verdict.sls_used:
-        beyond = (given[:, sl] >= limit) & (given[:, sl] != DROP) & (graph.used[places] >> sl & 1 > 0)
+        beyond = (given[:, sl] >= limit) & (given[:, sl] != DROP) & (graph.used[met.place] >> sl & 1 > 0)
         over |= beyond.astype(np.int64) << sl
-    for switch, part in _by(node, over > 0):
-        k = int(part[0])
+    for rows in met.by_switch(over > 0):
+        k = int(rows[0])
         sl = sls_of(int(over[k]))[0]
         vl, count = int(given[k, sl]), int(limit[k])
         text = (
-            f"{_called(fabric, switch)} has VL {vl} for SL {sl} from port {entry[k]} to port {exit[k]}"
-            f"{_more(len(part))}, but that cable operates {_lanes(count)} only: OpenSM cuts it to VL {vl & (count - 1)}"
-            "; set max_op_vls and restart"
+            f"has VL {vl} for SL {sl} {met.ports(rows)}, but that cable operates {_lanes(count)} only: OpenSM cuts it "
+            f"to VL {vl & (count - 1)}; set max_op_vls and restart"
         )
-        line = lanes.tables.line_of(switch, int(entry[k]), int(exit[k]), fabric) if len(lanes.tables.line) else 0
-        notes.add("error", "lane-beyond", text, line, _at(fabric, switch, int(exit[k])))
+        met.note("lane-beyond", lanes, k, text, notes)
 
 
 def _note_shared(lanes: Lanes, verdict: LaneVerdict, notes: Notes) -> None:
@@ -177,16 +204,16 @@ def _note_starved(lanes: Lanes, verdict: LaneVerdict, notes: Notes) -> None:
     if arbitration is None:
         return
     if len(tables.line):
-        places = np.flatnonzero((graph.used > 0) & (tables.row != MISSING))
-        node, _, exit = _ports_of(fabric, tables.first, places)
-        slot = fabric.first_slot[node] + exit
+        met = _Met.at(fabric, tables.first, np.flatnonzero((graph.used > 0) & (tables.row != MISSING)))
+        slot = fabric.first_slot[met.node] + met.exit
     for port, served in arbitration.served.items():
         carried = 0
         if len(tables.line):
             here = np.flatnonzero(slot == port)
             for sl in verdict.sls_used:
-                met = here[graph.used[places[here]] >> sl & 1 > 0]
-                for lane in np.unique(tables.vl[tables.row[places[met]], sl]).tolist():
+                places = met.place[here]
+                places = places[graph.used[places] >> sl & 1 > 0]
+                for lane in np.unique(tables.vl[tables.row[places], sl]).tolist():
                     carried |= 1 << lane
         else:
             carried = sum(1 << sl for sl in verdict.sls_used)
@@ -206,22 +233,6 @@ def _born(lanes: Lanes) -> Array:
     sent = np.bitwise_or.reduce(masks, axis=1)
     mine = np.broadcast_to(sent, len(ends)) if len(sent) == 1 else sent
     return np.asarray(mine & drops(tables)[tables.own[ends]], np.uint16)
-
-
-def _ports_of(fabric: Fabric, first: Array, places: Array) -> tuple[Array, Array, Array]:
-    """Return the switch, the port in and the port out of places in packed tables."""
-    nodes = np.flatnonzero(first >= 0)
-    nodes = nodes[np.argsort(first[nodes], kind="stable")]
-    node = nodes[np.searchsorted(first[nodes], places, side="right") - 1] if len(places) else np.zeros(0, np.int64)
-    entry, exit = np.divmod(places - first[node], np.diff(fabric.first_slot)[node])
-    return node, entry, exit
-
-
-def _by(node: Array, wanted: Array) -> Iterable[tuple[int, Array]]:
-    """Yield every switch with the places at it that are wanted."""
-    places = np.flatnonzero(wanted)
-    switches, starts = np.unique(node[places], return_index=True)
-    return zip(switches.tolist(), np.split(places, starts[1:]), strict=True) if len(places) else ()
 
 
 def _called(fabric: Fabric, node: int) -> str:

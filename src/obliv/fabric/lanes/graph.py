@@ -12,14 +12,14 @@ from obliv._util.arrays import positions
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.analysis.deadlocks.graph import short_cycle
-from obliv.fabric.kernels.lanes import Followed, Origins, Walk, follow_lanes, gather
+from obliv.fabric.kernels.lanes import Columns, Followed, Origins, Walk, follow_lanes, gather
 from obliv.fabric.lanes.levels import Levels, sls_of
 from obliv.fabric.lanes.tables import DROP, LaneTables
 from obliv.fabric.model import Fabric
 from obliv.fabric.routes.trace import Traces
 from obliv.kernels import run
 
-__all__ = ["LaneCycle", "LaneGraph", "Sources", "lane_graph", "sources_of"]
+__all__ = ["LaneCycle", "LaneGraph", "columns_of", "lane_graph", "origins_of"]
 
 
 @dataclass(frozen=True)
@@ -28,21 +28,6 @@ class LaneCycle:
 
     slots: tuple[int, ...]
     lanes: tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Sources:
-    """The sources of a fabric in origins, and the SLs of their packets.
-
-    Parameters
-    ----------
-    origins : Origins
-    origin_of : int64 array, shape (endpoints,)
-        -1 for endpoints that are cabled to no switch.
-    """
-
-    origins: Origins
-    origin_of: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +89,12 @@ class LaneGraph:
         )
 
 
-def sources_of(traces: Traces, tables: LaneTables) -> Sources:
+def columns_of(traces: Traces) -> Columns:
+    """Return the LIDs of endpoints for kernels."""
+    return Columns(traces.lid, traces.endpoint, traces.code)
+
+
+def origins_of(traces: Traces, tables: LaneTables) -> Origins:
     """Return the sources in origins: those at one switch whose ports have the same rows in the SL-to-VL table."""
     fabric = traces.fabric
     beside, leaf = fabric.ports.peer[traces.ends], traces.leaf_of
@@ -123,12 +113,11 @@ def sources_of(traces: Traces, tables: LaneTables) -> Sources:
     member = known[which]
     alone = np.where(count == 1, member, -1)
     place = leaf[member].astype(np.int64)
-    origins = Origins(traces.leaf[place].astype(np.int64), place, beside[member].astype(np.int64), alone)
-    return Sources(origins, origin_of)
+    return Origins(traces.leaf[place].astype(np.int64), place, beside[member].astype(np.int64), alone, origin_of)
 
 
 def lane_graph(
-    traces: Traces, tables: LaneTables, sources: Sources, levels: Levels, *, exact: bool = False
+    traces: Traces, tables: LaneTables, origins: Origins, levels: Levels, *, exact: bool = False
 ) -> tuple[LaneGraph, int]:
     """Follow all routes with the SLs of their packets.
 
@@ -137,8 +126,8 @@ def lane_graph(
     traces : Traces
         Between all endpoints.
     tables : LaneTables
-    sources : Sources
-        As :func:`sources_of` returns them for these tables.
+    origins : Origins
+        As :func:`origins_of` returns them for these tables.
     levels : Levels
     exact : bool
         Whether `used` is exact for every row, which takes longer; else the rows of a port in count as one where they
@@ -151,7 +140,7 @@ def lane_graph(
         Number of pairs of a source and a LID without an SL.
     """
     fabric, to = traces.fabric, traces.hops.to
-    masks, lacking = _masks(traces, sources, levels)
+    masks, lacking = _masks(traces, origins, levels)
     sls = np.array(sls_of(int(np.bitwise_or.reduce(masks, axis=None))), np.int64)
     slots = np.flatnonzero(to >= 0)
     slots = slots[np.isin(fabric.node_of[slots], fabric.switches)]
@@ -167,11 +156,9 @@ def lane_graph(
         np.zeros(len(fabric.nodes), np.bool_),
     )
     walk = _walk(traces, tables, channel, exact)
-    work = 10.0 * len(sources.origins.node) * len(traces.lid) * max(1, len(sls))
+    work = 10.0 * len(origins.node) * len(traces.lid) * max(1, len(sls))
     order = np.argsort(masks[0], kind="stable") if masks.shape[1] > 1 == len(masks) else np.arange(len(traces.lid))
-    run(
-        follow_lanes, work, order, sources.origins, traces.lid, traces.endpoint, traces.code, walk, masks, sls, followed
-    )
+    run(follow_lanes, work, order, origins, columns_of(traces), walk, masks, sls, followed)
     used = _used(fabric, tables, walk)
     follows = followed.follows
     before, port = np.nonzero(follows)
@@ -223,13 +210,13 @@ def _used(fabric: Fabric, tables: LaneTables, walk: Walk) -> Array:
     return used
 
 
-def _masks(traces: Traces, sources: Sources, levels: Levels) -> tuple[Array, int]:
+def _masks(traces: Traces, origins: Origins, levels: Levels) -> tuple[Array, int]:
     """Return the SLs of packets from every origin to every column, and the number of pairs without one."""
     masks = levels.masks
     if len(masks) == 1:
-        reached = int((sources.origin_of >= 0).sum())
-        own = int((sources.origin_of[traces.endpoint[masks[0] == 0]] >= 0).sum()) if masks.shape[1] > 1 else 0
+        reached = int((origins.of >= 0).sum())
+        own = int((origins.of[traces.endpoint[masks[0] == 0]] >= 0).sum()) if masks.shape[1] > 1 else 0
         return masks, int((masks[0] == 0).sum()) * reached - own
-    joined = np.zeros((len(sources.origins.node), masks.shape[1]), np.uint16)
-    lacking = run(gather, 4.0 * masks.size, sources.origin_of, traces.endpoint, masks, joined)
+    joined = np.zeros((len(origins.node), masks.shape[1]), np.uint16)
+    lacking = run(gather, 4.0 * masks.size, origins.of, traces.endpoint, masks, joined)
     return joined, int(lacking)

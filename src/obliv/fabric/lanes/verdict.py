@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from obliv._util.typing import Array
-from obliv.fabric.lanes.graph import LaneCycle, LaneGraph, Sources, lane_graph, sources_of
+from obliv.fabric.kernels.lanes import Origins
+from obliv.fabric.lanes.graph import LaneCycle, LaneGraph, lane_graph, origins_of
 from obliv.fabric.lanes.levels import one_level, sls_of
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.lanes.tables import DROP, MISSING, SLS, LaneTables
@@ -43,7 +44,7 @@ class LaneVerdict:
 
     Parameters
     ----------
-    sources : Sources
+    origins : Origins
     graph : LaneGraph
     lacking : int
         Number of pairs of a source and a LID without an SL; they are left out.
@@ -52,7 +53,7 @@ class LaneVerdict:
     sls_used : tuple of int
     """
 
-    sources: Sources
+    origins: Origins
     graph: LaneGraph
     lacking: int
     lanes_used: tuple[int, ...]
@@ -74,13 +75,13 @@ def judge(traces: Traces, lanes: Lanes) -> LaneVerdict:
     lanes : Lanes
     """
     tables = lanes.effective
-    sources = sources_of(traces, tables)
-    graph, lacking = lane_graph(traces, tables, sources, lanes.levels)
+    origins = origins_of(traces, tables)
+    graph, lacking = lane_graph(traces, tables, origins, lanes.levels)
     faulty = bool(graph.bare.any() or (graph.used[tables.row == MISSING] > 0).any()) or _discards(tables, graph)
     if faulty or lanes.oper is not None or lanes.arbitration is not None:  # findings name the ports
-        graph, lacking = lane_graph(traces, tables, sources, lanes.levels, exact=True)
+        graph, lacking = lane_graph(traces, tables, origins, lanes.levels, exact=True)
     sls = sls_of(int(np.bitwise_or.reduce(lanes.levels.masks, axis=None)))
-    return LaneVerdict(sources, graph, lacking, graph.lanes_used, tuple(sls))
+    return LaneVerdict(origins, graph, lacking, graph.lanes_used, tuple(sls))
 
 
 def drops(tables: LaneTables) -> Array:
@@ -114,12 +115,11 @@ def one_level_each(traces: Traces, lanes: Lanes, verdict: LaneVerdict, one_lane:
             if met is not None and len(column) and (column == column[0]).all() and column[0] != DROP:
                 results[key] = OneLevel(sl, False, one_lane.dependencies, one_lane.cycle)
             else:
-                graph, _ = lane_graph(traces, tables, verdict.sources, one_level(sl))
+                graph, _ = lane_graph(traces, tables, verdict.origins, one_level(sl))
                 cycle = graph.cycle
                 length = 0 if cycle is None else len(cycle.slots)
                 results[key] = OneLevel(sl, _discards(tables, graph), graph.dependencies, length)
-        known = results[key]
-        answers.append(OneLevel(sl, known.dropped, known.dependencies, known.cycle))
+        answers.append(replace(results[key], sl=sl))
     return tuple(answers)
 
 
