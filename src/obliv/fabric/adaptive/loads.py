@@ -13,7 +13,7 @@ from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import RoutingError, TooLargeError
 from obliv.fabric.adaptive.choices import PackedGroups, first_alike
-from obliv.fabric.kernels.adaptive import Classes, Sums, carry_shares, denominators, shares_on, sum_shares
+from obliv.fabric.kernels.adaptive import Classes, Split, Sums, carry_shares, denominators, shares_on, sum_shares
 from obliv.fabric.kernels.choices import order_rows
 from obliv.fabric.routes.classes import Routes
 from obliv.fabric.routes.loads import FabricLoads
@@ -61,11 +61,12 @@ class AdaptiveLoads(FabricLoads):
         return _alike(self.routes, self.groups, self.any_choice)
 
     @cached_property
-    def _channel_between(self) -> Array:
-        """The channel that begins at a slot, -1 where it is not one between switches."""
+    def _split(self) -> Split:
+        """How packets split, for kernels."""
         topology = self.topology
         number = np.where(topology.at_host, -1, np.arange(topology.channels))
-        return np.where(topology.channel_of >= 0, number[topology.channel_of], -1)
+        channel = np.where(topology.channel_of >= 0, number[topology.channel_of], -1)
+        return Split(self._alike.classes, self.groups.choices, self.any_choice, channel)
 
     def _between_switches(self, channel: int) -> Weights:
         alike, topology = self._alike, self.topology
@@ -73,8 +74,7 @@ class AdaptiveLoads(FabricLoads):
         row = int(topology.fabric.switch_row[topology.fabric.node_of[slot]])
         share: Array = np.zeros((self.routes.classes, len(alike.size)), np.int64)
         work = 30.0 * len(alike.classes.order)
-        arguments = row, topology.fabric.port_of(slot), alike.whole, alike.classes, self.groups.choices, self.any_choice
-        run(shares_on, work, *arguments, share)
+        run(shares_on, work, row, topology.fabric.port_of(slot), alike.whole, self._split, share)
         rows, columns = np.flatnonzero(share.any(axis=1)), np.flatnonzero(share.any(axis=0))
         inside = share[np.ix_(rows, columns)]
         row_of, col = np.nonzero(inside)
@@ -100,8 +100,7 @@ class AdaptiveLoads(FabricLoads):
         sends = self._of_class(supply)
         takes = np.stack([_added(alike.class_of, demand, len(alike.size)), alike.size])
         work = 20.0 * self.routes.classes * len(alike.classes.order)
-        arguments = alike.classes, self.groups.choices, self.any_choice, self._channel_between, sums
-        run(sum_shares, work, 0, len(alike.size), alike.whole, takes, sends, *arguments)
+        run(sum_shares, work, alike.whole, takes, sends, self._split, sums)
         bounds = np.minimum(sends @ sums.rows, sums.columns)
         self._summed = supply.copy(), demand.copy(), bounds, sums.total
         return bounds, sums.total
@@ -123,8 +122,7 @@ class AdaptiveLoads(FabricLoads):
         total = np.zeros(topology.channels, np.int64)
         classes = self.routes.class_of[source], alike.class_of[destination], amount * alike.whole
         work = 20.0 * len(amount) * len(self.groups.choices.first)
-        arguments = alike.classes, self.groups.choices, self.any_choice, self._channel_between, total
-        run(carry_shares, work, *classes, *arguments)
+        run(carry_shares, work, *classes, self._split, total)
         own = amount * (self.denominator // self.routes.denominator)
         delivered = self.routes.delivered
         own *= self.routes.denominator if delivered is None else delivered[self.routes.class_of[source], destination]
@@ -172,7 +170,7 @@ def _alike(routes: Routes, groups: PackedGroups, any_choice: bool) -> _Alike:
     limit = INT64_SAFE // (8 * routes.denominator * terminals**2)
     whole = 1
     if not any_choice:
-        whole = int(run(denominators, 60.0 * len(joined), classes, choices, any_choice, max(limit, 1)))
+        whole = int(run(denominators, 60.0 * len(joined), classes, choices, max(limit, 1)))
     if whole < 0:
         raise TooLargeError(f"{groups.groups.name}: the shares of even splits are too fine for 64 bits")
     return _Alike(class_of, np.bincount(class_of, minlength=len(numbers)).astype(np.int64), classes, whole)

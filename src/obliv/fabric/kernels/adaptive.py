@@ -15,7 +15,7 @@ from obliv._util.typing import Array
 from obliv.fabric.kernels.choices import Choices
 from obliv.kernels import kernel
 
-__all__ = ["Classes", "Sums", "carry_shares", "denominators", "send", "shares_on", "sum_shares"]
+__all__ = ["Classes", "Split", "Sums", "carry_shares", "denominators", "send", "shares_on", "sum_shares"]
 
 
 class Classes(NamedTuple):
@@ -33,6 +33,27 @@ class Classes(NamedTuple):
     multiple: Array
     row: Array
     times: Array
+
+
+class Split(NamedTuple):
+    """How packets split: into classes, by the choices of switches, evenly or with any choice.
+
+    ``channel[slot]`` is the number of each channel between switches, -1 for other slots.
+    """
+
+    classes: Classes
+    choices: Choices
+    any_choice: bool
+    channel: Array
+
+
+class Space(NamedTuple):
+    """Space for a packet's shares, by row and by place in a class's order, and by channel; zeros but for `touched`."""
+
+    mass: Array
+    share: Array
+    carried: Array
+    touched: Array
 
 
 class Sums(NamedTuple):
@@ -55,8 +76,8 @@ def _common_multiple(one: int, two: int, limit: int) -> int:
 
 
 @kernel
-def denominators(classes: Classes, choices: Choices, any_choice: bool, limit: int) -> int:
-    """Store the denominators of the rows of all classes; return that of all sources, -1 where one exceeds the limit."""
+def denominators(classes: Classes, choices: Choices, limit: int) -> int:
+    """Store the denominators of even splits of all rows; return that of all sources, -1 where one exceeds the limit."""
     ptr, ports, choice, first, _, to = choices
     _, lid, begin, order, multiple, row, times = classes
     own = np.zeros(len(first), np.int64)
@@ -66,17 +87,16 @@ def denominators(classes: Classes, choices: Choices, any_choice: bool, limit: in
             v = order[at]
             n = choice[lid[q], v]
             least = 1
-            if not any_choice:
-                for e in range(ptr[n], ptr[n + 1]):
-                    w = to[first[v] + np.int64(ports[e])]
-                    if w >= 0:
-                        least = _common_multiple(least, own[w], limit)
-                        if least < 0:
-                            return -1
-                size = int(ptr[n + 1] - ptr[n])
-                if least > limit // size:
-                    return -1
-                least *= size
+            for e in range(ptr[n], ptr[n + 1]):
+                w = to[first[v] + np.int64(ports[e])]
+                if w >= 0:
+                    least = _common_multiple(least, own[w], limit)
+                    if least < 0:
+                        return -1
+            size = int(ptr[n + 1] - ptr[n])
+            if least > limit // size:
+                return -1
+            least *= size
             own[v] = least
             multiple[at] = least
         for r in range(len(row)):
@@ -88,14 +108,13 @@ def denominators(classes: Classes, choices: Choices, any_choice: bool, limit: in
 
 
 @kernel
-def send(
-    q: int, start: int, amount: int, classes: Classes, choices: Choices, any_choice: bool, mass: Array, share: Array
-) -> None:
+def send(q: int, start: int, amount: int, split: Split, mass: Array, share: Array) -> None:
     """Send an amount from a row to a class; store what every row of the class passes on by each of its ports.
 
     ``share[at]`` is that of the row in place `at` of the class's order; `mass` holds zeros before and after.
     """
-    ptr, ports, choice, first, _, to = choices
+    classes, any_choice = split.classes, split.any_choice
+    ptr, ports, choice, first, _, to = split.choices
     lid, begin, order = classes.lid[q], classes.first[q], classes.order
     mass[start] = amount
     for at in range(classes.first[q + 1] - 1, begin - 1, -1):
@@ -114,31 +133,21 @@ def send(
 
 
 @kernel
-def _gather(
-    r: int,
-    g: int,
-    amount: int,
-    classes: Classes,
-    choices: Choices,
-    any_choice: bool,
-    channel: Array,
-    mass: Array,
-    share: Array,
-    carried: Array,
-    touched: Array,
-) -> int:
+def _gather(r: int, g: int, amount: int, split: Split, space: Space) -> int:
     """Add what a source sends to a destination to `carried`, by channel; list and count the channels.
 
     The source is of class r, the destination of class g, and `amount` is sent by each route. `carried` holds zeros.
     """
-    ptr, ports, choice, first, _, _ = choices
+    classes, channel = split.classes, split.channel
+    ptr, ports, choice, first, _, _ = split.choices
+    mass, share, carried, touched = space
     count = 0
     for q in range(classes.ptr[g], classes.ptr[g + 1]):
         if classes.times[r, q] == 0:
             continue
         lid, start = classes.lid[q], classes.first[q]
         whole = amount * int(classes.times[r, q])
-        send(q, classes.row[r], whole, classes, choices, any_choice, mass, share)
+        send(q, classes.row[r], whole, split, mass, share)
         for at in range(start, classes.first[q + 1]):
             unit = share[at - start]
             if unit == 0:
@@ -156,47 +165,30 @@ def _gather(
 
 
 @kernel
-def sum_shares(
-    begin: int,
-    upto: int,
-    denominator: int,
-    demand: Array,
-    supply: Array,
-    classes: Classes,
-    choices: Choices,
-    any_choice: bool,
-    channel: Array,
-    sums: Sums,
-) -> None:
-    """Add what all sources send to some classes of destinations, by channel between switches.
+def sum_shares(denominator: int, demand: Array, supply: Array, split: Split, sums: Sums) -> None:
+    """Add what all sources send to all destinations, by channel between switches.
 
     Parameters
     ----------
-    begin, upto : int
-        The classes.
     denominator : int
         What a route carries.
     demand : int64 array, shape (2, classes of destinations)
         What the members of a class take, and how many they are.
     supply : int64 array, shape (classes of sources,)
         What the members of a class send.
-    classes : Classes
-    choices : Choices
-    any_choice : bool
-    channel : int64 array, shape (slots,)
-        The number of each channel between switches, -1 for other slots.
+    split : Split
     sums : Sums
         Added to; the rows have shape (classes of sources, channels).
     """
-    rows, channels = len(choices.first), len(sums.columns)
-    mass, share = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
-    carried, top = np.zeros(channels, np.int64), np.zeros(channels, np.int64)
-    touched, seen = np.empty(channels, np.int64), np.empty(channels, np.int64)
-    for g in range(begin, upto):
+    rows, channels = len(split.choices.first), len(sums.columns)
+    carried, touched = np.zeros(channels, np.int64), np.empty(channels, np.int64)
+    space = Space(np.zeros(rows, np.int64), np.zeros(rows, np.int64), carried, touched)
+    top, seen = np.zeros(channels, np.int64), np.empty(channels, np.int64)
+    for g in range(len(split.classes.ptr) - 1):
         met = 0
-        for r in range(len(classes.row)):
+        for r in range(len(split.classes.row)):
             largest = sums.rows[r]
-            count = _gather(r, g, denominator, classes, choices, any_choice, channel, mass, share, carried, touched)
+            count = _gather(r, g, denominator, split, space)
             for k in range(count):
                 c = touched[k]
                 weight = carried[c]
@@ -215,37 +207,26 @@ def sum_shares(
 
 
 @kernel
-def carry_shares(
-    source: Array,
-    destination: Array,
-    amount: Array,
-    classes: Classes,
-    choices: Choices,
-    any_choice: bool,
-    channel: Array,
-    total: Array,
-) -> None:
+def carry_shares(source: Array, destination: Array, amount: Array, split: Split, total: Array) -> None:
     """Add flows to the channels between switches: classes of sources and of destinations, and what a route carries."""
-    rows, channels = len(choices.first), len(total)
-    mass, share = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
+    rows, channels = len(split.choices.first), len(total)
     carried, touched = np.zeros(channels, np.int64), np.empty(channels, np.int64)
+    space = Space(np.zeros(rows, np.int64), np.zeros(rows, np.int64), carried, touched)
     for f in range(len(source)):
-        r, g = source[f], destination[f]
-        count = _gather(r, g, amount[f], classes, choices, any_choice, channel, mass, share, carried, touched)
+        count = _gather(source[f], destination[f], amount[f], split, space)
         for k in range(count):
             total[touched[k]] += carried[touched[k]]
             carried[touched[k]] = 0
 
 
 @kernel
-def shares_on(
-    v: int, port: int, denominator: int, classes: Classes, choices: Choices, any_choice: bool, share: Array
-) -> None:
+def shares_on(v: int, port: int, denominator: int, split: Split, share: Array) -> None:
     """Add what every class of sources puts on the channel that leaves row v by a port, for every class of destinations.
 
     The shares, zeros of shape (classes of sources, classes of destinations), are computed backwards from the channel.
     """
-    ptr, ports, choice, first, _, to = choices
+    classes, any_choice = split.classes, split.any_choice
+    ptr, ports, choice, first, _, to = split.choices
     part = np.zeros(len(first), np.int64)  # of what a row sends, over its denominator
     own = np.ones(len(first), np.int64)
     for g in range(len(classes.ptr) - 1):
