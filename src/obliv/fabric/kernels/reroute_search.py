@@ -11,11 +11,41 @@ from obliv.fabric.kernels.channel_loads import Scratch, Switches, behind, load_o
 from obliv.fabric.kernels.layers import Layers, add_route, remove_route
 from obliv.kernels import kernel
 
-__all__ = ["Move", "move_for", "search"]
+__all__ = ["Move", "Rules", "State", "move_for", "search"]
 
 _MODULUS = 2147483647  # of the Lehmer generator, which is the same interpreted and compiled
 _FACTOR = 48271
 _LONGER = 2  # channels by which a route may grow in one move
+
+
+class Rules(NamedTuple):
+    """Which moves are tried and kept.
+
+    Parameters
+    ----------
+    moves : int
+        The number of moves to try.
+    tolerance : float
+        By how much the sum of the worth of all loads may grow in a move.
+    enough : int
+        Loads up to this may be bounds, as :func:`~obliv.fabric.kernels.channel_loads.load_on` returns them.
+    worth : float array
+        The cost of a load that is so much below the largest one allowed; moves to larger loads are refused.  Its
+        entries are powers of two, so that sums are the same interpreted and compiled.
+    """
+
+    moves: int
+    tolerance: float
+    enough: int
+    worth: Array
+
+
+class State(NamedTuple):
+    """Routes, with shape (destinations, switches), the loads of channels and the layers; all change."""
+
+    routes: Array
+    load: Array
+    layers: Layers
 
 
 class Move(NamedTuple):
@@ -80,40 +110,61 @@ def _collect(at: int, start: int, goal: int, route: Array, head: Array, touched:
 
 
 @kernel
-def _relayer(n: int, goal: int, d: int, switches: Switches, routes: Array, layers: Layers, move: Move) -> bool:
+def _unlayer(d: int, switches: Switches, state: State, move: Move) -> int:
+    """Take the routes of the senders on one side off their layers; list the senders and layers, and count them."""
+    route, layers = state.routes[d], state.layers
+    n = 0
+    for u in range(len(switches.hosts)):
+        if move.side[u] == 1 and switches.hosts[u] > 0:
+            move.senders[n] = u
+            move.layer[n] = layers.of[d, u]
+            n += 1
+            remove_route(layers.of[d, u], u, switches.home[d], route, switches, layers)
+    return n
+
+
+@kernel
+def _relayer(n: int, d: int, switches: Switches, state: State, move: Move) -> bool:
     """Put the changed routes of n senders on layers, their own if possible; if one fits nowhere, on none."""
+    route, layers, goal = state.routes[d], state.layers, switches.home[d]
     of = layers.of
     for i in range(n):
         u = move.senders[i]
         layer = int(move.layer[i])
-        fits = add_route(layer, u, goal, routes[d], switches, layers)
+        fits = add_route(layer, u, goal, route, switches, layers)
         if not fits:
             for other in range(len(layers.turns)):
-                if other != move.layer[i] and add_route(other, u, goal, routes[d], switches, layers):
+                if other != move.layer[i] and add_route(other, u, goal, route, switches, layers):
                     layer = other
                     fits = True
                     break
         if not fits:
             for j in range(i):
-                remove_route(of[d, move.senders[j]], move.senders[j], goal, routes[d], switches, layers)
+                remove_route(of[d, move.senders[j]], move.senders[j], goal, route, switches, layers)
             return False
         of[d, u] = layer
     return True
 
 
 @kernel
-def search(
-    moves: int,
-    tolerance: float,
-    enough: int,
-    worth: Array,
-    switches: Switches,
-    routes: Array,
-    load: Array,
-    layers: Layers,
-    space: Scratch,
-    move: Move,
-) -> int:
+def _reload(n: int, limit: int, rules: Rules, switches: Switches, state: State, space: Scratch, move: Move) -> float:
+    """Compute the loads of n touched channels anew; return what the change costs, infinity if one exceeds the limit."""
+    load = state.load
+    cost = 0.0
+    for i in range(n):
+        c = move.touched[i]
+        move.load[i] = load[c]
+        load[c] = load_on(c, rules.enough, switches, state.routes, space)
+        if load[c] > limit:
+            for j in range(i + 1):
+                load[move.touched[j]] = move.load[j]
+            return np.inf
+        cost += rules.worth[limit - load[c]] - rules.worth[limit - move.load[i]]
+    return cost
+
+
+@kernel
+def search(rules: Rules, switches: Switches, state: State, space: Scratch, move: Move) -> int:
     """Change routes at random near the most loaded channels, and keep changes that make loads smaller.
 
     A move takes a destination whose routes use a most loaded channel, and a switch on one of these routes up to that
@@ -121,35 +172,17 @@ def search(
     old and the new route are computed anew.  The sum of the worth of all loads may grow by the tolerance at most
     (threshold accepting).
 
-    Parameters
-    ----------
-    moves : int
-        The number of moves to try.
-    tolerance : float
-    enough : int
-        Loads up to this may be bounds, as :func:`~obliv.fabric.kernels.channel_loads.load_on` returns them.
-    worth : float array
-        The cost of a load that is so much below the largest one allowed; moves to larger loads are refused.  Its
-        entries are powers of two, so that sums are the same interpreted and compiled.
-    switches : Switches
-    routes : int32 array, shape (destinations, switches)
-        Changed.
-    load : int64 array, shape (channels,)
-        Loads of the routes; changed.
-    layers : Layers
-        Changed.
-    space : Scratch
-    move : Move
-
     Returns
     -------
     int
         The number of changes kept.
     """
-    tail, head, first, hosts = switches.tail, switches.head, switches.first, switches.hosts
+    tail, head, first = switches.tail, switches.head, switches.first
+    routes, load, layers = state.routes, state.load, state.layers
+    tolerance = rules.tolerance
     kept = 0
     limit = load.max() + switches.unit.max()
-    for _ in range(moves):
+    for _ in range(rules.moves):
         top = load.max()
         hot = _pick(top, load, move.some, move.chance)
         at = tail[hot]
@@ -178,32 +211,15 @@ def search(
             after += 1
         if after > before + _LONGER:
             continue
-        senders = 0
-        for u in range(len(hosts)):
-            if move.side[u] == 1 and hosts[u] > 0:
-                move.senders[senders] = u
-                move.layer[senders] = layers.of[d, u]
-                senders += 1
-                remove_route(layers.of[d, u], u, goal, route, switches, layers)
+        senders = _unlayer(d, switches, state, move)
         route[y] = new
-        fits = _relayer(senders, goal, d, switches, routes, layers, move)
-        cost = 0.0
-        if fits:
-            for i in range(n):
-                c = move.touched[i]
-                move.load[i] = load[c]
-                load[c] = load_on(c, enough, switches, routes, space)
-                if load[c] > limit:
-                    fits = False
-                    for j in range(i + 1):
-                        load[move.touched[j]] = move.load[j]
-                    break
-                cost += worth[limit - load[c]] - worth[limit - move.load[i]]
-            if fits and cost <= tolerance and (cost < 0 or after <= before or tolerance > 0):
+        if _relayer(senders, d, switches, state, move):
+            cost = _reload(n, limit, rules, switches, state, space, move)
+            if cost <= tolerance and (cost < 0 or after <= before or tolerance > 0):
                 kept += 1
                 limit = load.max() + switches.unit.max()
                 continue
-            if fits:
+            if cost < np.inf:
                 for i in range(n):
                     load[move.touched[i]] = move.load[i]
             for i in range(senders):

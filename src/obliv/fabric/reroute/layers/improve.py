@@ -8,7 +8,7 @@ from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.fabric.kernels.channel_loads import Switches, bounds_on_all, loads_from, scratch
 from obliv.fabric.kernels.layers import Layers
-from obliv.fabric.kernels.reroute_search import move_for, search
+from obliv.fabric.kernels.reroute_search import Rules, State, move_for, search
 from obliv.kernels import run
 
 __all__ = ["improve", "moves_within", "steps_of", "worst_loads"]
@@ -91,7 +91,8 @@ def improve(
         worth = np.exp2(3.0 * (1.0 - np.arange(int(load.max()) + 2 * step + 1) // step))
         tolerance = max(0.0, _WARM * (1 - 1.25 * turn / _ROUNDS))
         enough = int(load.max()) - _margin(switches, load)
-        run(search, work, -(-moves // _ROUNDS), tolerance, enough, worth, switches, routes, load, layers, space, move)
+        rules = Rules(-(-moves // _ROUNDS), tolerance, enough, worth)
+        run(search, work, rules, switches, State(routes, load, layers), space, move)
         value = _value(load, routes)
         if value < best[0]:
             best = (value, routes.copy(), layers.of.copy(), load.copy())
