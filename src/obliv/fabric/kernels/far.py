@@ -1,7 +1,6 @@
 """Kernel: rows of the tables of adaptive routing, read from untrusted bytes.
 
-Every index stays in bounds by the argument of :mod:`obliv.fabric.kernels.forwarding`: the byte before `stop` is a line
-end, and a byte after position q is looked at only once the byte at q is known not to be a line end.
+Positions stay in bounds as explained in :mod:`obliv.fabric.kernels.text`.
 """
 
 from __future__ import annotations
@@ -11,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.typing import Array
-from obliv.fabric.kernels.forwarding import skip_blanks
+from obliv.fabric.kernels.text import after_line, decimal, lid_at, line_end, skip_blanks
 from obliv.kernels import kernel
 
 __all__ = ["GroupEntries", "GroupRead", "read_group_entries"]
 
-_NEWLINE, _RETURN, _BLANK, _TAB, _ZERO, _NINE, _LOWER_X = 10, 13, 32, 9, 48, 57, 120
-_MAX_LID_DIGITS, _MAX_DIGITS = 8, 6
+_NEWLINE, _BLANK, _TAB, _ZERO, _LOWER_X = 10, 32, 9, 48, 120
+_MAX_DIGITS = 6
 _NO_STATE, _LARGEST_PORT, _LARGEST_GROUP = 255, 255, 65_535
 _WORDS = np.frombuffer(b"Bounded Free Static HBF ", np.uint8)
 _FIRST = np.array([0, 8, 13, 20])  # where the word of each state begins
@@ -73,43 +72,26 @@ def read_group_entries(data: Array, start: int, stop: int, value: Array, entries
     p = start
     sound = 0 <= start < stop <= len(data) and data[stop - 1] == _NEWLINE and len(value) == 256
     while sound and p < stop:
-        q = skip_blanks(data, p)
+        q = skip_blanks(data, p, 32)
         if data[q] != _ZERO or data[q + 1] != _LOWER_X:
             break
-        q += 2
-        lid, digits = 0, 0
-        while value[data[q]] >= 0 and digits < _MAX_LID_DIGITS:
-            lid = 16 * lid + value[data[q]]
-            digits += 1
-            q += 1
-        if digits == 0 or lid == 0 or lid >= limit or (data[q] != _BLANK and data[q] != _TAB):
+        lid, q = lid_at(data, q + 2, value)
+        if lid <= 0 or lid >= limit or (data[q] != _BLANK and data[q] != _TAB):
             break
-        q = skip_blanks(data, q)
-        port, digits = 0, 0
-        while _ZERO <= data[q] <= _NINE and digits < _MAX_DIGITS:
-            port = 10 * port + value[data[q]]
-            digits += 1
-            q += 1
-        if digits == 0 or port > _LARGEST_PORT or (data[q] != _BLANK and data[q] != _TAB):
+        port, q = decimal(data, skip_blanks(data, q, 32), _MAX_DIGITS)
+        if port < 0 or port > _LARGEST_PORT or (data[q] != _BLANK and data[q] != _TAB):
             break
-        q = skip_blanks(data, q)
+        q = skip_blanks(data, q, 32)
         state = state_at(data, q)
         if state < 0:
             break
         while data[q] != _BLANK and data[q] != _TAB:
             q += 1
-        q = skip_blanks(data, q)
-        group, digits = 0, 0
-        while _ZERO <= data[q] <= _NINE and digits < _MAX_DIGITS:
-            group = 10 * group + value[data[q]]
-            digits += 1
-            q += 1
-        if digits == 0 or group > _LARGEST_GROUP:
+        group, q = decimal(data, skip_blanks(data, q, 32), _MAX_DIGITS)
+        if group < 0 or group > _LARGEST_GROUP:
             break
-        q = skip_blanks(data, q)
-        if data[q] == _RETURN:
-            q += 1
-        if data[q] != _NEWLINE:
+        q = skip_blanks(data, q, 32)
+        if not line_end(data, q):
             break
         lines += 1
         same = port_of[lid] == port and state_of[lid] == state and group_of[lid] == group
@@ -119,5 +101,5 @@ def read_group_entries(data: Array, start: int, stop: int, value: Array, entries
                 conflict_line = lines
         port_of[lid], state_of[lid], group_of[lid] = port, state, group
         largest = max(largest, lid)
-        p = q + 1
+        p = after_line(data, q)
     return GroupRead(p, lines, largest, conflicts, conflict_line)

@@ -1,8 +1,7 @@
 """Kernel: entries of forwarding tables, read from untrusted bytes.
 
-Every index stays in bounds by one argument: the byte before `stop` is a line end, which :func:`read_entries` checks
-before it reads anything.  A byte after position q is looked at only once the byte at q is known not to be a line end,
-so no position beyond that line end is ever read.  LIDs are compared with the length of the arrays before they are used.
+Positions stay in bounds as explained in :mod:`obliv.fabric.kernels.text`.  LIDs are compared with the length of the
+arrays before they are used.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.typing import Array
+from obliv.fabric.kernels.text import hexadecimal, lid_at, skip_blanks, skip_word
 from obliv.kernels import kernel
 
 __all__ = ["Entries", "Moved", "PortGuids", "Read", "read_entries"]
@@ -19,8 +19,7 @@ __all__ = ["Entries", "Moved", "PortGuids", "Read", "read_entries"]
 _TAB, _NEWLINE, _RETURN, _BLANK, _HASH, _BRACKET, _ZERO, _NINE, _COLON = 9, 10, 13, 32, 35, 40, 48, 57, 58
 _UPPER_N, _UPPER_R, _UPPER_U, _UPPER_X, _LOWER_P, _LOWER_X = 78, 82, 85, 88, 112, 120
 _NO_PORT = 255
-_MAX_LID_DIGITS, _MAX_PORT_DIGITS, _GUID_DIGITS = 8, 4, 16
-_HALF = 1 << 28  # shifting a half by one digit keeps it below 2^32
+_MAX_PORT_DIGITS = 4
 _PORTGUID = np.frombuffer(b"portguid 0x", np.uint8)
 
 
@@ -64,23 +63,6 @@ class Read(NamedTuple):
 
 
 @kernel
-def skip_blanks(data: Array, q: int) -> int:
-    """Return the first position from `q` on that is neither blank nor tab."""
-    while data[q] == _BLANK or data[q] == _TAB:
-        q += 1
-    return q
-
-
-@kernel
-def is_portguid(data: Array, q: int) -> bool:
-    """Return whether ``portguid 0x`` begins at `q`."""
-    k = 0
-    while k < len(_PORTGUID) and data[q + k] == _PORTGUID[k]:  # stops at a line end, which is not in that word
-        k += 1
-    return k == len(_PORTGUID)
-
-
-@kernel
 def ends_port(byte: int) -> bool:
     """Return whether a byte may follow a port number."""
     return byte in (_NEWLINE, _RETURN, _BLANK, _TAB, _COLON, _HASH, _BRACKET)
@@ -109,27 +91,21 @@ def read_entries(data: Array, start: int, stop: int, value: Array, entries: Entr
     p = start
     sound = 0 <= start < stop <= len(data) and data[stop - 1] == _NEWLINE and len(value) == 256
     while sound and p < stop:
-        q = skip_blanks(data, p)
+        q = skip_blanks(data, p, 32)
         if data[q] != _ZERO or (data[q + 1] != _LOWER_X and data[q + 1] != _UPPER_X):
             break
-        q += 2
-        lid, digits = 0, 0
-        while value[data[q]] >= 0 and digits < _MAX_LID_DIGITS:
-            lid = 16 * lid + value[data[q]]
-            digits += 1
-            q += 1
-        if digits == 0 or lid >= limit or (data[q] != _BLANK and data[q] != _TAB and data[q] != _COLON):
+        lid, q = lid_at(data, q + 2, value)
+        if lid < 0 or lid >= limit or (data[q] != _BLANK and data[q] != _TAB and data[q] != _COLON):
             break
-        q = skip_blanks(data, q)
+        q = skip_blanks(data, q, 32)
         if data[q] == _COLON:
-            q = skip_blanks(data, q + 1)
-        port = 0
+            q = skip_blanks(data, q + 1, 32)
+        port = _NO_PORT
         if data[q] == _UPPER_U and data[q + 1] == _UPPER_N and data[q + 2] == _UPPER_R:  # UNREACHABLE
-            port = _NO_PORT
             q += 3
         else:
-            digits = 0
-            while _ZERO <= data[q] <= _NINE and digits < _MAX_PORT_DIGITS:
+            port, digits = 0, 0
+            while _ZERO <= data[q] <= _NINE and digits < _MAX_PORT_DIGITS:  # a call of decimal() takes longer
                 port = 10 * port + value[data[q]]
                 digits += 1
                 q += 1
@@ -137,17 +113,12 @@ def read_entries(data: Array, start: int, stop: int, value: Array, entries: Entr
                 break
         high, low = -1, -1
         while data[q] != _NEWLINE:
-            if high >= 0 or data[q] != _LOWER_P or not is_portguid(data, q):
+            after = skip_word(data, q, _PORTGUID) if high < 0 and data[q] == _LOWER_P else -1
+            if after < 0:
                 q += 1
                 continue
-            q += len(_PORTGUID)
-            first = q
-            high, low = 0, 0
-            while value[data[q]] >= 0 and q < first + _GUID_DIGITS:
-                high = (high % _HALF) * 16 + low // _HALF
-                low = (low % _HALF) * 16 + value[data[q]]
-                q += 1
-            if q == first or value[data[q]] >= 0:
+            high, low, digits, q = hexadecimal(data, after - 2, value)
+            if digits == 0:
                 sound = False
                 break
         if not sound:

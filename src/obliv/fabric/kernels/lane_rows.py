@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.typing import Array
-from obliv.fabric.kernels.text import decimal, hexadecimal, line_end, skip_blanks, skip_word
+from obliv.fabric.kernels.text import after_line, decimal, hexadecimal, line_end, skip_blanks, skip_word
 from obliv.kernels import kernel
 
 __all__ = ["LaneRows", "RowsRead", "read_hex_rows", "read_record_rows", "read_rows"]
@@ -57,14 +57,6 @@ def lanes_at(data: Array, q: int) -> tuple[int, int, bool]:
         else:
             high += vl << (4 * sl - 32)
     return low, high, line_end(data, skip_blanks(data, q, _BAR))
-
-
-@kernel
-def after_line(data: Array, q: int) -> int:
-    """Return the position behind the end of the line."""
-    while data[q] != _NEWLINE:
-        q += 1
-    return q + 1
 
 
 @kernel

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.typing import Array
-from obliv.fabric.kernels.lane_rows import after_line
-from obliv.fabric.kernels.text import decimal, hexadecimal, line_end, skip_blanks, skip_word
+from obliv.fabric.kernels.text import after_line, decimal, hexadecimal, line_end, skip_blanks, skip_word
 from obliv.kernels import kernel
 
 __all__ = [

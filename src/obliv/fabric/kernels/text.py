@@ -12,10 +12,11 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.kernels import kernel
 
-__all__ = ["decimal", "hexadecimal", "line_end", "skip_blanks", "skip_word"]
+__all__ = ["after_line", "decimal", "hexadecimal", "lid_at", "line_end", "skip_blanks", "skip_word"]
 
 _TAB, _NEWLINE, _RETURN, _BLANK, _ZERO, _NINE = 9, 10, 13, 32, 48, 57
 _UPPER_X, _LOWER_X = 88, 120
+_LID_DIGITS = 8
 
 
 @kernel
@@ -64,6 +65,28 @@ def hexadecimal(data: Array, q: int, value: Array) -> tuple[int, int, int, int]:
 
 
 @kernel
+def lid_at(data: Array, q: int, value: Array) -> tuple[int, int]:
+    """Return the hexadecimal number at `q`, behind its ``0x``, and the position behind at most 8 digits; -1 for none.
+
+    `value` is that of each byte as a digit, -1 for other bytes.
+    """
+    lid, digits = 0, 0
+    while value[data[q]] >= 0 and digits < _LID_DIGITS:
+        lid = 16 * lid + value[data[q]]
+        digits += 1
+        q += 1
+    return (lid if digits > 0 else -1), q
+
+
+@kernel
 def line_end(data: Array, q: int) -> bool:
     """Return whether a line ends at `q`, with or without a carriage return."""
     return bool(data[q] == _NEWLINE or (data[q] == _RETURN and data[q + 1] == _NEWLINE))
+
+
+@kernel
+def after_line(data: Array, q: int) -> int:
+    """Return the position behind the end of the line."""
+    while data[q] != _NEWLINE:
+        q += 1
+    return q + 1
