@@ -17,6 +17,7 @@ __all__ = [
     "addable",
     "cached_arrays",
     "grouped",
+    "joined",
     "least_alike",
     "positions",
     "product_sum",
@@ -56,6 +57,17 @@ def starts(counts: Any) -> Array:
     start = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=start[1:])
     return start
+
+
+def joined(high: Array, low: Array) -> list[int]:
+    """Return the numbers with some upper and lower halves of 32 bits.
+
+    Examples
+    --------
+    >>> joined(np.array([0, 2**32 - 1]), np.array([5, 0]))
+    [5, 18446744069414584320]
+    """
+    return [(upper << 32) + lower for upper, lower in zip(high.tolist(), low.tolist(), strict=True)]
 
 
 def runs(high: Array, low: Array) -> tuple[Array, Array]:

@@ -21,8 +21,10 @@ __all__ = [
     "largest_lid",
     "note_repeated_guids",
     "owned_lids",
+    "owners",
     "require_lids",
     "require_writable_lids",
+    "slots_of_lids",
     "with_lids",
 ]
 
@@ -85,7 +87,7 @@ def largest_lid(fabric: Fabric) -> int:
     >>> largest_lid(obliv.fabric.from_topology(obliv.topology("fattree:4,2")))
     49151
     """
-    lids, _ = owned_lids(fabric.ports.lid, fabric.ports.lmc.clip(0, _MAX_LMC), np.flatnonzero(fabric.ports.lid > 0))
+    lids, _ = slots_of_lids(fabric)
     ports = len(fabric.switches) + len(fabric.endpoints)
     return max(int(lids.max(initial=0)), _largest(max(len(lids), ports)))
 
@@ -118,6 +120,17 @@ def owned_lids(lid: Array, lmc: Array, slots: Array) -> tuple[Array, Array]:
     owner = np.repeat(slots, many)
     past = np.arange(len(owner)) - np.repeat(np.cumsum(many) - many, many)
     return lid[owner].astype(np.int64) + past, owner
+
+
+def slots_of_lids(fabric: Fabric) -> tuple[Array, Array]:
+    """Return the LIDs that ports of a fabric own, and the slot of the owner of each."""
+    return owned_lids(fabric.ports.lid, fabric.ports.lmc.clip(0, _MAX_LMC), np.flatnonzero(fabric.ports.lid > 0))
+
+
+def owners(fabric: Fabric) -> dict[int, int]:
+    """Return the slot of every LID that a port of the fabric owns; of several owners the first."""
+    lids, slots = slots_of_lids(fabric)
+    return dict(zip(lids[::-1].tolist(), slots[::-1].tolist(), strict=True))
 
 
 def note_repeated_guids(

@@ -15,10 +15,11 @@ from obliv.fabric.checks.log import engine_of
 from obliv.fabric.checks.names import at_port, port_name, route_text
 from obliv.fabric.checks.routes import Served, check_routes
 from obliv.fabric.checks.service_levels import check_info
-from obliv.fabric.checks.tables import check_entries, check_tables, owners
+from obliv.fabric.checks.tables import check_entries, check_tables
 from obliv.fabric.files.ar_info import AdaptiveInfo
 from obliv.fabric.groups import GroupTables
 from obliv.fabric.lanes.read import Lanes
+from obliv.fabric.lids import owners
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
 from obliv.fabric.routes.trace import Traces, trace_all

@@ -12,8 +12,8 @@ from obliv.fabric.adaptive.choices import PackedGroups, packed, traced, where_lo
 from obliv.fabric.adaptive.credit_loops import choice_loops
 from obliv.fabric.checks.names import at_node, at_port, called, lid_list, port_name, route_text
 from obliv.fabric.checks.routes import Served, count_lost
-from obliv.fabric.checks.tables import owners
 from obliv.fabric.groups import NO_STATE, STATES, STATIC, Groups, GroupTables, ports_of
+from obliv.fabric.lids import owners
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
 from obliv.fabric.routes.trace import Ending, Traces

@@ -7,22 +7,15 @@ import numpy as np
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.fabric.checks.names import at_node, at_port, called, lid_list, port_count_known
-from obliv.fabric.lids import owned_lids
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes, Place
 from obliv.fabric.routes.trace import Ending
 from obliv.fabric.tables import NONE, Tables
 
-__all__ = ["check_entries", "check_tables", "dropped_lid", "owners"]
+__all__ = ["check_entries", "check_tables", "dropped_lid"]
 
 
 _BLOCK = 64  # LIDs that a switch reports at a time
-
-
-def owners(fabric: Fabric) -> dict[int, int]:
-    """Return the slot of every LID that a port of the fabric owns; of several owners the first."""
-    lids, slots = owned_lids(fabric.ports.lid, fabric.ports.lmc.clip(0, 7), np.flatnonzero(fabric.ports.lid > 0))
-    return dict(zip(lids[::-1].tolist(), slots[::-1].tolist(), strict=True))
 
 
 def dropped_lid(tables: Tables) -> int:

@@ -14,15 +14,16 @@ import numpy as np
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import FileError
-from obliv.fabric.files.blocks import Blocks, read_mixed
+from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.files.forwarding import switch_guids, with_switch
 from obliv.fabric.files.lines import DISCOVER, TABLES, noted_line, shown_line
+from obliv.fabric.files.mixed import MixedReader
 from obliv.fabric.files.raw_tables import DIGITS
 from obliv.fabric.groups import NO_STATE, Groups, GroupTables, SubGroup
 from obliv.fabric.kernels.far import GroupEntries, read_group_entries
-from obliv.fabric.lids import LAST_LID, owned_lids
+from obliv.fabric.lids import LAST_LID, slots_of_lids
 from obliv.fabric.model import Fabric
-from obliv.fabric.notes import Notes, place_of
+from obliv.fabric.notes import Notes, Place, place_of
 from obliv.fabric.tables import MAX_PORTS, NONE
 from obliv.kernels import run
 
@@ -93,7 +94,7 @@ def read_groups(path: str | Path, fabric: Fabric) -> GroupTables:
     raw = reader.finished(blocks.sha256)
     if not raw.tables:
         raise FileError(f"contains no table of a switch of {fabric.name}: give files of the same fabric", path)
-    lids, _ = owned_lids(fabric.ports.lid, fabric.ports.lmc, np.flatnonzero(fabric.ports.lid > 0))
+    lids, _ = slots_of_lids(fabric)
     longest = max(len(table.port) for table in raw.tables.values())
     width = max(longest, int(lids.max(initial=0)) + 1)
     require_memory(4.0 * width * len(raw.tables), f"the tables of {path}")
@@ -117,18 +118,17 @@ def read_groups(path: str | Path, fabric: Fabric) -> GroupTables:
     )
 
 
-class _Reader:
+class _Reader(MixedReader):
     """The state of reading a file."""
 
     def __init__(self, path: str, switches: frozenset[int], length: int) -> None:
-        self.raw = _Raw(Notes(path))
-        self.path, self.notes = path, self.raw.notes
-        self._switches, self._length, self._seen = switches, length, 0
+        super().__init__(path, length)
+        self.raw = _Raw(self.notes)
+        self._switches = switches
         size = LAST_LID + 1
         self._entries = GroupEntries(
             np.full(size, NONE, np.uint8), np.full(size, NO_STATE, np.uint8), np.zeros(size, np.uint16)
         )
-        self._line = 0  # lines read
         self._section = ""  # "switch", "groups" or "lft"
         self._guid: int | None = None  # of the current switch
         self._groups: dict[int, dict[int, SubGroup]] = {}  # of the current switch, by number and sub-group
@@ -142,26 +142,21 @@ class _Reader:
         self._size = 0
         self._found: list[tuple[int, int, int]] = []  # of every table: GUID, line, largest LID
 
-    def read(self, block: bytes) -> None:
-        """Read whole lines, and at the end of the file a line without its end."""
-        self._seen += len(block)
-        rest = read_mixed(block, self._entries_at, self._other)
-        if rest.strip() and not rest.lstrip().startswith(b"#"):
-            text = f"the file ends in the middle of a line: {shown_line(rest)}"
-            self.notes.add("error", "cut-off", text, self._line + 1, place_of(self._guid or 0, ""))
-
-    def _entries_at(self, block: bytes, data: Array, at: int, stop: int) -> int:
+    def _rows_at(self, block: bytes, data: Array, at: int, stop: int) -> int:
         """Read the entries of a table that begin at a position; return where they end."""
         if self._plft is None or not _START.match(block, at):
             return at
-        work = max(self._length, self._seen)
-        read = run(read_group_entries, work, data, at, stop, DIGITS, self._entries)
+        read = run(read_group_entries, self._work, data, at, stop, DIGITS, self._entries)
         if read.conflicts and not self._conflicts:
             self._conflict_line = self._line + int(read.conflict_line)
         self._conflicts += int(read.conflicts)
         self._top = max(self._top, int(read.top))
         self._line += int(read.lines)
         return int(read.at)
+
+    @property
+    def _here(self) -> Place:
+        return place_of(self._guid or 0, "")
 
     def finished(self, sha256: str) -> _Raw:
         """Return the tables that were read, at the end of the file."""

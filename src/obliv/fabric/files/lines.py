@@ -9,7 +9,7 @@ from obliv.fabric.files.blocks import LONGEST
 from obliv.fabric.notes import Notes
 from obliv.specs import FILE_FORMATS
 
-__all__ = ["DISCOVER", "LINKINFO", "MULTICAST", "PORTLIST", "SUBNET", "TABLES", "noted_line", "shown_line"]
+__all__ = ["DISCOVER", "DUMPED", "LINKINFO", "MULTICAST", "PORTLIST", "SUBNET", "TABLES", "noted_line", "shown_line"]
 
 DISCOVER = re.compile(b"[ \t]*" + FILE_FORMATS["ibnetdiscover"].sign.encode())  #: ibnetdiscover
 PORTLIST = re.compile(rb"\s*(?:CA|SW|RT|\?\?)\s+\d+\s+\d+\s+0x[0-9a-fA-F]+\s+\S+\s+\S+")  #: ibnetdiscover -p
@@ -25,6 +25,9 @@ TABLES = re.compile(
     rb"|(?:osm_ucast_mgr_)?dump_ucast_routes:? Switch 0x([0-9a-fA-F]{1,16}))"
 )  #: the table of a switch: largest LID and GUID, or in the third spelling the GUID
 MULTICAST = re.compile(rb"\s*(?:Multicast mlids \[|(?:osm_\w+_)?dump_mcast_routes)")  #: a multicast table
+DUMPED = re.compile(
+    rb'\s*(Switch|Channel Adapter|Router) 0[xX]([0-9a-fA-F]{1,16}), base LID (\d{1,9}), "'
+)  #: a heading of OpenSM's dumps of lanes and paths: the kind, the GUID and the LID
 _CHASSIS = re.compile(rb"[ \t]*(?:Non-)?Chassis\b")
 _GREETING = re.compile(rb"ibwarn: \[\d+\] sim_connect: attached")
 _ORDER = re.compile(rb"[ \t]*(do|include)[ \t]")

@@ -11,8 +11,9 @@ import numpy as np
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import FileError
-from obliv.fabric.files.blocks import Blocks, read_mixed
+from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.files.lines import DISCOVER, MULTICAST, TABLES, noted_line, shown_line
+from obliv.fabric.files.mixed import MixedReader
 from obliv.fabric.kernels.forwarding import Entries, Moved, PortGuids, read_entries
 from obliv.fabric.lids import LAST_LID
 from obliv.fabric.notes import Notes, place_of
@@ -99,16 +100,15 @@ def read_raw(
     return reader.finished(blocks.sha256)
 
 
-class _Reader:
+class _Reader(MixedReader):
     """The state of reading a file."""
 
     def __init__(self, path: str, switches: frozenset[int], length: int, last: int) -> None:
-        self.tables = RawTables(Notes(path), guid=port_guids_of(last + 1))
-        self.path, self.notes = path, self.tables.notes
-        self._switches, self._length, self._last, self._seen = switches, length, last, 0
+        super().__init__(path, length)
+        self.tables = RawTables(self.notes, guid=port_guids_of(last + 1))
+        self._switches, self._last = switches, last
         moved = Moved(*(np.zeros(_MOVED, np.int64) for _ in Moved._fields))
         self._entries = Entries(np.full(last + 1, NONE, np.uint8), self.tables.guid, moved)
-        self._line = 0  # lines read
         self._finished = 0  # entries read
         self._spelling = ""  # of the current table
         self._guid: int | None = None  # of the switch of the current table
@@ -122,20 +122,12 @@ class _Reader:
         self._found: list[tuple[int, int, int]] = []  # of every table: GUID, line, largest LID
         self._multicast = False
 
-    def read(self, block: bytes) -> None:
-        """Read whole lines, and at the end of the file a line without its end."""
-        self._seen += len(block)
-        rest = read_mixed(block, self._entries_at, self._other)
-        if rest:
-            self._unended(rest)
-
-    def _entries_at(self, block: bytes, data: Array, at: int, stop: int) -> int:
+    def _rows_at(self, block: bytes, data: Array, at: int, stop: int) -> int:
         """Read the entries that begin at a position; return where they end."""
         return self._read_entries(data, at, stop) if _START.match(block, at) else at
 
     def _read_entries(self, data: Array, start: int, stop: int) -> int:
-        work = float(max(self._length, self._seen))
-        read = run(read_entries, work, data, start, stop, DIGITS, self._entries)
+        read = run(read_entries, self._work, data, start, stop, DIGITS, self._entries)
         if read.conflicts and not self._conflicts:
             self._conflict_line = self._line + int(read.conflict_line)
         self._conflicts += int(read.conflicts)

@@ -9,7 +9,7 @@ from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.fabric.kernels.fill import Goals, Ranks, fill_tables
-from obliv.fabric.lids import LAST_EXTENDED_LID, owned_lids
+from obliv.fabric.lids import LAST_EXTENDED_LID, slots_of_lids
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.engines import EnginePlan
 from obliv.fabric.shape.tree import Shape
@@ -69,7 +69,7 @@ def filled(fabric: Fabric, ranks: Ranks, plan: EnginePlan, step: int = 0) -> Tab
 
 def _columns(fabric: Fabric) -> tuple[Array, Array]:
     """Return the slots and LIDs to which packets can be sent."""
-    lids, slots = owned_lids(fabric.ports.lid, fabric.ports.lmc, np.flatnonzero(fabric.ports.lid > 0))
+    lids, slots = slots_of_lids(fabric)
     if len(np.unique(lids)) < len(lids):
         raise RoutingError(f"{fabric.name}: some ports have the same LID: tables cannot tell them apart")
     return slots, lids

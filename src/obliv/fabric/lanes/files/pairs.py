@@ -7,14 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from obliv._util.arrays import positions, runs
+from obliv._util.arrays import joined, positions, runs
 from obliv._util.cost import require_memory
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.errors import FileError
-from obliv.fabric.files.blocks import Blocks, read_mixed
+from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.files.forwarding import port_guids
-from obliv.fabric.files.lines import DISCOVER, TABLES, noted_line, shown_line
+from obliv.fabric.files.lines import DISCOVER, DUMPED, TABLES, noted_line, shown_line
+from obliv.fabric.files.mixed import MixedReader
 from obliv.fabric.files.raw_tables import DIGITS
 from obliv.fabric.kernels.pair_levels import (
     BY_GUID,
@@ -27,16 +28,14 @@ from obliv.fabric.kernels.pair_levels import (
     read_paths,
 )
 from obliv.fabric.lanes.levels import Levels
-from obliv.fabric.lids import LAST_LID, largest_lid, owned_lids
+from obliv.fabric.lids import LAST_LID, largest_lid, owned_lids, slots_of_lids
 from obliv.fabric.model import Fabric
-from obliv.fabric.notes import Notes
 from obliv.kernels import run
 
 __all__ = ["columns_of", "read_levels"]
 
 _ROW = re.compile(rb"[ \t]*\d")
 _RECORD = re.compile(rb"[ \t]*(?:PathRecord dump:|[a-z][a-z_0-9]*\.)")
-_HEADER = re.compile(rb'\s*(Switch|Channel Adapter|Router) 0[xX]([0-9a-fA-F]{1,16}), base LID (\d{1,9}), "')
 _ENGINE = re.compile(rb"\s*routing_engine:\s*(\S{1,40})\s*\Z")
 _VERSION = re.compile(rb"\s*version:\s*\S+\s*\Z")
 _NO_LEVELS = re.compile(rb"\s*#\s*LID\s*:\s*MTU\s*:")
@@ -48,7 +47,7 @@ _ROWS = 1 << 15  # rows that one call of a kernel can return
 def columns_of(fabric: Fabric) -> tuple[Array, Array]:
     """Return the column of every LID (-1: no owner, -2: not an endpoint's), and the endpoint of every column."""
     ends = fabric.endpoints
-    lids, _ = owned_lids(fabric.ports.lid, fabric.ports.lmc.clip(0, 7), np.flatnonzero(fabric.ports.lid > 0))
+    lids, _ = slots_of_lids(fabric)
     column = np.full(largest_lid(fabric) + 130, -1, np.int64)
     column[lids] = -2
     lid, endpoint = owned_lids(fabric.ports.lid[ends], fabric.ports.lmc[ends].clip(0, 7), np.arange(len(ends)))
@@ -80,12 +79,12 @@ def read_levels(path: str | Path, fabric: Fabric) -> Levels:
     return reader.finished(blocks)
 
 
-class _Reader:
+class _Reader(MixedReader):
     """The state of reading a file."""
 
     def __init__(self, path: str, fabric: Fabric, length: int) -> None:
-        self.path, self.fabric, self.notes = path, fabric, Notes(path)
-        self._length, self._seen, self._line = length, 0, 0
+        super().__init__(path, length)
+        self.fabric = fabric
         self._rows = PairRows(*np.zeros((len(PairRows._fields), min(_ROWS, max(length, 1 << 10))), np.int64))
         self._record = np.full(2, -1, np.int64)
         self._column, self._endpoint = columns_of(fabric)
@@ -107,21 +106,12 @@ class _Reader:
         self._refused = 0
         self.engine = ""
 
-    def read(self, block: bytes) -> None:
-        """Read whole lines, and at the end of the file a line without its end."""
-        self._seen += len(block)
-        rest = read_mixed(block, self._rows_at, self._other)
-        if rest.strip() and not rest.lstrip().startswith(b"#"):
-            text = f"the file ends in the middle of a line: {shown_line(rest)}"
-            self.notes.add("error", "cut-off", text, self._line + 1)
-
     def _rows_at(self, block: bytes, data: Array, at: int, stop: int) -> int:
         """Read the rows that begin at a position; return where they end."""
-        work = float(max(self._length, self._seen))
         if _ROW.match(block, at):
-            read = run(read_pairs, work, data, at, stop, DIGITS, self._rows)
+            read = run(read_pairs, self._work, data, at, stop, DIGITS, self._rows)
         elif _RECORD.match(block, at):
-            read = run(read_paths, work, data, at, stop, DIGITS, self._record, self._rows)
+            read = run(read_paths, self._work, data, at, stop, DIGITS, self._record, self._rows)
         else:
             return at
         read = PairsRead(*map(int, read))
@@ -158,9 +148,7 @@ class _Reader:
         """Add rows whose sources are nodes: they count for every port of the node."""
         high, low = rows.source_high, rows.source_low
         starts, sizes = runs(high, low)
-        guids = [
-            (upper << 32) + lower for upper, lower in zip(high[starts].tolist(), low[starts].tolist(), strict=True)
-        ]
+        guids = joined(high[starts], low[starts])
         owned = [self._node.get(guid, []) for guid in guids]
         first = np.array([ends[0] if ends else -1 for ends in owned], np.int64)
         self._merge(True, np.repeat(first, sizes), rows)
@@ -199,7 +187,7 @@ class _Reader:
         number = self._line
         if not line.strip():
             return
-        if header := _HEADER.match(line):
+        if header := DUMPED.match(line):
             self._header(header, number)
         elif _NO_LEVELS.match(line):
             text = "lists MTU and rate only (opensm-peer-paths.dump): give opensm-path-records.dump, or ask saquery PR"

@@ -13,7 +13,7 @@ from obliv.errors import FileError
 from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.files.lines import shown_line
 from obliv.fabric.lanes.tables import OperVLs
-from obliv.fabric.lids import owned_lids
+from obliv.fabric.lids import owners
 from obliv.fabric.model import Fabric, Finding
 from obliv.fabric.notes import Notes
 
@@ -53,8 +53,7 @@ class _Places:
     """The slots that headings ``Lid L port P`` name."""
 
     def __init__(self, fabric: Fabric, notes: Notes) -> None:
-        lids, slots = owned_lids(fabric.ports.lid, fabric.ports.lmc.clip(0, 7), np.flatnonzero(fabric.ports.lid > 0))
-        self._owner = dict(zip(lids[::-1].tolist(), slots[::-1].tolist(), strict=True))
+        self._owner = owners(fabric)
         self.fabric, self.notes = fabric, notes
         self._unknown = [0, 0]
 

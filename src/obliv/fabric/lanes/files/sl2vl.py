@@ -9,20 +9,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from obliv._util.arrays import runs
+from obliv._util.arrays import joined, runs
 from obliv._util.cost import require_memory
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.errors import FileError
-from obliv.fabric.files.blocks import Blocks, read_mixed
+from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.files.forwarding import port_guids, switch_guids
-from obliv.fabric.files.lines import DISCOVER, TABLES, noted_line, shown_line
+from obliv.fabric.files.lines import DISCOVER, DUMPED, TABLES, noted_line, shown_line
+from obliv.fabric.files.mixed import MixedReader
 from obliv.fabric.files.raw_tables import DIGITS
 from obliv.fabric.kernels.lane_rows import LaneRows, read_hex_rows, read_record_rows, read_rows
 from obliv.fabric.lanes.tables import DROP, MISSING, SLS, LaneTables
-from obliv.fabric.lids import owned_lids
+from obliv.fabric.lids import owners
 from obliv.fabric.model import Fabric, node_name
-from obliv.fabric.notes import Notes
 from obliv.kernels import run
 
 __all__ = ["read_sl2vl"]
@@ -30,7 +30,6 @@ __all__ = ["read_sl2vl"]
 _PLAIN = re.compile(rb"[ \t]*(?:\d+[ \t]|ports:)")
 _HEX = re.compile(rb"[ \t]*0[xX]")
 _RECORD = re.compile(rb"[ \t]*(?:SL2VLTableRecord dump:|LID\.|InPort\.|OutPort\.|SL:|VL:)")
-_HEADER = re.compile(rb'\s*(Switch|Channel Adapter|Router) 0[xX]([0-9a-fA-F]{1,16}), base LID (\d{1,9}), "')
 _TABLE = re.compile(rb"\s*# SL2VL table: (?:Lid (\d{1,9})|(.*))", re.DOTALL)
 _ROW = re.compile(rb"\s*(?:\d+\s+\d+\s*:|ports:|0[xX][0-9a-fA-F]+\s+\d+\s+\d+\s|VL:)")
 _PAIRS = re.compile(rb"\s*(?:PathRecord dump:|0[xX][0-9a-fA-F]{1,16}\s+\d+\s+\d+\s*\Z|0[xX][0-9a-fA-F]+\s*:\s*\d+\s*)")
@@ -69,18 +68,17 @@ def read_sl2vl(path: str | Path, fabric: Fabric) -> LaneTables:
     return reader.finished(blocks)
 
 
-class _Reader:
+class _Reader(MixedReader):
     """The state of reading a file."""
 
     def __init__(self, path: str, fabric: Fabric, length: int) -> None:
-        self.path, self.fabric, self.notes = path, fabric, Notes(path)
-        self._length, self._seen, self._line = length, 0, 0
+        super().__init__(path, length)
+        self.fabric = fabric
         self._rows = LaneRows(*np.zeros((len(LaneRows._fields), min(_ROWS, max(length, 1 << 10))), np.int64))
         self._record = np.full(3, -1, np.int64)
         self._ports = np.diff(fabric.first_slot)
         self._switch, self._port = switch_guids(fabric), port_guids(fabric)
-        lids, slots = owned_lids(fabric.ports.lid, fabric.ports.lmc.clip(0, 7), np.flatnonzero(fabric.ports.lid > 0))
-        self._by_lid = dict(zip(lids[::-1].tolist(), slots[::-1].tolist(), strict=True))
+        self._by_lid = owners(fabric)
         self._slot: int | None = None  # of the current table's node; -1 for one that is not in the topology
         self._number: dict[int, int] = {}  # of every distinct row, as 64 bits
         self._chunks: list[_Chunk] = []
@@ -89,25 +87,16 @@ class _Reader:
         self._unknown: dict[tuple[str, int], tuple[int, int]] = {}  # line and rows of every unknown node
         self._moved: list[tuple[int, int, int]] = []  # slot, its LID in the file, line
 
-    def read(self, block: bytes) -> None:
-        """Read whole lines, and at the end of the file a line without its end."""
-        self._seen += len(block)
-        rest = read_mixed(block, self._rows_at, self._other)
-        if rest.strip() and not rest.lstrip().startswith(b"#"):
-            text = f"the file ends in the middle of a line: {shown_line(rest)}"
-            self.notes.add("error", "cut-off", text, self._line + 1)
-
     def _rows_at(self, block: bytes, data: Array, at: int, stop: int) -> int:
         """Read the rows that begin at a position; return where they end."""
-        work = float(max(self._length, self._seen))
         if _PLAIN.match(block, at):
-            read = run(read_rows, work, data, at, stop, self._rows)
+            read = run(read_rows, self._work, data, at, stop, self._rows)
             self._add_table(int(read.rows))
         elif _HEX.match(block, at):
-            read = run(read_hex_rows, work, data, at, stop, DIGITS, self._rows)
+            read = run(read_hex_rows, self._work, data, at, stop, DIGITS, self._rows)
             self._add_named(int(read.rows), "guid")
         elif _RECORD.match(block, at):
-            read = run(read_record_rows, work, data, at, stop, self._record, self._rows)
+            read = run(read_record_rows, self._work, data, at, stop, self._record, self._rows)
             self._add_named(int(read.rows), "lid")
         else:
             return at
@@ -122,7 +111,7 @@ class _Reader:
         if self._slot is None:
             self.notes.add("warning", "bad-line", "rows without a heading that names the node: ignored", self._line + 1)
         elif self._slot >= 0:
-            self._add(np.full(count, self._slot), slice(0, count))
+            self._add(self._slot, slice(0, count))
 
     def _add_named(self, count: int, by: str) -> None:
         """Add rows that name their node each, by GUID or by LID."""
@@ -130,14 +119,14 @@ class _Reader:
         if not count:
             return
         high, low = self._rows.node_high[:count], self._rows.node_low[:count]
-        starts = runs(high, low)[0]
-        for start, end in zip(starts.tolist(), [*starts.tolist()[1:], count], strict=True):
-            name = (int(high[start]) << 32) + int(low[start])
+        starts, sizes = runs(high, low)
+        names = joined(high[starts], low[starts])
+        for name, start, size in zip(names, starts.tolist(), sizes.tolist(), strict=True):
             slot = self._named(by, name)
             if slot < 0:
-                self._count_unknown(by, name, self._line + int(self._rows.line[start]), end - start)
+                self._count_unknown(by, name, self._line + int(self._rows.line[start]), size)
             else:
-                self._add(np.full(end - start, slot), slice(start, end))
+                self._add(slot, slice(start, start + size))
 
     def _named(self, by: str, name: int) -> int:
         """Return a slot of the node with a GUID or LID, -1 where there is none."""
@@ -151,9 +140,8 @@ class _Reader:
         if before or len(self._unknown) < 1 << 20:
             self._unknown[by, name] = (first, before + rows)
 
-    def _add(self, slots: Array, part: slice) -> None:
+    def _add(self, slot: int, part: slice) -> None:
         """Add rows of one node."""
-        slot = int(slots[0])
         node = int(self.fabric.node_of[slot])
         entry, exit = self._rows.entry[part], self._rows.exit[part]
         number = self._numbers(self._rows.low[part], self._rows.high[part])
@@ -181,9 +169,7 @@ class _Reader:
         """Return the number of the distinct row of every row."""
         starts, sizes = runs(high, low)
         known = self._number
-        words = [
-            (upper << 32) + lower for upper, lower in zip(high[starts].tolist(), low[starts].tolist(), strict=True)
-        ]
+        words = joined(high[starts], low[starts])
         numbers = np.array([known.setdefault(word, len(known) + 1) for word in words], np.int32)
         return np.repeat(numbers, sizes)
 
@@ -196,7 +182,7 @@ class _Reader:
         number = self._line
         if not line.strip():
             return
-        if header := _HEADER.match(line):
+        if header := DUMPED.match(line):
             self._header(header, number)
         elif table := _TABLE.match(line):
             self._slot = self._by_lid.get(int(table[1]), -1) if table[1] else -1
