@@ -27,9 +27,7 @@ from obliv.fabric.notes import Notes, Place, place_of
 from obliv.fabric.tables import MAX_PORTS, NONE
 from obliv.kernels import run
 
-__all__ = ["FAR", "read_groups"]
-
-FAR = re.compile(rb"\s*(?:File version:|Groups Definition:|LFT Definition:|PLFT_NUM:|Switch\s+0x[0-9a-fA-F]{1,16}\b)")
+__all__ = ["read_groups"]
 
 _SWITCH = re.compile(rb"\s*Switch\s+0x([0-9a-fA-F]{1,16})(?![0-9a-zA-Z])")
 _VERSION = re.compile(rb"\s*File version:\s*(\S{1,20})")

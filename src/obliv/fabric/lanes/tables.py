@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -66,11 +65,6 @@ class LaneTables:
         first, ports = int(self.first[node]), int(fabric.first_slot[node + 1] - fabric.first_slot[node])
         number = int(self.row[first + entry * ports + exit]) if first >= 0 else MISSING
         return int(self.vl[number, sl]) if number != MISSING else -1
-
-    @cached_property
-    def has_adapters(self) -> bool:
-        """Whether the file has rows of adapters, for the first cable of each path."""
-        return bool((self.own != MISSING).any())
 
     def __repr__(self) -> str:
         return f"<LaneTables {self.name}: {int((self.first >= 0).sum())} switches, {len(self.vl) - 1} distinct rows>"

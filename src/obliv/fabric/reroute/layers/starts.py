@@ -27,10 +27,10 @@ def starting_routes(switches: Switches) -> Iterator[tuple[str, Array]]:
         yield "dor", dimension_order(switches, grid, shortest)
 
 
-def balanced_shortest(switches: Switches, seed: int = 0) -> Array:
+def balanced_shortest(switches: Switches) -> Array:
     """Return shortest routes that use channels about equally often, shape (destinations, switches)."""
     routes = np.empty((len(switches.home), len(switches.hosts)), np.int32)
-    order = np.random.default_rng(seed).permutation(len(routes))
+    order = np.random.default_rng(0).permutation(len(routes))
     run(shortest_routes, 20.0 * routes.size, order, switches, routes)
     return routes
 
