@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from obliv._util.codec import read_json
 from obliv._util.progress import Progress, silent
+from obliv.checker.claims import Claim, MalformedError, read_claim
 from obliv.errors import FileError, InputError, SpecError
 from obliv.results import Explanation, Result, Schedule, Schedules, Verification
 from obliv.results.verification import Check
 
 if TYPE_CHECKING:
-    from obliv.checker.claims import Claim
     from obliv.routings.base import Routing
     from obliv.topologies.base import Topology
 
@@ -75,8 +76,8 @@ def verify(
     check = _CHECKERS.get(subject.kind) if isinstance(subject.kind, str) else None
     if check is None:
         raise FileError(f"contains no claim that can be checked (kind {subject.kind!r})", subject.path)
-    options = _Options(quick, budget, topology, routing, progress or silent)
-    return check(subject, options)
+    with _complete(subject):
+        return check(subject, _Options(quick, budget, topology, routing, progress or silent))
 
 
 def explain(
@@ -121,7 +122,6 @@ def explain(
     >>> proof.holds, proof.bound, len(proof.terms)
     (True, Fraction(3, 1), 3)
     """
-    from obliv.checker.claims import MalformedError
     from obliv.checker.explain import channel_of, explain_channel
 
     subject = _subject_of(claim)
@@ -131,12 +131,10 @@ def explain(
             f"contains no proofs of single channels (kind {subject.kind!r}); verify checks the whole claim",
             subject.path,
         )
-    read = _read_design(subject, options) if subject.kind == "design" else _read_load(subject, options)
-    try:
+    with _complete(subject):
+        read = _read_design(subject, options) if subject.kind == "design" else _read_load(subject, options)
         number = channel_of(read.topology, channel)
         return explain_channel(read.claim, read.topology, read.routing, number, progress or silent)
-    except MalformedError as error:
-        raise FileError(f"is not a complete claim: {error}", subject.path) from None
 
 
 def _subject_of(claim: str | os.PathLike[str] | Result) -> _Subject:
@@ -162,6 +160,16 @@ class _Subject:
     path: Path | str
 
 
+@contextmanager
+def _complete(subject: _Subject) -> Iterator[None]:
+    """Say of what is missing or malformed in a claim where the claim is."""
+    try:
+        yield
+    except MalformedError as error:
+        what = "schedule" if subject.kind == "bufferless" else "claim"
+        raise FileError(f"is not a complete {what}: {error}", subject.path) from None
+
+
 @dataclass(frozen=True)
 class _Options:
     """The keyword arguments of :func:`verify`."""
@@ -175,7 +183,6 @@ class _Options:
 
 def _check_schedule(subject: _Subject, options: _Options) -> Verification:
     """Check a schedule, or several that run one after another."""
-    from obliv.checker.claims import MalformedError
     from obliv.checker.schedules.check import check_classes, check_schedule
     from obliv.checker.schedules.claims import claim_of, read_classes, read_schedule
 
@@ -184,13 +191,9 @@ def _check_schedule(subject: _Subject, options: _Options) -> Verification:
         return check_classes(classes, subject.result.to_dict())
     if isinstance(subject.result, Schedule):
         return check_schedule(claim_of(subject.result), options.progress)
-    try:
-        if "classes" in subject.content:
-            return check_classes(read_classes(subject.content), subject.content)
-        claim = read_schedule(subject.content)
-    except MalformedError as error:
-        raise FileError(f"is not a complete schedule: {error}", subject.path) from None
-    return check_schedule(claim, options.progress)
+    if "classes" in subject.content:
+        return check_classes(read_classes(subject.content), subject.content)
+    return check_schedule(read_schedule(subject.content), options.progress)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,23 +214,17 @@ def _check_load(subject: _Subject, options: _Options) -> Verification:
         return _check_ratio(subject, options)
     read = _read_load(subject, options)
     checked = check_worst_case(read.claim, read.topology, read.routing, options.quick, options.budget, options.progress)
-    return _with_network(checked, read.topology) if read.inside else checked
+    return _with_network(checked, read.topology, read.inside)
 
 
 def _read_load(subject: _Subject, options: _Options) -> _Load:
     """Read a worst-case claim, and build what it is about."""
-    from obliv.checker.claims import MalformedError, read_claim
-
     load = subject.content.get("channel_load")
     if isinstance(load, dict) and "stderr" in load:
         raise FileError(
             "contains an estimate, which has no certificate; leave out --samples for an exact claim", subject.path
         )
-    try:
-        claim = read_claim(subject.content)
-    except MalformedError as error:
-        raise FileError(f"is not a complete claim: {error}", subject.path) from None
-    return _Load(claim, *_analyzed(subject, options))
+    return _Load(read_claim(subject.content), *_analyzed(subject, options))
 
 
 def _analyzed(subject: _Subject, options: _Options) -> tuple[Topology, Routing, bool]:
@@ -250,33 +247,24 @@ def _analyzed(subject: _Subject, options: _Options) -> tuple[Topology, Routing, 
 
 def _check_ratio(subject: _Subject, options: _Options) -> Verification:
     """Check a ratio whose certificate has flows and lengths."""
-    from obliv.checker.claims import MalformedError
     from obliv.checker.ratios import check_ratio
 
     network, routing, inside = _analyzed(subject, options)
-    try:
-        checked = check_ratio(subject.content, network, routing, options.quick, options.budget, options.progress)
-    except MalformedError as error:
-        raise FileError(f"is not a complete claim: {error}", subject.path) from None
-    return _with_network(checked, network) if inside else checked
+    checked = check_ratio(subject.content, network, routing, options.quick, options.budget, options.progress)
+    return _with_network(checked, network, inside)
 
 
 def _check_traffic_ratio(subject: _Subject, options: _Options) -> Verification:
     """Check ratios under given traffic."""
-    from obliv.checker.claims import MalformedError
     from obliv.checker.traffic_ratios import check_traffic_ratio
 
     network, routing, inside = _analyzed(subject, options)
-    try:
-        checked = check_traffic_ratio(subject.content, network, routing, options.budget, options.progress)
-    except MalformedError as error:
-        raise FileError(f"is not a complete claim: {error}", subject.path) from None
-    return _with_network(checked, network) if inside else checked
+    checked = check_traffic_ratio(subject.content, network, routing, options.budget, options.progress)
+    return _with_network(checked, network, inside)
 
 
 def _check_failures(subject: _Subject, options: _Options) -> Verification:
     """Check what failures do to forwarding tables."""
-    from obliv.checker.claims import MalformedError
     from obliv.checker.failures.check import check_failures
     from obliv.checker.failures.rerouted import check_rerouted
     from obliv.routings.make import routing as routing_of
@@ -284,17 +272,13 @@ def _check_failures(subject: _Subject, options: _Options) -> Verification:
     if not _certificate(subject):
         raise FileError("is not a complete claim: it contains no certificate", subject.path)
     network, routing, _ = _analyzed(subject, options)
-    try:
-        if "claims" in _certificate(subject):
-            return check_rerouted(subject.content, network, routing, routing_of, options.budget, options.progress)
-        return check_failures(subject.content, network, routing, options.budget, options.progress)
-    except MalformedError as error:
-        raise FileError(f"is not a complete claim: {error}", subject.path) from None
+    if "claims" in _certificate(subject):
+        return check_rerouted(subject.content, network, routing, routing_of, options.budget, options.progress)
+    return check_failures(subject.content, network, routing, options.budget, options.progress)
 
 
 def _check_lottery(subject: _Subject, options: _Options) -> Verification:
     """Check the distribution of the largest load under hashed paths."""
-    from obliv.checker.claims import MalformedError
     from obliv.checker.lottery import check_lottery
     from obliv.patterns.make import traffic as traffic_of
 
@@ -305,9 +289,9 @@ def _check_lottery(subject: _Subject, options: _Options) -> Verification:
     network = _topology(str(specs[0]), known if options.topology is None else options.topology, subject.path)
     try:
         traffic = traffic_of(str(specs[1]), network)
-        return check_lottery(subject.content, network, traffic, options.budget, options.progress)
-    except (MalformedError, SpecError) as error:
+    except SpecError as error:
         raise FileError(f"is not a complete claim: {error}", subject.path) from None
+    return check_lottery(subject.content, network, traffic, options.budget, options.progress)
 
 
 def _has_lengths(subject: _Subject) -> bool:
@@ -318,29 +302,21 @@ def _has_lengths(subject: _Subject) -> bool:
 
 def _read_design(subject: _Subject, options: _Options) -> _Load:
     """Read the worst-case claim inside a design, and build its routing from the paths."""
-    from obliv.checker.claims import MalformedError
     from obliv.checker.designs import worst_case_of
 
     network, inside = _network_and_place(subject, options)
-    try:
-        return _Load(*worst_case_of(subject.content, network), inside)
-    except MalformedError as error:
-        raise FileError(f"is not a complete claim: {error}", subject.path) from None
+    return _Load(*worst_case_of(subject.content, network), inside)
 
 
 def _check_network(subject: _Subject, options: _Options) -> Verification:
     """Check a design or the bounds of a network."""
-    from obliv.checker.claims import MalformedError
     from obliv.checker.designs import check_design
     from obliv.checker.network_bounds import check_network_bounds
 
     network, inside = _network_and_place(subject, options)
     check = check_design if subject.kind == "design" else check_network_bounds
-    try:
-        checked = check(subject.content, network, options.quick, options.budget, options.progress)
-        return _with_network(checked, network) if inside else checked
-    except MalformedError as error:
-        raise FileError(f"is not a complete claim: {error}", subject.path) from None
+    checked = check(subject.content, network, options.quick, options.budget, options.progress)
+    return _with_network(checked, network, inside)
 
 
 def _network_and_place(subject: _Subject, options: _Options) -> tuple[Topology, bool]:
@@ -385,8 +361,10 @@ def _inside(content: Any, subject: _Subject) -> Topology:
         raise FileError(f"is not a complete claim: {error}", subject.path) from None
 
 
-def _with_network(checked: Verification, network: Topology) -> Verification:
-    """Return a verification that says first that the network is the one inside the claim."""
+def _with_network(checked: Verification, network: Topology, inside: bool) -> Verification:
+    """Return a verification that says first that the network is the one inside the claim, if it is."""
+    if not inside:
+        return checked
     counts = f"{network.nodes:,} nodes, {network.channels:,} channels, {len(network.terminals):,} terminals"
     return replace(checked, checks=(Check("network", True, f"the one inside the claim: {counts}"), *checked.checks))
 
