@@ -17,7 +17,7 @@ from obliv.analysis.average.random_traffic import seed_of_permutations
 from obliv.designs.average import announce_average, average_design
 from obliv.designs.few_paths.supports import at_least_one, few_paths, limits
 from obliv.designs.minimal import require_connected
-from obliv.designs.programme import worst_case_programme
+from obliv.designs.programme import Programme, worst_case_programme
 from obliv.designs.ratios.best import design_ratio
 from obliv.designs.search import WorstCaseSearch
 from obliv.designs.states import States, feasible_states
@@ -130,27 +130,18 @@ def design(
     Fraction(3, 2)
     """
     began = time.perf_counter()
-    if objective not in ("worst", "ratio", "average"):
-        raise InputError(f"objective={objective!r}: choose worst, ratio or average")
-    if then not in ("hops", "default", None):
-        raise InputError(f"then={then!r}: choose hops, or None")
-    then = None if then == "default" and objective != "worst" else then
-    gap = (1e-3 if objective == "ratio" else 1e-4) if gap is None else gap
-    if not 0 < gap < 1:
-        raise InputError(f"a gap of {gap:g}: choose a number between 0 and 1, such as 1e-4")
+    then, gap = _goal(objective, then, gap)
     paths, quantize = at_least_one(paths, "paths"), at_least_one(quantize, "quantize")
     options = {"then": then, "max_hops": max_hops, "max_turns": max_turns, "vc": vc, "paths": paths}
     require_options(objective, options | {"quantize": quantize, "samples": samples, "rng": rng})
-    if within is not None and (
-        objective != "worst"
-        or minimal
-        or any(value is not None for value in (max_hops, max_turns, vc, paths, quantize))
-    ):
+    limited = minimal or any(value is not None for value in (max_hops, max_turns, vc, paths, quantize))
+    if within is not None and (objective != "worst" or limited):
         raise InputError("within is for the objective worst, without limits of hops, turns, paths and weights")
     samples, seed = at_least_one(_SAMPLES if samples is None else samples, "samples") or 0, seed_of_permutations(rng)
+    draws = (samples, seed) if objective == "average" else None
     network = topology_of(topology)
     require_connected(network)
-    if objective == "average" and not network.unit_rates:
+    if draws and not network.unit_rates:
         raise InputError(f"{network.spec}: random permutations need terminals of rate 1; choose another objective")
     states, rule = feasible_states(network, max_turns, vc)
     limit, minimal = _hop_limit(states, max_hops, minimal)
@@ -165,35 +156,22 @@ def design(
         return design_ratio(
             network, constraints, then=then == "hops", limit=limit, minimal=minimal, gap=gap, exact=exact, progress=step
         )
-    symmetry, used = symmetry_of(network, search=True), None
-    if bounding is not None:
-        used = channels_of_pairs(bounding)
-        symmetry = keeping(network, symmetry, used)
-    programme = worst_case_programme(network, symmetry, states, minimal=minimal, used=used, progress=step)
-    if objective == "average":
+    programme = _programme(states, bounding, minimal, step)
+    if draws:
         announce_average(programme, samples, step)
     vertices = programme.matrix.shape[0] <= _VERTEX_ROWS if exact is None else exact
     search = WorstCaseSearch(programme, limit, gap, vertices)
 
     def result() -> Design:
-        design = search.result(constraints, time.perf_counter() - began)
-        if bounding is not None and bounding.sources:
-            sources = dict((*network.sources, *bounding.sources))
-            design = replace(design, provenance=replace(design.provenance, sources=sources))
-        return design if objective != "average" else average_design(design, samples, seed)
+        best = _with_sources(search.result(constraints, time.perf_counter() - began), bounding)
+        return average_design(best, *draws) if draws else best
 
     def routings(progress: Progress) -> Iterator[Listed]:
         free = states.plain and not minimal
         return few_paths(programme, search.listed, paths, quantize, free=free, progress=progress)
 
-    whole = share_of(step, 0.0, 0.3) if few else step
     try:
-        if not (then and search.minimize_both(whole)):
-            search.minimize_load(share_of(whole, 0.0, 0.5) if then or objective == "average" else whole)
-            if objective == "average":
-                search.minimize_average(samples, seed, share_of(whole, 0.5, 1.0))
-            if then:
-                search.minimize_hops(share_of(whole, 0.5, 1.0))
+        _minimize(search, then is not None, draws, share_of(step, 0.0, 0.3) if few else step)
         if few:
             search.replace(routings(share_of(step, 0.3, 1.0)))
     except KeyboardInterrupt:
@@ -203,6 +181,47 @@ def design(
             search.replace(islice(routings(silent), 1))
         raise Interrupted("the best routing so far", result()) from None
     return result()
+
+
+def _goal(objective: str, then: str | None, gap: float | None) -> tuple[str | None, float]:
+    """Return what to minimize after the objective, and the gap at which to stop, with their defaults."""
+    if objective not in ("worst", "ratio", "average"):
+        raise InputError(f"objective={objective!r}: choose worst, ratio or average")
+    if then not in ("hops", "default", None):
+        raise InputError(f"then={then!r}: choose hops, or None")
+    gap = (1e-3 if objective == "ratio" else 1e-4) if gap is None else gap
+    if not 0 < gap < 1:
+        raise InputError(f"a gap of {gap:g}: choose a number between 0 and 1, such as 1e-4")
+    return None if then == "default" and objective != "worst" else then, gap
+
+
+def _programme(states: States, bounding: Routing | None, minimal: bool, progress: Progress) -> Programme:
+    """Return the linear program of the legal paths, those within another routing where there is one."""
+    network = states.topology
+    symmetry, used = symmetry_of(network, search=True), None
+    if bounding is not None:
+        used = channels_of_pairs(bounding)
+        symmetry = keeping(network, symmetry, used)
+    return worst_case_programme(network, symmetry, states, minimal=minimal, used=used, progress=progress)
+
+
+def _minimize(search: WorstCaseSearch, then: bool, draws: tuple[int, int] | None, progress: Progress) -> None:
+    """Minimize the worst case, then the mean load of permutations that are drawn, or the hops."""
+    if then and search.minimize_both(progress):
+        return
+    search.minimize_load(share_of(progress, 0.0, 0.5) if then or draws else progress)
+    if draws:
+        search.minimize_average(*draws, share_of(progress, 0.5, 1.0))
+    if then:
+        search.minimize_hops(share_of(progress, 0.5, 1.0))
+
+
+def _with_sources(best: Design, bounding: Routing | None) -> Design:
+    """Return a design whose provenance names the files of the routing within which it is, too."""
+    if bounding is None or not bounding.sources:
+        return best
+    sources = best.provenance.sources | dict(bounding.sources)
+    return replace(best, provenance=replace(best.provenance, sources=sources))
 
 
 def require_options(objective: str, options: Mapping[str, Any]) -> None:

@@ -140,22 +140,10 @@ def solve(
         If it takes more iterations.
     """
     highs, highspy = _highs()
-    model = highspy.HighsLp()
-    model.num_row_, model.num_col_ = matrix.shape
-    model.col_cost_ = cost
-    model.col_lower_, model.col_upper_ = columns or (np.zeros(len(cost)), np.full(len(cost), np.inf))
-    model.row_lower_, model.row_upper_ = lower, upper
-    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    model.a_matrix_.start_ = matrix.indptr
-    model.a_matrix_.index_ = matrix.indices
-    model.a_matrix_.value_ = matrix.data
     options: dict[str, object] = {"output_flag": False, "threads": 1}  # one thread: the same answer every time
     if from_zero:
         options |= {"simplex_strategy": _PRIMAL, "presolve": "off", "dual_feasibility_tolerance": 1e-9}
-    if tolerance is None:
-        options["solver"] = "simplex"
-    else:
-        options |= _first_order(tolerance)
+    options |= {"solver": "simplex"} if tolerance is None else _first_order(tolerance)
     if start is not None:
         options["simplex_strategy"] = _PRIMAL
     if interior:
@@ -170,19 +158,10 @@ def solve(
 
     def task() -> Any:
         if crossover and tolerance is None:  # in this thread, where the solver has run: elsewhere it crashes
-            _set(highs, highspy, _first_order(_NEAR))
-            highs.run()
-            values = np.array(highs.getSolution().col_value)
-            values[values < 10 * _NEAR] = 0
-            near = highspy.HighsSolution()
-            near.col_value, near.row_value = values, matrix @ values
-            near.col_dual, near.row_dual = np.zeros(len(cost)), np.zeros(len(lower))
-            near.value_valid, near.dual_valid = True, False
-            _set(highs, highspy, {"primal_feasibility_tolerance": 1e-7, "dual_feasibility_tolerance": 1e-7, **options})
-            highs.crossover(near)  # without a basis the simplex method starts anew
+            _cross_over(highs, highspy, matrix, options)
         return highs.run()
 
-    loaded = highs.passModel(model)
+    loaded = highs.passModel(_model(highspy, matrix, (lower, upper), cost, columns))
     if start is not None and loaded != error:
         loaded = highs.setBasis(_highs_basis(highspy, start))
     if loaded == error or _run(highs, task) == error:
@@ -202,6 +181,36 @@ def solve(
         raise SolverError(f"the solver stopped without a solution: {highs.modelStatusToString(status)}")
     basis = _basis(highs, highspy) if tolerance is None else None
     return Optimum(np.array(solution.col_value), np.array(solution.row_dual), feasible=True, basis=basis)
+
+
+def _model(
+    highspy: Any, matrix: csc_array, rows: tuple[Array, Array], cost: Array, columns: tuple[Array, Array] | None
+) -> Any:
+    """Return a linear programme as the solver takes it."""
+    model = highspy.HighsLp()
+    model.num_row_, model.num_col_ = matrix.shape
+    model.col_cost_ = cost
+    model.col_lower_, model.col_upper_ = columns or (np.zeros(len(cost)), np.full(len(cost), np.inf))
+    model.row_lower_, model.row_upper_ = rows
+    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    model.a_matrix_.start_ = matrix.indptr
+    model.a_matrix_.index_ = matrix.indices
+    model.a_matrix_.value_ = matrix.data
+    return model
+
+
+def _cross_over(highs: Any, highspy: Any, matrix: csc_array, options: dict[str, object]) -> None:
+    """Let the simplex method start at a basis near a solution of the first-order method."""
+    _set(highs, highspy, _first_order(_NEAR))
+    highs.run()
+    values = np.array(highs.getSolution().col_value)
+    values[values < 10 * _NEAR] = 0
+    near = highspy.HighsSolution()
+    near.col_value, near.row_value = values, matrix @ values
+    near.col_dual, near.row_dual = np.zeros(matrix.shape[1]), np.zeros(matrix.shape[0])
+    near.value_valid, near.dual_valid = True, False
+    _set(highs, highspy, {"primal_feasibility_tolerance": 1e-7, "dual_feasibility_tolerance": 1e-7, **options})
+    highs.crossover(near)  # without a basis the simplex method starts anew
 
 
 def _first_order(tolerance: float) -> dict[str, object]:

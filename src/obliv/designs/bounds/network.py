@@ -93,8 +93,7 @@ def bounds(
     if time_limit is not None and not time_limit > 0:
         raise InputError(f"a time limit of {time_limit:g}: choose a number of seconds above 0")
     matching, farthest = matching_bound(network) if network.unit_rates else (None, None)
-    terminals = len(network.terminals)
-    small = terminals * network.channels <= _COLUMNS
+    small = len(network.terminals) * network.channels <= _COLUMNS
     best, certificate = None, dict[str, Any]()
     if time_limit is None:
         try:
@@ -116,16 +115,7 @@ def bounds(
     else:
         inside = carried(network)
         certificate |= {} if inside is None else {"network": inside, "channels": network.channels}
-    upper = None if best is None else _upper(best.channel_load)
-    if best is None and lower is not None and capacity is not None:
-        upper = 2 * _upper(capacity)
     oblivious = None if best is None else best.channel_load
-    adaptive = None if lower is None or upper is None else float_bounds(lower, upper)
-    if adaptive is not None and (oblivious is None or (lower is not None and lower > _lower(oblivious))):
-        oblivious = adaptive
-    crossing_limits = [] if upper is None else [upper]
-    if capacity is not None and network.unit_rates:
-        crossing_limits.append(Fraction(terminals, -(-terminals // 2)) * _upper(capacity))
     return NetworkBounds(
         topology=network.spec,
         routing="any",
@@ -134,15 +124,50 @@ def bounds(
         ),
         subject=None if best is None else best.subject,
         capacity=capacity,
-        oblivious=oblivious,
-        adaptive=adaptive,
-        bisection=float_bounds(cut_load(network, half), min(crossing_limits)) if crossing_limits else None,
+        **_loads(network, half, capacity, oblivious, lower),
         matching_bound=matching,
         permutation=permutation,
         matching_permutation=farthest,
-        half=tuple(np.flatnonzero(half).tolist()) if crossing_limits else (),
         certificate=certificate,
     )
+
+
+def _loads(
+    network: Topology,
+    half: Array,
+    capacity: Fraction | Bounds | None,
+    oblivious: Fraction | Bounds | None,
+    lower: Fraction | None,
+) -> dict[str, Any]:
+    """Return the worst cases and the load across a half, each as far as the others prove it.
+
+    Parameters
+    ----------
+    network : Topology
+    half : bool array, shape (nodes,)
+        A narrow bisection.
+    capacity : Fraction, Bounds or None
+    oblivious : Fraction, Bounds or None
+        The worst case of a design.
+    lower : Fraction or None
+        The load that a permutation makes under any routing.
+    """
+    upper = None if oblivious is None else _upper(oblivious)
+    if oblivious is None and lower is not None and capacity is not None:
+        upper = 2 * _upper(capacity)
+    adaptive = None if lower is None or upper is None else float_bounds(lower, upper)
+    if adaptive is not None and (oblivious is None or (lower is not None and lower > _lower(oblivious))):
+        oblivious = adaptive
+    limits = [] if upper is None else [upper]
+    if capacity is not None and network.unit_rates:
+        terminals = len(network.terminals)
+        limits.append(Fraction(terminals, -(-terminals // 2)) * _upper(capacity))
+    return {
+        "oblivious": oblivious,
+        "adaptive": adaptive,
+        "bisection": float_bounds(cut_load(network, half), min(limits)) if limits else None,
+        "half": tuple(np.flatnonzero(half).tolist()) if limits else (),
+    }
 
 
 def _lower(load: Fraction | Bounds) -> Fraction:

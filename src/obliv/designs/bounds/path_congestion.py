@@ -18,7 +18,7 @@ from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
 from obliv.designs.bounds.congestion import spent_on, whole_lengths
 from obliv.designs.exact.vertices import as_rationals
-from obliv.designs.solver import solve
+from obliv.designs.solver import Optimum, solve
 from obliv.designs.units import WHOLE, relative_speeds
 from obliv.errors import RoutingError
 from obliv.routings.base import Routing
@@ -105,36 +105,11 @@ def least_congestion_over(
         raise RoutingError(f"no path is given from terminal {source} to {destination}, which has traffic")
     owner = np.repeat(np.arange(n * n), per_pair)
     path = np.flatnonzero(wanted[owner] > 0)
-    taken = wanted[np.repeat(owner, hops)] > 0
-    channel, row_of_path = listed.channel[taken], np.repeat(np.arange(len(path)), hops[path])
-    row_of_pair = np.full(n * n, -1)
-    row_of_pair[pairs] = np.arange(len(pairs))
-    rows, entries = len(pairs) + topology.channels, len(path) + len(channel) + topology.channels
-    announce(
-        progress,
-        f"the linear program of given paths ({rows:,} rows, {len(path) + 1:,} columns, {entries:,} non-zeros)",
-        Work(1e-9 * float(rows) * entries, _BYTES * entries),
-        rough=True,
-    )
-    speed = relative_speeds(topology)
-    matrix = csc_array(
-        (
-            np.concatenate([np.ones(len(path)), np.full(len(channel), -1.0), speed]),
-            (
-                np.concatenate([row_of_pair[owner[path]], len(pairs) + channel, len(pairs) + np.arange(len(speed))]),
-                np.concatenate([np.arange(len(path)), row_of_path, np.full(len(speed), len(path))]),
-            ),
-        ),
-        shape=(rows, len(path) + 1),
-    )
-    share = wanted[pairs] / scale
-    lower = np.concatenate([share, np.zeros(topology.channels)])
-    upper = np.concatenate([share, np.full(topology.channels, np.inf)])
-    cost = np.zeros(len(path) + 1)
-    cost[-1] = 1
-    optimum = solve(matrix, lower, upper, cost, tolerance=None if rows <= _VERTEX_ROWS else 1e-6)
+    first = starts(per_pair[pairs])[:-1]
+    channel = listed.channel[wanted[np.repeat(owner, hops)] > 0]
+    row_of_path = np.repeat(np.arange(len(path)), hops[path])
+    optimum = _solved(topology, wanted[pairs] / scale, per_pair[pairs], row_of_path, channel, progress)
     price = np.maximum(optimum.duals[len(pairs) :], 0)
-    first = starts(np.bincount(row_of_pair[owner[path]]))[:-1]
     proved = []
     for length in whole_lengths(price):
         spent = spent_on(topology, length)
@@ -152,6 +127,39 @@ def least_congestion_over(
     amounts = np.zeros(len(listed.amount), np.int64)
     amounts[path] = amount
     return PathCongestion(best, load_of, length, amounts, scale * units)
+
+
+def _solved(
+    topology: Topology, share: Array, paths: Array, row_of_path: Array, channel: Array, progress: Progress
+) -> Optimum:
+    """Return the solution of the linear program whose columns are paths, pair by pair, and the largest load.
+
+    Parameters
+    ----------
+    topology : Topology
+    share, paths : arrays, shape (pairs,)
+        Packets of each pair, and how many paths it has.
+    row_of_path, channel : integer arrays
+        The path and the channel of every hop.
+    progress : callable
+    """
+    pairs, columns, channels = len(paths), int(paths.sum()), topology.channels
+    rows, entries = pairs + channels, columns + len(channel) + channels
+    announce(
+        progress,
+        f"the linear program of given paths ({rows:,} rows, {columns + 1:,} columns, {entries:,} non-zeros)",
+        Work(1e-9 * float(rows) * entries, _BYTES * entries),
+        rough=True,
+    )
+    values = np.concatenate([np.ones(columns), np.full(len(channel), -1.0), relative_speeds(topology)])
+    row = np.concatenate([np.repeat(np.arange(pairs), paths), pairs + channel, pairs + np.arange(channels)])
+    column = np.concatenate([np.arange(columns), row_of_path, np.full(channels, columns)])
+    matrix = csc_array((values, (row, column)), shape=(rows, columns + 1))
+    lower = np.concatenate([share, np.zeros(channels)])
+    upper = np.concatenate([share, np.full(channels, np.inf)])
+    cost = np.zeros(columns + 1)
+    cost[-1] = 1
+    return solve(matrix, lower, upper, cost, tolerance=None if rows <= _VERTEX_ROWS else 1e-6)
 
 
 def _amounts(shares: Array, wanted: Array, first: Array) -> list[tuple[Array, int]]:
