@@ -13,8 +13,9 @@ import obliv
 from obliv._util.progress import silent
 from obliv.loads import separable
 from obliv.loads.base import PairLoads
+from obliv.loads.calls import Calls
 from obliv.loads.mixed import MixedLoads, TwoPhaseLoads
-from obliv.loads.search import Calls, Problem
+from obliv.loads.search import Problem
 from obliv.loads.separable import SeparableLoads
 from obliv.loads.stored import StoredLoads
 from obliv.loads.translated import TranslatedLoads, translation_group

@@ -36,10 +36,10 @@ from obliv.fabric.generate.from_topology import from_topology, tables_of
 from obliv.fabric.routes.loads import FabricLoads
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
-from obliv.loads.base import PairLoads
+from obliv.loads.base import LoadsWithoutSelf, PairLoads
+from obliv.loads.calls import Calls
 from obliv.loads.mixed import TwoPhaseLoads
-from obliv.loads.search import Calls, Problem
-from obliv.loads.without_self import LoadsWithoutSelf
+from obliv.loads.search import Problem
 from obliv.routings.base import Routing
 from obliv.routings.mixes import TwoPhase
 from obliv.specs.registry import ROUTINGS as ROUTINGS_BY_NAME

@@ -21,7 +21,7 @@ from obliv._util.cost import free_memory
 from obliv._util.executors import Serial, width_of
 from obliv._util.progress import Note, Progress, silent
 from obliv.errors import OblivError
-from obliv.loads.search import Call, Calls
+from obliv.loads.calls import Call, Calls
 
 __all__ = ["Ahead"]
 

@@ -15,20 +15,21 @@ from obliv._util.cost import Work, require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import TooLargeError, TopologyError, TrafficError
-from obliv.loads.search import Calls, Solved, best_first
+from obliv.loads.calls import Calls
+from obliv.loads.search import Solved, best_first
+from obliv.loads.words import Lanes, Words, from_channels
 from obliv.matching.shipments import Rates, Solution, ship
-from obliv.matching.weights import Weights
+from obliv.matching.weights import Weights, from_entries
 from obliv.topologies.base import Topology
 from obliv.topologies.maps import channel_map, terminal_map
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from obliv.loads.words import Lanes, Words
     from obliv.patterns.base import Traffic
     from obliv.topologies.trees import NumberedPaths
 
-__all__ = ["PairLoads"]
+__all__ = ["LoadsWithoutSelf", "PairLoads"]
 
 
 class PairLoads(ABC):
@@ -264,8 +265,6 @@ class PairLoads(ABC):
 
     def without_self(self) -> PairLoads:
         """Return the same loads less what terminals send to themselves."""
-        from obliv.loads.without_self import LoadsWithoutSelf
-
         for channel in range(self.topology.channels):
             row, col, _ = self.weights(channel).spread()
             if (row == col).any():
@@ -282,8 +281,6 @@ class PairLoads(ABC):
         factors : list of int
             What each channel's loads count, for bandwidths; empty where they all count once.
         """
-        from obliv.loads.words import from_channels
-
         return from_channels(self, lanes, factors)
 
     @property
@@ -378,6 +375,25 @@ class PairLoads(ABC):
     def __repr__(self) -> str:
         kind = "exact" if self.samples is None else f"estimated from {self.samples} paths per pair"
         return f"<{type(self).__name__} of {self.topology.spec}: denominator {self.denominator}, {kind}>"
+
+
+class LoadsWithoutSelf(PairLoads):
+    """Pair loads between different terminals only, from those of all pairs."""
+
+    def __init__(self, loads: PairLoads) -> None:
+        self.topology = loads.topology
+        self.denominator = loads.denominator
+        self.samples = loads.samples
+        self.partial = loads.partial
+        self._loads = loads
+
+    def weights(self, channel: int) -> Weights:
+        row, col, weight = self._loads.weights(channel).spread()
+        apart = row != col
+        return from_entries(row[apart], col[apart], weight[apart])
+
+    def without_self(self) -> PairLoads:
+        return self
 
 
 def _same(one: PairLoads, two: PairLoads, channel: int) -> bool:

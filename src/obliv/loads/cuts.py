@@ -17,7 +17,8 @@ from obliv._util.cost import Work
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.loads.base import PairLoads
-from obliv.loads.search import Calls, Solved, best_first, by_bound
+from obliv.loads.calls import Calls
+from obliv.loads.search import Solved, best_first, by_bound
 from obliv.matching.weights import Weights, members_of
 from obliv.patterns.base import Traffic
 from obliv.topologies.base import Topology

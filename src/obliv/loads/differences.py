@@ -18,7 +18,8 @@ from obliv._util.cost import Work
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.loads.base import PairLoads
-from obliv.loads.search import Calls, Solved
+from obliv.loads.calls import Calls
+from obliv.loads.search import Solved
 from obliv.matching.shipments import Flows, Rates, Solution
 from obliv.matching.weights import Weights, members_of
 from obliv.patterns.base import Traffic

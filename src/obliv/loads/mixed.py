@@ -14,7 +14,8 @@ from obliv._util.cost import Work, require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.loads.base import PairLoads
-from obliv.loads.search import Calls, Solved, one_after_another
+from obliv.loads.calls import Calls
+from obliv.loads.search import Solved, one_after_another
 from obliv.matching.shipments import Flows, Rates, Solution
 from obliv.matching.weights import Weights, from_entries, members_of
 from obliv.patterns.base import Traffic

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from obliv._util.cost import Work, announce
 from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
+from obliv.loads.calls import Calls
 from obliv.matching.shipments import Rates, Solution, simple_bound
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from obliv.loads.base import PairLoads
 
 __all__ = [
-    "Call",
-    "Calls",
     "ChannelSearch",
     "Problem",
     "Solved",
@@ -34,9 +33,6 @@ __all__ = [
 
 #: A channel with its solution.
 Solved = tuple[int, Solution]
-
-#: A function with its arguments, after the problem that it is about.
-Call = tuple[Any, ...]
 
 _MUCH = 5.0  # seconds of work for which workers are started before it begins
 
@@ -56,42 +52,6 @@ class Problem(NamedTuple):
     loads: PairLoads
     rates: Rates
     prices: bool = True
-
-
-class Calls:
-    """Calls of functions of one problem, made when their results are needed.
-
-    Attributes
-    ----------
-    subject : object
-        The first argument of all functions.
-    width : int
-        How many calls may be made at a time.
-    """
-
-    def __init__(self, subject: Any) -> None:
-        self.subject = subject
-        self.width = 1
-
-    def __enter__(self) -> Calls:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """End calls whose results are no longer needed."""
-
-    def memory(self, one: float) -> float:
-        """Return the bytes that all calls together take, if each takes so many, and make no more at a time than fit."""
-        return one
-
-    def begin(self) -> None:
-        """Make calls ahead from the first one on: there is much work."""
-
-    def plan(self, calls: Iterable[Call]) -> None:
-        """Say which calls will probably be made next, each a function and its arguments, the most likely first."""
-
-    def result(self, function: Any, *arguments: Any) -> Any:
-        """Return the result of a function, whose other arguments follow the subject."""
-        return function(self.subject, *arguments)
 
 
 def calls_of(problem: Problem, executor: Executor | None, progress: Progress) -> Calls:

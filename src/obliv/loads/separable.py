@@ -30,7 +30,8 @@ from obliv.topologies.maps import keeps_steps, link_map, split_map
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from obliv.loads.search import Calls, Solved
+    from obliv.loads.calls import Calls
+    from obliv.loads.search import Solved
     from obliv.loads.separable_bounds import MergedBounds
     from obliv.loads.words import Lanes, Words
     from obliv.patterns.base import Traffic

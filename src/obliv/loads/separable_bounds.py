@@ -20,7 +20,8 @@ import numpy as np
 from obliv._util.arrays import starts
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
-from obliv.loads.search import Call, Calls, Problem, Solved, solved_channel
+from obliv.loads.calls import Call, Calls
+from obliv.loads.search import Problem, Solved, solved_channel
 from obliv.matching.blocks import Blocks, gains, maximum_weight_of_blocks
 
 if TYPE_CHECKING:

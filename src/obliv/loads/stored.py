@@ -15,8 +15,9 @@ from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.kernels import run
 from obliv.loads.base import PairLoads
+from obliv.loads.calls import Calls
 from obliv.loads.kernels.stored import Channels, assign_channels, coarsen, compare
-from obliv.loads.search import Calls, Solved
+from obliv.loads.search import Solved
 from obliv.matching.shipments import Flows, Solution
 from obliv.matching.weights import Weights, from_entries
 from obliv.patterns.base import Traffic
