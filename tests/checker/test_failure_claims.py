@@ -13,6 +13,7 @@ from tests.fabric.outages import fabrics
 
 import obliv
 from obliv._util.codec import digest_of, pack, unpack_array, write_json
+from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.errors import FileError, TooLargeError
 from obliv.fabric.generate.from_topology import from_routing, from_topology
 from obliv.fabric.outages.certificate import why_none
@@ -255,6 +256,22 @@ def test_a_lower_load_fails_by_its_channels_too(honest: obliv.results.Failures, 
     assert "digest" in {c.check for c in checked(claim, honest.subject, tmp_path, digest=False).checks if not c.ok}
     failed = {check.check for check in checked(claim, honest.subject, tmp_path).checks if check.ok is False}
     assert {"witness", "channels"} <= failed
+
+
+def test_what_is_wrong_stays_wrong_when_time_is_over(
+    honest: obliv.results.Failures, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim, checks = copy.deepcopy(honest.to_dict()), list[TimeLimit]()
+    put("before", "missing", value=1)(claim)
+
+    def check(limit: TimeLimit) -> None:
+        checks.append(limit)
+        if len(checks) > 1:
+            raise OutOfTimeError
+
+    monkeypatch.setattr(TimeLimit, "check", check)
+    verdicts = {check.check: check.ok for check in checked(claim, honest.subject, tmp_path).checks}
+    assert (verdicts["lost pairs"], verdicts["failures"]) == (False, None)
 
 
 @pytest.mark.parametrize(

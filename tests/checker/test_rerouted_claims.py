@@ -11,6 +11,7 @@ import pytest
 
 import obliv
 from obliv._util.codec import digest_of, write_json
+from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.cli import main
 from obliv.errors import FileError
 
@@ -99,3 +100,31 @@ def test_malformed_claims_are_refused(key: str, honest: Claim, tmp_path: Path) -
     write_json(claim, tmp_path / "claim.json")
     with pytest.raises(FileError, match="is not a complete claim"):
         obliv.verify(tmp_path / "claim.json")
+
+
+def verdicts(claim: Any) -> dict[str, bool | None]:
+    return {check.check: check.ok for check in obliv.verify(claim).checks}
+
+
+def test_a_row_that_is_not_proved_in_time_is_not_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = obliv.failures("mesh:2x2", "ecmp", certificate=True)
+    monkeypatch.setattr(TimeLimit, "remaining", lambda limit: 0.0)
+    assert verdicts(result)["failures"] is None
+
+
+def test_what_is_wrong_stays_wrong_when_time_is_over(
+    honest: Claim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim, checks = copy.deepcopy(honest), list[TimeLimit]()
+    claim["before"]["channel"] = "nowhere"
+    claim["certificate"]["digest"] = digest_of(claim)
+    write_json(claim, tmp_path / "claim.json")
+
+    def check(limit: TimeLimit) -> None:
+        """Let time be over in the second of all networks."""
+        checks.append(limit)
+        if sum(one is checks[0] for one in checks) > 1:
+            raise OutOfTimeError
+
+    monkeypatch.setattr(TimeLimit, "check", check)
+    assert verdicts(tmp_path / "claim.json")["failures"] is False

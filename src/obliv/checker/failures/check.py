@@ -126,6 +126,9 @@ def _check_rows(
         try:
             limit.check()
         except OutOfTimeError:
+            for name, problem in wrong.items():
+                if problem:
+                    report.note(name, False, problem)
             report.note("failures", None, f"time limit reached after {number} of {len(figures.failures)}: --budget")
             return
         if number < 0:

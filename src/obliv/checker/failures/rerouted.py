@@ -132,12 +132,14 @@ def _check_rows(
     served = _served(routing)
     problem = "" if before.missing == _pairs(topology) - served else "before: another number of missing pairs"
     for number, row in enumerate((first, *figures.failures)):
+        if problem:
+            break
         progress("failures", number / (len(figures.failures) + 1))
         try:
             limit.check()
             here = topology if not number else without(topology, failed[number - 1], "largest")
             left = routing if not number else build(routing.spec, here)
-            problem = problem or _problem(row, claims[number], here, left, served, limit)
+            problem = _problem(row, claims[number], here, left, served, limit)
         except OutOfTimeError:
             report.note("failures", None, f"time limit reached after {number} of {len(claims)} networks: --budget")
             return
@@ -145,15 +147,15 @@ def _check_rows(
             if "no terminal is left" not in str(error):
                 raise
             nothing = row.pairs_lost == served and row.channel_load == 0 and row.deadlock is False
-            problem = problem or ("" if nothing else f"{row.failed}: no terminal is left")
+            problem = "" if nothing else f"{row.failed}: no terminal is left"
         except OblivError as error:
-            problem = problem or f"{row.failed}: {error}"
+            problem = f"{row.failed}: {error}"
     text = f"the worst case of {plural(len(claims), 'network')} is proved, lost pairs and deadlocks are found again"
     report.note("failures", not problem, problem or text)
 
 
 def _problem(row: FailureRow, content: Any, here: Topology, routing: Routing, served: int, limit: TimeLimit) -> str:
-    """Return what is wrong with a row; "" for nothing."""
+    """Return what is wrong with a row; "" for nothing. Raise OutOfTimeError if there was no time to prove its load."""
     if row.pairs_lost != max(0, served - _served(routing)):
         return f"{row.failed}: {max(0, served - _served(routing))} pairs are lost, claimed {row.pairs_lost}"
     if row.deadlock is not _deadlocks(routing):
@@ -167,12 +169,13 @@ def _problem(row: FailureRow, content: Any, here: Topology, routing: Routing, se
     if not same or claim.channel_load != row.channel_load:
         return f"{row.failed}: the claim is about another network, routing or load"
     checked = check_worst_case(claim, here, routing, False, limit.remaining(), lambda what, share: None)
-    wrong = next((step for step in checked.checks if step.ok is not True), None)
+    wrong = next((step for step in checked.checks if step.ok is False), None)
     if wrong is not None:
         return f"{row.failed}: {wrong.check}: {wrong.detail}"
-    return (
-        "" if row.channel == here.channel_name(claim.channel["id"]) else f"{row.failed}: another channel is the worst"
-    )
+    if not checked.proved:
+        raise OutOfTimeError
+    same = row.channel == here.channel_name(claim.channel["id"])
+    return "" if same else f"{row.failed}: another channel is the worst"
 
 
 def _pairs(topology: Topology) -> int:
