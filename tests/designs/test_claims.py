@@ -172,3 +172,11 @@ def test_figures_that_do_not_follow_are_refused(key: str, saved: Path, tmp_path:
     failed = [step for step in obliv.verify(tmp_path / "forged.json").checks if step.ok is False]
     assert [step.check for step in failed] == ["figures"]
     assert key in failed[0].detail
+
+
+def test_designs_of_a_single_terminal_are_refused(saved: Path, tmp_path: Path) -> None:
+    content = read_json(saved)
+    content["topology"] = "xgft:1;1;1"
+    content["paths"] = {"whole": 1, "per_pair": [0], "hops": [], "channels": [], "amounts": []}
+    with pytest.raises(obliv.FileError, match="no pair of terminals"):
+        obliv.verify(save_claim(content, tmp_path / "claim.json"))

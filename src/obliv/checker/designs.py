@@ -62,6 +62,8 @@ def check_design(
     MalformedError
         If a part of the design is missing or malformed.
     """
+    if len(topology.terminals) < 2:
+        raise MalformedError(f"{topology.spec} has no pair of terminals")
     report = Report()
     claimed, certificate = _read(content)
     report.note_digest(certificate.get("digest") == digest_of(content))
@@ -154,10 +156,11 @@ def _read(content: dict[str, Any]) -> tuple[Design, dict[str, Any]]:
     for number in (claimed.channel_load, getattr(claimed, "ratio", Fraction(1))):
         if bounds_of(number)[0] <= 0:
             raise MalformedError("a load or ratio is not above 0")
-    if isinstance(claimed, AverageDesign) and not (
-        isinstance(claimed.average_load, Estimate) and 0 < claimed.average_load.value < inf
-    ):
-        raise MalformedError("the average load is not an estimate above 0")
+    if isinstance(claimed, AverageDesign):
+        if not (isinstance(claimed.average_load, Estimate) and 0 < claimed.average_load.value < inf):
+            raise MalformedError("the average load is not an estimate above 0")
+        if claimed.capacity is not None and float(claimed.capacity) <= 0:
+            raise MalformedError("the capacity is smaller than any float above 0")
     return claimed, content["certificate"]
 
 

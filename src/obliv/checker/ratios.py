@@ -266,7 +266,8 @@ class Upper:
         parts = whole[destination].astype(object)
         spent = np.array([float(value) for value in self._spent])[row]
         shares = (amount / parts).astype(float)
-        unsure = np.flatnonzero(~(shares * spent < float(self._bound) * distance * _CLOSE))
+        with np.errstate(over="ignore"):
+            unsure = np.flatnonzero(~(shares * spent < float(self._bound) * distance * _CLOSE))
         for k in unsure.tolist():
             used = Fraction(int(amount[k]), int(parts[k])) * self._spent[row[k]]
             if distance[k] == 0 or used > self._bound * int(distance[k]):

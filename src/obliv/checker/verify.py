@@ -163,11 +163,13 @@ class _Subject:
 @contextmanager
 def _complete(subject: _Subject) -> Iterator[None]:
     """Say of what is missing or malformed in a claim where the claim is."""
+    what = "schedule" if subject.kind == "bufferless" else "claim"
     try:
         yield
     except MalformedError as error:
-        what = "schedule" if subject.kind == "bufferless" else "claim"
         raise FileError(f"is not a complete {what}: {error}", subject.path) from None
+    except OverflowError:  # of rationals, which are exact at any size, where they are shown or compared as floats
+        raise FileError(f"is not a complete {what}: a number is larger than any float", subject.path) from None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,46 @@
+"""Claims with exact numbers beyond the range of floats are refused with one line."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.claims import refused
+
+import obliv
+
+HUGE = {"exact": "1" + "0" * 400, "value": float("inf")}
+TINY = {"exact": "1/1" + "0" * 400, "value": 0.0}
+
+CLAIMS: dict[str, Callable[[], Any]] = {
+    "ratio": lambda: obliv.ratio("ring:4", "dor", certificate=True),
+    "traffic": lambda: obliv.traffic_ratio("ring:4", "dor", "uniform", certificate=True),
+    "lottery": lambda: obliv.lottery("fattree:4,2", "shift:2"),
+    "design": lambda: obliv.design("ring:4"),
+    "average": lambda: obliv.design("ring:4", objective="average", samples=2),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "number"),
+    [
+        ("ratio", ("ratio",), HUGE),
+        ("traffic", ("patterns", 0, "ratio"), HUGE),
+        ("traffic", ("patterns", 0, "channel_load"), HUGE),
+        ("lottery", ("distribution", 0, "load"), HUGE),
+        ("design", ("channel_load",), HUGE),
+        ("design", ("hops_bound",), HUGE),
+        ("average", ("capacity",), HUGE),
+        ("average", ("capacity",), TINY),
+    ],
+)
+def test_they_are_refused(name: str, path: tuple[Any, ...], number: Any, tmp_path: Path) -> None:
+    content = copy.deepcopy(CLAIMS[name]().to_dict())
+    part = content
+    for key in path[:-1]:
+        part = part[key]
+    part[path[-1]] = number
+    assert refused(content, tmp_path / "claim.json", digest="certificate" in content)
