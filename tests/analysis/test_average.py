@@ -243,6 +243,7 @@ def test_doubly_stochastic_matrices() -> None:
         ({"samples": -5}, "at least 2"),
         ({"samples": 10, "ensemble": "birkhoff"}, "birkhoff:K"),
         ({"samples": 10, "ensemble": "birkhoff:0"}, "birkhoff:K"),
+        ({"samples": 10, "ensemble": "birkhoff:²"}, "birkhoff:K"),
         ({"samples": 10, "ensemble": "gauss"}, "choose"),
         ({"exact": True}, "up to 9"),
         ({"samples": 10, "rng": -1}, "seed"),

@@ -66,6 +66,10 @@ def test_failures_that_are_alike_are_solved_once(spec: str, of: str, kinds: int)
     assert obliv.failures(spec, "shortest", of=of).orbits is None  # depends on numbers
 
 
+def test_a_single_failure_needs_no_list() -> None:
+    assert obliv.failures("torus:4x4", "ecmp", fail="12") == obliv.failures("torus:4x4", "ecmp", fail=["12"])
+
+
 def test_what_cannot_fail_is_refused() -> None:
     with pytest.raises(InputError, match="links or nodes"):
         obliv.failures("mesh:3x3", "ecmp", of="cables")

@@ -87,7 +87,8 @@ def failures(
     if symmetry not in ("auto", "off"):
         raise InputError(f"symmetry {printable(symmetry[:40])!r}: choose auto or off")
     base = routing.topology
-    sets = [tuple(fail)] if fail else [(text,) for text in _texts(base, of)]
+    named = [fail] if isinstance(fail, str) else fail
+    sets = [tuple(named)] if fail else [(text,) for text in _texts(base, of)]
     _routed_anew(base, routing.spec, sets[0])  # what cannot be routed anew is refused before anything is solved
     started = process_time()
     load, channel, claim = _worst(routing, certificate, progress)

@@ -310,3 +310,8 @@ def test_what_is_refused(options: dict[str, object], message: str) -> None:
 def test_levels_need_a_hierarchy() -> None:
     with pytest.raises(InputError, match="hierarchy"):
         obliv.lottery("mesh:3x3", "transpose", among="up")
+
+
+def test_a_single_guarantee_needs_no_list() -> None:
+    one, listed = (obliv.lottery("fattree:4,2", "shift:2", guarantee=wanted) for wanted in ("2@0.9", ["2@0.9"]))
+    assert one == listed

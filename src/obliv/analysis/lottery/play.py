@@ -112,7 +112,7 @@ def lottery(
         raise InputError(f"hash {printable(str(hash)[:40])!r}: choose independent or polarised")
     if samples < 0:
         raise InputError(f"samples={samples}: use a number from 0")
-    wanted = [parsed(text) for text in guarantee]
+    wanted = [parsed(text) for text in ((guarantee,) if isinstance(guarantee, str) else guarantee)]
     seed = drawn_seed(rng)
     kept = _kept(network, among)
     place = Place(draws_of(network, pattern, hash == "polarised", kept, step), kept)
