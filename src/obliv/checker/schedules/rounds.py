@@ -11,9 +11,11 @@ targets in the last frame of a group.
 from __future__ import annotations
 
 import zlib
+from dataclasses import dataclass
 
 import numpy as np
 
+from obliv._util.typing import Array
 from obliv.checker.report import Report
 from obliv.checker.schedules.claim import ScheduleClaim
 from obliv.checker.schedules.plan import column, node_at, number
@@ -77,8 +79,37 @@ def _mirror_problem(claim: ScheduleClaim) -> str:
     return ""
 
 
-def _visit_problem(claim: ScheduleClaim) -> str:
-    """Whether packets are where the plan's sets, boats and homes have them when their phases count."""
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """What a plan says, and the levels at which packets begin and end."""
+
+    lam: int
+    chi: int
+    s: int
+    gamma: int
+    tau: int
+    which: Array  # the set of each packet
+    session: Array
+    group: Array
+    enter: Array  # the first phase
+    start: Array  # of each packet's phases among those of all
+    color: Array  # for every phase of every packet
+    home: Array
+    begin: Array  # of each sub-phase
+    rounds: Array
+    phase: Array
+    part: Array
+    level: Array
+    end: Array
+
+    @property
+    def first(self) -> Array:
+        """The frame, within its group, where each packet begins."""
+        return np.asarray(self.level // self.lam - self.group)
+
+
+def _plan_of(claim: ScheduleClaim) -> _Plan:
+    """Read a plan; raise an error where a part is missing or malformed."""
     plan, n = claim.choices, claim.packets
     lam, chi, s, gamma = (number(plan, key, 1) for key in ("lam", "chi", "s", "gamma"))
     tau, xi = number(plan, "tau", 1), number(plan, "xi", 0)
@@ -86,51 +117,69 @@ def _visit_problem(claim: ScheduleClaim) -> str:
     start = column(plan, "phase_start", n + 1)
     color, home = (column(plan, key, int(start[-1])) for key in ("colour", "home"))
     begin, rounds, phase, part = (column(plan, f"sub_{key}", None) for key in ("begin", "rounds", "phase", "part"))
-    level = claim.level[claim.paths.source].astype(np.int64)
-    end = claim.level[claim.paths.destination].astype(np.int64)
-    first = level // lam - group
-    if lam % 2 or lam < 6 * chi or ((session != 1) & (session != 2)).any() or ((which < 1) | (which > s)).any():
+    if plan["timetable"] == "fixed":
+        rounds = np.maximum(rounds, xi)
+    level, end = (claim.level[node].astype(np.int64) for node in (claim.paths.source, claim.paths.destination))
+    packets = (which, session, group, enter, start)
+    return _Plan(lam, chi, s, gamma, tau, *packets, color, home, begin, rounds, phase, part, level, end)
+
+
+def _visit_problem(claim: ScheduleClaim) -> str:
+    """Whether packets are where the plan's sets, boats and homes have them when their phases count."""
+    plan = _plan_of(claim)
+    problem = _entry_problem(plan)
+    return problem if problem or not claim.packets else _ride_problem(claim, plan)
+
+
+def _entry_problem(plan: _Plan) -> str:
+    """Whether packets enter in the phases of their sets and frames, with constants and boats in range."""
+    lam, s, session, which = plan.lam, plan.s, plan.session, plan.which
+    if lam % 2 or lam < 6 * plan.chi or ((session != 1) & (session != 2)).any() or ((which < 1) | (which > s)).any():
         return "lambda, a session or a set is invalid"
-    if not np.array_equal(enter, 2 * which - 1 + first + (session - 1) * (2 * s + gamma - 1)):
+    if not np.array_equal(plan.enter, 2 * which - 1 + plan.first + (session - 1) * (2 * s + plan.gamma - 1)):
         return "a packet enters in a phase that is not that of its set and frame"
-    if start[0] != 0 or (np.diff(start) < 1).any() or ((color < 1) | (color > chi)).any():
+    if plan.start[0] != 0 or (np.diff(plan.start) < 1).any() or ((plan.color < 1) | (plan.color > plan.chi)).any():
         return "a packet has no phase, or a boat number is out of range"
-    if not n:
-        return ""
-    packet = np.repeat(np.arange(n), np.diff(start))
-    nth = np.arange(len(packet)) - start[packet]
-    frame = first[packet] + nth
-    a = (group[packet] + frame) * lam
+    return ""
+
+
+def _ride_problem(claim: ScheduleClaim, plan: _Plan) -> str:
+    """Whether packets ride their boats in sub-phases that exist, from home to target or destination."""
+    lam, chi, gamma, tau = plan.lam, plan.chi, plan.gamma, plan.tau
+    color, home, begin, rounds = plan.color, plan.home, plan.begin, plan.rounds
+    packet = np.repeat(np.arange(claim.packets), np.diff(plan.start))
+    nth = np.arange(len(packet)) - plan.start[packet]
+    level, goal = plan.level[packet], plan.end[packet]
+    frame = plan.first[packet] + nth
+    a = (plan.group[packet] + frame) * lam
     fresh = nth == 0
-    kind = np.where(fresh, 1 + (level[packet] - a) % 2, 0)  # packets from even inner levels enter last
-    most = int(max(phase.max(initial=0), (enter[packet] + nth).max(initial=0))) + 1
-    order = np.argsort(phase * 3 + part, kind="stable")
-    known = (phase * 3 + part)[order]
-    wanted = (enter[packet] + nth) * 3 + kind
+    kind = np.where(fresh, 1 + (level - a) % 2, 0)  # packets from even inner levels enter last
+    most = int(max(plan.phase.max(initial=0), (plan.enter[packet] + nth).max(initial=0))) + 1
+    order = np.argsort(plan.phase * 3 + plan.part, kind="stable")
+    known = (plan.phase * 3 + plan.part)[order]
+    wanted = (plan.enter[packet] + nth) * 3 + kind
     at = np.minimum(np.searchsorted(known, wanted), max(len(known) - 1, 0))
     if len(known) == 0 or most >= 2**40 or (known[at] != wanted).any():
         return "a packet rides in a sub-phase that does not exist"
     sub = order[at]
-    all_rounds = np.maximum(rounds, xi) if plan["timetable"] == "fixed" else rounds
-    base = begin[sub] + (all_rounds[sub] - 1) * 2 * tau
+    base = begin[sub] + (rounds[sub] - 1) * 2 * tau
     target = a + 2 * lam - 2 * color - 2 * chi * kind
-    goal = end[packet]
     stops = (goal >= a + lam) & (frame < gamma - 1) & (goal > target + 1)
-    last = nth == np.diff(start)[packet] - 1
+    last = nth == np.diff(plan.start)[packet] - 1
     if (stops == last).any() or (frame < 0).any() or (frame >= gamma).any():
         return "a packet stops in its last phase, goes on after it has arrived, or leaves its group"
     board = home - a + 4 * color - 3
     node = node_at(claim, packet, base + board - 1)
-    there = np.where(node >= 0, claim.level[node], np.where(fresh, level[packet], -1)) == home
+    there = np.where(node >= 0, claim.level[node], np.where(fresh, level, -1)) == home
     node = node_at(claim, packet, base + board - 1 + target - home)
     stopped = np.where(node >= 0, claim.level[node], -1) == target
     following = np.minimum(np.arange(len(home)) + 1, len(home) - 1)
-    arrival = claim.ends[claim.rows.start[1:] - 1]
-    spent = arrival[packet] - begin[sub] - (4 * color - 4) - (goal - a)
-    by_boat = (spent % (2 * tau) == 0) & (spent >= 0) & (spent < all_rounds[sub] * 2 * tau)
-    at_once = fresh & (goal == level[packet] + 1) & (arrival[packet] == begin[sub] + kind)
+    arrival = claim.ends[claim.rows.start[1:] - 1][packet]
+    spent = arrival - begin[sub] - (4 * color - 4) - (goal - a)
+    by_boat = (spent % (2 * tau) == 0) & (spent >= 0) & (spent < rounds[sub] * 2 * tau)
+    at_once = fresh & (goal == level + 1) & (arrival == begin[sub] + kind)
     fine = np.where(stops, there & stopped & (home[following] == target), by_boat | at_once)
-    fine &= ~fresh | (home == level[packet])
+    fine &= ~fresh | (home == level)
     if not fine.all():
         row = int(np.argmin(fine))
         return f"packet {packet[row]} does not ride as the plan says, in phase {nth[row] + 1} of its own"
