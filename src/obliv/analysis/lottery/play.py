@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from time import perf_counter
 
 import numpy as np
@@ -117,7 +119,7 @@ def lottery(
     kept = _kept(network, among)
     place = Place(draws_of(network, pattern, hash == "polarised", kept, step), kept)
     law = Largest(place, flows)
-    loads, low, high, below = _window(law, step)
+    window = _window(law, step)
     drawn = None
     if samples:
         drawn = np.sort(samples_of(place.draws, flows, place.scale, samples, seed, step))
@@ -140,9 +142,9 @@ def lottery(
         among=among,
         method="bounds" if law.exact is None else "exact",
         even_load=place.even,
-        mean=_mean(law, loads, low, high, below),
-        quantiles=tuple(LotteryQuantile(q, _quantile(law, loads, low, high, q)) for q in _QUANTILES),
-        distribution=_rows(law, loads, low, high, drawn),
+        mean=_mean(window),
+        quantiles=tuple(LotteryQuantile(q, _quantile(window, q)) for q in _QUANTILES),
+        distribution=_rows(window, drawn),
         needed=needed,
         sampled_mean=_sampled_mean(law, drawn),
         subject=network,
@@ -164,12 +166,23 @@ def _kept(topology: Topology, among: str) -> Array | None:
     return np.asarray(head > tail if among == "up" else head < tail)
 
 
-def _window(law: Largest, progress: Progress) -> tuple[list[int], list[Fraction], list[Fraction], Fraction]:
-    """Return the loads, in steps, around which the distribution lies, with bounds on the probability of at most each.
+@dataclass(frozen=True, eq=False)
+class _Window:
+    """The loads around which the distribution lies.
 
-    The last number bounds the probability of less than the first of them, at most 10^-6; so is that of more than the
-    last one, if that is not the largest of all.
+    `low` and `high` bound the probability of at most each of the `loads`, which count steps. `below` bounds that of
+    less than the first of them, at most 10^-6; so is that of more than the last one, if that is not the largest of all.
     """
+
+    law: Largest
+    loads: list[int]
+    low: list[Fraction]
+    high: list[Fraction]
+    below: Fraction
+
+
+def _window(law: Largest, progress: Progress) -> _Window:
+    """Return the window, with bounds that rise with the load."""
     loads = law.loads
     exact = law.exact is not None and len(loads) <= 4096
     first = 0 if exact else bisect_left(range(len(loads)), True, key=lambda k: law.within(loads[k])[1] > _RARE)
@@ -187,48 +200,45 @@ def _window(law: Largest, progress: Progress) -> tuple[list[int], list[Fraction]
             break
     for k in range(len(high) - 2, -1, -1):
         high[k] = min(high[k], high[k + 1])
-    return some, low, high, law.within(loads[first - 1])[1] if first else Fraction(0)
+    return _Window(law, some, low, high, law.within(loads[first - 1])[1] if first else Fraction(0))
 
 
-def _mean(
-    law: Largest, loads: list[int], low: list[Fraction], high: list[Fraction], below: Fraction
-) -> Fraction | Bounds:
+def _mean(window: _Window) -> Fraction | Bounds:
     """Return the mean of the largest load: the sum of the probabilities that it exceeds each step."""
+    law, loads = window.law, window.loads
     least = most = loads[0] * law.step
-    least -= below * (least - law.least * law.step)
-    for k in range(len(loads) - 1):
-        width = (loads[k + 1] - loads[k]) * law.step
-        least += (1 - high[k]) * width
-        most += (1 - low[k]) * width
-    if low[-1] < 1:
+    least -= window.below * (least - law.least * law.step)
+    for (one, two), low, high in zip(pairwise(loads), window.low, window.high, strict=False):
+        least += (1 - high) * (two - one) * law.step
+        most += (1 - low) * (two - one) * law.step
+    if window.low[-1] < 1:
         most += law.beyond(loads[-1])
     return _short(least, most)
 
 
-def _quantile(
-    law: Largest, loads: list[int], low: list[Fraction], high: list[Fraction], chance: Fraction
-) -> Fraction | Bounds:
+def _quantile(window: _Window, chance: Fraction) -> Fraction | Bounds:
     """Return the smallest load that the largest one does not exceed with a probability."""
-    least = next((loads[k] for k in range(len(loads)) if high[k] >= chance), loads[-1])
-    most = next((loads[k] for k in range(len(loads)) if low[k] >= chance), loads[-1])
-    return _short(least * law.step, most * law.step)
+    ends = (
+        next((load for load, reached in zip(window.loads, bound, strict=True) if reached >= chance), window.loads[-1])
+        for bound in (window.high, window.low)
+    )
+    return _short(*(load * window.law.step for load in ends))
 
 
-def _rows(
-    law: Largest, loads: list[int], low: list[Fraction], high: list[Fraction], drawn: Array | None
-) -> tuple[LoadChance, ...]:
+def _rows(window: _Window, drawn: Array | None) -> tuple[LoadChance, ...]:
+    """Return the probability of at least each load, unless it is rare or nearly certain."""
     rows = []
-    for k in range(1, len(loads)):
-        least, most = 1 - high[k - 1], 1 - low[k - 1]
+    for load, low, high in zip(window.loads[1:], window.low, window.high, strict=False):
+        least, most = 1 - high, 1 - low
         if most < _RARE or least > 1 - _RARE:
             continue
         sampled = None
         if drawn is not None:
-            many = len(drawn) - int(np.searchsorted(drawn, loads[k]))
+            many = len(drawn) - int(np.searchsorted(drawn, load))
             middle = (many + 1) / (len(drawn) + 2)  # no error of zero where none or all of the samples count
             error = (middle * (1 - middle) / len(drawn)) ** 0.5
             sampled = Estimate(many / len(drawn), error, len(drawn))
-        rows.append(LoadChance(loads[k] * law.step, _short(least, most), sampled))
+        rows.append(LoadChance(load * window.law.step, _short(least, most), sampled))
     return tuple(rows)
 
 
