@@ -135,14 +135,9 @@ def average_case(
         figures = _over_all(loads, ensemble, step)
     else:
         figures = _over_samples(loads, ensemble, integer(samples, "samples"), seed, jobs, step)
-    load, mean, idle = figures.load, figures.mean, figures.idle
-    if isinstance(subject, Routing) and loads.samples is not None and isinstance(load, Estimate):
-        from obliv.analysis.estimate import average_largest
-
-        load = average_largest(subject, load, loads, random)
-        mean, idle = None, "paths are sampled: the mean of reciprocals of noisy loads has no known error"
-    base = loads.topology.capacity_load
-    through = inverse(load)
+    if isinstance(subject, Routing) and loads.samples is not None:
+        figures = _of_sampled_paths(figures, subject, loads, random)
+    base, through = loads.topology.capacity_load, inverse(figures.load)
     result = Average(
         **identity(
             subject,
@@ -154,11 +149,11 @@ def average_case(
         subject=x,
         ensemble=ensemble,
         samples=figures.samples,
-        channel_load=load,
+        channel_load=figures.load,
         throughput=through,
         fraction_of_capacity=None if base is None or through is None else scaled(through, base),
-        mean_throughput=mean,
-        mean_throughput_reason=idle if mean is None else "",
+        mean_throughput=figures.mean,
+        mean_throughput_reason=figures.idle if figures.mean is None else "",
         largest_load=figures.largest_load,
         largest_permutation=figures.largest_permutation,
         worst_load=figures.worst_load,
@@ -167,6 +162,17 @@ def average_case(
     if figures.missing:
         raise Interrupted(f"after {figures.samples} of {figures.samples + figures.missing} samples", result)
     return result
+
+
+def _of_sampled_paths(figures: _Figures, routing: Routing, loads: PairLoads, random: np.random.Generator) -> _Figures:
+    """Return figures whose errors count that the loads of paths are estimates, too."""
+    from obliv.analysis.estimate import average_largest
+
+    if not isinstance(figures.load, Estimate):
+        return figures
+    load = average_largest(routing, figures.load, loads, random)
+    idle = "paths are sampled: the mean of reciprocals of noisy loads has no known error"
+    return replace(figures, load=load, mean=None, idle=idle)
 
 
 def _over_all(loads: PairLoads, ensemble: str, step: Progress) -> _Figures:
