@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, partial
+from itertools import product
 from typing import Any, Generic, TypeVar
 
 from obliv._util.cost import Cost
@@ -124,12 +125,11 @@ def compare(
     else:
         for k in range(len(columns)):
             _require_one(cells[k :: len(columns)])
-    names = [pattern.name for pattern in patterns]
-    entries = []
-    for at, cell in enumerate(cells):
-        network, column = networks[at // len(columns)], columns[at % len(columns)]
-        entries.append(cell if isinstance(cell, Entry) else _empty(network, column.name, names, cell))
-    labels = [column.name for column in columns]
+    names, labels = [pattern.name for pattern in patterns], [column.name for column in columns]
+    rows = zip(cells, product(networks, labels), strict=False)
+    entries = [
+        cell if isinstance(cell, Entry) else _empty(network, label, names, cell) for cell, (network, label) in rows
+    ]
     cases = [*(x for column in columns for x in column.on), *(x for pattern in patterns for x in pattern.on)]
     used = [x for x in cases if not isinstance(x, Misfit)]
     specs = {"topology": [network.spec for network in networks], "routing": labels, "traffic": names}
@@ -207,7 +207,7 @@ def _entry(
     return Entry(
         topology=network.spec,
         routing=label,
-        capacity=_capacity(network),
+        capacity=network.capacity,
         worst=worst,
         average=average if isinstance(average, Estimate) else None,
         under={name: carried.get(name) for name in under},
@@ -234,11 +234,7 @@ def _with_deadlocks(row: Entry, routing: Routing, progress: Progress) -> Entry:
 def _empty(network: Topology, label: str, names: list[str], misfit: Misfit) -> Entry:
     """Return the row of a routing that does not fit a topology."""
     reasons = {"routing": str(misfit.error)}
-    return Entry(network.spec, label, _capacity(network), under=dict.fromkeys(names), reasons=reasons)
-
-
-def _capacity(network: Topology) -> Fraction | None:
-    return network.capacity
+    return Entry(network.spec, label, network.capacity, under=dict.fromkeys(names), reasons=reasons)
 
 
 def _where(progress: Progress, where: str) -> Progress:

@@ -79,20 +79,13 @@ def failures(
     (Fraction(7, 4), Fraction(5, 2), 'link (0,0) - (1,0)')
     """
     began = perf_counter()
-    routing = subject_of(x, "failures")
-    if not isinstance(routing, Routing):
-        raise InputError("failures needs a routing, which routes what is left anew; pair loads do not say how")
-    if of not in ("links", "nodes"):
-        raise InputError(f"--of {printable(of[:40])!r}: choose links or nodes")
-    if symmetry not in ("auto", "off"):
-        raise InputError(f"symmetry {printable(symmetry[:40])!r}: choose auto or off")
+    routing = _routing_of(x, of, symmetry)
     base = routing.topology
     named = [fail] if isinstance(fail, str) else fail
     sets = [tuple(named)] if fail else [(text,) for text in _texts(base, of)]
     _routed_anew(base, routing.spec, sets[0])  # what cannot be routed anew is refused before anything is solved
     started = process_time()
-    load, channel, claim = _worst(routing, certificate, progress)
-    before = FailureState(load, channel, _missing(routing), not deadlock(routing, "none", progress=progress).acyclic)
+    before, claim = _before(routing, certificate, progress)
     spent = process_time() - started
     served = _served(routing)
     done: list[tuple[FailureRow, Any]] = []
@@ -127,6 +120,27 @@ def failures(
     if missing:
         raise Interrupted(f"after {len(done):,} of {plural(len(sets), 'failure')}", result)
     return result
+
+
+def _routing_of(x: Subject, of: str, symmetry: str) -> Routing:
+    """Return the routing; raise InputError for pair loads, and for options that there are not."""
+    routing = subject_of(x, "failures")
+    if not isinstance(routing, Routing):
+        raise InputError("failures needs a routing, which routes what is left anew; pair loads do not say how")
+    if of not in ("links", "nodes"):
+        raise InputError(f"--of {printable(of[:40])!r}: choose links or nodes")
+    if symmetry not in ("auto", "off"):
+        raise InputError(f"symmetry {printable(symmetry[:40])!r}: choose auto or off")
+    return routing
+
+
+def _before(
+    routing: Routing, certificate: bool, progress: Progress | None
+) -> tuple[FailureState, dict[str, Any] | None]:
+    """Return the figures of the network before a failure, and the claim that proves them."""
+    load, channel, claim = _worst(routing, certificate, progress)
+    looping = not deadlock(routing, "none", progress=progress).acyclic
+    return FailureState(load, channel, _missing(routing), looping), claim
 
 
 def _announced(progress: Progress, what: str, spent: float, failed: Sequence[Any]) -> Progress:
