@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -131,6 +132,25 @@ def test_numbers_of_any_kind_are_exact(value: Any, number: Fraction | None) -> N
     result = exact(value)
     assert result == number
     assert result is None or type(result.numerator) is type(result.denominator) is int  # no overflow later
+
+
+SEEDED: dict[str, Callable[[int], obliv.Result]] = {
+    "average": lambda seed: obliv.average_case(obliv.DOR(obliv.mesh(3, 3)), 5, seed),
+    "compare": lambda seed: obliv.compare("mesh:3x3", "dor", samples=5, rng=seed),
+    "design": lambda seed: obliv.design("ring:3", objective="average", samples=2, rng=seed),
+    "lottery": lambda seed: obliv.lottery("fattree:4,2", "shift:1", samples=5, rng=seed),
+    "ratio": lambda seed: obliv.traffic_ratio(
+        obliv.DModK(obliv.fattree(4, 2)), "random-permutation", instances=2, rng=seed
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEEDED)
+@pytest.mark.parametrize("seed", [2**63, 2**70])
+def test_seeds_of_any_size(name: str, seed: int) -> None:
+    result = SEEDED[name](seed)
+    assert result == SEEDED[name](seed)
+    assert result.provenance.seed == seed
 
 
 def test_bandwidths_and_rates_from_small_integers() -> None:

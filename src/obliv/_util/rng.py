@@ -9,7 +9,7 @@ import numpy as np
 
 from obliv.errors import InputError
 
-__all__ = ["Rng", "drawn_seed", "generator", "seed_of"]
+__all__ = ["Rng", "drawn_seed", "generator", "seed_of", "within_word"]
 
 #: A generator, a seed (any integer, NumPy's too), or None for seed 0.
 Rng = np.random.Generator | int | None
@@ -64,3 +64,14 @@ def drawn_seed(rng: Any, below: int = 2**62) -> int:
     """
     seed = seed_of(rng)
     return int(rng.integers(below)) if seed is None else seed
+
+
+def within_word(seed: int, bits: int = 63) -> int:
+    """Return a seed of at most `bits` bits: a larger one is hashed, others stay as they are.
+
+    Examples
+    --------
+    >>> within_word(7), within_word(2**70) < 2**63
+    (7, True)
+    """
+    return seed if seed < 2**bits else int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]) >> (64 - bits)

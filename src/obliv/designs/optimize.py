@@ -12,8 +12,7 @@ from typing import Any
 from obliv._util.progress import Progress, silent
 from obliv._util.progress import within as share_of
 from obliv._util.rationals import exact as exact_number
-from obliv._util.rng import Rng
-from obliv.analysis.average.random_traffic import seed_of_permutations
+from obliv._util.rng import Rng, drawn_seed
 from obliv.designs.average import announce_average, average_design
 from obliv.designs.few_paths.supports import at_least_one, few_paths, limits
 from obliv.designs.minimal import require_connected
@@ -137,7 +136,7 @@ def design(
     limited = minimal or any(value is not None for value in (max_hops, max_turns, vc, paths, quantize))
     if within is not None and (objective != "worst" or limited):
         raise InputError("within is for the objective worst, without limits of hops, turns, paths and weights")
-    samples, seed = at_least_one(_SAMPLES if samples is None else samples, "samples") or 0, seed_of_permutations(rng)
+    samples, seed = at_least_one(_SAMPLES if samples is None else samples, "samples") or 0, drawn_seed(rng)
     draws = (samples, seed) if objective == "average" else None
     network = topology_of(topology)
     require_connected(network)

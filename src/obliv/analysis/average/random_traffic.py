@@ -17,7 +17,7 @@ import numpy as np
 from obliv._util.cost import forecast, require_memory
 from obliv._util.progress import Progress, silent, within
 from obliv._util.rationals import integer
-from obliv._util.rng import Rng, drawn_seed
+from obliv._util.rng import Rng, drawn_seed, within_word
 from obliv._util.typing import Array
 from obliv.analysis.average._kernels import all_permutations, largest_loads, random_permutations
 from obliv.analysis.average.pair_words import PairWords, pair_words
@@ -30,7 +30,7 @@ from obliv.results.analysis.average import Average
 from obliv.results.numbers import inverse, scaled
 from obliv.routings.base import Routing
 
-__all__ = ["average_case", "seed_of_permutations", "threads"]
+__all__ = ["average_case", "threads"]
 
 
 _BLOCK = 1 << 16  # terminals of the permutations that are drawn together; they should stay in a core's cache
@@ -121,7 +121,7 @@ def average_case(
     subject = subject_of(x, "average_case")
     if path_samples is not None and (exact or ensemble != "permutations"):
         raise InputError("path_samples needs random permutations: leave out exact and ensemble, or path_samples")
-    seed = seed_of_permutations(rng)
+    seed = drawn_seed(rng)
     random = np.random.default_rng([seed, 1])  # for paths; permutations use the seed itself
     if path_samples is None:
         loads = loads_of(subject, "average_case", step)
@@ -200,7 +200,7 @@ def _over_samples(
     if ensemble == "permutations":
         words = pair_words(loads, within(step, 0.0, 0.0))
         step = forecast(step, f"{samples:,} permutations of {loads.topology.spec}")
-        maxima = _random(words, samples, seed, threads(jobs), step)
+        maxima = _random(words, samples, within_word(seed), threads(jobs), step)
     else:
         step = forecast(step, f"{samples:,} matrices on {loads.topology.spec}")
         maxima = _matrices(loads, samples, seed, ensemble, step)
@@ -209,19 +209,11 @@ def _over_samples(
     if words is None:
         return figures
     if loads.samples is None:
-        figures = replace(figures, **_largest(words, int(top), _drawn(words, seed, place))._asdict())
+        figures = replace(figures, **_largest(words, int(top), _drawn(words, within_word(seed), place))._asdict())
     if mean is not None and not any(loads.under(permutation(range(loads.terminals)))):
         idle = f"infinite over all permutations, since the identity loads no channel; of those drawn: {mean}"
         figures = replace(figures, mean=None, idle=idle)
     return figures
-
-
-def seed_of_permutations(rng: Rng) -> int:
-    """Return the seed of all that is drawn."""
-    seed = drawn_seed(rng)
-    if seed >= 2**63:
-        raise InputError(f"rng={seed}: a random seed must be less than 2^63")
-    return seed
 
 
 Maxima = Iterator[tuple[Array, int]]  # largest loads as whole numbers (or floats), and their denominator

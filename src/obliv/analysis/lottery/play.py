@@ -13,7 +13,7 @@ import numpy as np
 
 from obliv._util.progress import Progress, silent
 from obliv._util.rationals import integer
-from obliv._util.rng import Rng, drawn_seed, seed_of
+from obliv._util.rng import Rng, drawn_seed, within_word
 from obliv._util.text import printable
 from obliv._util.typing import Array
 from obliv.analysis.lottery.draws import draws as draws_of
@@ -122,7 +122,7 @@ def lottery(
     window = _window(law, step)
     drawn = None
     if samples:
-        drawn = np.sort(samples_of(place.draws, flows, place.scale, samples, seed, step))
+        drawn = np.sort(samples_of(place.draws, flows, place.scale, samples, within_word(seed), step))
     needed = tuple(flows_needed(place, load, chance, step) for load, chance in wanted)
     specs = {"topology": network.spec, "traffic": pattern.spec, "flows": flows, "hash": hash, "among": among}
     how = "exact" if law.exact is not None else "certified bounds"
@@ -133,7 +133,7 @@ def lottery(
             specs,
             perf_counter() - began,
             f"{how}, with samples beside" if samples else how,
-            seed_of(rng) if samples else None,
+            seed if samples else None,
             (*network.sources, *pattern.sources),
         ),
         traffic=pattern.spec,

@@ -13,7 +13,7 @@ import numpy as np
 from obliv._util.codec import pack
 from obliv._util.progress import Progress, silent, within
 from obliv._util.rationals import integer
-from obliv._util.rng import Rng, drawn_seed
+from obliv._util.rng import Rng, drawn_seed, within_word
 from obliv._util.typing import Array
 from obliv.analysis.ratios.optimum import has_base_load
 from obliv.analysis.ratios.under_traffic import base_load, max_link_load, require_packets
@@ -226,7 +226,7 @@ def traffic_ratio(
         flow: Traffic = traffic_of(given, best.topology)
         sources += flow.sources
         if instances:
-            rows.append(best.average(own, given, range(seed * instances, (seed + 1) * instances), part))
+            rows.append(best.average(own, given, _seeds(seed, instances), part))
             continue
         one = best.measured(own, flow, part)
         proofs.append(one.proof)
@@ -270,6 +270,13 @@ def _own(subject: Routing | PairLoads, adaptive: bool, progress: Progress) -> Pa
     if loads.partial:
         raise partial
     return loads
+
+
+def _seeds(seed: int, instances: int) -> range:
+    """Return the seeds of the instances; those of a large seed still fit into a spec."""
+    if (seed + 1) * instances > 2**63:
+        seed = within_word(seed, 31)
+    return range(seed * instances, (seed + 1) * instances)
 
 
 def _placed(spec: Any, seed: int) -> str:
