@@ -73,6 +73,7 @@ def test_own_routing_and_pattern(tmp_path: Path) -> None:
     assert [row.channel_load for row in throughput.patterns] == [Fraction(3, 2), 2]
 
     assert_type(obliv.average_case(mix, 20, rng=np.random.default_rng(1)), obliv.Average)
+    assert obliv.average_case(mix, 20, rng=np.int64(1)) == obliv.average_case(mix, 20, 1)
     assert_type(obliv.compare(ring, scenic, "dor"), obliv.Comparison)
     assert_type(obliv.deadlock(obliv.routing("dor", ring)), obliv.Deadlock)
     assert_type(obliv.locality(scenic), obliv.Locality)

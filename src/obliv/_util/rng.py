@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from obliv.errors import InputError
 __all__ = ["Rng", "drawn_seed", "generator", "seed_of", "within_word"]
 
 #: A generator, a seed (any integer, NumPy's too), or None for seed 0.
-Rng = np.random.Generator | int | None
+Rng = np.random.Generator | SupportsIndex | None
 
 
 def generator(rng: Any) -> np.random.Generator:
