@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -148,3 +149,20 @@ def test_names_of_files_are_told_how_to_be_written(tmp_path: Path, monkeypatch: 
         ROUTINGS.find("cluster.net")
     with pytest.raises(SpecError, match=r"did you mean torus|known"):
         TOPOLOGIES.find("toruss")
+
+
+class Forward(obliv.Routing):
+    def paths(self, source: int, destination: int) -> Iterator[tuple[tuple[int, ...], int]]:
+        nodes = [(source + hop) % self.topology.nodes for hop in range((destination - source) % self.topology.nodes)]
+        yield tuple(int(self.topology.first_channel[node]) for node in nodes), 1
+
+
+def test_a_routing_without_a_spec_is_called_by_its_class() -> None:
+    ring = obliv.ring(5)
+    routing = Forward(ring)
+    assert repr(routing) == "<Routing Forward on ring:5>"
+    assert (0.5 * routing + 0.5 * obliv.DOR(ring)).spec == "1/2*Forward+1/2*dor"
+    assert [entry.routing for entry in obliv.compare(ring, routing, "dor").entries] == ["Forward", "dor"]
+    obliv.register_routing("forward-in-this-test")(Forward)
+    assert obliv.routing("forward-in-this-test", ring).spec == "forward-in-this-test"
+    assert ROUTINGS.find("forward-in-this-test").summary == ""  # not the first line of obliv.Routing

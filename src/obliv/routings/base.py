@@ -61,7 +61,7 @@ class Routing:
     ----------
     topology : Topology
     spec : str
-        The spec that makes this routing again.
+        The spec that makes this routing again; default the name of the class.
 
     Attributes
     ----------
@@ -106,9 +106,9 @@ class Routing:
     relative: bool = False
 
     def __init__(self, topology: Topology, spec: str = "") -> None:
-        require_topology(topology, spec or type(self).__name__)
+        self.spec = spec or type(self).__name__
+        require_topology(topology, self.spec)
         self.topology = topology
-        self.spec = spec
 
     # ------------------------------------------------------------------------------------------------------- paths
 
@@ -119,9 +119,7 @@ class Routing:
         the destination, in place of its channels: ``(["a", "b", "c"], 1)``, or ``([(0, 0), (1, 0)], 1)``.
         """
         if type(self).sample is not Routing.sample:
-            raise RoutingError(
-                f"{self.spec or type(self).__name__} gives random paths only, enough for estimates: set samples"
-            )
+            raise RoutingError(f"{self.spec} gives random paths only, enough for estimates: set samples")
         by_hops = hasattr(self, "next_hops")
         hint = "; with next_hops(node, destination) alone, derive it from HopRouting" if by_hops else ""
         raise NotImplementedError(f"{type(self).__name__} must give paths(source, destination){hint}")

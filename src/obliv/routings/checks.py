@@ -34,7 +34,7 @@ def terminal_numbers(routing: Routing, *nodes: int) -> list[int]:
     number_of = routing.topology.number_of
     for node in nodes:
         if not 0 <= node < len(number_of) or number_of[node] < 0:
-            raise RoutingError(f"{_name(routing)}: node {node} is not a terminal")
+            raise RoutingError(f"{routing.spec}: node {node} is not a terminal")
     return [int(number_of[node]) for node in nodes]
 
 
@@ -43,12 +43,10 @@ def checked_paths(routing: Routing, source: int, destination: int) -> Iterator[P
     pair = partial(_pair, routing.topology, source, destination)
     for path in listed(routing, routing.paths(source, destination), lambda: f"the paths {pair()}"):
         if not isinstance(path, tuple | list) or len(path) != 2:
-            raise RoutingError(f"{_name(routing)}: a path {pair()} is {path!r}, not (channels, probability)")
+            raise RoutingError(f"{routing.spec}: a path {pair()} is {path!r}, not (channels, probability)")
         chance = share(path[1])
         if chance is None:
-            raise RoutingError(
-                f"{_name(routing)}: a path {pair()} has probability {path[1]!r}, not a number from 0 to 1"
-            )
+            raise RoutingError(f"{routing.spec}: a path {pair()} has probability {path[1]!r}, not a number from 0 to 1")
         yield checked_channels(routing, source, destination, path[0]), chance
 
 
@@ -61,12 +59,12 @@ def checked_channels(routing: Routing, source: int, destination: int, path: Any)
     for c in channels:
         if not is_channel(topology, c) or topology.tail[c] != at:
             raise RoutingError(
-                f"{_name(routing)}: a path {pair()} takes channel {c!r} at {topology.name_of(at)}; "
+                f"{routing.spec}: a path {pair()} takes channel {c!r} at {topology.name_of(at)}; "
                 "a path lists channels (topology.channel(u, v)), or nodes by name"
             )
         at = int(topology.head[c])
     if at != destination:
-        raise RoutingError(f"{_name(routing)}: a path {pair()} ends at {topology.name_of(at)}")
+        raise RoutingError(f"{routing.spec}: a path {pair()} ends at {topology.name_of(at)}")
     return tuple(int(c) for c in channels)
 
 
@@ -80,7 +78,7 @@ def channels_of(routing: Routing, source: int, path: Any) -> Any:
             raise TopologyError(f"begins at {path[0]}")
         return tuple(topology.channel(tail, head) for tail, head in pairwise(path))
     except TopologyError as error:
-        raise RoutingError(f"{_name(routing)}: a path from {topology.name_of(source)}: {error}") from None
+        raise RoutingError(f"{routing.spec}: a path from {topology.name_of(source)}: {error}") from None
 
 
 def merged(paths: Iterable[Path]) -> Iterator[Path]:
@@ -98,13 +96,13 @@ def require_all(routing: Routing, source: int, destination: int, total: Fraction
     """
     if total != 1 and not (source == destination and total == 0) and not (routing.partial and total < 1):
         pair = _pair(routing.topology, source, destination)
-        raise RoutingError(f"{_name(routing)}: the paths {pair} have total probability {total}, not 1")
+        raise RoutingError(f"{routing.spec}: the paths {pair} have total probability {total}, not 1")
 
 
 def listed(routing: Routing, values: Any, what: Callable[[], str]) -> list[Any]:
     """Return what a routing gave as a list; raise RoutingError where it is something else."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise RoutingError(f"{_name(routing)}: {what()} must be a list, not {values!r}")
+        raise RoutingError(f"{routing.spec}: {what()} must be a list, not {values!r}")
     return list(values)
 
 
@@ -116,8 +114,3 @@ def is_channel(topology: Topology, value: Any) -> bool:
 
 def _pair(topology: Topology, source: int, destination: int) -> str:
     return f"from {topology.name_of(source)} to {topology.name_of(destination)}"
-
-
-def _name(routing: Routing) -> str:
-    """Return what messages call a routing: its spec, or its class if it has none."""
-    return routing.spec or type(routing).__name__

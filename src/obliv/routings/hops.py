@@ -62,10 +62,7 @@ class HopRouting(Routing):
         for hop in hops:
             channel, chance = hop if isinstance(hop, tuple) and len(hop) == 2 else (hop, Fraction(1, len(hops)))
             if not is_channel(self.topology, channel) or self.topology.tail[channel] != node:
-                raise RoutingError(
-                    f"{self.spec or type(self).__name__}: next hop {channel!r} of {here()} is not a channel that "
-                    "leaves it"
-                )
+                raise RoutingError(f"{self.spec}: next hop {channel!r} of {here()} is not a channel that leaves it")
             exact = share(chance)
             if exact is None:
                 raise RoutingError(

@@ -75,5 +75,6 @@ def _as_routing(own: Any, network: Topology, name: str) -> Routing:
         from obliv.routings.adapters import adapted
 
         return adapted(own, network, name)
-    own.spec = own.spec or name
+    if own.spec in ("", type(own).__name__):
+        own.spec = name
     return own

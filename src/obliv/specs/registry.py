@@ -53,8 +53,8 @@ class Registration(Generic[T]):
 
     @property
     def summary(self) -> str:
-        """The first line of the factory's docstring."""
-        return (inspect.getdoc(self.make) or "").partition("\n")[0].strip()
+        """The first line of the factory's own docstring."""
+        return inspect.cleandoc(self.make.__doc__ or "").partition("\n")[0]
 
     @property
     def parameters(self) -> tuple[str, ...]:
