@@ -23,7 +23,8 @@ from obliv.specs import MODULES
 from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES, Registry
 
 SOURCES = Path(obliv.__file__).parent
-PACKAGES = ("obliv", "obliv.bufferless", "obliv.fabric", "obliv.study", "obliv.view")
+PUBLIC = ("bufferless", "errors", "fabric", "io", "papers", "results", "study", "testing", "view")
+PACKAGES = ("obliv", *(f"obliv.{name}" for name in PUBLIC))
 
 
 @pytest.mark.parametrize("name", PACKAGES)
@@ -61,6 +62,16 @@ def test_the_table_of_built_in_names_is_what_modules_register(registry: Registry
         if entry.make.__module__.startswith("obliv.") and entry.make.__module__ != "obliv.specs.registry"
     }
     assert registered == table
+
+
+def test_every_class_that_a_function_returns_is_at_the_top() -> None:
+    returned = {
+        str(inspect.signature(value).return_annotation)
+        for value in (getattr(obliv, name) for name in obliv.__all__)
+        if inspect.isfunction(value)
+    }
+    results = returned & set(importlib.import_module("obliv.results").__all__)
+    assert {"Lottery", "WorstCase"} <= results <= set(obliv.__all__)
 
 
 DECORATORS = {"register_topology": "topology", "register_routing": "routing", "register_pattern": "traffic"}

@@ -65,8 +65,10 @@ from obliv.results import FabricRoute as FabricRoute
 from obliv.results import FabricThroughput as FabricThroughput
 from obliv.results import FabricWorst as FabricWorst
 from obliv.results import Failures as Failures
+from obliv.results import HeaviestPermutation as HeaviestPermutation
 from obliv.results import Instance as Instance
 from obliv.results import Locality as Locality
+from obliv.results import Lottery as Lottery
 from obliv.results import Moves as Moves
 from obliv.results import NetworkBounds as NetworkBounds
 from obliv.results import Pareto as Pareto
@@ -81,6 +83,7 @@ from obliv.results import Throughput as Throughput
 from obliv.results import TrafficRatio as TrafficRatio
 from obliv.results import Verification as Verification
 from obliv.results import VirtualChannels as VirtualChannels
+from obliv.results import WhatIf as WhatIf
 from obliv.results import WorstCase as WorstCase
 from obliv.results import WorstChannels as WorstChannels
 from obliv.results import load as load

@@ -50,6 +50,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 class OblivError(Exception):
     """The root of all errors that obliv raises on purpose; the tree is in :mod:`obliv.errors`."""
 

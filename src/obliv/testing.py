@@ -39,6 +39,11 @@ from obliv.topologies.maps import channel_map, terminal_map
 
 __all__ = ["check_loads", "check_routing", "check_topology"]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 _PERMUTATIONS = 20  # random ones that must not exceed the worst case
 _DRAWN = 50  # pairs of which a path is drawn
 

@@ -36,3 +36,7 @@ __all__ = [
     "write_path_table",
     "write_sst",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -27,6 +27,11 @@ from obliv.results.reproduction import ReproducedEntry, Reproduction
 
 __all__ = ["draw", "figures", "known", "reproduce", "tables", "verdict"]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 _PAPERS = ("towles", "u2turn", "fat-tree", "bufferless")
 
 

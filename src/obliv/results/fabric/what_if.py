@@ -28,6 +28,14 @@ class WhatIf(Result):
         Number of these that were solved again; bounds settled the others.
     notes : tuple of str
         What else to know.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> base = obliv.fabric.base_of(obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2))))
+    >>> result = obliv.fabric.what_if(base, entries=["switch((0),1)/14=3"])
+    >>> result.changes, result.pairs_lost
+    (('switch((0),1)/14=3',), 0)
     """
 
     kind: ClassVar[str] = "what-if"
