@@ -159,6 +159,38 @@ def test_every_export_explains_itself(name: str) -> None:
         assert export.__doc__ is not None
 
 
+LONG_WORK = {
+    "obliv": "average_case bounds compare deadlock design explain failures fewest_virtual_channels "
+    "heaviest_permutation locality lottery pareto ratio throughput traffic_ratio verify with_capacity "
+    "worst_case worst_channels",
+    "obliv.bufferless": "schedule schedules verify",
+    "obliv.fabric": "average bisection check failures job ratio read route shifts throughput worst worst_placement",
+    "obliv.study": "impossible run verify",
+}
+
+
+@pytest.mark.parametrize("package", LONG_WORK)
+def test_long_work_reports_progress_by_one_keyword(package: str) -> None:
+    for name in LONG_WORK[package].split():
+        parameter = inspect.signature(getattr(importlib.import_module(package), name)).parameters["progress"]
+        assert (parameter.annotation, parameter.default) == ("Progress | None", None), name
+
+
+def test_progress_is_called() -> None:
+    seen: list[float] = []
+    tree = obliv.topology("fattree:4,2")
+    for work in (
+        lambda report: obliv.heaviest_permutation(obliv.Shortest(tree), "uniform", progress=report),
+        lambda report: obliv.bufferless.verify(
+            obliv.bufferless.schedule(obliv.bufferless.instance("butterfly:5")), progress=report
+        ),
+    ):
+        seen.clear()
+        work(lambda what, share: seen.append(share))
+        assert seen
+        assert seen == sorted(seen)
+
+
 def test_every_export_is_pickled_by_reference() -> None:
     for name in EXPORTS:
         export = getattr(obliv, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from fractions import Fraction
 
+from obliv._util.progress import Progress
 from obliv.analysis.subject import Subject, by_specs, identity, loads_of, subject_of
 from obliv.errors import InputError
 from obliv.patterns.base import Traffic
@@ -16,7 +17,9 @@ __all__ = ["heaviest_permutation"]
 
 
 @by_specs
-def heaviest_permutation(x: Subject, traffic: str | Traffic) -> HeaviestPermutation:
+def heaviest_permutation(
+    x: Subject, traffic: str | Traffic, *, progress: Progress | None = None
+) -> HeaviestPermutation:
     """Return the permutation of a traffic matrix that loads the matrix's worst channel most.
 
     Parameters
@@ -24,6 +27,8 @@ def heaviest_permutation(x: Subject, traffic: str | Traffic) -> HeaviestPermutat
     x : Routing or PairLoads
     traffic : Traffic or str
         Row and column sums at most 1.
+    progress : callable, optional
+        Called with what is being done and the share that is done, from 0 to 1.
 
     Returns
     -------
@@ -51,7 +56,7 @@ def heaviest_permutation(x: Subject, traffic: str | Traffic) -> HeaviestPermutat
     """
     began = time.perf_counter()
     subject = subject_of(x, "heaviest_permutation")
-    loads = loads_of(subject, "heaviest_permutation")
+    loads = loads_of(subject, "heaviest_permutation", progress)
     topology = loads.topology
     if not topology.unit_rates:
         raise InputError(f"{topology.spec}: permutations need terminals of rate 1")

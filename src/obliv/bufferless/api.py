@@ -151,13 +151,15 @@ def schedules(
     )
 
 
-def verify(schedule: Any) -> Verification:
+def verify(schedule: Any, *, progress: Progress | None = None) -> Verification:
     """Check a schedule move by move; the same as :func:`obliv.verify`.
 
     Parameters
     ----------
     schedule : Schedule, Schedules, str or Path
         A schedule, or a file that :meth:`obliv.Schedule.save` wrote.
+    progress : callable, optional
+        Called with what is being done and the share that is done, from 0 to 1.
 
     Returns
     -------
@@ -174,7 +176,7 @@ def verify(schedule: Any) -> Verification:
     >>> verify(bufferless.schedule(bufferless.instance("butterfly:4"), "hot-potato")).proved
     True
     """
-    verification: Verification = check(schedule)
+    verification: Verification = check(schedule, progress=progress)
     return verification
 
 

@@ -49,7 +49,9 @@ _POLL = 0.1  # seconds between two looks at the cells of another run
 _MISFIT = (RoutingError, TopologyError, TrafficError, TooLargeError)
 
 
-def impossible(plan: Plan, cells: Sequence[Cell] | None = None, progress: Progress = silent) -> list[tuple[Cell, str]]:
+def impossible(
+    plan: Plan, cells: Sequence[Cell] | None = None, progress: Progress | None = None
+) -> list[tuple[Cell, str]]:
     """Return the cells of a study that do not fit together, such as a routing on a topology, with the reason.
 
     Parameters
@@ -63,6 +65,7 @@ def impossible(plan: Plan, cells: Sequence[Cell] | None = None, progress: Progre
     """
     misfits = []
     shown = set()
+    progress = progress or silent
     cells = plan.cells if cells is None else cells
     for k, cell in enumerate(cells):
         progress("checking what fits together", k / len(cells))
@@ -132,7 +135,7 @@ def run(
     misfits = None
     if not Path(store).exists():  # a study that is refused leaves no file
         require_place(store)
-        misfits = impossible(plan, progress=progress or silent)
+        misfits = impossible(plan, progress=progress)
         _require_rest(plan, misfits, skip_impossible)
     with opened(store, write=True) as db:
         state = _prepared(db, plan, misfits, skip_impossible, retry_failed, progress or silent)

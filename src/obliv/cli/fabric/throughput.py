@@ -37,7 +37,7 @@ def throughput(
     import obliv.fabric
 
     def analysis(routing: FabricRouting, step: Progress) -> FabricThroughput:
-        result = obliv.fabric.throughput(routing, *traffic, hottest=hottest)
+        result = obliv.fabric.throughput(routing, *traffic, hottest=hottest, progress=step)
         for note in result.notes if answer.format == "csv" else ():  # the other formats contain them
             say(note)
         return result

@@ -10,6 +10,7 @@ import numpy as np
 
 from obliv._util.arrays import INT64_SAFE
 from obliv._util.cost import require_memory
+from obliv._util.progress import Progress
 from obliv.analysis.throughput import throughput as analysed
 from obliv.errors import InputError
 from obliv.fabric.routes.routing import FabricRouting
@@ -21,7 +22,9 @@ from obliv.results.fabric.throughput import BusyCable, FabricPattern, FabricThro
 __all__ = ["throughput"]
 
 
-def throughput(routing: FabricRouting, *traffic: str | Traffic, hottest: int = 3) -> FabricThroughput:
+def throughput(
+    routing: FabricRouting, *traffic: str | Traffic, hottest: int = 3, progress: Progress | None = None
+) -> FabricThroughput:
     """Return the ideal throughput of forwarding tables under patterns and jobs, and the cables that these load most.
 
     Parameters
@@ -32,6 +35,8 @@ def throughput(routing: FabricRouting, *traffic: str | Traffic, hottest: int = 3
         ends can.
     hottest : int
         Number of cables to name for each; of equal ones first those between switches.
+    progress : callable, optional
+        Called with what is being done and the share that is done, from 0 to 1.
 
     Returns
     -------
@@ -58,7 +63,7 @@ def throughput(routing: FabricRouting, *traffic: str | Traffic, hottest: int = 3
     topology = routing.topology
     patterns = [traffic_of(pattern, topology) for pattern in traffic]
     flows = [slowed(pattern, topology) for pattern in patterns]
-    plain = analysed(routing, *flows)
+    plain = analysed(routing, *flows, progress=progress)
     notes = tuple(dict.fromkeys((*topology.notes, *(note for pattern in patterns for note in pattern.notes))))
     if not topology.unit_rates:
         notes = (*notes, "links of hosts differ: a pair sends its share of what the slower of its two ends can")
