@@ -45,6 +45,20 @@ def test_the_title_says_topology_routing_load_and_share_exactly() -> None:
     assert worst("mesh:3x3", "dor").plot(title=False).get_title() == ""
 
 
+def test_the_traffic_that_attains_a_ratio() -> None:
+    own = obliv.build("own", 4, [(0, 1), (1, 2), (2, 3), (3, 0), (1, 0), (0, 3)])
+    for routing in (obliv.DModK(obliv.fattree(4, 2)), obliv.DOR(obliv.mesh(3, 3)), obliv.Shortest(own)):
+        result = obliv.ratio(routing, certificate=True)
+        ax = result.plot()
+        assert f"performance ratio {result.ratio}" in ax.get_title()
+        shares = part(ax, "flows on the worst channel").get_array()
+        assert shares.sum() == pytest.approx(float(result.lower))
+        loaded = obliv.Ratio.from_dict(result.to_dict()).plot()
+        assert everything(loaded.figure) == everything(ax.figure)
+        dots = result.plot(kind="matrix")
+        assert part(dots, "pairs on the worst channel").get_offsets().shape[0] == len(shares)
+
+
 def test_the_matrix_has_a_dot_for_every_pair() -> None:
     result = worst("mesh:4x4", "dor")
     ax = result.plot(kind="matrix")

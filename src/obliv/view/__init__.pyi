@@ -19,6 +19,7 @@ from obliv.view.network.paths import draw_paths as draw_paths
 from obliv.view.network.pictures import plot_loads as plot_loads
 from obliv.view.network.pictures import plot_topology as plot_topology
 from obliv.view.network.pictures import plot_worst_channels as plot_worst_channels
+from obliv.view.network.worst_case import plot_ratio as plot_ratio
 from obliv.view.network.worst_case import plot_worst as plot_worst
 from obliv.view.report.page import write_report as write_report
 from obliv.view.saving import require_format as require_format

@@ -24,6 +24,7 @@ _DRAWN_BY = {
     "lottery": ("obliv.view.charts.lottery", "plot_lottery"),
     "failures": ("obliv.view.charts.failures", "plot_failures"),
     "compare": ("obliv.view.charts.comparison", "plot_comparison"),
+    "ratio": ("obliv.view.network.worst_case", "plot_ratio"),
     "pareto": ("obliv.view.charts.pareto", "plot_pareto"),
     "bufferless": ("obliv.view.schedules.pictures", "plot_schedule"),
 }
@@ -34,13 +35,13 @@ def plot(result: Result, ax: Axes | None = None, **options: Any) -> Axes:
 
     Parameters
     ----------
-    result : WorstCase, WorstChannels, Throughput, FabricJob, Lottery, Failures, Average, Deadlock, Comparison,
+    result : WorstCase, WorstChannels, Ratio, Throughput, FabricJob, Lottery, Failures, Average, Deadlock, Comparison,
         Schedule or Schedules
         The result.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
     **options
-        As for :func:`obliv.view.plot_worst`, :func:`obliv.view.plot_worst_channels`,
+        As for :func:`obliv.view.plot_worst`, :func:`obliv.view.plot_worst_channels`, :func:`obliv.view.plot_ratio`,
         :func:`obliv.view.plot_throughput`, :func:`obliv.view.plot_job`, :func:`obliv.view.plot_average`,
         :func:`obliv.view.plot_deadlock`, :func:`obliv.view.plot_lottery`, :func:`obliv.view.plot_failures`,
         :func:`obliv.view.plot_comparison` and :func:`obliv.view.plot_schedule`.

@@ -104,9 +104,10 @@ def _shares(loads: PairLoads, channel: int, amounts: dict[tuple[int, int], Fract
 def _network(result: WorstCase) -> Topology | str:
     """Return the network inside the certificate of a result that was loaded, or else the spec of its network."""
     proof = result.certificate or {}
-    return (
-        network_of(proof["network"], result.topology, len(proof["channels"])) if "network" in proof else result.topology
-    )
+    if "network" not in proof:
+        return result.topology
+    rows = proof["channels"] if "channels" in proof else proof["lengths"]  # one of every channel
+    return network_of(proof["network"], result.topology, len(rows))
 
 
 def _analyzed(result: WorstCase) -> Routing | PairLoads:

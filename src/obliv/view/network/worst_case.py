@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from obliv._util.text import did_you_mean, plural
 from obliv.errors import InputError
-from obliv.results import Estimate, WorstCase
+from obliv.results import Estimate, Ratio, WorstCase
 from obliv.results.format import brief, short
 from obliv.view.axes import finish, key
 from obliv.view.figures import require_matplotlib
@@ -24,7 +24,7 @@ from obliv.view.style import INK, MANY
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_worst"]
+__all__ = ["plot_ratio", "plot_worst"]
 
 _KINDS = ("matrix", "network")
 
@@ -64,16 +64,65 @@ def plot_worst(
     >>> result = obliv.worst_case(obliv.routing("dor", obliv.mesh(4, 4)))
     >>> ax = plot_worst(result, "matrix")
     """
+    estimated = " (estimated)" if isinstance(result.channel_load, Estimate) else ""
+    load = f"worst-case channel load {short(result.channel_load)}{estimated}"
+    return _plot(result, kind, ax, labels, [load] if title else [], _remarks(result))
+
+
+def plot_ratio(
+    result: Ratio, kind: str = "network", ax: Axes | None = None, *, labels: Labels = "auto", title: bool = True
+) -> Axes:
+    """Draw the traffic that attains the performance ratio of a routing, and the loads under it.
+
+    The best routing of this traffic loads no channel by more than its bandwidth.
+
+    Parameters
+    ----------
+    result : Ratio
+        The result of :func:`obliv.ratio`, or a loaded one, whose routing is created from its spec.
+    kind, ax, labels, title
+        As for :func:`plot_worst`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        As for :func:`plot_worst`.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = plot_ratio(obliv.ratio(obliv.DModK(obliv.fattree(4, 2))))
+    """
+    worst = WorstCase(
+        topology=result.topology,
+        routing=result.routing,
+        subject=result.subject,
+        channel_load=result.lower,
+        channel=result.channel,
+        permutation=result.permutation or None,
+        traffic=result.traffic,
+        certificate=result.certificate,
+    )
+    return _plot(worst, kind, ax, labels, [f"performance ratio {short(result.ratio)}"] if title else [], [])
+
+
+def _plot(
+    result: WorstCase, kind: str, ax: Axes | None, labels: Labels, figures: list[str], remarks: list[str]
+) -> Axes:
+    """Draw the worst traffic of a result; `figures` go into the title, none leave it out."""
     if kind not in _KINDS:
         raise InputError(f"unknown kind {kind!r} of picture: {did_you_mean(str(kind), _KINDS)}")
     require_labels(labels)
     require_matplotlib()
     shown, own = witness(result), ax is None
     ax = draw_matrix(shown, ax, labels) if kind == "matrix" else _network(shown, ax, labels, result)
-    if not title:
+    if not figures:
         return finish(ax, own)
-    load = f"worst-case channel load {short(result.channel_load)}{' (estimated)' if shown.estimated else ''}"
-    return finish(ax, own, [f"{result.routing} on {result.topology}", load], _remarks(result))
+    return finish(ax, own, [f"{result.routing} on {result.topology}", *figures], remarks)
 
 
 def _network(shown: Witness, ax: Axes | None, labels: Labels, result: WorstCase) -> Axes:
