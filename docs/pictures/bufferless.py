@@ -19,7 +19,7 @@ DPI = 100
 def waves() -> Schedule:
     """The centralized algorithm with frames so small that they can be seen."""
     drawn = instance("random-leveled:L=71,W=4,d=2,seed=2", packets=90, minlen=25, maxlen=60)
-    return schedule(drawn, "centralized", lam=12, s=4, rng=16)
+    return schedule(drawn, "centralized", constants="tuned", lam=12, s=4, rng=16)
 
 
 def rounds() -> Schedule:

@@ -131,3 +131,36 @@ def test_texts_are_readable_at_400_pixels(name: str, monkeypatch: pytest.MonkeyP
     texts = [text for text in ax.findobj(Text) if text.get_text().strip() and text.get_visible()]
     assert min(text.get_fontsize() for text in texts) * dpi / 72 >= 8
     pyplot.close(ax.figure)
+
+
+SCHEDULE = obliv.bufferless.schedule(obliv.bufferless.instance("leveled-mesh:3x3", rng=1), "hot-potato")
+
+
+def test_texts_of_a_gif_stand_out_from_a_dark_background(tmp_path: Path) -> None:
+    from PIL import Image
+
+    with view.dark():
+        view.animate(SCHEDULE, tmp_path / "a.gif")
+    with Image.open(tmp_path / "a.gif") as image:
+        pixels = np.asarray(image.convert("L")).astype(int)
+    assert pixels[2, 2] < 30
+    assert min(pixels[:25].max(), pixels[30:50, 55:].max(), pixels[-75:-45].max(), pixels[-45:].max()) > 180
+    assert (pixels > 180).mean() < 0.05
+
+
+def test_a_page_of_packets_follows_the_background(tmp_path: Path) -> None:
+    view.animate(SCHEDULE, tmp_path / "light.html")
+    with view.dark():
+        view.animate(SCHEDULE, tmp_path / "dark.html")
+    light, dark = ((tmp_path / f"{name}.html").read_text(encoding="utf-8") for name in ("light", "dark"))
+    assert "color-scheme: light" in light
+    assert "color-scheme: dark" in dark
+    assert all(color not in dark for color in ("#22262b", "#fff", "#fefefe", "#0072b2", "#c3c8ce"))
+
+
+def test_shaded_frames_are_mixes_with_the_background() -> None:
+    from obliv.view.schedules.surroundings import tint
+
+    assert lightness(tint("#0072b2", 0.24)) > 0.8
+    with view.dark():
+        assert lightness(tint("#0072b2", 0.24)) < 0.2

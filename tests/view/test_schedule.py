@@ -264,7 +264,7 @@ def test_one_phase_shows_the_packets_of_one_wave(waves: Schedule) -> None:
     a, lam = int(every.a[riders][0]), every.lam
     stops = np.unique(every.boat[riders & every.stops])
     assert sorted(targets[:, 1].tolist()) == sorted((a + 2 * lam - 2 * stops).tolist())
-    assert "wave 1 in the frames F4 (darker) and F5" in everything(ax.figure)
+    assert "wave 1 in the frames F4 (stronger) and F5" in everything(ax.figure)
     other = view.one_phase(waves, 4, wave=2)
     assert len(part(other, "packets").get_paths()) == ((every.phase == 4) & (every.wave == 2)).sum()
 
@@ -543,6 +543,14 @@ def test_moves_made_step_by_step_show_the_same(waves: Schedule) -> None:
     single = replace(waves, moves=Moves.from_rows(np.array(rows), waves.packets))
     one, two = deflections(waves), deflections(single)
     assert sorted(zip(*one, strict=True)) == sorted(zip(*two, strict=True))
+
+
+def test_packets_of_one_color_depart_together() -> None:
+    ax = view.space_time(obliv.bufferless.schedule(obliv.bufferless.instance("leveled-mesh:4x4", rng=1), "direct"))
+    times = part(ax, "injections").get_offsets()[:, 0]
+    colors = [tuple(color) for color in part(ax, "injections").get_facecolor()]
+    assert len(set(zip(times, colors, strict=True))) == len(set(times)) == len(set(colors))
+    assert ("times of departure" in everything(ax.figure)) == (len(set(times)) > 1)
 
 
 def test_the_looks_of_a_schedule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from obliv.view.style import ACCENT, INK, LOADS, NODE, QUIET, SERIES, SHARES, co
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["dark", "recolor"]
+__all__ = ["dark", "for_background", "recolor"]
 
 _PAPER, _TEXT = "#10151b", "#e6e9ec"
 
@@ -57,15 +58,25 @@ def dark() -> Iterator[None]:
         yield
 
 
+def for_background(color: str) -> str:
+    """Return what stands for a color of white paper in new pictures."""
+    matplotlib = sys.modules.get("matplotlib")  # without it nothing asks for a dark background
+    dark_now = matplotlib is not None and _is_dark(matplotlib.rcParams["figure.facecolor"])
+    return _DARK.get(color, color) if dark_now else color
+
+
 def recolor(ax: Axes) -> None:
     """Replace the colors of a picture where its figure has a dark background; a second call changes nothing."""
+    if _is_dark(figure_of(ax).get_facecolor()):
+        for artist in ax.findobj():
+            _recolor(artist)
+
+
+def _is_dark(ground: Any) -> bool:
     from matplotlib.colors import to_rgba
 
-    red, green, blue, opaque = to_rgba(figure_of(ax).get_facecolor())
-    if not opaque or 0.299 * red + 0.587 * green + 0.114 * blue > 0.5:
-        return
-    for artist in ax.findobj():
-        _recolor(artist)
+    red, green, blue, opaque = to_rgba(ground)
+    return bool(opaque) and 0.299 * red + 0.587 * green + 0.114 * blue <= 0.5
 
 
 def _recolor(artist: Any) -> None:

@@ -106,7 +106,7 @@ def _frame_names(ax: Axes, lam: int, depth: int, gamma: int, shift: int) -> None
 
 
 def draw_cells(ax: Axes, schedule: Schedule, session: int, window: tuple[int, int], chosen: Array) -> None:
-    """Draw the frames of waves (dark), the next frames (light), and the boats that carry packets of `chosen`."""
+    """Draw the frames of waves (strong), the next frames (faint), and the boats that carry packets of `chosen`."""
     from matplotlib.collections import PolyCollection
 
     waves = rides(schedule)

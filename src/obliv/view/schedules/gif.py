@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from obliv.view.background import for_background
 from obliv.view.figures import require_matplotlib
 from obliv.view.literal import LITERAL, one_warning
 from obliv.view.schedules.scene import Scene
 from obliv.view.schedules.surroundings import below, tint
-from obliv.view.style import FAINT, INK, QUIET
+from obliv.view.style import FAINT, INK, NODE, QUIET
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,11 +34,12 @@ def as_gif(scene: Scene, speed: float) -> bytes:
     figure, canvas, ax = _drawn(scene)
     background = canvas.copy_from_bbox(figure.bbox)
     clock = ax.annotate("", (0.0, 0.0), xycoords="axes fraction", xytext=(18.0, -4.0), textcoords="offset points")
-    clock.set(fontsize=9, va="center", color=INK)
+    clock.set(fontsize=9, va="center", color=for_background(INK))
 
     parts = next(k for k in (4, 3, 2, 1) if k == 1 or k * scene.steps <= _FRAMES)
     inks = [to_rgba(color) for color in scene.colors]
     frames: list[Any] = []
+    paper = for_background(NODE)
     palette = _palette(scene.colors)
     for frame in range(scene.steps * parts + 1):
         canvas.restore_region(background)
@@ -45,7 +47,7 @@ def as_gif(scene: Scene, speed: float) -> bytes:
         if len(offsets):
             size = np.full(len(offsets), 2.0 * scene.radius)
             discs = EllipseCollection(size, size, 0 * size, units="xy", offsets=offsets, offset_transform=ax.transData)
-            discs.set(facecolor=[inks[k] for k in looks], edgecolor="white", linewidth=0.5)
+            discs.set(facecolor=[inks[k] for k in looks], edgecolor=paper, linewidth=0.5)
             discs.set_figure(figure)
             discs.axes = ax
             discs.set_transform(discs.get_transform())
@@ -80,20 +82,20 @@ def _drawn(scene: Scene) -> tuple[Figure, Any, Axes]:
     ax.set_xlim(-margin, 1.0 + margin)
     ax.set_ylim(scene.height / 2 + tall / inner / 2, scene.height / 2 - tall / inner / 2)
     ax.axis("off")
-    links = LineCollection(list(scene.points[scene.links]), colors=QUIET, linewidths=0.8, zorder=1)
+    links = LineCollection(list(scene.points[scene.links]), colors=for_background(QUIET), linewidths=0.8, zorder=1)
     ax.add_collection(links, autolim=False)
     size = np.full(len(scene.points), 1.1 * scene.radius)
     nodes = EllipseCollection(size, size, 0 * size, units="xy", offsets=scene.points, offset_transform=ax.transData)
-    nodes.set(facecolor="white", edgecolor=FAINT, linewidth=0.7, zorder=2)
+    nodes.set(facecolor=for_background(NODE), edgecolor=FAINT, linewidth=0.7, zorder=2)
     ax.add_collection(nodes, autolim=False)
     figure.text(0.25 / _WIDTH, 1 - 0.12 / (tall + caption), scene.title, fontsize=10.5, va="top", **LITERAL)
     for number, (color, name) in enumerate(scene.legend):
         x, y = (0.32 + 1.75 * (number % 4)) / _WIDTH, 1 - (0.43 + 0.17 * (number // 4)) / (tall + caption)
         figure.text(x, y, "●", color=color, fontsize=9, va="center")
-        figure.text(x + 0.14 / _WIDTH, y, name, fontsize=8.5, va="center", color=INK)
+        figure.text(x + 0.14 / _WIDTH, y, name, fontsize=8.5, va="center", color=for_background(INK))
     below(ax, [scene.caption], 16.0)
     for text in ax.texts:
-        text.set(x=18.0, fontsize=8)
+        text.set(x=18.0, fontsize=8, color=for_background(INK))
     with one_warning():
         canvas.draw()
     return figure, canvas, ax
@@ -116,11 +118,12 @@ def _at(scene: Scene, time: float) -> tuple[npt.NDArray[np.float64], list[int]]:
 
 
 def _palette(colors: list[str]) -> Any:
-    """Return a palette of all colors of the frames and their mixes with white."""
+    """Return a palette of all colors of the frames and their mixes with the background."""
     from PIL import Image
 
-    wanted = [tint(color, k / 7) for color in dict.fromkeys((INK, QUIET, FAINT, *colors)) for k in range(1, 8)]
-    flat = [round(255 * part) for color in [(1.0, 1.0, 1.0), *wanted] for part in color]
+    inks = dict.fromkeys((*map(for_background, (INK, QUIET)), FAINT, *colors))
+    wanted = [tint(color, k / 7) for color in inks for k in range(8)]
+    flat = [round(255 * part) for color in wanted for part in color]
     image = Image.new("P", (1, 1))
     image.putpalette(flat + flat[:3] * (256 - len(flat) // 3))
     return image

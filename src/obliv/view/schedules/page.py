@@ -8,8 +8,9 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.errors import extra
+from obliv.view.background import for_background
 from obliv.view.schedules.scene import Scene
-from obliv.view.style import FAINT, INK, QUIET
+from obliv.view.style import FAINT, INK, NODE, QUIET, SERIES
 
 __all__ = ["as_page"]
 
@@ -39,8 +40,11 @@ def as_page(scene: Scene, speed: float) -> str:
         links=[(places[a], places[b]) for a, b in scene.links.tolist()],
         nodes=list(zip(places, scene.names, strict=True)),
         node_radius=f"{0.55 * radius:.2f}",
-        ink=INK,
-        quiet=QUIET,
+        paper=for_background(NODE),
+        scheme="light" if for_background(NODE) == NODE else "dark",
+        accent=for_background(SERIES[0]),
+        ink=for_background(INK),
+        quiet=for_background(QUIET),
         faint=FAINT,
         data={
             "steps": scene.steps,

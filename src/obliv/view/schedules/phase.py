@@ -124,7 +124,7 @@ def one_phase(
         kinds = ["injection", "delivery", *(["deflection"] if seen.any() else []), "boat"]
         above(ax, [*_samples(waves, selected), *(sample(kind, **MARKS[kind]) for kind in kinds)], 8.0)
     if caption:
-        frames = f"F{group + frame + 1} (darker)" + (f" and F{group + frame + 2}" if top > a + lam - 1 else "")
+        frames = f"F{group + frame + 1} (stronger)" + (f" and F{group + frame + 2}" if top > a + lam - 1 else "")
         what = f"Phase {phase} of session {session}, wave {wave} in the frames {frames}; numbers and colors are boats."
         constants = [f"λ = {lam}", f"χ = {schedule.constants.get('chi', int(waves.boat.max()))}", f"τ = {tau:,}"]
         below(ax, [about(schedule, *constants), what])

@@ -12,6 +12,7 @@ from obliv.errors import InputError
 from obliv.results.bufferless.schedule import Moves, Schedule, Schedules
 from obliv.topologies.leveled.base import Leveled
 from obliv.topologies.leveled.instances import Instance
+from obliv.view.background import for_background
 from obliv.view.schedules.surroundings import about, color_of, title_case
 from obliv.view.schedules.traces import moved
 from obliv.view.style import SERIES
@@ -129,8 +130,8 @@ def scene(schedule: Schedule | Schedules, steps: int) -> Scene:
         names=[_name(network, node) for node in range(network.nodes)],
         links=links,
         packets=tracks,
-        colors=colors,
-        legend=legend,
+        colors=[for_background(color) for color in colors],
+        legend=[(for_background(color), name) for color, name in legend],
         steps=int(schedule.makespan),
     )
 

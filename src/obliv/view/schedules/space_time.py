@@ -55,8 +55,8 @@ def space_time(
     """Draw every packet as a line through time (to the right) and levels (upwards).
 
     Dots are injections, squares deliveries, crosses deflections. For the centralized algorithm colors are waves,
-    columns are phases and rows are frames: dark where the packets of a wave board, light where they stop and oscillate
-    until the next boat (dotted) comes.
+    columns are phases and rows are frames: strong where the packets of a wave board, faint where they stop and
+    oscillate until the next boat (dotted) comes.
 
     Parameters
     ----------
@@ -168,13 +168,12 @@ def _present(schedule: Schedule, among: Array, window: tuple[int, int]) -> Array
 
 
 def _plain_colors(schedule: Schedule, packets: Array) -> tuple[list[str], list[Any]]:
-    """Return colors of schedules without waves: by delayed packet, or by offset where no packet is delayed."""
+    """Return colors of schedules without waves: by delayed packet, or by departure where no packet is delayed."""
     instance, moves = moved(schedule)
     entered = moves.time[moves.start[packets]].astype(np.int64) - 1
     slow = schedule.delivery[packets] - entered > instance.length[packets]
     if not slow.any():
-        offset = entered - instance.level[packets]
-        rank = np.unique(offset, return_inverse=True)[1].reshape(-1)
+        rank = np.unique(entered, return_inverse=True)[1].reshape(-1)
         meaning = " (colors distinguish times of departure)" if rank.any() else ""
         handle = sample(f"packet, never held up{meaning}", color=color_of(0), linewidth=1.6)
         return [color_of(int(k)) for k in rank], [handle]
@@ -207,7 +206,7 @@ def _caption(schedule: Schedule, session: int, waves: bool, drawn: int, total: i
     if waves:
         both = plan is not None and len(np.unique(plan.session)) > 1
         sentences += f" Session {session} of 2." if both else ""
-        sentences += " Shaded: the frame that a wave points to (dark) and the next one (light)."
+        sentences += " Shaded: the frame that a wave points to (strong) and the next one (faint)."
         if plan and schedule.instance and schedule.instance.network.depth // plan.lam >= plan.gamma:
             sentences += " Thick lines separate groups of frames, which are used at the same time."
     if _distributed(schedule):

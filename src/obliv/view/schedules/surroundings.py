@@ -47,10 +47,12 @@ def color_of(number: int) -> str:
 
 
 def tint(color: str, share: float) -> tuple[float, float, float]:
-    """Return a mix of a color, in this share, with white."""
+    """Return a mix of a color, in this share, with the background of new pictures."""
+    from matplotlib import rcParams
     from matplotlib.colors import to_rgb
 
-    red, green, blue = (1.0 - share * (1.0 - part) for part in to_rgb(color))
+    ground = to_rgb(rcParams["figure.facecolor"])
+    red, green, blue = (under + share * (part - under) for part, under in zip(to_rgb(color), ground, strict=True))
     return red, green, blue
 
 
