@@ -815,6 +815,21 @@ def test_a_result_does_not_replace_what_it_is_about(tmp_path: Path) -> None:
         ("worst mesh:4x4 0.5dor+0.5romm", "for example 1/2*A+1/2*B"),
         ("throughput mesh:4x4 dor file:t.csv", "or flows:FILE or matrix:FILE"),
         ("worst mesh:4x4 dor --samples ten", "'ten' is not a whole number"),
+        ("worst mesh4x4 dor", "write mesh:4x4"),
+        ("worst mesh:4*4 dor", "radices must be whole numbers joined by x, not '4*4'"),
+        ("worst dor mesh:4x4", "dor is a routing, which follows the topology; the topology comes first"),
+        ("worst mesh:4x4 dor romm", "use obliv compare for several routings (see obliv worst --help)"),
+        ("worst mesh:4x4 dor --plot", "requires an argument (see obliv worst --help)"),
+        ("compare mesh:4x4 dor --traffic uniform tornado", "which follows the routing or --traffic (A,B for several)"),
+        ("throughput mesh:4x4 dor hot-nodes:(0,0,(1,1)", "'(0' is not a terminal: a parenthesis is missing"),
+        ("throughput mesh:4x4 dor hot-nodes:(0,0)(1,1)", "put commas between terminals"),
+        ("reproduce towles table1 --plot x", "table1 of towles is a table without a picture"),
+        (
+            "reproduce towles figure1",
+            "figure1 of towles is a picture without a table: --plot DIR",
+        ),
+        ("export mesh:4x4,ejection=2 dor --to booksim-paths -o x", "leave out injection= and ejection="),
+        ("help wrost", "Did you mean 'worst'?"),
         ("fabric trace f.net", "choose check, worst"),
         ("fabric f.net", "write check, worst"),
     ],
@@ -823,6 +838,26 @@ def test_first_commands(words: str, fix: str, capsys: pytest.CaptureFixture[str]
     assert main(words.split()) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert fix in line
+
+
+def test_a_network_without_a_spec_is_called_as_it_was_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import obliv\n@obliv.register_topology('nameless')\n"
+        "def nameless(n: int):\n    return obliv.build('', n, [(0, n)])\n",
+        encoding="utf-8",
+    )
+    assert main(["worst", "nameless:4", "ecmp", "--import", str(tmp_path / "mine.py")]) == 2
+    assert capsys.readouterr().err == "obliv: nameless:4: a channel names node 4, nodes are 0 to 3\n"
+
+
+def test_help_is_a_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ("help", "help worst", "help plot worst"):
+        assert main(words.split()) == 0
+        text = capsys.readouterr().out
+        assert main([*words.split()[1:], "--help"]) == 0
+        assert capsys.readouterr().out == text
 
 
 class NodesForChannels(obliv.Routing):

@@ -157,7 +157,7 @@ def test_random_paths_alone_are_enough_for_estimates() -> None:
 @pytest.mark.parametrize("analysis", ["worst_case", "throughput", "average_case", "ratio", "locality", "deadlock"])
 def test_a_spec_in_place_of_a_routing_is_refused_with_a_hint(analysis: str) -> None:
     with pytest.raises(
-        obliv.InputError, match=r"a routing, or a topology and a routing|dor is a routing; give it in that place"
+        obliv.InputError, match=r"a routing, or a topology and a routing|dor is a routing, which follows the topology"
     ):
         getattr(obliv, analysis)("dor", *(["uniform"] if analysis == "throughput" else []))
 

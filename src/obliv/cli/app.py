@@ -61,6 +61,9 @@ class Verbs(TyperGroup):
         super().__init__(**options)
         self.commands = dict.fromkeys(VERBS, cast(Any, None))  # names for suggestions
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [*args[1:], "--help"] if args[:1] == ["help"] else args)
+
     def list_commands(self, ctx: Any) -> list[str]:
         return list(VERBS)
 

@@ -35,7 +35,7 @@ def refuse(message: str) -> int:
 def refuse_usage(error: Any, words: Sequence[str]) -> int:
     """Print an error in the command line, with the help of the verb that it is about, and return the exit status 2."""
     message, context = error.format_message().rstrip("."), getattr(error, "ctx", None)
-    command = context.command_path if context is not None else "obliv"
+    command = context.command_path if context is not None else " ".join(["obliv", *_verb(words)])
     if context is not None and any("--lft" in parameter.opts for parameter in context.command.params):
         message += _tables_hint(words)
     unknown = re.match("No such command '(.*?)'", message)
@@ -44,10 +44,24 @@ def refuse_usage(error: Any, words: Sequence[str]) -> int:
     elif unknown and context is not None and context.parent is not None and "Did you mean" not in message:
         message += f": choose {', '.join(context.command.list_commands(context))}"
     if message.startswith("Got unexpected extra argument"):
-        message += _spec_hint(words)
+        message += _spec_hint(words) or _routing_hint(words)
     message = re.sub("not a valid int(eger)?( range)?$", "not a whole number", message)
     message = re.sub("not a valid float( range)?$", "not a number", message)
     return refuse(f"{message} (see {command} --help)")
+
+
+def _verb(words: Sequence[str]) -> list[str]:
+    from obliv.cli.app import VERBS
+
+    return [word for word in words[:1] if word in VERBS]
+
+
+def _routing_hint(words: Sequence[str]) -> str:
+    """Return where several routings are compared, if a verb of one routing is given more."""
+    from obliv.specs.registry import ROUTINGS
+
+    routings = [word for word in words[2:] if word.partition(":")[0] in ROUTINGS]
+    return ": use obliv compare for several routings" if len(routings) > 1 else ""
 
 
 def _spec_hint(words: Sequence[str]) -> str:

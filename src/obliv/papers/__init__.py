@@ -63,6 +63,8 @@ def reproduce(paper: str, table: str = "", progress: Progress | None = None) -> 
         If the paper or the table is unknown.
     """
     source = _paper(_find(paper, _PAPERS, "paper"))
+    if table in source.figures and table not in source.tables:
+        raise SpecError(f"{table} of {paper} is a picture without a table: --plot DIR (papers.draw) draws it")
     tables = [_find(table, source.tables, f"table of {paper}")] if table else list(source.tables)
     progress = progress or silent
     began = time.perf_counter()
@@ -142,6 +144,9 @@ def draw(paper: str, folder: str | Path, figure: str = "", progress: Progress | 
         If matplotlib is not installed.
     """
     source = _paper(_find(paper, _PAPERS, "paper"))
+    if figure in source.tables and figure not in source.figures:
+        drawn = ", ".join(source.figures)
+        raise SpecError(f"{figure} of {paper} is a table without a picture; the figures are {drawn}")
     names = [_find(figure, source.figures, f"figure of {paper}")] if figure else list(source.figures)
     progress = progress or silent
     folder = Path(folder)

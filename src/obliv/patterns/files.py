@@ -15,7 +15,7 @@ from obliv._util.cost import require_memory
 from obliv._util.files import read_source
 from obliv._util.rationals import rational
 from obliv._util.sndlib import is_native
-from obliv._util.text import shown
+from obliv._util.text import plural, shown
 from obliv.errors import FileError, TopologyError, TrafficError
 from obliv.patterns.base import Traffic
 from obliv.patterns.matrices import ROUNDING, permutation, rounded
@@ -81,7 +81,8 @@ def matrix_file(topology: Topology, path: Path) -> Traffic:
         values = cells[1:] if named else cells
         if len(values) != n:
             hint = _PAIRS if len(values) == 3 else ""
-            raise FileError(f"{len(values)} numbers in this row, {topology.spec} has {n} terminals{hint}", path, number)
+            numbers = plural(len(values), "number")
+            raise FileError(f"{numbers} in this row, {topology.spec} has {n} terminals{hint}", path, number)
         if len(line_of) == n:
             break
         source = _at_line(terminal, cells[0], path, number) if named else columns[len(line_of)]

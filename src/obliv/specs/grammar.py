@@ -110,7 +110,9 @@ def _value(text: str, parameter: inspect.Parameter) -> Any:
         return int(text) if re.fullmatch(r"[+-]?\d{1,18}", text) else text
     if int in options:
         if not re.fullmatch(r"[+-]?\d+", text):
-            raise SpecError(f"{parameter.name} must be a whole number, not {text!r}")
+            several = parameter.kind is inspect.Parameter.VAR_POSITIONAL
+            what = "whole numbers joined by x" if several else "a whole number"
+            raise SpecError(f"{parameter.name} must be {what}, not {text!r}")
         if len(text) > 18:
             raise SpecError(f"{parameter.name} = {text[:12]}... is too large")
         return int(text)

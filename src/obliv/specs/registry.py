@@ -39,6 +39,11 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\Z")
+_PLACES = {
+    "topology": "a topology, which comes first",
+    "routing": "a routing, which follows the topology",
+    "traffic": "a traffic pattern, which follows the routing or --traffic (A,B for several)",
+}
 _PATH = re.compile(r"[/\\]|\.[A-Za-z]\w*\Z")  # what looks like the name of a file
 
 
@@ -196,12 +201,15 @@ class Registry(Generic[T]):
             return "a mix is written with a weight and * for each part, for example 1/2*A+1/2*B"
         if self is TOPOLOGIES and re.fullmatch(r"\d+(x\d+)+", name):
             return f"write for example mesh:{name} or torus:{name}"
+        joined = re.fullmatch(r"(.*?[^\d:])(\d+(x\d+)*)", name)
+        if self is TOPOLOGIES and joined and joined[1] in self:
+            return f"write {joined[1]}:{joined[2]}"
         readers = [entry.name for entry in self if entry.reads_file]
         if readers and any(name in table and table.find(name).reads_file for table in (TOPOLOGIES, ROUTINGS, PATTERNS)):
             return "for a file write " + " or ".join(f"{reader}:FILE" for reader in readers)
         other = next((registry.kind for registry in (TOPOLOGIES, ROUTINGS, PATTERNS) if name in registry), None)
         if other:
-            return f"{name} is a {other}; give it in that place"
+            return f"{name} is {_PLACES[other]}" + "; the topology comes first" * (self is TOPOLOGIES)
         for entry in self:  # a name that is the argument of another entry, such as graph:petersen
             parameters = list(entry.signature.parameters.values())
             if len(parameters) == 1 and parameters[0].annotation is str:

@@ -119,7 +119,12 @@ def topology(spec: str | Topology) -> Topology:
         raise InputError(f"a topology is a spec or a Topology, not {type(spec).__name__}")
     if split_mix(spec) is not None:
         raise SpecError(f"{spec!r} is a mix: routings and traffic can be mixed, topologies cannot")
-    network = _converted(TOPOLOGIES.make(spec), spec.strip())
+    try:
+        network = _converted(TOPOLOGIES.make(spec), spec.strip())
+    except TopologyError as error:
+        if str(error).startswith(": "):  # about a network that has no spec yet
+            raise TopologyError(f"{spec.strip()}{error}") from None
+        raise
     if not isinstance(network, Topology):
         raise TopologyError(f"{spec}: the registered function returned {type(network).__name__}, not a Topology")
     if not network.spec:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -104,6 +105,10 @@ def terminal_reader(topology: Topology) -> Callable[[str], int]:
         try:
             node = topology.node(word)
         except TopologyError as error:
+            if word.count("(") != word.count(")"):
+                raise TopologyError(f"{shown(word)} is not a terminal: a parenthesis is missing") from None
+            if re.search(r"\)\s*\(", word):
+                raise TopologyError(f"{shown(word)}: put commas between terminals") from None
             raise TopologyError(f"{shown(word)} is not a terminal: {error}") from None
         if node not in index:
             raise TopologyError(f"{shown(word)} is a node of {topology.spec}, but not a terminal")

@@ -37,7 +37,9 @@ def require_plain(topology: Topology, tool: str) -> None:
     if not topology.channels:
         raise TopologyError(f"{tool} needs a network with links")
     if not topology.unit_rates:
-        raise TopologyError(f"{tool} has no rates of terminals: topology.with_rates() leaves them out")
+        raise TopologyError(
+            f"{tool} has no rates of terminals: leave out injection= and ejection=, or use topology.with_rates()"
+        )
     if not topology.unit_bandwidth:
         raise TopologyError(f"the network has channels of several bandwidths, which the file for {tool} cannot hold")
     count = Counter(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))

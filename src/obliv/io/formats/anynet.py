@@ -66,7 +66,8 @@ def write_anynet(topology: Topology, path: str | Path) -> None:
     """
     if not topology.unit_rates:
         raise TopologyError(
-            "anynet has no rates of terminals: write GraphML, or use topology.with_rates() to leave them out"
+            "anynet has no rates of terminals (GraphML has): leave out injection= and ejection=, or use "
+            "topology.with_rates()"
         )
     if not topology.unit_bandwidth:
         raise TopologyError("anynet has no bandwidths: write the network with bandwidth 1, or as GraphML")
