@@ -104,6 +104,20 @@ def test_without_networkx_nodes_stand_on_a_circle(monkeypatch: pytest.MonkeyPatc
     assert np.allclose(radii, radii[0])
 
 
+def test_a_rim_in_the_color_of_the_background_keeps_crossing_channels_apart() -> None:
+    from matplotlib.colors import to_hex
+
+    from obliv.view.style import NODE
+
+    network = obliv.complete(5)
+    channels = part(view.draw_loads(network, [1] * network.channels), "channels")
+    assert {to_hex(color) for color in channels.get_edgecolor()} == {NODE}
+    assert channels.get_linewidth()[0] > 0
+    with view.dark():
+        ax = view.draw_loads(network, [1] * network.channels)
+    assert part(ax, "channels").get_edgecolor()[0].tolist() == pytest.approx([*ax.figure.get_facecolor()])
+
+
 def test_colors_and_widths_follow_the_loads() -> None:
     topology = obliv.ring(4)
     loads = [Fraction(c % 4, 2) for c in range(topology.channels)]

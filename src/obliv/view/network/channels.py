@@ -21,7 +21,7 @@ from obliv.view.network.nodes import draw_missing, draw_nodes, node_signs
 from obliv.view.network.ports import channel_title
 from obliv.view.network.ribbons import add_ribbons, thickened
 from obliv.view.network.tiers import draw_tiers, tiers_of
-from obliv.view.style import ACCENT, FAINT, LOADS, NODE, QUIET, colormap
+from obliv.view.style import ACCENT, FAINT, LOADS, MANY, NODE, QUIET, colormap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -141,7 +141,10 @@ def loads_on(on: Canvas, amounts: Amounts, label: str) -> None:
         order = busy[np.argsort(amounts[busy], kind="stable")]  # the largest loads are drawn last, on top
         lines, colors = [on.lines[c] for c in order], {"array": amounts[order], "clim": (0.0, float(amounts.max()))}
         look = {"cmap": colormap("loads", LOADS), "zorder": 2}
-        bar(on.ax, add_ribbons(on.ax, lines, [widths[c] for c in order], "channels", **colors, **look), label)
+        arrows = add_ribbons(on.ax, lines, [widths[c] for c in order], "channels", **colors, **look)
+        if on.topology.nodes <= MANY:  # a rim keeps arrows apart that cross
+            arrows.set(edgecolor=NODE, linewidth=min(0.6, 0.01 * points_per_unit(on.ax)))
+        bar(on.ax, arrows, label)
 
 
 def outlined(on: Canvas, channel: int, amounts: Amounts, text: str) -> Any:
