@@ -141,3 +141,15 @@ def test_several_frames_in_one_notebook(opened: Any, tmp_path: Path) -> None:
     assert frames[1].inner_text(".on-panel h3") != "Channel 3"
     frames[2].focus('[tabindex="0"]')
     assert "<i>x</i>" in frames[2].inner_text(".on-panel .on-ends")
+
+
+def test_a_frame_holds_its_panel_and_has_one_background(opened: Any, tmp_path: Path) -> None:
+    result = obliv.throughput(obliv.routing("romm", obliv.torus(7, 7)), "tornado", "uniform")
+    path = tmp_path / "notebook.html"
+    path.write_text("<!doctype html>" + result._repr_html_(), encoding="utf-8")
+    (frame,) = opened(path.as_uri(), viewport={"width": 1000, "height": 1200}, color_scheme="dark").frames[1:]
+    frame.wait_for_selector(".on-matrix")
+    assert frame.evaluate("document.querySelector('.on-panel').getBoundingClientRect().bottom <= innerHeight")
+    colors = "['body', '.obliv-network'].map(of => getComputedStyle(document.querySelector(of)).backgroundColor)"
+    body, network = frame.evaluate(colors)
+    assert body == network

@@ -20,7 +20,7 @@ __all__ = ["document", "fragment", "json_text", "write_network"]
 _ROOM = 700_000  # characters of the data in a notebook
 _CHANNELS = 4_000  # of a network that is drawn in a notebook
 _HEIGHTS = (300, 720)  # pixels of the frame
-_BODY = "body { margin: 0.4rem; } :root { color-scheme: light dark; }"
+_BODY = "body { margin: 0.4rem; background: light-dark(#fefefe, #10151b); } :root { color-scheme: light dark; }"
 
 
 def fragment(subject: Any) -> str:
@@ -118,5 +118,5 @@ def _height(payload: dict[str, Any]) -> int:
     """Return the height of a frame, in pixels: that of the picture at the usual width of a notebook, and its lines."""
     x, y = ([float(node[axis]) for node in payload["nodes"]] or [0.0] for axis in ("x", "y"))
     shape = (max(y) - min(y) + 1.2) / (max(x) - min(x) + 1.2)
-    least = 745 if payload["crossing"] else _HEIGHTS[0]  # pairs and their matrix stand beside the picture
+    least = 805 if payload["crossing"] else _HEIGHTS[0]  # pairs and their matrix stand beside the picture
     return max(least, min(_HEIGHTS[1], round(560 * shape) + 110))
