@@ -35,8 +35,6 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.interrupts import deferred
-
 __all__ = ["COMPILE_ABOVE", "Kernel", "kernel", "run"]
 
 #: Elementary steps above which loading the compiler pays (about a third of a second).
@@ -116,6 +114,8 @@ def _unbounded(args: tuple[Any, ...]) -> bool:
 
 
 def _compile(function: Kernel) -> Callable[..., Any]:
+    from obliv._util.interrupts import deferred
+
     python = function.python
     try:
         with deferred():

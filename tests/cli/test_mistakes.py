@@ -845,7 +845,7 @@ def test_a_network_without_a_spec_is_called_as_it_was_asked_for(
 ) -> None:
     (tmp_path / "mine.py").write_text(
         "import obliv\n@obliv.register_topology('nameless')\n"
-        "def nameless(n: int):\n    return obliv.build('', n, [(0, n)])\n",
+        "def nameless(n: int):\n    '''One channel.'''\n    return obliv.build('', n, [(0, n)])\n",
         encoding="utf-8",
     )
     assert main(["worst", "nameless:4", "ecmp", "--import", str(tmp_path / "mine.py")]) == 2

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from obliv._util.arrays import product_sum, whole
-from obliv._util.content import state_of
 from obliv._util.cost import Work, require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import TooLargeError, TopologyError, TrafficError
 from obliv.loads.calls import Calls
 from obliv.loads.search import Solved, best_first
-from obliv.loads.words import Lanes, Words, from_channels
 from obliv.matching.shipments import Rates, Solution, ship
 from obliv.matching.weights import Weights, from_entries
 from obliv.topologies.base import Topology
@@ -26,6 +24,7 @@ from obliv.topologies.maps import channel_map, terminal_map
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from obliv.loads.words import Lanes, Words
     from obliv.patterns.base import Traffic
     from obliv.topologies.trees import NumberedPaths
 
@@ -281,6 +280,8 @@ class PairLoads(ABC):
         factors : list of int
             What each channel's loads count, for bandwidths; empty where they all count once.
         """
+        from obliv.loads.words import from_channels
+
         return from_channels(self, lanes, factors)
 
     @property
@@ -370,6 +371,8 @@ class PairLoads(ABC):
         return hash((self.topology.nodes, self.topology.channels, self.terminals, self.samples))
 
     def __getstate__(self) -> dict[str, Any]:
+        from obliv._util.content import state_of
+
         return state_of(self)
 
     def __repr__(self) -> str:

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from obliv._util.content import same_content, state_of
 from obliv._util.lazy import picture_of
 from obliv._util.progress import Progress, silent
-from obliv._util.rationals import integer
 from obliv._util.text import html_table
 from obliv._util.typing import Array
 from obliv.errors import InputError, RoutingError
@@ -263,12 +261,13 @@ class Routing:
         if samples is None:
             loads = self._loads(step)
         else:
-            samples = integer(samples, "samples")
-            if samples < 2:
-                raise RoutingError(f"{samples} samples: at least 2 paths per pair are needed for a standard error")
+            from obliv._util.rationals import integer
             from obliv._util.rng import generator
             from obliv.routings.sampling import PathSampler
 
+            samples = integer(samples, "samples")
+            if samples < 2:
+                raise RoutingError(f"{samples} samples: at least 2 paths per pair are needed for a standard error")
             loads = PathSampler(self).loads(samples, generator(rng), step)
         if self.partial:
             loads.partial = True
@@ -332,12 +331,16 @@ class Routing:
         return Mix([(Fraction(1), self), (Fraction(1), other)])
 
     def __eq__(self, other: object) -> bool:
+        from obliv._util.content import same_content
+
         return type(self) is type(other) and same_content(self.__getstate__(), other.__getstate__())
 
     def __hash__(self) -> int:
         return hash((type(self), self.spec))
 
     def __getstate__(self) -> dict[str, Any]:
+        from obliv._util.content import state_of
+
         return state_of(self)
 
     def __str__(self) -> str:

@@ -10,7 +10,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from obliv._util.rationals import fraction
 from obliv._util.text import did_you_mean
 from obliv.errors import SpecError
 
@@ -29,6 +28,8 @@ def split_mix(spec: str, *, partial: bool = False) -> list[tuple[Fraction, str]]
     """
     if not _TERM.match(spec):
         return None
+    from obliv._util.rationals import fraction
+
     parts = []
     for piece in _NEXT_TERM.split(spec):
         term = _TERM.match(piece)
@@ -120,10 +121,10 @@ def _value(text: str, parameter: inspect.Parameter) -> Any:
         if text.lower() not in ("true", "false", "yes", "no", "1", "0"):
             raise SpecError(f"{parameter.name} must be yes or no, not {text!r}")
         return text.lower() in ("true", "yes", "1")
-    if Fraction in options:
-        return fraction(text)
-    if float in options:
-        return float(fraction(text))
+    if Fraction in options or float in options:
+        from obliv._util.rationals import fraction
+
+        return fraction(text) if Fraction in options else float(fraction(text))
     if Path in options:
         return Path(text)
     return text

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from obliv._util.content import state_of
 from obliv._util.typing import Array, IntArray
 
 __all__ = ["Axis", "Directions", "Way", "axis", "first_links"]
@@ -44,6 +43,8 @@ class Axis:
     links: tuple[tuple[int, int], ...] = field(repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
+        from obliv._util.content import state_of
+
         return state_of(self)
 
     @cached_property

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv._util.arrays import positions, starts
-from obliv._util.content import same_content, state_of
 from obliv._util.lazy import picture_of
 from obliv._util.text import did_you_mean, html_table
 from obliv._util.typing import NodeArray
@@ -135,6 +134,8 @@ class Topology:
         return html_table(f"topology: {self.spec}", [("figure", "value"), *figures]) + picture_of(self)
 
     def __eq__(self, other: object) -> bool:
+        from obliv._util.content import same_content
+
         if not isinstance(other, Topology) or type(self) is not type(other):
             return NotImplemented
         return self is other or all(
@@ -145,6 +146,8 @@ class Topology:
         return hash((self.spec, self.nodes))
 
     def __getstate__(self) -> dict[str, Any]:
+        from obliv._util.content import state_of
+
         return state_of(self)
 
     def advice(self, purpose: str) -> str:

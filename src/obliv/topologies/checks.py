@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv._util.cost import Work, announce_here
-from obliv._util.rationals import exact
 from obliv._util.typing import IntArray
 from obliv.errors import TopologyError
 
@@ -89,10 +88,16 @@ def whole_numbers(values: Any, what: str) -> IntArray:
 
 def positive_number(value: Any, what: str) -> Fraction:
     """Return a positive number as an exact one; refuse all else with an error that begins with `what`."""
-    number = exact(value)
+    number = Fraction(value) if type(value) in (int, Fraction) else _exact(value)
     if number is None or number <= 0:
         raise TopologyError(f"{what} is {value}: it must be a positive, finite number")
     return number
+
+
+def _exact(value: Any) -> Fraction | None:
+    from obliv._util.rationals import exact
+
+    return exact(value)
 
 
 def places(topology: Topology) -> npt.NDArray[np.float64] | None:
