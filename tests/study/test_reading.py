@@ -151,7 +151,7 @@ SPECS = {
         2,
         "without limits",
     ),
-    'topologies = ["ring:5",\n"mesh:axb"]\nroutings = ["dor"]\nmeasures = ["hops"]': (2, "radices must be whole numbers"),
+    'topologies = ["ring:5",\n"mesh:axb"]\nroutings = ["dor"]\nmeasures = ["hops"]': (2, "radices must be whole num"),
     'topologies = ["ring:5"]\nroutings = [\n"1/3*dor+1/3*valiant"]\nmeasures = ["hops"]': (3, "they must add up to 1"),
 }
 

@@ -164,3 +164,19 @@ def test_shaded_frames_are_mixes_with_the_background() -> None:
     assert lightness(tint("#0072b2", 0.24)) > 0.8
     with view.dark():
         assert lightness(tint("#0072b2", 0.24)) < 0.2
+
+
+@pytest.mark.parametrize(("paper", "figure"), [("towles", "figure2"), ("fat-tree", "figure3"), ("fat-tree", "figure7")])
+def test_figures_of_papers_follow_the_background(paper: str, figure: str, tmp_path: Path) -> None:
+    from PIL import Image
+
+    from obliv import papers
+
+    with view.dark():
+        (path,) = papers.draw(paper, tmp_path, figure)
+    with Image.open(path) as image:
+        pixels = np.asarray(image.convert("L")).astype(int)
+    assert pixels[2, 2] < 30
+    assert (pixels > 200).mean() < 0.03  # letters and thin lines, no white boxes
+    caption = pixels[-pixels.shape[0] // 8 :]
+    assert caption.max() > 130

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import obliv
 from obliv import view
+from obliv.view.background import recolor
+from obliv.view.style import NODE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-__all__ = ["Panel", "draw_pairs", "draw_panels", "draw_series", "name_nodes", "pairs_of", "without_loads"]
-
-_DPI = 160  # of a PNG
+__all__ = ["Panel", "draw_pairs", "draw_panels", "draw_series", "keep", "name_nodes", "pairs_of", "without_loads"]
 
 #: The title of a panel, and the function that draws it into axes.
 Panel = tuple[str, Callable[["Axes"], object]]
@@ -47,8 +48,15 @@ def draw_panels(
     for ax, (title, draw) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         draw(ax)
         ax.set_title(title, fontsize=11, pad=10)
-    figure.supxlabel(fill(caption, int(15 * width * len(panels))), fontsize=8, color="0.35")
-    view.save(figure, path, dpi=_DPI)
+    keep(figure, path, fill(caption, int(15 * width * len(panels))))
+
+
+def keep(figure: Figure, path: str | Path, caption: str) -> None:
+    """Write a figure with its caption into a file, in colors for its background."""
+    figure.supxlabel(caption, fontsize=8, alpha=0.65)
+    for ax in figure.axes:
+        recolor(ax)
+    view.save(figure, path)
 
 
 def pairs_of(topology: obliv.Topology, pairs: Sequence[tuple[int, int]]) -> obliv.Traffic:
@@ -95,7 +103,7 @@ def draw_series(
             marker=view.MARKERS[number],
             markersize=max(4.5, 8.0 - number),
             linewidth=max(1.2, 2.6 - 0.4 * number),
-            markeredgecolor="white",
+            markeredgecolor=NODE,
             markeredgewidth=0.6,
             label=name,
             zorder=3 + number,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from obliv.view.figures import figure_of, require_matplotlib
-from obliv.view.style import ACCENT, INK, LOADS, NODE, QUIET, SERIES, SHARES, colormap
+from obliv.view.style import ACCENT, BOX, INK, LOADS, NODE, QUIET, SERIES, SHARES, colormap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +22,7 @@ _DARK = {
     INK: _TEXT,
     QUIET: "#4b535c",
     NODE: _PAPER,
+    BOX: "#2b333c",
     ACCENT: "#ff6b2c",
     SHARES[4]: "#ffc181",
     SHARES[-1]: "#ffd5ab",
@@ -84,7 +85,7 @@ def _recolor(artist: Any) -> None:
     from matplotlib.collections import Collection
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
-    from matplotlib.text import Text
+    from matplotlib.text import Annotation, Text
 
     mapped = isinstance(artist, ScalarMappable) and artist.get_array() is not None
     if mapped and artist.get_cmap().name in _MAPS:
@@ -100,6 +101,8 @@ def _recolor(artist: Any) -> None:
         _recolor_rims(artist)
         if artist.get_bbox_patch() is not None:
             _recolor(artist.get_bbox_patch())
+        if isinstance(artist, Annotation) and artist.arrow_patch is not None:
+            _recolor(artist.arrow_patch)
     else:
         return
     for side in sides:

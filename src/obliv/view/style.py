@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
-__all__ = ["ACCENT", "FAINT", "INK", "LOADS", "MANY", "MARKERS", "NODE", "QUIET", "SERIES", "SHARES", "colormap"]
+__all__ = ["ACCENT", "BOX", "FAINT", "INK", "LOADS", "MANY", "MARKERS", "NODE", "QUIET", "SERIES", "SHARES", "colormap"]
 
 # Equal steps of lightness in OKLab; blue and orange differ under every common color blindness.
 LOADS = ("#caefdd", "#9cd9cc", "#6ac2c2", "#3fa8bf", "#258abb", "#226dac", "#284e99", "#21367b", "#18205e")
@@ -26,6 +26,7 @@ INK = "#22262b"
 QUIET = "#c3c8ce"
 FAINT = "#9aa2ab"
 NODE = "#fefefe"  # paper: discs, rims and grounds of texts; matplotlib's own white is another color
+BOX = "#e6e6e6"
 ACCENT = "#d1430c"
 
 MANY = 300  # nodes; larger networks are drawn with less detail

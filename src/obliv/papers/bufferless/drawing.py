@@ -21,6 +21,7 @@ from obliv.papers.bufferless.formulas import Formulas
 from obliv.papers.bufferless.growth import fit
 from obliv.papers.bufferless.instances import times
 from obliv.papers.bufferless.printed import BUTTERFLIES, FAMILIES
+from obliv.papers.panels import keep
 from obliv.topologies.leveled.base import given
 
 if TYPE_CHECKING:
@@ -44,8 +45,7 @@ def draw(path: str | Path, name: str) -> None:
     caption = (
         f"Butterflies 2² to 2¹² and meshes 4x4 to 32x32, random paths, {_SEEDS} seeds each, the paper's constants."
     )
-    figure.supxlabel(fill(caption, 75), fontsize=8, color="0.35")
-    view.save(figure, path)
+    keep(figure, path, fill(caption, 75))
 
 
 def _panel(ax: Axes, name: str) -> None:

@@ -13,6 +13,8 @@ import obliv
 from obliv import view
 from obliv.papers.fat_tree.curves import DENSITIES, SIZES, curves, grouped
 from obliv.papers.fat_tree.placements import INSTANCES, mean
+from obliv.papers.panels import keep
+from obliv.view.style import NODE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,12 +64,8 @@ def draw(path: str | Path, name: str) -> None:
     ax = figure.subplots()
     _panel(ax, name)
     ax.set_ylabel("performance ratio\n(largest link load / the least possible)", fontsize=9)
-    figure.supxlabel(
-        f"Points are means of {INSTANCES} random instances, each ratio exact; bars are ± one standard error.",
-        fontsize=8,
-        color="0.35",
-    )
-    view.save(figure, path)
+    caption = f"Points are means of {INSTANCES} random instances, each ratio exact; bars are ± one standard error."
+    keep(figure, path, caption)
 
 
 def _panel(ax: Axes, name: str) -> None:
@@ -122,7 +120,7 @@ def _remark(ax: Axes, height: float, text: str, left: bool = False) -> None:
         va="top" if left else "bottom",
         fontsize=8,
         color=view.INK,
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4},
+        bbox={"facecolor": NODE, "edgecolor": "none", "pad": 0.4},
         zorder=1.9,
     )
 

@@ -13,6 +13,7 @@ import numpy as np
 import obliv
 from obliv import view
 from obliv.papers.panels import draw_panels
+from obliv.view.style import BOX, NODE, QUIET
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +30,7 @@ def _line(ax: Axes, start: Point, end: Point, color: str = _PALE, width: float =
     ax.plot(*zip(start, end, strict=True), color=color, linewidth=width, zorder=2 if color == _PALE else 3)
 
 
-def _box(ax: Axes, at: Point, text: str, style: str = _SQUARE, face: str = "white", size: float = 8) -> None:
+def _box(ax: Axes, at: Point, text: str, style: str = _SQUARE, face: str = NODE, size: float = 8) -> None:
     frame = {"boxstyle": style, "facecolor": face, "edgecolor": view.INK, "linewidth": 0.9}
     ax.text(*at, text, ha="center", va="center", fontsize=size, color=view.INK, bbox=frame, zorder=5)
 
@@ -83,7 +84,7 @@ def _draw_tree(ax: Axes, tree: obliv.Tree, labels: bool = False, bold: Container
         if node < tree.below[-1]:
             _box(ax, at, tree.name_of(node) if labels else " ", _SQUARE if labels else "circle,pad=0.2", size=6.5)
         else:
-            _box(ax, at, tree.name_of(node) if labels else " " * 9, face="0.9", size=6.5)
+            _box(ax, at, tree.name_of(node) if labels else " " * 9, face=BOX, size=6.5)
     _frame(ax, width, -0.6, tree.levels + 0.5)
     return places
 
@@ -110,7 +111,7 @@ def _stack(ax: Axes, part: str, count: str, last: str, above: Sequence[str] = ()
         if shown is None:
             _words(ax, (x, 1.0), _DOTS)
             continue
-        _box(ax, (x, 0.75), part, "round,pad=1.1", "0.94")
+        _box(ax, (x, 0.75), part, "round,pad=1.1", BOX)
         for number, (switch, port) in enumerate(zip(switches, ("0", "1", _DOTS, "last"), strict=True)):
             at = x - 0.6 + 0.4 * number, 1.28
             _words(ax, (at[0], at[1] - 0.13), port, 6.5)
@@ -187,7 +188,7 @@ def _figure8(ax: Axes) -> None:
         _words(ax, (places[root][0], 4.05), f"g{i} → g{j}", 9)
     for switch, group in product(range(8), range(2)):
         x = 4 * switch + 2 * group
-        ax.fill_between([x + 0.05, x + 1.95], -0.25, 0.2, color=("0.93", "0.8")[group], zorder=3)
+        ax.fill_between([x + 0.05, x + 1.95], -0.25, 0.2, color=(BOX, QUIET)[group], zorder=3)
         _words(ax, (x + 1, -0.45), f"g{group}", 8)
     for node, at in enumerate(places):
         if node < tree.below[-1]:

@@ -14,6 +14,7 @@ from obliv.papers.panels import draw_pairs, draw_panels, name_nodes, without_loa
 from obliv.papers.towles.figure4 import f, g
 from obliv.papers.towles.figure9 import printed_permutation
 from obliv.papers.towles.statements import adversary
+from obliv.view.style import NODE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -182,7 +183,7 @@ def _draw_bipartite(ax: Axes, matching: bool) -> None:
             if heavy:
                 at = 0.2 if matching else 0.12 + 0.05 * destination
                 ax.text(at, -source + at * (source - destination), f"{weight}", fontsize=8, ha="center", va="center",
-                        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6}, zorder=5)  # fmt: skip
+                        bbox={"facecolor": NODE, "edgecolor": "none", "pad": 0.6}, zorder=5)  # fmt: skip
     for side, align, place in ((0, "right", -0.05), (1, "left", 1.05)):
         ax.scatter([side] * mesh.nodes, [-node for node in range(mesh.nodes)], s=70, color=view.INK, zorder=6)
         for node in range(mesh.nodes):
