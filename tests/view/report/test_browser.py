@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 from tests.view.report.conftest import EVIL, Visit
 
+import obliv
+from obliv import view
+
 SERIOUS = ("serious", "critical")
 
 
@@ -69,6 +72,12 @@ def test_charts_follow_the_topology(small: Path, visit: Any) -> None:
     mark.hover()
     page.wait_for_selector(".tooltip:not([hidden])")
     assert "valiant" in page.inner_text(".tooltip")
+
+
+def test_the_only_tick_says_the_hops_of_all_routings(tmp_path: Path, visit: Any) -> None:
+    view.write_report([obliv.compare("mesh:3x3", "u2turn")], tmp_path / "report.html")
+    page = visit(tmp_path / "report.html").page
+    assert "1.333" in page.locator("#plane svg .role-axis-label").all_text_contents()[0]  # 4/3 of the least
 
 
 def test_the_page_proves_its_networks(small: Path, visit: Any) -> None:

@@ -64,7 +64,7 @@ def plane_chart(points: Sequence[dict[str, Any]], first: str, unit: str, times: 
     x = alt.X("x:Q", title="mean hops, as a multiple of the least" if times else "mean hops").scale(
         zero=False, nice=True, padding=24
     )
-    x = x.axis(tickCount=8)
+    x = x.axis(tickCount=8, format=".4~g")  # all routings may have the same hops: then their number is the only tick
     y = alt.Y("y:Q", title=f"worst case ({unit})").scale(zero=True, nice=True).axis(tickCount=6)
     base = alt.Chart(alt.NamedData("rows")).transform_filter("datum.topology === topology").encode(x=x, y=y)
     room = base.transform_calculate(top="1.06 * datum.y").mark_point(opacity=0, aria=False).encode(y="top:Q")
