@@ -13,7 +13,7 @@ from obliv._util.lazy import picture_of
 from obliv._util.progress import Progress, silent
 from obliv._util.text import html_table
 from obliv._util.typing import Array
-from obliv.errors import InputError, RoutingError
+from obliv.errors import InputError, RoutingError, TooLargeError
 from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from obliv.topologies.trees import NumberedPaths
 
 __all__ = ["Crossed", "LaneDependencies", "Path", "Routing", "RoutingLike", "is_adaptable", "require_topology"]
+
+_MOST_SAMPLES = 2**53  # which floats count
 
 #: The channels of a path, and its probability.
 Path = tuple[tuple[int, ...], Fraction]
@@ -268,6 +270,8 @@ class Routing:
             samples = integer(samples, "samples")
             if samples < 2:
                 raise RoutingError(f"{samples} samples: at least 2 paths per pair are needed for a standard error")
+            if samples > _MOST_SAMPLES:
+                raise TooLargeError(f"{samples} samples: use at most {_MOST_SAMPLES:,} paths per pair")
             loads = PathSampler(self).loads(samples, generator(rng), step)
         if self.partial:
             loads.partial = True

@@ -9,6 +9,7 @@ from math import lcm
 
 import numpy as np
 
+from obliv._util.arrays import INT64_SAFE
 from obliv._util.typing import Array
 from obliv.analysis.lottery.bounds import CertifiedBounds
 from obliv.analysis.lottery.crossings import Crossings, crossings
@@ -80,8 +81,8 @@ class Largest:
         return CertifiedBounds(self._place.crossings, self._flows)
 
     def steps_of(self, load: Fraction) -> int:
-        """Return a load in whole steps, rounded down."""
-        return int(load / self.step // 1)
+        """Return a load in whole steps, rounded down; at most what 64 bits hold, which is more than all flows make."""
+        return min(int(load / self.step // 1), INT64_SAFE)
 
     def within(self, steps: int) -> tuple[Fraction, Fraction]:
         """Return bounds on the probability that the largest load is at most some steps; equal where it is exact."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from obliv._util.cost import require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.analysis.lottery._kernels import Lots, largest_loads
@@ -28,6 +29,7 @@ def samples_of(draws: Draws, flows: int, scale: Array, samples: int, seed: int, 
     samples, seed : int
     progress : callable
     """
+    require_memory(8.0 * samples, f"{samples:,} samples of the largest load")
     counts = np.diff(draws.first)
     kind = draws.type_of_path
     least = np.minimum.reduceat(draws.ways, draws.first[:-1]) if len(counts) else counts

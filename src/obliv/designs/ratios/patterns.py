@@ -38,6 +38,8 @@ from obliv.topologies.carried import carried as topology_in_claim
 
 __all__ = ["traffic_ratio"]
 
+_MOST_INSTANCES = 10**9
+
 
 @dataclass(frozen=True)
 class _Measured:
@@ -210,6 +212,8 @@ def traffic_ratio(
     if not traffic:
         raise InputError("no traffic is given; pass a spec such as 'torus3d', or a Traffic")
     instances = integer(instances, "instances")
+    if instances > _MOST_INSTANCES:
+        raise InputError(f"{instances} instances: use at most {_MOST_INSTANCES:,}")
     if instances < 0 or instances == 1:
         raise InputError(
             f"{instances} instances: at least 2 are needed for a standard error, 0 takes the traffic as it is"
