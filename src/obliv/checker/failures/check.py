@@ -20,7 +20,7 @@ import numpy as np
 from obliv._util.progress import Progress
 from obliv._util.text import plural
 from obliv._util.typing import Array
-from obliv.checker.failures.claim import FailuresClaim, read_failures
+from obliv.checker.failures.claim import FailuresClaim, read_failures, statement_of
 from obliv.checker.failures.paths import hops_of
 from obliv.checker.failures.routes import After, Routes, routes_left, routes_of
 from obliv.checker.failures.sets import every_set, is_legal, key_of, named_right
@@ -71,11 +71,7 @@ def check_failures(
         except (OblivError, NotImplementedError) as error:
             report.note("routes", False, str(error))
     figures = claim.figures
-    count = "what is given" if figures.of == "given" else f"one of {len(figures.failures)} {figures.of}"
-    statement = f"no failure of {count} lets admissible traffic load a channel by more than {figures.worst_load}"
-    return report.verification(
-        f"{statement}; their ranking is right", figures.topology, figures.routing, topology.sources
-    )
+    return report.verification(statement_of(figures), figures.topology, figures.routing, topology.sources)
 
 
 def _check_form(report: Report, claim: FailuresClaim, topology: Topology) -> bool:

@@ -15,7 +15,7 @@ from obliv.checker.failures.routes import Failed
 from obliv.results import Failures
 from obliv.topologies.base import Topology
 
-__all__ = ["FailuresClaim", "figures_of", "read_failures"]
+__all__ = ["FailuresClaim", "figures_of", "read_failures", "statement_of"]
 
 _KEYS = {"failed", "witness", "witnesses", "prices", "corrections", "sources", "digest"}
 _LARGEST = 2**27  # numbers in an array
@@ -123,6 +123,13 @@ def figures_of(content: dict[str, Any]) -> Failures:
         if content[key] != right[key]:
             raise MalformedError(f"{key}: a figure differs from its exact number")
     return figures
+
+
+def statement_of(figures: Failures) -> str:
+    """Return what a claim about failures says."""
+    count = "what is given" if figures.of == "given" else f"one of {len(figures.failures)} {figures.of}"
+    load = f"no failure of {count} lets admissible traffic load a channel by more than {figures.worst_load}"
+    return f"{load}; their ranking is right"
 
 
 def _lists(certificate: dict[str, Any], part: str, topology: Topology, rows: int) -> _Lists:

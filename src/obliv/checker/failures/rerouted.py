@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from obliv._util.codec import digest_of
 from obliv._util.progress import Progress
 from obliv._util.text import plural
 from obliv.checker.claims import Claim, MalformedError, read_claim
-from obliv.checker.failures.claim import figures_of
+from obliv.checker.failures.claim import figures_of, statement_of
 from obliv.checker.report import Report
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.checker.worst_case import check_sources, check_worst_case
@@ -56,22 +56,25 @@ def check_rerouted(
         If a part is missing or malformed.
     """
     report = Report()
-    figures, failed, claims = _read(content)
-    certificate = content["certificate"]
+    claim, certificate = _read(content), content["certificate"]
     report.note_digest(certificate["digest"] == digest_of(content))
     check_sources(report, certificate["sources"], topology, routing)
-    if report.holds and _check_form(report, figures, failed, topology, routing):
-        limit = TimeLimit(report.began + budget)
-        _check_rows(report, figures, failed, claims, topology, routing, build, limit, progress)
-    count = "what is given" if figures.of == "given" else f"one of {len(figures.failures)} {figures.of}"
-    statement = f"no failure of {count} lets admissible traffic load a channel by more than {figures.worst_load}"
+    if report.holds and _check_form(report, claim, topology, routing):
+        _check_rows(report, claim, topology, routing, build, TimeLimit(report.began + budget), progress)
     return report.verification(
-        f"{statement}; their ranking is right", figures.topology, figures.routing, topology.sources
+        statement_of(claim.figures), claim.figures.topology, claim.figures.routing, topology.sources
     )
 
 
-def _read(content: dict[str, Any]) -> tuple[Failures, list[tuple[str, ...]], list[Any]]:
-    """Return the figures of a claim, what fails in each row, and the claims, that before a failure first."""
+class _Rerouted(NamedTuple):
+    """The figures of a claim, what fails in each row, and the claims about networks, that before a failure first."""
+
+    figures: Failures
+    failed: list[tuple[str, ...]]
+    claims: list[Any]
+
+
+def _read(content: dict[str, Any]) -> _Rerouted:
     certificate = content["certificate"]
     if certificate.keys() != _KEYS or not isinstance(certificate["sources"], dict):
         raise MalformedError("a certificate of failures has the parts " + ", ".join(sorted(_KEYS)))
@@ -82,13 +85,12 @@ def _read(content: dict[str, Any]) -> tuple[Failures, list[tuple[str, ...]], lis
         raise MalformedError("failed and claims need an entry for every row")
     if not all(isinstance(texts, list) and all(isinstance(text, str) for text in texts) for texts in failed):
         raise MalformedError("failed must be lists of names")
-    return figures, [tuple(texts) for texts in failed], claims
+    return _Rerouted(figures, [tuple(texts) for texts in failed], claims)
 
 
-def _check_form(
-    report: Report, figures: Failures, failed: list[tuple[str, ...]], topology: Topology, routing: Routing
-) -> bool:
+def _check_form(report: Report, claim: _Rerouted, topology: Topology, routing: Routing) -> bool:
     """Check that the rows are all failures of their kind, once each, under their names and in their order."""
+    figures, failed, _ = claim
     rows, problem = figures.failures, ""
     wanted: set[tuple[str, ...]]
     if figures.of == "links":
@@ -117,9 +119,7 @@ def _check_form(
 
 def _check_rows(
     report: Report,
-    figures: Failures,
-    failed: list[tuple[str, ...]],
-    claims: list[Any],
+    claim: _Rerouted,
     topology: Topology,
     routing: Routing,
     build: Build,
@@ -127,6 +127,7 @@ def _check_rows(
     progress: Progress,
 ) -> None:
     """Check the figures of every row, that of the network before a failure first."""
+    figures, failed, claims = claim
     before = figures.before
     first = FailureRow("before", 0, before.channel_load, before.channel, before.deadlock)
     served = _served(routing)
