@@ -12,9 +12,8 @@ import numpy as np
 
 from obliv._util.arrays import starts
 from obliv._util.cost import require_memory
-from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
-from obliv.bufferless.frames.constants import centralized_constants
+from obliv.bufferless.frames.constants import centralized_constants, require_known
 from obliv.bufferless.frames.planning import PlanningError, PlanOptions, delivery_times, even, try_partitions
 from obliv.bufferless.frames.tuned import tune
 from obliv.bufferless.kernels.centralized import Itinerary, Runs, count_moves, find_hits, write_moves
@@ -98,9 +97,8 @@ def centralized(
     >>> int(run.delivery.max()), int(centralized(butterfly, np.random.default_rng(0), "one-frame").delivery.max())
     (36580, 8)
     """
-    for name, value, known in (("constants", constants, CONSTANTS), ("order", order, ORDERS)):
-        if value not in known:
-            raise OptionError(name, f"invalid {{{name}}} {value!r}: {did_you_mean(str(value), known)}")
+    require_known("constants", constants, CONSTANTS)
+    require_known("order", order, ORDERS)
     if lam is not None and (lam < 2 or lam % 2):
         raise OptionError("lam", f"{{lam}} is {lam}; it must be even and at least 2")
     if s is not None and s < 1:

@@ -10,10 +10,12 @@ Source: [BKM04] Busch, Kelkar, Magdon-Ismail, Efficient Bufferless Routing on Le
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
 from obliv.errors import InputError, OptionError
 from obliv.topologies.leveled.instances import Instance
@@ -29,6 +31,7 @@ __all__ = [
     "group_frames",
     "lg",
     "phases",
+    "require_known",
 ]
 
 
@@ -163,3 +166,9 @@ def compact(sets: Array, session: Array) -> Array:
         chosen = session == which
         numbers[chosen] = np.unique(sets[chosen], return_inverse=True)[1].reshape(-1) + 1
     return numbers
+
+
+def require_known(name: str, value: str, known: Sequence[str]) -> None:
+    """Raise OptionError unless the value of an option is one of those that there are."""
+    if value not in known:
+        raise OptionError(name, f"invalid {{{name}}} {value!r}: {did_you_mean(str(value), known)}")

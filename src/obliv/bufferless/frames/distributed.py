@@ -8,9 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from obliv._util.text import did_you_mean
 from obliv.bufferless.frames.boats import PARTS, Rides, ride
-from obliv.bufferless.frames.constants import Constants, distributed_constants, draw_sets, group_frames, lg
+from obliv.bufferless.frames.constants import (
+    Constants,
+    distributed_constants,
+    draw_sets,
+    group_frames,
+    lg,
+    require_known,
+)
 from obliv.bufferless.frames.rounds import Rounds, simulate_rounds
 from obliv.bufferless.frames.wave_clock import Waves, waves
 from obliv.bufferless.moves import Run
@@ -112,14 +118,10 @@ def distributed(
     """
     if tie is None:
         tie = "both-fail" if constants == "paper" else "survives"
-    for name, value, known in (
-        ("constants", constants, CONSTANTS),
-        ("timetable", timetable, TIMETABLES),
-        ("tie", tie, TIES),
-        ("steps", steps or "all", STEPS),
-    ):
-        if value not in known:
-            raise OptionError(name, f"invalid {{{name}}} {value!r}: {did_you_mean(str(value), known)}")
+    require_known("constants", constants, CONSTANTS)
+    require_known("timetable", timetable, TIMETABLES)
+    require_known("tie", tie, TIES)
+    require_known("steps", steps or "all", STEPS)
     if rounds is not None and rounds < 1:
         raise OptionError("rounds", f"{{rounds}} is {rounds}; it must be at least 1")
     _require_one_source(instance)
