@@ -245,6 +245,7 @@ def test_doubly_stochastic_matrices() -> None:
         ({"samples": 10, "ensemble": "birkhoff:0"}, "birkhoff:K"),
         ({"samples": 10, "ensemble": "birkhoff:²"}, "birkhoff:K"),
         ({"samples": 10, "ensemble": "gauss"}, "choose"),
+        ({"samples": 10, "ensemble": None}, "choose"),
         ({"exact": True}, "up to 9"),
         ({"samples": 10, "rng": -1}, "seed"),
     ],

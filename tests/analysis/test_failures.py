@@ -66,6 +66,12 @@ def test_failures_that_are_alike_are_solved_once(spec: str, of: str, kinds: int)
     assert obliv.failures(spec, "shortest", of=of).orbits is None  # depends on numbers
 
 
+@pytest.mark.parametrize("options", [{"of": 3}, {"of": "cables"}, {"symmetry": None}, {"symmetry": "on"}])
+def test_choices_that_there_are_not_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(obliv.InputError, match="choose"):
+        obliv.failures("mesh:2x2", "ecmp", **options)
+
+
 def test_a_single_failure_needs_no_list() -> None:
     assert obliv.failures("torus:4x4", "ecmp", fail="12") == obliv.failures("torus:4x4", "ecmp", fail=["12"])
 

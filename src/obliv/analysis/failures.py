@@ -128,9 +128,9 @@ def _routing_of(x: Subject, of: str, symmetry: str) -> Routing:
     if not isinstance(routing, Routing):
         raise InputError("failures needs a routing, which routes what is left anew; pair loads do not say how")
     if of not in ("links", "nodes"):
-        raise InputError(f"--of {printable(of[:40])!r}: choose links or nodes")
+        raise InputError(f"--of {printable(str(of)[:40])!r}: choose links or nodes")
     if symmetry not in ("auto", "off"):
-        raise InputError(f"symmetry {printable(symmetry[:40])!r}: choose auto or off")
+        raise InputError(f"symmetry {printable(str(symmetry)[:40])!r}: choose auto or off")
     return routing
 
 

@@ -286,7 +286,7 @@ def _all(parts: PairWords) -> tuple[Array, Array]:
 
 def require_ensemble(ensemble: str) -> None:
     """Raise InputError for an unknown ensemble of random traffic."""
-    name, _, parts = ensemble.partition(":")
+    name, _, parts = str(ensemble).partition(":")
     if name == "birkhoff" and not (parts.isdecimal() and len(parts) < 8 and 1 <= int(parts) <= 10**6):
         raise InputError(f"ensemble {ensemble!r}: write birkhoff:K, K permutations a matrix, for example birkhoff:3")
     if name not in ("permutations", "birkhoff", "sinkhorn") or (name != "birkhoff" and parts):
