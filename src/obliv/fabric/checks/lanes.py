@@ -50,7 +50,7 @@ def check_lanes(traces: Traces, lanes: Lanes, one_lane: CreditLoops, run: Engine
     dropped, notes = note_lanes(traces, lanes, verdict)
     alone = OneLevel(0, False, one_lane.dependencies, len(one_lane.cycle))
     each = one_level_each(traces, lanes, verdict, alone)
-    _note_cycle(fabric, lanes, verdict, notes[0])
+    _note_cycle(fabric, verdict, notes[0])
     _note_engine(lanes, run, notes[0])
     _note_same(verdict, each, notes[1])
     cycle = verdict.graph.cycle
@@ -79,7 +79,7 @@ def _names(fabric: Fabric, cycle: LaneCycle | None) -> tuple[str, ...] | None:
     return None if cycle is None else tuple(port_name(fabric, slot) for slot in cycle.slots)
 
 
-def _note_cycle(fabric: Fabric, lanes: Lanes, verdict: LaneVerdict, notes: Notes) -> None:
+def _note_cycle(fabric: Fabric, verdict: LaneVerdict, notes: Notes) -> None:
     """Note a cycle of channels and lanes."""
     cycle = verdict.graph.cycle
     if cycle is None:

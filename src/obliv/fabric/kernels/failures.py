@@ -10,7 +10,7 @@ from obliv._util.typing import Array
 from obliv.fabric.kernels.loads import RouteArrays
 from obliv.kernels import kernel
 
-__all__ = ["Intact", "Outcomes", "Space", "failure_loads", "intact_loads"]
+__all__ = ["Intact", "Outcomes", "Sets", "Space", "failure_loads", "intact_loads"]
 
 
 class Intact(NamedTuple):
@@ -104,6 +104,13 @@ class Search(NamedTuple):
     begin: Array  # of every class: its first entry
     end: Array
     queue: Array  # classes
+
+
+class Sets(NamedTuple):
+    """What fails together: failure f takes the channels ``channel[first[f]:first[f + 1]]``."""
+
+    first: Array
+    channel: Array
 
 
 class Outcomes(NamedTuple):
@@ -335,7 +342,7 @@ def replace_port(i: int, channel: int, intact: Intact, routes: RouteArrays, spac
 
 
 @kernel
-def walk(r: int, d: int, k: int, changed: bool, intact: Intact, routes: RouteArrays, space: Space, path: Array) -> int:
+def walk(r: int, k: int, changed: bool, routes: RouteArrays, space: Space, path: Array) -> int:
     """Store the channels of a route between switches; return their number, -1 where a failed one has no replacement."""
     v = routes.node[r]
     n = 0
@@ -418,10 +425,96 @@ def closes(intact: Intact, space: Space) -> bool:
     return False
 
 
+class Changed(NamedTuple):
+    """What a failure does to routes: lost pairs, how many channels changed, and whether new turns go against `layer`.
+
+    `short` is set where the space did not suffice.
+    """
+
+    lost: int
+    touched: int
+    turned: bool
+    short: bool
+
+
+@kernel
+def touch(c: int, touched: int, space: Space) -> int:
+    """List a channel whose routes change, once; return how many are listed."""
+    if space.less[c] + space.more[c] == 0:
+        space.touched[touched] = c
+        return touched + 1
+    return touched
+
+
+@kernel
+def change(stamp: int, failed: Array, intact: Intact, routes: RouteArrays, space: Space, paths: Array) -> Changed:
+    """Walk the routes over failed channels before and after, and store by channel those that it loses and gains."""
+    ends = len(routes.first_column) - 1
+    old, new = paths[0], paths[1]
+    lost, listed, touched, news, turned = 0, 0, 0, 0, False
+    for c in failed:
+        for e in range(intact.start[c], intact.start[c + 1]):
+            p = int(intact.pair[e])
+            if space.stamp[p] == stamp:
+                continue
+            space.stamp[p] = stamp
+            r, d = p // ends, p % ends
+            column = routes.first_column[d]
+            k = column + routes.low[r] % (routes.first_column[d + 1] - column)
+            a = walk(r, k, False, routes, space, old)
+            b = walk(r, k, True, routes, space, new)
+            if b < 0:
+                lost += intact.size[r] - (1 if routes.class_of[d] == r else 0)
+            for x in range(a):
+                h = old[x]
+                if not among(h, new, b):
+                    touched = touch(h, touched, space)
+                    space.less[h] += 1
+            for x in range(b):
+                h = new[x]
+                if listed == len(space.added):
+                    return Changed(lost, touched, turned, True)
+                space.added[listed] = p
+                space.next_added[listed] = space.first_added[h]
+                space.first_added[h] = listed
+                listed += 1
+                if x and follows_anew(new[x - 1], h, intact, space):
+                    space.new[news] = h
+                    space.next_new[news] = space.first_new[new[x - 1]]
+                    space.first_new[new[x - 1]] = news
+                    news += 1
+                    turned = turned or intact.layer[new[x - 1]] >= intact.layer[h]
+                if not among(h, old, a):
+                    touched = touch(h, touched, space)
+                    space.more[h] += 1
+    return Changed(lost, touched, turned, False)
+
+
+@kernel
+def solve(stamp: int, touched: int, intact: Intact, space: Space, search: Search) -> tuple[int, int, int]:
+    """Return the largest load after a failure, a channel that has it, and how many channels were solved for that."""
+    best, hot, solved = 0, -1, 0
+    for x in range(len(intact.order)):
+        c = intact.order[x]
+        if space.less[c] + space.more[c] == 0 and space.failed[c] < 0:
+            best = int(intact.load[c])
+            hot = int(c) if best else -1
+            break
+    ranks = np.sort(intact.rank[space.touched[:touched]])
+    for x in range(touched):
+        c = intact.order[ranks[x]]
+        if space.failed[c] >= 0 or intact.load[c] + space.more[c] * intact.unit[c] <= best:
+            continue
+        solved += 1
+        load = matching(c, stamp, intact, space, search) * intact.unit[c]
+        if load > best:
+            best, hot = int(load), int(c)
+    return best, hot, solved
+
+
 @kernel
 def failure_loads(
-    first: Array,
-    gone: Array,
+    sets: Sets,
     failures: Array,
     refill: bool,
     routes: RouteArrays,
@@ -431,13 +524,13 @@ def failure_loads(
 ) -> int:
     """Store the outcomes of some failures; return how many are done, fewer than all where space does not suffice.
 
-    Failure f takes the channels ``gone[first[f]:first[f + 1]]``.  Only what crosses them is lost, or goes on by another
-    port of the switch that lost one: only the channels of those routes change, and of these only the ones that can
-    exceed the largest load found so far are solved.
+    Only what crosses failed channels is lost, or goes on by another port of the switch that lost one: only the
+    channels of those routes change, and of these only the ones that can exceed the largest load found so far are
+    solved.
 
     Parameters
     ----------
-    first, gone : int64 arrays
+    sets : Sets
     failures : int64 array
         The numbers of the failures.
     refill : bool
@@ -448,100 +541,38 @@ def failure_loads(
     space : Space
     outcomes : Outcomes
     """
-    ends = len(routes.first_column) - 1
-    search = search_space(ends, len(intact.size))
-    old, new = np.empty(len(routes.row) + 2, np.int64), np.empty(len(routes.row) + 2, np.int64)
+    search = search_space(len(routes.first_column) - 1, len(intact.size))
+    paths = np.empty((2, len(routes.row) + 2), np.int64)
     uses = np.zeros(256, np.int64)
     for done in range(len(failures)):
         f = failures[done]
         stamp = int(f) + 1
-        begin, count = first[f], first[f + 1] - first[f]
-        for i in range(count):
-            space.failed[gone[begin + i]] = i
+        failed = sets.channel[sets.first[f] : sets.first[f + 1]]
+        for i in range(len(failed)):
+            space.failed[failed[i]] = i
         if refill:
-            for i in range(count):
-                replace_port(i, gone[begin + i], intact, routes, space, uses)
-        lost, listed, touched, short = 0, 0, 0, False
-        news, turned = 0, False
-        for i in range(count):
-            c = gone[begin + i]
-            for e in range(intact.start[c], intact.start[c + 1]):
-                p = int(intact.pair[e])
-                if space.stamp[p] == stamp or short:
-                    continue
-                space.stamp[p] = stamp
-                r, d = p // ends, p % ends
-                column = routes.first_column[d]
-                k = column + routes.low[r] % (routes.first_column[d + 1] - column)
-                a = walk(r, d, k, False, intact, routes, space, old)
-                b = walk(r, d, k, True, intact, routes, space, new)
-                if b < 0:
-                    lost += intact.size[r] - (1 if routes.class_of[d] == r else 0)
-                for x in range(a):
-                    h = old[x]
-                    if not among(h, new, b):
-                        if space.less[h] + space.more[h] == 0:
-                            space.touched[touched] = h
-                            touched += 1
-                        space.less[h] += 1
-                for x in range(b):
-                    h = new[x]
-                    if listed == len(space.added):
-                        short = True
-                        break
-                    space.added[listed] = p
-                    space.next_added[listed] = space.first_added[h]
-                    space.first_added[h] = listed
-                    listed += 1
-                    if x and follows_anew(new[x - 1], h, intact, space):
-                        space.new[news] = h
-                        space.next_new[news] = space.first_new[new[x - 1]]
-                        space.first_new[new[x - 1]] = news
-                        news += 1
-                        turned = turned or intact.layer[new[x - 1]] >= intact.layer[h]
-                    if not among(h, old, a):
-                        if space.less[h] + space.more[h] == 0:
-                            space.touched[touched] = h
-                            touched += 1
-                        space.more[h] += 1
-        best, hot, solved = 0, -1, 0
-        if not short:
-            for x in range(len(intact.order)):
-                c = intact.order[x]
-                if space.less[c] + space.more[c] == 0 and space.failed[c] < 0:
-                    best = intact.load[c]
-                    hot = c if best else -1
-                    break
-            ranks = np.sort(intact.rank[space.touched[:touched]])
-            for x in range(touched):
-                c = intact.order[ranks[x]]
-                if space.failed[c] >= 0 or intact.load[c] + space.more[c] * intact.unit[c] <= best:
-                    continue
-                solved += 1
-                load = matching(c, stamp, intact, space, search) * intact.unit[c]
-                if load > best:
-                    best, hot = load, c
-        looping = turned and not short and closes(intact, space)
-        for x in range(touched):
+            for i in range(len(failed)):
+                replace_port(i, failed[i], intact, routes, space, uses)
+        changed = change(stamp, failed, intact, routes, space, paths)
+        if not changed.short:
+            outcomes.lost[f] = changed.lost
+            outcomes.load[f], outcomes.channel[f], outcomes.solved[f] = solve(
+                stamp, changed.touched, intact, space, search
+            )
+            outcomes.looping[f] = changed.turned and closes(intact, space)
+        for x in range(changed.touched):
             space.less[space.touched[x]] = 0
             space.more[space.touched[x]] = 0
-        for i in range(count):
-            c = gone[begin + i]
+        for i in range(len(failed)):
+            c = failed[i]
             space.failed[c] = -1
             if refill:
                 space.other[i] = -1
-            for e in range(intact.start[c], intact.start[c + 1]):  # lists of channels that such routes take
-                p = int(intact.pair[e])
-                if short:
-                    space.stamp[p] = 0
-        for c in range(len(space.first_added)):
-            space.first_added[c] = -1
-            space.first_new[c] = -1
-        if short:
+            if changed.short:
+                for e in range(intact.start[c], intact.start[c + 1]):
+                    space.stamp[intact.pair[e]] = 0
+        space.first_added[:] = -1  # lists of channels that such routes take
+        space.first_new[:] = -1
+        if changed.short:
             return done
-        outcomes.lost[f] = lost
-        outcomes.load[f] = best
-        outcomes.channel[f] = hot
-        outcomes.looping[f] = looping
-        outcomes.solved[f] = solved
     return len(failures)

@@ -101,7 +101,7 @@ def first_alike(routing: FabricRouting, failed: list[Failed]) -> Array | None:
     return first
 
 
-def copied(f: int, like: int, first: Array, gone: Array, intact: Intact, outcomes: Outcomes) -> bool:
+def copied(f: int, like: int, lost: list[int], intact: Intact, outcomes: Outcomes) -> bool:
     """Store the outcome of a failure that does what a solved one does; return whether that was possible.
 
     The hottest channel is the first one that no lost packet crossed, as without symmetry; where the solved failure
@@ -111,8 +111,8 @@ def copied(f: int, like: int, first: Array, gone: Array, intact: Intact, outcome
     ----------
     f, like : int
         The failure, and the solved one.
-    first, gone : int arrays
-        Failure f takes the channels ``gone[first[f]:first[f + 1]]``.
+    lost : list of int
+        The channels that the failure takes.
     intact : Intact
     outcomes : Outcomes
     """
@@ -120,8 +120,7 @@ def copied(f: int, like: int, first: Array, gone: Array, intact: Intact, outcome
     if outcomes.solved[like]:
         return False
     if load:
-        lost = gone[first[f] : first[f + 1]]
-        pairs = np.unique(np.concatenate([_pairs(intact, c) for c in lost.tolist()]))
+        pairs = np.unique(np.concatenate([_pairs(intact, c) for c in lost]))
         hottest = intact.order[:_HOTTEST].tolist()
         untouched = (c for c in hottest if c not in lost and not np.isin(_pairs(intact, c), pairs).any())
         channel = next(untouched, -1)

@@ -19,7 +19,7 @@ from obliv._util.typing import Array
 from obliv.errors import InputError, Interrupted, TooLargeError
 from obliv.fabric.analyses.many import provenance_of
 from obliv.fabric.checks.credit_loops import credit_loops
-from obliv.fabric.kernels.failures import Intact, Outcomes, Space, failure_loads
+from obliv.fabric.kernels.failures import Intact, Outcomes, Sets, Space, failure_loads
 from obliv.fabric.outages.alike import copied, first_alike
 from obliv.fabric.outages.anew import Left, after_failure, kept_tables, refilled_tables, served_pairs, worst_channel
 from obliv.fabric.outages.anew_certificate import proof_anew, why_not_anew
@@ -265,10 +265,9 @@ def _outcomes(
 ) -> tuple[Intact, Space, Outcomes]:
     """Solve the first of failures that are alike, and others that do not do the same; `groups` are their channels."""
     routing, refill = question.routing, question.repair == "refill"
-    first = starts([len(group) for group in groups])
-    gone = np.array([c for group in groups for c in group], np.int64)
+    failed = Sets(starts([len(group) for group in groups]), np.array([c for group in groups for c in group], np.int64))
     step("worst load of every channel", 0.0)
-    intact, space = intact_tables(routing, int(np.diff(first).max(initial=1)))
+    intact, space = intact_tables(routing, max(1, *map(len, groups)))
     count = len(groups)
     outcomes = Outcomes(
         np.zeros(count, np.int64),
@@ -278,7 +277,7 @@ def _outcomes(
         np.zeros(count, np.int64),
     )
     step = forecast(step, f"{plural(count, 'failure')} of {routing.topology.spec}")
-    work = (500.0 if refill else 100.0) * float((intact.start[gone + 1] - intact.start[gone]).sum())
+    work = (500.0 if refill else 100.0) * float(np.diff(intact.start)[failed.channel].sum())
 
     def solve(chosen: Array) -> None:
         nonlocal space
@@ -286,7 +285,7 @@ def _outcomes(
         while done < len(chosen):
             step("failures", done / len(chosen))
             block = chosen[done : done + _BLOCK]
-            many = run(failure_loads, work, first, gone, block, refill, routing.routes.arrays, intact, space, outcomes)
+            many = run(failure_loads, work, failed, block, refill, routing.routes.arrays, intact, space, outcomes)
             done += many
             if many < len(block):
                 space = room(space, 2 * len(space.added))
@@ -294,7 +293,7 @@ def _outcomes(
     every = np.arange(count)
     solve(every[like == every])
     others = every[like != every].tolist()
-    solve(np.array([f for f in others if not copied(f, like[f], first, gone, intact, outcomes)], np.int64))
+    solve(np.array([f for f in others if not copied(f, like[f], groups[f], intact, outcomes)], np.int64))
     return intact, space, outcomes
 
 

@@ -81,7 +81,7 @@ def improve(
     routes = routes.copy()
     load = worst_loads(switches, routes)
     space, move = scratch(switches), move_for(switches, seed)
-    best = (_value(load, routes), routes.copy(), layers.of.copy(), load.copy())
+    best = (_value(load), routes.copy(), layers.of.copy(), load.copy())
     step = int(switches.unit.max(initial=1))
     work = steps_of(switches, moves)  # of all rounds: whether to compile is decided once
     for turn in range(_ROUNDS):
@@ -93,13 +93,13 @@ def improve(
         enough = int(load.max()) - _margin(switches, load)
         rules = Rules(-(-moves // _ROUNDS), tolerance, enough, worth)
         run(search, work, rules, switches, State(routes, load, layers), space, move)
-        value = _value(load, routes)
+        value = _value(load)
         if value < best[0]:
             best = (value, routes.copy(), layers.of.copy(), load.copy())
     layers.of[...] = best[2]
     return best[1], layers, best[3]
 
 
-def _value(load: Array, routes: Array) -> tuple[int, int, int]:
+def _value(load: Array) -> tuple[int, int, int]:
     top = int(load.max(initial=0))
     return top, int((load == top).sum()), int(load.sum())
