@@ -8,7 +8,7 @@ from obliv.errors import RoutingError
 from obliv.fabric.adaptive.read import groups_spec, read_adaptive
 from obliv.fabric.adaptive.routing import adaptive_routing
 from obliv.fabric.files.read import read_fabric, with_tables
-from obliv.fabric.routes.routing import FabricRouting, routing
+from obliv.fabric.routes.routing import FabricRouting, routing, spec_options
 from obliv.fabric.topology import FabricTopology, network
 from obliv.specs.registry import register_routing, register_topology
 from obliv.topologies.base import Topology
@@ -56,8 +56,7 @@ def lft(
     fabric, tables = with_tables(topology.fabric, path)
     if fabric is not topology.fabric:  # LIDs or LMCs were learned from the tables
         topology = network(fabric, topology.spec)
-    more = (f",offset={offset}" if offset != "0" else "") + (f",missing={missing}" if missing != "refuse" else "")
-    more += (f",sl2vl={sl2vl}" if sl2vl else "") + (f",sl={sl}" if sl else "")
+    more = spec_options(offset, missing) + (f",sl2vl={sl2vl}" if sl2vl else "") + (f",sl={sl}" if sl else "")
     made = routing(topology, tables, offset, missing=missing, spec=f"lft:{path}{more}")
     if sl2vl or sl:
         from obliv.fabric.lanes.dependencies import LanesOf  # imported late: other specs do not need it
@@ -112,8 +111,6 @@ def far(
             topology = network(fabric, topology.spec)
     level, private = (None if number < 0 else number for number in (sl, plft))
     groups = read_adaptive(topology.fabric, path, tables=tables, info=info or None, sl=level, plft=private)
-    options = {"lft": lft, "info": info, "sl": level, "plft": private}
-    options |= {"offset": "" if offset == "0" else offset, "missing": "" if missing == "refuse" else missing}
-    return adaptive_routing(
-        topology, groups, adaptive, offset, missing=missing, spec=groups_spec(path, adaptive, options)
-    )
+    options = spec_options(offset, missing)
+    spec = groups_spec(path, adaptive, lft=lft, info=info, sl=level, plft=private, options=options)
+    return adaptive_routing(topology, groups, adaptive, offset, missing=missing, spec=spec)

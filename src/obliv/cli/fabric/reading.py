@@ -171,6 +171,7 @@ class GroupFiles(Files):
         """Read the files as a routing, see :meth:`TablesFiles.routing`."""
         import obliv.fabric
         from obliv.fabric.adaptive.read import groups_spec
+        from obliv.fabric.routes.routing import spec_options
 
         if self.far is None:
             if self.adaptive or self.ar_info is not None or self.sl is not None or self.plft is not None:
@@ -190,10 +191,9 @@ class GroupFiles(Files):
         for note in network.notes if notes else ():
             say(note)
         missing = "skip" if skip else "refuse"
-        options: dict[str, object] = {"lft": self.lft, "info": self.ar_info, "sl": self.sl, "plft": self.plft}
-        options |= {"offset": "" if self.offset == "0" else self.offset, "missing": "skip" if skip else ""}
         mode = "even" if self.adaptive in ("", "best") else self.adaptive
-        spec = groups_spec(self.far, mode, options)
+        options = spec_options(self.offset, missing)
+        spec = groups_spec(self.far, mode, lft=self.lft, info=self.ar_info, sl=self.sl, plft=self.plft, options=options)
         routing = obliv.fabric.adaptive_routing(network, groups, mode, self.offset, missing=missing, spec=spec)
         return _complete(routing, skip)
 

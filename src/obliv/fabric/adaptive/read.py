@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from obliv._util.text import plural
@@ -72,7 +71,17 @@ def read_adaptive(
     return groups if tables is None else completed(groups, tables)
 
 
-def groups_spec(far: str | Path, mode: str, options: Mapping[str, object]) -> str:
-    """Return the spec of a routing by groups; options without a value are left out."""
-    given = "".join(f",{name}={value}" for name, value in options.items() if value not in (None, ""))
-    return f"far:{far},adaptive={mode}{given}"
+def groups_spec(
+    far: str | Path,
+    mode: str,
+    *,
+    lft: str | Path | None,
+    info: str | Path | None,
+    sl: int | None,
+    plft: int | None,
+    options: str,
+) -> str:
+    """Return the spec of a routing by groups; `options` are those for all tables."""
+    given = {"lft": lft, "info": info, "sl": sl, "plft": plft}
+    files = "".join(f",{name}={value}" for name, value in given.items() if value not in (None, ""))
+    return f"far:{far},adaptive={mode}{files}{options}"

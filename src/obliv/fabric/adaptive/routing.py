@@ -16,7 +16,7 @@ from obliv.fabric.adaptive.choices import PackedGroups, packed, traced
 from obliv.fabric.adaptive.loads import AdaptiveLoads
 from obliv.fabric.groups import GroupTables
 from obliv.fabric.routes.classes import Offset, Routes, routes_of
-from obliv.fabric.routes.routing import FabricRouting
+from obliv.fabric.routes.routing import FabricRouting, spec_options
 from obliv.fabric.routes.routing import routing as static_routing
 from obliv.fabric.topology import FabricTopology
 from obliv.loads.hops import Hops
@@ -225,10 +225,7 @@ def adaptive_routing(
     mode = _ALIASES.get(mode, mode)
     if mode not in MODES:
         raise SpecError(f"adaptive={mode[:40]!r}: {did_you_mean(mode, MODES)}")
-    if missing not in ("refuse", "skip"):
-        raise SpecError(f"missing={missing[:40]!r}: choose refuse or skip")
-    text = offset if isinstance(offset, str | int) else "given"
-    options = (f",offset={text}" if text not in ("0", 0) else "") + (",missing=skip" if missing == "skip" else "")
+    options = spec_options(offset, missing)
     spec = spec or f"far:{groups.name},adaptive={mode}{options}"
     if mode == "static":
         return static_routing(topology, groups.static, offset, missing=missing, spec=spec)

@@ -102,6 +102,11 @@ def _check_entries(fabric: Fabric, groups: GroupTables, owner: dict[int, int], n
                 notes.add(
                     "warning", "static-port", text, line, at_node(fabric, node, int(groups.port[row][outside[0]]))
                 )
+    _note_states(groups, listed, notes)
+
+
+def _note_states(groups: GroupTables, listed: Array, notes: Notes) -> None:
+    """Note how many LIDs have each state, and tables with weights."""
     counts = ", ".join(f"{listed[k]:,} {name}" for k, name in enumerate(STATES) if listed[k])
     notes.add("note", "states", f"states of LIDs: {counts or 'none'}", int(groups.line[0]) if len(groups.line) else 0)
     weighted = sum(any(part.weight for parts in table.values() for part in parts) for table in groups.groups)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from obliv._util.arrays import starts
@@ -68,8 +70,9 @@ def groups_of(fabric: Fabric, rule: str = "updn") -> GroupTables:
     lids, owner = owned_lids(fabric.ports.lid, fabric.ports.lmc, slots)
     width = int(lids.max()) + 1
     require_memory(8.0 * width * len(switches), f"group tables of {len(switches)} switches for {width - 1} LIDs")
-    port, state = np.full((len(switches), width), NONE, np.uint8), np.full((len(switches), width), NO_STATE, np.uint8)
-    group = np.zeros((len(switches), width), np.uint16)
+    shape = len(switches), width
+    port, state = np.full(shape, NONE, np.uint8), np.full(shape, NO_STATE, np.uint8)
+    tables = _Entries(port, state, np.zeros(shape, np.uint16))
     goal = _goals(fabric, owner)
     numbers: list[dict[bytes, int]] = [{} for _ in switches]
     trunks, tail, ports = _trunks(fabric, rule == "updn")
@@ -85,31 +88,46 @@ def groups_of(fabric: Fabric, rule: str = "updn") -> GroupTables:
         run(channels_towards, 5.0 * len(tail) * len(starts), row, trunks, used)
         sets = np.zeros((len(switches), 256), bool)
         sets[tail[used], ports[used]] = True
-        size = sets.sum(axis=1)
-        single = np.flatnonzero(size == 1)
-        place = np.ix_(single, lids[columns])
-        port[place], state[place] = sets[single].argmax(axis=1)[:, None], STATIC
-        for v in np.flatnonzero(size > 1).tolist():
-            members = np.flatnonzero(sets[v])
-            known = numbers[v]
-            number = known.setdefault(members.astype(np.uint8).tobytes(), len(known) + 1)
-            state[v, lids[columns]], group[v, lids[columns]] = FREE, number
-            place_of = columns // len(members) ** depth[v] if depth[v] < _DEEPEST else columns
-            port[v, lids[columns]] = members[place_of % len(members)]
+        _store(sets, lids[columns], columns, depth, numbers, tables)
         beside = fabric.ports.peer[owner[columns]]
         at = np.where(fabric.switch_row[fabric.node_of[owner[columns]]] == row, owner[columns], beside)
         port[row, lids[columns]] = at - fabric.first_slot[switches[row]]
-        state[row, lids[columns]], group[row, lids[columns]] = STATIC, 0
+        state[row, lids[columns]], tables.group[row, lids[columns]] = STATIC, 0
     return GroupTables(
         name=rule,
         switch=switches.astype(np.int32),
         plft=np.zeros(len(switches), np.int32),
         port=port,
         state=state,
-        group=group,
+        group=tables.group,
         groups=tuple(_groups(known) for known in numbers),
         line=np.zeros(len(switches), np.int32),
     )
+
+
+class _Entries(NamedTuple):
+    """Static port, state and group by switch and LID."""
+
+    port: Array
+    state: Array
+    group: Array
+
+
+def _store(
+    sets: Array, lids: Array, columns: Array, depth: list[int], numbers: list[dict[bytes, int]], tables: _Entries
+) -> None:
+    """Store the entries of all switches for the LIDs at one, by the set of ports that each may use."""
+    port, state, group = tables
+    size = sets.sum(axis=1)
+    single = np.flatnonzero(size == 1)
+    place = np.ix_(single, lids)
+    port[place], state[place] = sets[single].argmax(axis=1)[:, None], STATIC
+    for v in np.flatnonzero(size > 1).tolist():
+        members = np.flatnonzero(sets[v])
+        number = numbers[v].setdefault(members.astype(np.uint8).tobytes(), len(numbers[v]) + 1)
+        state[v, lids], group[v, lids] = FREE, number
+        place_of = columns // len(members) ** depth[v] if depth[v] < _DEEPEST else columns
+        port[v, lids] = members[place_of % len(members)]
 
 
 def _groups(numbers: dict[bytes, int]) -> Groups:

@@ -136,40 +136,21 @@ def _improve(
     loads: JobLoads, start: _Start, weights: list[Fraction], effort: float, rng: Rng, progress: Progress
 ) -> int:
     """Improve an order and its loads in place; return the number of exchanges tried."""
-    place, routes = loads.jobs[0][0], loads.routing.routes.arrays
-    sends = _sends(loads)
+    place, sends = loads.jobs[0][0], _sends(loads)
     ranks = place.ranks
     if not len(sends.phase):
         return 0
     hops = 6.0 * loads.routing.routes.denominator * place.rails.shape[1]
-    if not _fits(4.0 * hops * ranks**2):
+    if 4.0 * hops * ranks**2 > free_memory() / 4:
         progress("exchanges", 1.0)
         return 0
-    start_of, path = np.zeros(ranks * ranks + 1, np.int64), np.zeros(0, np.int32)
-    run(all_paths, 30.0 * hops * ranks**2, place.rails, place.host_of, routes, start_of, path)
-    path = np.zeros(int(start_of[-1]), np.int32)
-    if not len(path):
+    order = _packed(loads, start, weights, 30.0 * hops * ranks**2)
+    if not len(order.path):
         return 0
-    run(all_paths, 30.0 * hops * ranks**2, place.rails, place.host_of, routes, start_of, path)
     degree = len(sends.phase) / ranks
     touched = min(len(start.tops), 2 * degree)
     step = 8 * degree * (10 + 3 * hops) + 2.0 * len(start.tops) + touched * len(loads.factor) / 2
     count = int(effort * min(_MOST, max(_FEWEST, _WORK / step)))
-    unit = lcm(*(weight.denominator for weight in weights))
-    order = Order(
-        slot_of=start.slot_of,
-        rank_at=np.argsort(start.slot_of),
-        host=place.host_of,
-        seat=starts(np.bincount(place.host_of)).astype(np.int64),
-        slots=np.argsort(place.host_of, kind="stable"),
-        start=start_of,
-        path=path,
-        load=start.rows,
-        top=start.tops,
-        ideal=np.array([int(bound / loads.unit) for bound in phase_bounds(loads)], np.int64),
-        weight=np.array([float(weight * unit) for weight in weights]),
-        factor=loads.factor,
-    )
     random = generator(rng)
     several = bool((np.bincount(place.host_of) > 1).any())
     block = max(1, int(_BLOCK / step))
@@ -187,9 +168,29 @@ def _improve(
     return tried
 
 
-def _fits(size: float) -> bool:
-    """Return whether so many bytes are a small part of the free memory."""
-    return size <= free_memory() / 4
+def _packed(loads: JobLoads, start: _Start, weights: list[Fraction], work: float) -> Order:
+    """Return an order for the kernel, with the channels of the routes of all pairs of ranks."""
+    place, routes = loads.jobs[0][0], loads.routing.routes.arrays
+    start_of, path = np.zeros(place.ranks**2 + 1, np.int64), np.zeros(0, np.int32)
+    run(all_paths, work, place.rails, place.host_of, routes, start_of, path)
+    path = np.zeros(int(start_of[-1]), np.int32)
+    if len(path):
+        run(all_paths, work, place.rails, place.host_of, routes, start_of, path)
+    unit = lcm(*(weight.denominator for weight in weights))
+    return Order(
+        slot_of=start.slot_of,
+        rank_at=np.argsort(start.slot_of),
+        host=place.host_of,
+        seat=starts(np.bincount(place.host_of)).astype(np.int64),
+        slots=np.argsort(place.host_of, kind="stable"),
+        start=start_of,
+        path=path,
+        load=start.rows,
+        top=start.tops,
+        ideal=np.array([int(bound / loads.unit) for bound in phase_bounds(loads)], np.int64),
+        weight=np.array([float(weight * unit) for weight in weights]),
+        factor=loads.factor,
+    )
 
 
 def _sends(loads: JobLoads) -> Sends:

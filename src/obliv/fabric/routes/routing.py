@@ -21,7 +21,7 @@ from obliv.loads.hops import Hops
 from obliv.routings.base import LaneDependencies, Path, Routing
 from obliv.routings.hops import HopRouting
 
-__all__ = ["SPREAD", "FabricHops", "FabricRouting", "routing"]
+__all__ = ["SPREAD", "FabricHops", "FabricRouting", "routing", "spec_options"]
 
 #: What the offset ``spread`` assumes.
 SPREAD = "assumed: sources spread their packets evenly over the LIDs of each destination"
@@ -233,11 +233,22 @@ def routing(
     >>> obliv.worst_case(routing(network(fabric), tables)).channel_load
     Fraction(4, 1)
     """
-    if missing not in ("refuse", "skip"):
-        raise SpecError(f"missing={missing[:40]!r}: choose refuse or skip")
-    text = offset if isinstance(offset, str | int) else "given"
-    options = (f",offset={text}" if text not in ("0", 0) else "") + (",missing=skip" if missing == "skip" else "")
+    options = spec_options(offset, missing)
     routes = routes_of(topology, tables, offset)
     same = routes.denominator == 1 and len(set(routes.low.tolist())) == 1 and not routes.missing
     kind = FabricHops if same else FabricRouting
     return kind(topology, routes, spec or f"lft:{tables.name}{options}", missing == "skip")
+
+
+def spec_options(offset: Offset, missing: str) -> str:
+    """Return the part of a spec that tells which LIDs are used, and how pairs are treated that do not arrive.
+
+    Raises
+    ------
+    SpecError
+        If they are neither refused nor skipped.
+    """
+    if missing not in ("refuse", "skip"):
+        raise SpecError(f"missing={missing[:40]!r}: choose refuse or skip")
+    text = offset if isinstance(offset, str | int) else "given"
+    return (f",offset={text}" if text not in ("0", 0) else "") + (",missing=skip" if missing == "skip" else "")
