@@ -13,7 +13,7 @@ from obliv.checker.failures.routes import Failed
 from obliv.checker.failures.sets import Key, key_of
 from obliv.errors import TooLargeError
 from obliv.fabric.kernels.failures import Intact, Outcomes
-from obliv.fabric.outages.refinement import colors_of, guess
+from obliv.fabric.outages.refinement import Net, colors_of, guess
 from obliv.fabric.outages.tree_shifts import tree_shifts
 from obliv.fabric.routes.routing import FabricHops, FabricRouting
 from obliv.topologies.base import Topology
@@ -33,13 +33,7 @@ class _Search:
     hops: NextHops
     opposite: Array
     start: Array
-    onward: Array
-
-    @property
-    def arguments(self) -> tuple[Array, Array, Array, Array, Array, Array]:
-        """The arrays of both functions of the search."""
-        topology, switches = self.hops.topology, self.hops.switches
-        return self.start, self.onward, switches, topology.terminals.astype(np.int64), topology.tail, topology.head
+    net: Net
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +74,7 @@ def first_alike(routing: FabricRouting, failed: list[Failed]) -> Array | None:
         return first if moves else None
     search = _search_of(hops, opposite)
     ends = [_ends(search.hops.topology, each) for each in failed]
-    colors = colors_of(*search.arguments)
+    colors = colors_of(search.start, search.net)
     kinds: dict[tuple[int, ...], list[int]] = {}
     for f, nodes in enumerate(ends):
         kinds.setdefault((len(failed[f].channels), *sorted(colors[nodes].tolist())), []).append(f)
@@ -180,7 +174,8 @@ def _search_of(hops: NextHops, opposite: Array) -> _Search:
     start = np.ones(topology.nodes, np.uint64)
     start[topology.terminals] = 2
     onward = np.append(topology.head.astype(np.int64), topology.nodes)[hops.channel]
-    return _Search(hops, opposite, start, onward)
+    net = Net(onward, hops.switches, topology.terminals.astype(np.int64), topology.tail, topology.head)
+    return _Search(hops, opposite, start, net)
 
 
 def _ends(topology: Topology, failed: Failed) -> list[int]:
@@ -194,7 +189,7 @@ def _found(search: _Search, here: list[int], there: list[int], colors: Array) ->
     """Return a symmetry that carries some nodes onto others; None where none was found."""
     for image in (there, there[::-1]):
         if np.array_equal(colors[here], colors[image]):
-            node_map = guess(here, image, *search.arguments)
+            node_map = guess(here, image, search.start, search.net)
             channel_map = None if node_map is None else keeps(search.hops, search.opposite, node_map)
             if node_map is not None and channel_map is not None:
                 return _Symmetry(node_map, channel_map)

@@ -14,7 +14,6 @@ from obliv._util.typing import Array
 from obliv.checker.failures.check import Bounds
 from obliv.checker.failures.hops import NextHops, next_hops_of
 from obliv.checker.failures.routes import After, Failed, Routes, routes_left
-from obliv.errors import TooLargeError
 from obliv.fabric.outages.anew import Left
 from obliv.fabric.outages.certificate import failed_lists, joined, matching_of, paid_of, price_lists, whole
 from obliv.fabric.routes.routing import FabricHops, FabricRouting
@@ -44,7 +43,7 @@ def proof_anew(
     before: FailureState,
     rows: list[FailureRow],
     failed: list[Failed],
-    lefts: list[Left | None],
+    lefts: list[Left],
     hottest: int,
     progress: Progress,
 ) -> dict[str, Any]:
@@ -67,8 +66,6 @@ def proof_anew(
     nothing = Failed(np.zeros(0, np.int64), np.zeros(0, np.int64))
     states = [(nothing, before.channel_load, hops, hottest)]
     for number, left in enumerate(lefts):
-        if left is None:
-            raise TooLargeError("no host is left")
         tables[number] = _table(routing, left, hops)
         worst = int(topology.channel_of[left.routing.topology.slot_of[left.channel]]) if left.channel >= 0 else -1
         states.append((failed[number], rows[number].channel_load, replace(hops, channel=tables[number]), worst))

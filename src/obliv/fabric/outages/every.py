@@ -190,7 +190,8 @@ def _proof(question: _Question, solved: _Solved, order: list[int], step: Progres
     rows, ranked = [solved.rows[f] for f in order], [sets[f] for f in order]
     try:
         if question.anew:
-            failed, lefts = [failed_of(routing, failure) for failure in ranked], [solved.lefts[f] for f in order]
+            failed = [failed_of(routing, failure) for failure in ranked]
+            lefts = [left for f in order if (left := solved.lefts[f]) is not None]  # all of them, or there is a reason
             return proof_anew(routing, solved.before, rows, failed, lefts, solved.hottest[0], step), ""
         hottest = [solved.hottest[0], *(solved.hottest[f + 1] for f in order)]
         return proof_of(routing, solved.before, rows, ranked, hottest, repair, step), ""
