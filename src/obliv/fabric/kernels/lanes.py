@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.typing import Array
-from obliv.fabric.kernels.traces import Hops
+from obliv.fabric.kernels.traces import Columns, Hops
 from obliv.kernels import kernel
 
-__all__ = ["Columns", "Followed", "LaneArrays", "Origins", "Walk", "count_lost", "follow_lanes", "gather"]
+__all__ = ["Followed", "LaneArrays", "Origins", "Walk", "count_lost", "follow_lanes", "gather"]
 
 
 class LaneArrays(NamedTuple):
@@ -41,18 +41,6 @@ class Origins(NamedTuple):
     entry: Array
     alone: Array
     of: Array
-
-
-class Columns(NamedTuple):
-    """The LIDs of endpoints: the LID and the endpoint of each column, and how routes end.
-
-    ``code`` has shape (leaves, columns), as :func:`obliv.fabric.kernels.traces.trace_columns` stores it. Routes that
-    loop (code 6) or have no LID (7) are left out.
-    """
-
-    lid: Array
-    endpoint: Array
-    code: Array
 
 
 @kernel
@@ -122,7 +110,8 @@ def follow_lanes(
 ) -> None:
     """Follow the routes of all origins to all LIDs, lane by lane.
 
-    A packet whose row is missing or gives VL 15 goes no further.
+    Routes that loop (code 6) or have no LID (7) are left out. A packet whose row is missing or gives VL 15 goes no
+    further.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.kernels import kernel
 
-__all__ = ["Hops", "trace_columns"]
+__all__ = ["Columns", "Hops", "trace_columns"]
 
 
 class Hops(NamedTuple):
@@ -24,6 +24,17 @@ class Hops(NamedTuple):
     to: Array
     row: Array
     out: Array
+
+
+class Columns(NamedTuple):
+    """The LIDs of endpoints: the LID and the endpoint of each column, and how routes end.
+
+    ``code`` has shape (leaves, columns), as :func:`trace_columns` stores it.
+    """
+
+    lid: Array
+    endpoint: Array
+    code: Array
 
 
 @kernel

@@ -10,7 +10,6 @@ import numpy as np
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.fabric.kernels.lanes import count_lost
-from obliv.fabric.lanes.graph import columns_of
 from obliv.fabric.lanes.levels import sls_of
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.lanes.tables import DROP, MISSING, SLS
@@ -140,7 +139,7 @@ def _note_pairs(traces: Traces, lanes: Lanes, verdict: LaneVerdict, born: Array,
     first_pair = np.full((2, 3), -1, np.int64)
     work = 60.0 * len(traces.ends) * len(traces.lid)
     arrays = (traces.hops, lanes.effective.arrays(fabric), lanes.levels.masks, born, first_pair)
-    dropping, lacking = run(count_lost, work, verdict.origins, columns_of(traces), *arrays)
+    dropping, lacking = run(count_lost, work, verdict.origins, traces.columns, *arrays)
     for count, pair, what in (
         (int(dropping), first_pair[0].tolist(), "are discarded on the way (VL 15)"),
         (int(lacking), first_pair[1].tolist(), "meet a missing row"),

@@ -12,14 +12,14 @@ from obliv._util.arrays import positions
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.analysis.deadlocks.graph import short_cycle
-from obliv.fabric.kernels.lanes import Columns, Followed, Origins, Walk, follow_lanes, gather
+from obliv.fabric.kernels.lanes import Followed, Origins, Walk, follow_lanes, gather
 from obliv.fabric.lanes.levels import Levels, sls_of
 from obliv.fabric.lanes.tables import DROP, LaneTables
 from obliv.fabric.model import Fabric
 from obliv.fabric.routes.trace import Traces
 from obliv.kernels import run
 
-__all__ = ["LaneCycle", "LaneGraph", "columns_of", "lane_graph", "origins_of"]
+__all__ = ["LaneCycle", "LaneGraph", "lane_graph", "origins_of"]
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,6 @@ class LaneGraph:
         )
 
 
-def columns_of(traces: Traces) -> Columns:
-    """Return the LIDs of endpoints for kernels."""
-    return Columns(traces.lid, traces.endpoint, traces.code)
-
-
 def origins_of(traces: Traces, tables: LaneTables) -> Origins:
     """Return the sources in origins: those at one switch whose ports have the same rows in the SL-to-VL table."""
     fabric = traces.fabric
@@ -158,7 +153,7 @@ def lane_graph(
     walk = _walk(traces, tables, channel, exact)
     work = 10.0 * len(origins.node) * len(traces.lid) * max(1, len(sls))
     order = np.argsort(masks[0], kind="stable") if masks.shape[1] > 1 == len(masks) else np.arange(len(traces.lid))
-    run(follow_lanes, work, order, origins, columns_of(traces), walk, masks, sls, followed)
+    run(follow_lanes, work, order, origins, traces.columns, walk, masks, sls, followed)
     used = _used(fabric, tables, walk)
     follows = followed.follows
     before, port = np.nonzero(follows)

@@ -13,7 +13,7 @@ from obliv._util.arrays import positions, starts
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
-from obliv.fabric.kernels.traces import Hops, trace_columns
+from obliv.fabric.kernels.traces import Columns, Hops, trace_columns
 from obliv.fabric.lids import owned_lids
 from obliv.fabric.model import Fabric
 from obliv.fabric.tables import NONE, Tables
@@ -162,6 +162,11 @@ class Traces:
     def hops(self) -> Hops:
         """Cables and tables for kernels."""
         return _hops(self.fabric, self.tables, self.ends)
+
+    @property
+    def columns(self) -> Columns:
+        """The columns for kernels."""
+        return Columns(self.lid, self.endpoint, self.code)
 
     @cached_property
     def endpoint(self) -> Array:
