@@ -174,6 +174,14 @@ def test_states_of_other_files_and_damaged_ones_are_refused(here: Path, capsys: 
             obliv.fabric.what_if(read_base("bad"), fail=["switch((0),1)/3"])
     (here / "bad").write_bytes(kept[:-100])
     assert main([*FILES, "--base", "bad"]) == 2
+    capsys.readouterr()
+    for name, content, part in (
+        ("foreign", b"# hosts\n", "is not a state that obliv kept: name another file"),
+        ("old", kept.replace(b"state 1", b"state 0", 1), "was kept by another version of obliv: remove it"),
+    ):
+        (here / name).write_bytes(content)
+        assert main([*FILES, "--base", name]) == 2
+        assert part in capsys.readouterr().err
     (here / "a.lfts").write_text((here / "a.lfts").read_text() + "\n")
     assert main([*FILES, "--base", "kept"]) == 2
     message = capsys.readouterr().err.strip().splitlines()[-1]

@@ -22,7 +22,8 @@ from obliv.fabric.topology import FabricTopology
 
 __all__ = ["read_base", "require_same_files", "save_base"]
 
-_MAGIC = b"obliv kept state 1\n"
+_KIND = b"obliv kept state "
+_MAGIC = _KIND + b"1\n"
 _KINDS = ("switch", "ca", "router", "unknown")
 _ALIGNED = 64
 _HEADER = 2**28  # bytes of the longest header that is read
@@ -106,7 +107,11 @@ def read_base(path: str | Path) -> Base:
         with open(path, "rb") as stream:
             magic, size = stream.read(len(_MAGIC)), int.from_bytes(stream.read(8), "little")
             if magic != _MAGIC:
-                raise FileError("is not a kept state of this version of obliv: remove it to have it made anew", path)
+                if magic.startswith(_KIND):
+                    raise FileError("was kept by another version of obliv: remove it to have it made anew", path)
+                raise FileError(
+                    "is not a state that obliv kept: name another file, which is made if it is missing", path
+                )
             if size > _HEADER:
                 raise ValueError("the header is too long")
             header = json.loads(stream.read(size))
