@@ -94,3 +94,11 @@ def test_what_cannot_fail_is_refused(options: dict[str, object], message: str) -
     routing = from_routing(obliv.routing("dmodk", obliv.topology("fattree:4,2")))
     with pytest.raises(InputError, match=message):
         failures(routing, **options)  # type: ignore[arg-type]
+
+
+def test_engines_that_need_several_lanes_are_refused_without_an_option_that_is_not_there() -> None:
+    torus = from_routing(obliv.routing("shortest", obliv.topology("torus:4x4")))
+    for engine in ("dor-dateline", "minimal"):
+        message = f"{engine} needs 2 virtual lanes on torus:4x4, and tables after a failure have one: choose layered"
+        with pytest.raises(InputError, match=message):
+            failures(torus, repair=engine, fail=["switch(0,0)/1"])

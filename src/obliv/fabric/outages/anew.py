@@ -8,11 +8,12 @@ from fractions import Fraction
 import numpy as np
 
 from obliv.analysis.worst_case.exact import solved_worst_case
-from obliv.errors import InputError
+from obliv.errors import InputError, RoutingError
 from obliv.fabric.checks.credit_loops import credit_loops
 from obliv.fabric.kernels.failures import Intact, Space, replace_port
 from obliv.fabric.model import Fabric
 from obliv.fabric.outages.sets import Failure, without
+from obliv.fabric.reroute.candidates import LanesError
 from obliv.fabric.reroute.route import route
 from obliv.fabric.routes.classes import Offset
 from obliv.fabric.routes.routing import FabricRouting
@@ -59,7 +60,10 @@ def refilled_tables(
 
 def rerouted(fabric: Fabric, engine: str) -> tuple[Fabric, Tables, Offset]:
     """Return a fabric with new tables by an engine, as ``obliv fabric route`` computes them."""
-    result = route(fabric, engine, force=True)
+    try:
+        result = route(fabric, engine, force=True)
+    except LanesError as error:
+        raise RoutingError(f"{error.needed}, and tables after a failure have one: choose layered or updown") from None
     if result.tables is None or result.fabric is None:
         raise TypeError("new tables and their fabric are kept")
     return result.fabric, result.tables, result.offset

@@ -20,10 +20,21 @@ from obliv.fabric.tables import Tables
 from obliv.fabric.topology import network
 from obliv.results.fabric.route import Attempt, Standing
 
-__all__ = ["Candidate", "candidate", "plans_for"]
+__all__ = ["Candidate", "LanesError", "candidate", "plans_for"]
 
 _OTHERS = ("layered", *GRID_ENGINES)  # engines without a plan
 _DETOURS = (0, 1, 2, -1)  # steps to another port where the wanted one is missing; 0: take the least used one
+
+
+class LanesError(RoutingError):
+    """Tables that need more virtual lanes than are allowed; `needed` says of which and how many."""
+
+    def __init__(self, needed: str) -> None:
+        self.needed = needed
+        super().__init__(f"{needed}: use  --lanes 2")
+
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        return type(self), (self.needed,)
 
 
 @dataclass(frozen=True, eq=False)

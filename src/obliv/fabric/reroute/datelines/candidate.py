@@ -10,7 +10,7 @@ from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.fabric.kernels.channel_loads import Switches
 from obliv.fabric.lanes.tables import SLS
-from obliv.fabric.reroute.candidates import Candidate
+from obliv.fabric.reroute.candidates import Candidate, LanesError
 from obliv.fabric.reroute.datelines.detours import with_detours
 from obliv.fabric.reroute.datelines.lanes import dateline_levels, dateline_tables
 from obliv.fabric.reroute.datelines.routes import Cables, DimensionOrder, routes_round_gaps
@@ -56,7 +56,7 @@ def dateline_candidate(request: Request) -> Candidate | None:
         )
     needed = 2 if order.dimensions else 1
     if needed > lanes:
-        raise RoutingError(f"dor-dateline needs {plural(needed, 'virtual lane')} on {grid.shape.spec}: use  --lanes 2")
+        raise LanesError(f"dor-dateline needs {plural(needed, 'virtual lane')} on {grid.shape.spec}")
     homes = np.unique(switches.home)
     found = _complete(switches, order, homes, lanes)
     if found is None:

@@ -15,7 +15,7 @@ from obliv.fabric.lanes.levels import Levels
 from obliv.fabric.lanes.tables import DROP, SLS, LaneTables
 from obliv.fabric.lids import require_lids
 from obliv.fabric.model import Fabric
-from obliv.fabric.reroute.candidates import Candidate
+from obliv.fabric.reroute.candidates import Candidate, LanesError
 from obliv.fabric.reroute.datelines.routes import Cables
 from obliv.fabric.reroute.engines import plan_engine
 from obliv.fabric.reroute.fill import filled
@@ -55,7 +55,7 @@ def spread_candidate(request: Request) -> Candidate:
     floor = Fraction(1, max(1, int(np.bincount(beside[beside >= 0]).max(initial=1))))  # the load of a host's own cable
     found = choices(grid.shape, floor, replace(request, most_lmc=most))
     if not found:
-        raise RoutingError(f"{engine} needs 2 virtual lanes on {grid.shape.spec}: use  --lanes 2")
+        raise LanesError(f"{engine} needs 2 virtual lanes on {grid.shape.spec}")
     wanted = [found[0], *(choice for choice in found if choice.lmc == 0)][:2]
     if found[0].load is None:  # too large to compare them before
         wanted += [choice for choice in found if choice.family == "minimal"][:1]
