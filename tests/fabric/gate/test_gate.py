@@ -141,21 +141,24 @@ MISTAKES = [
     ("credit_loops = 0", "true or false"),
     ('cables = [["a/1"]]', "pairs of ports"),
     ('cables = [["a", "b"]]', "write NAME/PORT"),
-    ('plan = "missing.csv"', "missing.csv"),
+    ('# none\nplan = "missing.csv"', "fabric.toml:2: plan: "),
     ('plan = ""', "name of a file"),
     ("job = 1", "write [[job]]"),
     ('[[job]]\nhosts = "x"', "job 1 has no pattern"),
-    ('[[job]]\nhosts = "missing"\npattern = "ring"\nload = 1', "missing"),
+    ('[[job]]\nhosts = "missing"\npattern = "ring"\nload = 1', "fabric.toml:1: job 1: "),
+    ('hosts = 8\n[[job]]\nhosts = "four.hosts"\npattern = "rign"\nload = 1', "fabric.toml:2: job 1: unknown"),
     ("[[job]]\nhosts = 1\npattern = 2\nload = 1", "name of a file"),
     ("[[job]]\nrank = 1", "is not a limit"),
-    ('engine = "ftree"', "log"),
+    ('# none\nengine = "ftree"', "fabric.toml:2: the limit engine is compared with OpenSM's log: add --log FILE"),
 ]
 
 
 def test_mistakes(tree: tuple[Fabric, Tables], tmp_path: Path) -> None:
+    (tmp_path / "four.hosts").write_text("host(0,0) host(1,0) host(2,0) host(3,0)")
     for text, part in MISTAKES:
         assert part in mistake(lambda text=text: judged(text, tmp_path, *tree)), text
-    assert "needs forwarding tables" in mistake(lambda: judged("worst_load = 1", tmp_path, tree[0], None))
+    message = mistake(lambda: judged("hosts = 8\nworst_load = 1", tmp_path, tree[0], None))
+    assert message.endswith("fabric.toml:2: the limit worst_load needs forwarding tables: add --lft FILE")
     for rows, part in (
         ("a,b\n", "name,port,name,port"),
         ("# none\n", "contains no cable"),

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from obliv._util.progress import Progress, silent
 from obliv.analysis.worst_case.exact import worst_load
-from obliv.errors import InputError
+from obliv.errors import FileError, InputError
 from obliv.fabric.gate.limits import JobLimit, Limits
 from obliv.fabric.gate.plan import Plan, compare_cables, read_plan, slots_named
 from obliv.fabric.jobs.job import job
@@ -63,14 +63,26 @@ def within_limits(
     (False, ['56 of 56', '2'])
     """
     if tables is None and limits.about_tables:
-        raise InputError(f"the limit {limits.about_tables[0]} needs forwarding tables")
+        name = limits.about_tables[0]
+        raise _refusal(limits, f"the limit {name} needs forwarding tables: add --lft FILE", _line(limits, name))
     if limits.engine is not None and check.engine is None:
-        raise InputError("the limit engine is compared with OpenSM's log")
+        message = "the limit engine is compared with OpenSM's log: add --log FILE"
+        raise _refusal(limits, message, _line(limits, "engine"))
     gate = _Gate(check, limits, tables, progress or silent)
     found = tuple(gate.found())
     findings = [finding for notes in gate.notes for finding in notes.findings()]
     provenance = replace(check.provenance, sources={**check.provenance.sources, **gate.sources})
     return replace(check, limits=found, findings=(*findings, *check.findings), provenance=provenance)
+
+
+def _line(limits: Limits, name: str) -> int:
+    """Return the line of a limit in its file, 0 if there is none; of jobs that of the first."""
+    return dict(limits.lines).get(name, limits.job[0].line if name == "job" else 0)
+
+
+def _refusal(limits: Limits, message: str, line: int) -> InputError:
+    """Return the error for a limit that cannot be compared, with its place in the file of limits."""
+    return FileError(message, limits.name, line or None) if limits.sources else InputError(message)
 
 
 class _Gate:
@@ -123,7 +135,10 @@ class _Gate:
         """Compare the cables with the plan, and with those that must be there."""
         if self.limits.plan is not None:
             self.progress("the plan of the cabling", 0.0)
-            plan = read_plan(self.limits.plan, self.fabric)
+            try:
+                plan = read_plan(self.limits.plan, self.fabric)
+            except InputError as error:
+                raise _refusal(self.limits, f"plan: {error}", self._line.get("plan", 0)) from None
             self.sources.update(plan.sources)
             yield self._planned("plan", self.limits.plan, plan, whole=True)
         if self.limits.cables:
@@ -149,7 +164,10 @@ class _Gate:
             wanted = self.limits.worst_load
             yield self._limit("worst_load", str(wanted), self._load(load), load <= wanted)
         for number, one in enumerate(self.limits.job, 1):
-            load = self._job(routing, one)
+            try:
+                load = self._job(routing, one)
+            except InputError as error:
+                raise _refusal(self.limits, f"job {number}: {error}", one.line) from None
             name = f"job {number} ({one.pattern})"
             yield self._limit(name, str(one.load), self._load(load), load <= one.load, one.line)
 
