@@ -80,7 +80,7 @@ def test_the_worst_hosts(here: Path, capsys: pytest.CaptureFixture[str]) -> None
         (("--hosts", "hosts", "--pattern", "ring", "--effort", "2"), "--effort is for exchanges of ranks: add --order"),
         (("--hosts", "hosts", "--pattern", "file:"), "name the file of the phases"),
         (("--hosts", "hosts", "--hosts", "hosts", *("--pattern", "ring") * 3), "3 patterns for 2 jobs"),
-        (("--hosts", "a.net", "--pattern", "ring"), "names 1 host, and only 0 of the fabric are left"),
+        (("--hosts", "a.net", "--pattern", "ring"), "is a file of the fabric"),
         (("--hosts", "hosts", "--pattern", "ring", "--rails", "some"), "choose rank, all or first"),
         (("--hosts", "hosts", "--pattern", "ring", "--dark"), "--plot"),
     ],

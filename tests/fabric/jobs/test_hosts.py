@@ -144,6 +144,13 @@ def test_all_spellings_of_one_host(tmp_path: Path) -> None:
             "node001\nxxxxx\nyyyyy,zzzzz\n",
             "unknown host 'xxxxx': the fabric has 16 hosts, such as node001; 2 other hosts are unknown",
         ),
+        ("node2\n", "unknown host 'node2': did you mean node002?"),
+        ("Node[0003]\n", "unknown host 'Node0003': did you mean node003?"),
+        (
+            '# Topology\n\nvendid=0x2c9\nSwitch 2 "S-01"\n',
+            "hosts:3: is a file of the fabric: name a file with the hosts",
+        ),
+        ("Unicast lids [0x0-0xe] of switch Lid 2 guid 0x0 ('a'):\n", "hosts:1: is a file of the fabric"),
         ("node001\nnode[002-003],node001\n", "line 2: the host node001 is named in line 1 too"),
         ("node001,node001\n", "named twice"),
         ("node001\n0x0002c90300100000\n", "line 2: the host 0x0002c90300100000 is named in line 1 too, as node001"),

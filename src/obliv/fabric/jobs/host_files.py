@@ -18,6 +18,9 @@ _RANK = re.compile(r"rank\s+(\S+?)\s*=\s*(.*?)(?:\s+slots?\s*=\s*(\S+))?\s*\Z", 
 _KEYS = re.compile(r"(\S+)((?:\s+[\w-]+\s*=\s*[^\s=]+)+)\Z")
 _KEY = re.compile(r"([\w-]+)\s*=\s*([^\s=]+)")
 _COUNTED = re.compile(r"([^\s,:\[\]]+):(\d{1,9})\Z", re.ASCII)
+_FABRIC = re.compile(  # records of ibnetdiscover, headings of forwarding tables
+    r"(?:vendid|devid|sysimgguid|switchguid|caguid)=|(?:Switch|Ca|Rt)\s+\d+\s+\"|Unicast lids \[|dump_ucast_routes:"
+)
 _MOST = 1 << 20  # ranks of a job
 
 
@@ -61,6 +64,10 @@ def read_seats(path: str | Path, known: Callable[[str], bool], hosts: int) -> tu
         raise FileError("file not found; write the list of hosts into a file, and name this", path)
     text, digest = read_source(path)
     content = list(_content(text, known))
+    if foreign := next((number for number, words in content[:20] if _FABRIC.match(words)), 0):
+        raise FileError(
+            "is a file of the fabric: name a file with the hosts of the job, such as node[001-064]", path, foreign
+        )
     if not content:
         raise FileError("names no hosts: write one a line, or a list such as node[001-064]", path)
     if _RANK.match(content[0][1]):

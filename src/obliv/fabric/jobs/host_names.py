@@ -89,8 +89,14 @@ class HostNames:
     def nearest(self, name: str) -> str:
         """Return what may be meant by an unknown name, in words."""
         names: Iterable[str] = self._first_word or self._label
-        near = [printable(word) for word in difflib.get_close_matches(name, names, n=3, cutoff=0.7)]
+        same = [word for word in names if _unpadded(word) == _unpadded(name)]
+        near = [printable(word) for word in same or difflib.get_close_matches(name, names, n=3, cutoff=0.7)][:3]
         if near:
             return f"did you mean {' or '.join(near)}?"
         example = printable(next(iter(names)))[:40]
         return f"the fabric has {plural(self.hosts, 'host')}, such as {example}"
+
+
+def _unpadded(name: str) -> str:
+    """Return a name in small letters, its numbers without leading zeros: ``Node012`` as ``node12``."""
+    return re.sub(r"\d+", lambda number: number[0].lstrip("0") or "0", name.lower(), flags=re.ASCII)
