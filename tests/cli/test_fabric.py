@@ -353,12 +353,14 @@ def test_what_is_odd_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> 
     status, _, err = run(capsys, "worst", "a.net", "--lft", "new.lfts")
     assert status == 0
     assert "obliv fabric check a.net --lft new.lfts" in err
+    assert err.startswith("obliv: new.lfts:1: ")
 
 
 @pytest.mark.nightly
 def test_what_is_odd_about_an_input_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("odd.net").write_text(Path("a.net").read_text() + "junk\n" * 500)
-    text = "obliv: unexpected line: 'junk' (and 499 more): see  obliv fabric check odd.net"
+    number = Path("a.net").read_text().count("\n") + 1
+    text = f"obliv: odd.net:{number}: unexpected line: 'junk' (and 499 more): see  obliv fabric check odd.net"
     for words, more in (
         (["export", "odd.net", "-o", "x.graphml"], ""),
         (["route", "odd.net", "-o", "new.lfts"], ""),

@@ -96,7 +96,9 @@ class Files:
             more = f" (and {count:,} more)" if count else ""
             named = {"--lft": self.lft, "--far": getattr(self, "far", None), "--guid2lid": self.guid2lid}
             given = "".join(f" {option} {path}" for option, path in named.items() if path is not None)
-            say(f"{serious[0].message}{more}: see  obliv fabric check {self.topology}{given}")
+            first = serious[0]
+            place = f"{first.file}:{first.line}: " if first.line else f"{first.file}: " if first.file else ""
+            say(f"{place}{first.message}{more}: see  obliv fabric check {self.topology}{given}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -61,7 +61,7 @@ def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> E
     because = f" ({safe(reason, _LONGEST)})" if reason and failed else ""
     wanted, by = safe(asked or "the engine", _LONGEST), safe(used or "", _LONGEST)
     if not last:
-        text = "the log does not name the engine that was used: give the log of a whole run, not an excerpt"
+        text = "no engine that was used is named: give OpenSM's log of a whole run, not an excerpt or another file"
         notes.add("warning", "engine", text)
     elif used is None:
         text = f"{wanted} failed{because} and no other was tried: there are no new tables"
