@@ -274,3 +274,14 @@ def test_missing_cables_of_small_trees_are_dotted() -> None:
             assert not ((topology.tail == lower) & (topology.head == upper)).any()
         assert "3 missing cables" in legend(ax)
     assert part(view.draw_topology(fabric("fattree:8,2")), "missing cables") is None
+
+
+def test_the_color_bar_of_a_job_of_one_phase_stands_clear_of_its_name() -> None:
+    routing = from_routing(obliv.DModK(obliv.fattree(4, 2)))
+    result = obliv.fabric.job(routing, [f"host({k},0)" for k in range(4)], "ring", hottest=3)
+    ax = view.plot_job(result)
+    ax.figure.draw_without_rendering()
+    (colors,) = ax.child_axes
+    names = [*ax.get_xticklabels(), ax.xaxis.label]
+    assert min(each.get_window_extent().y0 for each in names) > colors.get_window_extent().y1
+    assert colors.get_window_extent().width < ax.get_window_extent().width

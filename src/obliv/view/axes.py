@@ -82,7 +82,7 @@ def bar(ax: Axes, colored: Any, label: str) -> None:
         tall = min(height, 260.0) / height
         place, direction = (1 + (10.0 + _beyond(ax)[0]) / width, (1 - tall) / 2, 9.0 / width, tall), "vertical"
     else:
-        place, direction = (0.1, -46.0 / height, 0.8, 8.0 / height), "horizontal"
+        place, direction = (0.1, -max(46.0, 18.0 + _labeled(ax)) / height, 0.8, 8.0 / height), "horizontal"
     colorbar = figure_of(ax).colorbar(colored, cax=ax.inset_axes(place), orientation=direction)
     colorbar.set_label(label, fontsize=9, **LITERAL)
     colorbar.ax.tick_params(labelsize=8, length=2)
@@ -156,8 +156,18 @@ def _beyond(ax: Axes) -> tuple[float, float, float]:
     return max(right * scale, 0.0), max(above * scale, 0.0), max(below * scale, 0.0)
 
 
+def _labeled(ax: Axes) -> float:
+    """Return how far the ticks below the axes reach, with their names and that of the axis, in points."""
+    with without_warnings():
+        box = ax.xaxis.get_tightbbox()
+    return 0.0 if box is None else float(ax.get_window_extent().y0 - box.y0) * 72.0 / figure_of(ax).dpi
+
+
 def _size(ax: Axes) -> tuple[float, float]:
-    """Return width and height of the drawing, which has one scale in both directions, in points."""
+    """Return width and height of the drawing in points; unless it fills the axes, it has one scale both ways."""
+    if ax.get_aspect() == "auto":
+        box, points = ax.get_window_extent(), 72.0 / figure_of(ax).dpi
+        return float(box.width * points), float(box.height * points)
     unit = points_per_unit(ax)
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
     return abs(right - left) * unit, abs(high - low) * unit
