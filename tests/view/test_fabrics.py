@@ -20,6 +20,7 @@ from obliv.fabric.generate.from_topology import from_routing, from_topology
 from obliv.fabric.topology import FabricTopology, network
 from obliv.view.layout.curves import RADIUS, channel_lines
 from obliv.view.layout.places import layout_of
+from obliv.view.network.name_places import _parted
 
 
 def fabric(spec: str, pulled: int = 0, seed: int = 0, names: Any = None) -> FabricTopology:
@@ -285,3 +286,17 @@ def test_the_color_bar_of_a_job_of_one_phase_stands_clear_of_its_name() -> None:
     names = [*ax.get_xticklabels(), ax.xaxis.label]
     assert min(each.get_window_extent().y0 for each in names) > colors.get_window_extent().y1
     assert colors.get_window_extent().width < ax.get_window_extent().width
+
+
+def test_the_key_of_a_fabric_names_hosts_and_switches() -> None:
+    key = ["host (sends and takes packets)", "switch (passes packets on)"]
+    assert legend(view.plot_topology(fabric("torus:3x3"))) == key
+
+
+def test_names_at_both_ends_of_a_cable_do_not_read_as_one() -> None:
+    left, right, below = (0.0, 0.0, 100.0, 10.0), (101.0, 2.0, 200.0, 12.0), (50.0, -20.0, 150.0, -10.0)
+    moved = _parted({4: (0.0, (0, 1), right), 7: (0.0, (0, 1), left)}, 8.0)
+    assert moved[7][2] == (-3.5, 0.0, 96.5, 10.0)
+    assert moved[4][2] == (104.5, 2.0, 203.5, 12.0)
+    assert not _parted({4: (0.0, (0, 1), left), 7: (0.0, (0, -1), below)}, 8.0)
+    assert not _parted({4: (0.0, (0, 1), left)}, 8.0)

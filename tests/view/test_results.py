@@ -201,4 +201,5 @@ def test_failures_with_one_outcome_share_a_bar() -> None:
     names = [label.get_text() for label in ax.get_yticklabels()]
     more = [int(name.partition("+")[2].split()[0]) for name in names if "+" in name]
     assert sum(more) + len(outcomes) == len(result.failures) == 4
+    assert ax.get_title().splitlines() == ["shortest on line:5", f"routes: {result.repair}"]
     assert result.plot(count=1).get_xlabel().endswith("more outcomes are not shown")

@@ -77,4 +77,4 @@ def plot_failures(result: Failures, ax: Axes | None = None, *, count: int = 12, 
     light_frame(ax, "x")
     left = len(outcomes) - len(shown)
     ax.set_xlabel("worst load after the failure" + (f"; {left:,} more outcomes are not shown" if left else ""))
-    return finish(ax, own, [f"{result.routing} on {result.topology}, routes: {result.repair}"] if title else [])
+    return finish(ax, own, [f"{result.routing} on {result.topology}", f"routes: {result.repair}"] if title else [])

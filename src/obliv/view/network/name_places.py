@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["stand_beside", "stand_upright"]
 
+_Place = tuple[float, tuple[int, int], Box]  # of a name: cost, side and box
+
 _GAP = 1.15  # from the center of a node to its name, in radii
 
 # Places of a name, and their cost; the place below the node is preferred.
@@ -58,6 +60,7 @@ def stand_beside(on: Canvas, names: Mapping[int, str], size: float) -> None:
             others = [box for other, (_, _, box) in chosen.items() if other != node]
             costs = [cost + _OVER_NAME * sum(overlap(box, text) for text in others) for cost, _, box in places]
             chosen[node] = places[int(np.argmin(costs))]
+    chosen |= _parted({node: chosen[node] for node in on.ends if node in chosen}, size * figure_of(on.ax).dpi / 72.0)
     back = on.ax.transData.inverted()
     middles = on.ax.transData.transform(on.points)
     for node in sorted(chosen, key=lambda node: node not in on.ends):
@@ -73,6 +76,22 @@ def stand_beside(on: Canvas, names: Mapping[int, str], size: float) -> None:
         texts[node].set(ha=across, va=up, position=tuple(back.transform((x, y))))
 
 
+def _parted(chosen: Mapping[int, _Place], letter: float) -> dict[int, _Place]:
+    """Move the names at the two ends of a channel apart by up to a letter each, where they would read as one."""
+    if len(chosen) != 2:
+        return {}
+    left, right = sorted(chosen, key=lambda node: chosen[node][2])
+    one, two = chosen[left][2], chosen[right][2]
+    step = min(letter, (one[2] + letter - two[0]) / 2)
+    if step <= 0 or one[3] <= two[1] or two[3] <= one[1]:
+        return {}
+    moved = {}
+    for node, way in ((left, -step), (right, step)):
+        cost, side, box = chosen[node]
+        moved[node] = cost, side, (box[0] + way, box[1], box[2] + way, box[3])
+    return moved
+
+
 def _write(on: Canvas, node: int, at: tuple[float, float], name: str, rim: float, **look: Any) -> Any:
     """Write a name with a white rim; names at the highlighted channel have its color."""
     from matplotlib.patheffects import withStroke
@@ -82,9 +101,7 @@ def _write(on: Canvas, node: int, at: tuple[float, float], name: str, rim: float
     return on.ax.text(at[0], at[1], name, path_effects=[white], **look, **LITERAL)
 
 
-def _options(
-    on: Canvas, sizes: Mapping[int, tuple[float, float]], taken: list[Box]
-) -> dict[int, list[tuple[float, tuple[int, int], Box]]]:
+def _options(on: Canvas, sizes: Mapping[int, tuple[float, float]], taken: list[Box]) -> dict[int, list[_Place]]:
     """Return for every name its possible places: cost, side and box."""
     gap = _GAP * RADIUS * points_per_unit(on.ax) * figure_of(on.ax).dpi / 72.0
     middles, rim = on.ax.transData.transform(on.points), gap / _GAP

@@ -95,10 +95,12 @@ def node_signs(topology: Topology) -> list[Any]:
         rings = [Line2D([], [], markerfacecolor="none", markersize=11, label=label, **look)]
     if topology.all_terminals:
         return rings
+    cabled = topology.channels > 0 and any(topology.port_names(0))
+    terminal, router = ("host", "switch") if cabled else ("terminal", "router")
     return [
         *rings,
-        Line2D([], [], markerfacecolor=NODE, markersize=8, label="terminal (sends and takes packets)", **look),
-        Line2D([], [], markersize=6, label="router (passes packets on)", **look),
+        Line2D([], [], markerfacecolor=NODE, markersize=8, label=f"{terminal} (sends and takes packets)", **look),
+        Line2D([], [], markersize=6, label=f"{router} (passes packets on)", **look),
     ]
 
 
