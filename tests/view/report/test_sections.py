@@ -50,6 +50,22 @@ def test_the_frontier_has_the_routings_that_lose_to_no_other() -> None:
     assert points.keys() == {"short, equal", "best", "worse", "longer"}
 
 
+def test_no_label_lies_on_the_line_of_the_frontier() -> None:
+    rows = [_row("short", 2, Fraction(1, 4)), _row("middle", 3, Fraction(1, 3)), _row("best", 4, Fraction(1, 2))]
+    points = {point["label"]: (point["align"], point["dy"]) for point in plane_points(rows, relative=False)}
+    assert points.keys() == {"short", "middle", "best"}
+    for name in ("short", "middle"):  # the line leaves these to the right
+        assert points[name] != ("left", 4)
+
+
+def test_the_longest_text_of_a_bar_has_room_beside_the_bars() -> None:
+    row = _row("valiant", 2, None)
+    row.values["average"] = Estimate(0.5, 1e-9, 10)
+    _, specs = charts_data([row])
+    (bar,) = specs["bars"]["data"]["values"]
+    assert specs["bars"]["padding"]["right"] > 6 * len(bar["text"])
+
+
 def test_bars_are_sorted_and_keep_the_ends_of_what_is_not_exact() -> None:
     rows = [_row("low", 2, Fraction(1, 4)), _row("high", 2, Fraction(1, 2))]
     rows[0].values["average"] = Estimate(0.5, 0.125, 10)

@@ -117,12 +117,13 @@ def bars_chart(found: Sequence[dict[str, Any]], series: Sequence[str], first: st
     whiskers = whiskers.encode(x="low:Q", x2="high:Q", strokeWidth=estimated)
     dots = base.transform_filter("!datum.bar").mark_point(filled=True, size=70, opacity=1, stroke=_CARD, strokeWidth=1)
     dots = dots.encode(x="value:Q", color=colors, **about)
-    texts = base.transform_filter("datum.bar").mark_text(align="right", dx=62, fontSize=11, color=_SOFT, aria=False)
+    room = int(max([62.0, *(6.9 * len(bar["text"]) for bar in found if bar["bar"])]))  # for the longest text
+    texts = base.transform_filter("datum.bar").mark_text(align="right", dx=room, fontSize=11, color=_SOFT, aria=False)
     texts = texts.encode(x=alt.value("width"), text="text:N")
     chart = alt.layer(solid, rest, whiskers, dots, texts).add_params(topology)
     step = 12 * len(thick) + 10
     heights = {topology: step * rows for topology, rows in _rows(found).items()}
-    return _finished(chart, "bars", found, heights[first], right=66) | {"usermeta": {"heights": heights}}
+    return _finished(chart, "bars", found, heights[first], right=room + 4) | {"usermeta": {"heights": heights}}
 
 
 def _rows(found: Sequence[dict[str, Any]]) -> Counter[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from obliv.view.report.numbers import text_of, value_of
@@ -58,14 +59,18 @@ def _frontier(places: Sequence[tuple[float, float]]) -> set[tuple[float, float]]
 
 
 def _labels(places: dict[tuple[float, float], list[Row]], front: set[tuple[float, float]]) -> list[dict[str, Any]]:
-    """Return text, side and offset of the label of each place; no label covers a point or another label.
+    """Return text, side and offset of the label of each place.
 
-    The frontier comes first; a label for which there is no room is left to the tooltip.
+    No label covers a point, another label or the line of the frontier. The frontier comes first; a label for which
+    there is no room is left to the tooltip.
     """
     xs, ys = zip(*places, strict=True)
     wide, high = (max(xs) - min(xs)) or 1.0, max(ys) or 1.0
     spots = [((x - min(xs)) / wide * _WIDTH, _HEIGHT * (1.0 - y / high)) for x, y in places]
     taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in spots]
+    corners = sorted(spot for spot, place in zip(spots, places, strict=True) if place in front)
+    for (x, y), (far, up) in pairwise(corners):  # the line leads from a point to below the next one, then up
+        taken += [(x, y - 1, far, y + 1), (far - 1, up, far + 1, y)]
     made: list[dict[str, Any]] = [{} for _ in places]
     for k in sorted(range(len(spots)), key=lambda k: (list(places)[k] not in front, k)):
         names = [row.routing for row in list(places.values())[k]]
@@ -73,6 +78,7 @@ def _labels(places: dict[tuple[float, float], list[Row]], front: set[tuple[float
         width, (x, y) = _LETTER * len(text), spots[k]
         sides = {
             ("left", 9, 4): (x + 8, y - 8, x + 10 + width, y + 7),
+            ("left", 3, -10): (x + 2, y - 8 - _LINE, x + 4 + width, y - 7),
             ("center", 0, -10): (x - width / 2, y - 8 - _LINE, x + width / 2, y - 7),
             ("center", 0, 18): (x - width / 2, y + 7, x + width / 2, y + 8 + _LINE),
             ("right", -9, 4): (x - 10 - width, y - 8, x - 8, y + 7),
