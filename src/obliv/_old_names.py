@@ -21,7 +21,7 @@ _RENAMED = {
     "bufferless.run": "bufferless.moves",
     "fabric.check_cables": "fabric.checks.cables",
     "fabric.check_log": "fabric.checks.log",
-    "fabric.check_names": "fabric.checks.names",
+    "fabric.check_names": "fabric.messages",
     "fabric.check_routes": "fabric.checks.routes",
     "fabric.check_tables": "fabric.checks.tables",
     "fabric.deadlock": "fabric.checks.credit_loops",

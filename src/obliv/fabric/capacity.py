@@ -49,7 +49,7 @@ def capacity_load(fabric: Fabric) -> Fraction | None:
     ends, switches = fabric.endpoints, fabric.switches
     if shape is not None and shape.complete and len(ends) == shape.tree.below[-1] and shape.tree.capacity_load:
         return shape.tree.capacity_load
-    beside = fabric.switch_row[fabric.node_of[fabric.ports.peer[ends]]]
+    beside = fabric.homes
     tail, head, _ = fabric.trunks
     if not len(ends) or (beside < 0).any() or len(switches) * len(tail) > _MOST:
         return None

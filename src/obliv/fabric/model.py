@@ -75,6 +75,10 @@ class Nodes:
     def __len__(self) -> int:
         return len(self.kind)
 
+    def label(self, node: int) -> str:
+        """Return the description of a node, or else its identifier."""
+        return self.description[node].strip() or self.ident[node]
+
     def are(self, *kinds: str) -> Array:
         """Return for every node whether it is of one of some kinds."""
         return np.array([kind in kinds for kind in self.kind], bool)
@@ -173,6 +177,11 @@ class Fabric:
         """
         ports = self._adapter_ports
         return np.asarray(ports[self.nodes.are("ca", "switch")[self.node_of[self.ports.peer[ports]]]])
+
+    @cached_property
+    def homes(self) -> Array:
+        """The row of the switch that each endpoint is cabled to, -1 where it is cabled to another host."""
+        return np.asarray(self.switch_row[self.node_of[self.ports.peer[self.endpoints]]])
 
     @cached_property
     def endpoint_places(self) -> tuple[Array, Array]:

@@ -128,7 +128,7 @@ class FabricTopology(Topology):
 
     def _node_text(self, slot: int) -> str:
         node = int(self.node_at[slot])
-        return self.labels[node] if node >= 0 else _called(self.fabric, int(self.fabric.node_of[slot]))
+        return self.labels[node] if node >= 0 else self.fabric.nodes.label(int(self.fabric.node_of[slot]))
 
 
 def network(fabric: Fabric, spec: str = "") -> FabricTopology:
@@ -169,7 +169,7 @@ def network(fabric: Fabric, spec: str = "") -> FabricTopology:
     channel_of = positions(slot_of, len(fabric.ports.peer))
     speeds, reference, notes = _bandwidths(fabric, slot_of, ends)
     if len(fabric.stray):
-        first = safe(_called(fabric, int(fabric.node_of[fabric.stray[0]])))
+        first = safe(fabric.nodes.label(int(fabric.node_of[fabric.stray[0]])))
         count = plural(len(fabric.stray), "port")
         notes += (f"{count} of channel adapters left out, since no switch or adapter is at the other end: {first}",)
     own = tuple(speeds[c] for c in channel_of[ends].tolist())
@@ -200,10 +200,6 @@ def safe(text: str, longest: int = _LONGEST) -> str:
     return shown if len(shown) <= longest else shown[: longest - 3] + "..."
 
 
-def _called(fabric: Fabric, node: int) -> str:
-    return fabric.nodes.description[node].strip() or fabric.nodes.ident[node]
-
-
 def _labels(fabric: Fabric, ends: Array) -> tuple[str, ...]:
     """Return unique names: descriptions, with the port of adapters that use several, and the identifier if repeated."""
     owner = fabric.node_of[ends].tolist()
@@ -212,8 +208,8 @@ def _labels(fabric: Fabric, ends: Array) -> tuple[str, ...]:
     labels = []
     for slot, node in zip(ends.tolist(), owner, strict=True):
         port = f" port {slot - int(first[node])}" if ports[node] > 1 else ""
-        labels.append(safe(_called(fabric, node)) + port)
-    labels += [safe(_called(fabric, node)) for node in fabric.switches.tolist()]
+        labels.append(safe(fabric.nodes.label(node)) + port)
+    labels += [safe(fabric.nodes.label(node)) for node in fabric.switches.tolist()]
     nodes = owner + fabric.switches.tolist()
     common = Counter(labels)
     labels = [

@@ -20,11 +20,11 @@ import obliv
 from obliv.errors import FileError
 from obliv.fabric.checks.check import check
 from obliv.fabric.checks.log import engine_of
-from obliv.fabric.checks.names import port_count_known
 from obliv.fabric.files.read import read, read_fabric
 from obliv.fabric.generate.from_topology import from_topology, tables_of
 from obliv.fabric.kernels.credit_loops import followers
 from obliv.fabric.kernels.traces import trace_columns
+from obliv.fabric.messages import port_count_known
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
 from obliv.fabric.routes.trace import Ending, trace, trace_all

@@ -10,8 +10,8 @@ from scipy.sparse.csgraph import connected_components
 
 from obliv._util.text import plural
 from obliv.fabric.checks.missing import missing_ends
-from obliv.fabric.checks.names import at_node, at_port, cable_name, called, port_name
 from obliv.fabric.lids import LAST_LID, beyond_infiniband
+from obliv.fabric.messages import at_node, at_port, cable_name, called, port_name
 from obliv.fabric.model import Fabric, gbits
 from obliv.fabric.notes import Notes
 from obliv.fabric.shape.tree import Shape

@@ -12,7 +12,6 @@ from obliv.fabric.checks.credit_loops import CreditLoops, credit_loops
 from obliv.fabric.checks.groups import check_groups
 from obliv.fabric.checks.lanes import LANE_ENGINES, LaneCheck, check_lanes
 from obliv.fabric.checks.log import engine_of
-from obliv.fabric.checks.names import at_port, port_name, route_text
 from obliv.fabric.checks.routes import Served, check_routes
 from obliv.fabric.checks.service_levels import check_info
 from obliv.fabric.checks.tables import check_entries, check_tables
@@ -20,6 +19,7 @@ from obliv.fabric.files.ar_info import AdaptiveInfo
 from obliv.fabric.groups import GroupTables
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.lids import owners
+from obliv.fabric.messages import at_port, port_name, route_text
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
 from obliv.fabric.routes.trace import Traces, trace_all
@@ -138,7 +138,7 @@ def check(
         switches=len(fabric.switches),
         channels=int((fabric.ports.peer >= 0).sum()),
         findings=tuple(sorted(findings, key=lambda finding: _ORDER.get(finding.severity, 2))),
-        shape="" if shape is None else shape.name if shape.exact else f"nearly {shape.name}",
+        shape="" if shape is None else shape.title,
         pairs=len(fabric.endpoints) * (len(fabric.endpoints) - 1),
         unrouted=None if tables is None else routes.served.unrouted,
         loops=None if tables is None else routes.served.loops,

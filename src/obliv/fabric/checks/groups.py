@@ -10,10 +10,10 @@ from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.fabric.adaptive.choices import PackedGroups, packed, traced, where_lost
 from obliv.fabric.adaptive.credit_loops import choice_loops
-from obliv.fabric.checks.names import at_node, at_port, called, lid_list, port_name, route_text
 from obliv.fabric.checks.routes import Served, count_lost
 from obliv.fabric.groups import NO_STATE, STATES, STATIC, Groups, GroupTables, ports_of
 from obliv.fabric.lids import owners
+from obliv.fabric.messages import at_node, at_port, called, lid_list, port_name, route_text
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
 from obliv.fabric.routes.trace import Ending, Traces

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from obliv.fabric.checks.credit_loops import CreditLoops
-from obliv.fabric.checks.names import at_port, port_name
 from obliv.fabric.lanes.findings import note_lanes
 from obliv.fabric.lanes.graph import LaneCycle
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.lanes.verdict import LaneVerdict, OneLevel, judge, one_level_each
+from obliv.fabric.messages import at_port, port_name
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
 from obliv.fabric.routes.trace import Traces

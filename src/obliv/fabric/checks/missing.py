@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from obliv.fabric.checks.names import called, port_count_known
+from obliv.fabric.messages import called, port_count_known
 from obliv.fabric.model import Fabric
 from obliv.fabric.shape.tree import Shape
 

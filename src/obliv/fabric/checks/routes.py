@@ -11,8 +11,8 @@ from obliv._util.arrays import positions
 from obliv._util.cost import require_memory
 from obliv._util.text import plural
 from obliv._util.typing import Array
-from obliv.fabric.checks.names import at_node, at_port, called, lid_list, port_count_known, port_name, route_text
 from obliv.fabric.kernels.traces import trace_columns
+from obliv.fabric.messages import at_node, at_port, called, lid_list, port_count_known, port_name, route_text
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
 from obliv.fabric.routes.trace import Ending, Traces

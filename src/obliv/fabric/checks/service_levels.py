@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from obliv._util.text import plural
-from obliv.fabric.checks.names import at_node, called
 from obliv.fabric.files.ar_info import AdaptiveInfo
 from obliv.fabric.groups import NO_STATE, STATIC, GroupTables
+from obliv.fabric.messages import at_node, called
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
 

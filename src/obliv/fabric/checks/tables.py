@@ -6,7 +6,7 @@ import numpy as np
 
 from obliv._util.text import plural
 from obliv._util.typing import Array
-from obliv.fabric.checks.names import at_node, at_port, called, lid_list, port_count_known
+from obliv.fabric.messages import at_node, at_port, called, lid_list, port_count_known
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes, Place
 from obliv.fabric.routes.trace import Ending

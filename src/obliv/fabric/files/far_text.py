@@ -63,7 +63,7 @@ def write_groups(groups: GroupTables, fabric: Fabric, path: str | Path) -> None:
         raise FileError("cannot be written: there is no table", path)
     for node in groups.switch.tolist():
         if not fabric.nodes.guid[node]:
-            name = plain(fabric.nodes.description[node].strip() or fabric.nodes.ident[node])
+            name = plain(fabric.nodes.label(node))
             raise FileError(f"cannot be written: switch '{name}' has no GUID", path)
     write_pieces(path, _pieces(groups, fabric))
 

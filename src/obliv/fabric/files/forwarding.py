@@ -138,7 +138,7 @@ def with_switch(fabric: Fabric, finding: Finding, node_of: dict[int, int]) -> Fi
     node = None if finding.guid is None else node_of.get(int(finding.guid, 16))
     if node is None:
         return finding
-    return replace(finding, switch=fabric.nodes.description[node].strip() or fabric.nodes.ident[node])
+    return replace(finding, switch=fabric.nodes.label(node))
 
 
 def _new_lids(fabric: Fabric, raw: RawTables) -> Array:

@@ -60,7 +60,7 @@ def write_tables(tables: Tables, fabric: Fabric, path: str | Path, *, progress: 
         raise FileError("cannot be written: there is no table", path)
     ports = np.diff(fabric.first_slot)
     for node, row in zip(tables.switch.tolist(), tables.out, strict=True):
-        name = plain(fabric.nodes.description[node].strip() or fabric.nodes.ident[node])
+        name = plain(fabric.nodes.label(node))
         if not fabric.nodes.guid[node]:
             raise FileError(f"cannot be written: switch '{name}' has no GUID, which OpenSM needs", path)
         used = row[row != NONE]

@@ -11,8 +11,8 @@ from pathlib import Path
 from obliv._util.files import read_source
 from obliv._util.text import printable
 from obliv.errors import FileError, InputError
-from obliv.fabric.checks.names import at_node, port_name
 from obliv.fabric.files.read import dialect_of, read_fabric
+from obliv.fabric.messages import at_node, port_name
 from obliv.fabric.model import Fabric
 from obliv.fabric.names import NodeNames, split_port
 from obliv.fabric.notes import Notes, Place

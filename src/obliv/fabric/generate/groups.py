@@ -143,7 +143,7 @@ def _goals(fabric: Fabric, owner: Array) -> Array:
 
 def _depths(fabric: Fabric, tail: Array, head: Array) -> list[int]:
     """Return the hops from each switch to the nearest one with an endpoint."""
-    rows = np.unique(fabric.switch_row[fabric.node_of[fabric.ports.peer[fabric.endpoints]]])
+    rows = np.unique(fabric.homes)
     far = Distances(len(fabric.switches), tail, head, len(fabric.switches))
     hops: list[int] = far(rows[rows >= 0]).tolist()
     return [_DEEPEST if hop < 0 else hop for hop in hops]

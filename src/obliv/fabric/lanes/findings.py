@@ -14,8 +14,9 @@ from obliv.fabric.lanes.levels import sls_of
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.lanes.tables import DROP, MISSING, SLS
 from obliv.fabric.lanes.verdict import LaneVerdict, drops
-from obliv.fabric.model import Fabric, node_name
-from obliv.fabric.notes import Notes, Place, place_of
+from obliv.fabric.messages import at_node, called, port_name
+from obliv.fabric.model import Fabric
+from obliv.fabric.notes import Notes
 from obliv.fabric.routes.trace import Traces
 from obliv.kernels import run
 
@@ -91,15 +92,15 @@ class _Met(NamedTuple):
         fabric, switch = lanes.fabric, int(self.node[row])
         entry, exit = int(self.entry[row]), int(self.exit[row])
         line = lanes.tables.line_of(switch, entry, exit, fabric)
-        notes.add("error", kind, f"{_called(fabric, switch)} {text}", line, _at(fabric, switch, exit))
+        notes.add("error", kind, f"{called(fabric, switch)} {text}", line, at_node(fabric, switch, exit))
 
 
 def _note_lost(traces: Traces, lanes: Lanes, verdict: LaneVerdict, notes: Notes) -> int:
     """Note rows that are missing, that discard packets, or that name lanes that the port does not operate."""
     fabric, tables, graph = traces.fabric, lanes.effective, verdict.graph
     for switch in np.flatnonzero(graph.bare).tolist():
-        text = f"{_called(fabric, switch)} has no SL-to-VL table, but packets pass it: dump the tables of all switches"
-        notes.add("error", "missing-lanes", text, 0, _at(fabric, switch))
+        text = f"{called(fabric, switch)} has no SL-to-VL table, but packets pass it: dump the tables of all switches"
+        notes.add("error", "missing-lanes", text, 0, at_node(fabric, switch))
     born = _born(lanes)
     lost = bool(born.any() or graph.bare.any())
     if len(tables.line):
@@ -110,8 +111,8 @@ def _note_lost(traces: Traces, lanes: Lanes, verdict: LaneVerdict, notes: Notes)
     for end in np.flatnonzero(born).tolist()[:200]:
         slot = int(traces.ends[end])
         host = int(fabric.node_of[slot])
-        text = f"{_called(fabric, host)} discards its own packets of {_sls(int(born[end]))}: its table gives VL 15"
-        notes.add("error", "dropped-sl", text, 0, _at(fabric, host, fabric.port_of(slot)))
+        text = f"{called(fabric, host)} discards its own packets of {_sls(int(born[end]))}: its table gives VL 15"
+        notes.add("error", "dropped-sl", text, 0, at_node(fabric, host, fabric.port_of(slot)))
     _note_beyond(fabric, lanes, verdict, notes)
     return _note_pairs(traces, lanes, verdict, born, notes) if lost else 0
 
@@ -148,7 +149,7 @@ def _note_pairs(traces: Traces, lanes: Lanes, verdict: LaneVerdict, born: Array,
             source, goal = (int(fabric.node_of[traces.ends[end]]) for end in (pair[0], int(traces.endpoint[pair[1]])))
             text = (
                 f"packets of {plural(count, 'pair')} of a host and a LID {what}, such as those of SL {pair[2]} from "
-                f"{_called(fabric, source)} to {_called(fabric, goal)} (LID {traces.lid[pair[1]]})"
+                f"{called(fabric, source)} to {called(fabric, goal)} (LID {traces.lid[pair[1]]})"
             )
             notes.add("error", "dropped-pairs", text)
     return int(dropping)
@@ -218,10 +219,10 @@ def _note_starved(lanes: Lanes, verdict: LaneVerdict, notes: Notes) -> None:
             carried = sum(1 << sl for sl in verdict.sls_used)
         starved = carried & ~served & ~(1 << DROP)
         if starved:
-            name = f"{_called(fabric, int(fabric.node_of[port]))} port {fabric.port_of(port)}"
+            name = port_name(fabric, port)
             lanes_text = ", ".join(map(str, sls_of(starved)))
             text = f"{name} never serves VL {lanes_text}, which packets use: its weight is 0 in both arbitration tables"
-            at = _at(fabric, int(fabric.node_of[port]), fabric.port_of(port))
+            at = at_node(fabric, int(fabric.node_of[port]), fabric.port_of(port))
             notes.add("warning", "starved-lane", text, arbitration.line.get(port, 0), at)
 
 
@@ -232,15 +233,6 @@ def _born(lanes: Lanes) -> Array:
     sent = np.bitwise_or.reduce(masks, axis=1)
     mine = np.broadcast_to(sent, len(ends)) if len(sent) == 1 else sent
     return np.asarray(mine & drops(tables)[tables.own[ends]], np.uint16)
-
-
-def _called(fabric: Fabric, node: int) -> str:
-    return node_name(fabric.nodes.ident[node], fabric.nodes.description[node].strip())
-
-
-def _at(fabric: Fabric, node: int, port: int | None = None) -> Place:
-    name = fabric.nodes.description[node].strip() or fabric.nodes.ident[node]
-    return place_of(int(fabric.nodes.guid[node]), name, port)
 
 
 def _more(rows: int) -> str:

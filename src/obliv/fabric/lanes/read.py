@@ -15,7 +15,8 @@ from obliv.fabric.lanes.files.ports import Arbitration, read_arbitration, read_o
 from obliv.fabric.lanes.files.sl2vl import read_sl2vl
 from obliv.fabric.lanes.levels import Levels, one_level
 from obliv.fabric.lanes.tables import DROP, LaneTables, OperVLs, identity, masked
-from obliv.fabric.model import Fabric, Finding, node_name
+from obliv.fabric.messages import port_name
+from obliv.fabric.model import Fabric, Finding
 
 __all__ = ["Lanes", "lanes_within", "read_lanes"]
 
@@ -158,10 +159,8 @@ def lanes_within(fabric: Fabric, asked: int | None, oper_vls: str | Path | int |
     if asked is not None and asked > fewest:
         slot = int(cabled[lanes == fewest][0])
         slot = slot if oper.lanes[slot] == fewest else int(fabric.ports.peer[slot])
-        node, line = int(fabric.node_of[slot]), f", line {oper.line[slot]}" if oper.line[slot] else ""
-        port = (
-            f"{node_name(fabric.nodes.ident[node], fabric.nodes.description[node].strip())} port {fabric.port_of(slot)}"
-        )
+        line = f", line {oper.line[slot]}" if oper.line[slot] else ""
+        port = port_name(fabric, slot)
         raise InputError(f"{asked} lanes: {port} operates {fewest} ({oper.name}{line}): use no more")
     return min(asked or fewest, fewest)
 

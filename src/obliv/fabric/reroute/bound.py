@@ -30,7 +30,7 @@ def single_path_bound(fabric: Fabric, shape: Shape | None, lmc: int = 16) -> tup
     used = fabric.ports.peer >= 0
     if len(np.unique(fabric.ports.rate[used])) > 1 or len(fabric.endpoints) < 2:
         return None
-    beside = fabric.switch_row[fabric.node_of[fabric.ports.peer[fabric.endpoints]]]
+    beside = fabric.homes
     if (beside < 0).any():
         return None
     hosts = np.bincount(beside, minlength=len(fabric.switches))

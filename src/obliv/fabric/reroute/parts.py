@@ -24,7 +24,7 @@ def pairs_apart(fabric: Fabric) -> tuple[int, int]:
     ends, switches = fabric.endpoints, len(fabric.switches)
     tail, head, _ = fabric.trunks
     links = coo_array((np.ones(len(tail), bool), (tail, head)), (switches, switches))
-    beside = fabric.switch_row[fabric.node_of[fabric.ports.peer[ends]]]
+    beside = fabric.homes
     part = connected_components(links, directed=False)[1][beside[beside >= 0]]
     lone = np.minimum(ends, fabric.ports.peer[ends])[beside < 0]  # cabled to no switch: a part for each cable
     _, size = np.unique(np.concatenate([part, switches + lone]), return_counts=True)

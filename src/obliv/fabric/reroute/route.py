@@ -140,7 +140,7 @@ def route(
         provenance=provenance(specs, time.perf_counter() - began, sources=sources),
         engine=best.engine,
         offset=best.offset,
-        shape="" if shape is None else shape.name if shape.exact else f"nearly {shape.name}",
+        shape="" if shape is None else shape.title,
         before=None if in_use is None else in_use.standing,
         after=best.standing,
         tried=tuple(tried),

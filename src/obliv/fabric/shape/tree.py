@@ -66,6 +66,11 @@ class Shape:
         return not (self.missing or self.extra or self.missing_switches or self.extra_switches)
 
     @property
+    def title(self) -> str:
+        """The name of the tree, or what the fabric nearly is."""
+        return self.name if self.exact else f"nearly {self.name}"
+
+    @property
     def complete(self) -> bool:
         """Whether the fabric is the whole tree: no host is missing, and cables are not parallel."""
         return self.exact and not self.empty and max(self.cables) == 1

@@ -22,7 +22,8 @@ from obliv.fabric.files.raw_tables import DIGITS
 from obliv.fabric.kernels.lane_rows import LaneRows, read_hex_rows, read_record_rows, read_rows
 from obliv.fabric.lanes.tables import DROP, MISSING, SLS, LaneTables
 from obliv.fabric.lids import owners
-from obliv.fabric.model import Fabric, node_name
+from obliv.fabric.messages import called
+from obliv.fabric.model import Fabric
 from obliv.kernels import run
 
 __all__ = ["read_sl2vl"]
@@ -152,9 +153,9 @@ class _Reader(MixedReader):
         ports = int(self._ports[node])
         beyond = (entry >= ports) | (exit >= ports)
         if beyond.any():
-            k = int(np.flatnonzero(beyond)[0])
+            k, many = int(np.flatnonzero(beyond)[0]), plural(int(beyond.sum()), "row")
             text = (
-                f"{plural(int(beyond.sum()), 'row')} for ports that {self._called(node)} does not have, the first from "
+                f"{many} for ports that {called(self.fabric, node)} does not have, the first from "
                 f"port {entry[k]} to port {exit[k]}, the last port is {ports - 1}: give files of the same fabric"
             )
             self.notes.add("error", "bad-port", text, int(line[k]))
@@ -172,9 +173,6 @@ class _Reader(MixedReader):
         words = joined(high[starts], low[starts])
         numbers = np.array([known.setdefault(word, len(known) + 1) for word in words], np.int32)
         return np.repeat(numbers, sizes)
-
-    def _called(self, node: int) -> str:
-        return node_name(self.fabric.nodes.ident[node], self.fabric.nodes.description[node].strip())
 
     def _other(self, line: bytes) -> None:
         """Read a line that is not a row."""
@@ -236,7 +234,7 @@ class _Reader(MixedReader):
         if self._moved:
             slot, lid, line = self._moved[0]
             text = (
-                f"{self._called(int(self.fabric.node_of[slot]))} has LID {self.fabric.ports.lid[slot]} in the "
+                f"{called(self.fabric, int(self.fabric.node_of[slot]))} has LID {self.fabric.ports.lid[slot]} in the "
                 f"topology and {lid} in this file ({plural(len(self._moved), 'node')} in all): "
                 "they were taken at different times"
             )

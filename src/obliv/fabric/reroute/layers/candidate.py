@@ -66,7 +66,7 @@ def _levels_of(lane: Array, fabric: Fabric) -> Levels:
     often = np.stack([(lane == layer).sum(axis=1) for layer in range(count)])
     usual = often.argmax(axis=0).astype(np.uint8)
     full = np.where(lane == NO_LAYER, usual[:, None], lane)
-    beside = fabric.switch_row[fabric.node_of[fabric.ports.peer[fabric.endpoints]]]
+    beside = fabric.homes
     if (full == usual[:, None]).all():
         sl = usual[None, :]
     else:

@@ -83,7 +83,7 @@ def switch_network(fabric: Fabric) -> SwitchNetwork:
     tail, head, slot = fabric.trunks
     order = np.lexsort((slot, tail))
     tail, head, slot = tail[order], head[order], slot[order]
-    beside = fabric.switch_row[fabric.node_of[fabric.ports.peer[fabric.endpoints]]]
+    beside = fabric.homes
     ends = np.flatnonzero(beside >= 0)
     count = len(fabric.switches)
     unit, flow = _units(fabric, slot)

@@ -51,7 +51,7 @@ def spread_candidate(request: Request) -> Candidate:
     most = _most_lmc(fabric, request.most_lmc)
     if engine == "two-turn" and most == 0:
         raise RoutingError("two-turn needs several LIDs for each host, and only an LMC of 0 is possible or allowed")
-    beside = fabric.switch_row[fabric.node_of[fabric.ports.peer[fabric.endpoints]]]
+    beside = fabric.homes
     floor = Fraction(1, max(1, int(np.bincount(beside[beside >= 0]).max(initial=1))))  # the load of a host's own cable
     found = choices(grid.shape, floor, replace(request, most_lmc=most))
     if not found:

@@ -29,8 +29,7 @@ def cable_name(fabric: Fabric, slot: int) -> str:
 
 def at_node(fabric: Fabric, node: int, port: int | None = None, peer: str | None = None) -> Place:
     """Return a node, and possibly one of its ports, as the place of a finding."""
-    name = fabric.nodes.description[node].strip() or fabric.nodes.ident[node]
-    return place_of(int(fabric.nodes.guid[node]), name, port, peer)
+    return place_of(int(fabric.nodes.guid[node]), fabric.nodes.label(node), port, peer)
 
 
 def at_port(fabric: Fabric, slot: int) -> Place:
