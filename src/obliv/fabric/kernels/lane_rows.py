@@ -98,8 +98,8 @@ def read_rows(data: Array, start: int, stop: int, rows: LaneRows) -> RowsRead:
         if not valid:
             break
         rows.entry[count], rows.exit[count], rows.low[count], rows.high[count] = entry, exit, low, high
+        rows.line[count] = count + 1
         count += 1
-        rows.line[count - 1] = count
         p = after_line(data, q)
     return RowsRead(p, count, count)
 
@@ -139,8 +139,8 @@ def read_hex_rows(data: Array, start: int, stop: int, value: Array, rows: LaneRo
             break
         rows.node_high[count], rows.node_low[count] = node_high, node_low
         rows.entry[count], rows.exit[count], rows.low[count], rows.high[count] = entry, exit, low, high
+        rows.line[count] = count + 1
         count += 1
-        rows.line[count - 1] = count
         p = after_line(data, q)
     return RowsRead(p, count, count)
 
@@ -160,19 +160,15 @@ def read_record_rows(data: Array, start: int, stop: int, state: Array, rows: Lan
     sound = 0 <= start < stop <= len(data) and data[stop - 1] == _NEWLINE and len(state) == 3
     while sound and p < stop and count < len(rows.entry):
         q = skip_blanks(data, p, 32)
-        field = -1
+        field = 0
         at = skip_word(data, q, _LID)
-        if at >= 0:
-            field = 0
-        else:
+        if at < 0:
+            field = 1
             at = skip_word(data, q, _IN_PORT)
-            if at >= 0:
-                field = 1
-            else:
-                at = skip_word(data, q, _OUT_PORT)
-                if at >= 0:
-                    field = 2
-        if field >= 0:
+        if at < 0:
+            field = 2
+            at = skip_word(data, q, _OUT_PORT)
+        if at >= 0:
             number, at = decimal(data, skip_blanks(data, at, _DOT), 5)
             if number < 0 or not line_end(data, skip_blanks(data, at, 32)):
                 break

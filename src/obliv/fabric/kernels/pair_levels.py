@@ -153,8 +153,8 @@ def read_pairs(data: Array, start: int, stop: int, value: Array, rows: PairRows)
             break
         kind = own
         rows.source_high[count], rows.source_low[count], rows.lid[count], rows.mask[count] = high, low, lid, mask
+        rows.line[count] = count + 1
         count += 1
-        rows.line[count - 1] = count
         p = after_line(data, q)
     return PairsRead(p, count, count, kind)
 
