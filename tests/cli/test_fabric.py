@@ -244,6 +244,8 @@ def test_figures(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert 0.25 <= answer["smallest"]["value"] <= answer["bandwidth"]["value"] <= answer["largest"]["value"] <= 1
     answer = as_json(capsys, "throughput", "a.net", "uniform", "shift:4", "--lft", "a.lfts")
     assert [each["channel_load"]["exact"] for each in answer["patterns"]] == ["31/32", "1"]
+    answer = as_json(capsys, "throughput", "a.net", "ring", "tree:seed=1", "--lft", "a.lfts", "--seed", "3")
+    assert [each["traffic"] for each in answer["patterns"]] == ["ring:seed=3", "tree:seed=1"]
     assert as_json(capsys, "ratio", "a.net", "--lft", "a.lfts")["ratio"]["exact"] == "4"
 
 

@@ -507,6 +507,25 @@ def test_a_seed_without_chance_is_refused(words: str, needed: str, capsys: pytes
     assert f"without {needed} there are none" in err
 
 
+@pytest.mark.parametrize(
+    ("words", "traffic"),
+    [
+        ("throughput mesh:4x4 dor ring", "ring:seed=7"),
+        ("throughput mesh:4x4 dor mesh2d:2x8", "mesh2d:2x8,seed=7"),
+        ("throughput mesh:4x4 dor 1/3*tree+2/3*tornado", "1/3*tree:seed=7+2/3*tornado"),
+        ("throughput mesh:4x4 dor tree:seed=3 tree tornado", "tree:seed=3 tree:seed=7 tornado"),
+        ("throughput mesh:4x4 dor random-permutation:3 tree", "random-permutation:seed=3 tree:seed=7"),
+        ("compare mesh:4x4 dor --traffic tornado,ring", "tornado ring:seed=7"),
+        ("ratio fattree:4,2 dmodk --traffic ring", "ring:seed=7"),
+        ("lottery fattree:4,2 random-permutation", "random-permutation:seed=7"),
+    ],
+)
+def test_the_seed_goes_to_traffic_without_its_own(words: str, traffic: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words.split(), "--seed", "7", "--format", "json"]) == 0
+    named = json.loads(capsys.readouterr().out)["provenance"]["specs"]["traffic"]
+    assert (named if isinstance(named, str) else " ".join(named)) == traffic
+
+
 def test_compare_says_that_traffic_was_rounded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "rounded.csv"
     path.write_text("0.333333,0.333333,0.333333\n0.5,0.5,0\n0,0.5,0.5\n")

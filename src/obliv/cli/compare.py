@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from obliv.cli.options import Seed, TopologySpec, refuse_idle_seed
+from obliv.cli.options import Seed, TopologySpec
 from obliv.cli.output import Answer, Looks, progress, require_outputs, say
-from obliv.cli.specs import read_capacity
+from obliv.cli.specs import read_capacity, seeded
 from obliv.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,9 +62,8 @@ def compare(
     looks.require(plot)
     if plot is None and picture != "auto":
         raise InputError(f"--picture {picture} needs an output file: add --plot FILE.png")
-    if not samples:
-        refuse_idle_seed(context, "--samples")
     patterns = [spec for text in traffic or () for spec in split_patterns(text)]
+    patterns = seeded(patterns, context, seed, needed="" if samples else "--samples")
     networks = _read((topology, *(also or ())), patterns, answer.output, plot)
     with answer.best_so_far(), progress() as step:
         result = obliv.compare(

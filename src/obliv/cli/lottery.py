@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from obliv.cli.options import Seed, TopologySpec, refuse_idle_seed
+from obliv.cli.options import Seed, TopologySpec
 from obliv.cli.output import Answer, Looks, progress
-from obliv.cli.specs import read_topology, read_traffic
+from obliv.cli.specs import read_topology, read_traffic, seeded
 
 __all__ = ["lottery"]
 
@@ -56,10 +56,9 @@ def lottery(
     import obliv
 
     looks.require(plot)
-    if not samples:
-        refuse_idle_seed(context, "--samples")
+    patterns = seeded([traffic], context, seed, needed="" if samples else "--samples")
     network = read_topology(topology, answer.output, plot)
-    (pattern,) = read_traffic([traffic], network, answer.output, plot)
+    (pattern,) = read_traffic(patterns, network, answer.output, plot)
     with progress() as step:
         result = obliv.lottery(
             network,

@@ -144,4 +144,7 @@ def is_seeded(context: typer.Context) -> bool:
 def refuse_idle_seed(context: typer.Context, needed: str) -> None:
     """Refuse a random seed for work without chance; `needed` is the option that would bring some."""
     if is_seeded(context):
-        raise InputError(f"--seed selects random samples, and without {needed} there are none: leave it out")
+        raise InputError(
+            f"--seed selects random samples, and without {needed} there are none: leave it out; "
+            "specs that are drawn at random have their own, as in random-regular:n=200,d=6,seed=1"
+        )

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.options import Seed, refuse_idle_seed
+from obliv.cli.options import Seed
 from obliv.cli.output import ClaimAnswer, progress
-from obliv.cli.specs import Specs, read_traffic
+from obliv.cli.specs import Specs, read_traffic, seeded
 from obliv.errors import InputError
 
 __all__ = ["ratio"]
@@ -59,7 +59,7 @@ def ratio(
     named = [*(traffic or ()), *(f"matrix:{path}" for path in set_ or ())]
     _require_fitting(named, instances, adaptive, answer)
     if not instances:
-        refuse_idle_seed(context, "--instances")
+        named = seeded(named, context, seed, needed="--instances")
     routing = specs.read(answer.output)
     if named and answer.certificate and has_base_load(routing.topology):
         raise InputError(

@@ -7,18 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from obliv._util.text import plural
-from obliv.cli.options import RoutingSpec, TopologySpec
+from obliv.cli.options import RoutingSpec, TopologySpec, is_seeded, refuse_idle_seed
 from obliv.cli.output import require_outputs, say
 from obliv.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    import typer
 
     from obliv.patterns.base import Traffic
     from obliv.routings.base import Routing
     from obliv.topologies.base import Topology
 
-__all__ = ["Specs", "read_capacity", "read_topology", "read_traffic", "say_skipped"]
+__all__ = ["Specs", "read_capacity", "read_topology", "read_traffic", "say_skipped", "seeded"]
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,32 @@ def read_traffic(specs: Iterable[str], topology: Topology, *outputs: Path | None
     for note in dict.fromkeys(note for pattern in patterns for note in pattern.notes):
         say(note)
     return patterns
+
+
+def seeded(specs: Sequence[str], context: typer.Context, seed: int, needed: str = "") -> list[str]:
+    """Return specs of traffic, with ``--seed`` for those that are drawn at random and name no seed.
+
+    `needed` is an option that is not given; if no traffic takes the seed either, it is refused.
+    """
+    if not is_seeded(context):
+        return list(specs)
+    drawn = [_with_seed(spec, seed) for spec in specs]
+    if needed and drawn == list(specs):
+        refuse_idle_seed(context, needed)
+    return drawn
+
+
+def _with_seed(spec: str, seed: int) -> str:
+    from obliv.specs.grammar import split_mix
+    from obliv.specs.registry import PATTERNS
+
+    if (mix := split_mix(spec, partial=True)) is not None:
+        return "+".join(f"{weight}*{_with_seed(part, seed)}" for weight, part in mix)
+    entry, positional, named = PATTERNS.parse(spec, None)
+    given = entry.signature.bind_partial(*positional, **named).arguments
+    if "seed" in given or "seed" not in entry.signature.parameters:
+        return spec
+    return f"{spec.strip()}{',' if ':' in spec else ':'}seed={seed}"
 
 
 def say_skipped(routing: Routing) -> None:

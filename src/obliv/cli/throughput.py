@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from obliv.cli.options import PathSamples, Seed, refuse_idle_seed
+from obliv.cli.options import PathSamples, Seed
 from obliv.cli.output import Answer, progress
-from obliv.cli.specs import Specs, read_traffic
+from obliv.cli.specs import Specs, read_traffic, seeded
 
 __all__ = ["throughput"]
 
@@ -28,8 +28,7 @@ def throughput(
     """
     import obliv
 
-    if not samples:
-        refuse_idle_seed(context, "--samples")
+    traffic = seeded(traffic, context, seed, needed="" if samples else "--samples")
     routing = specs.read(answer.output, capacity=True)
     patterns = read_traffic(traffic, routing.topology, answer.output)
     with progress() as step:

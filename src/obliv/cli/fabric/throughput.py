@@ -8,7 +8,9 @@ import typer
 
 from obliv._util.progress import Progress
 from obliv.cli.fabric.reading import SkipMissing, TablesFiles
+from obliv.cli.options import Seed
 from obliv.cli.output import Answer, say
+from obliv.cli.specs import seeded
 
 if TYPE_CHECKING:
     from obliv.fabric.routes.routing import FabricRouting
@@ -24,8 +26,10 @@ def throughput(
         typer.Argument(metavar="TRAFFIC...", help="For example uniform ring:seed=1 shift:3 permutation:FILE."),
     ],
     *,
+    context: typer.Context,
     skip: SkipMissing = False,
     hottest: Annotated[int, typer.Option("--hottest", min=0, help="Number of cables to name for each pattern.")] = 3,
+    seed: Seed = 0,
     answer: Answer,
 ) -> None:
     """Find the ideal throughput of patterns and jobs.
@@ -36,8 +40,10 @@ def throughput(
     """
     import obliv.fabric
 
+    patterns = seeded(traffic, context, seed, needed="traffic that is drawn at random")
+
     def analysis(routing: FabricRouting, step: Progress) -> FabricThroughput:
-        result = obliv.fabric.throughput(routing, *traffic, hottest=hottest, progress=step)
+        result = obliv.fabric.throughput(routing, *patterns, hottest=hottest, progress=step)
         for note in result.notes if answer.format == "csv" else ():  # the other formats contain them
             say(note)
         return result
