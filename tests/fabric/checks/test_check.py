@@ -122,6 +122,15 @@ def test_counts_agree_with_every_route_followed(spec: str, seed: int, share: flo
     assert bool(count["unrouted"]) <= (not result.ok)
 
 
+def test_without_tables_the_counts_are_null_beside_a_reason() -> None:
+    result = check(example()[0])
+    data = result.to_dict()
+    for name in ("unrouted", "loops", "dead_ends", "wrong_ends"):
+        assert data[name] is None
+        assert data[f"{name}_reason"] == "no forwarding tables were given"
+    assert FabricCheck.from_dict(data) == result
+
+
 def test_a_hole() -> None:
     fabric, tables = example()
     lid = int(fabric.ports.lid[fabric.endpoints[7]])

@@ -16,6 +16,7 @@ __all__ = ["ChoiceCheck", "CreditLoop", "EngineRun", "FabricCheck", "Finding", "
 _Key = TypeVar("_Key")
 
 _SHOWN = 4  # findings of a kind on a page
+_NO_TABLES = "no forwarding tables were given"
 _WHOLE = codec_of(int)
 
 #: A number that is null in JSON where it is 0.
@@ -229,10 +230,10 @@ class FabricCheck(Result):
         return {kind: total[kind] for kind in sorted(total)}
 
     pairs: int = 0
-    unrouted: int | None = None
-    loops: int | None = None
-    dead_ends: int | None = None
-    wrong_ends: int | None = None
+    unrouted: int | None = entry(None, reason=_NO_TABLES)
+    loops: int | None = entry(None, reason=_NO_TABLES)
+    dead_ends: int | None = entry(None, reason=_NO_TABLES)
+    wrong_ends: int | None = entry(None, reason=_NO_TABLES)
     engine: EngineRun | None = None
     credit: CreditLoop | None = entry(None, key="deadlock")
     one_lane: CreditLoop | None = entry(None, key="deadlock_one_lane", omit=lambda check: check.one_lane is None)
