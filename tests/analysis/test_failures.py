@@ -129,7 +129,7 @@ def test_an_interrupt_keeps_the_failures_that_are_done(
     assert main(["failures", "mesh:2x3", "shortest"]) == 130
     out, err = capsys.readouterr()
     assert "interrupted: 5 of 7 failures are not among these" in out
-    assert err == "\nobliv: interrupted after 2 of 7 failures\n"
+    assert err == "\nobliv: interrupted after 2 of 7 failures; name the others to go on\n"
 
 
 def test_failures_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,7 +118,7 @@ def failures(
         subject=routing,
     )
     if missing:
-        raise Interrupted(f"after {len(done):,} of {plural(len(sets), 'failure')}", result)
+        raise Interrupted(f"after {len(done):,} of {plural(len(sets), 'failure')}; name the others to go on", result)
     return result
 
 

@@ -200,10 +200,10 @@ def test_an_interrupt_keeps_what_was_found() -> None:
     tree = obliv.topology("fattree:8,3")
     fabric = from_topology(tree)
     way = fabric_routing(network(fabric), tables_of(obliv.routing("dmodk", tree), fabric))
-    with pytest.raises(Interrupted, match="after 6 of 500 samples") as stop:
+    with pytest.raises(Interrupted, match="after 6 of 500 samples; draw the others with another seed") as stop:
         bisection(way, 500, progress=stopped_after(5))
     assert stop.value.so_far.to_dict()["bandwidth"] == bisection(way, 6).to_dict()["bandwidth"]
-    with pytest.raises(Interrupted, match=r"after \d+ of 100000 samples") as stop:
+    with pytest.raises(Interrupted, match=r"after \d+ of 100000 samples; draw the others with another seed") as stop:
         average(way, 100_000, progress=stopped_after(1))
     done = stop.value.so_far.samples
     assert stop.value.so_far.channel_load == average(way, done).channel_load

@@ -160,7 +160,8 @@ def average_case(
         capacity=loads.topology.capacity,
     )
     if figures.missing:
-        raise Interrupted(f"after {figures.samples} of {figures.samples + figures.missing} samples", result)
+        done = f"after {figures.samples} of {figures.samples + figures.missing} samples"
+        raise Interrupted(f"{done}; draw the others with another seed to go on", result)
     return result
 
 

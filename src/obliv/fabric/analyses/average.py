@@ -89,5 +89,5 @@ def average(
         subject=routing,
     )
     if len(load) < samples:
-        raise Interrupted(f"after {len(load)} of {samples} samples", result)
+        raise Interrupted(f"after {len(load)} of {samples} samples; draw the others with another seed to go on", result)
     return result

@@ -101,5 +101,6 @@ def bisection(
         subject=routing,
     )
     if len(shares) < samples:
-        raise Interrupted(f"after {len(shares)} of {samples} samples", result)
+        done = f"after {len(shares)} of {samples} samples"
+        raise Interrupted(f"{done}; draw the others with another seed to go on", result)
     return result

@@ -136,7 +136,8 @@ def failures(
         subject=routing,
     )
     if missing:
-        raise Interrupted(f"after {len(solved.rows):,} of {plural(len(sets), 'failure')}", result)
+        done = f"after {len(solved.rows):,} of {plural(len(sets), 'failure')}"
+        raise Interrupted(f"{done}; name the others to go on", result)
     return result
 
 
