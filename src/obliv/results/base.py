@@ -12,14 +12,25 @@ from obliv import __version__
 from obliv._util.lazy import picture_of
 from obliv._util.text import html_table, printable
 from obliv.errors import FileError, extra
-from obliv.results.codec import Codec, Declaration, Record, entry
+from obliv.results.codec import TEXT_OR_NULL, Codec, Declaration, Record, entry
 from obliv.results.format import shown
 from obliv.results.numbers import spread
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["CERTIFICATE", "NO_CAPACITY", "NO_LOAD", "Channel", "Provenance", "Result", "provenance"]
+__all__ = [
+    "CERTIFICATE",
+    "NO_CAPACITY",
+    "NO_LOAD",
+    "WITHOUT_INPUTS",
+    "Channel",
+    "Provenance",
+    "Result",
+    "WithoutNetwork",
+    "never",
+    "provenance",
+]
 
 NO_CAPACITY = "no closed form of the capacity is known for this topology"
 NO_LOAD = "no traffic loads any channel"
@@ -46,6 +57,12 @@ def provenance(
 ) -> Provenance:
     """Return the provenance of a result that this version of obliv computed in `seconds`."""
     return Provenance(__version__, specs, seed, round(seconds, 6), exactness, dict(sources))
+
+
+#: The provenance of a result without inputs, of which files of older versions hold the version alone.
+WITHOUT_INPUTS: Codec = Codec(
+    lambda provenance: provenance.to_dict(), lambda data: Provenance.from_dict(Provenance().to_dict() | data)
+)
 
 
 @dataclass(frozen=True)
@@ -172,3 +189,16 @@ class Result(Record):
     def _repr_html_(self) -> str:
         table = html_table(self.title, [("figure", "value"), *self.summary()])
         return table + picture_of(self) if self.on_network else table
+
+
+def never(result: Record) -> bool:
+    """Return False: a key that is never omitted, but that files of older versions lack."""
+    return False
+
+
+@dataclass(frozen=True, repr=False)
+class WithoutNetwork(Result):
+    """Base of results that are not about one network and routing: both are null in their JSON."""
+
+    topology: str = entry("", codec=TEXT_OR_NULL, omit=never)
+    routing: str = entry("", codec=TEXT_OR_NULL, omit=never)

@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from obliv.results.base import Provenance, Result
-from obliv.results.codec import Codec, Record, entry
+from obliv.results.base import WITHOUT_INPUTS, Provenance, WithoutNetwork
+from obliv.results.codec import Record, entry
 
 __all__ = ["Listing", "Name"]
-
-_VERSION = Codec(
-    lambda provenance: {"version": provenance.version}, lambda data: Provenance(version=str(data["version"]))
-)
 
 
 @dataclass(frozen=True)
@@ -30,15 +26,13 @@ class Name(Record):
 
 
 @dataclass(frozen=True, repr=False)
-class Listing(Result):
+class Listing(WithoutNetwork):
     """The registered names of a kind, such as "routings"."""
 
     kind: ClassVar[str] = "list"
     table: ClassVar[str] = "names"
 
-    topology: str = entry("", hidden=True)
-    routing: str = entry("", hidden=True)
-    provenance: Provenance = entry(default_factory=Provenance, codec=_VERSION, rank=1)
+    provenance: Provenance = entry(default_factory=Provenance, codec=WITHOUT_INPUTS, rank=1)
     what: str = ""
     names: tuple[Name, ...] = entry((), key="rows")
 

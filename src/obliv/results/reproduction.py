@@ -9,7 +9,7 @@ from itertools import groupby, zip_longest
 from textwrap import wrap
 from typing import Any, ClassVar
 
-from obliv.results.base import Result
+from obliv.results.base import WITHOUT_INPUTS, Provenance, WithoutNetwork, never
 from obliv.results.codec import Record
 from obliv.results.codec import entry as field
 from obliv.results.format import shown
@@ -55,7 +55,7 @@ class ReproducedEntry(Record):
 
 
 @dataclass(frozen=True, repr=False)
-class Reproduction(Result):
+class Reproduction(WithoutNetwork):
     """The computed tables and figures of a paper, beside the published numbers.
 
     Examples
@@ -77,8 +77,6 @@ class Reproduction(Result):
     marks: ClassVar[tuple[str, ...]] = ("rows",)
     table: ClassVar[str] = "entries"
 
-    topology: str = field("", hidden=True)
-    routing: str = field("", hidden=True)
     entries: tuple[ReproducedEntry, ...] = field((), key="rows")
     titles: dict[str, str] = field(default_factory=dict, compare=False, hidden=True)  # of tables
 
@@ -105,16 +103,14 @@ class PaperName(Record):
 
 
 @dataclass(frozen=True, repr=False)
-class Papers(Result):
+class Papers(WithoutNetwork):
     """The papers that can be reproduced."""
 
     kind: ClassVar[str] = "reproduce"
     marks: ClassVar[tuple[str, ...]] = ("papers",)
     table: ClassVar[str] = "papers"
 
-    topology: str = field("", hidden=True)
-    routing: str = field("", hidden=True)
-    provenance: Any = field(None, hidden=True)
+    provenance: Provenance = field(default_factory=Provenance, codec=WITHOUT_INPUTS, omit=never, rank=1)
     papers: tuple[PaperName, ...] = ()
 
     def __repr__(self) -> str:

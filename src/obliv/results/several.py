@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from obliv.results.base import Result
+from obliv.results.base import Result, WithoutNetwork
 from obliv.results.codec import Codec, entry
 
 __all__ = ["Results"]
@@ -19,7 +19,7 @@ def _decode(data: list[dict[str, Any]]) -> tuple[Result, ...]:
 
 
 @dataclass(frozen=True, repr=False)
-class Results(Result):
+class Results(WithoutNetwork):
     """Several results of any kinds.
 
     Examples
@@ -33,8 +33,6 @@ class Results(Result):
 
     kind: ClassVar[str] = "results"
 
-    topology: str = entry("", hidden=True)
-    routing: str = entry("", hidden=True)
     provenance: Any = entry(None, hidden=True)
     entries: tuple[Result, ...] = entry((), key="results", codec=Codec(lambda all: [r.to_dict() for r in all], _decode))
 

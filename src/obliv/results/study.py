@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from obliv._util.text import html_table, plural
-from obliv.results.base import Result
+from obliv.results.base import WithoutNetwork
 from obliv.results.codec import Codec, Record, derived, entry
 from obliv.results.format import brief
 from obliv.results.numbers import Bounds, Estimate, from_number, number
@@ -91,7 +91,7 @@ class StudyRow(StudyCell):
 
 
 @dataclass(frozen=True, repr=False)
-class StudyRun(Result):
+class StudyRun(WithoutNetwork):
     """What a run of a study did.
 
     Parameters
@@ -108,8 +108,6 @@ class StudyRun(Result):
 
     kind: ClassVar[str] = "study-run"
 
-    topology: str = entry("", hidden=True)
-    routing: str = entry("", hidden=True)
     name: str = entry("", key="study")
     store: str = ""
     cells: int = entry(0, label="cells")  # type: ignore[assignment]  # it has no columns
@@ -158,13 +156,11 @@ _MOST = 20
 
 
 @dataclass(frozen=True, repr=False)
-class Study(Result):
+class Study(WithoutNetwork):
     """The cells of a store; its table has a row for each routing on each topology, and a column for each measure."""
 
     kind: ClassVar[str] = "study"
 
-    topology: str = entry("", hidden=True)
-    routing: str = entry("", hidden=True)
     name: str = entry("", key="study")
     entries: tuple[StudyRow, ...] = entry((), key="rows")
 
@@ -261,15 +257,13 @@ class Difference(StudyCell):
 
 
 @dataclass(frozen=True, repr=False)
-class StudyDiff(Result):
+class StudyDiff(WithoutNetwork):
     """How two stores differ: the cells that only one of them has, and those with different figures."""
 
     kind: ClassVar[str] = "study-diff"
     table: ClassVar[str] = "differences"
     columns: ClassVar[tuple[str, ...]] = Difference.header()
 
-    topology: str = entry("", hidden=True)
-    routing: str = entry("", hidden=True)
     first: str = ""
     second: str = ""
     same: int = entry(0, label="same cells")
@@ -304,15 +298,13 @@ class CellVerdict(StudyCell):
 
 
 @dataclass(frozen=True, repr=False)
-class StudyVerification(Result):
+class StudyVerification(WithoutNetwork):
     """Whether all claims in a store hold; estimates and the like claim nothing that could be checked."""
 
     kind: ClassVar[str] = "study-verification"
     table: ClassVar[str] = "verdicts"
     columns: ClassVar[tuple[str, ...]] = CellVerdict.header()
 
-    topology: str = entry("", hidden=True)
-    routing: str = entry("", hidden=True)
     store: str = ""
     verdicts: tuple[CellVerdict, ...] = entry((), key="rows")
 
