@@ -20,6 +20,7 @@ __all__ = [
     "key",
     "most_inches",
     "narrow",
+    "points_across",
     "points_per_unit",
     "room",
 ]
@@ -75,6 +76,11 @@ def points_per_unit(ax: Axes) -> float:
     return float(pixels * 72.0 / figure_of(ax).dpi)
 
 
+def points_across(ax: Axes) -> float:
+    """Return the width of axes in points."""
+    return float(ax.get_window_extent().width * 72.0 / figure_of(ax).dpi)
+
+
 def bar(ax: Axes, colored: Any, label: str) -> None:
     """Draw a color bar beside the axes and their texts, or below flat axes."""
     width, height = _size(ax)
@@ -119,7 +125,7 @@ def key(ax: Axes, handles: list[Any]) -> None:
 
 def _title(ax: Axes, lines: Sequence[str], remarks: Sequence[str]) -> None:
     """Write lines above the axes; the remarks follow on the last line where they fit, else below it."""
-    width = max(_size(ax)[0], ax.get_window_extent().width * 72.0 / figure_of(ax).dpi)
+    width = max(_size(ax)[0], points_across(ax))
     last = "; ".join([lines[-1], *remarks])
     ends = [last] if _LETTER * len(last) < width + 90.0 else [lines[-1], *remarks]
     letters = int(max(width + 90.0, min(_LINE, 80.0 * most_inches())) / _LETTER)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from obliv.results import Average, Estimate
-from obliv.results.format import short
+from obliv.results import Average
 from obliv.results.numbers import as_float
 from obliv.view.axes import finish, room
-from obliv.view.charts.base import end_label, light_frame, make_room, mark_line, whiskers
+from obliv.view.charts.base import mark_line
+from obliv.view.charts.numbers import Bar, draw_numbers, height_of
 from obliv.view.style import ACCENT, SERIES
 
 if TYPE_CHECKING:
@@ -38,28 +38,17 @@ def plot_average(result: Average, ax: Axes | None = None, *, title: bool = True)
     >>> import obliv
     >>> ax = plot_average(obliv.average_case(obliv.DOR(obliv.mesh(4, 4)), samples=50))
     """
-    rows = [(f"mean of {result.samples:,} {result.ensemble}", result.channel_load, SERIES[0])]
+    bars = [Bar(f"mean of {result.samples:,} {result.ensemble}", result.channel_load)]
     if result.largest_load is not None:
-        rows.append(("largest of them", result.largest_load, SERIES[4]))
+        bars.append(Bar("largest of them", result.largest_load, SERIES[4]))
     if result.worst_load is not None:
-        rows.append(("worst case", result.worst_load, ACCENT))
+        bars.append(Bar("worst case", result.worst_load, ACCENT))
     own = ax is None
-    ax = room(ax, 5.6, 0.6 + 0.38 * len(rows))
-    places = list(range(len(rows)))
-    amounts = [value.value if isinstance(value, Estimate) else as_float(value) for _, value, _ in rows]
-    errors = [value.stderr if isinstance(value, Estimate) else 0.0 for _, value, _ in rows]
-    ax.barh(places, amounts, height=0.62, color=[color for *_, color in rows], zorder=2)
-    whiskers(ax, amounts, places, errors, "x")
-    ax.set_yticks(places, labels=[name for name, *_ in rows])
-    ax.set_ylim(len(rows) - 0.4, -0.6)
-    tips = zip(places, amounts, errors, rows, strict=True)
-    ends = [(amount + error, end_label(ax, amount + error, at, short(row[1]), 9)) for at, amount, error, row in tips]
-    least = 0.0
+    ax = room(ax, 5.6, height_of(bars))
+    least = 0.0 if result.capacity is None else as_float(1 / result.capacity)
     if result.capacity is not None:
-        least = as_float(1 / result.capacity)
-        side = "left" if least < 0.5 * max(amounts) else "center"
+        side = "left" if least < 0.5 * max(bar.ends[1] for bar in bars) else "center"
         mark_line(ax, least, "uniform traffic, best routing", "capacity", side)
-    make_room(ax, ends, 1.04 * max(*amounts, least) or 1.0)
-    light_frame(ax, "x")
+    draw_numbers(ax, bars, least)
     ax.set_xlabel("largest channel load")
     return finish(ax, own, [f"{result.routing} on {result.topology}"] if title else [])

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from obliv.results import Estimate
 from obliv.results.analysis.compare import Entry
 from obliv.results.format import short
 from obliv.view.axes import room
-from obliv.view.charts.base import end_label, legend, light_frame, make_room, mark_capacity, whiskers
+from obliv.view.charts.base import end_label, legend, light_frame, make_room, mark_capacity, note, whiskers
 from obliv.view.charts.quantities import ChartData, floats
 from obliv.view.literal import LITERAL
-from obliv.view.style import INK, NODE, SERIES
+from obliv.view.style import NODE, SERIES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +52,7 @@ def draw_bars(figures: ChartData, shown: Sequence[str], ax: Axes | None) -> Axes
         mark_capacity(ax)
     light_frame(ax, "x")
     ax.set_xlabel(figures.unit)
-    _note(ax, [value for what in shown for value in figures.of(what)], texts)
+    note(ax, [value for what in shown for value in figures.of(what)], texts)
     if len(shown) > 1:
         legend(ax)
     return ax
@@ -63,18 +61,3 @@ def draw_bars(figures: ChartData, shown: Sequence[str], ax: Axes | None) -> Axes
 def _why_not(entry: Entry, what: str) -> str:
     """Return why there is no bar: the pattern or the routing does not fit the network, or loads no channel."""
     return "does not fit" if what in entry.reasons or "routing" in entry.reasons else "loads nothing"
-
-
-def _note(ax: Axes, values: Sequence[Fraction | Estimate | None], texts: Sequence[str]) -> None:
-    """Explain below the axes the signs that distinguish exact and estimated numbers."""
-    remarks = []
-    if any(isinstance(value, Estimate) for value in values):
-        remarks.append("± and whiskers: standard error of an estimate")
-        if any(isinstance(value, Fraction) for value in values):
-            remarks.append("without ±: exact")
-    if any(text.startswith("≈") for text in texts):
-        remarks.append("≈: exact, but its fraction is too long to write")
-    if remarks:
-        place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "top"}
-        look: dict[str, Any] = {"fontsize": 8, "color": INK, "gid": "note"}
-        ax.annotate("; ".join(remarks), (0.0, 0.0), xytext=(0, -34), **place, **look)

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from obliv.results import Bounds, Estimate
+from obliv.view.axes import points_across
 from obliv.view.figures import figure_of
-from obliv.view.literal import LITERAL, set_literal
+from obliv.view.literal import LITERAL, set_literal, wrapped
 from obliv.view.style import INK, NODE, QUIET
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
 
-__all__ = ["end_label", "legend", "light_frame", "make_room", "mark_capacity", "mark_line", "whiskers"]
+__all__ = [
+    "end_label",
+    "legend",
+    "light_frame",
+    "make_room",
+    "mark_capacity",
+    "mark_line",
+    "note",
+    "whiskers",
+    "whole_ticks",
+]
+
+_LETTER = 4.3  # points: width of a letter of a note
 
 
 def light_frame(ax: Axes, grid: str) -> None:
@@ -27,6 +42,13 @@ def light_frame(ax: Axes, grid: str) -> None:
         ax.tick_params(axis="y", length=0, labelsize=9)
     ax.grid(axis="x" if grid == "x" else "both", color=QUIET, linewidth=0.5, alpha=0.6)
     ax.set_axisbelow(True)
+
+
+def whole_ticks(ax: Axes) -> None:
+    """Put the ticks below the axes at whole numbers."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
 
 
 def legend(ax: Axes) -> None:
@@ -94,3 +116,22 @@ def make_room(ax: Axes, ends: Sequence[tuple[float, Annotation]], least: float) 
         taken = text.get_window_extent().width + 10.0 * figure_of(ax).dpi / 72.0
         most = max(most, width * across / max(across - taken, 0.3 * across))
     ax.set_xlim(0.0, most)
+
+
+def note(ax: Axes, values: Sequence[Fraction | Estimate | Bounds | None], texts: Sequence[str]) -> None:
+    """Explain below the axes the signs that distinguish exact, estimated and bounded numbers."""
+    remarks = []
+    if between := any(isinstance(value, Bounds) for value in values):
+        remarks.append("pale and hatched: between proved bounds")
+    if any(isinstance(value, Estimate) for value in values):
+        remarks.append("± and whiskers: standard error of an estimate")
+    if remarks and any(isinstance(value, Fraction) for value in values):
+        remarks.append(f"{'without ±' if len(remarks) == 1 and not between else 'others'}: exact")
+    exact = (text for value, text in zip(values, texts, strict=True) if isinstance(value, Fraction))
+    if any(text.startswith("≈") for text in exact):
+        remarks.append("≈: exact, but its fraction is too long to write")
+    if remarks:
+        place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "top"}
+        look: dict[str, Any] = {"fontsize": 8, "color": INK, "gid": "note"}
+        text = wrapped("; ".join(remarks), int(points_across(ax) / _LETTER))
+        ax.annotate(text, (0.0, 0.0), xytext=(0, -34), **place, **look)

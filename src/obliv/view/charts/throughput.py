@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 from obliv.errors import InputError
 from obliv.results import Throughput
 from obliv.results.analysis.throughput import PatternThroughput
-from obliv.results.format import short
 from obliv.view.axes import finish, room
-from obliv.view.charts.base import end_label, light_frame, make_room, mark_capacity
-from obliv.view.literal import LITERAL
-from obliv.view.style import SERIES
+from obliv.view.charts.base import mark_capacity
+from obliv.view.charts.numbers import Bar, draw_numbers, height_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,21 +48,13 @@ def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: bool =
         raise InputError("this throughput result has no patterns: there is nothing to draw")
     relative = result.capacity is not None
     values = [row.fraction_of_capacity if relative else row.throughput for row in result.patterns]
-    amounts = [float(value or 0) for value in values]
-    places = range(len(amounts))
+    rows = zip(result.patterns, values, strict=True)
+    bars = [Bar(_name(row), value, text="loads nothing" if value is None else "") for row, value in rows]
     own = ax is None
-    ax = room(ax, 5.6, 0.5 + 0.38 * len(amounts))
-    ax.barh(places, amounts, height=0.62, color=SERIES[0], zorder=2)
-    ax.set_yticks(places, labels=[_name(row) for row in result.patterns], **LITERAL)
-    ax.set_ylim(len(amounts) - 0.4, -0.6)
-    ends = []
-    for place, amount, value in zip(places, amounts, values, strict=True):
-        text = "loads nothing" if value is None else short(value)
-        ends.append((amount, end_label(ax, amount, place, text, 9)))
-    make_room(ax, ends, 1.04 * max(*amounts, 1.0 if relative else 0.0) or 1.0)
+    ax = room(ax, 5.6, height_of(bars))
+    draw_numbers(ax, bars, 1.0 if relative else 0.0)
     if relative:
         mark_capacity(ax)
-    light_frame(ax, "x")
     ax.set_xlabel("fraction of capacity" if relative else "throughput (packets per node and cycle)")
     return finish(ax, own, [f"{result.routing} on {result.topology}"] if title else [])
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.results.bufferless.schedule import Schedule
+from obliv.view.axes import points_across
 from obliv.view.figures import figure_of
 from obliv.view.literal import LITERAL, set_literal
 from obliv.view.style import FAINT, INK, NODE, QUIET, SERIES
@@ -110,7 +111,7 @@ def above(ax: Axes, handles: Sequence[Any], lift: float) -> None:
     from matplotlib.transforms import ScaledTranslation
 
     wide = sum(_POINTS * len(handle.get_label()) + 38.0 for handle in handles)
-    rows = int(wide // (_width(ax) + 30.0)) + 1
+    rows = int(wide // (points_across(ax) + 30.0)) + 1
     legend = ax.legend(
         handles=list(handles),
         loc="lower center",
@@ -129,7 +130,7 @@ def above(ax: Axes, handles: Sequence[Any], lift: float) -> None:
 
 def below(ax: Axes, sentences: Iterable[str], drop: float = 34.0) -> None:
     """Write the caption below the axes, wrapped to their width."""
-    letters = max(int((_width(ax) + 24.0) / _POINTS), 30)
+    letters = max(int((points_across(ax) + 24.0) / _POINTS), 30)
     text = "\n".join(line for sentence in sentences if sentence for line in textwrap.wrap(sentence, letters))
     look = {"fontsize": 9, "va": "top", "ha": "left", "linespacing": 1.35}
     note(ax, text, (0.0, 0.0), "axes fraction", (-24.0, -drop), **look).set_gid("caption")
@@ -171,8 +172,3 @@ def framed(ax: Axes, time: str) -> None:
     ax.tick_params(labelsize=8.5, length=3, color=FAINT)
     for side in ax.spines.values():
         side.set_color(QUIET)
-
-
-def _width(ax: Axes) -> float:
-    """Return the width of the axes in points."""
-    return float(np.asarray(ax.get_window_extent().width) * 72.0 / figure_of(ax).dpi)
