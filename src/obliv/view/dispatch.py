@@ -27,6 +27,20 @@ _DRAWN_BY = {
     "ratio": ("obliv.view.network.worst_case", "plot_ratio"),
     "pareto": ("obliv.view.charts.pareto", "plot_pareto"),
     "bufferless": ("obliv.view.schedules.pictures", "plot_schedule"),
+    "virtual-channels": ("obliv.view.charts.lanes", "plot_virtual_channels"),
+    "locality": ("obliv.view.charts.hops", "plot_hops"),
+    "fabric-route": ("obliv.view.charts.standings", "plot_route"),
+    "what-if": ("obliv.view.charts.standings", "plot_what_if"),
+    "fabric-bisection": ("obliv.view.charts.standings", "plot_bisection"),
+    "traffic-ratio": ("obliv.view.charts.ratios", "plot_traffic_ratio"),
+    "bounds": ("obliv.view.charts.bounds", "plot_bounds"),
+}
+
+#: What to do about some kinds that have no picture.
+_INSTEAD = {
+    "results": "draw each of its entries",
+    "study": "view.write_report writes a page with its charts",
+    "reproduce": "papers.draw draws the figures of a paper",
 }
 
 
@@ -35,15 +49,13 @@ def plot(result: Result, ax: Axes | None = None, **options: Any) -> Axes:
 
     Parameters
     ----------
-    result : WorstCase, WorstChannels, Ratio, Throughput, FabricJob, Lottery, Failures, Average, Deadlock, Comparison,
-        Schedule or Schedules
-        The result.
+    result : Result
+        A result of one of the kinds that the page of ``obliv plot`` lists.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
     **options
-        As for :func:`obliv.view.plot_worst`, :func:`obliv.view.plot_worst_channels`, :func:`obliv.view.plot_ratio`,
-        :func:`obliv.view.plot_throughput`, :func:`obliv.view.plot_job`, :func:`obliv.view.plot_average`,
-        :func:`obliv.view.plot_deadlock`, :func:`obliv.view.plot_lottery`, :func:`obliv.view.plot_failures`,
+        ``title=False`` leaves out the title. Pictures of networks take `labels`, those of traffic `kind`, as for
+        :func:`obliv.view.plot_worst`; others as for :func:`obliv.view.plot_failures`,
         :func:`obliv.view.plot_comparison` and :func:`obliv.view.plot_schedule`.
 
     Returns
@@ -68,7 +80,7 @@ def plot(result: Result, ax: Axes | None = None, **options: Any) -> Axes:
     if kind not in _DRAWN_BY:
         raise InputError(
             f"there is no picture of a {type(result).__name__}: plot draws results of the kinds "
-            f"{', '.join(_DRAWN_BY)}; for others see view.plot_topology and view.plot_loads"
+            f"{', '.join(_DRAWN_BY)}; {_INSTEAD.get(kind, 'for others see view.plot_topology and view.plot_loads')}"
         )
     module, function = _DRAWN_BY[kind]
     axes: Axes = getattr(importlib.import_module(module), function)(result, ax=ax, **options)

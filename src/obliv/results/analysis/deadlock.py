@@ -87,6 +87,12 @@ class SchemeCount(Record):
     cycle_length: int | None = entry(column="cycle_length")
     dependencies: int = entry(column="dependencies")
 
+    @property
+    def text(self) -> str:
+        """The virtual channels, and whether packets can wait for each other, in words."""
+        verdict = "acyclic" if self.acyclic else f"cyclic: {_waiting(self.cycle_length or 0)}"
+        return f"{self.virtual_channels}  {verdict}"
+
 
 @dataclass(frozen=True)
 class LeftOut(Record):
@@ -135,10 +141,7 @@ class VirtualChannels(Result):
 
     def summary(self) -> list[tuple[str, str]]:
         lines = [("fewest", "-: every scheme is cyclic" if self.best is None else f"{self.fewest}, by {self.best}")]
-        for row in self.schemes:
-            verdict = "acyclic" if row.acyclic else f"cyclic: {_waiting(row.cycle_length or 0)}"
-            lines.append((row.scheme, f"{row.virtual_channels}  {verdict}"))
-        return lines
+        return [*lines, *((row.scheme, row.text) for row in self.schemes)]
 
 
 def _waiting(length: int) -> str:

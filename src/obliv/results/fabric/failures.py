@@ -145,12 +145,10 @@ class Failures(Result):
 
     def summary(self) -> list[tuple[str, str]]:
         many = "of what is given" if self.of == "given" else f"{self.count:,} {self.of}"
-        missing = f", {plural(self.before.missing, 'pair')} missing" if self.before.missing else ""
-        loop = ", a credit loop" if self.before.deadlock else ""
         loops = sum(row.alike for row in self.failures if row.deadlock)
         lines = [
             ("failures", f"{many}, routes: {self.repair}"),
-            ("before", f"worst load {shown(self.before.channel_load)}{missing}{loop}"),
+            ("before", state_text(self.before)),
             ("largest load", shown(self.worst_load)),
             ("most lost", plural(self.most_lost, "pair")),
         ]
@@ -164,6 +162,12 @@ class Failures(Result):
         if len(self.failures) > _LISTED:
             lines.append(("", f"and {len(self.failures) - _LISTED:,} more, all in --format csv"))
         return [*lines, *(("note", text) for text in self.notes)]
+
+
+def state_text(state: FailureState) -> str:
+    """Return in words the worst load, missing pairs and a credit loop."""
+    missing = f", {plural(state.missing, 'pair')} missing" if state.missing else ""
+    return f"worst load {shown(state.channel_load)}{missing}{', a credit loop' if state.deadlock else ''}"
 
 
 def row_text(row: FailureRow) -> str:

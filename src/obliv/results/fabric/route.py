@@ -172,14 +172,14 @@ class FabricRoute(Result):
         return f"fabric route: {self.engine} on {self.shape or self.topology.removeprefix('fabric:')}"
 
     @property
-    def _compared(self) -> tuple[Attempt, ...]:
+    def compared(self) -> tuple[Attempt, ...]:
         """The tables in use, then the engines tried."""
         return (() if self.before is None else (Attempt("in use", self.before),)) + self.tried
 
     def summary(self) -> list[tuple[str, str]]:
         """Return a line for each table, the LMC, and the notes."""
         lines = []
-        for attempt in self._compared:
+        for attempt in self.compared:
             text = str(attempt.standing or attempt.reason)
             text += f", LMC {attempt.standing.lmc}" if attempt.standing and attempt.standing.lmc else ""
             lines.append((attempt.engine, text + ("  <- written" if attempt.engine == self.engine else "")))
@@ -187,7 +187,7 @@ class FabricRoute(Result):
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield a row for the tables in use, and one for each engine that was tried."""
-        for attempt in self._compared:
+        for attempt in self.compared:
             written = attempt.engine == self.engine
             standing = dict.fromkeys(Standing.header()) if attempt.standing is None else attempt.standing.cells()
             yield {

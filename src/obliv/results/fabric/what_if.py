@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from obliv.results.base import Result
 from obliv.results.codec import derived, entry
-from obliv.results.fabric.failures import FailureState
-from obliv.results.format import shown
+from obliv.results.fabric.failures import FailureState, state_text
 
 __all__ = ["WhatIf"]
 
@@ -74,9 +73,7 @@ class WhatIf(Result):
     def summary(self) -> list[tuple[str, str]]:
         lines = [("change", text) for text in self.changes or ("none",)]
         for name, state in (("before", self.before), ("after", self.after)):
-            loop = ", a credit loop" if state.deadlock else ""
-            missing = f", {state.missing:,} pairs missing" if state.missing else ""
-            lines.append((name, f"worst load {shown(state.channel_load)}{missing}{loop}   {state.channel}".rstrip()))
+            lines.append((name, f"{state_text(state)}   {state.channel}".rstrip()))
         lines.append(("pairs lost", f"{self.pairs_lost:,}"))
         lines.append(("work", f"{self.channels:,} channels changed, {self.solved:,} solved"))
         return [*lines, *(("note", text) for text in self.notes)]

@@ -1,0 +1,61 @@
+"""Bounds of a network as bars of channel loads: what no routing can beat, exact or between proved bounds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from obliv.errors import InputError
+from obliv.results import NetworkBounds
+from obliv.results.format import short
+from obliv.view.axes import finish, room
+from obliv.view.charts.numbers import Bar, draw_numbers, height_of
+from obliv.view.style import SERIES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_bounds"]
+
+
+def plot_bounds(result: NetworkBounds, ax: Axes | None = None, *, title: bool = True) -> Axes:
+    """Draw the least channel loads of a network: solid where they are exact, pale and hatched between bounds.
+
+    Parameters
+    ----------
+    result : NetworkBounds
+        The result of :func:`obliv.bounds`; what it does not know has no bar.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    title : bool
+        Whether to write a title.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If no load is known.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = plot_bounds(obliv.bounds("torus:4x4"))
+    """
+    bars = [
+        Bar("uniform traffic\n(capacity)", result.capacity),
+        Bar("worst case,\noblivious routing", result.oblivious),
+        Bar("worst case,\nadaptive routing", result.adaptive),
+        Bar("across the\nbisection", result.bisection, SERIES[4]),
+        Bar("longest matching\n(a lower bound)", result.matching_bound, SERIES[4]),
+    ]
+    bars = [bar for bar in bars if bar.value is not None]
+    if not bars:
+        raise InputError(f"no bound of {result.topology} is known: there is nothing to draw")
+    own = ax is None
+    ax = room(ax, 5.6, height_of(bars))
+    draw_numbers(ax, bars)
+    ax.set_xlabel("least channel load of any routing")
+    price = [] if result.price is None else [f"price of being oblivious {short(result.price)}"]
+    return finish(ax, own, [f"Bounds on {result.topology}", *price] if title else [])

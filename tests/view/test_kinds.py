@@ -1,0 +1,181 @@
+"""Pictures of the kinds of results that are bars of numbers, or the network of something worst."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.view.drawn import texts
+
+import obliv
+from obliv import fabric, view
+from obliv.results import Bounds, Estimate, Result
+from obliv.results.fabric.route import Attempt, Standing
+
+TREE = obliv.fattree(4, 2)
+
+
+def tables() -> Any:
+    return fabric.from_routing(obliv.DModK(TREE))
+
+
+def change() -> Any:
+    return fabric.what_if(fabric.base_of(tables()), entries=["switch((0),1)/14=3"])
+
+
+KINDS: dict[str, Callable[[], Result]] = {
+    "bounds": lambda: obliv.bounds("mesh:3x2"),
+    "fabric-bisection": lambda: fabric.bisection(tables(), samples=20),
+    "fabric-route": lambda: fabric.route(fabric.from_topology(TREE)),
+    "locality": lambda: obliv.locality(obliv.ROMM(obliv.torus(5, 5))),
+    "traffic-ratio": lambda: obliv.traffic_ratio(obliv.DModK(TREE), "shift:1", "uniform"),
+    "virtual-channels": lambda: obliv.fewest_virtual_channels(obliv.ROMM(obliv.mesh(3, 3))),
+    "what-if": change,
+}
+
+
+def bars(ax: Any) -> list[float]:
+    """The lengths of the solid bars."""
+    return [patch.get_width() for patch in ax.patches if patch.get_gid() != "bounds"]
+
+
+def hatched(ax: Any) -> list[tuple[float, float]]:
+    return [(patch.get_x(), patch.get_x() + patch.get_width()) for patch in ax.patches if patch.get_gid() == "bounds"]
+
+
+def names(ax: Any) -> list[str]:
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def whiskers(ax: Any) -> list[list[float]]:
+    """The ends of the whiskers of estimates."""
+    from matplotlib.collections import LineCollection
+
+    paths = [
+        path.vertices[:, 0]
+        for lines in ax.collections
+        if isinstance(lines, LineCollection)
+        for path in lines.get_paths()
+    ]
+    return [ends.tolist() for ends in paths if not np.isnan(ends).any()]
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_picture_is_saved_without_warnings(kind: str, tmp_path: Path) -> None:
+    result = KINDS[kind]()
+    assert result.kind == kind
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for dark in (False, True):
+            with view.dark() if dark else nullcontext():
+                view.save(result, tmp_path / f"{dark}.png", width=400)
+                ax = result.plot(title=False)
+            assert ax.get_title() == ""
+    assert (tmp_path / "True.png").stat().st_size > 2000
+
+
+def test_bounds_do_not_look_like_exact_numbers() -> None:
+    exact = obliv.bounds("torus:4x4")
+    ax = exact.plot()
+    assert bars(ax) == [0.5, 1.0, 1.0, 1.0, 1.0]
+    assert hatched(ax) == []
+    assert texts(ax) == ["1/2 = 0.5", "1", "1", "1", "1"]
+    between = Bounds(Fraction(1), Fraction(3, 2))
+    ax = replace(exact, adaptive=between, bisection=None).plot()
+    assert bars(ax) == [0.5, 1.0, 1.0, 1.0]
+    assert hatched(ax) == [(1.0, 1.5)]
+    assert [patch.get_alpha() for patch in ax.patches] == [None, None, 0.5, None, None]
+    assert texts(ax) == [
+        "1/2 = 0.5",
+        "1",
+        "between 1 and 1.5",
+        "1",
+        "pale and hatched: between proved bounds; others: exact",
+    ]
+    assert "price of being oblivious between 1 and 1.5" not in ax.get_title()
+    assert "price of being oblivious 1" in ax.get_title()
+    nothing = dict.fromkeys(("capacity", "oblivious", "adaptive", "bisection", "matching_bound"))
+    with pytest.raises(obliv.InputError, match="nothing to draw"):
+        replace(exact, **nothing).plot()
+
+
+def test_ratios_by_pattern() -> None:
+    result = obliv.traffic_ratio(obliv.DOR(obliv.mesh(3, 3)), "shift:1", "transpose", "uniform")
+    ax = result.plot()
+    assert bars(ax) == [float(row.ratio) for row in result.patterns]
+    assert names(ax) == ["shift:1", "transpose", "uniform"]
+    one, two, three = result.patterns
+    mixed = (replace(one, ratio=Bounds(Fraction(1), Fraction(2))), replace(two, ratio=Estimate(1.5, 0.25, 9)), three)
+    ax = replace(result, patterns=mixed).plot()
+    assert bars(ax) == [1.0, 1.5, float(three.ratio)]
+    assert hatched(ax) == [(1.0, 2.0)]
+    (ends,) = whiskers(ax)
+    assert ends == pytest.approx([1.25, 1.75])
+    for words in ("between proved bounds", "standard error of an estimate", "others: exact"):
+        assert words in texts(ax)[-1].replace("\n", " ")
+    with pytest.raises(obliv.InputError, match="no patterns"):
+        replace(result, patterns=()).plot()
+
+
+def test_lengths_of_paths() -> None:
+    result = obliv.locality(obliv.ROMM(obliv.torus(5, 5)))
+    ax = result.plot()
+    assert [patch.get_height() for patch in ax.patches] == [float(share) for share in result.lengths]
+    assert texts(ax) == [*(str(share) for share in result.lengths), "mean, the least possible"]
+    farther = obliv.locality(obliv.routing("valiant", "mesh:4x4"))
+    ax = farther.plot()
+    assert texts(ax) == ["least mean ", " mean"]  # too many fractions to write
+    assert [line.get_xdata()[0] for line in ax.lines] == [float(farther.minimal_hops), float(farther.hops)]
+    assert "2 times the least" in ax.get_title()
+    with pytest.raises(obliv.InputError, match="pair loads"):
+        obliv.locality(obliv.DOR(obliv.mesh(3, 3)).pair_loads()).plot()
+
+
+def test_virtual_channels_of_schemes() -> None:
+    result = obliv.fewest_virtual_channels(obliv.ROMM(obliv.mesh(3, 3)))
+    ax = result.plot()
+    assert bars(ax) == [row.virtual_channels for row in result.schemes]
+    assert names(ax) == [row.scheme for row in result.schemes]
+    colors = {patch.get_facecolor() for patch, row in zip(ax.patches, result.schemes, strict=True) if row.acyclic}
+    assert len(colors) == 1
+    assert "cyclic: 4 channels" in texts(ax)[0]
+    assert "2, by double-y" in ax.get_title()
+
+
+def test_engines_beside_the_tables_in_use() -> None:
+    result = fabric.route(fabric.from_topology(TREE))
+    ax = result.plot()
+    assert bars(ax) == [float(attempt.standing.load) for attempt in result.tried]
+    assert names(ax) == ["osrm2", "dmodk\n(written)"]
+    assert "single paths: at least 2" in texts(ax)
+    assert ax.lines[0].get_xdata()[0] == 2
+    odd = replace(result, before=Standing(Fraction(7), 4, True, 0), tried=(Attempt("updn", None, "x" * 90),))
+    ax = odd.plot()
+    assert bars(ax) == [7.0, 0.0]
+    assert any("4 pairs missing" in text for text in texts(ax))
+    assert max(map(len, texts(ax))) <= 60
+
+
+def test_a_change_before_and_after() -> None:
+    result = change()
+    worse = replace(result, after=replace(result.after, channel_load=Fraction(7, 2), missing=1, deadlock=True))
+    ax = replace(worse, changes=tuple("abcde")).plot()
+    assert bars(ax) == [2.0, 3.5]
+    assert texts(ax) == ["worst load 2", "worst load 7/2 = 3.5, 1 pair missing, a credit loop"]
+    assert ax.patches[0].get_facecolor() != ax.patches[1].get_facecolor()
+    assert "a; b; c; and 2 more changes" in ax.get_title()
+
+
+def test_the_bandwidth_of_bisections() -> None:
+    result = fabric.bisection(tables(), samples=20)
+    ax = result.plot()
+    assert bars(ax) == [result.bandwidth.value, float(result.smallest), float(result.largest)]
+    assert "±" in texts(ax)[1]
