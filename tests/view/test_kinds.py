@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -12,12 +13,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.view.drawn import texts
+from tests.view.drawn import everything, how_many, legend, part, texts
 
 import obliv
 from obliv import fabric, view
-from obliv.results import Bounds, Estimate, Result
+from obliv.results import Bounds, Estimate, Result, Results
 from obliv.results.fabric.route import Attempt, Standing
+from obliv.view.dispatch import _DRAWN_BY
+from obliv.view.saving import drawn_for
+
+pytest.importorskip("matplotlib")
+
+from matplotlib.text import Text
 
 TREE = obliv.fattree(4, 2)
 
@@ -32,8 +39,11 @@ def change() -> Any:
 
 KINDS: dict[str, Callable[[], Result]] = {
     "bounds": lambda: obliv.bounds("mesh:3x2"),
+    "design": lambda: obliv.design("mesh:3x2"),
     "fabric-bisection": lambda: fabric.bisection(tables(), samples=20),
     "fabric-route": lambda: fabric.route(fabric.from_topology(TREE)),
+    "fabric-shifts": lambda: fabric.shifts(tables()),
+    "heaviest-permutation": lambda: obliv.heaviest_permutation(obliv.ROMM(obliv.mesh(3, 3)), "uniform"),
     "locality": lambda: obliv.locality(obliv.ROMM(obliv.torus(5, 5))),
     "traffic-ratio": lambda: obliv.traffic_ratio(obliv.DModK(TREE), "shift:1", "uniform"),
     "virtual-channels": lambda: obliv.fewest_virtual_channels(obliv.ROMM(obliv.mesh(3, 3))),
@@ -80,6 +90,24 @@ def test_a_picture_is_saved_without_warnings(kind: str, tmp_path: Path) -> None:
                 ax = result.plot(title=False)
             assert ax.get_title() == ""
     assert (tmp_path / "True.png").stat().st_size > 2000
+    with drawn_for(400):
+        ax = result.plot()
+    pixels = 400 / ax.figure.get_size_inches()[0] / 72  # of a point
+    assert min(text.get_fontsize() for text in ax.findobj(Text) if text.get_text().strip()) * pixels >= 8
+
+
+def test_every_kind_has_a_picture_but_lists_and_texts() -> None:
+    def below(cls: type[Result]) -> set[str]:
+        own = {cls.kind} if cls.__module__.startswith("obliv.") else set()
+        return own.union(*map(below, cls.__subclasses__()))
+
+    importlib.import_module("obliv.results.study")
+    for name in dir(obliv.results):
+        getattr(obliv.results, name)  # which imports its module
+    bare = {"explanation", "fabric-check", "list", "reproduce", "results", "verification"}
+    assert below(Result) - {""} - bare - {"study", "study-diff", "study-run", "study-verification"} == set(_DRAWN_BY)
+    with pytest.raises(obliv.InputError, match="draw each of its entries"):
+        Results(entries=(obliv.locality(obliv.DOR(obliv.mesh(3, 3))),)).plot()
 
 
 def test_bounds_do_not_look_like_exact_numbers() -> None:
@@ -179,3 +207,60 @@ def test_the_bandwidth_of_bisections() -> None:
     ax = result.plot()
     assert bars(ax) == [result.bandwidth.value, float(result.smallest), float(result.largest)]
     assert "±" in texts(ax)[1]
+
+
+def test_the_worst_shift_on_its_fabric() -> None:
+    routing = fabric.from_routing(obliv.DModK(obliv.xgft([2, 2, 2], [1, 2, 1])))
+    result = fabric.shifts(routing)
+    ax = result.plot()
+    assert part(ax, "channels").get_array().max() == float(result.worst_load)
+    assert f"shift {result.worst_shift}, the worst of {result.shifts}" in ax.get_title()
+    with pytest.raises(obliv.InputError, match="order"):
+        replace(result, worst_load=result.worst_load + 1).plot()
+
+
+def test_the_heaviest_permutation_is_drawn_like_a_worst_case() -> None:
+    result = obliv.heaviest_permutation(obliv.ROMM(obliv.mesh(3, 3)), "uniform")
+    ax = result.plot()
+    shares = part(ax, "flows on the worst channel").get_array()
+    assert shares.sum() == pytest.approx(float(result.channel_load))
+    assert f"load {result.channel_load}" in legend(ax)[0]
+    moved = sum(s != d for s, d in enumerate(result.permutation))
+    assert len(shares) + how_many(ax, "other flows") == moved
+    assert "heaviest permutation in uniform" in ax.get_title()
+    loaded = obliv.HeaviestPermutation.from_dict(result.to_dict())
+    assert everything(loaded.plot(kind="matrix").figure) == everything(result.plot(kind="matrix").figure)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, ["Least worst case on ring:5", "proved optimal"]),
+        (
+            {"objective": "ratio"},
+            ["Least oblivious ratio", "ratio 8/5 = 1.6, proved optimal", "worst-case channel load"],
+        ),
+        ({"objective": "average", "samples": 9}, ["mean largest load", "±", "(estimated)"]),
+        ({"paths": 1}, ["at most 1 path per pair", "of the optimum"]),
+    ],
+)
+def test_a_design_is_drawn_with_its_distance_to_the_optimum(options: dict[str, Any], words: list[str]) -> None:
+    result = obliv.design("ring:5", **options)
+    ax = result.plot()
+    for word in words:
+        assert word in ax.get_title()
+    load = obliv.worst_case(result.subject).channel_load
+    assert part(ax, "channels").get_array().max() == float(load)
+    assert part(ax, "flows on the worst channel").get_array().sum() == pytest.approx(float(load))
+    loaded = type(result).from_dict(result.to_dict())
+    assert everything(loaded.plot().figure) == everything(ax.figure)
+    with pytest.raises(obliv.InputError, match="no certificate"):
+        replace(result, certificate=None).plot()
+
+
+def test_a_loaded_design_has_its_network_inside() -> None:
+    links = [(0, 1), (1, 2), (2, 3), (3, 0), (1, 0), (2, 1), (3, 2), (0, 3), (0, 2), (2, 0)]
+    for options in ({}, {"objective": "ratio"}):
+        result = obliv.design(obliv.build("own", 4, links), **options)
+        loaded = type(result).from_dict(result.to_dict())
+        assert everything(loaded.plot().figure) == everything(result.plot().figure)

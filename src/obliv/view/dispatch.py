@@ -27,13 +27,16 @@ _DRAWN_BY = {
     "ratio": ("obliv.view.network.worst_case", "plot_ratio"),
     "pareto": ("obliv.view.charts.pareto", "plot_pareto"),
     "bufferless": ("obliv.view.schedules.pictures", "plot_schedule"),
+    "heaviest-permutation": ("obliv.view.network.worst_case", "plot_heaviest"),
     "virtual-channels": ("obliv.view.charts.lanes", "plot_virtual_channels"),
     "locality": ("obliv.view.charts.hops", "plot_hops"),
     "fabric-route": ("obliv.view.charts.standings", "plot_route"),
     "what-if": ("obliv.view.charts.standings", "plot_what_if"),
+    "fabric-shifts": ("obliv.view.network.pictures", "plot_shifts"),
     "fabric-bisection": ("obliv.view.charts.standings", "plot_bisection"),
     "traffic-ratio": ("obliv.view.charts.ratios", "plot_traffic_ratio"),
     "bounds": ("obliv.view.charts.bounds", "plot_bounds"),
+    "design": ("obliv.view.network.designs", "plot_design"),
 }
 
 #: What to do about some kinds that have no picture.

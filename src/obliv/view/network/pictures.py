@@ -9,9 +9,10 @@ from obliv._util.text import plural
 from obliv.errors import InputError
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
-from obliv.results import WorstChannels
+from obliv.results import Shifts, WorstChannels
 from obliv.results.format import short
 from obliv.routings.base import Routing
+from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
 from obliv.topologies.make import topology as topology_of
 from obliv.view.axes import finish
@@ -22,7 +23,7 @@ from obliv.view.network.names import Labels
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_loads", "plot_topology", "plot_worst_channels"]
+__all__ = ["plot_loads", "plot_shifts", "plot_topology", "plot_worst_channels"]
 
 
 def plot_topology(topology: Topology, ax: Axes | None = None, *, labels: Labels = "auto") -> Axes:
@@ -117,3 +118,44 @@ def plot_worst_channels(result: WorstChannels, ax: Axes | None = None, *, labels
     ax = draw_loads(topology, [row.channel_load for row in result.channels], ax, labels=labels)
     heading = f"{result.routing} on {result.topology}: each channel under its own worst traffic"
     return finish(ax, own, [heading, f"largest channel load {short(result.channel_load)}"])
+
+
+def plot_shifts(result: Shifts, ax: Axes | None = None, *, labels: Labels = "auto", title: bool = True) -> Axes:
+    """Draw the load of every channel under the worst shift.
+
+    Parameters
+    ----------
+    result : Shifts
+        The result of :func:`obliv.fabric.shifts`, or a loaded one, whose routing is created from its spec.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    labels : {"auto", True, False}
+        Names of the nodes, as for :func:`obliv.view.draw_topology`.
+    title : bool
+        Whether to write a title.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If the hosts were shifted in another order than their own, or their links differ.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = plot_shifts(obliv.fabric.shifts(obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2)))))
+    """
+    require_matplotlib()
+    routing = result.subject or routing_of(result.routing, topology_of(result.topology))
+    topology = routing.topology
+    loads = routing.pair_loads().under(traffic_of(f"shift:{result.worst_shift}", topology))
+    if max(loads, default=None) != result.worst_load:
+        raise InputError("shifts in an order of your own, or over links that differ, have no picture")
+    own = ax is None
+    ax = draw_loads(topology, loads, ax, labels=labels)
+    heading = f"{result.routing} on {result.topology}: shift {result.worst_shift}, the worst of {result.shifts:,}"
+    worst, mean = f"largest channel load {short(result.worst_load)}", f"mean over the shifts {short(result.mean_load)}"
+    return finish(ax, own, [heading, worst] if title else [], [mean])

@@ -17,7 +17,7 @@ from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
 from obliv.topologies.carried import network_of
 
-__all__ = ["Flow", "Witness", "witness"]
+__all__ = ["Flow", "Witness", "network_named", "witness"]
 
 Flow = tuple[int, int, float]  # source and destination terminal, load of the pair on the worst channel
 
@@ -101,7 +101,7 @@ def _shares(loads: PairLoads, channel: int, amounts: dict[tuple[int, int], Fract
     return {(s, d): float(amounts[s, d] * w / whole) for s, d, w in pairs if (s, d) in amounts}
 
 
-def _network(result: WorstCase) -> Topology | str:
+def network_named(result: WorstCase) -> Topology | str:
     """Return the network inside the certificate of a result that was loaded, or else the spec of its network."""
     proof = result.certificate or {}
     if "network" not in proof:
@@ -116,7 +116,7 @@ def _analyzed(result: WorstCase) -> Routing | PairLoads:
         return result.subject
     if result.routing == "pair loads":
         raise InputError("this result was computed from pair loads and names no routing; draw it before saving it")
-    return routing_of(result.routing, _network(result))
+    return routing_of(result.routing, network_named(result))
 
 
 def _pair_loads(routing: Routing, result: WorstCase) -> PairLoads:

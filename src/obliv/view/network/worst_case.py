@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from obliv._util.text import did_you_mean, plural
 from obliv.errors import InputError
-from obliv.results import Estimate, Ratio, WorstCase
+from obliv.results import Estimate, HeaviestPermutation, Ratio, Result, WorstCase
 from obliv.results.format import brief, short
 from obliv.view.axes import finish, key
 from obliv.view.figures import require_matplotlib
@@ -24,7 +25,7 @@ from obliv.view.style import INK, MANY
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_ratio", "plot_worst"]
+__all__ = ["draw_worst", "plot_heaviest", "plot_ratio", "plot_worst"]
 
 _KINDS = ("matrix", "network")
 
@@ -66,7 +67,7 @@ def plot_worst(
     """
     estimated = " (estimated)" if isinstance(result.channel_load, Estimate) else ""
     load = f"worst-case channel load {short(result.channel_load)}{estimated}"
-    return _plot(result, kind, ax, labels, [load] if title else [], _remarks(result))
+    return draw_worst(result, kind, ax, labels, [_heading(result), load] if title else [], _remarks(result))
 
 
 def plot_ratio(
@@ -107,22 +108,71 @@ def plot_ratio(
         traffic=result.traffic,
         certificate=result.certificate,
     )
-    return _plot(worst, kind, ax, labels, [f"performance ratio {short(result.ratio)}"] if title else [], [])
+    lines = [_heading(result), f"performance ratio {short(result.ratio)}"]
+    return draw_worst(worst, kind, ax, labels, lines if title else [], [])
 
 
-def _plot(
-    result: WorstCase, kind: str, ax: Axes | None, labels: Labels, figures: list[str], remarks: list[str]
+def plot_heaviest(
+    result: HeaviestPermutation,
+    kind: str = "network",
+    ax: Axes | None = None,
+    *,
+    labels: Labels = "auto",
+    title: bool = True,
 ) -> Axes:
-    """Draw the worst traffic of a result; `figures` go into the title, none leave it out."""
+    """Draw the permutation in a traffic matrix that loads the worst channel of the matrix most.
+
+    Parameters
+    ----------
+    result : HeaviestPermutation
+        The result of :func:`obliv.heaviest_permutation`, or a loaded one, whose routing is created from its spec.
+    kind, ax, labels, title
+        As for :func:`plot_worst`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        As for :func:`plot_worst`.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = plot_heaviest(obliv.heaviest_permutation(obliv.DOR(obliv.mesh(3, 3)), "uniform"))
+    """
+    worst = WorstCase(
+        topology=result.topology,
+        routing=result.routing,
+        subject=result.subject,
+        channel_load=result.channel_load,
+        channel=result.channel,
+        permutation=result.permutation,
+    )
+    heading = f"{_heading(result)}: heaviest permutation in {result.traffic}"
+    load = f"channel load {short(result.channel_load)}"
+    whole = f"under all of {result.traffic} {short(result.traffic_load)}"
+    return draw_worst(worst, kind, ax, labels, [heading, load] if title else [], [whole])
+
+
+def draw_worst(
+    result: WorstCase, kind: str, ax: Axes | None, labels: Labels, lines: Sequence[str], remarks: Sequence[str]
+) -> Axes:
+    """Draw the traffic of a worst case under a title of `lines` and `remarks`; without lines there is no title."""
     if kind not in _KINDS:
         raise InputError(f"unknown kind {kind!r} of picture: {did_you_mean(str(kind), _KINDS)}")
     require_labels(labels)
     require_matplotlib()
     shown, own = witness(result), ax is None
     ax = draw_matrix(shown, ax, labels) if kind == "matrix" else _network(shown, ax, labels, result)
-    if not figures:
-        return finish(ax, own)
-    return finish(ax, own, [f"{result.routing} on {result.topology}", *figures], remarks)
+    return finish(ax, own, lines, remarks)
+
+
+def _heading(result: Result) -> str:
+    """Return the first line of a title: a routing and its network."""
+    return f"{result.routing} on {result.topology}"
 
 
 def _network(shown: Witness, ax: Axes | None, labels: Labels, result: WorstCase) -> Axes:
