@@ -73,4 +73,7 @@ def test_the_verbs_draw_them(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["average", "ring:5", "dor", "--samples", "20", "--plot", str(tmp_path / "average.svg")]) == 0
     assert (tmp_path / "cycle.svg").stat().st_size > 1000
     assert (tmp_path / "average.svg").stat().st_size > 1000
-    assert main(["deadlock", "ring:5", "dor", "--fewest", "--plot", str(tmp_path / "no.svg")]) == 2
+    assert main(["deadlock", "ring:5", "dor", "--fewest", "--plot", str(tmp_path / "least.svg")]) == 0
+    assert main(["design", "ring:5", "--plot", str(tmp_path / "design.svg")]) == 0
+    assert (tmp_path / "least.svg").stat().st_size > 1000
+    assert (tmp_path / "design.svg").stat().st_size > 1000

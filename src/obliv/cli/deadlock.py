@@ -33,7 +33,7 @@ def deadlock(
         bool, typer.Option("--fewest", help="Find the deadlock-free scheme with the fewest virtual channels.")
     ] = False,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the cycle (.png, .svg, .pdf).")
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the cycle or schemes (.png, .svg, .pdf).")
     ] = None,
     looks: Looks,
     answer: Answer,
@@ -50,8 +50,6 @@ def deadlock(
 
     if fewest and vc is not None:
         raise InputError("--fewest tries every scheme and cannot be combined with --vc")
-    if fewest and plot:
-        raise InputError("--plot draws one scheme: leave out --fewest")
     looks.require(plot)
     routing = specs.read(answer.output, plot)
     result: Result

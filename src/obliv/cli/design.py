@@ -94,7 +94,8 @@ def design(
         ),
     ] = 0,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="With --pareto: draw the curve (.png, .svg, .pdf).")
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw worst traffic, or the curve (.png, .svg, .pdf)."),
     ] = None,
     looks: Looks,
     answer: ClaimAnswer,
@@ -136,8 +137,6 @@ def design(
             raise InputError("--samples draws permutations for --objective average: leave it out")
     if pareto:
         _require_fitting(objective, then, rules, exact, answer)
-    elif plot is not None:
-        raise InputError("--plot draws the curve of --pareto; draw a saved design with  obliv plot loads")
     looks.require(plot)
     network = read_capacity(read_topology(topology, answer.output, plot))
     if pareto:
@@ -162,6 +161,7 @@ def design(
     if answer.output is not None:
         say(f"use the routing as  design:{answer.output}")
     answer.show_claim(result, hide=("paths",))
+    looks.save(result.plot, plot)
 
 
 def _require_fitting(objective: str, then: str | None, rules: Rules, exact: bool | None, answer: ClaimAnswer) -> None:

@@ -11,7 +11,6 @@ import typer
 from obliv.cli.fabric.reading import GroupFiles, SkipMissing
 from obliv.cli.options import Clusters, Jobs
 from obliv.cli.output import Answer, Looks, progress, require_outputs
-from obliv.errors import InputError
 
 if TYPE_CHECKING:
     from obliv._util.progress import Progress
@@ -56,10 +55,9 @@ def worst(
             routing, hottest=hottest, certificate=answer.output is not None, executor=executor, progress=step
         )
         if files.adaptive == "best":
-            if plot is not None:
-                raise InputError("--plot draws worst traffic; save the best split with --output and draw that")
             if (best := _best(routing, result, step)) is not None:
                 answer.show(best, hide=("certificate", "paths"))
+                looks.save(best.plot, plot)
                 return
             result = replace(result, notes=(*result.notes, "no split within the groups is better: see the worst cable"))
     answer.show(result, hide=("certificate",), table=(result.cable_rows(), result.cable_columns))
