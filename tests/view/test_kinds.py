@@ -23,6 +23,7 @@ from obliv.view.dispatch import _DRAWN_BY
 from obliv.view.saving import drawn_for
 
 pytest.importorskip("matplotlib")
+pytest.importorskip("highspy")
 
 from matplotlib.text import Text
 
