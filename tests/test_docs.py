@@ -24,6 +24,7 @@ import runpy
 import shlex
 import sys
 import tempfile
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
@@ -38,6 +39,7 @@ import obliv
 from obliv.cli import main
 from obliv.results import digest_of
 from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES, Registry
+from obliv.testing import check_topology
 
 ROOT = Path(__file__).resolve().parents[1]
 _MADE = ("_build", "gallery", "generated")  # by the build of the site
@@ -277,7 +279,7 @@ def _anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-@pytest.mark.parametrize("page", [*PAGES, "CHANGELOG.md"])
+@pytest.mark.parametrize("page", [*PAGES, "CHANGELOG.md", "CONTRIBUTING.md"])
 def test_links_lead_somewhere(page: str) -> None:
     here = ROOT / page
     text = _CODE.sub("`", here.read_text(encoding="utf-8"))
@@ -303,6 +305,18 @@ def test_every_public_name_stands_on_the_python_page() -> None:
     page = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
     for name in obliv.__all__:
         assert re.search(rf"`(obliv\.)?{name}\b", page), f"docs/reference/python.md lacks {name}"
+
+
+def test_the_topology_for_contributors_works() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    found = re.search(r"^ *```python\n(.*?)^ *```$", page, re.M | re.S)
+    assert found
+    with _registries():
+        exec(compile(textwrap.dedent(found[1]), "CONTRIBUTING.md", "exec"), {"__name__": "two_way_rings"})
+        check_topology(obliv.topology("two-way-ring:8"))
+        for nodes in (2, 99999999999):
+            with pytest.raises(obliv.TopologyError, match=f"two-way-ring:{nodes}: "):
+                obliv.topology(f"two-way-ring:{nodes}")
 
 
 def test_every_page_is_on_the_map() -> None:
