@@ -25,6 +25,7 @@ import shlex
 import sys
 import tempfile
 import textwrap
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
@@ -317,6 +318,26 @@ def test_the_topology_for_contributors_works() -> None:
         for nodes in (2, 99999999999):
             with pytest.raises(obliv.TopologyError, match=f"two-way-ring:{nodes}: "):
                 obliv.topology(f"two-way-ring:{nodes}")
+
+
+ARCHITECTURE = (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8")
+
+
+def test_the_layers_on_the_page_are_those_that_are_checked() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contract = settings["tool"]["importlinter"]["contracts"][0]
+    layers = [layer.replace("obliv.", "") for layer in contract["layers"]]
+    assert "\n".join(["```", *layers[1:], "```"]) in ARCHITECTURE  # without __main__
+
+
+def test_every_folder_of_a_room_is_on_the_page() -> None:
+    rows = dict(re.findall(r"^\| `([\w.]+)/?` \| (.*)$", ARCHITECTURE, re.M))
+    for room in sorted((ROOT / "src" / "obliv").iterdir()):
+        if room.is_dir() and room.name != "__pycache__":
+            assert room.name in rows, f"{room.name} has no row"
+            folders = {below.parent.name for below in room.glob("*/__init__.py")} - {"kernels"}
+            missing = {name for name in folders if f"`{name}/`" not in rows[room.name]}
+            assert not missing or room.name in ("papers", "cli"), f"{room.name} lacks {sorted(missing)}"
 
 
 def test_every_page_is_on_the_map() -> None:
