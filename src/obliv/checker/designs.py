@@ -159,8 +159,8 @@ def _read(content: dict[str, Any]) -> tuple[Design, dict[str, Any]]:
     if isinstance(claimed, AverageDesign):
         if not (isinstance(claimed.average_load, Estimate) and 0 < claimed.average_load.value < inf):
             raise MalformedError("the average load is not an estimate above 0")
-        if claimed.capacity is not None and float(claimed.capacity) <= 0:
-            raise MalformedError("the capacity is smaller than any float above 0")
+        if claimed.capacity is not None and not float(claimed.capacity):
+            raise MalformedError("the capacity is 0, or too small for a float")
     return claimed, content["certificate"]
 
 

@@ -168,7 +168,9 @@ def _complete(subject: _Subject) -> Iterator[None]:
         yield
     except MalformedError as error:
         raise FileError(f"is not a complete {what}: {error}", subject.path) from None
-    except OverflowError:  # of rationals, which are exact at any size, where they are shown or compared as floats
+    except OverflowError as error:  # of rationals, exact at any size, where they are shown or compared as floats
+        if "float" not in str(error):
+            raise
         raise FileError(f"is not a complete {what}: a number is larger than any float", subject.path) from None
 
 
