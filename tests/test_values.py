@@ -146,7 +146,7 @@ SEEDED: dict[str, Callable[[int], obliv.Result]] = {
 
 
 @pytest.mark.parametrize("name", SEEDED)
-@pytest.mark.parametrize("seed", [2**63, 2**70])
+@pytest.mark.parametrize("seed", [2**60, 2**63, 2**70])
 def test_seeds_of_any_size(name: str, seed: int) -> None:
     result = SEEDED[name](seed)
     assert result == SEEDED[name](seed)

@@ -277,9 +277,9 @@ def _own(subject: Routing | PairLoads, adaptive: bool, progress: Progress) -> Pa
 
 
 def _seeds(seed: int, instances: int) -> range:
-    """Return the seeds of the instances; those of a large seed still fit into a spec."""
-    if (seed + 1) * instances > 2**63:
-        seed = within_word(seed, 31)
+    """Return the seeds of the instances; those of a large seed still fit into a spec, which takes 18 digits."""
+    if (seed + 1) * instances > 10**18:
+        seed = within_word(seed, 29)
     return range(seed * instances, (seed + 1) * instances)
 
 
