@@ -526,6 +526,14 @@ def test_the_seed_goes_to_traffic_without_its_own(words: str, traffic: str, caps
     assert (named if isinstance(named, str) else " ".join(named)) == traffic
 
 
+def test_the_seed_of_traffic_may_be_of_any_size(capsys: pytest.CaptureFixture[str]) -> None:
+    drawn = set()
+    for seed in ("10000000000000000000", "10000000000000000001"):
+        assert main(["throughput", "mesh:3x3", "dor", "random-permutation", "--seed", seed, "--format", "json"]) == 0
+        drawn.add(json.loads(capsys.readouterr().out)["patterns"][0]["traffic"])
+    assert len(drawn) == 2
+
+
 def test_compare_says_that_traffic_was_rounded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "rounded.csv"
     path.write_text("0.333333,0.333333,0.333333\n0.5,0.5,0\n0,0.5,0.5\n")

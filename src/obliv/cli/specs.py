@@ -101,6 +101,7 @@ def seeded(specs: Sequence[str], context: typer.Context, seed: int, needed: str 
 
 
 def _with_seed(spec: str, seed: int) -> str:
+    from obliv._util.rng import within_word
     from obliv.specs.grammar import split_mix
     from obliv.specs.registry import PATTERNS
 
@@ -110,7 +111,7 @@ def _with_seed(spec: str, seed: int) -> str:
     given = entry.signature.bind_partial(*positional, **named).arguments
     if "seed" in given or "seed" not in entry.signature.parameters:
         return spec
-    return f"{spec.strip()}{',' if ':' in spec else ':'}seed={seed}"
+    return f"{spec.strip()}{',' if ':' in spec else ':'}seed={within_word(seed, 59)}"
 
 
 def say_skipped(routing: Routing) -> None:
