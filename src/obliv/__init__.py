@@ -13,7 +13,7 @@ import sys
 from obliv import _builtin as _builtin
 from obliv._util.lazy import attach
 
-__version__ = "0.1.1"
+__version__ = "0.2.0"
 
 
 class _OldNames:
