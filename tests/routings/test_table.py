@@ -89,6 +89,8 @@ def test_channels_by_number_and_probabilities(tmp_path: Path) -> None:
         (lambda t: t.replace("hop a b b", "hop a b b=1e-400"), "not a probability"),
         (lambda t: t.replace("hop a c b", "hop a c b=1/2"), "some next hops have a probability"),
         (lambda t: t.replace("hop a b b", "hop a b @5"), "channel 5 does not leave a"),
+        (lambda t: t.replace("hop a b b", "hop a b @²"), "no node '@²'"),
+        (lambda t: t.replace("hop a b b", "hop a b @" + "9" * 5000), "no node '@9999"),
         (lambda t: t.replace("hop a b b", "path 1 a b"), "use one kind in a file"),
         (lambda t: t.replace("hop a b b", "hup a b b"), "start of an entry"),
         (lambda t: "path 1/2 a b\n", "add up to 1/2"),

@@ -62,4 +62,6 @@ def read_toml(path: str | Path) -> tuple[dict[str, Any], str, str]:
     except tomllib.TOMLDecodeError as error:
         match = re.search(r"(.*) \(at line (\d+), column \d+\)", str(error))
         what, line = (match[1], int(match[2])) if match else (str(error), text.rstrip().count("\n") + 1)
+    except (RecursionError, ValueError):
+        raise FileError("invalid TOML: it is nested too deeply, or a number has too many digits", path) from None
     raise FileError(f"invalid TOML: {what}", path, line)

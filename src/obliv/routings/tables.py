@@ -28,6 +28,7 @@ from obliv.topologies.base import Topology
 __all__ = ["HopTable", "PathTable", "table"]
 
 _WORD = re.compile(r'"([^"]*)"(\S*)|(\S+)')
+_CHANNEL = re.compile(r"@([0-9]{1,18})")
 
 Hop = tuple[int, Fraction]
 
@@ -209,8 +210,8 @@ def _path(topology: Topology, words: list[tuple[str, str]]) -> tuple[tuple[int, 
 
 def _channels(topology: Topology, node: int, name: str) -> list[int]:
     """Return the channels from a node that a word names."""
-    if name.startswith("@") and name[1:].isdigit():
-        channel = int(name[1:])
+    if number := _CHANNEL.fullmatch(name):
+        channel = int(number[1])
         first, end = topology.first_channel[node : node + 2].tolist()
         if not first <= channel < end:
             raise RoutingError(

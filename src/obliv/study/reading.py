@@ -23,7 +23,7 @@ from obliv.study.measures import MEASURES, Option
 __all__ = ["Plan", "read"]
 
 _NAME = re.compile(r"\{(\w+)\}")
-_RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)(?: step ([1-9]\d*))?")
+_RANGE = re.compile(r"(-?\d{1,18})\.\.(-?\d{1,18})(?: step ([1-9]\d{0,17}))?")
 _MOST = 1_000_000  # cells
 
 
@@ -367,7 +367,7 @@ def _converted(file: _File, name: str, options: Mapping[str, Any], values: Mappi
         how = MEASURES[name].options[option]
         if isinstance(value, str) and _NAME.search(value):
             value = _filled(value, values)
-            if how.kind is int and re.fullmatch(r"-?\d+", value):
+            if how.kind is int and re.fullmatch(r"-?\d{1,18}", value):
                 value = int(value)
             _require_option(file, name, option, how, value)
         if value != how.default:

@@ -223,6 +223,11 @@ def test_rules(write: Write) -> None:
             read_lanes(FABRIC, sl=sl)
     with pytest.raises(InputError, match="1, 2, 4, 8 or 15"):
         read_lanes(FABRIC, oper_vls=3)
+    for no_number in ("--3", "²"):
+        with pytest.raises(InputError, match="file not found"):
+            read_lanes(FABRIC, sl=no_number)
+        with pytest.raises(InputError, match="file not found"):
+            read_lanes(FABRIC, oper_vls=no_number)
     with pytest.raises(InputError, match="SLs differ, but no SL-to-VL tables"):
         read_lanes(FABRIC, sl=write(GOOD + GOOD.replace("1\n", "2\n")))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,7 @@ from obliv.fabric.model import Fabric, Finding
 __all__ = ["Lanes", "lanes_within", "read_lanes"]
 
 _COUNTS = (1, 2, 4, 8, 15)
+_NUMBER = re.compile(r"-?[0-9]{1,9}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,7 +132,7 @@ def _levels(fabric: Fabric, sl: str | Path | int | None) -> Levels:
     if sl is None:
         return one_level(0, given=False)
     text = str(sl)
-    if text.isascii() and text.lstrip("-").isdigit() and len(text) < 10:
+    if _NUMBER.fullmatch(text):
         return one_level(int(text))
     return read_levels(text, fabric)
 
@@ -169,7 +171,7 @@ def _oper(fabric: Fabric, given: str | Path | int | None) -> OperVLs | None:
     if given is None:
         return None
     text = str(given)
-    if not (text.isascii() and text.lstrip("-").isdigit() and len(text) < 10):
+    if not _NUMBER.fullmatch(text):
         return read_oper_vls(text, fabric)
     if int(text) not in _COUNTS:
         raise InputError(f"{text} operational lanes: ports operate 1, 2, 4, 8 or 15 data lanes")
