@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
-__all__ = ["did_you_mean", "html_table", "lines", "plural", "printable", "shown"]
+__all__ = ["did_you_mean", "html_table", "lines", "plural", "printable", "several", "shown"]
 
 
 def lines(text: str) -> list[str]:
@@ -29,6 +29,17 @@ def printable(text: str, besides: str = "") -> str:
     if text.isprintable() and not besides:
         return text
     return "".join(letter if letter.isprintable() and letter not in besides else "?" for letter in text)
+
+
+def several(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return texts as a tuple; a single text counts as one, not as its letters.
+
+    Examples
+    --------
+    >>> several(["0-1", "3"]), several("0-1"), several(())
+    (('0-1', '3'), ('0-1',), ())
+    """
+    return ((texts,) if texts else ()) if isinstance(texts, str) else tuple(texts)
 
 
 def plural(count: int, word: str, more: str = "") -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from obliv._util.codec import digest_of
 from obliv._util.cost import Work, announce, forecast
 from obliv._util.progress import Progress, silent
-from obliv._util.text import plural, printable
+from obliv._util.text import plural, printable, several
 from obliv._util.typing import Array
 from obliv.analysis.alike import carried, first_alike
 from obliv.analysis.deadlocks.search import deadlock
@@ -81,15 +81,15 @@ def failures(
     began = perf_counter()
     routing = _routing_of(x, of, symmetry)
     base = routing.topology
-    named = [fail] if isinstance(fail, str) else fail
-    sets = [tuple(named)] if fail else [(text,) for text in _texts(base, of)]
+    named = several(fail)
+    sets = [named] if named else [(text,) for text in _texts(base, of)]
     _routed_anew(base, routing.spec, sets[0])  # what cannot be routed anew is refused before anything is solved
     started = process_time()
     before, claim = _before(routing, certificate, progress)
     spent = process_time() - started
     served = _served(routing)
     done: list[tuple[FailureRow, Any]] = []
-    alike = first_alike(routing, of) if symmetry == "auto" and not fail and not certificate else None
+    alike = first_alike(routing, of) if symmetry == "auto" and not named and not certificate else None
     step = _announced(progress or silent, f"{plural(len(sets), 'failure')} of {base.spec}", spent, alike or sets)
     try:
         for failed in sets:
@@ -108,7 +108,7 @@ def failures(
     }
     result = Failures(
         **identity(routing, began),
-        of="given" if fail else of,
+        of="given" if named else of,
         repair=routing.spec,
         before=before,
         failures=tuple(done[f][0] for f in order),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from obliv._util.text import printable
+from obliv._util.text import printable, several
 from obliv.results.format import short
 from obliv.results.numbers import Bounds, Estimate, spread
 
@@ -54,7 +54,7 @@ def table(rows: Iterable[Row], columns: Sequence[str] | Mapping[str, str] | None
     from rich.text import Text
 
     rows = list(rows)
-    names = list(_columns(rows)) if columns is None else list(columns)
+    names = list(_columns(rows)) if columns is None else list(several(columns))
     headings = columns if isinstance(columns, Mapping) else {name: name.replace("_", " ") for name in names}
     grid = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in names:
@@ -91,7 +91,7 @@ def to_csv(rows: Iterable[Row], columns: Sequence[str] = ()) -> str:
     romm,6.4,32/5
     """
     rows = list(rows)
-    header: list[str] = [] if rows else list(columns)
+    header: list[str] = [] if rows else list(several(columns))
     for name in _columns(rows):
         values = [row.get(name) for row in rows]
         header.append(name)

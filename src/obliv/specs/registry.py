@@ -18,7 +18,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from obliv._util.text import did_you_mean
+from obliv._util.text import did_you_mean, several
 from obliv.errors import OblivError, SpecError
 from obliv.specs import MODULES
 from obliv.specs.grammar import bind
@@ -116,7 +116,8 @@ class Registry(Generic[T]):
         """Return a decorator that registers a factory under a name."""
 
         def register(make: F) -> F:
-            words = (name, *aliases)
+            others = several(aliases)
+            words = (name, *others)
             for word in words:
                 if not _NAME.match(word):
                     raise SpecError(f"{word!r} is not a valid {self.kind} name: use letters, digits, - and _")
@@ -124,7 +125,7 @@ class Registry(Generic[T]):
             taken = any(_place(entry.make) != _place(make) for entry in known)
             if taken or any(self._modules.get(word, make.__module__) != make.__module__ for word in words):
                 raise SpecError(f"the {self.kind} name {name!r}, or an alias of it, is taken; choose another name")
-            self._entries[name] = Registration(name, make, aliases, example or name)
+            self._entries[name] = Registration(name, make, others, example or name)
             self._names.update(dict.fromkeys(words, name))
             return make
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from obliv._util.arrays import positions, starts
 from obliv._util.lazy import picture_of
-from obliv._util.text import did_you_mean, html_table
+from obliv._util.text import did_you_mean, html_table, several
 from obliv._util.typing import NodeArray
 from obliv.errors import TopologyError
 from obliv.topologies.checks import check, integers, places, require_network, whole_numbers
@@ -106,10 +106,10 @@ class Topology:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        for name in ("labels", "generators", "translations", "sources", "notes"):
+            object.__setattr__(self, name, several(getattr(self, name)))
         check(self)
         object.__setattr__(self, "positions", places(self))
-        for name in ("labels", "generators", "translations", "sources", "notes"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("bandwidth", "injection", "ejection"):  # ones are left out
             if all(value == 1 for value in getattr(self, name)):
                 object.__setattr__(self, name, ())

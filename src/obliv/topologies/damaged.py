@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from obliv._util.text import plural
+from obliv._util.text import plural, several
 from obliv._util.typing import Array, NodeArray
 from obliv.errors import InputError, SpecError, TopologyError
 from obliv.specs.registry import register_topology
@@ -123,7 +123,7 @@ def without(base: Topology, failed: Sequence[str], component: str = "") -> Damag
         raise TopologyError(f"damaged:{named}: nothing failed: name nodes or links, as in damaged:{named},0-1")
     if component not in ("", "largest"):
         raise TopologyError(f"damaged:{named}: component is {component!r}: leave it out, or use largest")
-    nodes, links = _failures(base, failed)
+    nodes, links = _failures(base, several(failed))
     texts = [node_text(base, node) for node in sorted(nodes)]
     texts += [link_text(base, min(link)) for link in sorted(links, key=min)]
     spec = f"damaged:{named},{','.join(texts)}" + f",component={component}" * bool(component)

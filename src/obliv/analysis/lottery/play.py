@@ -14,7 +14,7 @@ import numpy as np
 from obliv._util.progress import Progress, silent
 from obliv._util.rationals import integer
 from obliv._util.rng import Rng, drawn_seed, within_word
-from obliv._util.text import printable
+from obliv._util.text import printable, several
 from obliv._util.typing import Array
 from obliv.analysis.lottery.draws import draws as draws_of
 from obliv.analysis.lottery.largest import Largest, Place
@@ -114,7 +114,7 @@ def lottery(
         raise InputError(f"hash {printable(str(hash)[:40])!r}: choose independent or polarised")
     if samples < 0:
         raise InputError(f"samples={samples}: use a number from 0")
-    wanted = [parsed(text) for text in ((guarantee,) if isinstance(guarantee, str) else guarantee)]
+    wanted = [parsed(text) for text in several(guarantee)]
     seed = drawn_seed(rng)
     kept = _kept(network, among)
     place = Place(draws_of(network, pattern, hash == "polarised", kept, step), kept)

@@ -141,15 +141,15 @@ def prepared(
     """Return the loads of jobs from hosts and patterns as :func:`job` takes them."""
     require_complete(routing)
     topology = routing.topology
-    several = hosts if isinstance(hosts, tuple) else (hosts,)
-    patterns = pattern if isinstance(pattern, tuple) else (pattern,) * len(several)
+    placed = hosts if isinstance(hosts, tuple) else (hosts,)
+    patterns = (pattern,) if isinstance(pattern, str) else tuple(pattern)
     if len(patterns) == 1:
-        patterns *= len(several)
-    if len(patterns) != len(several):
-        count = plural(len(several), "job")
+        patterns *= len(placed)
+    if len(patterns) != len(placed):
+        count = plural(len(placed), "job")
         raise InputError(f"{len(patterns)} patterns for {count}: give one for all, or one for each")
     jobs = []
-    for given, spec in zip(several, patterns, strict=True):
+    for given, spec in zip(placed, patterns, strict=True):
         if isinstance(given, Placement):
             place = given
         elif isinstance(given, str | Path):

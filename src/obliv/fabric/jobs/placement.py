@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from obliv._util.text import printable, shown
+from obliv._util.text import printable, several, shown
 from obliv._util.typing import Array
 from obliv.errors import FileError, InputError
 from obliv.fabric.jobs.host_files import Seat, per_host_of, read_seats
@@ -126,7 +126,7 @@ def placement(
     rank 0=host(3,0) slot=0
     rank 1=host(0,1) slot=0
     """
-    seats = [Seat(host, None, "", line) for line, host in enumerate(hosts, 1)]
+    seats = [Seat(host, None, "", line) for line, host in enumerate(several(hosts), 1)]
     return _placed(HostNames(topology), seats, False, per_host, rails, "", ())
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from obliv._util.arrays import starts
 from obliv._util.cost import forecast
 from obliv._util.progress import Progress, silent
-from obliv._util.text import plural, printable
+from obliv._util.text import plural, printable, several
 from obliv._util.typing import Array
 from obliv.errors import InputError, Interrupted, TooLargeError
 from obliv.fabric.analyses.many import provenance_of
@@ -111,7 +111,8 @@ def failures(
     if symmetry not in ("auto", "search", "off"):
         raise InputError(f"symmetry {printable(symmetry[:40])!r}: choose auto, search or off")
     topology = routing.topology
-    sets = [named_failure(topology, fail)] if fail else every_failure(topology, of)
+    named = several(fail)
+    sets = [named_failure(topology, named)] if named else every_failure(topology, of)
     step("tables before a failure", 0.0)
     question = _Question(routing, offset, sets, repair, not credit_loops(routing.routes.traces).acyclic)
     alike = None
@@ -126,7 +127,7 @@ def failures(
         topology=topology.spec,
         routing=routing.spec,
         provenance=provenance_of(routing, began),
-        of="given" if fail else of,
+        of="given" if named else of,
         repair=repair,
         before=solved.before,
         failures=tuple(solved.rows[f] for f in order),

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from obliv._util.text import several
 from obliv._util.typing import Array
 from obliv.fabric.outages.added import with_cables
 from obliv.fabric.outages.base import Base
@@ -60,7 +61,7 @@ def what_if(base: Base, *, fail: Sequence[str] = (), entries: Sequence[str] = ()
       work        4 channels changed, 1 solved
     """
     began = time.perf_counter()
-    changes = changes_of(base, fail, entries, add)
+    changes = changes_of(base, several(fail), several(entries), several(add))
     tables = _Changed(base, changes)
     moved = tables.moved()
     load, channel, solved = tables.worst(moved)
