@@ -9,7 +9,7 @@ from typing import Any
 
 from obliv.errors import InputError, SpecError
 
-__all__ = ["exact", "fraction", "integer", "rational", "share"]
+__all__ = ["exact", "fraction", "integer", "rational", "real", "share"]
 
 # Digits and exponents are limited because a short text such as 1e999999999 stands for a number that fills the memory.
 _NUMBER = re.compile(r"[+-]?(\d+(/\d+|\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
@@ -65,6 +65,16 @@ def integer(value: Any, what: str) -> int:
     if not isinstance(value, Integral):
         raise InputError(f"{what} {value!r:.60} is not a whole number")
     return int(value)
+
+
+def real(value: Any, what: str) -> float:
+    """Return a real number of any type as Python's float; raise InputError for anything else, also for NaN."""
+    if not isinstance(value, Real) or value != value:
+        raise InputError(f"{what} {value!r:.60} is not a number")
+    try:
+        return float(value)
+    except OverflowError:
+        raise InputError(f"{what} is beyond the range of floats") from None
 
 
 def share(value: Any) -> Fraction | None:

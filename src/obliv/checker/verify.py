@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from obliv._util.codec import read_json
 from obliv._util.progress import Progress, silent
+from obliv._util.rationals import real
 from obliv.checker.claims import Claim, MalformedError, read_claim
 from obliv.errors import FileError, InputError, SpecError
 from obliv.results import Explanation, Result, Schedule, Schedules, Verification
@@ -72,7 +73,7 @@ def verify(
     >>> obliv.verify(obliv.worst_case(routing, certificate=True)).proved
     True
     """
-    subject = _subject_of(claim)
+    budget, subject = real(budget, "budget"), _subject_of(claim)
     check = _CHECKERS.get(subject.kind) if isinstance(subject.kind, str) else None
     if check is None:
         raise FileError(f"contains no claim that can be checked (kind {subject.kind!r})", subject.path)

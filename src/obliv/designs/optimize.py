@@ -12,6 +12,7 @@ from typing import Any
 from obliv._util.progress import Progress, silent
 from obliv._util.progress import within as share_of
 from obliv._util.rationals import exact as exact_number
+from obliv._util.rationals import real
 from obliv._util.rng import Rng, drawn_seed
 from obliv.designs.average import announce_average, average_design
 from obliv.designs.few_paths.supports import at_least_one, few_paths, limits
@@ -188,7 +189,7 @@ def _goal(objective: str, then: str | None, gap: float | None) -> tuple[str | No
         raise InputError(f"objective={objective!r}: choose worst, ratio or average")
     if then not in ("hops", "default", None):
         raise InputError(f"then={then!r}: choose hops, or None")
-    gap = (1e-3 if objective == "ratio" else 1e-4) if gap is None else gap
+    gap = (1e-3 if objective == "ratio" else 1e-4) if gap is None else real(gap, "gap")
     if not 0 < gap < 1:
         raise InputError(f"a gap of {gap:g}: choose a number between 0 and 1, such as 1e-4")
     return None if then == "default" and objective != "worst" else then, gap

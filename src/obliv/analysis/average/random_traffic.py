@@ -222,7 +222,7 @@ Maxima = Iterator[tuple[Array, int]]  # largest loads as whole numbers (or float
 
 def threads(jobs: int | None) -> int:
     """Return how many threads to use: a number from 1, or all processors where it is None or 0."""
-    if jobs is not None and jobs < 0:
+    if jobs is not None and (jobs := integer(jobs, "jobs")) < 0:
         raise InputError(f"jobs={jobs}: use a number from 1, or None for all processors")
     return jobs or os.cpu_count() or 1
 

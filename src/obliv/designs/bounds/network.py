@@ -12,6 +12,7 @@ import numpy as np
 
 from obliv._util.codec import pack
 from obliv._util.progress import Progress, silent, within
+from obliv._util.rationals import real
 from obliv._util.typing import Array
 from obliv.designs.bounds.capacity import capacity_of
 from obliv.designs.bounds.congestion import distance_under, least_congestion
@@ -88,9 +89,9 @@ def bounds(
     began = time.perf_counter()
     network, step = topology_of(topology), progress or silent
     require_connected(network)
-    if not 0 < gap < 1:
+    if not 0 < (gap := real(gap, "gap")) < 1:
         raise InputError(f"a gap of {gap:g}: choose a number between 0 and 1, such as 1e-3")
-    if time_limit is not None and not time_limit > 0:
+    if time_limit is not None and not (time_limit := real(time_limit, "time_limit")) > 0:
         raise InputError(f"a time limit of {time_limit:g}: choose a number of seconds above 0")
     matching, farthest = matching_bound(network) if network.unit_rates else (None, None)
     small = len(network.terminals) * network.channels <= _COLUMNS

@@ -13,6 +13,7 @@ import numpy as np
 
 from obliv._util.arrays import INT64_SAFE
 from obliv._util.progress import Progress
+from obliv._util.rationals import integer
 from obliv._util.typing import Array
 from obliv.analysis.average.random_traffic import threads
 from obliv.errors import InputError
@@ -21,7 +22,16 @@ from obliv.fabric.routes.routing import FabricRouting
 from obliv.kernels import run
 from obliv.results import Estimate, Provenance, provenance
 
-__all__ = ["BLOCK", "factors", "largest", "mean_of", "provenance_of", "require_complete", "require_samples"]
+__all__ = [
+    "BLOCK",
+    "factors",
+    "largest",
+    "mean_of",
+    "provenance_of",
+    "require_complete",
+    "require_count",
+    "require_samples",
+]
 
 BLOCK = 1 << 19  #: Flows that are followed between two checks for an interrupt.
 _WAITING = 4  # blocks that are computed ahead
@@ -132,8 +142,14 @@ def require_complete(routing: FabricRouting) -> None:
 
 def require_samples(samples: int) -> None:
     """Refuse fewer samples than a standard error needs."""
-    if samples < 2:
+    if integer(samples, "samples") < 2:
         raise InputError(f"{samples} samples: at least 2 are needed for a standard error")
+
+
+def require_count(hottest: int) -> None:
+    """Refuse what is not a number of cables to name."""
+    if integer(hottest, "hottest") < 0:
+        raise InputError(f"hottest={hottest}: the number of cables to name must be 0 or more")
 
 
 def mean_of(values: Array) -> Estimate:

@@ -12,7 +12,7 @@ from obliv._util.arrays import INT64_SAFE
 from obliv._util.cost import require_memory
 from obliv._util.progress import Progress
 from obliv.analysis.throughput import throughput as analysed
-from obliv.errors import InputError
+from obliv.fabric.analyses.many import require_count
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.topology import FabricTopology
 from obliv.patterns.base import Traffic
@@ -58,8 +58,7 @@ def throughput(
                mean hops 4
                1   switch((0),1) port 3 -> switch((0),0) port 1   1 pair
     """
-    if hottest < 0:
-        raise InputError(f"hottest={hottest}: the number of cables to name must be 0 or more")
+    require_count(hottest)
     topology = routing.topology
     patterns = [traffic_of(pattern, topology) for pattern in traffic]
     flows = [slowed(pattern, topology) for pattern in patterns]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from obliv._util.progress import Progress
 from obliv.analysis.worst_case.exact import solved_worst_case
 from obliv.errors import InputError
+from obliv.fabric.analyses.many import require_count
 from obliv.fabric.routes.loads import FabricLoads
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.results.fabric.worst import FabricWorst, HotCable
@@ -65,6 +66,7 @@ def worst(
     >>> result.channel_load, next(result.pairs())
     (Fraction(2, 1), ('host(0,0)', 'host(1,0)'))
     """
+    require_count(hottest)
     result, search = solved_worst_case(routing, certificate=certificate, executor=executor, progress=progress)
     topology, loads = routing.topology, routing.fabric_loads
     channel, names = result.channel, result.names

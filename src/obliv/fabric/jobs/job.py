@@ -19,7 +19,7 @@ from obliv._util.rng import Rng, seed_of
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.errors import InputError
-from obliv.fabric.analyses.many import provenance_of, require_complete
+from obliv.fabric.analyses.many import provenance_of, require_complete, require_count
 from obliv.fabric.jobs.collectives import Phase
 from obliv.fabric.jobs.loads import JobLoads, job_loads
 from obliv.fabric.jobs.order import better_order
@@ -94,8 +94,7 @@ def job(
     [('exchange 1', '2'), ('exchange 2', '1')]
     """
     began = time.perf_counter()
-    if hottest < 0:
-        raise InputError(f"hottest={hottest}: the number of cables to name must be 0 or more")
+    require_count(hottest)
     loads = prepared(routing, hosts, pattern, per_host=per_host, rails=rails)
     report = progress or silent
     announce(report, f"the loads of jobs on {routing.topology.spec}", Work(loads.work * 2e-9 / 1.5))

@@ -12,6 +12,7 @@ import numpy as np
 from obliv._util.arrays import starts
 from obliv._util.cost import forecast, free_memory, require_memory
 from obliv._util.progress import Progress, silent
+from obliv._util.rationals import real
 from obliv._util.rng import Rng, generator
 from obliv._util.typing import Array
 from obliv.errors import InputError
@@ -60,7 +61,7 @@ def better_order(
     """
     if len(loads.jobs) != 1:
         raise InputError("a better order is for one job: give --hosts once")
-    if not 0 <= effort < float("inf"):
+    if not 0 <= real(effort, "effort") < float("inf"):
         raise InputError(f"effort={effort}: write a number from 0")
     (place, pattern), report = loads.jobs[0], progress or silent
     phases, channels = len(pattern.phases), len(loads.factor)

@@ -12,6 +12,7 @@ import networkx as nx
 import numpy as np
 
 from obliv._util.progress import Progress, silent
+from obliv._util.rationals import integer
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.errors import InputError
@@ -75,7 +76,7 @@ def worst_placement(
     """
     report = progress or silent
     terminals = len(routing.topology.terminals)
-    if not 2 <= ranks <= terminals:
+    if not 2 <= integer(ranks, "ranks") <= terminals:
         raise InputError(f"{plural(ranks, 'rank')} on {plural(terminals, 'host')}, one each: choose 2 to {terminals:,}")
     loads = prepared(routing, _placed(routing, list(range(ranks))), pattern)
     phases = loads.jobs[0][1]

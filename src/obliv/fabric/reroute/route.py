@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from obliv._util.cost import forecast
 from obliv._util.progress import Progress, silent
+from obliv._util.rationals import integer, real
 from obliv._util.rng import Rng, drawn_seed
 from obliv._util.text import did_you_mean
 from obliv.analysis.worst_case.exact import worst_load
@@ -115,6 +116,7 @@ def route(
       bound    at least 4 for single paths (Yuan et al., Theorem 4), so these are optimal
     """
     began = time.perf_counter()
+    most_lmc, lanes, effort = integer(most_lmc, "most_lmc"), integer(lanes, "lanes"), real(effort, "effort")
     _require(fabric, engine, lanes, effort)
     shape = recognise(fabric)
     shape = shape if shape is not None and shape.levels > 1 else None
