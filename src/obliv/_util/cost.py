@@ -29,7 +29,7 @@ _SMALL = 2**14  # bytes that are always granted, as asking the system takes long
 
 
 class Cost(Note):
-    """What long work will take: passed to `progress`, with share 0, before the work begins.
+    """What long work will take: passed to `progress` before the work begins.
 
     Attributes
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["Note", "Progress", "silent", "within"]
+__all__ = ["Note", "Progress", "rising", "silent", "within"]
 
 #: Called with what is being done and the share of it that is finished, from 0 to 1.
 Progress = Callable[[str, float], None]
@@ -16,6 +16,29 @@ class Note(str):
 
 def silent(what: str, share: float) -> None:
     """Report nothing."""
+
+
+def rising(progress: Progress | None) -> Progress:
+    """Return a progress function whose share never falls, for all of one call; one that reports nothing for None.
+
+    Examples
+    --------
+    >>> step = rising(lambda what, share: print(what, share))
+    >>> step("first search", 0.9), step("second search", 0.2)
+    first search 0.9
+    second search 0.9
+    (None, None)
+    """
+    if progress is None or progress is silent:
+        return silent
+    most = 0.0
+
+    def step(what: str, share: float) -> None:
+        nonlocal most
+        most = min(max(most, share), 1.0)
+        progress(what, most)
+
+    return step
 
 
 def within(progress: Progress, begin: float, end: float) -> Progress:

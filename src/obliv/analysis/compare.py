@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any, Generic, TypeVar
 
 from obliv._util.cost import Cost
-from obliv._util.progress import Progress, silent, within
+from obliv._util.progress import Progress, rising, within
 from obliv._util.rationals import integer
 from obliv._util.rng import Rng, drawn_seed
 from obliv.analysis.average.random_traffic import average_case
@@ -117,7 +117,7 @@ def compare(
     cells: list[Cell] = []
     total = len(networks) * len(columns)
     try:
-        for cell in _cells(networks, columns, patterns, samples, seed, deadlock, progress or silent):
+        for cell in _cells(networks, columns, patterns, samples, seed, deadlock, rising(progress)):
             cells.append(cell)
     except KeyboardInterrupt:
         if not cells:

@@ -9,7 +9,7 @@ from typing import Any
 
 from obliv._util.codec import digest_of
 from obliv._util.cost import Work, announce, forecast
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising, within
 from obliv._util.text import plural, printable, several
 from obliv._util.typing import Array
 from obliv.analysis.alike import carried, first_alike
@@ -85,12 +85,14 @@ def failures(
     sets = [named] if named else [(text,) for text in _texts(base, of)]
     _routed_anew(base, routing.spec, sets[0])  # what cannot be routed anew is refused before anything is solved
     started = process_time()
-    before, claim = _before(routing, certificate, progress)
+    report = rising(progress)
+    before, claim = _before(routing, certificate, within(report, 0.0, 0.1))
     spent = process_time() - started
     served = _served(routing)
     done: list[tuple[FailureRow, Any]] = []
     alike = first_alike(routing, of) if symmetry == "auto" and not named and not certificate else None
-    step = _announced(progress or silent, f"{plural(len(sets), 'failure')} of {base.spec}", spent, alike or sets)
+    what = f"{plural(len(sets), 'failure')} of {base.spec}"
+    step = _announced(within(report, 0.1, 1.0), what, spent, alike or sets)
     try:
         for failed in sets:
             step("failures", len(done) / len(sets))
@@ -134,12 +136,10 @@ def _routing_of(x: Subject, of: str, symmetry: str) -> Routing:
     return routing
 
 
-def _before(
-    routing: Routing, certificate: bool, progress: Progress | None
-) -> tuple[FailureState, dict[str, Any] | None]:
+def _before(routing: Routing, certificate: bool, progress: Progress) -> tuple[FailureState, dict[str, Any] | None]:
     """Return the figures of the network before a failure, and the claim that proves them."""
-    load, channel, claim = _worst(routing, certificate, progress)
-    looping = not deadlock(routing, "none", progress=progress).acyclic
+    load, channel, claim = _worst(routing, certificate, within(progress, 0.0, 0.8))
+    looping = not deadlock(routing, "none", progress=within(progress, 0.8, 1.0)).acyclic
     return FailureState(load, channel, _missing(routing), looping), claim
 
 

@@ -11,7 +11,7 @@ from operator import mul
 import numpy as np
 
 from obliv._util.arrays import product_sum
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv._util.typing import Array
 from obliv.analysis.subject import Subject, by_specs, identity, loads_of, subject_of
 from obliv.errors import InputError
@@ -62,7 +62,7 @@ def locality(x: Subject, *, progress: Progress | None = None) -> Locality:
     subject = subject_of(x, "locality")
     lengths: tuple[Fraction, ...] | None = None
     if isinstance(subject, Routing):
-        total = subject.path_lengths(progress or silent)
+        total = subject.path_lengths(rising(progress))
         pairs = sum(total.values(), Fraction(0))
         lengths = tuple(total.get(h, Fraction(0)) / pairs for h in range(max(total) + 1))
         hops = sum((h * share for h, share in enumerate(lengths)), Fraction(0))

@@ -6,7 +6,7 @@ import time
 from fractions import Fraction
 
 from obliv._util.cost import announce
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv._util.rng import Rng, generator, seed_of
 from obliv.analysis.locality import traffic_hops
 from obliv.analysis.subject import Subject, by_specs, exactness_of, identity, loads_of, sampled_of, subject_of
@@ -91,7 +91,7 @@ def throughput(
     for given in traffic:
         flow: Traffic = traffic_of(given, topology)
         sources += flow.sources
-        announce(progress or silent, f"{flow.spec} on {topology.spec}", loads.carrying(flow))
+        announce(rising(progress), f"{flow.spec} on {topology.spec}", loads.carrying(flow))
         patterns.append(pattern_throughput(subject, loads, flow, random))
     exactness, seed = exactness_of(subject, samples), None if samples is None else seed_of(rng)
     return Throughput(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from obliv._util.progress import Progress, silent, within
+from obliv._util.progress import Progress, rising, within
 from obliv._util.rng import Rng, generator, seed_of
 from obliv.bufferless.algorithms import find, require_options
 from obliv.bufferless.moves import Run
@@ -75,7 +75,7 @@ def schedule(
         )
     routing = find(algorithm)
     require_options(algorithm, options)
-    progress = progress or silent
+    progress = rising(progress)
     progress(algorithm, 0.1)
     run = routing.run(instance, generator(rng), options)
     progress("checking", 0.5)
@@ -127,7 +127,7 @@ def schedules(
     (3, True)
     """
     began = time.perf_counter()
-    progress = progress or silent
+    progress = rising(progress)
     if not instances:
         raise InputError("there are no packets: choose other paths or another random seed")
     classes = []

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from obliv._util.codec import read_json
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv._util.rationals import real
 from obliv.checker.claims import Claim, MalformedError, read_claim
 from obliv.errors import FileError, InputError, SpecError
@@ -78,7 +78,7 @@ def verify(
     if check is None:
         raise FileError(f"contains no claim that can be checked (kind {subject.kind!r})", subject.path)
     with _complete(subject):
-        return check(subject, _Options(quick, budget, topology, routing, progress or silent))
+        return check(subject, _Options(quick, budget, topology, routing, rising(progress)))
 
 
 def explain(
@@ -126,7 +126,7 @@ def explain(
     from obliv.checker.explain import channel_of, explain_channel
 
     subject = _subject_of(claim)
-    options = _Options(False, 0.0, topology, routing, progress or silent)
+    options = _Options(False, 0.0, topology, routing, rising(progress))
     if subject.kind != "design" and (_CHECKERS.get(str(subject.kind)) is not _check_load or _has_lengths(subject)):
         raise FileError(
             f"contains no proofs of single channels (kind {subject.kind!r}); verify checks the whole claim",
@@ -135,7 +135,7 @@ def explain(
     with _complete(subject):
         read = _read_design(subject, options) if subject.kind == "design" else _read_load(subject, options)
         number = channel_of(read.topology, channel)
-        return explain_channel(read.claim, read.topology, read.routing, number, progress or silent)
+        return explain_channel(read.claim, read.topology, read.routing, number, rising(progress))
 
 
 def _subject_of(claim: str | os.PathLike[str] | Result) -> _Subject:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising, silent
 from obliv._util.progress import within as share_of
 from obliv._util.rationals import exact as exact_number
 from obliv._util.rationals import real
@@ -150,7 +150,7 @@ def design(
         rule = f"within {bounding.spec}"
     few = limits(paths, quantize)
     constraints = (*filter(None, ("minimal" if minimal else "", rule, f"hops ≤ {limit}" if limit else "")), *few)
-    step = progress or silent
+    step = rising(progress)
     step("linear program", 0.0)
     if objective == "ratio":
         return design_ratio(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from fractions import Fraction
 
-from obliv._util.progress import Progress, silent, within
+from obliv._util.progress import Progress, rising, within
 from obliv._util.rationals import integer
 from obliv.designs.optimize import design
 from obliv.designs.states import feasible_states
@@ -58,8 +58,8 @@ def pareto(
     points = integer(points, "points")
     if points < 2:
         raise InputError(f"{points} points: a curve has at least 2")
-    network, step = topology_of(topology), progress or silent
-    last = design(network, max_turns=max_turns, vc=vc, gap=gap, progress=within(step, 0.0, 1 / points))
+    network, step = topology_of(topology), rising(progress)
+    last = design(network, max_turns=max_turns, vc=vc, gap=gap, progress=within(step, 0.0, 1 / (points + 1)))
     first, rows = feasible_states(network, max_turns, vc)[0].least_hops, []
     for k in range(points):
         limit = first + (last.hops - first) * Fraction(k, points - 1)

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from obliv._util.progress import Progress
+from obliv._util.progress import Progress, within
 from obliv._util.typing import Array
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.designs.average import average_routings
@@ -81,7 +81,7 @@ class WorstCaseSearch:
             return False
         least = programme.solved(programme.cost, None, start=optimum.basis)
         load = self._vertex(programme, programme.cost, least)
-        self.flows, self.best = optimum.columns, next(self._candidates(optimum, hops, progress), None)
+        self.flows, self.best = optimum.columns, next(self._candidates(optimum, hops, within(progress, 0.0, 0.0)), None)
         if load is None or self.best is None:
             return False
         worst, price = self.best.load, Fraction(1, programme.pairs)
@@ -99,7 +99,7 @@ class WorstCaseSearch:
             for line in self._lines(optimum, vertex, None):
                 if self.load_line is None or line.least_load(self.limit or Fraction(0)) > self.lower:
                     self.load_line = line
-            for candidate in self._candidates(optimum, vertex, progress):
+            for candidate in self._candidates(optimum, vertex, within(progress, 0.0, 0.0)):
                 if self.limit is not None and candidate.hops > self.limit:
                     continue
                 if self.best is None or candidate.load < self.best.load:
@@ -149,7 +149,7 @@ class WorstCaseSearch:
             if self.hops_line is None or line.least_hops(most) > self.hops_line.least_hops(most):
                 self.hops_line = line
         fewest = self.hops_line.least_hops(most) if self.hops_line else Fraction(0)
-        for candidate in self._candidates(optimum, vertex, progress):
+        for candidate in self._candidates(optimum, vertex, within(progress, 0.0, 0.0)):
             if candidate.load <= allowed and candidate.hops < self.best.hops:
                 self.best = candidate
             if candidate.load <= most and candidate.hops == fewest:

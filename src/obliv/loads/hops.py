@@ -11,7 +11,7 @@ import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, starts
 from obliv._util.cost import Work, announce, forecast, require_memory
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising, within
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.kernels import run
@@ -89,11 +89,11 @@ def from_hops(
     RoutingError
         If next hops form a loop, or end before the destination.
     """
-    step = progress or silent
+    step = rising(progress)
     begin = topology.terminals.astype(np.int64) if starts is None else np.asarray(starts, np.int64)
     work = 60.0 * len(topology.terminals) * len(begin)
     limit = INT64_SAFE // max(1, topology.nodes)
-    blocks, denominator = _prepare(topology, hops_to, name, begin, work, limit, step)
+    blocks, denominator = _prepare(topology, hops_to, name, begin, work, limit, within(step, 0.0, 0.5))
     # hops that no packet takes may have larger numbers than the denominator of all loads
     small = denominator <= limit and all(block.total.dtype != object for block in blocks)
     number: Any = np.int64 if small else object
@@ -108,7 +108,7 @@ def from_hops(
                 size = 36.0 if part[3].dtype != object else 90.0
                 what = f"the pair loads of {name} on {topology.spec}"
                 announce(step, what, Work(2e-7 * entries, size * entries), rough=True)
-        step("pair loads", (first + len(block.targets)) / len(topology.terminals))
+        step("pair loads", 0.5 + 0.5 * (first + len(block.targets)) / len(topology.terminals))
     return _sorted(topology, parts, counts, denominator, name)
 
 

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from obliv._util.cost import Work, announce
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv._util.typing import Array
 from obliv.loads.calls import Calls
 from obliv.matching.shipments import Rates, Solution, simple_bound
@@ -172,7 +172,7 @@ def search_channels(
     progress : callable, optional
         Called with what is being done and the share that is done.
     """
-    step = progress or silent
+    step = rising(progress)
     rates, speeds = loads.rates, loads.topology.bandwidth
     optima: dict[int, int] = {}
     dual_prices: dict[int, Array] = {}

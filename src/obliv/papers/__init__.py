@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv._util.text import did_you_mean
 from obliv.errors import FileError, Interrupted, SpecError
 from obliv.papers.paper import Paper, rows_of
@@ -66,7 +66,7 @@ def reproduce(paper: str, table: str = "", progress: Progress | None = None) -> 
     if table in source.figures and table not in source.tables:
         raise SpecError(f"{table} of {paper} is a picture without a table: --plot DIR (papers.draw) draws it")
     tables = [_find(table, source.tables, f"table of {paper}")] if table else list(source.tables)
-    progress = progress or silent
+    progress = rising(progress)
     began = time.perf_counter()
     rows: list[ReproducedEntry] = []
 
@@ -148,7 +148,7 @@ def draw(paper: str, folder: str | Path, figure: str = "", progress: Progress | 
         drawn = ", ".join(source.figures)
         raise SpecError(f"{figure} of {paper} is a table without a picture; the figures are {drawn}")
     names = [_find(figure, source.figures, f"figure of {paper}")] if figure else list(source.figures)
-    progress = progress or silent
+    progress = rising(progress)
     folder = Path(folder)
     try:
         folder.mkdir(exist_ok=True)

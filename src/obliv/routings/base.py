@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from obliv._util.lazy import picture_of
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv._util.text import html_table
 from obliv._util.typing import Array
 from obliv.errors import InputError, RoutingError, TooLargeError
@@ -259,7 +259,7 @@ class Routing:
         PairLoads
             Exact unless `samples` is given; then marked as estimated.
         """
-        step = progress or silent
+        step = rising(progress)
         if samples is None:
             loads = self._loads(step)
         else:

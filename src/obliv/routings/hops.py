@@ -160,10 +160,11 @@ class HopRouting(Routing):
         group = translation_group(self.topology)
         steps = self.topology.translations
         step = forecast(progress, f"checking translations of {self.topology.spec}")
-        parts = (within(step, k / len(steps), (k + 1) / len(steps)) for k in range(len(steps)))
+        parts = (within(step, 0.9 * k / len(steps), 0.9 * (k + 1) / len(steps)) for k in range(len(steps)))
         if group is not None and all(self._moves_along(g, part) for g, part in zip(steps, parts, strict=True)):
             zero = np.zeros(1, np.int64)
-            return TranslatedLoads(from_hops(self.topology, self.hops_to, self.spec, zero, progress), group)
+            last = within(progress, 0.9, 1.0)
+            return TranslatedLoads(from_hops(self.topology, self.hops_to, self.spec, zero, last), group)
         return from_hops(self.topology, self.hops_to, self.spec, progress=progress)
 
     def _moves_along(self, node_map: Any, progress: Progress = silent) -> bool:

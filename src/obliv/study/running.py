@@ -14,7 +14,7 @@ from pathlib import Path
 from obliv._util.cost import Work, announce
 from obliv._util.executors import Serial, executor_of, width_of
 from obliv._util.files import require_place
-from obliv._util.progress import Note, Progress, silent
+from obliv._util.progress import Note, Progress, rising, silent, within
 from obliv._util.text import plural
 from obliv.errors import (
     FileError,
@@ -65,7 +65,7 @@ def impossible(
     """
     misfits = []
     shown = set()
-    progress = progress or silent
+    progress = rising(progress)
     cells = plan.cells if cells is None else cells
     for k, cell in enumerate(cells):
         progress("checking what fits together", k / len(cells))
@@ -132,13 +132,13 @@ def run(
     """
     began = time.perf_counter()
     plan = plan if isinstance(plan, Plan) else read(plan)
-    misfits = None
+    step, misfits = rising(progress), None
     if not Path(store).exists():  # a study that is refused leaves no file
         require_place(store)
-        misfits = impossible(plan, progress=progress)
+        misfits = impossible(plan, progress=within(step, 0.0, 0.1))
         _require_rest(plan, misfits, skip_impossible)
     with opened(store, write=True) as db:
-        state = _prepared(db, plan, misfits, skip_impossible, retry_failed, progress or silent)
+        state = _prepared(db, plan, misfits, skip_impossible, retry_failed, step)
         found = state.done
 
         def result() -> StudyRun:

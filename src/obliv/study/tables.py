@@ -11,7 +11,7 @@ from typing import Any
 
 from obliv import __version__
 from obliv._util.files import write_whole
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv._util.text import did_you_mean
 from obliv.checker.verify import verify as check
 from obliv.errors import FileError, InputError, OblivError, extra
@@ -143,7 +143,7 @@ def verify(
     progress : callable, optional
         Called with the cell that is being checked, and the share that is done.
     """
-    progress = progress or silent
+    progress = rising(progress)
     verdicts = []
     with opened(store) as db, tempfile.TemporaryDirectory() as folder:
         db.check()

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.cost import forecast, require_memory
-from obliv._util.progress import Progress, silent, within
+from obliv._util.progress import Progress, rising, within
 from obliv._util.rationals import integer
 from obliv._util.rng import Rng, drawn_seed, within_word
 from obliv._util.typing import Array
@@ -117,7 +117,7 @@ def average_case(
     Fraction(241920, 590783)
     """
     began = time.perf_counter()
-    step = progress or silent
+    step = rising(progress)
     subject = subject_of(x, "average_case")
     if path_samples is not None and (exact or ensemble != "permutations"):
         raise InputError("path_samples needs random permutations: leave out exact and ensemble, or path_samples")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.cost import forecast
-from obliv._util.progress import Progress, silent, within
+from obliv._util.progress import Progress, rising, within
 from obliv.analysis.deadlocks.graph import Dependencies, Graph, short_cycle
 from obliv.analysis.deadlocks.hops import follow_hops, follow_two_phases
 from obliv.analysis.deadlocks.paths import OwnScheme, follow_paths
@@ -91,7 +91,7 @@ def deadlock(
     chosen = scheme if callable(scheme) else require_scheme(routing, "none" if scheme is None else scheme)
     collected = Dependencies(routing.topology.channels)
     for part in _parts(routing) if isinstance(chosen, Scheme) else [routing]:
-        _follow(part, chosen, collected, progress or silent)
+        _follow(part, chosen, collected, rising(progress))
     graph = collected.graph()
     name = chosen.name if isinstance(chosen, Scheme) else getattr(chosen, "__name__", "own scheme")
     return _result(routing, name, graph, _numbered(collected, graph), time.perf_counter() - began)
@@ -150,7 +150,7 @@ def fewest_virtual_channels(routing: RoutingLike, *, progress: Progress | None =
     """
     began = time.perf_counter()
     routing = routing_of(routing, "deadlock")
-    step = progress or silent
+    step = rising(progress)
     rows: list[SchemeCount] = []
     left_out: list[LeftOut] = []
     schemes = _worth_trying(routing)

@@ -11,7 +11,7 @@ from time import perf_counter
 
 import numpy as np
 
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising, within
 from obliv._util.rationals import integer
 from obliv._util.rng import Rng, drawn_seed, within_word
 from obliv._util.text import printable, several
@@ -104,7 +104,7 @@ def lottery(
     ('6951/4096', ['3/2', '2'])
     """
     began = perf_counter()
-    step = progress or silent
+    step = rising(progress)
     network = topology_of(topology)
     pattern = traffic_of(traffic, network)
     flows, samples = integer(flows, "flows"), integer(samples, "samples")
@@ -117,13 +117,15 @@ def lottery(
     wanted = [parsed(text) for text in several(guarantee)]
     seed = drawn_seed(rng)
     kept = _kept(network, among)
-    place = Place(draws_of(network, pattern, hash == "polarised", kept, step), kept)
+    place = Place(draws_of(network, pattern, hash == "polarised", kept, within(step, 0.0, 0.3)), kept)
     law = Largest(place, flows)
-    window = _window(law, step)
+    window = _window(law, within(step, 0.3, 0.6))
     drawn = None
     if samples:
-        drawn = np.sort(samples_of(place.draws, flows, place.scale, samples, within_word(seed), step))
-    needed = tuple(flows_needed(place, load, chance, step) for load, chance in wanted)
+        part = within(step, 0.6, 0.8)
+        drawn = np.sort(samples_of(place.draws, flows, place.scale, samples, within_word(seed), part))
+    parts = (within(step, 0.8 + 0.2 * k / len(wanted), 1.0) for k in range(len(wanted)))
+    needed = tuple(flows_needed(place, *goal, part) for goal, part in zip(wanted, parts, strict=True))
     specs = {"topology": network.spec, "traffic": pattern.spec, "flows": flows, "hash": hash, "among": among}
     how = "exact" if law.exact is not None else "certified bounds"
     return Lottery(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.cost import require_memory
-from obliv._util.progress import Progress, silent, within
+from obliv._util.progress import Progress, rising, within
 from obliv._util.typing import Array
 from obliv.analysis.ratios._kernels import Routes, Side, link_bounds, match_link
 from obliv.errors import InputError
@@ -73,7 +73,7 @@ def largest_disjoint(loads: PairLoads, *, every: bool = False, progress: Progres
         raise InputError("sets of disjoint pairs are for one numbered path per pair of a fat tree")
     tree = paths.topology
     hosts = tree.below[-1]
-    step = progress or silent
+    step = rising(progress)
     routes = Routes(_path_table(paths, within(step, 0.0, 0.5)), paths.alike, np.array(tree.below, np.int64))
     alone = hosts < 2  # otherwise the link of a host carries one disjoint pair
     best, channel, pairs = (0, -1, []) if alone else (1, int(tree.up_channel(0, 0)), [(0, 1)])

@@ -6,7 +6,7 @@ import time
 from fractions import Fraction
 from typing import Any
 
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv.analysis.ratios.disjoint import largest_disjoint
 from obliv.analysis.ratios.optimum import require_base_load
 from obliv.analysis.subject import Subject, identity, loads_of, sources_of, subject_of
@@ -30,7 +30,7 @@ def tree_ratio(x: Subject, *, certificate: bool = False, progress: Progress | No
         If the best routing of every traffic is not known on this topology.
     """
     began = time.perf_counter()
-    step = progress or silent
+    step = rising(progress)
     subject = subject_of(x, "ratio")
     tree = require_base_load(subject.topology)
     loads = loads_of(subject, "ratio", step).without_self()

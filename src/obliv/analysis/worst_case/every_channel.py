@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising, within
 from obliv.analysis.subject import Subject, by_specs, identity, loads_of, sources_of, subject_of
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.analysis.worst_case.symmetry import orbits, verified
@@ -68,13 +68,14 @@ def worst_channels(
     [Fraction(1, 1), Fraction(2, 1)]
     """
     began = time.perf_counter()
-    step = progress or silent
+    step = rising(progress)
     subject = subject_of(x, "worst_channels")
-    loads = loads_of(subject, "worst_channels", step)
+    loads = loads_of(subject, "worst_channels", within(step, 0.0, 0.3))
     topology, rates = loads.topology, loads.rates
-    focus = orbits(topology, verified(loads, symmetry, step)).focus
+    focus = orbits(topology, verified(loads, symmetry, within(step, 0.3, 0.3))).focus
     load: dict[int, Fraction] = {}
     classes = sorted(set(focus.tolist()))
+    step = within(step, 0.3, 1.0)
     with calls_of(Problem(loads, rates, prices=False), executor, step) as calls:
         announce_channels(np.array(classes, np.int64), step, calls)
         for solved in one_after_another(np.array(classes, np.int64), step, calls):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from obliv._util.arrays import whole
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising, within
 from obliv.analysis.subject import Subject, by_specs, exactness_of, identity, sources_of, subject_of
 from obliv.analysis.worst_case.symmetry import orbits, verified
 from obliv.errors import InputError
@@ -114,15 +114,15 @@ def solved_worst_case(
 ) -> tuple[WorstCase, ChannelSearch]:
     """Return the worst case as :func:`worst_case`, and the search with the optimum of every channel it solved."""
     began = time.perf_counter()
-    step = progress or silent
+    step = rising(progress)
     if samples is not None and certificate:
         raise InputError("an estimate has no certificate: leave out samples or the certificate")
     random, seed = _chance(samples, rng)
     subject = subject_of(x, "worst_case")
-    loads = _loads_of(subject, samples, random, step)
-    classes = orbits(loads.topology, verified(loads, symmetry, step))
+    loads = _loads_of(subject, samples, random, within(step, 0.0, 0.3))
+    classes = orbits(loads.topology, verified(loads, symmetry, within(step, 0.3, 0.3)))
     channels = np.unique(classes.focus)
-    search = search_channels(loads, channels, prices=certificate, executor=executor, progress=step)
+    search = search_channels(loads, channels, prices=certificate, executor=executor, progress=within(step, 0.3, 1.0))
     topology, scale = loads.topology, search.rates.scale
     sources = sources_of(subject)
     claim = _load(loads, search)
@@ -186,7 +186,7 @@ def worst_load(loads: PairLoads, progress: Progress | None = None) -> Fraction:
     progress : callable, optional
         Called with what is being done and the share that is done.
     """
-    step = progress or silent
+    step = rising(progress)
     channels = np.unique(orbits(loads.topology, verified(loads, "auto", step)).focus)
     return _load(loads, search_channels(loads, channels, progress=step))
 

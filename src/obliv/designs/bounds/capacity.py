@@ -7,7 +7,7 @@ import copy
 import numpy as np
 
 from obliv._util.codec import pack
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising, silent
 from obliv._util.typing import Array
 from obliv.designs.bounds.congestion import Carried, Congestion, carried, least_congestion
 from obliv.designs.exact.vertices import as_rationals
@@ -81,7 +81,7 @@ def with_capacity(topology: Topology, progress: Progress | None = None) -> Topol
     except TopologyError:
         return topology
     demand, scale = _uniform(topology)
-    least = least_congestion(topology, demand, scale, symmetry_of(topology), progress or silent)
+    least = least_congestion(topology, demand, scale, symmetry_of(topology), rising(progress))
     simple = _simple_flow(topology, least.flow * scale)
     if simple is None:
         best = carried(topology, demand, scale, least)

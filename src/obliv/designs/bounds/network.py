@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.codec import pack
-from obliv._util.progress import Progress, silent, within
+from obliv._util.progress import Progress, rising, within
 from obliv._util.rationals import real
 from obliv._util.typing import Array
 from obliv.designs.bounds.capacity import capacity_of
@@ -87,7 +87,7 @@ def bounds(
     (Fraction(1, 1), Fraction(2, 1), Fraction(2, 1))
     """
     began = time.perf_counter()
-    network, step = topology_of(topology), progress or silent
+    network, step = topology_of(topology), rising(progress)
     require_connected(network)
     if not 0 < (gap := real(gap, "gap")) < 1:
         raise InputError(f"a gap of {gap:g}: choose a number between 0 and 1, such as 1e-3")
@@ -103,11 +103,12 @@ def bounds(
             if matching is None:
                 raise
     half = narrow_bisection(network)
-    capacity = _capacity(network, certificate, step, time_limit) if best is not None or small else None
+    first, second = ((0.5, 0.7), (0.7, 1.0)) if time_limit is None else ((0.0, 0.2), (0.2, 0.5))
+    capacity = _capacity(network, certificate, within(step, *first), time_limit) if best is not None or small else None
     lower, permutation = None, None
     if network.unit_rates and (best is not None or (capacity is not None and small)):
         half_time = inf if time_limit is None else max(0.5 * time_limit - (time.perf_counter() - began), 0.1)
-        lower, permutation, lengths = _bad_permutation(network, half, within(step, 0.7, 1.0), half_time)
+        lower, permutation, lengths = _bad_permutation(network, half, within(step, *second), half_time)
         certificate["adaptive_lengths"] = pack(lengths)
     if time_limit is not None:
         best = _designed_in_time(network, gap, within(step, 0.5, 1.0), time_limit - (time.perf_counter() - began))
@@ -199,7 +200,7 @@ def _capacity(
     network: Topology, certificate: dict[str, Any], step: Progress, seconds: float | None
 ) -> Fraction | Bounds | None:
     """Return the capacity, with its proof in the certificate; None if there was no time."""
-    step("capacity", 0.5)
+    step("capacity", 0.0)
     try:
         with time_limit_of(inf if seconds is None else seconds):
             least, uniform = capacity_of(network, step)

@@ -136,7 +136,7 @@ class _Search:
             for proof in demands(programme, self.trees, duals, price, self.allowed):
                 if self.ratio_line is None or proof.line.least_load(self.limit or Fraction(0)) > self.lower:
                     self.ratio_line = proof
-            for candidate in self._candidates(optimum, accuracy, vertex, progress):
+            for candidate in self._candidates(optimum, accuracy, vertex, within(progress, 0.0, 0.0)):
                 if (self.limit is None or candidate.hops <= self.limit) and (
                     self.best is None or candidate.ratio < self.best.ratio
                 ):
@@ -158,7 +158,7 @@ class _Search:
                 if self.hops_line is None or proof.line.least_hops(most) > self.hops_line.line.least_hops(most):
                     self.hops_line = proof
             slack = 1 + (Fraction(self.gap) if accuracy else 0)
-            for candidate in self._candidates(optimum, accuracy, vertex, progress):
+            for candidate in self._candidates(optimum, accuracy, vertex, within(progress, 0.0, 0.0)):
                 if candidate.ratio <= most * slack and candidate.hops < self.best.hops:
                     self.best = candidate
             fewest = self.hops_line.line.least_hops(most) if self.hops_line else Fraction(0)

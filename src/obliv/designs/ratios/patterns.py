@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.codec import pack
-from obliv._util.progress import Progress, silent, within
+from obliv._util.progress import Progress, rising, within
 from obliv._util.rationals import integer
 from obliv._util.rng import Rng, drawn_seed, within_word
 from obliv._util.typing import Array
@@ -208,7 +208,7 @@ def traffic_ratio(
     Fraction(3, 1)
     """
     began = time.perf_counter()
-    step = progress or silent
+    step = rising(progress)
     if not traffic:
         raise InputError("no traffic is given; pass a spec such as 'torus3d', or a Traffic")
     instances = integer(instances, "instances")

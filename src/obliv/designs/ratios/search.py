@@ -10,7 +10,7 @@ import numpy as np
 
 from obliv._util.codec import pack
 from obliv._util.cost import Work, announce, forecast, require_memory
-from obliv._util.progress import Progress, silent, within
+from obliv._util.progress import Progress, rising, within
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
@@ -48,7 +48,7 @@ def network_ratio(x: Subject, *, certificate: bool = False, progress: Progress |
         If the linear programs would not fit in memory.
     """
     began = time.perf_counter()
-    step = progress or silent
+    step = rising(progress)
     require_solver()
     subject = subject_of(x, "ratio")
     topology = subject.topology

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv._util.rng import Rng, generator, seed_of
 from obliv.errors import InputError, Interrupted
 from obliv.fabric.analyses.many import BLOCK, largest, mean_of, provenance_of, require_samples
@@ -71,7 +71,7 @@ def average(
         random.permuted(np.tile(np.arange(n), (min(step, samples - first), 1)), axis=1)
         for first in range(0, samples, step)
     )
-    load, unit = largest(routing, blocks, samples, what="permutations", jobs=jobs, progress=progress or silent, keep=2)
+    load, unit = largest(routing, blocks, samples, what="permutations", jobs=jobs, progress=rising(progress), keep=2)
     mean = mean_of(load * float(unit))
     through, base = inverse(mean), topology.capacity_load
     idle = bool((load == 0).any())

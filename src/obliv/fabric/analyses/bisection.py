@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv._util.rng import Rng, generator, seed_of
 from obliv.errors import InputError, Interrupted
 from obliv.fabric.analyses.many import factors, mean_of, provenance_of, require_complete, require_samples
@@ -69,7 +69,7 @@ def bisection(
     require_samples(samples)
     require_complete(routing)
     factor, common = factors(routing, n)
-    random, report = generator(rng), progress or silent
+    random, report = generator(rng), rising(progress)
     shares: list[Fraction] = []
     every = np.ones(half, np.int64)
     work = 30.0 * half * routes.denominator * samples

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.fabric.analyses.many import BLOCK, largest, provenance_of
@@ -70,7 +70,7 @@ def shifts(
             image[:, place] = place[(np.arange(n) + by) % n]
             yield image
 
-    load, unit = largest(routing, images(), n - 1, what="shifts", jobs=jobs, progress=progress or silent)
+    load, unit = largest(routing, images(), n - 1, what="shifts", jobs=jobs, progress=rising(progress))
     worst = int(load.argmax())
     return Shifts(
         routing.topology.spec,

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv.fabric.checks.cables import check_cables, check_shape
 from obliv.fabric.checks.credit_loops import CreditLoops, credit_loops
 from obliv.fabric.checks.groups import check_groups
@@ -96,7 +96,7 @@ def check(
                  ftree and updn leave out those between roots
     """
     began = time.perf_counter()
-    progress = progress or silent
+    progress = rising(progress)
     progress("cables", 0.0)
     about_topology = Notes(fabric.name)
     check_cables(fabric, about_topology)

@@ -9,7 +9,7 @@ import numpy as np
 
 from obliv._util.cost import forecast
 from obliv._util.files import write_pieces
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv.errors import FileError
 from obliv.fabric.files.plain import plain
 from obliv.fabric.lids import require_writable_lids
@@ -70,7 +70,7 @@ def write_tables(tables: Tables, fabric: Fabric, path: str | Path, *, progress: 
                 path,
             )
     what = f"writing {path}"
-    step = forecast(progress or silent, what)
+    step = forecast(rising(progress), what)
     write_pieces(path, _blocks(tables, fabric, lambda share: step(what, share)))
 
 

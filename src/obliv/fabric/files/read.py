@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from obliv._util.cost import forecast
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv.errors import FileError
 from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.files.forwarding import switch_guids, tables_on, with_learned_lids
@@ -164,5 +164,5 @@ def with_tables(fabric: Fabric, path: str | Path, *, progress: Progress | None =
 
 def _raw(path: str | Path, fabric: Fabric, progress: Progress | None) -> RawTables:
     what = f"reading {path}"
-    step = forecast(progress or silent, what)
+    step = forecast(rising(progress), what)
     return read_raw(Blocks(path), switch_guids(fabric), largest_lid(fabric), lambda share: step(what, share))

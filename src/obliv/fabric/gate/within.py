@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv.analysis.worst_case.exact import worst_load
 from obliv.errors import FileError, InputError
 from obliv.fabric.gate.limits import JobLimit, Limits
@@ -68,7 +68,7 @@ def within_limits(
     if limits.engine is not None and check.engine is None:
         message = "the limit engine is compared with OpenSM's log: add --log FILE"
         raise _refusal(limits, message, _line(limits, "engine"))
-    gate = _Gate(check, limits, tables, progress or silent)
+    gate = _Gate(check, limits, tables, rising(progress))
     found = tuple(gate.found())
     findings = [finding for notes in gate.notes for finding in notes.findings()]
     provenance = replace(check.provenance, sources={**check.provenance.sources, **gate.sources})

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv._util.typing import Array
 from obliv.fabric.jobs.collectives import Phase
 from obliv.fabric.jobs.loads import JobLoads
@@ -52,7 +52,7 @@ def ways_are_apart(routing: FabricRouting, progress: Progress | None = None) -> 
     """Return whether no channel is on a route from a host and also on a route to this host."""
     routes = routing.routes.arrays
     terminals = np.arange(len(routing.topology.terminals))
-    report = progress or silent
+    report = rising(progress)
     one = np.ones(len(terminals), np.int64)
     work = 30.0 * len(terminals) * routing.routes.denominator
     for host in terminals.tolist():

@@ -14,7 +14,7 @@ import numpy as np
 
 from obliv._util.arrays import INT64_SAFE
 from obliv._util.cost import Work, announce
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv._util.rng import Rng, seed_of
 from obliv._util.text import plural
 from obliv._util.typing import Array
@@ -96,7 +96,7 @@ def job(
     began = time.perf_counter()
     require_count(hottest)
     loads = prepared(routing, hosts, pattern, per_host=per_host, rails=rails)
-    report = progress or silent
+    report = rising(progress)
     announce(report, f"the loads of jobs on {routing.topology.spec}", Work(loads.work * 2e-9 / 1.5))
     rows = _Rows(loads, report)
     parts = [_solved(loads, k, rows) for k in range(len(loads.jobs))]

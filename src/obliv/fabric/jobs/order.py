@@ -11,7 +11,7 @@ import numpy as np
 
 from obliv._util.arrays import starts
 from obliv._util.cost import forecast, free_memory, require_memory
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv._util.rationals import real
 from obliv._util.rng import Rng, generator
 from obliv._util.typing import Array
@@ -63,7 +63,7 @@ def better_order(
         raise InputError("a better order is for one job: give --hosts once")
     if not 0 <= real(effort, "effort") < float("inf"):
         raise InputError(f"effort={effort}: write a number from 0")
-    (place, pattern), report = loads.jobs[0], progress or silent
+    (place, pattern), report = loads.jobs[0], rising(progress)
     phases, channels = len(pattern.phases), len(loads.factor)
     require_memory(24.0 * phases * channels, f"a better order of {place.ranks} ranks for {phases} phases")
     weights = [phase.weight for phase in pattern.phases]

@@ -11,7 +11,7 @@ from math import perm
 import networkx as nx
 import numpy as np
 
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv._util.rationals import integer
 from obliv._util.text import plural
 from obliv._util.typing import Array
@@ -74,7 +74,7 @@ def worst_placement(
     >>> str(result.load), result.placement.exact
     ('4', True)
     """
-    report = progress or silent
+    report = rising(progress)
     terminals = len(routing.topology.terminals)
     if not 2 <= integer(ranks, "ranks") <= terminals:
         raise InputError(f"{plural(ranks, 'rank')} on {plural(terminals, 'host')}, one each: choose 2 to {terminals:,}")

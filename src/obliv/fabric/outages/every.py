@@ -13,7 +13,7 @@ import numpy as np
 
 from obliv._util.arrays import starts
 from obliv._util.cost import forecast
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising, within
 from obliv._util.text import plural, printable, several
 from obliv._util.typing import Array
 from obliv.errors import InputError, Interrupted, TooLargeError
@@ -104,7 +104,7 @@ def failures(
     (Fraction(2, 1), Fraction(2, 1), 6)
     """
     began = time.perf_counter()
-    step = progress or silent
+    step = rising(progress)
     if repair not in ("keep", "refill", "auto", *ENGINES):
         names = ", ".join(ENGINES)
         raise InputError(f"--repair {printable(repair[:40])!r}: choose keep, refill, or an engine: auto, {names}")
@@ -119,10 +119,12 @@ def failures(
     if repair == "keep" and question.at_once and (symmetry == "search" or (symmetry == "auto" and question.loop)):
         step("symmetries", 0.0)
         alike = first_alike(routing, [failed_of(routing, failure) for failure in sets])
-    solved = _many(question, alike, step) if question.at_once else _each(question, certificate, step)
+    part = within(step, 0.0, 0.5 if certificate else 1.0)
+    solved = _many(question, alike, part) if question.at_once else _each(question, certificate, part)
     order = sorted(range(len(solved.rows)), key=lambda f: solved.rows[f].rank, reverse=True)
     missing = unfinished(len(solved.rows), len(sets))
-    proof, reason = _proof(question, solved, order, step) if certificate and not missing else (None, "")
+    part = within(step, 0.5, 1.0)
+    proof, reason = _proof(question, solved, order, part) if certificate and not missing else (None, "")
     result = Failures(
         topology=topology.spec,
         routing=routing.spec,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from obliv._util.cost import forecast
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv._util.rationals import integer, real
 from obliv._util.rng import Rng, drawn_seed
 from obliv._util.text import did_you_mean
@@ -121,7 +121,7 @@ def route(
     shape = recognise(fabric)
     shape = shape if shape is not None and shape.levels > 1 else None
     optimum, _ = single_path_bound(fabric, shape) or (0, "")
-    request = Request(fabric, engine, shape, most_lmc, lanes, effort, drawn_seed(rng), optimum, progress or silent)
+    request = Request(fabric, engine, shape, most_lmc, lanes, effort, drawn_seed(rng), optimum, rising(progress))
     in_use = None if tables is None else _kept(request, tables, offset)
     best, tried = _best(request, tables)
     apart, parts = pairs_apart(fabric)

@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 
 from obliv._util.files import write_pieces
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import Progress, rising
 from obliv._util.text import shown
 from obliv.errors import FileError, RoutingError
 from obliv.routings.base import Path as Route
@@ -62,9 +62,9 @@ def write_path_table(routing: Routing, path: str | Path, *, progress: Progress |
     def lines() -> Iterator[str]:
         yield f"# {routing.spec} on {topology.spec}".replace("\n", " ") + "\n"
         if routing.by_hops is not None:
-            yield from _hops(routing.by_hops, names, progress or silent)
+            yield from _hops(routing.by_hops, names, rising(progress))
             return
-        for source, _, (channels, chance) in _paths(routing, progress or silent):
+        for source, _, (channels, chance) in _paths(routing, rising(progress)):
             yield " ".join(("path", str(chance), names[source], *_steps(topology, channels, names))) + "\n"
 
     write_pieces(path, (line.encode("utf-8") for line in lines()))
@@ -101,7 +101,7 @@ def write_csv_paths(routing: Routing, path: str | Path, *, progress: Progress | 
 
     def rows() -> Iterator[tuple[object, ...]]:
         yield _COLUMNS
-        for source, destination, (channels, chance) in _paths(routing, progress or silent):
+        for source, destination, (channels, chance) in _paths(routing, rising(progress)):
             nodes = [source, *(int(topology.head[c]) for c in channels)]
             ends = topology.name_of(source), topology.name_of(destination)
             yield (

@@ -11,7 +11,7 @@ from typing import Any
 
 from obliv import __version__
 from obliv._util.files import require_place, write_whole
-from obliv._util.progress import Note, Progress, silent
+from obliv._util.progress import Note, Progress, rising
 from obliv._util.text import plural, printable
 from obliv.errors import FileError, InputError, extra
 from obliv.results.base import Result
@@ -81,7 +81,7 @@ def write_report(
     sources = [inputs] if isinstance(inputs, str | Path | Result) else list(inputs)
     files = [source for source in sources if not isinstance(source, Result)]
     require_report(path, files)
-    step = progress or silent
+    step = rising(progress)
     step("reading", 0.0)
     contents = gather(sources, study)
     for message in contents.damaged[:_MOST_NOTES]:
