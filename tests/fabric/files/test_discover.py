@@ -73,6 +73,16 @@ def test_long_link_lists(seed: int, write: Write) -> None:
     assert spelled.meaning(result) == spelled.meaning(fabric)
 
 
+def test_a_port_below_the_heading_of_the_next_node_is_noticed(write: Write) -> None:
+    lines = spelled.link_info(spelled.random_fabric(np.random.default_rng(0))).splitlines(keepends=True)
+    k = next(k for k in range(2, len(lines)) if lines[k - 2].startswith("CA:") and lines[k].startswith("CA:"))
+    lines[k - 1 : k + 1] = lines[k - 1 : k + 1][::-1]
+    findings = read_fabric(write("".join(lines))).findings
+    assert [(finding.severity, finding.line) for finding in findings if finding.kind == "missing-record"] == [
+        ("error", k - 1)
+    ]
+
+
 def test_options_spaces_line_ends_marks_and_compression_change_nothing(write: Write) -> None:
     fabric = spelled.random_fabric(np.random.default_rng(3), lmc=1)
     text = spelled.ibnetdiscover(fabric)

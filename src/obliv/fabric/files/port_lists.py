@@ -66,13 +66,17 @@ def read_linkinfo(blocks: Blocks) -> Fabric:
     records = Records(str(blocks.path))
     lines: list[_Line] = []
     head: tuple[str, int, bytes] = ("", 0, b"")
+    empty = 0  # the line of a heading that no port has followed so far
     number = 0
     for number, line in blocks.lines():
         if (switch := _SWITCH.match(line)) is not None:
-            head = ("switch", int(switch[1], 16), switch[2])
+            _note_empty(records, empty)
+            head, empty = ("switch", int(switch[1], 16), switch[2]), number
         elif (other := _OTHER.match(line)) is not None:
-            head = ("ca" if other[1] == b"CA" else "router", 0, other[2])
+            _note_empty(records, empty)
+            head, empty = ("ca" if other[1] == b"CA" else "router", 0, other[2]), number
         elif (link := _LINK.match(line)) is not None:
+            empty = 0
             guid, label, lid, port, state, far_lid, far_port, far_text = link.groups()
             kind, own, text = head if label is None else ("", 0, label.strip())
             if guid is not None:
@@ -87,9 +91,18 @@ def read_linkinfo(blocks: Blocks) -> Fabric:
                 records.notes.add("warning", "bad-line", "a port before any switch or CA: ignored", number)
         elif line.strip() and not line.startswith(b"#"):
             noted_line(line, number, records.notes)
+    _note_empty(records, empty)
     _link(records, _with_kinds(lines))
     records.note_cut(blocks, number)
     return assemble(records, blocks, lmc_known=False)
+
+
+def _note_empty(records: Records, line: int) -> None:
+    """Note the heading of a node without ports, if there is one: iblinkinfo writes a heading with the first port."""
+    if line:
+        records.notes.add(
+            "error", "missing-record", "a heading without ports: lines are lost or moved; scan again", line
+        )
 
 
 def _with_kinds(lines: list[_Line]) -> list[_Line]:
