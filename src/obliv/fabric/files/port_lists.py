@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from obliv._util.text import shown
 from obliv.fabric.files.assemble import assemble
 from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.files.lines import noted_line
-from obliv.fabric.files.records import Node, Port, Records
+from obliv.fabric.files.records import Node, Port, Records, text_of
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import place_of
 
@@ -143,6 +144,11 @@ def _link(records: Records, lines: list[_Line]) -> None:
         far = (name, line.far_port, None, own, None, line.far_text, lid, line.rate)
         records.ports.append((node, line.number, line.port, near_guid, *far))
         other = records.index[name]
+        called = records.nodes[other].description
+        if line.far_text is not None and called.strip() != line.far_text.strip():
+            here, there = shown(text_of(line.far_text)), shown(text_of(called))
+            message = f"LID {lid} is called {here} here, {there} at its own ports; scan again"
+            records.notes.add("warning", "guid-mismatch", message, line.number, records.at(node, int(line.port)))
         if other in unlisted:
             back = (records.nodes[node].ident, line.port, None, lid, None, line.text, line.lid, line.rate)
             records.ports.append((other, line.number, line.far_port, None, *back))
