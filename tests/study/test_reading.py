@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -109,7 +110,6 @@ MISTAKES = {
     HEAD + 'measures = ["worst"]\n[ranges]\nk = "5..3"': (5, "the range k is empty"),
     HEAD + 'measures = ["worst"]\n[ranges]\nk = "3-5"': (5, "invalid range k"),
     HEAD + f'measures = ["worst"]\n[ranges]\nk = "1..{"9" * 5000}"': (5, "invalid range k"),
-    HEAD + f'measures = ["worst"]\n[ranges]\nk = [{"9" * 5000}]': (None, "a number has too many digits"),
     f"topologies = {'[' * 20_000}": (None, "nested too deeply"),
     'topologies = ["ring:{k}"]\nmeasures = ["bounds"]': (1, "has no range k"),
     'topologies = ["rnig:5"]\nmeasures = ["bounds"]': (1, "did you mean ring?"),
@@ -135,6 +135,16 @@ def test_mistakes_are_refused_in_one_line(text: str, tmp_path: Path) -> None:
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert caught.value.line == line
+
+
+def test_numbers_of_too_many_digits(tmp_path: Path) -> None:
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(4300)  # the command line has no such limit
+    try:
+        with pytest.raises(obliv.FileError, match="a number has too many digits"):
+            obliv.study.read(written(tmp_path, HEAD + f'measures = ["worst"]\n[ranges]\nk = [{"9" * 5000}]'))
+    finally:
+        sys.set_int_max_str_digits(before)
 
 
 #: What a study may name that is not there or wrong, and the line.
