@@ -122,9 +122,10 @@ def bufferless(
 
     require_outputs(output, plot)
     if plot is not None:
-        from obliv.view.schedules.pictures import require_drawing
+        from obliv.view.schedules.pictures import MOVING, require_drawing
 
-        require_drawing(plot)
+        if require_drawing(plot) in MOVING and looks.width is not None:
+            raise InputError(f"--width is for PNG pictures: an animation ({', '.join(MOVING)}) has its own size")
     else:
         looks.require(None)
     chosen = options.chosen(algorithm)

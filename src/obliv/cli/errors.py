@@ -39,12 +39,16 @@ def refuse_usage(error: Any, words: Sequence[str]) -> int:
     if context is not None and any("--lft" in parameter.opts for parameter in context.command.params):
         message += _tables_hint(words)
     unknown = re.match("No such command '(.*?)'", message)
-    if unknown and context is not None and (":" in unknown[1] or "." in unknown[1] or Path(unknown[1]).exists()):
+    if unknown and unknown[1] == "version" and context is not None and context.parent is None:
+        message = "No such command 'version': write obliv --version"
+    elif unknown and context is not None and (":" in unknown[1] or "." in unknown[1] or Path(unknown[1]).exists()):
         message += f": write {', '.join(context.command.list_commands(context))} before it"
     elif unknown and context is not None and context.parent is not None and "Did you mean" not in message:
         message += f": choose {', '.join(context.command.list_commands(context))}"
     if message.startswith("Got unexpected extra argument"):
-        message += _spec_hint(words) or _routing_hint(words)
+        message += _spec_hint(words) or _routing_hint(words) or _algorithm_hint(words)
+    if (option := re.match("No such option: --(\\w+)", message)) and context is not None:
+        message = _format_hint(option[1], context.command) or message
     message = re.sub("not a valid int(eger)?( range)?$", "not a whole number", message)
     message = re.sub("not a valid float( range)?$", "not a number", message)
     return refuse(f"{message} (see {command} --help)")
@@ -62,6 +66,20 @@ def _routing_hint(words: Sequence[str]) -> str:
 
     routings = [word for word in words[2:] if word.partition(":")[0] in ROUTINGS]
     return ": use obliv compare for several routings" if len(routings) > 1 else ""
+
+
+def _algorithm_hint(words: Sequence[str]) -> str:
+    """Return the option of the algorithm, if `bufferless` is given one without it."""
+    from obliv.bufferless.algorithms import ALGORITHMS
+
+    named = [word for word in words[2:] if word in ALGORITHMS] if words[0] == "bufferless" else []
+    return f": write -a {named[0]}" if named else ""
+
+
+def _format_hint(name: str, command: Any) -> str:
+    """Return the refusal of an option that is named like a format of the answer."""
+    formats = [getattr(parameter.type, "choices", ()) for parameter in command.params if "--format" in parameter.opts]
+    return f"No such option: --{name}: write --format {name}" if any(name in known for known in formats) else ""
 
 
 def _spec_hint(words: Sequence[str]) -> str:

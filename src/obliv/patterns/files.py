@@ -15,7 +15,7 @@ from obliv._util.cost import require_memory
 from obliv._util.files import read_source
 from obliv._util.rationals import rational
 from obliv._util.sndlib import is_native
-from obliv._util.text import plural, shown
+from obliv._util.text import lines, plural, shown
 from obliv.errors import FileError, TopologyError, TrafficError
 from obliv.patterns.base import Traffic
 from obliv.patterns.matrices import ROUNDING, permutation, rounded
@@ -27,6 +27,7 @@ __all__ = ["flows_file", "matrix_file", "permutation_file"]
 
 Flows = dict[tuple[int, int], Fraction]
 
+_SEMICOLONS = "; blanks or commas separate cells, semicolons do not"
 _PAIRS = "; lines of source, destination and rate are read by flows:FILE"
 
 
@@ -80,7 +81,7 @@ def matrix_file(topology: Topology, path: Path) -> Traffic:
         named = headed and len(cells) == n + 1
         values = cells[1:] if named else cells
         if len(values) != n:
-            hint = _PAIRS if len(values) == 3 else ""
+            hint = _separators(text, number, n) or (_PAIRS if len(values) == 3 else "")
             numbers = plural(len(values), "number")
             raise FileError(f"{numbers} in this row, {topology.spec} has {n} terminals{hint}", path, number)
         if len(line_of) == n:
@@ -108,7 +109,8 @@ def flows_file(topology: Topology, path: Path) -> Traffic:
     text, digest = _numbers(path)
     for at, (number, cells) in enumerate(cells_of(text)):
         if len(cells) != 3:
-            raise FileError("a line has three cells: source, destination and rate", path, number)
+            hint = _separators(text, number, 3)
+            raise FileError(f"a line has three cells: source, destination and rate{hint}", path, number)
         if at == 0 and cells[2].isalpha():
             continue  # a header such as  src dst rate
         source, destination = (_at_line(terminal, cell, path, number) for cell in cells[:2])
@@ -132,6 +134,14 @@ def _numbers(path: Path) -> tuple[str, str]:
     if is_native(text):
         raise FileError(f"is a network of SNDlib; its demands are the traffic  demands:{path}", path)
     return text, digest
+
+
+def _separators(text: str, number: int, count: int) -> str:
+    """Return what separates the cells of a line, if that would have so many cells with semicolons or decimal commas."""
+    line = lines(text)[number - 1].partition("#")[0]
+    if ";" in line:
+        return _SEMICOLONS
+    return "; commas separate cells: write 0.5, not 0,5" if "," in line and len(line.split()) == count else ""
 
 
 def _limits(topology: Topology) -> list[Fraction]:
@@ -166,7 +176,9 @@ def _rate(cell: str, column: int, path: Path, number: int) -> Fraction:
         raise FileError(f"cell {column} is empty: write 0 for no traffic", path, number)
     value = rational(cell)
     if value is None or value < 0:
-        raise FileError(f"{shown(cell)} is not a rate: write a number from 0, such as 0.25, 1/4 or 1e-3", path, number)
+        hint = _SEMICOLONS if ";" in cell else ""
+        what = f"{shown(cell)} is not a rate: write a number from 0, such as 0.25, 1/4 or 1e-3{hint}"
+        raise FileError(what, path, number)
     return value
 
 

@@ -14,7 +14,7 @@ from obliv.io.formats._options import Options
 from obliv.io.formats._write import save
 from obliv.topologies.base import Topology
 
-__all__ = ["hosts_and_routers", "parse", "read_anynet", "write_anynet"]
+__all__ = ["hosts_and_routers", "parse", "read_anynet", "require_anynet", "write_anynet"]
 
 _WHOLE = re.compile(r"\d{1,9}\Z", re.ASCII)
 _KINDS = ("router", "node")
@@ -64,21 +64,7 @@ def write_anynet(topology: Topology, path: str | Path) -> None:
     path : str or Path
         The file, replaced only once it is complete.
     """
-    if not topology.unit_rates:
-        raise TopologyError(
-            "anynet has no rates of terminals (GraphML has): leave out injection= and ejection=, or use "
-            "topology.with_rates()"
-        )
-    if not topology.unit_bandwidth:
-        raise TopologyError("anynet has no bandwidths: write the network with bandwidth 1, or as GraphML")
-    ends = list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
-    known = set(ends)
-    if len(known) < len(ends):
-        raise TopologyError("anynet has no parallel channels: BookSim2 takes a repeated link as the same one")
-    for tail, head in ends:
-        if (head, tail) not in known:
-            name = f"{topology.name_of(tail)} -> {topology.name_of(head)}"
-            raise TopologyError(f"anynet has no channels of one direction: {name} has no channel back")
+    require_anynet(topology)
     names, near = hosts_and_routers(topology)
     router = [name.startswith("router") for name in names]
     out: list[list[int]] = [[]]
@@ -94,6 +80,25 @@ def write_anynet(topology: Topology, path: str | Path) -> None:
             out.append([low, high] if router[low] else [high, low])
     out += [[node] for node in range(named, len(near)) if router[node]]
     save(path, "".join(" ".join(names[node] for node in line) + "\n" for line in out if line))
+
+
+def require_anynet(topology: Topology) -> None:
+    """Raise TopologyError for a network that the format cannot hold."""
+    if not topology.unit_rates:
+        raise TopologyError(
+            "BookSim2's anynet has no rates of terminals (GraphML has): leave out injection= and ejection=, or use "
+            "topology.with_rates()"
+        )
+    if not topology.unit_bandwidth:
+        raise TopologyError("BookSim2's anynet has no bandwidths: write the network with bandwidth 1, or as GraphML")
+    ends = list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
+    known = set(ends)
+    if len(known) < len(ends):
+        raise TopologyError("anynet has no parallel channels: BookSim2 takes a repeated link as the same one")
+    for tail, head in ends:
+        if (head, tail) not in known:
+            name = f"{topology.name_of(tail)} -> {topology.name_of(head)}"
+            raise TopologyError(f"anynet has no channels of one direction: {name} has no channel back")
 
 
 def hosts_and_routers(topology: Topology) -> tuple[list[str], list[list[int]]]:

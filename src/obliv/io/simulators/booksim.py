@@ -11,7 +11,7 @@ from obliv._util.files import together, write_whole
 from obliv._util.text import plural
 from obliv._util.typing import IntArray
 from obliv.errors import RoutingError, TrafficError
-from obliv.io.formats.anynet import write_anynet
+from obliv.io.formats.anynet import require_anynet, write_anynet
 from obliv.io.simulators.booksim_paths import listed_paths, routers_of, write_header
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
@@ -106,6 +106,7 @@ def write_booksim(
         network = [f"topology = {name};", f"k = {cube[1]};", f"n = {cube[2]};"]
         function, channels = call
     else:
+        require_anynet(topology)
         if not paths:
             _require_min(routing, "" if cube is None else cube[0])
         listed = listed_paths(routing) if paths else ""

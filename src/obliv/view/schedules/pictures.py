@@ -20,7 +20,7 @@ from obliv.view.schedules.space_time import space_time
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw", "plot_schedule", "require_drawing"]
+__all__ = ["MOVING", "draw", "plot_schedule", "require_drawing"]
 
 _KINDS = {
     "space-time": space_time,
@@ -29,7 +29,7 @@ _KINDS = {
     "deflections": deflection_ages,
     "deliveries": delivery_times,
 }
-_MOVING = (".gif", ".html")
+MOVING = (".gif", ".html")
 _STILL = (".pdf", ".png", ".svg")
 _CLASSES = 6  # panels of a figure
 
@@ -63,7 +63,7 @@ def draw(result: Schedule | Schedules, path: str | Path, **options: Any) -> None
     True
     """
     _require_schedule(result)
-    if require_drawing(path) in _MOVING:
+    if require_drawing(path) in MOVING:
         animate(result, path, **options)
     else:
         save(result, path, **options)
@@ -80,9 +80,9 @@ def require_drawing(path: str | Path) -> str:
         If the folder does not exist.
     """
     ending = Path(path).suffix.lower()
-    if ending not in _MOVING + _STILL:
+    if ending not in MOVING + _STILL:
         problem = f"a schedule cannot be drawn as {Path(path).suffix!r}" if ending else f"{str(path)!r} has no ending"
-        raise InputError(f"{problem}; known: {', '.join(sorted(_MOVING + _STILL))}")
+        raise InputError(f"{problem}; known: {', '.join(sorted(MOVING + _STILL))}")
     require_place(path)
     return ending
 
