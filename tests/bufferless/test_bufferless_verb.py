@@ -51,6 +51,8 @@ HUGE = "1" + "0" * 30
         ["butterfly:3", "--output", "nowhere/x.json"],
         ["butterfly:3", "--output", "."],
         ["butterfly:3", "--plot", "x.nope"],
+        ["butterfly:7", "--plot", "x.gif"],  # before the schedule is computed
+        ["deep:L=200,W=4,S=2", "--plot", "x.html"],
         ["butterfly:40"],
         ["butterfly:27"],
         ["torus:4x4"],

@@ -121,10 +121,13 @@ def bufferless(
     from obliv.bufferless import instances, schedules
 
     require_outputs(output, plot)
+    moving = False
     if plot is not None:
         from obliv.view.schedules.pictures import MOVING, require_drawing
+        from obliv.view.schedules.scene import require_small
 
-        if require_drawing(plot) in MOVING and looks.width is not None:
+        moving = require_drawing(plot) in MOVING
+        if moving and looks.width is not None:
             raise InputError(f"--width is for PNG pictures: an animation ({', '.join(MOVING)}) has its own size")
     else:
         looks.require(None)
@@ -133,6 +136,8 @@ def bufferless(
         step("paths", 0.0)
         classes = instances(topology, paths, rng=seed)
         require_outputs(output, plot, inputs=[source for one in classes for source in one.network.sources])
+        if moving and classes:
+            require_small([one.network for one in classes], sum(one.packets for one in classes))
         try:
             result = schedules(classes, algorithm, topology=topology, rng=seed, progress=step, **chosen)
         except OptionError as error:

@@ -17,7 +17,7 @@ from obliv.view.schedules.surroundings import about, color_of, title_case
 from obliv.view.schedules.traces import moved
 from obliv.view.style import SERIES
 
-__all__ = ["Scene", "Track", "scene"]
+__all__ = ["Scene", "Track", "require_small", "scene"]
 
 NODES, EDGES, PACKETS = 600, 3000, 400
 PLACES = 300_000  # positions of all packets at all steps
@@ -100,7 +100,10 @@ def scene(schedule: Schedule | Schedules, steps: int) -> Scene:
     """
     parts = schedule.classes
     instances, moves = zip(*map(moved, parts), strict=True)
-    _require_small(schedule, [part.network for part in instances], steps)
+    require_small([part.network for part in instances], schedule.packets)
+    _require_at_most(
+        (schedule.makespan, steps, "steps"), (schedule.packets * schedule.makespan, PLACES, "packets times steps")
+    )
     network = instances[0].network
     waves = any(part.plan is not None and part.plan.s > 1 for part in parts)
     verb = "waits" if parts[0].rules == "buffered" else "is deflected"
@@ -136,21 +139,32 @@ def scene(schedule: Schedule | Schedules, steps: int) -> Scene:
     )
 
 
-def _require_small(schedule: Schedule | Schedules, networks: Sequence[Leveled], steps: int) -> None:
-    for number, most, what in (
+def require_small(networks: Sequence[Leveled], packets: int) -> None:
+    """Raise InputError for what is too large for an animation, however long the schedule is.
+
+    Parameters
+    ----------
+    networks : sequence of Leveled
+        Those of the classes.
+    packets : int
+        Of all classes.
+    """
+    _require_at_most(
         (networks[0].nodes, NODES, "nodes"),
         (max(network.edges for network in networks), EDGES, "edges"),
-        (schedule.packets, PACKETS, "packets"),
-        (schedule.makespan, steps, "steps"),
-        (schedule.packets * schedule.makespan, PLACES, "packets times steps"),
-    ):
+        (packets, PACKETS, "packets"),
+    )
+    if any(network.nodes != networks[0].nodes for network in networks):
+        raise InputError("the classes run on different networks: animate them one by one")
+
+
+def _require_at_most(*limits: tuple[int, int, str]) -> None:
+    for number, most, what in limits:
         if number > most:
             raise InputError(
                 f"{number:,} {what} are too many for an animation, which can show {most:,}: draw a .png, .svg or .pdf, "
                 "or use a smaller instance"
             )
-    if any(network.nodes != networks[0].nodes for network in networks):
-        raise InputError("the classes run on different networks: animate them one by one")
 
 
 def _nodes(moves: Moves, row: slice, low: Array, high: Array) -> tuple[int, Array]:
