@@ -10,6 +10,7 @@ import pickle
 import re
 import subprocess
 import sys
+import typing
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -174,6 +175,20 @@ def test_long_work_reports_progress_by_one_keyword(package: str) -> None:
     for name in LONG_WORK[package].split():
         parameter = inspect.signature(getattr(importlib.import_module(package), name)).parameters["progress"]
         assert (parameter.annotation, parameter.default) == ("Progress | None", None), name
+
+
+#: Functions with an executor, whose module takes longer to import than they may take to start.
+UNRESOLVED = {"worst_case", "worst_channels"}
+
+
+@pytest.mark.parametrize("package", ["obliv", "obliv.bufferless", "obliv.fabric", "obliv.study"])
+def test_annotations_can_be_evaluated(package: str) -> None:
+    module = importlib.import_module(package)
+    for name in module.__all__:
+        export = getattr(module, name)
+        if inspect.isfunction(export) and name not in UNRESOLVED:
+            hints = typing.get_type_hints(export)
+            assert {*inspect.signature(export, eval_str=True).parameters, "return"} == {*hints}, name
 
 
 def test_progress_is_called() -> None:

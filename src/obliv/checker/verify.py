@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from obliv._util.codec import read_json
 from obliv._util.progress import Progress, rising
@@ -16,10 +16,8 @@ from obliv.checker.claims import Claim, MalformedError, read_claim
 from obliv.errors import FileError, InputError, SpecError
 from obliv.results import Explanation, Result, Schedule, Schedules, Verification
 from obliv.results.verification import Check
-
-if TYPE_CHECKING:
-    from obliv.routings.base import Routing
-    from obliv.topologies.base import Topology
+from obliv.routings.base import Routing
+from obliv.topologies.base import Topology
 
 __all__ = ["explain", "verify"]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from obliv._util.progress import Progress
 from obliv.analysis.worst_case.exact import solved_worst_case
@@ -14,9 +14,6 @@ from obliv.fabric.routes.loads import FabricLoads
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.results.fabric.worst import FabricWorst, HotCable
 from obliv.results.numbers import bounded
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
 
 __all__ = ["hottest_cables", "worst"]
 
