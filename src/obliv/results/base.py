@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CERTIFICATE",
     "NO_CAPACITY",
+    "NO_CLOSED_FORM",
     "NO_LOAD",
     "WITHOUT_INPUTS",
     "Channel",
@@ -33,6 +34,7 @@ __all__ = [
 ]
 
 NO_CAPACITY = "no closed form of the capacity is known for this topology"
+NO_CLOSED_FORM = "no closed form here (see obliv.with_capacity)"
 NO_LOAD = "no traffic loads any channel"
 
 

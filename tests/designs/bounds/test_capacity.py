@@ -156,6 +156,15 @@ def test_a_designed_routing_has_it_too(claim: Path) -> None:
     assert refused(content, Path("forged.json"))
 
 
+def test_results_without_a_capacity_say_what_finds_it() -> None:
+    chords = obliv.build("chordal", 5, [(v, (v + k) % 5) for v in range(5) for k in (1, 2)])
+    without = [obliv.worst_case(chords, "ecmp"), obliv.average_case(chords, "ecmp"), obliv.design(chords)]
+    for result in without:
+        assert result.to_dict()["fraction_of_capacity"] is None
+        assert "no closed form here (see obliv.with_capacity)" in repr(result)
+    assert obliv.worst_case(obliv.ECMP(obliv.with_capacity(chords))).fraction_of_capacity is not None
+
+
 def test_without_the_solver(claim: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "highspy", None)
     capsys.readouterr()

@@ -12,7 +12,7 @@ import numpy as np
 
 from obliv._util.text import plural
 from obliv.errors import InputError
-from obliv.results.base import CERTIFICATE, NO_CAPACITY, NO_LOAD, Channel, Result
+from obliv.results.base import CERTIFICATE, NO_CAPACITY, NO_CLOSED_FORM, NO_LOAD, Channel, Result
 from obliv.results.codec import PACKED, Codec, derived, entry, pack, unpack
 from obliv.results.format import shown
 from obliv.results.numbers import Estimate, inverse, rational, scaled
@@ -87,7 +87,7 @@ class WorstCase(Result):
     @property
     @derived(
         label="of capacity",
-        text=lambda worst: shown(worst.fraction_of_capacity) if worst.capacity else "no closed form here",
+        text=lambda worst: shown(worst.fraction_of_capacity) if worst.capacity else NO_CLOSED_FORM,
         column="fraction_of_capacity",
         reason=lambda worst: NO_CAPACITY if worst.capacity is None else NO_LOAD,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from obliv.results.base import NO_CAPACITY
+from obliv.results.base import NO_CAPACITY, NO_CLOSED_FORM
 from obliv.results.codec import derived, entry
 from obliv.results.designs.design import Design
 from obliv.results.format import shown
@@ -46,7 +46,7 @@ class AverageDesign(Design):
     @property
     @derived(
         label="average / capacity",
-        text=lambda design: shown(design.average_fraction_of_capacity) if design.capacity else "no closed form here",
+        text=lambda design: shown(design.average_fraction_of_capacity) if design.capacity else NO_CLOSED_FORM,
         column="average_fraction_of_capacity",
         reason=NO_CAPACITY,
     )
