@@ -15,6 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given
@@ -22,6 +23,7 @@ from tests import strategies
 from tests.strategies import Case
 
 import obliv
+from obliv.results.schema import schemas
 
 ALWAYS = {"kind", "topology", "routing", "provenance"}
 WORST = {"channel_load", "throughput", "fraction_of_capacity", "capacity", "channel", "permutation", "focus_channels"}
@@ -475,3 +477,17 @@ def test_a_new_process_loads_every_kind(tmp_path: Path) -> None:
     script = "import sys, obliv; print(obliv.load(sys.argv[1]).kind)"
     words = [sys.executable, "-c", script, str(tmp_path / "worst.json")]
     assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "worst\n"
+
+
+@pytest.mark.parametrize("seed", [7, 2**63 - 1, 2**63, 2**200])
+def test_seeds_beyond_64_bits_are_text_in_files(seed: int, tmp_path: Path) -> None:
+    result = obliv.average_case("mesh:3x3", "dor", samples=5, rng=seed)
+    result.save(tmp_path / "average.json")
+    saved = json.loads((tmp_path / "average.json").read_text())
+    assert saved["provenance"]["seed"] == (seed if seed < 2**63 else str(seed))
+    assert obliv.load(tmp_path / "average.json").provenance.seed == seed
+    jsonschema.validate(saved, schemas()["average"])
+    saved["provenance"]["seed"] = "seven"
+    (tmp_path / "average.json").write_text(json.dumps(saved))
+    with pytest.raises(obliv.FileError):
+        obliv.load(tmp_path / "average.json")

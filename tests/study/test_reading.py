@@ -104,6 +104,7 @@ MISTAKES = {
     HEAD + "measures = [{ samples = 5 }]": (3, "a measure has no name"),
     HEAD + "measures = [7]": (3, "measures must be names or tables"),
     HEAD + 'measures = ["worst"]\nseeds = [-1]': (4, "0 or more"),
+    HEAD + f'measures = ["average"]\nseeds = [{2**63}]': (4, "below 2^63"),
     HEAD + 'measures = ["worst"]\nseeds = [1]': (4, "no measure is random"),
     HEAD + 'measures = ["bounds"]': (2, "no measure is about routings"),
     HEAD + 'measures = ["worst"]\n[ranges]\nk = "3..5"': (5, "the range k is not used"),

@@ -15,7 +15,17 @@ from obliv._util.cost import require_memory
 from obliv._util.files import read_source, write_whole
 from obliv.errors import FileError
 
-__all__ = ["digest_of", "inflated", "pack", "read_json", "read_json_source", "unpack", "unpack_array", "write_json"]
+__all__ = [
+    "digest_of",
+    "inflated",
+    "pack",
+    "read_json",
+    "read_json_source",
+    "unpack",
+    "unpack_array",
+    "whole",
+    "write_json",
+]
 
 
 _NUMBERS = 2**30  # of the largest array
@@ -28,7 +38,7 @@ def pack(values: Any) -> Any:
 
     array = np.asarray(values)
     if array.dtype == object:
-        return [pack(row) for row in array] if array.ndim > 1 else [_whole(int(x)) for x in array]
+        return [pack(row) for row in array] if array.ndim > 1 else [whole(int(x)) for x in array]
     if array.size <= 256:
         return array.tolist()
     array = np.ascontiguousarray(array, dtype=np.int64)
@@ -39,7 +49,8 @@ def pack(values: Any) -> Any:
     }
 
 
-def _whole(value: int) -> int | str:
+def whole(value: int) -> int | str:
+    """Return a whole number, as text beyond 64 bits: many readers of JSON would round it."""
     return value if -(2**63) <= value < 2**63 else str(value)
 
 

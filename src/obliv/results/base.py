@@ -12,7 +12,7 @@ from obliv import __version__
 from obliv._util.lazy import picture_of
 from obliv._util.text import html_table, printable
 from obliv.errors import FileError, extra
-from obliv.results.codec import TEXT_OR_NULL, Codec, Declaration, Record, entry
+from obliv.results.codec import TEXT_OR_NULL, WHOLE_OR_NULL, Codec, Declaration, Record, entry
 from obliv.results.format import shown
 from obliv.results.numbers import spread
 
@@ -44,7 +44,7 @@ class Provenance(Record):
 
     version: str = __version__
     specs: dict[str, Any] = entry(default_factory=dict)
-    seed: int | None = None
+    seed: int | None = entry(None, codec=WHOLE_OR_NULL)
     wall_seconds: float = entry(0.0, compare=False)
     exactness: str = "exact"
     sources: dict[str, str] = entry(default_factory=dict, omit=lambda provenance: not provenance.sources)

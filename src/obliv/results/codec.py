@@ -22,6 +22,7 @@ __all__ = [
     "OTHER_VERSION",
     "PACKED",
     "TEXT_OR_NULL",
+    "WHOLE_OR_NULL",
     "Codec",
     "Declaration",
     "Record",
@@ -258,6 +259,22 @@ def unpack(data: Any) -> Any:
 
 #: Whole numbers in JSON.
 PACKED = Codec(pack, lambda data: _flat(unpack(data)))
+
+
+def _whole(value: int | None) -> int | str | None:
+    from obliv._util.codec import whole
+
+    return None if value is None else whole(value)
+
+
+def _whole_or_none(data: Any) -> int | None:
+    if isinstance(data, str):
+        data = unpack(data)
+    return None if data is None else _expect(data, int)
+
+
+#: A whole number or null; text beyond 64 bits.
+WHOLE_OR_NULL = Codec(_whole, _whole_or_none)
 
 #: Text that is null where it is "".
 TEXT_OR_NULL = Codec(lambda text: text or None, lambda data: "" if data is None else _expect(data, str))

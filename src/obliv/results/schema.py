@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from obliv.results.base import Result
-from obliv.results.codec import Record
+from obliv.results.codec import WHOLE_OR_NULL, Codec, Record
 from obliv.results.numbers import Bounds, Estimate
 
 __all__ = ["schema_of", "schemas"]
@@ -19,6 +19,9 @@ _PLAIN: dict[Any, dict[str, Any]] = {
     int: {"type": "integer"},
     bool: {"type": "boolean"},
     float: {"type": "number"},
+}
+_OF_CODECS: dict[Codec, dict[str, Any]] = {
+    WHOLE_OR_NULL: {"anyOf": [{"type": "integer"}, {"type": "string", "pattern": r"^-?\d{19,}$"}, {"type": "null"}]}
 }
 _VALUE = {"type": "number"}
 _NAMES: dict[Any, str] = {Fraction: "exact", Estimate: "estimate", Bounds: "bounds"}
@@ -85,7 +88,7 @@ def schema_of(cls: type[Record]) -> dict[str, Any]:
             continue
         key = how.key or name
         hint = hints[name] if name in hints else typing.get_type_hints(getattr(cls, name).fget).get("return", Any)
-        properties[key] = {} if how.codec is not None else _schema(hint)
+        properties[key] = _schema(hint) if how.codec is None else _OF_CODECS.get(how.codec, {})
         if how.omit is None and (name in hints or issubclass(cls, Result)):  # rows may leave out what is derived
             required.append(key)
     return {"title": cls.__name__, "type": "object", "properties": properties, "required": required}
