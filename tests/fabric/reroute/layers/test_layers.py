@@ -186,7 +186,7 @@ def test_policies_that_cannot_be(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("lanes", "effort"), [(0, 1.0), (16, 1.0), (1, 0.0), (1, float("nan"))])
 def test_options_out_of_range(lanes: int, effort: float) -> None:
-    with pytest.raises(InputError, match="out of range|not a number"):
+    with pytest.raises(InputError, match=r"out of range|not a number"):
         route(from_topology(obliv.ring(4)), "layered", lanes=lanes, effort=effort)
 
 
