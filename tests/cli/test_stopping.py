@@ -9,6 +9,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -282,7 +283,7 @@ class Interrupted:
     def __del__(self):
         signal.raise_signal(signal.SIGINT)
 
-def work(arguments=None):
+def work(**options):
     part = Interrupted()
     del part
     time.sleep(60)
@@ -302,7 +303,7 @@ def test_a_thread_of_a_solver_does_not_abort_an_interrupted_command() -> None:
 import sys, threading, time
 from obliv import cli
 
-def work(arguments=None):
+def work(**options):
     threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
     print("an answer")
     return 130
@@ -332,7 +333,7 @@ def test_an_interrupt_while_a_class_is_made(
 def test_an_interrupted_command_frees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is in memory of a report takes a second to free."""
     ends: list[int] = []
-    monkeypatch.setattr(cli, "main", lambda: 130)
+    monkeypatch.setattr(cli, "main", lambda **_: 130)
     monkeypatch.setattr(os, "_exit", ends.append)
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
     handler = signal.getsignal(signal.SIGINT)
@@ -342,6 +343,38 @@ def test_an_interrupted_command_frees_nothing(monkeypatch: pytest.MonkeyPatch) -
     finally:
         signal.signal(signal.SIGINT, handler)
     assert ends == [130]
+
+
+def test_an_interrupt_that_a_callback_loses(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A compiler whose callback is interrupted reports that there is no compiled object, at once."""
+
+    class Freed:
+        def __del__(self) -> None:  # whose exceptions Python discards, as it does those of a compiler's callbacks
+            raise KeyboardInterrupt
+
+    def verb(*arguments: object, **options: object) -> None:
+        freed = Freed()
+        del freed
+        raise RuntimeError("no compiled object yet")
+
+    ends: list[int] = []
+    late = threading.Event()
+    monkeypatch.setattr("obliv.cli.app.app", verb)
+    monkeypatch.setattr(cli, "_interrupt_main", lambda _: late.set())  # the interrupt that is sent again comes too late
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    monkeypatch.setattr(sys, "argv", ["obliv", "list"])
+    monkeypatch.setattr(os, "_exit", ends.append)
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        with pytest.raises(SystemExit):
+            cli.run()
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert late.wait(60)
+    assert ends == [130]
+    assert capsys.readouterr().err == "\nobliv: interrupted; no partial file was written\n"
 
 
 @pytest.mark.parametrize("last", [TypeError("the type of a must be defined"), extra("highspy", "design")])

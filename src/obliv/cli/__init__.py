@@ -10,15 +10,17 @@ import sys
 import threading
 import time
 import warnings
+from functools import partial
 from typing import Any
 
 __all__ = ["main"]
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None, *, lost: threading.Event | None = None) -> int:
     """Run a command line and return its exit status.
 
     Exit status: 0 success, 1 check failed, 2 bad usage or bad input (one line on standard error), 130 interrupted.
+    Once `lost` is set, an interrupt was lost within a library, whose errors are then its effect.
     """
     from obliv._util.cost import listening
     from obliv.cli.errors import Stopped, complain, refuse, refuse_usage, report_unexpected
@@ -40,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
             raise KeyboardInterrupt
         return status if isinstance(status, int) else 0
     except OblivError as error:
-        return _stopped() if _interrupted(error) else refuse(str(error))
+        return _stopped() if _interrupted(error, lost) else refuse(str(error))
     except Stopped as stop:
         complain(f"\nobliv: interrupted {stop}")
         return 130
@@ -57,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
     except MemoryError:
         return refuse("the problem does not fit in memory; choose a smaller network")
     except Exception as error:
-        if _interrupted(error):
+        if _interrupted(error, lost):
             return _stopped()
         if type(error).__name__ == "Abort":
             complain("obliv: interrupted")
@@ -85,8 +87,10 @@ def _stopped() -> int:
     return 130
 
 
-def _interrupted(error: BaseException | None) -> bool:
-    """Return whether an interrupt led to an error: Python wraps one while it makes a class, and so do compilers."""
+def _interrupted(error: BaseException | None, lost: threading.Event | None) -> bool:
+    """Return whether an interrupt led to an error: Python wraps one while it makes a class; compilers lose one."""
+    if lost is not None and lost.is_set():
+        return True
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
@@ -101,13 +105,14 @@ def _discard_output() -> None:
 def run() -> None:
     """Run the console script; an interrupt before or after the work has the same effect as one during it."""
     status = 130
-    sys.unraisablehook = _interrupt_again
+    lost = threading.Event()
+    sys.unraisablehook = partial(_interrupt_again, lost)
     try:
         from obliv.cli.waiting import spoken_of
 
         try:
             with spoken_of():
-                status = main()
+                status = main(lost=lost)
         except KeyboardInterrupt:
             status = 130
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the answer is out: an interrupt now changes nothing
@@ -136,9 +141,10 @@ def _await_threads(status: int) -> None:
             thread.join(timeout=0.5 if status == 130 else 1)
 
 
-def _interrupt_again(unraisable: Any) -> None:
+def _interrupt_again(lost: threading.Event, unraisable: Any) -> None:
     """Interrupt the main thread again if an interrupt came where Python discards exceptions, as in callbacks."""
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        lost.set()  # a compiler's own error may follow before the main thread is interrupted again
         ready = threading.Event()
         _thread.start_new_thread(_interrupt_main, (ready,))
         ready.set()  # last, since an interrupt within this function would be lost again, however busy the machine
