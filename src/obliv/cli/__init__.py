@@ -69,7 +69,7 @@ def main(arguments: list[str] | None = None, *, lost: threading.Event | None = N
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message())
             return 0
-        return refuse_usage(error, words)
+        return refuse_usage(error)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:

@@ -1,18 +1,25 @@
-"""The application: its verbs, which are imported when used, and the top-level help."""
+"""The application: its verbs, which are imported when used, their groups, and the top-level help."""
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
+from copy import copy
+from difflib import get_close_matches
 from functools import cache
-from typing import Annotated, Any, cast
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from obliv.cli.errors import hint_at
 from obliv.cli.options import flat
 
-__all__ = ["VERBS", "app"]
+__all__ = ["VERBS", "app", "group"]
+
+_UsageError: Any = typer.BadParameter.__base__  # which is click's where Typer uses click
 
 #: Module and function of every verb, and its summary: the first line of its docstring.
 VERBS = {
@@ -39,6 +46,104 @@ VERBS = {
 }
 
 
+class Group(TyperGroup):
+    """A group of verbs: it says what a word that is not one of them may be meant for; `help VERB` prints help."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except _UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args[0] == "help":
+            args = [*(word for word in args if word != "help"), "--help"]
+        name = args[0]
+        if name not in self.list_commands(ctx) and not name.startswith("-") and not ctx.resilient_parsing:
+            ctx.fail(f"No such command {name!r}{self.hint(ctx, name)}")
+        return super().resolve_command(ctx, args)
+
+    def hint(self, ctx: Any, name: str) -> str:
+        """Return what an unknown word may be meant for, as the end of a refusal."""
+        verbs = self.list_commands(ctx)
+        spec = ":" in name or "." in name
+        if not spec and (near := get_close_matches(name, verbs)):
+            return f". Did you mean {', '.join(map(repr, near))}?"
+        if spec or Path(name).exists():
+            return f": write {', '.join(verbs)} before it"
+        return f": choose {', '.join(verbs)}" if ctx.parent is not None else ""
+
+
+class Verb(TyperCommand):
+    """A verb: it says what unknown options and words that are too many may be meant for."""
+
+    allow_extra_args = True  # refused here, with a hint
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for parameter in self.params:
+            parameter.type = _plain(parameter.type)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        words = list(args)
+        try:
+            extra = super().parse_args(ctx, args)
+        except _UsageError as error:
+            kind = type(error).__name__
+            if kind == "NoSuchOption" and (name := error.option_name.removeprefix("--")) in self._formats():
+                ctx.fail(f"No such option: --{name}: write --format {name}")
+            if kind == "MissingParameter" and (hint := self._hint(ctx, words)):
+                ctx.fail(error.format_message().rstrip(".") + hint)
+            error.ctx = error.ctx or ctx
+            raise
+        if extra and not ctx.resilient_parsing:
+            arguments = "argument" if len(extra) == 1 else "arguments"
+            ctx.fail(f"Got unexpected extra {arguments} ({' '.join(extra)}){self._hint(ctx, words)}")
+        return extra
+
+    def _formats(self) -> tuple[str, ...]:
+        """Return the formats of the answer."""
+        types = (parameter.type for parameter in self.params if "--format" in parameter.opts)
+        return getattr(next(types, None), "choices", ())
+
+    def _hint(self, ctx: Any, words: list[str]) -> str:
+        """Return what the words that are not options may be meant for, as the end of a refusal."""
+        given, extra, _ = self.make_parser(ctx).parse_args(words)
+        options = [name for parameter in self.params if parameter.name not in given for name in parameter.opts]
+        arguments = [
+            given.get(str(argument.name)) for argument in self.params if argument.param_type_name == "argument"
+        ]
+        several = [value if isinstance(value, tuple) else (value,) for value in arguments]
+        return hint_at(options, [word for value in (*several, extra) for word in value if isinstance(word, str)], extra)
+
+
+def _plain(kind: Any) -> Any:
+    """Return a type of numbers that says in plain words what is not one; other types stay as they are."""
+    whole = kind.name.startswith("int")
+    if not whole and not kind.name.startswith("float"):
+        return kind
+
+    def convert(value: Any, *place: Any) -> Any:
+        try:
+            (int if whole else float)(value)
+        except ValueError:
+            kind.fail(f"{value!r} is not a {'whole ' if whole else ''}number", *place)
+        return kind.convert(value, *place)
+
+    plain = copy(kind)
+    plain.convert = convert
+    return plain
+
+
+def group(help: str, *verbs: Callable[..., None]) -> typer.Typer:
+    """Return the application of some sub-verbs, which are called as their functions are."""
+    own = typer.Typer(cls=Group, help=help, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+    for verb in verbs:
+        own.command(verb.__name__.rstrip("_"), cls=Verb)(flat(verb))
+    return own
+
+
 @cache
 def _verb(verb: str) -> Any:
     """Return the command of a verb; a process that runs several command lines makes it once."""
@@ -46,7 +151,7 @@ def _verb(verb: str) -> Any:
     function = getattr(importlib.import_module(f"obliv.cli.{module}"), name)
     if not isinstance(function, typer.Typer):
         own = typer.Typer(rich_markup_mode=None, add_completion=False)
-        own.command(verb)(flat(function))
+        own.command(verb, cls=Verb)(flat(function))
         function = own
     command = get_command(function)
     command.name = verb
@@ -54,15 +159,8 @@ def _verb(verb: str) -> Any:
     return command
 
 
-class Verbs(TyperGroup):
+class Verbs(Group):
     """The group of all verbs; the module of a verb is imported when the verb is used."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self.commands = dict.fromkeys(VERBS, cast(Any, None))  # names for suggestions
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, [*args[1:], "--help"] if args[:1] == ["help"] else args)
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(VERBS)
@@ -73,6 +171,9 @@ class Verbs(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in VERBS.items()])
+
+    def hint(self, ctx: Any, name: str) -> str:
+        return ": write obliv --version" if name == "version" else super().hint(ctx, name)
 
 
 def _import(context: typer.Context, files: list[str]) -> None:

@@ -7,24 +7,16 @@ from typing import Annotated, Literal
 
 import typer
 
-from obliv.cli.options import TopologySpec, flat
+from obliv.cli.app import group
+from obliv.cli.options import TopologySpec
 from obliv.cli.output import Looks, progress, require_outputs
 from obliv.cli.specs import Specs, read_traffic
 
 __all__ = ["app"]
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    help="Draw a topology, channel loads or worst traffic.\n\nExample: obliv plot worst torus:9x9 romm -o w.png",
-)
-
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Picture to write (.png, .svg or .pdf).")]
 
 
-@app.command("topology")
-@flat
 def topology_(topology: TopologySpec, output: Output, looks: Looks) -> None:
     """Draw a network.
 
@@ -39,8 +31,6 @@ def topology_(topology: TopologySpec, output: Output, looks: Looks) -> None:
     looks.save(lambda: view.plot_topology(network), output)
 
 
-@app.command()
-@flat
 def loads(
     specs: Specs,
     traffic: Annotated[str, typer.Argument(metavar="TRAFFIC", help="For example tornado.")],
@@ -58,8 +48,6 @@ def loads(
     looks.save(lambda: view.plot_loads(routing, read_traffic([traffic], routing.topology, output)[0]), output)
 
 
-@app.command()
-@flat
 def worst(
     specs: Specs,
     output: Output,
@@ -78,3 +66,11 @@ def worst(
     with progress() as step:
         result = worst_case(routing, progress=step)
     looks.save(lambda: view.plot_worst(result, kind), output)
+
+
+app = group(
+    "Draw a topology, channel loads or worst traffic.\n\nExample: obliv plot worst torus:9x9 romm -o w.png",
+    topology_,
+    loads,
+    worst,
+)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import typer
-
+from obliv.cli.app import group
 from obliv.cli.fabric import (
     average,
     bisection,
@@ -19,19 +18,11 @@ from obliv.cli.fabric import (
     whatif,
     worst,
 )
-from obliv.cli.options import flat
 
 __all__ = ["app"]
 
-app = typer.Typer(
-    name="fabric",
-    no_args_is_help=True,
-    add_completion=False,
-    help="Check InfiniBand fabrics, analyze and improve their tables.",
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for verb in (
+app = group(
+    "Check InfiniBand fabrics, analyze and improve their tables.",
     check.check,
     worst.worst,
     ratio.ratio,
@@ -45,5 +36,4 @@ for verb in (
     route.route,
     export.export,
     generate.generate,
-):
-    app.command()(flat(verb))
+)
