@@ -467,6 +467,23 @@ def test_the_fallback_trap(tmp_path: Path) -> None:
     assert check(fabric, tables, log).engine == EngineRun()
 
 
+def test_a_misspelled_engine(tmp_path: Path) -> None:
+    fabric, tables = example()
+    log = tmp_path / "osm.log"
+    log.write_text(FELL_BACK.splitlines()[3] + "\n")
+    for engine, meant in (("minhopp", "minhop"), ("ftre", "ftree"), ("torus-2qos", "torus-2QoS")):
+        text = only(check(fabric, tables, log, engine=engine), "engine", "error")
+        assert text.endswith(f"used minhop; {engine} was not tried: did you mean {meant}?")
+    for engine in ("ftree", "ar_ftree", "dnup"):
+        text = only(check(fabric, tables, log, engine=engine), "engine", "error")
+        assert text.endswith("was not tried: start OpenSM with it")
+    log.write_text(
+        "Nov 20 0x01 -> setup_routing_engines: Failed to setup routing engine 'ftre'\n" + FELL_BACK.splitlines()[3]
+    )
+    text = only(check(fabric, tables, log), "engine", "error")
+    assert text.endswith("OpenSM fell back to minhop; did you mean ftree?")
+
+
 def test_a_log_is_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = tmp_path / "osm.log"
     text = b"\xef\xbb\xbf" + b"Nov 20 0x02 -> chatter \xff\x00\n" * 1000 + FELL_BACK.replace("\n", "\r\n").encode()

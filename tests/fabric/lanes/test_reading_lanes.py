@@ -185,6 +185,18 @@ def test_refused_tables(text: str, words: str, write: Write) -> None:
         read_sl2vl(write(text), FABRIC)
 
 
+def test_a_misspelled_identity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(FileError, match=r"identiy: file not found; did you mean identity\?"):
+        read_lanes(FABRIC, "identiy")
+    with pytest.raises(FileError, match=r"density: file not found$"):
+        read_lanes(FABRIC, tmp_path / "density")
+    monkeypatch.chdir(tmp_path)
+    Path("identiy").write_text("no tables\n")
+    with pytest.raises(FileError) as caught:
+        read_lanes(FABRIC, Path("identiy"))
+    assert "did you mean" not in str(caught.value)
+
+
 def test_adapters_with_two_ports_are_ambiguous_in_psl(write: Write) -> None:
     """Both ports get the SLs; the file cannot tell them apart."""
     fabric = fabric_of("hhs", [2, 1, 3], [((0, 1), (2, 1)), ((0, 2), (2, 2)), ((1, 1), (2, 3))])

@@ -37,9 +37,17 @@ def test_other_names(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [("topozoo/abilene", "topozoo/Abilene"), ("Abilene", "sndlib/abilene or topozoo/Abilene")],
+    [
+        ("topozoo/abilene", "topozoo/Abilene"),
+        ("Abilene", "sndlib/abilene or topozoo/Abilene"),
+        ("topozo/Abilene", "topozoo/Abilene"),
+        ("sndlb/polska", "sndlib/polska"),
+        ("topozoo/Abilen", "topozoo/Abilene"),
+        ("sndlip/polska", "sndlib/polska"),
+        ("gabrel/25/0", "gabriel/25/0.*"),
+    ],
 )
-def test_a_name_in_another_case_or_without_its_group(name: str, meant: str) -> None:
+def test_a_name_misspelled_or_without_its_group(name: str, meant: str) -> None:
     with pytest.raises(SpecError, match=rf"did you mean {meant}\?"):
         obliv.topology(f"topohub:{name}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 from pathlib import Path
 
 from obliv.errors import FileError
@@ -18,6 +19,7 @@ _FAILED = re.compile(rb"ucast_mgr_route: (\S{1,40}): cannot build (?:lid matrice
 _UNKNOWN = re.compile(rb"setup_routing_engines: Failed to setup routing engine '([^']{1,40})'")
 _REASON = re.compile(rb"-> (.{0,40}(?:ERR [0-9A-F]{4}|do_ucast_file_load|not supported).*)")
 _LONGEST = 200  # characters of a name or reason that are shown
+_ENGINES = ("dfsssp", "dnup", "dor", "file", "ftree", "lash", "minhop", "nue", "sssp", "torus-2QoS", "updn")
 _NONE = b"No routing engine able to successfully configure"
 
 
@@ -60,6 +62,8 @@ def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> E
     asked = requested or next(iter(failed), used)
     because = f" ({safe(reason, _LONGEST)})" if reason and failed else ""
     wanted, by = safe(asked or "the engine", _LONGEST), safe(used or "", _LONGEST)
+    near = get_close_matches(asked, [*_ENGINES, by], 1, 0.8) if asked and asked not in _ENGINES else []
+    hint = f"did you mean {near[0]}?" if near else ""
     if not last:
         text = "no engine that was used is named: give OpenSM's log of a whole run, not an excerpt or another file"
         notes.add("warning", "engine", text)
@@ -67,10 +71,10 @@ def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> E
         text = f"{wanted} failed{because} and no other was tried: there are no new tables"
         notes.add("error", "engine", text, at or last)
     elif asked is not None and asked != used and asked not in failed:
-        text = f"the last sweep in the log used {by}; {wanted} was not tried: start OpenSM with it"
+        text = f"the last sweep in the log used {by}; {wanted} was not tried: {hint or 'start OpenSM with it'}"
         notes.add("error", "engine", text, last)
     elif asked is not None and asked != used:
-        text = f"{wanted} was requested but failed{because}: OpenSM fell back to {by}"
+        text = f"{wanted} was requested but failed{because}: OpenSM fell back to {by}{hint and '; ' + hint}"
         notes.add("error", "engine", text, at or last)
     return EngineRun(used, asked, tuple(failed))
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from obliv._util.typing import Array
-from obliv.errors import InputError
+from obliv.errors import FileError, InputError
 from obliv.fabric.lanes.files.pairs import read_levels
 from obliv.fabric.lanes.files.ports import Arbitration, read_arbitration, read_oper_vls
 from obliv.fabric.lanes.files.sl2vl import read_sl2vl
@@ -122,10 +123,18 @@ def read_lanes(
             f"{levels.name}: SLs differ, but no SL-to-VL tables are given: add --sl2vl FILE, or --sl2vl identity for "
             "VL = SL"
         )
-    tables = identity(fabric) if sl2vl is None or str(sl2vl) == "identity" else read_sl2vl(sl2vl, fabric)
+    tables = _tables(fabric, sl2vl)
     return Lanes(
         fabric, tables, levels, _oper(fabric, oper_vls), None if vlarb is None else read_arbitration(vlarb, fabric)
     )
+
+
+def _tables(fabric: Fabric, sl2vl: str | Path | None) -> LaneTables:
+    if sl2vl is None or str(sl2vl) == "identity":
+        return identity(fabric)
+    if get_close_matches(str(sl2vl), ["identity"], cutoff=0.8) and not Path(sl2vl).exists():
+        raise FileError("file not found; did you mean identity?", sl2vl)
+    return read_sl2vl(sl2vl, fabric)
 
 
 def _levels(fabric: Fabric, sl: str | Path | int | None) -> Levels:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import warnings
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -68,15 +69,18 @@ def topohub(name: str, component: str = "") -> Topology:
     return network(links, spec, options)
 
 
-def _meant(package: Path, name: str) -> list[str]:
+def _names(data: Path, pattern: str = "**/*.json") -> list[str]:
+    """Return the names in TopoHub that fit a pattern of files."""
+    return sorted(file.relative_to(data).with_suffix("").as_posix() for file in data.glob(pattern))
+
+
+def _meant(data: Path, name: str) -> list[str]:
     """Return the names in TopoHub that a name without its group, or with other upper and lower case, may mean."""
     group, _, last = name.rpartition("/")
-    data = package.parent / "data"
-    files = sorted((data / group).glob("*.json" if group else "*/*.json"))
-    names = [file.stem for file in files if file.stem.lower() == last.lower()]
-    if last in names and group:
+    names = _names(data, f"{group or '*'}/*.json")
+    if group and name in names:
         return []
-    return [file.relative_to(data).with_suffix("").as_posix() for file in files if file.stem in names]
+    return [other for other in names if other.rpartition("/")[2].lower() == last.lower()]
 
 
 def _read(name: str) -> dict[str, Any]:
@@ -87,16 +91,16 @@ def _read(name: str) -> dict[str, Any]:
     wrong = f"topohub:{name[:60]}: TopoHub has no such network; names are like topozoo/Abilene and gabriel/25/0"
     if not _NAME.match(name):
         raise SpecError(wrong)
-    if others := _meant(Path(getattr(package, "__file__", None) or ""), name):
+    data = Path(getattr(package, "__file__", None) or "").parent / "data"
+    if others := _meant(data, name):
         raise SpecError(f"{wrong}; did you mean {' or '.join(others[:3])}?")  # also where files have no case
-    if "/" not in name:
-        raise SpecError(wrong)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)  # topohub leaves its files for the collector to close
-            graph = package.get(name)
+            graph = package.get(name) if "/" in name else None
     except (KeyError, OSError):
-        raise SpecError(wrong) from None
+        graph = None
     if not isinstance(graph, dict):
-        raise SpecError(wrong)
+        near = get_close_matches(name, _names(data), 1, 0.85)
+        raise SpecError(wrong + (f"; did you mean {near[0]}?" if near else ""))
     return graph
