@@ -141,6 +141,30 @@ def test_renamed_modules_exist_and_others_stay_unknown() -> None:
     assert finder.find_spec("obliv.cli.worst") is None  # as importers ask that ask every finder for one folder
 
 
+@pytest.mark.parametrize(
+    ("old", "name"),
+    [
+        ("bufferless.plan", "plan"),
+        ("bufferless.queues", "queues"),
+        ("bufferless.stepping", "simulate"),
+        ("fabric.fill", "filled"),
+        ("fabric.forwarding", "tables_on"),
+        ("fabric.loads", "FabricLoads"),
+        ("fabric.read", "read_fabric"),
+        ("fabric.routing", "FabricRouting"),
+        ("results.average", "Average"),
+        ("results.ratio", "Ratio"),
+        ("results.throughput", "Throughput"),
+        ("view.pictures", "plot_topology"),
+        ("view.plane", "draw_plane"),
+    ],
+)
+def test_the_successor_of_a_module_has_what_it_had(old: str, name: str) -> None:
+    with pytest.raises(ModuleNotFoundError, match=f"obliv.{old} is called"):
+        importlib.import_module(f"obliv.{old}")
+    assert hasattr(importlib.import_module(_old_names.successor(f"obliv.{old}")), name)
+
+
 ROOMS = ("bufferless", "errors", "fabric", "io", "papers", "study", "testing", "view")
 EXPORTS = [name for name in obliv.__all__ if name not in (*ROOMS, "__version__")]
 
