@@ -47,7 +47,7 @@ from obliv.cli import output, waiting
 
 waiting._SECONDS = 0.05
 
-def work(arguments=None):
+def work(**options):
     output.say_cost("channels", 0.0)
     output.say_cost("channels", 0.5)
     while not waiting._activity.covered and time.process_time() < 20:

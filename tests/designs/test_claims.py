@@ -68,6 +68,14 @@ def lengths(content: dict[str, Any], factor: int) -> None:
         content["certificate"]["load_line"]["lengths"][k] = [[s, d, factor * x] for s, d, x in table]
 
 
+@pytest.mark.parametrize(("factor", "proved"), [(2**45, True), (2**50, False)])
+def test_lengths_have_at_most_48_bits(factor: int, proved: bool, saved: Path, tmp_path: Path) -> None:
+    """What lengths prove does not depend on their unit; exact ones of larger networks have more than 40 bits."""
+    content = copy.deepcopy(read_json(saved))
+    lengths(content, factor)
+    assert refused(content, tmp_path / "long.json") != proved
+
+
 def move_a_probability(content: dict[str, Any]) -> None:
     amounts = unpack(content["paths"]["amounts"])
     place = next(k for k, (one, two) in enumerate(itertools.pairwise(amounts)) if one > 1 and two >= 1)

@@ -38,6 +38,7 @@ from obliv.topologies.base import Topology
 __all__ = ["array_of", "check_design", "paths_of"]
 
 _LARGEST = 2**61  # of sums in 64 bits
+_LONGEST = 2**48  # length of a channel
 
 
 def check_design(
@@ -359,7 +360,7 @@ def _line(
 
 def _rows(content: dict[str, Any], terminals: int) -> Array:
     table = array_of(content, "lengths", 2, 3 * terminals**2).reshape(-1, 3)
-    if len(table) and (table.min() < 0 or table[:, :2].max() >= terminals or table[:, 2].max() > 2**40):
+    if len(table) and (table.min() < 0 or table[:, :2].max() >= terminals or table[:, 2].max() > _LONGEST):
         raise MalformedError("a row of lengths is out of range")
     if table[:, 2].sum(dtype=float) > _LARGEST / 2:
         raise InputError("the lengths of the certificate are too large to be added up")

@@ -28,7 +28,7 @@ from obliv.kernels import run
 __all__ = ["Line", "exact_line", "rounded_line"]
 
 _SCALE = 10**8  # of rounded lengths
-_LARGEST = 2**40  # length in a certificate
+_LARGEST = 2**48  # length in a certificate
 
 
 @dataclass(frozen=True, eq=False)
