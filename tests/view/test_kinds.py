@@ -13,10 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.fabric.by_hand import random_fabric, random_tables
 from tests.view.drawn import everything, how_many, legend, part, texts
 
 import obliv
 from obliv import fabric, view
+from obliv.fabric.routes.routing import routing as fabric_routing
+from obliv.fabric.topology import network
 from obliv.results import Bounds, Estimate, Result, Results
 from obliv.results.fabric.route import Attempt, Standing
 from obliv.view.dispatch import _DRAWN_BY
@@ -216,8 +219,33 @@ def test_the_worst_shift_on_its_fabric() -> None:
     ax = result.plot()
     assert part(ax, "channels").get_array().max() == float(result.worst_load)
     assert f"shift {result.worst_shift}, the worst of {result.shifts}" in ax.get_title()
-    with pytest.raises(obliv.InputError, match="order"):
+    with pytest.raises(obliv.InputError, match="no longer those of this result"):
         replace(result, worst_load=result.worst_load + 1).plot()
+    with pytest.raises(obliv.InputError, match="every terminal once"):
+        replace(result, order=(0,) * 8).plot()
+
+
+def test_the_worst_shift_in_an_order_of_ones_own() -> None:
+    """Its largest load and its number are those of the hosts' own order, its traffic is another one."""
+    routing, order = tables(), [5, 4, 3, 2, 1, 0, 7, 6]
+    usual, result = fabric.shifts(routing), fabric.shifts(routing, order=order)
+    assert (result.worst_load, result.worst_shift) == (usual.worst_load, usual.worst_shift)
+    ax = result.plot()
+    traffic = [order[(order.index(host) + result.worst_shift) % 8] for host in range(8)]
+    loads = routing.pair_loads().under(obliv.permutation(traffic))
+    assert everything(ax.figure) != everything(usual.plot().figure)
+    assert sorted(part(ax, "channels").get_array()) == sorted(float(load) for load in loads if load)
+    assert "in the given order" in ax.get_title()
+    loaded = replace(type(result).from_dict(result.to_dict()), subject=routing)
+    assert everything(loaded.plot().figure) == everything(ax.figure)
+
+
+def test_shifts_where_links_of_hosts_differ() -> None:
+    hosts = random_fabric(0, mixed=True)
+    topology = network(hosts)
+    assert not topology.unit_rates
+    result = fabric.shifts(fabric_routing(topology, random_tables(hosts, 0)))
+    assert part(result.plot(), "channels").get_array().max() == pytest.approx(float(result.worst_load))
 
 
 def test_the_heaviest_permutation_is_drawn_like_a_worst_case() -> None:

@@ -80,5 +80,6 @@ def shifts(
         int(load[worst]) * unit,
         worst + 1,
         Fraction(sum(load.tolist()), n - 1) * unit,
+        None if order is None else tuple(place.tolist()),
         subject=routing,
     )

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from obliv._util.text import plural
 from obliv.results.analysis.worst_case import PAIRS, WorstCase
 from obliv.results.base import Result
-from obliv.results.codec import Record, derived, entry
+from obliv.results.codec import PACKED, Record, derived, entry
 from obliv.results.format import shown
 from obliv.results.numbers import Bounds, Estimate
 
@@ -139,7 +139,17 @@ class FabricWorst(WorstCase):
 
 @dataclass(frozen=True, repr=False)
 class Shifts(Result):
-    """Channel loads of all shifts: host i sends to host i + k, for every k but 0.
+    """Channel loads of all shifts: host i sends to host i + k, for every k but 0, in an order of the hosts.
+
+    Parameters
+    ----------
+    shifts : int
+        Their number.
+    worst_load, mean_load : Fraction
+    worst_shift : int
+        The first shift with the worst load.
+    order : tuple of int, optional
+        The terminals in the order in which they are shifted; None for their own.
 
     Examples
     --------
@@ -163,6 +173,7 @@ class Shifts(Result):
     )
     worst_shift: int = entry(0, column="worst_shift")
     mean_load: Fraction = entry(Fraction(0), label="mean load", column="mean_load")
+    order: tuple[int, ...] | None = entry(None, codec=PACKED, rank=1, omit=lambda shifts: shifts.order is None)
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from obliv._util.text import plural
 from obliv.errors import InputError
-from obliv.patterns.base import Traffic
+from obliv.patterns.base import Traffic, from_flows
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Shifts, WorstChannels
 from obliv.results.format import short
@@ -141,7 +142,7 @@ def plot_shifts(result: Shifts, ax: Axes | None = None, *, labels: Labels = "aut
     Raises
     ------
     InputError
-        If the hosts were shifted in another order than their own, or their links differ.
+        If the routing has other loads than the result, because a file changed.
 
     Examples
     --------
@@ -151,11 +152,24 @@ def plot_shifts(result: Shifts, ax: Axes | None = None, *, labels: Labels = "aut
     require_matplotlib()
     routing = result.subject or routing_of(result.routing, topology_of(result.topology))
     topology = routing.topology
-    loads = routing.pair_loads().under(traffic_of(f"shift:{result.worst_shift}", topology))
-    if max(loads, default=None) != result.worst_load:
-        raise InputError("shifts in an order of your own, or over links that differ, have no picture")
+    natural = range(len(topology.terminals))
+    order = result.order or natural
+    if sorted(order) != list(natural):
+        raise InputError("the order of this result does not name every terminal once")
+    loads = routing.pair_loads().under(_shifted(topology, order, result.worst_shift))
+    if max(loads) != result.worst_load:
+        raise InputError("the loads of the routing are no longer those of this result: compute the shifts again")
     own = ax is None
     ax = draw_loads(topology, loads, ax, labels=labels)
-    heading = f"{result.routing} on {result.topology}: shift {result.worst_shift}, the worst of {result.shifts:,}"
+    given = " in the given order" if result.order else ""
+    which = f"shift {result.worst_shift}{given}, the worst of {result.shifts:,}"
+    heading = f"{result.routing} on {result.topology}: {which}"
     worst, mean = f"largest channel load {short(result.worst_load)}", f"mean over the shifts {short(result.mean_load)}"
     return finish(ax, own, [heading, worst] if title else [], [mean])
+
+
+def _shifted(topology: Topology, order: Sequence[int], by: int) -> Traffic:
+    """Return the traffic of a shift in an order of the terminals: a pair sends what the slower of its ends can."""
+    sends, takes = topology.rates()
+    pairs = zip(order, (*order[by:], *order[:by]), strict=True)
+    return from_flows("shift", len(order), {(s, d): min(sends[s], takes[d]) for s, d in pairs}, Fraction(0))
