@@ -122,13 +122,14 @@ def test_bounds_do_not_look_like_exact_numbers() -> None:
     assert texts(ax) == ["1/2 = 0.5", "1", "1", "1", "1"]
     between = Bounds(Fraction(1), Fraction(3, 2))
     ax = replace(exact, adaptive=between, bisection=None).plot()
-    assert bars(ax) == [0.5, 1.0, 1.0, 1.0]
+    assert bars(ax) == [0.5, 1.0, 1.0, 0.0, 1.0]
     assert hatched(ax) == [(1.0, 1.5)]
-    assert [patch.get_alpha() for patch in ax.patches] == [None, None, 0.5, None, None]
+    assert [patch.get_alpha() for patch in ax.patches] == [None, None, 0.5, None, None, None]
     assert texts(ax) == [
         "1/2 = 0.5",
         "1",
         "between 1 and 1.5",
+        "not known",
         "1",
         "pale and hatched: between proved bounds; others: exact",
     ]
@@ -167,6 +168,10 @@ def test_lengths_of_paths() -> None:
     assert texts(ax) == ["least mean ", " mean"]  # too many fractions to write
     assert [line.get_xdata()[0] for line in ax.lines] == [float(farther.minimal_hops), float(farther.hops)]
     assert "2 times the least" in ax.get_title()
+    alone = obliv.build("alone", 2, [(0, 1), (1, 0)], terminals=[0])
+    assert [
+        tick for tick in obliv.locality(obliv.routing("shortest", alone)).plot().get_xticks() if -0.6 < tick < 0.6
+    ] == [0]
     with pytest.raises(obliv.InputError, match="pair loads"):
         obliv.locality(obliv.DOR(obliv.mesh(3, 3)).pair_loads()).plot()
 

@@ -48,7 +48,7 @@ def whole_ticks(ax: Axes) -> None:
     """Put the ticks below the axes at whole numbers."""
     from matplotlib.ticker import MaxNLocator
 
-    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
 
 
 def legend(ax: Axes) -> None:

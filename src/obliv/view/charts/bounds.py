@@ -23,7 +23,7 @@ def plot_bounds(result: NetworkBounds, ax: Axes | None = None, *, title: bool = 
     Parameters
     ----------
     result : NetworkBounds
-        The result of :func:`obliv.bounds`; what it does not know has no bar.
+        The result of :func:`obliv.bounds`; what it does not know is named without a bar.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
     title : bool
@@ -43,15 +43,15 @@ def plot_bounds(result: NetworkBounds, ax: Axes | None = None, *, title: bool = 
     >>> import obliv
     >>> ax = plot_bounds(obliv.bounds("torus:4x4"))
     """
-    bars = [
-        Bar("uniform traffic\n(capacity)", result.capacity),
-        Bar("worst case,\noblivious routing", result.oblivious),
-        Bar("worst case,\nadaptive routing", result.adaptive),
-        Bar("across the\nbisection", result.bisection, SERIES[4]),
-        Bar("longest matching\n(a lower bound)", result.matching_bound, SERIES[4]),
+    loads = [
+        ("uniform traffic\n(capacity)", result.capacity, SERIES[0]),
+        ("worst case,\noblivious routing", result.oblivious, SERIES[0]),
+        ("worst case,\nadaptive routing", result.adaptive, SERIES[0]),
+        ("across the\nbisection", result.bisection, SERIES[4]),
+        ("longest matching\n(a lower bound)", result.matching_bound, SERIES[4]),
     ]
-    bars = [bar for bar in bars if bar.value is not None]
-    if not bars:
+    bars = [Bar(name, load, color, "not known" if load is None else "") for name, load, color in loads]
+    if all(bar.value is None for bar in bars):
         raise InputError(f"no bound of {result.topology} is known: there is nothing to draw")
     own = ax is None
     ax = room(ax, 5.6, height_of(bars))

@@ -153,7 +153,7 @@ def plot_heaviest(
     )
     heading = f"{_heading(result)}: heaviest permutation in {result.traffic}"
     load = f"channel load {short(result.channel_load)}"
-    whole = f"under all of {result.traffic} {short(result.traffic_load)}"
+    whole = f"under all of {result.traffic}: {short(result.traffic_load)}"
     return draw_worst(worst, kind, ax, labels, [heading, load] if title else [], [whole])
 
 
