@@ -55,6 +55,11 @@ def test_saved_and_loaded_again(algorithm: str, options: dict[str, Any], name: s
     )
 
 
+def test_a_single_instance_counts_as_a_list_of_one() -> None:
+    case = obliv.bufferless.instance("array:4")
+    assert schedules(case, "hot-potato", rng=1) == schedules([case], "hot-potato", rng=1)
+
+
 def test_classes_are_reported_together(tmp_path: Path) -> None:
     whole = schedules(instances("mesh:5x4", "permutation", rng=3), "direct", topology="mesh:5x4")
     assert isinstance(whole, obliv.Schedules)

@@ -180,7 +180,8 @@ def test_half_a_boat_is_laid_to_chi() -> None:
 def test_what_is_no_instance() -> None:
     for wrong in (None, "array:4", 5, [instance("array:3")]):
         mistake(lambda wrong=wrong: schedule(wrong))
-    mistake(lambda: schedules([]))
+    for wrong in (None, "array:4", 5, []):
+        mistake(lambda wrong=wrong: schedules(wrong))
     for spec in ("torus:3x3", "ring:5", None, 5):
         mistake(lambda spec=spec: instances(spec))
 

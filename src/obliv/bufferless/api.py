@@ -90,7 +90,7 @@ def schedule(
 
 
 def schedules(
-    instances: Sequence[Instance],
+    instances: Instance | Sequence[Instance],
     algorithm: str = "direct",
     *,
     topology: str = "",
@@ -102,7 +102,7 @@ def schedules(
 
     Parameters
     ----------
-    instances : sequence of Instance
+    instances : Instance or sequence of Instance
         From :func:`obliv.bufferless.instances`; for a single one, its schedule is returned.
     topology : str
         The network of the classes, such as ``mesh:8x8``.
@@ -128,11 +128,12 @@ def schedules(
     """
     began = time.perf_counter()
     progress = rising(progress)
-    if not instances:
+    given = instances if isinstance(instances, Sequence) else [instances]
+    if not given:
         raise InputError("there are no packets: choose other paths or another random seed")
     classes = []
-    for number, instance in enumerate(instances):
-        part = within(progress, number / len(instances), (number + 1) / len(instances))
+    for number, instance in enumerate(given):
+        part = within(progress, number / len(given), (number + 1) / len(given))
         classes.append(schedule(instance, algorithm, rng=rng, progress=part, **options))
     first = classes[0]
     if len(classes) == 1:
