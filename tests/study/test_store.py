@@ -79,6 +79,19 @@ def test_a_damaged_store(finished: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert "is damaged" in refusal(["export", str(store), "--format", "json"], capsys)
 
 
+def test_reading_leaves_no_files_and_changes_nothing(finished: Path, tmp_path: Path) -> None:
+    store = changed(finished, tmp_path)
+    (other := tmp_path / "other.db").write_bytes(before := store.read_bytes())
+    obliv.study.show(store)
+    obliv.study.export(store)
+    obliv.study.verify(store)
+    obliv.study.diff(store, other)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other.db", "store.db"]
+    assert store.read_bytes() == before
+    with pytest.raises(obliv.FileError, match="read-only"), opened(store) as db:
+        db.reset([], "done")
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everything")
 def test_a_read_only_store(finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = changed(finished, tmp_path)

@@ -293,14 +293,15 @@ def _mapped(path: str | Path) -> Iterator[None]:
 def _connect(path: Path, write: bool) -> sqlite3.Connection:
     if not write:
         require_file(path)
-    place = path.absolute().as_uri() + ("" if write else "?mode=ro")
+    # SQLite removes its files beside a store when the last connection that may write closes
+    place = path.absolute().as_uri() + ("" if write else "?mode=rw")
     db = sqlite3.connect(place, timeout=_PATIENCE, isolation_level=None, uri=True)
     try:
         if not write and not _readable(db):  # without the right to make the shared memory of a log
             if os.path.getsize(log) if os.path.exists(log := f"{path}-wal") else 0:
                 raise FileError("has unfinished writes of a run and cannot be opened: change its permissions", path)
             db.close()
-            db = sqlite3.connect(place.replace("mode=ro", "immutable=1"), isolation_level=None, uri=True)
+            db = sqlite3.connect(place.replace("mode=rw", "immutable=1"), isolation_level=None, uri=True)
         # the tables first: another process, which may be making all three at once, is then never seen half done
         tables, application, version = (
             db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("schema_version", "application_id", "user_version")
@@ -315,6 +316,8 @@ def _connect(path: Path, write: bool) -> sqlite3.Connection:
             _prepare(db)
         elif not tables:
             raise FileError("is not a store of studies: name another file", path)
+        else:
+            db.execute("PRAGMA query_only = ON")
     except BaseException:
         db.close()
         raise
