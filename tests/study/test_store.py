@@ -79,6 +79,21 @@ def test_a_damaged_store(finished: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert "is damaged" in refusal(["export", str(store), "--format", "json"], capsys)
 
 
+def test_the_ending_of_an_export_is_its_format(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["export", str(finished), "--output"]
+    assert main(["study", *words, str(tmp_path / "all.JSON")]) == 0
+    assert (tmp_path / "all.JSON").read_text(encoding="utf-8") == obliv.study.export(finished, "json")
+    assert main(["study", *words, str(tmp_path / "all.csv")]) == 0
+    assert main(["study", *words, str(tmp_path / "all.txt"), "--format", "csv"]) == 0
+    assert (tmp_path / "all.csv").read_bytes() == (tmp_path / "all.txt").read_bytes()
+    capsys.readouterr()
+    for name in ("all.xls", "all"):
+        assert "ending in .csv, .json, .parquet, or add --format" in refusal([*words, str(tmp_path / name)], capsys)
+        assert not (tmp_path / name).exists()
+
+
 def test_reading_leaves_no_files_and_changes_nothing(finished: Path, tmp_path: Path) -> None:
     store = changed(finished, tmp_path)
     (other := tmp_path / "other.db").write_bytes(before := store.read_bytes())

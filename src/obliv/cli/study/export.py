@@ -14,13 +14,18 @@ from obliv.errors import InputError
 
 __all__ = ["export"]
 
+_FORMATS = ("csv", "json", "parquet")
+
 
 def export(
     store: StoreFile,
     *,
     format: Annotated[
-        Literal["csv", "parquet", "json"], typer.Option("--format", case_sensitive=False, help="Output format.")
-    ] = "csv",
+        Literal["csv", "parquet", "json"] | None,
+        typer.Option(
+            "--format", case_sensitive=False, help="Output format (default: by the ending of FILE, else csv)."
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write (default: standard output).")
     ] = None,
@@ -30,19 +35,32 @@ def export(
 
     Parquet needs an output file, and the extra "parquet".
 
-    Example: obliv study export meshes.db --format csv --output meshes.csv
+    Example: obliv study export meshes.db --output meshes.csv
     """
     import obliv.study
 
     require_outputs(output, inputs=((str(store), ""),))
-    if format == "parquet":
+    form = format or _form_of(output)
+    if form == "parquet":
         if output is None:
             raise InputError("Parquet is not text: add --output FILE.parquet")
         obliv.study.write_parquet(store, output, study)
     else:
-        text = obliv.study.export(store, format, study)
+        text = obliv.study.export(store, form, study)
         if output is None:
             write(text, end="")
             return
         write_whole(output, text.encode("utf-8"))
     say(f"saved in {output}")
+
+
+def _form_of(output: Path | None) -> str:
+    """Return the format that the ending of a file names."""
+    if output is None:
+        return "csv"
+    form = output.suffix.lower().removeprefix(".")
+    if form not in _FORMATS:
+        raise InputError(
+            f"{output}: name a file ending in {', '.join(f'.{name}' for name in _FORMATS)}, or add --format"
+        )
+    return form
