@@ -104,6 +104,23 @@ def test_jobs_together_are_the_worst_of_all_alignments() -> None:
     assert [row["job"] for row in result.rows()][-1] == 2
 
 
+def test_the_means_of_several_jobs_add_up_on_a_cable() -> None:
+    """A cable's mean load may exceed its largest load in one phase, as jobs share it."""
+    routing = routed("fattree:4,2")
+    jobs = (names(routing, [0, 2]), names(routing, [1, 4]))
+    both = job(routing, jobs, "ring")
+    single = job(routing, jobs[0], "ring")
+    hottest = both.cables[0]
+    assert (hottest.load, hottest.mean) == (1, 2)
+    assert (hottest.job, hottest.phase) == (0, "to the next")
+    assert all(cable.job is None for cable in single.cables)
+    cables = [text for name, text in both.summary() if name == "cable"]
+    assert cables[0].startswith("1, means add up to 2   ")
+    assert cables[0].endswith("(job 0: to the next)")
+    assert all(text.startswith("1, mean 1   ") for name, text in single.summary() if name == "cable")
+    assert type(both).from_dict(both.to_dict()) == both
+
+
 def test_heat_and_cables_are_the_loads() -> None:
     routing = routed("fattree:4,3")
     hosts = names(routing, np.random.default_rng(1).permutation(16).tolist())

@@ -279,11 +279,12 @@ def _total(parts: list[_Part], channel: int) -> Fraction:
 
 
 def _cable(loads: JobLoads, parts: list[_Part], channel: int) -> JobCable:
-    worst = max(parts, key=lambda part: int(part.top[channel]))
+    job, worst = max(enumerate(parts), key=lambda part: int(part[1].top[channel]))
     return JobCable(
         **vars(loads.routing.topology.cable(channel)),
         load=int(worst.top[channel]) * loads.unit,
         mean=_total(parts, channel) * loads.unit,
+        job=job if len(parts) > 1 else None,
         phase=worst.phases[int(worst.at[channel])].name,
     )
 

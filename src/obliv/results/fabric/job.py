@@ -79,10 +79,23 @@ class JobPhase(Record):
 
 @dataclass(frozen=True)
 class JobCable(Cable):
-    """A cable in one direction with its largest load in a phase, and its mean load over all phases."""
+    """A cable in one direction with its largest load in a phase of one job, and its mean load.
+
+    Parameters
+    ----------
+    load : Fraction
+        In one phase.
+    mean : Fraction
+        Over the phases of a job, each counted with its data; of several jobs, the sum of these means.
+    job : int or None
+        The job of the phase with the largest load; None for a single job.
+    phase : str
+        That phase.
+    """
 
     load: Fraction = entry(Fraction(0), key="channel_load")
     mean: Fraction = entry(Fraction(0), key="mean_load")
+    job: int | None = entry(None, omit=lambda cable: cable.job is None)
     phase: str = ""
 
 
@@ -329,4 +342,5 @@ class FabricJob(Result):
 
 
 def _cable(cable: JobCable) -> str:
-    return f"{shown(cable.load)}, mean {shown(cable.mean)}   {cable.ends}   ({cable.phase})"
+    job, mean = ("", "mean") if cable.job is None else (f"job {cable.job}: ", "means add up to")
+    return f"{shown(cable.load)}, {mean} {shown(cable.mean)}   {cable.ends}   ({job}{cable.phase})"
