@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from side_by_side import side_by_side
+
 from obliv.papers.bufferless.drawing import draw
 
 HERE = Path(__file__).parent
@@ -9,7 +11,7 @@ HERE = Path(__file__).parent
 
 def main() -> None:
     """Routing times of both theorems."""
-    draw(HERE / "bufferless-theorems.png", "theorem3.1", "theorem4.1", dpi=95)
+    side_by_side(HERE / "bufferless-theorems.png", draw, "theorem3.1", "theorem4.1")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from side_by_side import side_by_side
+
 from obliv.papers.fat_tree.drawing import draw
 
 HERE = Path(__file__).parent
@@ -9,8 +11,8 @@ HERE = Path(__file__).parent
 
 def main() -> None:
     """Clusters, and hot spots, on two and on three levels."""
-    draw(HERE / "fat-tree-clusters.png", "figure12", "figure13", dpi=95)
-    draw(HERE / "fat-tree-hotspots.png", "figure14", "figure15", dpi=95)
+    side_by_side(HERE / "fat-tree-clusters.png", draw, "figure12", "figure13")
+    side_by_side(HERE / "fat-tree-hotspots.png", draw, "figure14", "figure15")
 
 
 if __name__ == "__main__":
