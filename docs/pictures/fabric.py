@@ -12,7 +12,7 @@ from obliv.fabric.generate.from_topology import from_routing, from_topology
 def main() -> None:
     """The worst permutation for D-mod-k on FT(8,2), as tables of an InfiniBand fabric."""
     axes = obliv.worst_case(from_routing(obliv.routing("dmodk", obliv.topology("fattree:8,2")))).plot()
-    view.save(axes.figure, Path(__file__).with_name("fabric-worst.png"), dpi=75)
+    view.save(axes.figure, Path(__file__).with_name("fabric-worst.png"), dpi=100)
     large()
 
 
@@ -26,7 +26,7 @@ def large() -> None:
     tables = obliv.fabric.route(damaged, "dmodk").tables
     result = obliv.worst_case(obliv.fabric.routing(obliv.fabric.network(damaged), tables))
     axes = view.plot_worst(result, title=False)
-    view.save(axes.figure, Path(__file__).with_name("fabric-large.png"), dpi=75)
+    view.save(axes.figure, Path(__file__).with_name("fabric-large.png"), dpi=100)
 
 
 if __name__ == "__main__":
