@@ -50,7 +50,7 @@ autodoc_typehints = "none"  # the docstrings say them in words
 html_theme = "furo"
 html_title = f"obliv {version}"
 html_static_path = ["style"]
-html_css_files = ["tables.css"]
+html_css_files = ["site.css"]
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -87,10 +87,18 @@ def link_works(app: Any, what: str, name: str, thing: Any, options: Any, lines: 
     lines[:] = [KEY.sub(lambda key: f"`{key[0]} <bibliography.html#{key[1].lower()}>`__", line) for line in lines]
 
 
+def divide(app: Any, name: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Let code in the text break between the words of a name or path only; ``site.css`` forbids other places."""
+    divided = re.compile(r"(?<=[\w)\]][-._/:=,;|(])(?=[^\W\d]|[\[(]|&)")
+    token = re.compile(r'(?<=<span class="pre">)[^<]+')
+    context["body"] = token.sub(lambda found: divided.sub("<wbr>", found[0]), context.get("body", ""))
+
+
 def setup(app: Any) -> None:
     """Write the generated pages before the others are read."""
     generate(Path(app.srcdir, "reference/generated"))
     for name in ("edgelist", "anynet", "gml"):  # languages of examples that have no highlighting
         app.add_lexer(name, TextLexer)
     app.connect("source-read", resolve)
+    app.connect("html-page-context", divide)
     app.connect("autodoc-process-docstring", link_works, priority=900)  # after numpydoc
