@@ -185,6 +185,18 @@ def test_no_overflow_on_a_phone(small: Path, visit: Any, width: int) -> None:
     assert min(sizes) >= 12
 
 
+@pytest.mark.parametrize("width", [375, 1280])
+def test_numbers_stand_beside_bars_and_at_the_edge(tmp_path: Path, visit: Any, width: int) -> None:
+    view.write_report(obliv.compare("mesh:4x4", "valiant", "dor", samples=100), tmp_path / "bars.html")
+    page = visit(tmp_path / "bars.html", viewport={"width": width, "height": 700}).page
+    page.wait_for_selector("#bars .mark-text text")
+    edges = "([marks, side]) => [...document.querySelectorAll(marks)].map(e => e.getBoundingClientRect()[side])"
+    bars = page.evaluate(edges, ["#bars .mark-rect path", "right"])
+    texts = "#bars .mark-text.role-mark text"
+    assert min(page.evaluate(edges, [texts, "left"])) > max(bars) > 0
+    assert max(page.evaluate(edges, [texts, "right"])) > page.evaluate(edges, ["#bars svg", "right"])[0] - 10
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_accessibility(small: Path, visit: Any, scheme: str) -> None:

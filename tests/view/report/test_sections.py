@@ -63,7 +63,8 @@ def test_the_longest_text_of_a_bar_has_room_beside_the_bars() -> None:
     row.values["average"] = Estimate(0.5, 1e-9, 10)
     _, specs = charts_data([row])
     (bar,) = specs["bars"]["data"]["values"]
-    assert specs["bars"]["padding"]["right"] > 6 * len(bar["text"])
+    (texts,) = (layer["mark"] for layer in specs["bars"]["layer"] if layer["mark"]["type"] == "text")
+    assert texts["dx"] > 6 * len(bar["text"])
 
 
 def test_bars_are_sorted_and_keep_the_ends_of_what_is_not_exact() -> None:

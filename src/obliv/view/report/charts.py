@@ -123,7 +123,7 @@ def bars_chart(found: Sequence[dict[str, Any]], series: Sequence[str], first: st
     chart = alt.layer(solid, rest, whiskers, dots, texts).add_params(topology)
     step = 12 * len(thick) + 10
     heights = {topology: step * rows for topology, rows in _rows(found).items()}
-    return _finished(chart, "bars", found, heights[first], right=room + 4) | {"usermeta": {"heights": heights}}
+    return _finished(chart, "bars", found, heights[first]) | {"usermeta": {"heights": heights}}
 
 
 def _rows(found: Sequence[dict[str, Any]]) -> Counter[str]:
@@ -138,13 +138,12 @@ def _tooltip(fields: dict[str, str]) -> list[Any]:
     return [alt.Tooltip(f"{name}:N", title=title or name) for name, title in fields.items()]
 
 
-def _finished(chart: Any, name: str, rows: Sequence[dict[str, Any]], height: int, right: int = 5) -> dict[str, Any]:
+def _finished(chart: Any, name: str, rows: Sequence[dict[str, Any]], height: int) -> dict[str, Any]:
     """Return a chart as a specification in the colors and the type of the page, as wide as its place."""
     text: dict[str, Any] = {"labelColor": _INK, "titleColor": _SOFT, "labelFontSize": 12, "titleFontSize": 12}
     text |= {"titleFontWeight": "normal", "gridColor": _LINE, "domainColor": _SOFT, "tickColor": _SOFT}
-    padding = {"left": 5, "top": 5, "bottom": 5, "right": right}
-    fit = {"type": "fit-x", "contains": "padding"}
-    chart = chart.properties(width="container", height=height, background="transparent", autosize=fit, padding=padding)
+    fit = {"type": "fit-x", "contains": "padding"}  # with texts beside the axes
+    chart = chart.properties(width="container", height=height, background="transparent", autosize=fit, padding=5)
     chart = chart.configure(font="system-ui, sans-serif").configure_view(stroke=None).configure_axis(**text)
     spec: dict[str, Any] = chart.to_dict()
     spec.pop("usermeta", None)

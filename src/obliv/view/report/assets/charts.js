@@ -22,11 +22,9 @@ const OblivCharts = (() => {
 
   /* Give the bars more of a narrow page than their names and numbers. */
   function narrow(spec) {
-    if (spec.padding.right <= 5) return;
-    spec.padding.right = 50;
     spec.layer.forEach(layer => {
       if (layer.encoding.y.axis) layer.encoding.y.axis.labelLimit = 88;
-      if (layer.mark.type === "text") Object.assign(layer.mark, { dx: 48, fontSize: 10 });
+      if (layer.mark.type === "text") Object.assign(layer.mark, { dx: Math.round(0.88 * layer.mark.dx), fontSize: 10 });
     });
   }
 
@@ -34,7 +32,7 @@ const OblivCharts = (() => {
     const handler = tooltip(element), views = {};
     for (const [name, spec] of Object.entries(specs)) {
       const place = document.getElementById(name);
-      if (place.clientWidth < 460) narrow(spec);
+      if (name === "bars" && place.clientWidth < 460) narrow(spec);
       const made = await vegaEmbed(place, spec,
         { actions: false, renderer: "svg", ast: true, defaultStyle: false, tooltip: handler, logLevel: 1 });
       views[name] = made.view;
