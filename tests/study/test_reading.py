@@ -105,6 +105,7 @@ MISTAKES = {
     HEAD + "measures = [7]": (3, "measures must be names or tables"),
     HEAD + 'measures = ["worst"]\nseeds = [-1]': (4, "0 or more"),
     HEAD + f'measures = ["average"]\nseeds = [{2**63}]': (4, "below 2^63"),
+    HEAD + f'measures = ["average"]\nseeds = [1{"0" * 45}]': (4, f"seed '1{'0' * 36}...'"),
     HEAD + 'measures = ["worst"]\nseeds = [1]': (4, "no measure is random"),
     HEAD + 'measures = ["bounds"]': (2, "no measure is about routings"),
     HEAD + 'measures = ["worst"]\n[ranges]\nk = "3..5"': (5, "the range k is not used"),

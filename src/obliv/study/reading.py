@@ -159,7 +159,7 @@ def _check_value(file: _File, name: str, value: Any, schema: Mapping[str, Any]) 
         if not isinstance(item, _TYPES[kind]) or isinstance(item, bool) or not str(item).strip():
             file.refuse(f"{name} must be a list of {_NAMES[kind]}: write for example {_EXAMPLES[name]}", name)
         if name == "seeds" and not 0 <= item < 2**63:
-            file.refuse(f"seed {str(item)[:20]}: a random seed must be 0 or more, and below 2^63 in a study", name)
+            file.refuse(f"seed {shown(str(item))}: a random seed must be 0 or more, and below 2^63 in a study", name)
 
 
 def _require_known(file: _File, table: Mapping[str, Any], known: Iterable[str], what: str, *place: str) -> None:
