@@ -11,6 +11,7 @@ import pytest
 from tests.study.files import written
 
 import obliv
+from obliv._util import cost
 from obliv._util.progress import Progress
 from obliv.fabric.generate.from_topology import from_topology
 
@@ -50,6 +51,20 @@ def rises(call: Callable[[Progress], Any]) -> None:
     assert shares
     assert all(0 <= share <= 1 for share in shares)
     assert all(one <= two for one, two in pairwise(shares)), shares
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(lambda step: obliv.throughput(ECMP, "uniform", "tornado", progress=step), id="throughput"),
+        pytest.param(lambda step: obliv.fabric.worst_placement(TABLES, 4, "ring", progress=step), id="placement"),
+    ],
+)
+def test_what_long_work_will_take_is_said_at_the_share_that_is_done(
+    call: Callable[[Progress], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cost, "_SECONDS", -1.0)
+    rises(call)
 
 
 @pytest.mark.parametrize("name", CALLS)

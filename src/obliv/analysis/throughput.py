@@ -81,17 +81,15 @@ def throughput(
     subject = subject_of(x, "throughput")
     if not traffic:
         raise InputError("the throughput under which traffic? obliv.throughput(routing, 'uniform', 'transpose')")
-    random = generator(rng)
-    loads = (
-        loads_of(subject, "throughput", progress) if samples is None else sampled_of(subject, samples, random, progress)
-    )
+    random, step = generator(rng), rising(progress)
+    loads = loads_of(subject, "throughput", step) if samples is None else sampled_of(subject, samples, random, step)
     topology = loads.topology
     patterns = []
     sources: tuple[tuple[str, str], ...] = ()
     for given in traffic:
         flow: Traffic = traffic_of(given, topology)
         sources += flow.sources
-        announce(rising(progress), f"{flow.spec} on {topology.spec}", loads.carrying(flow))
+        announce(step, f"{flow.spec} on {topology.spec}", loads.carrying(flow))
         patterns.append(pattern_throughput(subject, loads, flow, random))
     exactness, seed = exactness_of(subject, samples), None if samples is None else seed_of(rng)
     return Throughput(

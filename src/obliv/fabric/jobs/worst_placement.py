@@ -11,7 +11,7 @@ from math import perm
 import networkx as nx
 import numpy as np
 
-from obliv._util.progress import Progress, rising
+from obliv._util.progress import Progress, rising, within
 from obliv._util.rationals import integer
 from obliv._util.text import plural
 from obliv._util.typing import Array
@@ -75,24 +75,25 @@ def worst_placement(
     ('4', True)
     """
     report = rising(progress)
+    search = within(report, 0.0, 0.9)
     terminals = len(routing.topology.terminals)
     if not 2 <= integer(ranks, "ranks") <= terminals:
         raise InputError(f"{plural(ranks, 'rank')} on {plural(terminals, 'host')}, one each: choose 2 to {terminals:,}")
     loads = prepared(routing, _placed(routing, list(range(ranks))), pattern)
     phases = loads.jobs[0][1]
-    every = _every(loads, terminals, report)
+    every = _every(loads, terminals, search)
     if every is not None:
         tops, means, chosen = every
         tried, highest, mean_highest = perm(terminals, ranks), tops, means
     else:
-        found = worst(routing, hottest=0, progress=report)
+        found = worst(routing, hottest=0, progress=search)
         chosen, tops, means, tried = _best(loads, _candidates(found, phases))
         equal = routing.fabric_loads.rates.unit  # messages have one size, whatever the speeds of the hosts' links
         most = found.channel_load if equal and isinstance(found.channel_load, Fraction) else None
-        bounds = ceilings(loads, most, ways_are_apart(routing, report))
+        bounds = ceilings(loads, most, ways_are_apart(routing, search))
         highest = max(bounds, default=Fraction(0))
         mean_highest = _mean(phases, bounds)
-    result = job(routing, _placed(routing, chosen), pattern, hottest=hottest, progress=progress)
+    result = job(routing, _placed(routing, chosen), pattern, hottest=hottest, progress=within(report, 0.9, 1.0))
     return replace(
         result,
         placement=JobPlacement(
