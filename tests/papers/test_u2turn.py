@@ -77,6 +77,9 @@ NAMES = ("VAL", "DOR", "O1TURN", "U2TURN")
 #: Tables that take long: their tests are nightly, beside those of the same statements on small meshes.
 LONG = ("averages", "claims", "equations", "statements", "table1")
 
+#: The permutations that the command takes, as the fixtures below take fewer while their tests run.
+SAMPLES = meshes.SAMPLES
+
 
 @pytest.fixture(scope="module")
 def u2turn() -> Iterator[Reproduction]:
@@ -513,7 +516,8 @@ def test_tables_3_and_4_on_the_page_of_u2turn(either: Reproduction) -> None:
 
 
 @pytest.mark.nightly
-def test_everything_on_the_page_of_u2turn_as_the_command_gives_it() -> None:
+def test_everything_on_the_page_of_u2turn_as_the_command_gives_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meshes, "SAMPLES", SAMPLES)
     rows = papers.reproduce("u2turn").to_dict()["rows"]
     assert "differs" not in {row["verdict"] for row in rows}
     page = square_tables()
