@@ -145,6 +145,12 @@ SEEDED: dict[str, Callable[[int], obliv.Result]] = {
 }
 
 
+@pytest.mark.parametrize("seed", [-(10**5000), 10**4000], ids=["negative", "4001 digits"])
+def test_seeds_that_could_not_be_read_again_are_refused(seed: int) -> None:
+    with pytest.raises(obliv.InputError, match="at most 4,000 digits"):
+        obliv.average_case(obliv.DOR(obliv.mesh(3, 3)), 5, seed)
+
+
 @pytest.mark.parametrize("name", SEEDED)
 @pytest.mark.parametrize("seed", [2**60, 2**63, 2**70])
 def test_seeds_of_any_size(name: str, seed: int) -> None:

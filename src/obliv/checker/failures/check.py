@@ -125,7 +125,8 @@ def _check_rows(
             for name, problem in wrong.items():
                 if problem:
                     report.note(name, False, problem)
-            report.note("failures", None, f"time limit reached after {number} of {len(figures.failures)}: --budget")
+            done = f"{number} of {len(figures.failures)}"
+            report.note("failures", None, f"time limit reached after {done}; raise --budget")
             return
         if number < 0:
             after, looping = none, loop

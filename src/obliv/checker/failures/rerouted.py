@@ -142,7 +142,8 @@ def _check_rows(
             left = routing if not number else build(routing.spec, here)
             problem = _problem(row, claims[number], here, left, served, limit)
         except OutOfTimeError:
-            report.note("failures", None, f"time limit reached after {number} of {len(claims)} networks: --budget")
+            done = f"{number} of {len(claims)} networks"
+            report.note("failures", None, f"time limit reached after {done}; raise --budget")
             return
         except TopologyError as error:
             if "no terminal is left" not in str(error):
