@@ -281,7 +281,8 @@ def test_route_of_three_levels(here: Path, capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.nightly
 @pytest.mark.usefixtures("moves")
 def test_route_of_a_damaged_fabric(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    answer = as_json(capsys, "route", "b.net", "--lft", "a.lfts", "-o", "new.lfts", "--lmc", "0")
+    answer = as_json(capsys, "route", "b.net", "--lft", "a.lfts", "-o", "new.lfts", "--lmc", "0", "--plot", "all.svg")
+    assert "(written)" in Path("all.svg").read_text()
     assert (answer["before"]["missing_pairs"], answer["after"]["missing_pairs"]) == (56, 0)
     assert answer["shape"] == "nearly FT(8,2)"
     assert run(capsys, "check", "b.net", "--lft", "new.lfts")[0] == 0

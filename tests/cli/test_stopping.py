@@ -140,8 +140,11 @@ PICTURES = {
     "fabric failures": "fabric failures fabric.net --lft fabric.lfts --plot full.svg",
     "lottery": "lottery fattree:4,2 shift:2 --flows 2 --plot full.svg",
     "bufferless": "bufferless butterfly:3 --plot full.svg",
+    "bounds": "bounds mesh:3x3 --plot full.svg",
+    "ratio": "ratio torus:3x3 dor --plot full.svg",
+    "traffic ratio": "ratio torus:3x3 dor --traffic transpose --traffic uniform --traffic tornado --plot full.svg",
 }
-_BY_DAY = ("junit",)
+_BY_DAY = ("junit", "bounds")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from obliv.cli.options import TopologySpec
-from obliv.cli.output import ClaimAnswer, progress
+from obliv.cli.output import ClaimAnswer, Looks, progress
 from obliv.cli.specs import read_topology
 
 __all__ = ["bounds"]
@@ -24,6 +25,10 @@ def bounds(
         float | None,
         typer.Option("--time-limit", metavar="SECONDS", help="Bound instead what no design answers in this time."),
     ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the bounds side by side (.png, .svg, .pdf).")
+    ] = None,
+    looks: Looks,
     answer: ClaimAnswer,
 ) -> None:
     """Bound what any routing can achieve on a network, with proofs.
@@ -31,7 +36,7 @@ def bounds(
     Least channel loads: under uniform traffic, in the worst case of oblivious and of adaptive routing, and across the
     narrowest bisection. Each is exact, or a lower bound beside a load that is attained.
 
-    Example: obliv bounds mesh:7x6
+    Example: obliv bounds mesh:7x6 --plot bounds.png
 
     Example: obliv bounds dragonfly:p=2,a=8,h=1 --time-limit 60
 
@@ -39,7 +44,9 @@ def bounds(
     """
     import obliv
 
-    network = read_topology(topology, answer.output)
+    looks.require(plot)
+    network = read_topology(topology, answer.output, plot)
     with progress() as step, answer.best_so_far():
         result = obliv.bounds(network, gap=gap, time_limit=time_limit, progress=step)
     answer.show_claim(result)
+    looks.save(result.plot, plot)

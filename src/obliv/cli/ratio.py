@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from obliv.cli.options import Seed
-from obliv.cli.output import ClaimAnswer, progress
+from obliv.cli.output import ClaimAnswer, Looks, progress
 from obliv.cli.specs import Specs, read_traffic, seeded
 from obliv.errors import InputError
 
@@ -34,6 +34,13 @@ def ratio(
         bool,
         typer.Option("--adaptive", help="With --traffic: the best rates for each traffic over the routing's paths."),
     ] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot", metavar="FILE", help="Draw the worst traffic, or a bar for each --traffic (.png, .svg, .pdf)."
+        ),
+    ] = None,
+    looks: Looks,
     seed: Seed = 0,
     answer: ClaimAnswer,
 ) -> None:
@@ -56,11 +63,12 @@ def ratio(
     from obliv.designs.ratios import oblivious
     from obliv.designs.ratios.patterns import traffic_ratio
 
+    looks.require(plot)
     named = [*(traffic or ()), *(f"matrix:{path}" for path in set_ or ())]
     _require_fitting(named, instances, adaptive, answer)
     if not instances:
         named = seeded(named, context, seed, needed="--instances")
-    routing = specs.read(answer.output)
+    routing = specs.read(answer.output, plot)
     if named and answer.certificate and has_base_load(routing.topology):
         raise InputError(
             f"a closed form gives the best routing of all traffic on {routing.topology.spec}: leave out --certificate, "
@@ -68,7 +76,7 @@ def ratio(
         )
     with progress() as step, answer.best_so_far():
         if named:
-            patterns = named if instances else read_traffic(named, routing.topology, answer.output)
+            patterns = named if instances else read_traffic(named, routing.topology, answer.output, plot)
             proof = not instances and (answer.certificate or answer.output is not None)
             under = traffic_ratio(
                 routing,
@@ -80,9 +88,11 @@ def ratio(
                 progress=step,
             )
             answer.show_claim(under)
+            looks.save(under.plot, plot)
             return
         result = oblivious.ratio(routing, certificate=answer.certificate or answer.output is not None, progress=step)
     answer.show_claim(result)
+    looks.save(result.plot, plot)
 
 
 def _require_fitting(named: list[str], instances: int, adaptive: bool, answer: ClaimAnswer) -> None:

@@ -132,7 +132,8 @@ def test_a_kept_state_answers(here: Path, capsys: pytest.CaptureFixture[str], mo
     (row,) = json.loads(capsys.readouterr().out)["rows"]
     assert (found["pairs_lost"], found["after"]["channel_load"]) == (row["pairs_lost"], row["channel_load"])
     (here / "a.net").touch()  # another time, the same content
-    assert main([*FILES, "--base", "kept", "--set", "switch((0),1)/14=none"]) == 0
+    assert main([*FILES, "--base", "kept", "--set", "switch((0),1)/14=none", "--plot", "after.svg"]) == 0
+    assert "pairs missing" in (here / "after.svg").read_text()
     assert (here / "kept").read_bytes() == kept
 
 

@@ -10,7 +10,7 @@ import typer
 
 from obliv.cli.fabric.reading import ExtendedLids, Files, Offset
 from obliv.cli.options import FormatOption, Seed
-from obliv.cli.output import Answer, progress, require_outputs, say
+from obliv.cli.output import Answer, Looks, progress, require_outputs, say
 from obliv.errors import InputError
 
 if TYPE_CHECKING:
@@ -136,6 +136,11 @@ def route(
         typer.Option("--net", metavar="FILE", help="File for the fabric with the LIDs of the new tables (.net)."),
     ] = None,
     extended_lids: ExtendedLids = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw the worst loads of all engines (.png, .svg, .pdf)."),
+    ] = None,
+    looks: Looks,
     format: FormatOption = "table",
 ) -> None:
     """Compute new forwarding tables, never worse than --lft.
@@ -150,7 +155,8 @@ def route(
     from obliv.fabric.lanes.read import lanes_within
     from obliv.fabric.lids import require_writable_lids
 
-    require_outputs(output, net, lane_files.policy, lane_files.psl, lane_files.sl2vl, inputs=files.inputs)
+    looks.require(plot)
+    require_outputs(output, net, plot, lane_files.policy, lane_files.psl, lane_files.sl2vl, inputs=files.inputs)
     named = lane_files.require(engine, lanes)
     with progress() as step:
         fabric, tables = files.read(step)
@@ -180,6 +186,7 @@ def route(
                 if net is not None:
                     obliv.fabric.write_net(result.fabric, net)
     Answer(format=format).show(result)
+    looks.save(result.plot, plot)
     if result.kept:
         say("no new tables are better than those in use: nothing was written (use --force to write new ones)")
         raise typer.Exit(1)

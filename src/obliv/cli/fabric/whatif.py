@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from obliv.cli.fabric.reading import TablesFiles
-from obliv.cli.output import Answer, progress, require_outputs, say
+from obliv.cli.output import Answer, Looks, progress, require_outputs, say
 
 __all__ = ["whatif"]
 
@@ -33,6 +33,11 @@ def whatif(
         list[str] | None,
         typer.Option("--add", metavar="NAME/PORT,NAME/PORT", help="New cable between free ports of switches; repeat."),
     ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw the worst cases before and after (.png, .svg, .pdf)."),
+    ] = None,
+    looks: Looks,
     answer: Answer,
 ) -> None:
     """Find the worst case after a change, without solving everything again.
@@ -47,15 +52,18 @@ def whatif(
     """
     import obliv.fabric
 
-    require_outputs(answer.output, inputs=[*files.inputs, (str(base), "")])
+    looks.require(plot)
+    require_outputs(answer.output, plot, inputs=[*files.inputs, (str(base), "")])
     if base.exists():
         state = obliv.fabric.read_base(base)
         obliv.fabric.require_same_files(state, base, [path for path, _ in files.inputs], files.offset)
     else:
-        require_outputs(base, inputs=files.inputs)
+        require_outputs(base, answer.output, plot, inputs=files.inputs)
         with progress() as step:
             step("tables before a change", 0.0)
             state = obliv.fabric.base_of(files.routing(True, step, notes=False))
         obliv.fabric.save_base(state, base)
         say(f"state kept in {base}")
-    answer.show(obliv.fabric.what_if(state, fail=fail or (), entries=entries or (), add=add or ()))
+    result = obliv.fabric.what_if(state, fail=fail or (), entries=entries or (), add=add or ())
+    answer.show(result)
+    looks.save(result.plot, plot)
