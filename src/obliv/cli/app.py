@@ -39,7 +39,7 @@ VERBS = {
     "export": ("export:export", "Write files for simulators, paths as tables, or networks."),
     "plot": ("plot:app", "Draw a topology, channel loads or worst traffic."),
     "fabric": ("fabric.app:app", "Check InfiniBand fabrics, analyze and improve their tables."),
-    "study": ("study.app:app", "Compute many cells and keep them: topologies, routings, measures."),
+    "study": ("study.app:app", "Compute and keep many cells: topologies, routings, measures."),
     "report": ("report:report", "Write studies and saved results as one web page."),
     "explore": ("explore:explore", "Show one network live in the browser while you change it."),
     "reproduce": ("reproduce:reproduce", "Compute a paper's tables beside the published numbers."),

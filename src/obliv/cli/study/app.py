@@ -8,7 +8,7 @@ from obliv.cli.study import diff, export, run, schema, show, verify
 __all__ = ["app"]
 
 app = group(
-    "Compute many cells and keep them: topologies, routings, measures.",
+    "Compute and keep many cells: topologies, routings, measures.",
     run.run,
     show.show,
     export.export,
