@@ -442,6 +442,12 @@ def test_summaries_are_first_lines_and_fit(name: str) -> None:
     assert len(f"  {'throughput':<10}  {summary}") < 80
 
 
+@pytest.mark.parametrize("group", ["fabric", "plot", "study"])
+def test_summaries_of_groups_are_whole(group: str, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, group, "--help")
+    assert "..." not in out.partition("Commands:")[2]
+
+
 @pytest.mark.parametrize("place", range(4))
 def test_files_are_imported_wherever_the_option_stands(
     place: int, capsys: pytest.CaptureFixture[str], tmp_path: Path

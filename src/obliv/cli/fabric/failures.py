@@ -45,7 +45,7 @@ def failures(
     looks: Looks,
     answer: Answer,
 ) -> None:
-    """Find the worst case after each single failure, worst ones first.
+    """Find the worst case after each failure, worst ones first.
 
     Failures are ranked by credit loops, then lost pairs, then the worst load. Cables are those between switches.
     --output saves a certificate of all figures too, for obliv verify; with --repair, if hosts have one LID each.

@@ -40,7 +40,7 @@ def whatif(
     looks: Looks,
     answer: Answer,
 ) -> None:
-    """Find the worst case after a change, without solving everything again.
+    """Find the worst case after a change, from a kept state.
 
     The first call solves the tables and keeps the state in a file; later ones read that file and solve what changes.
 

@@ -19,7 +19,7 @@ def diff(
     *,
     answer: Answer,
 ) -> None:
-    """Compare two stores cell by cell; times and proofs are not compared.
+    """Compare two stores cell by cell, but for times and proofs.
 
     The exit status is 1 if they differ.
 

@@ -6,7 +6,7 @@ __all__ = ["schema"]
 
 
 def schema() -> None:
-    """Print the JSON Schema of study files, for editors and other programs.
+    """Print the JSON Schema of study files, for editors.
 
     Example: obliv study schema
     """

@@ -9,7 +9,7 @@ __all__ = ["show"]
 
 
 def show(store: StoreFile, *, study: StudyName = "", answer: Answer) -> None:
-    """Print the table of a store: a row for each routing, a column for each measure.
+    """Print the table of a store: routings by measures.
 
     Example: obliv study show meshes.db
 
