@@ -11,6 +11,8 @@ __all__ = ["show"]
 def show(store: StoreFile, *, study: StudyName = "", answer: Answer) -> None:
     """Print the table of a store: routings by measures.
 
+    A row for each routing on each topology, a column for each measure.
+
     Example: obliv study show meshes.db
 
     Example: obliv study show meshes.db --format markdown
