@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ def test_the_result_is_that_of_one_process(
         for executor in (unruly, threads, Serial()):
             same(alone, obliv.worst_case(subject, symmetry="off", certificate=certificate, executor=executor))
         stored = "random-regular:n=12" in network
-        assert unruly.calls == 0 if stored else unruly.calls > 2
+        assert (unruly.calls > 0) != stored  # how many depends on how fast the first ones were
 
 
 @pytest.mark.sampled(4)
@@ -263,6 +264,7 @@ def command(folder: Path, *words: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # it is ignored in the background of a script
     )
 
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,14 @@ def begun(folder: Path, jobs: int) -> Any:
 
 def command(folder: Path, jobs: int) -> subprocess.Popen[str]:
     words = [sys.executable, "-m", "obliv", "study", "run", "small.study.toml", "--store", "s.db", "-j", str(jobs)]
-    return subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        words,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # it is ignored in the background of a script
+    )
 
 
 def children(pid: int) -> list[int]:
