@@ -348,14 +348,12 @@ def test_an_interrupted_command_frees_nothing(monkeypatch: pytest.MonkeyPatch) -
     assert ends == [130]
 
 
-def test_an_interrupt_that_a_callback_loses(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_interrupt_that_a_library_loses(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """A compiler whose callback is interrupted reports that there is no compiled object, at once."""
 
     class Freed:
         def __del__(self) -> None:  # whose exceptions Python discards, as it does those of a compiler's callbacks
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
     def verb(*arguments: object, **options: object) -> None:
         freed = Freed()
@@ -369,7 +367,7 @@ def test_an_interrupt_that_a_callback_loses(
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
     monkeypatch.setattr(sys, "argv", ["obliv", "list"])
     monkeypatch.setattr(os, "_exit", ends.append)
-    handler = signal.getsignal(signal.SIGINT)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(SystemExit):
             cli.run()

@@ -11,16 +11,17 @@ import threading
 import time
 import warnings
 from functools import partial
+from types import FrameType
 from typing import Any
 
 __all__ = ["main"]
 
 
-def main(arguments: list[str] | None = None, *, lost: threading.Event | None = None) -> int:
+def main(arguments: list[str] | None = None, *, interrupted: threading.Event | None = None) -> int:
     """Run a command line and return its exit status.
 
     Exit status: 0 success, 1 check failed, 2 bad usage or bad input (one line on standard error), 130 interrupted.
-    Once `lost` is set, an interrupt was lost within a library, whose errors are then its effect.
+    Once `interrupted` is set, errors are the effect of an interrupt, in whose place libraries may raise others.
     """
     from obliv._util.cost import listening
     from obliv.cli.errors import Stopped, complain, refuse, refuse_usage, report_unexpected
@@ -42,7 +43,7 @@ def main(arguments: list[str] | None = None, *, lost: threading.Event | None = N
             raise KeyboardInterrupt
         return status if isinstance(status, int) else 0
     except OblivError as error:
-        return _stopped() if _interrupted(error, lost) else refuse(str(error))
+        return _stopped() if _interrupted(error, interrupted) else refuse(str(error))
     except Stopped as stop:
         complain(f"\nobliv: interrupted {stop}")
         return 130
@@ -59,7 +60,7 @@ def main(arguments: list[str] | None = None, *, lost: threading.Event | None = N
     except MemoryError:
         return refuse("the problem does not fit in memory; choose a smaller network")
     except Exception as error:
-        if _interrupted(error, lost):
+        if _interrupted(error, interrupted):
             return _stopped()
         if type(error).__name__ == "Abort":
             complain("obliv: interrupted")
@@ -87,9 +88,9 @@ def _stopped() -> int:
     return 130
 
 
-def _interrupted(error: BaseException | None, lost: threading.Event | None) -> bool:
-    """Return whether an interrupt led to an error: Python wraps one while it makes a class; compilers lose one."""
-    if lost is not None and lost.is_set():
+def _interrupted(error: BaseException | None, interrupted: threading.Event | None) -> bool:
+    """Return whether an interrupt led to an error: Python wraps one while it makes a class; NumPy may drop one."""
+    if interrupted is not None and interrupted.is_set():
         return True
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
@@ -105,14 +106,16 @@ def _discard_output() -> None:
 def run() -> None:
     """Run the console script; an interrupt before or after the work has the same effect as one during it."""
     status = 130
-    lost = threading.Event()
-    sys.unraisablehook = partial(_interrupt_again, lost)
+    interrupted = threading.Event()
+    sys.unraisablehook = _interrupt_again
     try:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, partial(_interrupt, interrupted))
         from obliv.cli.waiting import spoken_of
 
         try:
             with spoken_of():
-                status = main(lost=lost)
+                status = main(interrupted=interrupted)
         except KeyboardInterrupt:
             status = 130
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the answer is out: an interrupt now changes nothing
@@ -141,10 +144,15 @@ def _await_threads(status: int) -> None:
             thread.join(timeout=0.5 if status == 130 else 1)
 
 
-def _interrupt_again(lost: threading.Event, unraisable: Any) -> None:
+def _interrupt(interrupted: threading.Event, number: int, frame: FrameType | None) -> None:
+    """Note an interrupt, and raise it."""
+    interrupted.set()
+    signal.default_int_handler(number, frame)
+
+
+def _interrupt_again(unraisable: Any) -> None:
     """Interrupt the main thread again if an interrupt came where Python discards exceptions, as in callbacks."""
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
-        lost.set()  # a compiler's own error may follow before the main thread is interrupted again
         ready = threading.Event()
         _thread.start_new_thread(_interrupt_main, (ready,))
         ready.set()  # last, since an interrupt within this function would be lost again, however busy the machine
