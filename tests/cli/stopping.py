@@ -55,9 +55,8 @@ LONG: dict[str, list[str]] = {
     "report": ["report", "worst.json", "-o", "out.html"],
 }
 
-#: Seconds of processor time that some verbs may take to stop: `average` has two threads, and what draws the charts of
-#: a report cannot be interrupted.
-_SLOW = {"average": 2.0, "report": 3.0}
+#: Seconds of processor time that some verbs may take to stop: `average` has two threads.
+_SLOW = {"average": 2.0}
 
 #: What a study of some seconds computes.
 _STUDY = """

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
@@ -17,13 +20,23 @@ _INK, _SOFT, _LINE, _CARD, _ACCENT, _OTHER = (
     f"var(--{name})" for name in ("ink", "soft", "line", "card", "accent", "s7")
 )
 
+_MAKE = """
+import sys, vl_convert
+sys.stdout.buffer.write(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").encode())
+"""
+
 
 @cache
 def bundle() -> str:
-    """Return the script of Vega, Vega-Lite and Vega-Embed as one piece, with ``vegaEmbed`` as its only global name."""
-    import vl_convert
+    """Return the script of Vega, Vega-Lite and Vega-Embed as one piece, with ``vegaEmbed`` as its only global name.
 
-    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    A process of its own makes it, as Ctrl-C would have to wait for a second in this one.
+    """
+    places = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    made = subprocess.run([sys.executable, "-P", "-c", _MAKE], capture_output=True, env=places)
+    if made.returncode:
+        raise RuntimeError(f"the script of the charts cannot be made: {made.stderr.decode(errors='replace')[-300:]}")
+    script = made.stdout.decode()
     if "</script" in script.lower() or "<!--" in script:
         raise RuntimeError("the script of the charts cannot stand in a page")
     return f"(() => {{{script}}})();\n"
