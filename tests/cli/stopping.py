@@ -108,12 +108,13 @@ def start(words: list[str], folder: Path) -> subprocess.Popen[str]:
 
 
 def busy(pid: int) -> float:
-    """The processor time of a process so far, in seconds."""
+    """The processor time of a process and of those that it started so far, in seconds."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
         return 0.0
-    return (int(fields[11]) + int(fields[12])) / _TICKS
+    return sum(map(int, fields[11:15])) / _TICKS + sum(busy(int(child)) for child in children)
 
 
 def stop_after(words: list[str], folder: Path, moment: float, number: int) -> Stopped:

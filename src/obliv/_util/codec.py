@@ -16,6 +16,7 @@ from obliv._util.files import read_source, write_whole
 from obliv.errors import FileError
 
 __all__ = [
+    "DIGITS",
     "digest_of",
     "inflated",
     "pack",
@@ -29,7 +30,8 @@ __all__ = [
 
 
 _NUMBERS = 2**30  # of the largest array
-_DIGITS = 4000  # obliv does not write longer numbers, which are slow to read
+#: Of numbers in files: obliv does not write longer ones, which are slow to read.
+DIGITS = 4000
 
 
 def pack(values: Any) -> Any:
@@ -68,7 +70,7 @@ def unpack(value: Any, most: int = _NUMBERS) -> Any:
         return [unpack(entry, most) for entry in value]
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError(f"{value!r} where a whole number is needed")
-    if isinstance(value, str) and (len(value) > _DIGITS or not value.removeprefix("-").isdecimal()):
+    if isinstance(value, str) and (len(value) > DIGITS or not value.removeprefix("-").isdecimal()):
         raise ValueError(f"{value[:40]!r} where a whole number is needed")
     return int(value)
 
@@ -124,7 +126,7 @@ def write_json(value: dict[str, Any], path: str | Path) -> None:
 
 
 def _limited(digits: str) -> int:
-    if len(digits) > _DIGITS:
+    if len(digits) > DIGITS:
         raise ValueError("a number of too many digits")
     return int(digits)
 

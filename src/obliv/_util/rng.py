@@ -7,14 +7,13 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
+from obliv._util.codec import DIGITS
 from obliv.errors import InputError
 
 __all__ = ["Rng", "drawn_seed", "generator", "seed_of", "within_word"]
 
 #: A generator, a seed (any integer, NumPy's too), or None for seed 0.
 Rng = np.random.Generator | SupportsIndex | None
-
-_MOST = 10**4000
 
 
 def generator(rng: Any) -> np.random.Generator:
@@ -51,8 +50,8 @@ def seed_of(rng: Any) -> int | None:
         seed = operator.index(rng)
     except TypeError:
         raise InputError(f"rng={rng!r}: use a random generator, an integer seed, or None for seed 0") from None
-    if not abs(seed) < _MOST:
-        raise InputError("a random seed has at most 4,000 digits, as other numbers that obliv writes")
+    if abs(seed) >= 10**DIGITS:
+        raise InputError(f"a random seed has at most {DIGITS:,} digits, as other numbers that obliv writes")
     if seed < 0:
         raise InputError(f"rng={seed}: a random seed must be 0 or more")
     return seed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from obliv.cli.options import Seed
 from obliv.cli.output import ClaimAnswer, Looks, progress
 from obliv.cli.specs import Specs, read_traffic, seeded
 from obliv.errors import InputError
+
+if TYPE_CHECKING:
+    from obliv.results import Result
 
 __all__ = ["ratio"]
 
@@ -74,11 +77,12 @@ def ratio(
             f"a closed form gives the best routing of all traffic on {routing.topology.spec}: leave out --certificate, "
             "or --traffic for a certificate of the ratio over all traffic"
         )
+    result: Result
     with progress() as step, answer.best_so_far():
         if named:
             patterns = named if instances else read_traffic(named, routing.topology, answer.output, plot)
             proof = not instances and (answer.certificate or answer.output is not None)
-            under = traffic_ratio(
+            result = traffic_ratio(
                 routing,
                 *patterns,
                 instances=instances,
@@ -87,10 +91,9 @@ def ratio(
                 certificate=proof,
                 progress=step,
             )
-            answer.show_claim(under)
-            looks.save(under.plot, plot)
-            return
-        result = oblivious.ratio(routing, certificate=answer.certificate or answer.output is not None, progress=step)
+        else:
+            proof = answer.certificate or answer.output is not None
+            result = oblivious.ratio(routing, certificate=proof, progress=step)
     answer.show_claim(result)
     looks.save(result.plot, plot)
 

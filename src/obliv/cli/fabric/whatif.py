@@ -58,7 +58,7 @@ def whatif(
         state = obliv.fabric.read_base(base)
         obliv.fabric.require_same_files(state, base, [path for path, _ in files.inputs], files.offset)
     else:
-        require_outputs(base, answer.output, plot, inputs=files.inputs)
+        require_outputs(base, inputs=files.inputs)
         with progress() as step:
             step("tables before a change", 0.0)
             state = obliv.fabric.base_of(files.routing(True, step, notes=False))

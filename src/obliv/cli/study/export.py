@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import typer
 
@@ -14,14 +14,14 @@ from obliv.errors import InputError
 
 __all__ = ["export"]
 
-_FORMATS = ("csv", "json", "parquet")
+Format = Literal["csv", "json", "parquet"]
 
 
 def export(
     store: StoreFile,
     *,
     format: Annotated[
-        Literal["csv", "parquet", "json"] | None,
+        Format | None,
         typer.Option(
             "--format", case_sensitive=False, help="Output format (default: by the ending of FILE, else csv)."
         ),
@@ -59,8 +59,6 @@ def _form_of(output: Path | None) -> str:
     if output is None:
         return "csv"
     form = output.suffix.lower().removeprefix(".")
-    if form not in _FORMATS:
-        raise InputError(
-            f"{output}: name a file ending in {', '.join(f'.{name}' for name in _FORMATS)}, or add --format"
-        )
+    if form not in (known := get_args(Format)):
+        raise InputError(f"{output}: name a file ending in {', '.join(f'.{name}' for name in known)}, or add --format")
     return form
