@@ -18,6 +18,8 @@ import numba.core.types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.compiler_lock import global_compiler_lock
 
+from obliv._util.interrupts import admitted
+
 __all__ = ["compile_function"]
 
 _DIGITS = 20  #: Hexadecimal digits of the digest in file names.
@@ -102,7 +104,7 @@ def _one_process_at_a_time(compile_signature: Callable[[Any], Any], path: str) -
 
     def locked(signature: Any) -> Any:
         # A thread that waits for the file must not keep another one waiting that holds it.
-        with global_compiler_lock, _lock(path):
+        with admitted(), global_compiler_lock, _lock(path):  # compiling takes seconds
             return compile_signature(tuple(map(_widened, signature)))
 
     return locked

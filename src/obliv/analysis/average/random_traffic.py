@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import factorial, sqrt
+from math import factorial, inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from obliv.analysis.average._kernels import all_permutations, largest_loads, ran
 from obliv.analysis.average.pair_words import PairWords, pair_words
 from obliv.analysis.subject import Subject, by_specs, exactness_of, identity, loads_of, sampled_of, subject_of
 from obliv.errors import InputError, Interrupted
+from obliv.kernels import run
 from obliv.loads.base import PairLoads
 from obliv.patterns.matrices import permutation
 from obliv.results import Estimate
@@ -264,7 +265,7 @@ def _drawn(parts: PairWords, seed: int, place: int) -> Array:
     """Draw one of the random permutations again."""
     block, at = divmod(place, _in_a_block(parts))
     images: Array = np.empty((at + 1, parts.terminals), np.int32)
-    random_permutations.compiled()(seed, block, images)
+    run(random_permutations, inf, seed, block, images)
     image: Array = images[at]
     return image
 
@@ -280,8 +281,8 @@ def _all(parts: PairWords) -> tuple[Array, Array]:
     """Return all permutations, and the largest load of each."""
     count = factorial(parts.terminals)
     images, out = np.empty((count, parts.terminals), np.int32), np.empty(count, np.int64)
-    all_permutations.compiled()(images)
-    largest_loads.compiled()(images, parts.entries, np.empty_like(parts.entries.base), out)
+    run(all_permutations, inf, images)
+    run(largest_loads, inf, images, parts.entries, np.empty_like(parts.entries.base), out)
     return images, out
 
 
