@@ -45,7 +45,7 @@ FABRICS = {
 }
 ENGINES = ("minhop", "updn", "ftree", "sssp", "dfsssp", "lash", "nue", "nue 2", "nue 4", "torus-2QoS")
 LANES = (1, 2, 3, 4)
-ON_GRIDS = {2: "dor-dateline", 4: "two-turn"}  # besides auto
+ON_GRIDS = {4: "two-turn"}  # besides auto
 MOST_LMC = {"two-turn": 5}  # one LID for each host elsewhere
 
 
@@ -133,7 +133,8 @@ def by_obliv(fabric: Fabric) -> Iterator[tuple[str, str]]:
         for engine in filter(None, ("auto", ON_GRIDS.get(lanes))):
             began = time.perf_counter()
             try:
-                result = route(fabric, engine, lanes=lanes, most_lmc=MOST_LMC.get(engine, 0), rng=0)
+                most_lmc = MOST_LMC.get(engine, 0)
+                result = route(fabric, engine, lanes=lanes, lane_tables=True, most_lmc=most_lmc, rng=0)
             except RoutingError as error:
                 yield f"{engine} {lanes}", f"– ({error})"
             else:

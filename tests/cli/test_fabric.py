@@ -618,6 +618,23 @@ def test_routes_for_several_lids_name_the_files_and_the_lmc_to_load(
     assert "sl2vl=n.sl2vl,psl=n.psl  and  opensm -l 1\n" in err
 
 
+def test_auto_routes_tori_for_the_plug_in_if_its_files_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "generate", "torus:5x5", "-o", "torus.net")[0] == 0
+    words = ("route", "torus.net", "-o", "new.lfts", "--effort", "0.01", "--lanes", "2")
+    status, _, err = run(capsys, *words, "--psl", "new.psl")
+    assert (status, err.count("\n"), err.count("--policy FILE, or files for OpenSM's plug-in")) == (2, 1, 1)
+    answer = as_json(capsys, *words, "--sl2vl", "new.sl2vl", "--psl", "new.psl")
+    assert (answer["engine"], answer["after"]["channel_load"]["exact"]) == ("dor-dateline", "2")
+    check = as_json(capsys, "check", "torus.net", "--lft", "new.lfts", "--sl2vl", "new.sl2vl", "--sl", "new.psl")
+    assert (check["deadlock"]["acyclic"], check["lanes_used"]) == (True, [0, 1])
+    answer = as_json(capsys, *words, "--policy", "policy")
+    assert answer["engine"] == "layered"
+    assert "dor-dateline has a worst load of 2, but SL-to-VL tables that need OpenSM's plug-in" in answer["notes"][-1]
+
+
 def test_a_policy_that_takes_opensm_long_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -51,12 +51,20 @@ class LaneFiles:
         from obliv.fabric.reroute.engines import GRID_ENGINES
 
         on_grid = engine in GRID_ENGINES
-        named = self.sl2vl is not None and self.psl is not None if on_grid else self.policy is not None
+        named = self.for_plug_in or (self.policy is not None and not on_grid)
         if lanes is not None and lanes > 1 and not named:
             if on_grid:
                 raise InputError(f"{engine}: name files for the lanes with  --sl2vl FILE --psl FILE")
-            raise InputError(f"--lanes {lanes}: name a file for the service levels of pairs with  --policy FILE")
+            raise InputError(
+                f"--lanes {lanes}: name a file for the service levels of pairs with  --policy FILE, or files for "
+                "OpenSM's plug-in with  --sl2vl FILE --psl FILE"
+            )
         return named
+
+    @property
+    def for_plug_in(self) -> bool:
+        """Whether the files are named that OpenSM's plug-in reads."""
+        return self.sl2vl is not None and self.psl is not None
 
     def write(self, result: FabricRoute) -> FabricRoute:
         """Write the files that the tables need; return the result with their names."""
@@ -170,6 +178,7 @@ def route(
             offset=offset,
             most_lmc=lmc,
             lanes=most if lanes is not None or named else 1,
+            lane_tables=lane_files.for_plug_in,
             effort=effort,
             rng=seed,
             force=force,

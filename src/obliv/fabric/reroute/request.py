@@ -25,6 +25,8 @@ class Request:
         The fat tree of at least two levels that the fabric is, or nearly is.
     most_lmc, lanes : int
         At most.
+    lane_tables : bool
+        Whether switches can take SL-to-VL tables.
     effort : float
         Multiplies the moves and rounds of searches.
     seed : int
@@ -38,6 +40,7 @@ class Request:
     shape: Shape | None
     most_lmc: int
     lanes: int
+    lane_tables: bool
     effort: float
     seed: int
     optimum: int

@@ -13,10 +13,10 @@ from obliv._util.rationals import integer, real
 from obliv._util.rng import Rng, drawn_seed
 from obliv._util.text import did_you_mean
 from obliv.analysis.worst_case.exact import worst_load
-from obliv.errors import InputError, RoutingError, SpecError
+from obliv.errors import InputError, RoutingError, SpecError, TooLargeError
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.bound import single_path_bound
-from obliv.fabric.reroute.candidates import Candidate, candidate, plans_for
+from obliv.fabric.reroute.candidates import Candidate, LanesError, candidate, plans_for
 from obliv.fabric.reroute.datelines.candidate import dateline_candidate
 from obliv.fabric.reroute.engines import DATELINE, ENGINES, GRID_ENGINES
 from obliv.fabric.reroute.layers.candidate import layered_candidate
@@ -46,6 +46,7 @@ def route(
     offset: Offset = "0",
     most_lmc: int = 7,
     lanes: int = 1,
+    lane_tables: bool = False,
     effort: float = 1.0,
     force: bool = False,
     ignore_credit_loops: bool = False,
@@ -64,7 +65,7 @@ def route(
         missing; ``updown``: on any fabric; ``layered``: on any fabric, by a local search on the exact worst load;
         ``dor-dateline``: dimension order on tori, whose packets change the lane on the way; ``minimal``, ``two-turn``:
         several routes for each pair on tori, meshes and HyperX, one for each LID, which sources use evenly; ``auto``:
-        the best of those that fit but the last three, the one with fewer LIDs of equals. It tries ``layered`` unless
+        the best of those that fit but the last two, the one with fewer LIDs of equals. It tries ``layered`` unless
         another engine is known to be optimal.
     tables : Tables, optional
         The ones in use. They are returned, with the engine ``kept``, unless the new ones are better: without credit
@@ -78,6 +79,9 @@ def route(
         The virtual lanes that ``layered`` and the engines for grids may use, at most 15. With more than one, sources
         have to use the service levels of the answer's `levels`: see :func:`write_policy`, and for the engines for grids
         switches the `lane_tables`: see :func:`write_sl2vl`.
+    lane_tables : bool
+        Whether switches can take SL-to-VL tables, which OpenSM loads by a plug-in: ``auto`` then selects
+        ``dor-dateline`` where it is best. Otherwise a note says so.
     effort : float
         Multiplies the number of moves that ``layered`` tries, and the rounds in which ``two-turn`` looks for columns.
     force : bool
@@ -121,7 +125,9 @@ def route(
     shape = recognise(fabric)
     shape = shape if shape is not None and shape.levels > 1 else None
     optimum, _ = single_path_bound(fabric, shape) or (0, "")
-    request = Request(fabric, engine, shape, most_lmc, lanes, effort, drawn_seed(rng), optimum, rising(progress))
+    request = Request(
+        fabric, engine, shape, most_lmc, lanes, lane_tables, effort, drawn_seed(rng), optimum, rising(progress)
+    )
     in_use = None if tables is None else _kept(request, tables, offset)
     best, tried = _best(request, tables)
     apart, parts = pairs_apart(fabric)
@@ -131,6 +137,7 @@ def route(
         notes += remarks
     if best is not in_use:
         notes += _require_pairs(best, apart, force)
+    notes += _left_out(best, tried)
     several = best.offset == "spread"  # routes of a pair, so bounds for single paths do not hold
     bound = None if apart or several else single_path_bound(fabric, shape, best.standing.lmc)
     topology, old_spec = f"fabric:{fabric.name}", "" if tables is None else f"lft:{tables.name}"
@@ -181,6 +188,7 @@ def _best(request: Request, tables: Tables | None) -> tuple[Candidate, list[Atte
     candidates = _on_grid(request, tried) if request.engine in GRID_ENGINES else _planned(request, tried)
     best = min(candidates, key=_rank, default=None)
     if best is None or (request.engine == "auto" and not request.attained_by(best.standing)):
+        candidates += _by_dimension(request, tried)
         starts = [] if tables is None else [tables]
         starts += [candidate.tables for candidate in candidates if candidate.fabric is request.fabric]
         starts += _of_tree(request) if request.engine == "layered" else ()
@@ -188,6 +196,23 @@ def _best(request: Request, tables: Tables | None) -> tuple[Candidate, list[Atte
         tried.append(Attempt("layered", searched.standing))
         best = min([*candidates, searched], key=_rank)
     return best, tried
+
+
+def _by_dimension(request: Request, tried: list[Attempt]) -> list[Candidate]:
+    """Return the tables of dimension order for ``auto``, if any; `tried` takes those too that need SL-to-VL tables."""
+    if request.engine != "auto" or request.shape is not None:
+        return []
+    try:
+        found = dateline_candidate(request)
+    except LanesError:
+        tried.append(Attempt(DATELINE, None, "needs 2 virtual lanes: use  --lanes 2"))
+        return []
+    except (RoutingError, TooLargeError):  # no grid, or a large one
+        return []
+    if found is None:
+        return []
+    tried.append(Attempt(DATELINE, found.standing))
+    return [found] if request.lane_tables or found.lane_tables is None else []
 
 
 def _rank(candidate: Candidate) -> tuple[bool, int, Fraction, int, int]:
@@ -265,6 +290,17 @@ def _require_pairs(new: Candidate, apart: int, force: bool) -> list[str]:
         return []
     plain = worst_load(fabric_routing(network(new.fabric), new.tables, "0", missing="skip").fabric_loads)
     return [f"sources must use these offsets: with offset 0 everywhere the worst load is {plain}"]
+
+
+def _left_out(best: Candidate, tried: list[Attempt]) -> list[str]:
+    """Return a note where switches would need SL-to-VL tables for better ones."""
+    for attempt in tried:
+        if attempt.engine == DATELINE and attempt.standing and attempt.standing.load < best.standing.load:
+            return [
+                f"{DATELINE} has a worst load of {attempt.standing.load}, but SL-to-VL tables that need OpenSM's "
+                "plug-in: name files for it with  --sl2vl FILE --psl FILE"
+            ]
+    return []
 
 
 def _words(standing: Standing) -> str:

@@ -74,6 +74,20 @@ def shortest(fabric: Fabric) -> list[int]:
 SPECS = ("torus:4x4", "torus:5x4", "torus:6x4", "torus:5x5", "torus:3x3", "torus:4x2x4", "mesh:4x3", "hyperx:4x4")
 
 
+def test_auto_selects_it_where_switches_take_its_tables_and_tells_otherwise() -> None:
+    fabric = from_topology(obliv.topology("torus:6x6"))
+    taken = route(fabric, lanes=2, lane_tables=True, effort=0.01, rng=0)
+    assert (taken.engine, taken.after.load) == ("dor-dateline", 3)
+    sound(taken)
+    left = route(fabric, lanes=2, effort=0.01, rng=0)
+    assert (left.engine, left.lane_tables) == ("layered", None)
+    assert left.after.load > 3
+    assert left.notes[-1].startswith("dor-dateline has a worst load of 3, but SL-to-VL tables")
+    on_mesh = route(from_topology(obliv.topology("mesh:3x3")), effort=0.01, rng=0)
+    assert on_mesh.lane_tables is None
+    assert "dor-dateline" in [attempt.engine for attempt in on_mesh.tried]
+
+
 @pytest.mark.nightly
 @examples(12)
 @given(spec=st.sampled_from(SPECS), seed=st.integers(0, 10**6), gaps=st.integers(0, 1))

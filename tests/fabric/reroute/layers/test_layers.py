@@ -103,7 +103,8 @@ def test_a_damaged_grid_starts_from_dimension_order() -> None:
 
 def test_auto_is_never_worse_than_up_down_and_stops_at_the_bound() -> None:
     ring = route(from_topology(obliv.topology("ring:6")), effort=QUICK)
-    assert [attempt.engine for attempt in ring.tried] == ["updown", "layered"]
+    assert [attempt.engine for attempt in ring.tried] == ["updown", "dor-dateline", "layered"]
+    assert ring.tried[1].reason == "needs 2 virtual lanes: use  --lanes 2"
     tree = route(from_topology(obliv.fattree(4, 2)))
     assert "layered" not in [attempt.engine for attempt in tree.tried]
 
