@@ -115,6 +115,8 @@ def test_rounding_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         ("flows", "0,,1\n", ":1: '' is not a terminal"),
         ("flows", "# nothing\n", "holds no rates"),
         ("permutation", "1,,2 0\n", ":1: '' is not a terminal"),
+        ("permutation", "1;2;0\n", ":1: '1;2;0' is not a terminal.* semicolons do not"),
+        ("permutation", "1; 2; 0\n", ":1: '1;' is not a terminal.* semicolons do not"),
         ("permutation", "1 2 zero\n", ":1: 'zero' is not a terminal"),
     ],
 )

@@ -168,7 +168,8 @@ def _at_line(terminal: Callable[[str], int], cell: str, path: Path, number: int)
     try:
         return terminal(cell)
     except TopologyError as error:
-        raise FileError(str(error), path, number) from None
+        hint = _SEMICOLONS if ";" in cell else ""
+        raise FileError(f"{error}{hint}", path, number) from None
 
 
 def _rate(cell: str, column: int, path: Path, number: int) -> Fraction:
