@@ -9,6 +9,7 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
+from tests.fabric.damage import relabelled
 
 from obliv.fabric.model import RATES, Fabric, Nodes, Ports
 from obliv.fabric.tables import Tables
@@ -83,7 +84,7 @@ def bare_fabric(
 
 
 def random_fabric(seed: int, *, lmc: int = 0, mixed: bool = False, hosts: int = 5) -> Fabric:
-    """Switches joined at random, with parallel cables and cables from a switch to itself; hosts anywhere."""
+    """Switches joined at random, with parallel cables and cables from a switch to itself; nodes in any order."""
     rng = np.random.default_rng(seed)
     switches = int(rng.integers(2, 6))
     used = [0] * (hosts + switches)
@@ -105,7 +106,8 @@ def random_fabric(seed: int, *, lmc: int = 0, mixed: bool = False, hosts: int = 
         for one, two in cables:
             rate[one] = rate[two] = str(rng.choice(["4xQDR", "4xFDR10", "1xQDR", "4xEDR"]))
     ports = [count + int(rng.integers(2)) for count in used]
-    return fabric_of("h" * hosts + "s" * switches, ports, cables, lmc=lmc, rate=rate)
+    fabric = fabric_of("h" * hosts + "s" * switches, ports, cables, lmc=lmc, rate=rate)
+    return relabelled(fabric, seed)[0]
 
 
 def random_tables(fabric: Fabric, seed: int, damage: int = 0) -> Tables:

@@ -227,6 +227,9 @@ def agree(spec: str, traffic: str, flows: int, samples: int, hashed: str = "inde
         assert row.sampled is not None
         assert float(low) - band <= row.sampled.value <= float(high) + band
     low, high = bounds_of(result.mean)
+    mean = result.sampled_mean
+    assert mean is not None
+    assert float(low) - 6 * mean.stderr <= mean.value <= float(high) + 6 * mean.stderr
     return float((high - low) / low)
 
 

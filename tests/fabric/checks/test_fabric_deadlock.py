@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fabric import damage
+from tests.fabric.by_hand import random_fabric, random_tables
 from tests.strategies import examples
 
 import obliv
@@ -80,6 +81,13 @@ def test_agrees_with_every_way_walked(spec: str, seed: int, share: float, lmc: i
     out = np.where(rng.random(tables.out.shape) < share, wild, tables.out).astype(np.uint8)
     broken = replace(tables, out=out)
     require_agreement(fabric, broken)
+
+
+@examples(60)
+@given(seed=st.integers(0, 10**6), changed=st.sampled_from([0, 0, 3]))
+def test_agrees_on_random_fabrics(seed: int, changed: int) -> None:
+    fabric = random_fabric(seed)
+    require_agreement(fabric, random_tables(fabric, seed, changed))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tests.claims import save_claim
 from tests.loads.test_sums_over_paths import check_law, check_solutions
 
 import obliv
-from obliv.matching.shipments import ship
+from obliv.matching.shipments import Rates, ship
 from obliv.topologies.links import links_of
 
 
@@ -44,18 +44,21 @@ def test_loads_are_electrical_flows(seed: int) -> None:
     topology = network(seed)
     routing = obliv.routing("electrical", topology)
     loads = routing.pair_loads()
+    rates = loads.rates
     speed = np.array([float(topology.bandwidth_of(c)) for c in range(topology.channels)])
     laplacian = np.zeros((topology.nodes, topology.nodes))
     for tail, head, conductance in zip(topology.tail, topology.head, speed, strict=True):
         laplacian[tail, tail] += conductance
         laplacian[tail, head] -= conductance
     resistance = np.linalg.pinv(laplacian)[:, topology.terminals]
+    beyond = Rates(*(tuple(Fraction(int(rate) << 50) for rate in side) for side in (rates.supply, rates.demand)))
     for c in range(topology.channels):
         x = speed[c] * (resistance[topology.tail[c]] - resistance[topology.head[c]])
         right = np.maximum(0, x[:, None] - x)
         assert np.allclose(loads.on_channel(c).toarray() / loads.denominator, right, atol=2.0**-34)
-        solution = ship(loads.weights(c), loads.rates, loads.terminals)
-        assert loads.solve(c, loads.rates).value == solution.value
+        solution = ship(loads.weights(c), rates, loads.terminals)
+        assert loads.solve(c, rates).value == solution.value
+        assert loads.solve(c, beyond).value == solution.value << 50
     check_law(routing, loads)
     check_solutions(loads)
 
