@@ -18,6 +18,7 @@ from obliv.analysis.lottery import bounds as bounds_module
 from obliv.analysis.lottery.blocks import filled, star
 from obliv.analysis.lottery.bounds import CertifiedBounds
 from obliv.analysis.lottery.draws import draws
+from obliv.analysis.lottery.joints import Joints
 from obliv.analysis.lottery.largest import Largest, Place
 from obliv.analysis.lottery.laws import LEAST, MOST, TINY, Law, weighted_sum
 from obliv.checker.lottery import _Draws, _Law
@@ -116,6 +117,57 @@ def test_bounds_of_trees_hold_what_is_counted(spec: str, traffic: str, flows: in
 def test_bounds_of_many_trees_hold_what_is_counted(spec: str, seed: int, hashed: str) -> None:
     for flows in (1, 2) if hashed == "independent" else (1, 2, 3, 5):
         hold(spec, f"random-permutation:seed={seed}", flows, hashed)
+
+
+def joint(place: Place, flows: int, one: int, two: int, limits: tuple[int, int]) -> tuple[float, float, float]:
+    """The probabilities that more flows than the limits cross one channel, the other one, and both, flow by flow."""
+    some = place.draws
+    law = np.zeros((20, 20))
+    law[0, 0] = 1.0
+    for kind, pairs in enumerate(some.pairs.tolist()):
+        rows = some.type_of_path == kind
+        crossed = [(some.path[rows] == place.crossings.channel[c]).any(axis=1) for c in (one, two)]
+        share = some.ways[rows] / some.total
+        for _ in range(pairs * flows):
+            after = np.zeros_like(law)
+            for a, b, p in zip(*crossed, share.tolist(), strict=True):
+                after[int(a) :, int(b) :] += p * law[: 20 - int(a), : 20 - int(b)]
+            law = after
+    over_one, over_two = law[limits[0] + 1 :].sum(), law[:, limits[1] + 1 :].sum()
+    return over_one, over_two, law[limits[0] + 1 :, limits[1] + 1 :].sum()
+
+
+@pytest.mark.parametrize(("spec", "traffic"), [("xgft:3;2,2,2;1,2,2", "shift:3"), ("xgft:3;1,2,2;1,2,2", "shift:1")])
+@pytest.mark.parametrize("most", [0, 1])
+def test_covariances_of_channels_are_bounded(spec: str, traffic: str, most: int) -> None:
+    topology, flows = obliv.topology(spec), 2
+    place = Place(draws(topology, obliv.traffic(traffic, topology), False, None, silent), None)
+    on = place.crossings
+    assert on.laminar
+    joints = Joints(on, flows)
+    limit = np.full(on.groups, most)
+    of_group = {int(g): joint(place, flows, c, c, (most, most))[0] for c, g in enumerate(on.group)}
+    over = np.array([[of_group[g]] * 2 for g in range(on.groups)])
+    gain, loss, least = joints.covariances(limit, over)
+    on_a_path = set(zip(on.one.tolist(), on.two.tolist(), strict=True))
+    seen = set()
+    for two in range(len(on.channel)):
+        for one in range(two):
+            groups = sorted((int(on.group[one]), int(on.group[two])))
+            at = joints.place.get((groups[0], groups[1]))
+            if at is None:
+                continue
+            alone, other, both = joint(place, flows, one, two, (most, most))
+            more = both - alone * other
+            near = (one, two) in on_a_path or (two, one) in on_a_path
+            seen.add(near)
+            if near:
+                assert gain[at] >= more - 1e-12
+                assert gain[at] == pytest.approx(max(0.0, more), abs=1e-6)
+            else:
+                assert least[at] - 1e-12 <= -more <= loss[at] + 1e-12
+                assert loss[at] == pytest.approx(least[at], abs=1e-6)
+    assert seen == {True, False}
 
 
 def test_bins_fill_as_multinomials() -> None:
