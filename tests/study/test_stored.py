@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,20 @@ def test_a_figure_that_was_altered_by_hand(finished: Path, tmp_path: Path) -> No
     (row,) = differences.differences
     assert (row.label, row.figure, row.first) == ("hops: dor on ring:4", "status", "done")
     assert "damaged (its row has another hops than its result" in row.second
+
+
+def test_figures_of_changed_files_stand_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hops on a path of three nodes, and on a triangle: 8/9 and 2/3, pairs to themselves included."""
+    monkeypatch.chdir(tmp_path)
+    network = tmp_path / "net.txt"
+    text = 'topologies = ["file:net.txt"]\nroutings = ["ecmp"]\nmeasures = ["hops"]'
+    for name, edges in (("path.db", "0 1\n1 2\n"), ("triangle.db", "0 1\n1 2\n2 0\n")):
+        network.write_text(edges)
+        obliv.study.run(written(tmp_path, text), tmp_path / name, jobs=1)
+    differences = obliv.study.diff(tmp_path / "path.db", tmp_path / "triangle.db")
+    assert (differences.equal, differences.same) == (False, 0)
+    figures = {row.figure: (row.first, row.second) for row in differences.differences}
+    assert figures["hops"] == (Fraction(8, 9), Fraction(2, 3))
 
 
 def test_tables_have_no_numbers_of_damaged_rows(finished: Path, tmp_path: Path) -> None:

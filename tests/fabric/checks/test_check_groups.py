@@ -16,7 +16,7 @@ from obliv.fabric.generate.from_topology import from_topology, tables_of
 from obliv.fabric.generate.groups import groups_of
 from obliv.fabric.groups import FREE, GroupTables, SubGroup
 from obliv.fabric.model import Fabric
-from obliv.results.fabric.check import FabricCheck
+from obliv.results.fabric.check import FabricCheck, Finding
 
 TREE = obliv.topology("fattree:4,2")
 FABRIC = from_topology(TREE)
@@ -67,6 +67,13 @@ def test_defects(values: dict[str, Any], found: set[str]) -> None:
     assert (result.adaptive[0].unrouted > 0) == ("choice-lost" in found)
     if "choice-lost" in found:  # from the two hosts of the leaf to one of the last
         assert result.adaptive[0].unrouted == 2
+
+
+@pytest.mark.parametrize("routing", [None, "dmodk"])
+def test_what_a_file_of_groups_says_is_found_once(routing: str | None) -> None:
+    noted = replace(groups_of(FABRIC), findings=(Finding("warning", "far", "a line is damaged", "updn", 7),))
+    tables = None if routing is None else tables_of(obliv.routing(routing, TREE), FABRIC)
+    assert len(check(FABRIC, tables, groups=noted).of("far")) == 1
 
 
 def test_circles_are_printed() -> None:
