@@ -70,6 +70,8 @@ def test_intervals_hold_the_enumeration(spec: str, data: st.DataObject, flows: i
     for steps in largest.loads:
         chance = 1 - at_least(law, (steps + 1) * largest.step)
         assert largest.within(steps) == (chance, chance)
+        here = steps * largest.step
+        assert largest.beyond(steps) >= sum((load - here) * p for load, p in law.items() if load > here)
         for wide in (2.0, -1.0):  # without the sharper bounds, and with them
             with patch.object(bounds_module, "_WIDE", wide):
                 low, high = bounds.within(largest._most(steps))
