@@ -93,6 +93,21 @@ def require_agreement(folder: Path, spec: str, seed: int, lmc: int, wild: float,
         assert level.acyclic == acyclic(edges)
 
 
+@pytest.mark.parametrize("base_only", [True, False])
+def test_levels_of_base_lids_only_are_told(base_only: bool, tmp_path: Path) -> None:
+    """With an LMC of 1, SLs of every host's first LID, or of one more."""
+    topology = obliv.topology("fattree:4,2")
+    fabric = from_topology(topology, lmc=1)
+    base = set(fabric.ports.lid[fabric.endpoints].tolist())
+    pairs = spelled.pair_levels(fabric, np.random.default_rng(1))
+    more = next(pair for pair in pairs if pair[1] not in base)
+    kept = {pair: sls for pair, sls in pairs.items() if pair[1] in base or (pair == more and not base_only)}
+    (tmp_path / "pairs").write_text(spelled.plain(fabric, kept))
+    tables = tables_of(obliv.routing("dmodk", topology), fabric)
+    (lacking,) = check(fabric, tables, lanes=read_lanes(fabric, "identity", tmp_path / "pairs")).of("no-sl")
+    assert ("SLs are given for base LIDs only" in lacking.message) == base_only
+
+
 def test_a_cycle_names_channels_with_their_lanes() -> None:
     """On a ring of five, one way round, SL 0 on VL 0 everywhere: five channels wait for each other."""
     topology = obliv.topology("ring:5")

@@ -59,6 +59,18 @@ def sound(result: FabricRoute) -> list[int]:
 SPECS = ("torus:4x4", "torus:5x3", "torus:2x4", "mesh:4x3", "mesh:3x3x2", "hyperx:4x3", "ring:6", "line:4")
 
 
+@pytest.mark.parametrize("spec", ["torus:5x4", "mesh:7x6", "hyperx:5x4", "hyperx:4x4", "torus:3x3"])
+def test_the_bound_is_that_of_a_cut(spec: str) -> None:
+    """Half of the switches send across the middle of a dimension: so many packets over so many channels."""
+    grid = obliv.topology(spec)
+    loads = []
+    for axis in range(2):
+        low = {v for v in range(grid.nodes) if grid.coordinates(v)[axis] < grid.radices[axis] // 2}
+        crossing = sum(int(a) in low and int(b) not in low for a, b in zip(grid.tail, grid.head, strict=True))
+        loads.append(Fraction(len(low), crossing))
+    assert bisection_bound(grid) == max(loads)
+
+
 @pytest.mark.nightly
 @examples(8)
 @given(
