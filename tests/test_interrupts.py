@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import inf
+from typing import NamedTuple
 
 import pytest
 
@@ -63,20 +65,67 @@ def test_an_interrupt_is_admitted_within(early: bool) -> None:
     assert steps == ["deferred"]
 
 
-def test_an_interrupt_waits_for_the_end_of_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """While records are taken apart, it ended the process."""
-    steps = []
+class Sizes(NamedTuple):
+    """A record."""
+
+    first: int
+
+
+def python_code(sizes: Sizes) -> int:
+    signal.raise_signal(signal.SIGINT)
+    STEPS.append(sizes.first)
+    return 2 * sizes.first
+
+
+class MachineCode:
+    """Something that is no function of Python."""
+
+    def __call__(self, sizes: Sizes) -> int:
+        return python_code(sizes)
+
+
+STEPS: list[int] = []
+
+
+@pytest.mark.parametrize(("code", "steps"), [(MachineCode(), [3]), (python_code, [])])
+def test_an_interrupt_waits_for_the_end_of_machine_code_alone(
+    code: Callable[[Sizes], int], steps: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While it takes records apart, an interrupt ended the process; interpreted kernels can take minutes."""
 
     @kernel
-    def doubled(number: int) -> int:
-        return 2 * number
+    def doubled(sizes: Sizes) -> int:
+        return 2 * sizes.first
 
-    def machine(number: int) -> int:
-        signal.raise_signal(signal.SIGINT)
-        steps.append(number)
-        return 2 * number
-
-    monkeypatch.setattr(doubled, "_machine", machine)
+    STEPS.clear()
+    monkeypatch.setattr(doubled, "_machine", code)
     with pytest.raises(KeyboardInterrupt):
-        run(doubled, inf, 3)
-    assert steps == [3]
+        run(doubled, inf, Sizes(3))
+    assert steps == STEPS
+
+
+def test_kernels_without_numba_are_no_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    @kernel
+    def doubled(sizes: Sizes) -> int:
+        return python_code(sizes)
+
+    STEPS.clear()
+    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.delitem(sys.modules, "obliv._util.machine_code", raising=False)
+    monkeypatch.setattr("obliv.kernels._warn_once", lambda: None)
+    with pytest.raises(KeyboardInterrupt):
+        run(doubled, inf, Sizes(3))
+    assert not STEPS
+
+
+def test_an_interrupt_is_admitted_within_both_of_two() -> None:
+    steps = []
+
+    def interrupted() -> None:
+        with deferred(), deferred(), admitted():
+            signal.raise_signal(signal.SIGINT)
+            steps.append("admitted")
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert not steps

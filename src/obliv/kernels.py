@@ -97,11 +97,13 @@ def run(function: Kernel, work: float, *args: Any) -> Any:
         return function.python(*args)
     # a compiled version alone says little: it compiles each set of argument types on its first call
     if function.hot or work > COMPILE_ABOVE:
-        from obliv._util.interrupts import deferred
-
         function.hot = True
         machine = function.compiled()
-        with deferred():  # records are taken apart by calls of Python, and numba does not see where these fail
+        if isinstance(machine, types.FunctionType) or not any(isinstance(argument, tuple) for argument in args):
+            return machine(*args)
+        from obliv._util.interrupts import deferred
+
+        with deferred():  # machine code takes records apart by calls of Python, and does not see where these fail
             return machine(*args)
     return function.python(*args)
 

@@ -632,7 +632,7 @@ def test_auto_routes_tori_for_the_plug_in_if_its_files_are_named(
     assert (check["deadlock"]["acyclic"], check["lanes_used"]) == (True, [0, 1])
     answer = as_json(capsys, *words, "--policy", "policy")
     assert answer["engine"] == "layered"
-    assert "dor-dateline has a worst load of 2, but SL-to-VL tables that need OpenSM's plug-in" in answer["notes"][-1]
+    assert "dor-dateline would have a worst load of 2, but needs SL-to-VL tables" in answer["notes"][-1]
 
 
 def test_a_policy_that_takes_opensm_long_is_told(

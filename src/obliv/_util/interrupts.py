@@ -36,7 +36,8 @@ def deferred() -> Iterator[None]:
     does compiled code that calls Python, as it does for records.
     """
     before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
+    waits = isinstance(before, _Waiting)  # for the end of a statement around this one
+    if waits or not callable(before) or threading.current_thread() is not threading.main_thread():
         yield
         return
     waiting = _Waiting(before)

@@ -30,7 +30,7 @@ class LaneFiles:
         typer.Option(
             "--policy",
             metavar="FILE",
-            help="File for the service levels, for  opensm -Q -Y FILE; needed with --lanes.",
+            help="File for the service levels, for  opensm -Q -Y FILE; with --lanes, this or the next two are needed.",
         ),
     ] = None
     psl: Annotated[
@@ -42,7 +42,7 @@ class LaneFiles:
         typer.Option(
             "--sl2vl",
             metavar="FILE",
-            help="File for the SL-to-VL tables of dor-dateline, minimal and two-turn, for OpenSM's plug-in.",
+            help="File for the SL-to-VL tables of engines for grids, for OpenSM's plug-in; auto uses none without it.",
         ),
     ] = None
 
@@ -116,7 +116,7 @@ def route(
             "--lanes",
             min=1,
             max=15,
-            help="Virtual lanes that layered and the engines for tori may use (default 1, or those of --oper-vls).",
+            help="Virtual lanes that layered and the engines for grids may use (default 1, or those of --oper-vls).",
         ),
     ] = None,
     oper_vls: Annotated[

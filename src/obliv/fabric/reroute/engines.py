@@ -138,7 +138,7 @@ _PLANS: dict[str, Callable[[Shape], EnginePlan]] = {
 #: Dimension order on grids, and the engines for grids with several routes of a pair.
 DATELINE, SPREAD_ENGINES = "dor-dateline", ("minimal", "two-turn")
 
-#: Engines for grids, only by name, since their lanes need a plug-in of OpenSM.
+#: Engines for grids, whose lanes can need a plug-in of OpenSM; ``auto`` tries the first one alone.
 GRID_ENGINES = (DATELINE, *SPREAD_ENGINES)
 
 #: Engines for fat trees, the preferred ones first; ``updown`` and ``layered`` for any fabric; those for grids.

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from obliv._util.progress import Progress
 from obliv.fabric.model import Fabric
 from obliv.fabric.shape.tree import Shape
 from obliv.results.fabric.route import Standing
+from obliv.topologies.recognise.grid import Grid
+from obliv.topologies.recognise.nearest import nearest_grid
 
 __all__ = ["Request"]
 
@@ -26,7 +31,7 @@ class Request:
     most_lmc, lanes : int
         At most.
     lane_tables : bool
-        Whether switches can take SL-to-VL tables.
+        Whether switches can take SL-to-VL tables; ``auto`` selects none that need them otherwise.
     effort : float
         Multiplies the moves and rounds of searches.
     seed : int
@@ -45,6 +50,12 @@ class Request:
     seed: int
     optimum: int
     progress: Progress
+
+    @cached_property
+    def grid(self) -> Grid | None:
+        """The grid that the switches form, or nearly form."""
+        tail, head, _ = self.fabric.trunks
+        return nearest_grid(len(self.fabric.switches), np.stack([tail, head], axis=1))
 
     def attained_by(self, standing: Standing) -> bool:
         """Return whether tables serve all pairs with a worst load that no single paths are below."""

@@ -65,8 +65,8 @@ def route(
         missing; ``updown``: on any fabric; ``layered``: on any fabric, by a local search on the exact worst load;
         ``dor-dateline``: dimension order on tori, whose packets change the lane on the way; ``minimal``, ``two-turn``:
         several routes for each pair on tori, meshes and HyperX, one for each LID, which sources use evenly; ``auto``:
-        the best of those that fit but the last two, the one with fewer LIDs of equals. It tries ``layered`` unless
-        another engine is known to be optimal.
+        the best of those that fit but the last two, the one with fewer LIDs of equals, then with fewer lanes. It tries
+        ``layered`` unless another engine is known to be optimal on one lane.
     tables : Tables, optional
         The ones in use. They are returned, with the engine ``kept``, unless the new ones are better: without credit
         loops where those in use have some, else more pairs reach each other, else the exact worst load is smaller, else
@@ -81,7 +81,7 @@ def route(
         switches the `lane_tables`: see :func:`write_sl2vl`.
     lane_tables : bool
         Whether switches can take SL-to-VL tables, which OpenSM loads by a plug-in: ``auto`` then selects
-        ``dor-dateline`` where it is best. Otherwise a note says so.
+        ``dor-dateline`` where it is best. Otherwise a note says what it would attain.
     effort : float
         Multiplies the number of moves that ``layered`` tries, and the rounds in which ``two-turn`` looks for columns.
     force : bool
@@ -137,7 +137,7 @@ def route(
         notes += remarks
     if best is not in_use:
         notes += _require_pairs(best, apart, force)
-    notes += _left_out(best, tried)
+    notes += [] if lane_tables else _left_out(best, tried)
     several = best.offset == "spread"  # routes of a pair, so bounds for single paths do not hold
     bound = None if apart or several else single_path_bound(fabric, shape, best.standing.lmc)
     topology, old_spec = f"fabric:{fabric.name}", "" if tables is None else f"lft:{tables.name}"
@@ -187,8 +187,10 @@ def _best(request: Request, tables: Tables | None) -> tuple[Candidate, list[Atte
     tried: list[Attempt] = []
     candidates = _on_grid(request, tried) if request.engine in GRID_ENGINES else _planned(request, tried)
     best = min(candidates, key=_rank, default=None)
-    if best is None or (request.engine == "auto" and not request.attained_by(best.standing)):
+    if request.engine == "auto" and not _optimal(request, best):
         candidates += _by_dimension(request, tried)
+        best = min(candidates, key=_rank, default=None)
+    if best is None or (request.engine == "auto" and not _optimal(request, best)):
         starts = [] if tables is None else [tables]
         starts += [candidate.tables for candidate in candidates if candidate.fabric is request.fabric]
         starts += _of_tree(request) if request.engine == "layered" else ()
@@ -198,18 +200,25 @@ def _best(request: Request, tables: Tables | None) -> tuple[Candidate, list[Atte
     return best, tried
 
 
+def _optimal(request: Request, best: Candidate | None) -> bool:
+    """Return whether no tables are better, as far as is known."""
+    return best is not None and best.standing.lanes == 1 and request.attained_by(best.standing)
+
+
 def _by_dimension(request: Request, tried: list[Attempt]) -> list[Candidate]:
     """Return the tables of dimension order for ``auto``, if any; `tried` takes those too that need SL-to-VL tables."""
-    if request.engine != "auto" or request.shape is not None:
+    if request.shape is not None or request.grid is None:
         return []
     try:
         found = dateline_candidate(request)
     except LanesError:
-        tried.append(Attempt(DATELINE, None, "needs 2 virtual lanes: use  --lanes 2"))
+        tried.append(Attempt(DATELINE, None, "needs 2 virtual lanes, and OpenSM's plug-in for them"))
         return []
-    except (RoutingError, TooLargeError):  # no grid, or a large one
+    except (RoutingError, TooLargeError) as error:
+        tried.append(Attempt(DATELINE, None, str(error)))
         return []
     if found is None:
+        tried.append(Attempt(DATELINE, None, "no detours fit"))
         return []
     tried.append(Attempt(DATELINE, found.standing))
     return [found] if request.lane_tables or found.lane_tables is None else []
@@ -297,8 +306,8 @@ def _left_out(best: Candidate, tried: list[Attempt]) -> list[str]:
     for attempt in tried:
         if attempt.engine == DATELINE and attempt.standing and attempt.standing.load < best.standing.load:
             return [
-                f"{DATELINE} has a worst load of {attempt.standing.load}, but SL-to-VL tables that need OpenSM's "
-                "plug-in: name files for it with  --sl2vl FILE --psl FILE"
+                f"{DATELINE} would have a worst load of {attempt.standing.load}, but needs SL-to-VL tables, which "
+                "OpenSM loads by a plug-in: name files for it with  --sl2vl FILE --psl FILE"
             ]
     return []
 

@@ -82,10 +82,34 @@ def test_auto_selects_it_where_switches_take_its_tables_and_tells_otherwise() ->
     left = route(fabric, lanes=2, effort=0.01, rng=0)
     assert (left.engine, left.lane_tables) == ("layered", None)
     assert left.after.load > 3
-    assert left.notes[-1].startswith("dor-dateline has a worst load of 3, but SL-to-VL tables")
+    assert left.notes[-1].startswith("dor-dateline would have a worst load of 3, but needs SL-to-VL tables")
     on_mesh = route(from_topology(obliv.topology("mesh:3x3")), effort=0.01, rng=0)
     assert on_mesh.lane_tables is None
     assert "dor-dateline" in [attempt.engine for attempt in on_mesh.tried]
+
+
+def damaged(spec: str, many: int, seed: int) -> Fabric:
+    """A grid without some cables between switches."""
+    fabric = from_topology(obliv.topology(spec))
+    inner = cables(fabric)
+    return without(fabric, np.random.default_rng(seed).choice(inner, many, replace=False).tolist())
+
+
+def test_more_lanes_are_never_worse() -> None:
+    """Here detours on three lanes have a larger load than those on two."""
+    fabric = damaged("torus:5x5", 6, 3)
+    loads = [route(fabric, "dor-dateline", lanes=lanes).after.load for lanes in (2, 3, 4)]
+    assert loads == sorted(loads, reverse=True)
+
+
+def test_detours_that_do_not_fit_are_told() -> None:
+    for seed in range(20):
+        tried = route(damaged("mesh:4x4", 3, seed), effort=0.01).tried
+        (dateline,) = [attempt for attempt in tried if attempt.engine == "dor-dateline"] or [None]
+        if dateline is not None and dateline.standing is None:
+            assert dateline.reason == "no detours fit"
+            return
+    pytest.fail("detours fit everywhere")
 
 
 @pytest.mark.nightly

@@ -26,6 +26,7 @@ from obliv.fabric.reroute.layers.network import switch_network
 from obliv.fabric.reroute.layers.starts import starting_routes
 from obliv.fabric.reroute.route import route
 from obliv.results.fabric.route import FabricRoute
+from obliv.topologies.recognise.nearest import nearest_grid
 
 QUICK = 0.02  # effort: enough for small fabrics
 
@@ -96,7 +97,9 @@ def test_a_damaged_grid_starts_from_dimension_order() -> None:
     fabric = from_topology(obliv.topology("torus:5x5"))
     _, _, trunks = fabric.trunks
     damaged = without(fabric, trunks[:1].tolist())
-    names = [name for name, _ in starting_routes(switch_network(damaged).switches)]
+    tail, head, _ = damaged.trunks
+    grid = nearest_grid(len(damaged.switches), np.stack([tail, head], axis=1))
+    names = [name for name, _ in starting_routes(switch_network(damaged).switches, grid)]
     assert names == ["shortest", "dor"]
     sound(route(damaged, "layered", lanes=4, effort=QUICK), 4)
 
@@ -104,7 +107,7 @@ def test_a_damaged_grid_starts_from_dimension_order() -> None:
 def test_auto_is_never_worse_than_up_down_and_stops_at_the_bound() -> None:
     ring = route(from_topology(obliv.topology("ring:6")), effort=QUICK)
     assert [attempt.engine for attempt in ring.tried] == ["updown", "dor-dateline", "layered"]
-    assert ring.tried[1].reason == "needs 2 virtual lanes: use  --lanes 2"
+    assert ring.tried[1].reason == "needs 2 virtual lanes, and OpenSM's plug-in for them"
     tree = route(from_topology(obliv.fattree(4, 2)))
     assert "layered" not in [attempt.engine for attempt in tree.tried]
 

@@ -40,7 +40,8 @@ def layered_candidate(request: Request, others: Sequence[Tables]) -> Candidate:
     """
     fabric = request.fabric
     numbered, notes = with_enough_lids(fabric, 0, request.most_lmc)
-    found = layered(replace(request, fabric=numbered), () if notes else others)
+    request = request if numbered is fabric else replace(request, fabric=numbered)
+    found = layered(request, () if notes else others)
     levels = _levels_of(found.lane, numbered) if found.lanes > 1 else None
     standing = standing_of(fabric_routing(network(numbered), found.tables, "0", missing="skip"), levels)
     if standing.deadlock:  # impossible, since no layer has a cycle

@@ -82,7 +82,7 @@ def layered(request: Request, others: Sequence[Tables]) -> Layered:
     height[ranks.order] = np.arange(len(switches.hosts))[::-1]
     starts = [(tables.name, network.routes_of(tables)) for tables in others]
     starts = [(name, routes) for name, routes in starts if _whole(network, routes, spare)]
-    starts += [*starting_routes(switches), ("updown", spare)]
+    starts += [*starting_routes(switches, request.grid), ("updown", spare)]
     moves = int(request.effort * min(moves_within(switches, _STEPS / len(starts)), _EACH * spare.size))
     work = Work(_SECONDS * len(starts) * steps_of(switches, moves))
     announce(progress, f"a search for smaller worst loads from {plural(len(starts), 'set')} of tables", work)

@@ -13,16 +13,14 @@ from obliv.kernels import run
 from obliv.topologies.axes import Axis
 from obliv.topologies.cartesian import Cartesian
 from obliv.topologies.recognise.grid import Grid
-from obliv.topologies.recognise.nearest import nearest_grid
 
 __all__ = ["balanced_shortest", "dimension_order", "starting_routes"]
 
 
-def starting_routes(switches: Switches) -> Iterator[tuple[str, Array]]:
+def starting_routes(switches: Switches, grid: Grid | None) -> Iterator[tuple[str, Array]]:
     """Yield routes and their names: shortest ones, and dimension order where the switches form a grid."""
     shortest = balanced_shortest(switches)
     yield "shortest", shortest
-    grid = nearest_grid(len(switches.hosts), np.stack([switches.tail, switches.head], axis=1))
     if grid is not None:
         yield "dor", dimension_order(switches, grid, shortest)
 

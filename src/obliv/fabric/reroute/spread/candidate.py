@@ -33,7 +33,6 @@ from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.tables import NONE, Tables
 from obliv.fabric.topology import network
 from obliv.topologies.recognise.grid import Grid
-from obliv.topologies.recognise.nearest import nearest_grid
 
 __all__ = ["spread_candidate"]
 
@@ -47,7 +46,7 @@ def spread_candidate(request: Request) -> Candidate:
         If the switches do not form a grid without gaps, lanes or LIDs do not suffice, or tables have a credit loop.
     """
     fabric, engine = request.fabric, request.engine
-    grid = _grid_of(fabric, engine)
+    grid = _whole_grid(request)
     most = _most_lmc(fabric, request.most_lmc)
     if engine == "two-turn" and most == 0:
         raise RoutingError("two-turn needs several LIDs for each host, and only an LMC of 0 is possible or allowed")
@@ -63,12 +62,11 @@ def spread_candidate(request: Request) -> Candidate:
     return min(made, key=lambda candidate: candidate.standing.rank)
 
 
-def _grid_of(fabric: Fabric, engine: str) -> Grid:
+def _whole_grid(request: Request) -> Grid:
     """Return the grid of the switches, each place taken, each link there."""
+    fabric, engine, grid = request.fabric, request.engine, request.grid
     tail, head, _ = fabric.trunks
-    count = len(fabric.switches)
-    require_memory(60.0 * count * count, f"routes of {fabric.name}")
-    grid = nearest_grid(count, np.stack([tail, head], axis=1))
+    require_memory(60.0 * len(fabric.switches) ** 2, f"routes of {fabric.name}")
     if grid is None:
         raise RoutingError(
             f"{engine} is for tori, meshes, rings and HyperX, and this fabric is not recognized as one: use layered"
