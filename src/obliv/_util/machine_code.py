@@ -18,7 +18,7 @@ import numba.core.types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.compiler_lock import global_compiler_lock
 
-from obliv._util.interrupts import admitted
+from obliv._util.interrupts import admitted, deferred
 
 __all__ = ["compile_function"]
 
@@ -104,7 +104,7 @@ def _one_process_at_a_time(compile_signature: Callable[[Any], Any], path: str) -
 
     def locked(signature: Any) -> Any:
         # A thread that waits for the file must not keep another one waiting that holds it.
-        with admitted(), global_compiler_lock, _lock(path):  # compiling takes seconds
+        with global_compiler_lock, _lock(path), deferred():  # what LLVM has half made or loaded cannot be taken down
             return compile_signature(tuple(map(_widened, signature)))
 
     return locked
@@ -131,15 +131,16 @@ def _lock(path: str) -> Iterator[None]:
         yield
         return
     try:
-        deadline = time.monotonic() + _PATIENCE
-        while time.monotonic() < deadline:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                time.sleep(0.02)
-            except OSError:
-                break
+        with admitted():
+            deadline = time.monotonic() + _PATIENCE
+            while time.monotonic() < deadline:
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    time.sleep(0.02)
+                except OSError:
+                    break
         yield
     finally:
         os.close(descriptor)
