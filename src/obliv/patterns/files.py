@@ -27,7 +27,6 @@ __all__ = ["flows_file", "matrix_file", "permutation_file"]
 
 Flows = dict[tuple[int, int], Fraction]
 
-_SEMICOLONS = "; blanks or commas separate cells, semicolons do not"
 _PAIRS = "; lines of source, destination and rate are read by flows:FILE"
 
 
@@ -60,7 +59,7 @@ def permutation_file(topology: Topology, path: Path) -> Traffic:
 @register_pattern("matrix", example="matrix:demand.txt")
 def matrix_file(topology: Topology, path: Path) -> Traffic:
     """Traffic matrix in a file: one row per line, numbers such as 0.25, 1/3 or 1e-3; names of terminals may head it."""
-    n, limits = len(topology.terminals), _limits(topology)
+    n = len(topology.terminals)
     require_memory(100.0 * n * n, f"a traffic matrix of {n} terminals")
     limits = _limits(topology)
     text, digest = _numbers(path)
@@ -139,9 +138,12 @@ def _numbers(path: Path) -> tuple[str, str]:
 def _separators(text: str, number: int, count: int) -> str:
     """Return what separates the cells of a line, if that would have so many cells with semicolons or decimal commas."""
     line = lines(text)[number - 1].partition("#")[0]
-    if ";" in line:
-        return _SEMICOLONS
-    return "; commas separate cells: write 0.5, not 0,5" if "," in line and len(line.split()) == count else ""
+    decimals = "," in line and len(line.split()) == count
+    return _semicolons(line) or ("; commas separate cells: write 0.5, not 0,5" if decimals else "")
+
+
+def _semicolons(text: str) -> str:
+    return "; blanks or commas separate cells, semicolons do not" if ";" in text else ""
 
 
 def _limits(topology: Topology) -> list[Fraction]:
@@ -168,8 +170,7 @@ def _at_line(terminal: Callable[[str], int], cell: str, path: Path, number: int)
     try:
         return terminal(cell)
     except TopologyError as error:
-        hint = _SEMICOLONS if ";" in cell else ""
-        raise FileError(f"{error}{hint}", path, number) from None
+        raise FileError(f"{error}{_semicolons(cell)}", path, number) from None
 
 
 def _rate(cell: str, column: int, path: Path, number: int) -> Fraction:
@@ -177,8 +178,7 @@ def _rate(cell: str, column: int, path: Path, number: int) -> Fraction:
         raise FileError(f"cell {column} is empty: write 0 for no traffic", path, number)
     value = rational(cell)
     if value is None or value < 0:
-        hint = _SEMICOLONS if ";" in cell else ""
-        what = f"{shown(cell)} is not a rate: write a number from 0, such as 0.25, 1/4 or 1e-3{hint}"
+        what = f"{shown(cell)} is not a rate: write a number from 0, such as 0.25, 1/4 or 1e-3{_semicolons(cell)}"
         raise FileError(what, path, number)
     return value
 

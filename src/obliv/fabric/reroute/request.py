@@ -54,6 +54,7 @@ class Request:
     @cached_property
     def grid(self) -> Grid | None:
         """The grid that the switches form, or nearly form."""
+        self.progress("the grid that the switches form", 0.0)
         tail, head, _ = self.fabric.trunks
         return nearest_grid(len(self.fabric.switches), np.stack([tail, head], axis=1))
 

@@ -304,12 +304,17 @@ def _require_pairs(new: Candidate, apart: int, force: bool) -> list[str]:
 def _left_out(best: Candidate, tried: list[Attempt]) -> list[str]:
     """Return a note where switches would need SL-to-VL tables for better ones."""
     for attempt in tried:
-        if attempt.engine == DATELINE and attempt.standing and attempt.standing.load < best.standing.load:
+        found = attempt.standing
+        if attempt.engine == DATELINE and found is not None and _serves(found) < _serves(best.standing):
             return [
-                f"{DATELINE} would have a worst load of {attempt.standing.load}, but needs SL-to-VL tables, which "
-                "OpenSM loads by a plug-in: name files for it with  --sl2vl FILE --psl FILE"
+                f"{DATELINE} would have {_words(found)}, but needs SL-to-VL tables, which OpenSM loads by a plug-in: "
+                "name files for it with  --sl2vl FILE --psl FILE"
             ]
     return []
+
+
+def _serves(standing: Standing) -> tuple[int, Fraction]:
+    return standing.missing, standing.load
 
 
 def _words(standing: Standing) -> str:
