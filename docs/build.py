@@ -10,4 +10,8 @@ from sphinx.cmd.build import main
 if __name__ == "__main__":
     here = Path(__file__).parent
     folders = ["-d", str(here / "_build/cache"), str(here), str(here / "_build/site")]
-    sys.exit(main(["-W", "--keep-going", "-q", "-b", "html", *folders, *sys.argv[1:]]))
+    print("building takes one to two minutes", file=sys.stderr)
+    status = main(["-W", "--keep-going", "-q", "-b", "html", *folders, *sys.argv[1:]])
+    if status == 0:
+        print(f"open {here / '_build/site/index.html'}", file=sys.stderr)
+    sys.exit(status)

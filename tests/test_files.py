@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from obliv._util.codec import read_json
 from obliv._util.files import read_bytes, together, unpacked, write_pieces, write_whole
 from obliv._util.text import plural, printable
 from obliv.errors import FileError
@@ -147,3 +148,19 @@ def test_a_failure_while_files_get_their_names_brings_back_all_old_ones(
             break
         assert left == old
     assert left == dict.fromkeys(("first", "second", "third"), b"after")
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"SQLite format 3\0\x10\0", "is an SQLite file; obliv study and obliv report read stores of studies"),
+        (b"a b\nb c\n", "a JSON object is needed"),
+        (b"[1, 2]", "a JSON object is needed"),
+        (b'{"a": "cut', r"invalid JSON: Unterminated string starting \(character 7 of the line\)"),
+    ],
+)
+def test_what_is_no_claim_is_told_apart(tmp_path: Path, data: bytes, says: str) -> None:
+    path = tmp_path / "claim.json"
+    path.write_bytes(data)
+    with pytest.raises(FileError, match=says):
+        read_json(path)

@@ -108,6 +108,16 @@ def test_conversion_by_annotation() -> None:
             registry.make(wrong)
 
 
+def test_what_is_registered_without_an_example_shows_the_arguments_it_needs() -> None:
+    things: Registry[object] = Registry("topology", "obliv.nothing", {})
+    things.register("skips")(lambda nodes, skip, both=True: (nodes, skip, both))
+    ways: Registry[object] = Registry("routing", "obliv.nothing", {})
+    ways.register("express")(lambda topology: topology)
+    assert [entry.example for entry in (*things, *ways)] == ["skips:NODES,SKIP", "express"]
+    with pytest.raises(SpecError, match=r"nodes is missing; write for example skips:NODES,SKIP$"):
+        things.make("skips")
+
+
 def test_a_name_that_is_like_no_other_tells_how_to_bring_ones_own() -> None:
     with pytest.raises(SpecError, match=r"known: 2turn, .*, yxy; your own: --import FILE.py$"):
         obliv.routing("zzyzx", obliv.mesh(2, 2))

@@ -224,6 +224,15 @@ def test_the_digits_of_a_seed() -> None:
         assert estimate.stderr == pytest.approx(values.std(ddof=1) / len(images) ** 0.5, rel=1e-9)
 
 
+@pytest.mark.parametrize("spec", ["mesh:7x7", "torus:5x5"])
+def test_equal_loads_have_no_error(spec: str) -> None:
+    """Valiant loads some channel as much under every permutation; neither mean is blurred by rounding."""
+    result = obliv.average_case(obliv.routing("valiant", obliv.topology(spec)), 300, 1)
+    for estimate in (result.channel_load, result.mean_throughput):
+        assert isinstance(estimate, obliv.Estimate)
+        assert estimate.stderr == 0
+
+
 def test_doubly_stochastic_matrices() -> None:
     way = obliv.routing("dor", obliv.mesh(3, 3))
     single = obliv.average_case(way, 4000, 1, ensemble="birkhoff:1").channel_load

@@ -24,6 +24,14 @@ CASES = {
 }
 
 
+def test_a_channel_is_named_in_every_way_that_results_and_topologies_have() -> None:
+    claim = obliv.worst_case(CASES["prices"], certificate=True)
+    ends = claim.channel.tail, claim.channel.head
+    names = [obliv.explain(claim, way).channel for way in (claim.channel, ends, claim.channel.id, "(1,0) -> (2,0)")]
+    assert names[:3] == [claim.channel] * 3
+    assert names[3] == obliv.explain(claim, ("(1,0)", (2, 0))).channel
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", CASES)

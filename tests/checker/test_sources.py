@@ -79,3 +79,12 @@ def test_a_file_that_is_replaced_after_it_was_read(
     assert reads
     assert not report.proved
     assert ("source file", False) in {(step.check, step.ok) for step in report.checks} or len(reads) > 1
+
+
+def test_a_claim_without_the_digest_of_its_file_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ring.txt").write_text(RING)
+    content = obliv.worst_case("file:ring.txt", "ecmp", certificate=True).to_dict()
+    content["certificate"]["sources"] = {}
+    checks = obliv.verify(save_claim(content, tmp_path / "claim.json")).checks
+    assert [step.detail for step in checks if not step.ok] == ["ring.txt has no SHA-256 in the claim"]

@@ -126,6 +126,14 @@ def test_forged_designs_are_refused(name: str, saved: Path, tmp_path: Path) -> N
     assert refused(content, tmp_path / "forged.json")
 
 
+def test_a_price_of_hops_proves_nothing_without_a_limit(saved: Path, tmp_path: Path) -> None:
+    content = read_json(saved)
+    content["certificate"]["load_line"]["price"] = 1
+    checks = obliv.verify(save_claim(content, tmp_path / "forged.json")).checks
+    wrong = [step.detail for step in checks if not step.ok]
+    assert wrong == ["hops have a price, which proves nothing without a limit of hops"]
+
+
 @pytest.mark.parametrize(
     ("changes", "check"),
     [

@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 
+_OBJECT = "a JSON object is needed, { ... }, as --output writes it"
 _NUMBERS = 2**30  # of the largest array
 #: Of numbers in files: obliv does not write longer ones, which are slow to read.
 DIGITS = 4000
@@ -148,9 +149,12 @@ def read_json_source(path: str | Path) -> tuple[dict[str, Any], str]:
     try:
         value = json.loads(text, parse_int=_limited)
     except json.JSONDecodeError as error:
-        raise FileError(f"invalid JSON: {error.msg}", path, error.lineno) from None
+        if text.lstrip()[:1] != "{":
+            raise FileError(_OBJECT, path) from None
+        what = error.msg.removesuffix(" at")  # a word that a position follows
+        raise FileError(f"invalid JSON: {what} (character {error.colno} of the line)", path, error.lineno) from None
     except (RecursionError, ValueError):
         raise FileError("invalid JSON: it is nested too deeply, or a number has too many digits", path) from None
     if not isinstance(value, dict):
-        raise FileError("a JSON object is needed: { ... }", path)
+        raise FileError(_OBJECT, path)
     return value, digest

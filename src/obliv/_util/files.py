@@ -44,6 +44,7 @@ _BINARY = (
     (b"BZh", "compressed with bzip2: unpack it first (bunzip2)"),
     (b"\xfd7zXZ", "compressed with xz: unpack it first (unxz)"),
     (b"\x7fELF", "a program"),
+    (b"SQLite format 3\0", "an SQLite file; obliv study and obliv report read stores of studies"),
 )
 _BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}["']([^"'>]{0,40})["']""")

@@ -228,7 +228,7 @@ def _check_figures(
     if misstated:
         report.note("figures", False, f"{misstated} does not follow from the other figures")
         return
-    wrong = next((f"{name} {claim}, but they are {true}" for name, claim, true in figures if claim != true), "")
+    wrong = next((f"{name}: {true}, claimed {claim}" for name, claim, true in figures if claim != true), "")
     report.note("figures", not wrong, wrong or "hops, numbers of paths and capacity are as claimed")
     constraints = constraints_of(claimed.constraints)
     if constraints.minimal:
@@ -283,7 +283,10 @@ def _check_lower(
     line = _line(certificate.get("load_line"), carried, ways, topology, constraints, legal, progress)
     bound = line.least_objective(limit)
     reaches = bound >= lower and (limit > 0 or line.price == 0)
-    report.note("lower bound", reaches, f"lengths of channels prove {short(bound)}, claimed {short(lower)}")
+    detail = f"lengths of channels prove {short(bound)}, claimed {short(lower)}"
+    if line.price and not limit:
+        detail = "hops have a price, which proves nothing without a limit of hops"
+    report.note("lower bound", reaches, detail)
     if claimed.hops_bound is not None:
         line = _line(certificate.get("hops_line"), carried, ways, topology, constraints, legal, progress)
         bound = line.least_hops(upper)

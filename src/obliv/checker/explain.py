@@ -21,15 +21,19 @@ from obliv.results import provenance
 from obliv.results.base import Channel
 from obliv.results.explanation import Explanation, Term
 from obliv.routings.base import Routing
-from obliv.topologies.base import Topology
+from obliv.topologies.base import NodeName, Topology
 
 __all__ = ["channel_of", "explain_channel"]
 
 Weights = dict[tuple[int, int], Fraction]  # load of the channel by source and destination terminal
 
 
-def channel_of(topology: Topology, channel: int | str) -> int:
-    """Return the number of a channel, which is given by its number or its nodes."""
+def channel_of(topology: Topology, channel: int | str | Channel | tuple[NodeName, NodeName]) -> int:
+    """Return the number of a channel, which is given as a result has it, or by its number or its nodes."""
+    if isinstance(channel, Channel):
+        channel = channel.id
+    if isinstance(channel, tuple) and len(channel) == 2:
+        return topology.channel(*channel)
     tail, arrow, head = str(channel).partition("->")
     if arrow:
         return topology.channel(tail.strip(), head.strip())

@@ -15,9 +15,10 @@ from obliv._util.rationals import real
 from obliv.checker.claims import Claim, MalformedError, read_claim
 from obliv.errors import FileError, InputError, SpecError
 from obliv.results import Explanation, Result, Schedule, Schedules, Verification
+from obliv.results.base import Channel
 from obliv.results.verification import Check
 from obliv.routings.base import Routing
-from obliv.topologies.base import Topology
+from obliv.topologies.base import NodeName, Topology
 
 __all__ = ["explain", "verify"]
 
@@ -81,7 +82,7 @@ def verify(
 
 def explain(
     claim: str | os.PathLike[str] | Result,
-    channel: int | str,
+    channel: int | str | Channel | tuple[NodeName, NodeName],
     *,
     topology: Topology | str | None = None,
     routing: Routing | str | None = None,
@@ -93,8 +94,8 @@ def explain(
     ----------
     claim : path-like or Result
         A file with the certificate of a worst case or of a ratio, or such a result.
-    channel : int or str
-        The channel by its number, or by its nodes: ``"(0,0) -> (1,0)"``.
+    channel : int, str, Channel or tuple
+        The channel as a result has it, by its number, or by its nodes: ``"(0,0) -> (1,0)"`` or a pair of them.
     topology, routing : optional
         The objects, where the specs in the claim do not suffice to build them.
     progress : callable, optional

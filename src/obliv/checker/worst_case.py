@@ -75,7 +75,8 @@ def check_sources(report: Report, claimed: dict[str, str], topology: Topology, r
         report.note("source file", False, f"{path} is listed, but the specs do not read it")
     for path, digest in read.items():
         same = claimed.get(path) == digest
-        report.note("source file", same, f"{path} {'has the SHA-256 of the claim' if same else 'has changed since'}")
+        what = "has the SHA-256 of the claim" if same else "has changed since"
+        report.note("source file", same, f"{path} {what if path in claimed else 'has no SHA-256 in the claim'}")
 
 
 def _check_skipped(report: Report, claim: Claim, routing: Routing) -> None:

@@ -28,6 +28,8 @@ __all__ = [
     "terminal_numbers",
 ]
 
+_LISTS = "a path lists channels (topology.channel(u, v)), or nodes by name"
+
 
 def terminal_numbers(routing: Routing, *nodes: int) -> list[int]:
     """Return the numbers of terminals by their nodes; RoutingError for other nodes."""
@@ -59,12 +61,11 @@ def checked_channels(routing: Routing, source: int, destination: int, path: Any)
     for c in channels:
         if not is_channel(topology, c) or topology.tail[c] != at:
             raise RoutingError(
-                f"{routing.spec}: a path {pair()} takes channel {c!r} at {topology.name_of(at)}; "
-                "a path lists channels (topology.channel(u, v)), or nodes by name"
+                f"{routing.spec}: a path {pair()} takes channel {c!r} at {topology.name_of(at)}; {_LISTS}"
             )
         at = int(topology.head[c])
     if at != destination:
-        raise RoutingError(f"{routing.spec}: a path {pair()} ends at {topology.name_of(at)}")
+        raise RoutingError(f"{routing.spec}: a path {pair()} ends at {topology.name_of(at)}; {_LISTS}")
     return tuple(int(c) for c in channels)
 
 

@@ -48,6 +48,8 @@ def routing(spec: Any, topology: Topology | str | None = None) -> Routing:
             )
         return spec
     factory = callable(spec) and (inspect.isclass(spec) or not is_adaptable(spec))
+    if isinstance(spec, Topology):
+        raise InputError('a routing comes before its topology: obliv.routing("romm", topology)')
     if not (isinstance(spec, str) or factory or is_adaptable(spec)):
         raise InputError(f"a routing is a spec, a Routing or an object with paths, not {type(spec).__name__}")
     if topology is None:

@@ -125,7 +125,9 @@ class Registry(Generic[T]):
             taken = any(_place(entry.make) != _place(make) for entry in known)
             if taken or any(self._modules.get(word, make.__module__) != make.__module__ for word in words):
                 raise SpecError(f"the {self.kind} name {name!r}, or an alias of it, is taken; choose another name")
-            self._entries[name] = Registration(name, make, others, example or name)
+            self._entries[name] = Registration(
+                name, make, others, example or _example(name, make, self.kind != "topology")
+            )
             self._names.update(dict.fromkeys(words, name))
             return make
 
@@ -245,6 +247,16 @@ def _entry_points(group: str, path: tuple[str, ...]) -> tuple[Any, ...]:
 def _place(make: Callable[..., Any]) -> tuple[str, str]:
     """Return where a factory is defined; the same one may be registered again when its file is run again."""
     return make.__module__, make.__qualname__
+
+
+def _example(name: str, make: Callable[..., Any], given: int) -> str:
+    """Return a name with the arguments that a factory needs besides those `given`."""
+    try:
+        parameters = [*inspect.signature(make).parameters.values()][given:]
+    except (TypeError, ValueError):  # some types in C have none
+        return name
+    needed = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty]
+    return f"{name}:{','.join(needed).upper()}" if needed else name
 
 
 TOPOLOGIES: Registry[Any] = Registry("topology", "obliv.topologies", MODULES["topology"])

@@ -90,7 +90,7 @@ def positive_number(value: Any, what: str) -> Fraction:
     """Return a positive number as an exact one; refuse all else with an error that begins with `what`."""
     number = Fraction(value) if type(value) in (int, Fraction) else _exact(value)
     if number is None or number <= 0:
-        raise TopologyError(f"{what} is {value}: it must be a positive, finite number")
+        raise TopologyError(f"{what} is {value}: it must be a positive, finite number such as 2, 0.5 or 1/3")
     return number
 
 

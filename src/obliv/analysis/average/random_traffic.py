@@ -338,6 +338,7 @@ def _figures(maxima: Maxima) -> tuple[Estimate, Estimate | None, float, int]:
 
     After an interrupt, of those before.
     """
+    pivots = np.zeros(2)  # sums of differences: equal loads have no error
     sums = np.zeros(4)
     samples = 0
     top: float = -1
@@ -348,21 +349,28 @@ def _figures(maxima: Maxima) -> tuple[Estimate, Estimate | None, float, int]:
             load = values / denominator
             if values.max() > top:
                 top, place = values.max().item(), samples + int(values.argmax())
-            samples += len(load)
-            sums[:2] += load.sum(), (load * load).sum()
             idle = idle or bool((load == 0).any())
+            if samples == 0:
+                pivots[:] = load[0], 0.0 if idle else 1 / load[0]
+            samples += len(load)
+            sums[:2] += _moments(load - pivots[0])
             if not idle:
-                sums[2:] += (1 / load).sum(), (1 / load**2).sum()
+                sums[2:] += _moments(1 / load - pivots[1])
     except KeyboardInterrupt:
         if samples < 2:
             raise
-    mean, through = sums[0] / samples, sums[2] / samples
+    differences = sums[[0, 2]] / samples
     errors = [
         sqrt(max(0.0, squares / samples - value**2) / (samples - 1))
-        for value, squares in ((mean, sums[1]), (through, sums[3]))
+        for value, squares in zip(differences, sums[[1, 3]], strict=True)
     ]
+    mean, through = pivots + differences
     load_ = Estimate(float(mean), float(errors[0]), samples)
     return load_, None if idle else Estimate(float(through), float(errors[1]), samples), top, place
+
+
+def _moments(values: Array) -> tuple[float, float]:
+    return float(values.sum()), float((values * values).sum())
 
 
 def _figures_exact(maxima: Array, denominator: int) -> tuple[Fraction, Fraction | None]:

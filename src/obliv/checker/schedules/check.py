@@ -22,6 +22,7 @@ __all__ = ["check_classes", "check_schedule"]
 
 #: What the paper's algorithms promise beyond the rules.
 _PLANS = {"centralized": check_waves, "distributed": check_rounds}
+_OF_CLASSES = {"congestion": "at most", "dilation": "at most", "algorithm": "in all classes", "rules": "in all classes"}
 
 
 def check_schedule(claim: ScheduleClaim, progress: Progress = silent) -> Verification:
@@ -68,7 +69,7 @@ def check_classes(claims: list[ScheduleClaim], content: dict[str, Any]) -> Verif
     for name, value in _totals(claims).items():
         alike = name not in ("algorithm", "rules") or all(getattr(claim, name) == value for claim in claims)
         fits = content.get(name) == value and alike
-        report.note(name, fits, f"{value} in total, claimed {content.get(name)!r:.40}")
+        report.note(name, fits, f"{value} {_OF_CLASSES.get(name, 'in total')}, claimed {content.get(name)!r:.40}")
     statement = (
         f"{content.get('packets')!r} packets in {len(claims)} classes, one after another, arrive within "
         f"{content.get('makespan')!r} steps"
