@@ -48,7 +48,7 @@ const OblivTable = (() => {
           return at < 0 ? text.length : narrow ? text.length - at - 3 : text.length - 2;
         };
         const longest = column.reduce((most, text) => Math.max(most, size(text)), heads[c].textContent.length + (narrow ? 3 : 4));
-        const width = narrow ? Math.min(longest, c > 1 ? 24 : 11) * 0.52 + 1.1 : Math.min(longest, c > 1 ? 34 : 26) * 0.52 + 1.6;
+        const width = narrow ? Math.min(longest, c > 1 ? 24 : 11) * 0.52 + 1.1 : Math.min(longest, c > 1 ? 34 : 26) * 0.56 + 2;
         const col = element("col");
         col.style.width = `${width}rem`;
         group.append(col);
