@@ -226,3 +226,10 @@ def test_what_cannot_be_designed() -> None:
         obliv.design("mesh:40x40")
     with pytest.raises(obliv.TopologyError, match="at least 2"):
         obliv.design(obliv.build("one", 1, []))
+
+
+def test_a_narrow_cut_bounds_a_design_whose_multipliers_are_rounded() -> None:
+    """Eight packets cross the eight channels of a bisection, whatever the routing."""
+    best = obliv.design("random-regular:n=16,d=4,seed=7", then=None)
+    assert obliv.verify(best).proved
+    assert best.channel_load == 1 or (isinstance(best.channel_load, obliv.Bounds) and best.channel_load.lower == 1)

@@ -15,6 +15,7 @@ from obliv._util.rationals import exact as exact_number
 from obliv._util.rationals import real
 from obliv._util.rng import Rng, drawn_seed
 from obliv.designs.average import announce_average, average_design
+from obliv.designs.bounds.worst_case import permutation_line
 from obliv.designs.few_paths.supports import at_least_one, few_paths, limits
 from obliv.designs.minimal import require_connected
 from obliv.designs.programme import Programme, worst_case_programme
@@ -160,7 +161,7 @@ def design(
     if draws:
         announce_average(programme, samples, step)
     vertices = programme.matrix.shape[0] <= _VERTEX_ROWS if exact is None else exact
-    search = WorstCaseSearch(programme, limit, gap, vertices)
+    search = WorstCaseSearch(programme, limit, gap, vertices, load_line=permutation_line(programme))
 
     def result() -> Design:
         best = _with_sources(search.result(constraints, time.perf_counter() - began), bounding)

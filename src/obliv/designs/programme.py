@@ -62,10 +62,14 @@ class Programme(FlowProgramme):
 
     def on_channel(self, channel: int) -> Array:
         """Return the orbit of the flow of every pair on one channel; shape (terminals, terminals)."""
-        terminals = len(self.topology.terminals)
-        flows = Numbers(terminals, self.topology.channels, self.symmetry.to_first_node, self.symmetry.to_first_channel)
-        source, destination = np.indices((terminals, terminals))
-        orbit: Array = self.flow.reshape(-1)[flows.of(source, destination, np.full_like(source, channel))]
+        source, destination = np.indices((len(self.topology.terminals),) * 2)
+        return self.orbits(source, destination, np.full_like(source, channel))
+
+    def orbits(self, source: Array, destination: Array, channel: Array) -> Array:
+        """Return the orbits of flows, each of a pair of terminals on a channel; -1 where it must not be used."""
+        terminals, symmetry = len(self.topology.terminals), self.symmetry
+        flows = Numbers(terminals, self.topology.channels, symmetry.to_first_node, symmetry.to_first_channel)
+        orbit: Array = self.flow.reshape(-1)[flows.of(source, destination, channel)]
         return orbit
 
 

@@ -85,7 +85,8 @@ class WorstCaseSearch:
         if load is None or self.best is None:
             return False
         worst, price = self.best.load, Fraction(1, programme.pairs)
-        self.load_line = max(self._lines(least, load, None), key=lambda line: line.least_load(Fraction(0)))
+        lines = [*self._lines(least, load, None), *([] if self.load_line is None else [self.load_line])]
+        self.load_line = max(lines, key=lambda line: line.least_load(Fraction(0)))
         self.hops_line = max(self._lines(optimum, hops, price), key=lambda line: line.least_hops(worst))
         if hops.columns.fraction(-1) * load_unit(programme.topology) == self.lower:
             self.vertices = False  # this one is optimal: if it is not proved, its numbers are too large

@@ -17,14 +17,13 @@ from obliv._util.typing import Array
 from obliv.designs.bounds.capacity import capacity_of
 from obliv.designs.bounds.congestion import distance_under, least_congestion
 from obliv.designs.bounds.cut import cut_load, narrow_bisection
+from obliv.designs.bounds.permutations import farthest, first_lengths, load_of
 from obliv.designs.minimal import require_connected
 from obliv.designs.optimize import design
 from obliv.designs.saved import packed
 from obliv.designs.solver import OutOfTimeError, require_time
 from obliv.designs.solver import time_limit as time_limit_of
 from obliv.errors import InputError, TooLargeError
-from obliv.matching.solve import maximum_weight
-from obliv.matching.weights import from_entries
 from obliv.results import Bounds, Design, NetworkBounds, provenance
 from obliv.results.numbers import float_bounds
 from obliv.topologies.base import Topology
@@ -93,7 +92,7 @@ def bounds(
         raise InputError(f"a gap of {gap:g}: choose a number between 0 and 1, such as 1e-3")
     if time_limit is not None and not (time_limit := real(time_limit, "time_limit")) > 0:
         raise InputError(f"a time limit of {time_limit:g}: choose a number of seconds above 0")
-    matching, farthest = matching_bound(network) if network.unit_rates else (None, None)
+    matching, matched = matching_bound(network) if network.unit_rates else (None, None)
     small = len(network.terminals) * network.channels <= _COLUMNS
     best, certificate = None, dict[str, Any]()
     if time_limit is None:
@@ -129,7 +128,7 @@ def bounds(
         **_loads(network, half, capacity, oblivious, lower),
         matching_bound=matching,
         permutation=permutation,
-        matching_permutation=farthest,
+        matching_permutation=matched,
         certificate=certificate,
     )
 
@@ -192,8 +191,8 @@ def matching_bound(topology: Topology) -> tuple[Fraction, tuple[int, ...]]:
     Fraction(1, 1)
     """
     hops = np.ones(topology.channels, np.int64)
-    image = _farthest(distance_under(topology, hops))
-    return _load_of(topology, image, hops), image
+    image = farthest(distance_under(topology, hops))
+    return load_of(topology, image, hops), image
 
 
 def _capacity(
@@ -233,15 +232,14 @@ def _bad_permutation(
     topology: Topology, half: Array, progress: Progress, seconds: float
 ) -> tuple[Fraction, tuple[int, ...], Array]:
     """Return the best proved load of a permutation found in time, the permutation, and the lengths that prove it."""
-    n, lengths = len(topology.terminals), np.ones(topology.channels, np.int64)
-    across = half[topology.tail] != half[topology.head]
+    n = len(topology.terminals)
     best: tuple[Fraction, tuple[int, ...], Array] | None = None
     end = time.monotonic() + seconds
-    for start in (lengths, across.astype(np.int64)):
+    for start in first_lengths(topology, half):
         lengths = start
         for turn in range(_ROUNDS):
-            image = _farthest(distance_under(topology, lengths))
-            load = _load_of(topology, image, lengths)
+            image = farthest(distance_under(topology, lengths))
+            load = load_of(topology, image, lengths)
             if best is not None and load <= best[0]:
                 break
             best = (load, image, lengths)
@@ -261,27 +259,3 @@ def _bad_permutation(
     if best is None:
         raise InputError("a network without channels has no bounds")
     return best
-
-
-def _farthest(distance: Array) -> tuple[int, ...]:
-    """Return the permutation with the largest sum of distances."""
-    source, destination = np.nonzero(distance)
-    n = len(distance)
-    matching = maximum_weight(from_entries(source, destination, distance[source, destination]))
-    image, taken = [-1] * n, [False] * n
-    for s, d in zip(*_pairs(matching, source, destination), strict=True):
-        image[s], taken[d] = d, True
-    free = iter([d for d in range(n) if not taken[d]])
-    return tuple(d if d >= 0 else next(free) for d in image)
-
-
-def _pairs(matching: Any, source: Array, destination: Array) -> tuple[list[int], list[int]]:
-    used = matching.flow > 0
-    return source[used].tolist(), destination[used].tolist()
-
-
-def _load_of(topology: Topology, image: tuple[int, ...], lengths: Array) -> Fraction:
-    """Return the load of a permutation that lengths prove."""
-    between = distance_under(topology, lengths)
-    spent = sum((topology.bandwidth_of(c) * int(x) for c, x in enumerate(lengths.tolist()) if x), Fraction(0))
-    return Fraction(int(between[np.arange(len(image)), list(image)].sum())) / spent if spent else Fraction(0)

@@ -21,11 +21,13 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.designs._kernels import pair_distances
+from obliv.designs.bounds.congestion import distance_under
+from obliv.designs.bounds.permutations import farthest, first_lengths
 from obliv.designs.exact.basis import InexactError, Rationals
 from obliv.designs.programme import Programme
 from obliv.kernels import run
 
-__all__ = ["Line", "exact_line", "rounded_line"]
+__all__ = ["Line", "exact_line", "permutation_line", "rounded_line"]
 
 _SCALE = 10**8  # of rounded lengths
 _LARGEST = 2**48  # length in a certificate
@@ -112,6 +114,37 @@ def exact_line(programme: Programme, duals: Rationals, price: Fraction) -> Line:
         bits = (max(units) // divisor).bit_length()
         raise InexactError(f"its lengths have {bits} bits; a certificate holds {_LARGEST.bit_length() - 1}")
     return _line(programme, np.array([unit // divisor for unit in units[:-1]], np.int64), units[-1] // divisor)
+
+
+def permutation_line(programme: Programme) -> Line | None:
+    """Return the line by a permutation that is far apart in hops, or across a narrow bisection; the better one.
+
+    Packets of the permutation have lengths, no others do; their means over symmetries prove as much. None where
+    terminals have rates, and where numbers are too large for a certificate.
+    """
+    topology = programme.topology
+    if not topology.unit_rates:
+        return None
+    lines = (_of_permutation(programme, lengths) for lengths in first_lengths(topology))
+    return max(
+        (line for line in lines if line is not None), key=lambda line: line.least_load(Fraction(0)), default=None
+    )
+
+
+def _of_permutation(programme: Programme, lengths: Array) -> Line | None:
+    topology = programme.topology
+    image = np.array(farthest(distance_under(topology, lengths)))
+    source = np.arange(len(image))
+    total = np.zeros(len(programme.size) + 1, np.int64)  # the last one of closed channels
+    for channel in np.flatnonzero(lengths).tolist():
+        orbit = programme.orbits(source, image, np.full_like(source, channel))
+        np.add.at(total, orbit, lengths[channel])
+    size = programme.size.astype(object)
+    units = total[:-1].astype(object) * (lcm(*np.unique(programme.size).tolist()) // size)
+    units //= gcd(*units.tolist()) or 1
+    if max(units.tolist(), default=0) > _LARGEST:
+        return None
+    return _line(programme, units.astype(np.int64), 0)
 
 
 def _line(programme: Programme, length: Array, price: int) -> Line:
