@@ -220,6 +220,8 @@ def test_other_routings_are_refused_and_nothing_is_written(topology: str, routin
         ("mesh:4x4", "shuffle", "shuffle"),
         ("ring:8", "tornado", "tornado"),
         ("ring:5", "shift:1", "neighbor"),
+        ("mesh:4x4", "hot-nodes:(3,0),(2,3)", "hotspot({{3,14},{1,1}})"),
+        ("mesh:2x2", "hot-nodes:3,share=3/5", "hotspot({{0,1,2,3},{1,1,1,7}})"),
     ],
 )
 def test_patterns(topology: str, traffic: str, name: str, tmp_path: Path) -> None:
@@ -233,6 +235,13 @@ def test_other_patterns_are_refused(topology: str, traffic: str, tmp_path: Path)
     with pytest.raises(TrafficError, match="BookSim2 has no pattern"):
         write_booksim(obliv.routing("dor", obliv.topology(topology)), tmp_path / "sim.cfg", traffic)
     assert not list(tmp_path.iterdir())
+
+
+def test_less_than_a_packet_per_cycle_is_no_pattern(tmp_path: Path) -> None:
+    mesh = obliv.mesh(4, 4)
+    half = "1/2" * obliv.traffic("hot-nodes:3", mesh)
+    with pytest.raises(TrafficError, match="BookSim2 has no pattern"):
+        write_booksim(obliv.routing("dor", mesh), tmp_path / "sim.cfg", half)
 
 
 def test_patterns_are_permutations() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
+from fractions import Fraction
+from math import lcm
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +55,7 @@ def write_booksim(
         The configuration. A network that BookSim2 lacks is written beside it, with the ending ``.anynet``.
     traffic : Traffic or str
         A pattern that BookSim2 has: ``uniform``, ``bit-complement``, ``bit-reverse``, ``shuffle``, and others where
-        they are the same permutation as BookSim2's.
+        they are the same permutation as BookSim2's; and what all terminals send alike, such as ``hot-nodes``.
     rate : float
         Packets of one flit per cycle that every node injects.
     paths : bool
@@ -234,10 +236,31 @@ def _pattern(traffic: Traffic, digits: tuple[int, int] | None) -> str:
         for name, image in _permutations(n, digits).items():
             if len(order) == n and np.array_equal(traffic.destination[order], image):
                 return name
+    rates = _alike(traffic)
+    if rates and sum(rates.values()) < 2**31:
+        return f"hotspot({{{{{','.join(map(str, rates))}}},{{{','.join(map(str, rates.values()))}}}}})"
     raise TrafficError(
-        f"BookSim2 has no pattern that is {traffic.spec} here; it has uniform, on powers of two bitcomp, bitrev, "
-        "shuffle and transpose, and on meshes and tori tornado and neighbor in every dimension at once"
+        f"BookSim2 has no pattern that is {traffic.spec} here; it has uniform, destinations that all terminals draw "
+        "alike, on powers of two bitcomp, bitrev, shuffle and transpose, and on meshes and tori tornado and neighbor "
+        "in every dimension at once"
     )
+
+
+def _alike(traffic: Traffic) -> dict[int, int] | None:
+    """Return shares of destinations as whole numbers, if every terminal sends one packet and all send alike."""
+    n, order = traffic.terminals, np.lexsort([traffic.destination, traffic.source])
+    if len(order) % n or not np.array_equal(traffic.source[order], np.repeat(np.arange(n), len(order) // n)):
+        return None
+    destination, amount = traffic.destination[order].reshape(n, -1), traffic.amount[order].reshape(n, -1)
+    if (destination != destination[0]).any() or (amount != amount[0]).any():
+        return None
+    shares = dict.fromkeys(range(n), traffic.uniform / n)
+    for node, numerator in zip(destination[0].tolist(), amount[0].tolist(), strict=True):
+        shares[node] += Fraction(numerator, traffic.denominator)
+    if sum(shares.values()) != 1:
+        return None
+    whole = lcm(*(share.denominator for share in shares.values()))
+    return {node: int(share * whole) for node, share in shares.items() if share}
 
 
 def _permutations(n: int, digits: tuple[int, int] | None) -> dict[str, IntArray]:
