@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -60,8 +61,7 @@ def _tables(routing: HopRouting, denominator: int, check_time: CheckTime) -> tup
     for d in targets.tolist():
         check_time()
         nexts: list[list[int]] = []
-        for v in range(topology.nodes):
-            chances = _chances(routing, v, d) if v != d else []
+        for chances in _towards(routing, d):
             common = lcm(*(chance.denominator for _, chance in chances))
             nexts.append([head[c] for c, _ in chances])
             hop += [c for c, _ in chances]
@@ -83,17 +83,37 @@ def _tables(routing: HopRouting, denominator: int, check_time: CheckTime) -> tup
     return tables, number
 
 
+def _towards(routing: HopRouting, destination: int) -> Iterator[list[tuple[int, Fraction]]]:
+    """Yield the next hops of every node; tables with one for each are asked for all nodes at once."""
+    topology = routing.topology
+    if routing.by_next_channel is None:
+        for v in range(topology.nodes):
+            yield _chances(routing, v, destination) if v != destination else []
+        return
+    node = np.arange(topology.nodes)
+    channel = np.where(node == destination, -1, routing.by_next_channel(node, np.full(len(node), destination)))
+    for v in np.flatnonzero(channel >= 0).tolist():
+        _require_leaves(routing, int(channel[v]), v)
+    for c in channel.tolist():
+        yield [(c, Fraction(1))] if c >= 0 else []
+
+
+def _require_leaves(routing: HopRouting, channel: int, node: int) -> None:
+    tail = routing.topology.tail
+    if not 0 <= channel < len(tail) or tail[channel] != node:
+        raise RoutingError(f"{routing.spec}: next hop {channel} of node {node} is not a channel that leaves it")
+
+
 def _chances(routing: HopRouting, node: int, destination: int) -> list[tuple[int, Fraction]]:
     """Return the next hops of a node as (channel, probability), checked."""
     hops: list[Any] = list(routing.next_hops(node, destination))
     if not hops:
         return []
-    tail, even = routing.topology.tail, Fraction(1, len(hops))
+    even = Fraction(1, len(hops))
     chances: dict[int, Fraction] = {}
     for hop in hops:
         channel, chance = (hop[0], exact_chance(routing, hop[1])) if isinstance(hop, tuple) else (hop, even)
-        if not 0 <= channel < len(tail) or tail[channel] != node:
-            raise RoutingError(f"{routing.spec}: next hop {channel} of node {node} is not a channel that leaves it")
+        _require_leaves(routing, channel, node)
         chances[channel] = chances[channel] + chance if channel in chances else chance
     if any(isinstance(hop, tuple) for hop in hops) and sum(chances.values()) != 1:
         raise RoutingError(f"{routing.spec}: the next hops of node {node} towards {destination} do not add up to 1")
