@@ -157,6 +157,17 @@ def test_each_statement_is_refused_by_its_check(
     assert check in [step.check for step in checks if step.ok is False]
 
 
+@pytest.mark.parametrize("spec", ["mesh:5x5", "random-regular:n=16,d=5,seed=2"])
+def test_worst_cases_of_designs_are_proved_where_terminals_have_rates(spec: str, tmp_path: Path) -> None:
+    """Prices of many channels are rounded to save room, but not for more than one packet per cycle."""
+    plain = obliv.topology(spec)
+    obliv.design(plain, then=None, gap=1e-2, exact=False).save(tmp_path / "design.json")
+    rated = plain.with_rates(injection=[2] + [1] * (len(plain.terminals) - 1))
+    routing = obliv.routing(f"design:{tmp_path / 'design.json'}", rated)
+    claim = obliv.worst_case(routing, certificate=True)
+    assert obliv.verify(claim, topology=rated, routing=routing).proved
+
+
 def test_loads_of_nothing_are_refused(saved: Path, tmp_path: Path) -> None:
     content = read_json(saved)
     content["channel_load"] = {"lower": 0.0, "upper": 7 / 6}

@@ -52,7 +52,8 @@ def certificate_of(
     proofs = [loads.proof(c, rates) for c in range(loads.topology.channels)]
     solved = [c for c in sorted(prices) if proofs[c] is None]
     duals = [prices[c] for c in solved]
-    if len(solved) > _UNROUNDED and all(v.dtype != object for v in duals):
+    rounds = rates.unit and all(v.dtype != object for v in duals)  # bounds of rounded prices count every terminal once
+    if rounds and len(solved) > _UNROUNDED:
         limits = np.array([0 if c == worst else _limit(loads, c, claim) for c in solved], np.int64)
         duals = list(loads.rounded_prices(np.array(solved), np.array(duals), limits))
     number = {c: k for k, c in enumerate(solved)}
