@@ -112,6 +112,7 @@ def test_rounding_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         ("flows", "0 7 1\n", ":1: .* has no terminal 7; terminals are 0 to 2"),
         ("flows", "0 1 1/2\nd a 1/2\n", ":2: the pair stands in line 1 too"),
         ("flows", "0 1 1/2\n0 2 3/4\n", ":2: the row adds up to 1.25"),
+        ("flows", "0 1 1\n0 2 1\n0 0 1\n", ":3: the row adds up to 3, its terminal sends at most 1"),
         ("flows", "0,,1\n", ":1: '' is not a terminal"),
         ("flows", "# nothing\n", "holds no rates"),
         ("permutation", "1,,2 0\n", ":1: '' is not a terminal"),

@@ -104,6 +104,7 @@ def flows_file(topology: Topology, path: Path) -> Traffic:
     flows: Flows = {}
     line_of: dict[tuple[int, int], int] = {}
     totals: dict[int, Fraction] = {}
+    last_line: dict[int, int] = {}
     limits = _limits(topology)
     text, digest = _numbers(path)
     for at, (number, cells) in enumerate(cells_of(text)):
@@ -119,9 +120,11 @@ def flows_file(topology: Topology, path: Path) -> Traffic:
         line_of[source, destination] = number
         rate = _rate(cells[2], 3, path, number)
         totals[source] = totals.get(source, Fraction(0)) + rate
-        _require_row(totals[source], limits[source], path, number)
+        last_line[source] = number
         if rate:
             flows[source, destination] = rate
+    for source, total in totals.items():
+        _require_row(total, limits[source], path, last_line[source])
     if not line_of:
         raise FileError("holds no rates: write lines like  SOURCE DESTINATION RATE", path)
     return rounded(f"flows:{path}", len(limits), flows, limits, ((str(path), digest),))
@@ -160,7 +163,7 @@ def _require_row(total: Fraction | int, limit: Fraction, path: Path, number: int
     if total > limit * (1 + ROUNDING):
         raise FileError(
             f"the row adds up to {float(total):.7g}, its terminal sends at most {limit}: "
-            "divide the matrix by its largest row sum",
+            "divide all rates by the largest sum, or let terminals send more, by injection= of the network",
             path,
             number,
         )

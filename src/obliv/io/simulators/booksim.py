@@ -242,7 +242,7 @@ def _pattern(traffic: Traffic, digits: tuple[int, int] | None) -> str:
     raise TrafficError(
         f"BookSim2 has no pattern that is {traffic.spec} here; it has uniform, destinations that all terminals draw "
         "alike, on powers of two bitcomp, bitrev, shuffle and transpose, and on meshes and tori tornado and neighbor "
-        "in every dimension at once"
+        "in every dimension at once; ns-3 takes any traffic"
     )
 
 
