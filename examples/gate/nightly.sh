@@ -6,7 +6,10 @@ set -u
 cd "$(dirname "$0")" || exit 2
 night=nights/$(date +%Y-%m-%d)
 mkdir -p "$night" || exit 2
-${SCAN:-ibnetdiscover} > "$night/topology.txt" && ${DUMP:-dump_lfts} > "$night/tables.txt" || exit 2
+${SCAN:-ibnetdiscover} > "$night/topology.txt" && ${DUMP:-dump_lfts} > "$night/tables.txt" || {
+  echo "the scan of the fabric failed: see $PWD/$night" >&2 # cron mails what is printed
+  exit 2
+}
 obliv fabric check "$night/topology.txt" --lft "$night/tables.txt" --limits fabric.toml ${LOG:+--log "$LOG"} \
   --junit "$night/report.xml" --sarif "$night/report.sarif" > "$night/report.txt" 2>&1
 status=$?

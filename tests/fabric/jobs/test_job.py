@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -15,9 +16,12 @@ from tests.mistakes import mistake
 from tests.strategies import examples
 
 import obliv
+from obliv.fabric.generate.from_topology import from_routing
 from obliv.fabric.jobs.job import job, prepared
 from obliv.fabric.jobs.phases import PATTERNS
 from obliv.fabric.routes.routing import FabricRouting
+from obliv.fabric.routes.routing import routing as fabric_routing
+from obliv.fabric.tables import NONE
 from obliv.patterns.base import Traffic
 
 SPECS = (*PATTERNS, "stencil2d", "stencil3d", "hierarchical")
@@ -169,3 +173,17 @@ def test_mistakes() -> None:
     )
     assert "unknown host 'node099'" in mistake(lambda: job(routing, ["node099"], "ring"))
     assert "must be 0 or more" in mistake(lambda: job(routing, ["node001"], "ring", hottest=-1))
+
+
+@pytest.mark.parametrize(("hosts", "lost"), [([0, 2, 1, 5], 3), ([0, 2, 1, 4], 0)])
+def test_a_job_whose_packets_do_not_arrive_says_so(hosts: list[int], lost: int) -> None:
+    """No switch has a route to host 5."""
+    whole = from_routing(obliv.DModK(obliv.fattree(4, 2)))
+    tables = whole.routes.tables
+    out = tables.out.copy()
+    out[:, whole.topology.fabric.ports.lid[whole.topology.fabric.endpoints[5]]] = NONE
+    broken = fabric_routing(whole.topology, replace(tables, out=out), missing="skip")
+    terminals = whole.topology.terminals[hosts].tolist()
+    found = job(broken, [whole.topology.name_of(v) for v in terminals], "ring")
+    said = f"{lost} pairs of the hosts do not reach each other and count nowhere: the job cannot run"
+    assert found.notes == ((said,) if lost else ())

@@ -321,4 +321,22 @@ def _notes(loads: JobLoads) -> tuple[str, ...]:
         topology = loads.routing.topology
         names = sorted(topology.name_of(int(topology.terminals[terminal])) for terminal in shared)
         notes += (f"jobs share {len(names)} of their hosts' links, such as that of {names[0]}",)
-    return notes
+    return notes + _lost(loads)
+
+
+def _lost(loads: JobLoads) -> tuple[str, ...]:
+    """Return for every job whose hosts do not all reach each other how many pairs are left out."""
+    if not loads.routing.partial:
+        return ()
+    notes = []
+    for k, (place, _) in enumerate(loads.jobs, 1):
+        hosts = np.unique(place.rails)
+        lost = 0
+        for d in hosts.tolist():
+            arrive, whole = loads.routing.served(int(loads.routing.topology.terminals[d]))
+            lost += int((arrive[hosts] < whole).sum())
+        which = f" of job {k}" if len(loads.jobs) > 1 else ""
+        if lost:
+            pairs = plural(lost, "pair")
+            notes.append(f"{pairs} of the hosts{which} do not reach each other and count nowhere: the job cannot run")
+    return tuple(notes)

@@ -36,7 +36,7 @@
 
   function ends(payload, c) {
     const channel = payload.channels[c], ports = channel.ports || ["", ""];
-    const end = (node, port) => payload.nodes[node].name + (port ? " port " + port : "");
+    const end = (node, port) => payload.nodes[node].name + (port ? " " + port : "");
     return end(channel.tail, ports[0]) + " → " + end(channel.head, ports[1]);
   }
 
