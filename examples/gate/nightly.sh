@@ -1,6 +1,7 @@
 #!/bin/sh
 # Check tonight's fabric against fabric.toml; mail what is wrong. For cron:  17 3 * * * /opt/fabric/nightly.sh
 # With LOG=/var/log/opensm.log it also fails if OpenSM fell back to another engine: the tables alone cannot tell.
+# With SL2VL=FILE and SL=FILE (see the docs on virtual lanes) credit loops are judged lane by lane.
 # Every night has a folder of its own, so that a bad one can be compared with the one before.
 set -u
 cd "$(dirname "$0")" || exit 2
@@ -11,6 +12,7 @@ ${SCAN:-ibnetdiscover} > "$night/topology.txt" && ${DUMP:-dump_lfts} > "$night/t
   exit 2
 }
 obliv fabric check "$night/topology.txt" --lft "$night/tables.txt" --limits fabric.toml ${LOG:+--log "$LOG"} \
+  ${SL2VL:+--sl2vl "$SL2VL"} ${SL:+--sl "$SL"} \
   --junit "$night/report.xml" --sarif "$night/report.sarif" > "$night/report.txt" 2>&1
 status=$?
 if [ "$status" -ne 0 ]; then

@@ -15,11 +15,9 @@ from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Throughput
-from obliv.results.analysis.throughput import Bottleneck, PatternThroughput
-from obliv.results.base import Channel
+from obliv.results.analysis.throughput import PatternThroughput, bottleneck
 from obliv.results.numbers import Estimate, capped, inverse, scaled
 from obliv.routings.base import Routing
-from obliv.topologies.base import Topology
 
 __all__ = ["pattern_throughput", "throughput"]
 
@@ -121,17 +119,6 @@ def pattern_throughput(
         throughput=None if busiest is None else capped(through, 1 / busiest[0]),
         fraction_of_capacity=None if through is None or base is None else scaled(through, base),
         admissible=busiest is None or busiest[0] <= 1,
-        limited_by=None if busiest is None else _bottleneck(topology, worst, through, busiest),
+        limited_by=None if busiest is None else bottleneck(topology, worst, through, busiest),
         hops=traffic_hops(subject, loads, traffic, under),
     )
-
-
-def _bottleneck(
-    topology: Topology, channel: int, through: Fraction | Estimate | None, busiest: tuple[Fraction, str, int]
-) -> Bottleneck:
-    """Return what limits a traffic; a channel, where a terminal limits it as much."""
-    share, side, terminal = busiest
-    if through is None or (through.value if isinstance(through, Estimate) else through) > 1 / share:
-        return Bottleneck(side, topology.name_of(int(topology.terminals[terminal])), terminal=terminal)
-    ends = Channel(channel, int(topology.tail[channel]), int(topology.head[channel]))
-    return Bottleneck("channel", topology.channel_name(channel), channel=ends)

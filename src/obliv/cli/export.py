@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -14,6 +15,8 @@ from obliv.cli.specs import Specs, read_topology, read_traffic
 from obliv.errors import InputError
 
 if TYPE_CHECKING:
+    from obliv.patterns.base import Traffic
+    from obliv.routings.base import Routing
     from obliv.topologies.base import Topology
 
 __all__ = ["export"]
@@ -139,6 +142,30 @@ def _write_simulation(specs: Specs, to: str, output: Path, traffic: str, rate: f
     say(f"written to {' and '.join(map(str, files))}; {_RUN[to].format(name=output.name)}")
     if to == "booksim-paths":
         say(f"BookSim2 needs the routing function in {files[-1].name}; its first lines say how to add it")
+    if to.startswith("booksim"):
+        _say_what_to_expect(read, pattern, rate, on_paths=len(files) > 1)
+
+
+def _say_what_to_expect(routing: Routing, traffic: Traffic, rate: float, *, on_paths: bool) -> None:
+    """Say at which rate BookSim2 saturates, and whether packets can deadlock there.
+
+    With a network file its functions use all virtual channels on every hop, so that no scheme removes a cycle; those
+    for meshes and tori have schemes of their own.
+    """
+    from obliv.analysis.deadlocks.search import deadlock
+    from obliv.io.simulators.saturation import saturation
+
+    limit = saturation(routing, traffic)
+    if limit is not None:
+        say(f"predicted saturation: {limit}")
+        if rate > limit.rate:
+            say(f"a rate of {rate:g} is above it: queues grow as long as the simulation runs; choose a lower --rate")
+    if on_paths:
+        with progress() as step:
+            acyclic = deadlock(routing, progress=step).acyclic
+        if not acyclic:
+            verb = " ".join(("obliv deadlock", quote(routing.topology.spec), quote(routing.spec)))
+            say(f"packets can deadlock, whatever num_vcs is: every hop uses all of them;  {verb}  shows a cycle")
 
 
 def _write_loads(specs: Specs, output: Path, traffic: str) -> None:

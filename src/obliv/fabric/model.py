@@ -13,11 +13,11 @@ from obliv._util.text import shown
 from obliv._util.typing import Array
 from obliv.results.fabric.check import Finding
 
-__all__ = ["RATES", "Fabric", "Finding", "Nodes", "Ports", "gbits", "node_name"]
+__all__ = ["RATES", "SPEEDS", "WIDTHS", "Fabric", "Finding", "Nodes", "Ports", "gbits", "node_name"]
 
 
 #: Signaling rate of a lane in Gb/s, and the share of it that is data.
-_LANE = {
+SPEEDS = {
     "SDR": (Fraction(5, 2), Fraction(8, 10)),
     "DDR": (Fraction(5), Fraction(8, 10)),
     "QDR": (Fraction(10), Fraction(8, 10)),
@@ -28,11 +28,12 @@ _LANE = {
     "NDR": (Fraction(425, 4), Fraction(64, 66)),
     "XDR": (Fraction(425, 2), Fraction(64, 66)),
 }
-_WIDTHS = {"1x": 1, "2x": 2, "4x": 4, "8x": 8, "12x": 12}
+#: Lanes of a cable.
+WIDTHS = {"1x": 1, "2x": 2, "4x": 4, "8x": 8, "12x": 12}
 
 #: Data rate in Gb/s of every width and speed, such as "4xQDR": 32.
 RATES = {
-    width + speed: lanes * lane * share for width, lanes in _WIDTHS.items() for speed, (lane, share) in _LANE.items()
+    width + speed: lanes * lane * share for width, lanes in WIDTHS.items() for speed, (lane, share) in SPEEDS.items()
 }
 
 

@@ -72,7 +72,14 @@ def test_jobs_are_limits(tree: tuple[Fabric, Tables], tmp_path: Path) -> None:
     out[:, int(tree[0].ports.lid[tree[0].endpoints[0]])] = 255
     result = judged("worst_load = 9" + chr(10) + text.format(9), tmp_path, tree[0], replace(tree[1], out=out))
     assert not result.ok
-    assert all("among the pairs that are connected" in limit.found for limit in result.limits)
+    worst, ring = result.limits
+    assert "among the pairs that are connected" in worst.found
+    assert (ring.kept, ring.found.endswith(", but 7 pairs of it cut off")) == (False, True)
+    lost = names.name_of(int(names.terminals[0]))
+    (tmp_path / "hosts").write_text("\n".join(name for name in order if name != lost) + "\n")
+    assert [limit.kept for limit in judged(text.format(9), tmp_path, tree[0], replace(tree[1], out=out)).limits] == [
+        True
+    ]
 
 
 def moved(fabric: Fabric) -> Fabric:

@@ -94,6 +94,8 @@ def test_bandwidths_become_rates_of_cables() -> None:
     assert [fabric.rate_at(int(slot)) for slot in fabric.endpoints] == [32, 8, 32]
     with pytest.raises(TopologyError, match="a rate that no cable has"):
         from_topology(build("odd", 5, links, bandwidth=[7] * 8, terminals=[0, 1, 4]))
+    with pytest.raises(TopologyError, match="as 4xHDR for 200 Gb/s"):
+        from_topology(topology, rate="200Gb")
     with pytest.raises(TopologyError, match="4xQDR"):
         from_topology(topology, rate="4xqdx")
 

@@ -183,6 +183,9 @@ def test_states_of_other_files_and_damaged_ones_are_refused(here: Path, capsys: 
         (here / name).write_bytes(content)
         assert main([*FILES, "--base", name]) == 2
         assert part in capsys.readouterr().err
+    (here / "b.lfts").write_text((here / "a.lfts").read_text() + "\n")
+    assert main([*["b.lfts" if word == "a.lfts" else word for word in FILES], "--base", "kept"]) == 2
+    assert "b.lfts is not one of them" in capsys.readouterr().err
     (here / "a.lfts").write_text((here / "a.lfts").read_text() + "\n")
     assert main([*FILES, "--base", "kept"]) == 2
     message = capsys.readouterr().err.strip().splitlines()[-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -248,6 +249,42 @@ def test_patterns_are_permutations() -> None:
     for n, digits in ((16, (4, 2)), (9, (3, 2)), (8, None), (25, (5, 2))):
         for image in _permutations(n, digits).values():
             assert sorted(image.tolist()) == list(range(n))
+
+
+@pytest.mark.parametrize(
+    ("topology", "routing", "traffic", "rate"),
+    [
+        ("mesh:8x8", "dor", "uniform", "1/2"),  # 4/k, as Dally and Towles
+        ("torus:8x8", "valiant", "transpose", "1/2"),
+        ("mesh:4x4", "dor", "transpose", "1/3"),
+        ("mesh:2x2", "dor", "hot-nodes:3", "1/4"),  # four nodes send one packet to a node that takes one
+        ("graph:petersen", "ecmp", "uniform", "1"),  # injection
+    ],
+)
+def test_the_configuration_predicts_saturation(
+    topology: str, routing: str, traffic: str, rate: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "sim.cfg"
+    rule = obliv.routing(routing, obliv.topology(topology))
+    write_booksim(rule, path, traffic)
+    second = path.read_text().splitlines()[1]
+    assert re.match(rf"// predicted saturation: at most {rate}( |$)", second)
+    (row,) = obliv.throughput(rule, traffic).patterns
+    assert str(row.throughput) == rate
+    assert str(row.limited_by) in second
+
+
+def test_the_command_says_what_to_expect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["export", "mesh:4x3", "romm", "--to", "booksim-paths", "-o", str(tmp_path / "sim.cfg")]
+    assert main([*words, "--rate", "0.9"]) == 0
+    said = capsys.readouterr().err
+    assert "a rate of 0.9 is above it" in said
+    assert "packets can deadlock" in said
+    assert main([words[0], words[1], "dor", *words[3:], "--rate", "0.5"]) == 0
+    said = capsys.readouterr().err
+    assert "predicted saturation" in said
+    assert "above it" not in said
+    assert "deadlock" not in said
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from obliv._util.arrays import INT64_SAFE
 from obliv._util.cost import require_memory
 from obliv._util.progress import Progress
+from obliv._util.text import plural
 from obliv.analysis.throughput import throughput as analysed
 from obliv.fabric.analyses.many import require_count
 from obliv.fabric.routes.routing import FabricRouting
@@ -66,6 +67,8 @@ def throughput(
     notes = tuple(dict.fromkeys((*topology.notes, *(note for pattern in patterns for note in pattern.notes))))
     if not topology.unit_rates:
         notes = (*notes, "links of hosts differ: a pair sends its share of what the slower of its two ends can")
+    if routing.partial:
+        notes = (*notes, f"{plural(routing.skipped, 'pair')} whose packets do not arrive are left out")
     return FabricThroughput(
         topology=plain.topology,
         routing=plain.routing,

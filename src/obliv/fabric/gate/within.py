@@ -7,9 +7,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from obliv._util.progress import Progress, rising
+from obliv._util.text import plural
 from obliv.analysis.worst_case.exact import worst_load
 from obliv.errors import FileError, InputError
-from obliv.fabric.gate.limits import JobLimit, Limits
+from obliv.fabric.gate.limits import Limits
 from obliv.fabric.gate.plan import Plan, compare_cables, read_plan, slots_named
 from obliv.fabric.jobs.job import job
 from obliv.fabric.model import Fabric
@@ -41,7 +42,8 @@ def within_limits(
     Returns
     -------
     FabricCheck
-        Not ``ok`` where a limit is not kept. Loads are exact; where packets are lost, loads are those of the others.
+        Not ``ok`` where a limit is not kept. Loads are exact; where packets are lost, loads are those of the others,
+        and the limit of a job some of whose pairs are cut off is not kept.
 
     Raises
     ------
@@ -165,17 +167,15 @@ class _Gate:
             yield self._limit("worst_load", str(wanted), self._load(load), load <= wanted)
         for number, one in enumerate(self.limits.job, 1):
             try:
-                load = self._job(routing, one)
+                found = job(routing, one.hosts, one.pattern, per_host=one.per_host, hottest=1, progress=self.progress)
             except InputError as error:
                 raise _refusal(self.limits, f"job {number}: {error}", one.line) from None
-            name = f"job {number} ({one.pattern})"
-            yield self._limit(name, str(one.load), self._load(load), load <= one.load, one.line)
+            self.sources.update(found.provenance.sources)
+            lost = found.jobs[0].lost
+            words = f"{found.load}, but {plural(lost, 'pair')} of it cut off" if lost else str(found.load)
+            kept = found.load <= one.load and not lost
+            yield self._limit(f"job {number} ({one.pattern})", str(one.load), words, kept, one.line)
 
     def _load(self, load: Fraction) -> str:
         """Return a load in words: lost pairs, which are errors of their own, put none on any cable."""
         return f"{load} among the pairs that are connected" if self.check.unrouted else str(load)
-
-    def _job(self, routing: FabricRouting, one: JobLimit) -> Fraction:
-        result = job(routing, one.hosts, one.pattern, per_host=one.per_host, hottest=1, progress=self.progress)
-        self.sources.update(result.provenance.sources)
-        return result.load

@@ -7,13 +7,13 @@ from fractions import Fraction
 import numpy as np
 
 from obliv._util.rationals import integer
-from obliv._util.text import did_you_mean
+from obliv._util.text import did_you_mean, shown
 from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.fabric.generate.cabling import Cabling, cabling_of
 from obliv.fabric.generate.tables import tables_of
 from obliv.fabric.lids import require_lids, with_lids
-from obliv.fabric.model import RATES, Fabric, Nodes, Ports
+from obliv.fabric.model import RATES, SPEEDS, WIDTHS, Fabric, Nodes, Ports
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
@@ -65,7 +65,9 @@ def from_topology(
         raise TopologyError(f"lmc={lmc}: hosts have 2**lmc LIDs, lmc is 0 to 7")
     rate = next((name for name in RATES if name.lower() == rate.lower()), rate)
     if rate not in RATES:
-        raise TopologyError(f"rate {rate!r} is unknown: {did_you_mean(rate, RATES)}")
+        near = did_you_mean(rate.upper().replace("X", "x", 1), RATES)
+        names = f"write a width ({', '.join(WIDTHS)}) and a speed ({', '.join(SPEEDS)}), as 4xHDR for 200 Gb/s"
+        raise TopologyError(f"rate {shown(rate)} is unknown: {near if near.startswith('did') else names}")
     if lids:
         hosts = len(topology.terminals)
         require_lids(topology.nodes - (0 if topology.all_terminals else hosts), hosts, lmc, extended=extended_lids)

@@ -17,6 +17,7 @@ from obliv.fabric.tables import NONE, Tables
 from obliv.routings.base import Routing
 from obliv.routings.checks import checked_paths
 from obliv.routings.trees.base import TreeRouting
+from obliv.topologies.trees import Tree
 
 __all__ = ["tables_of"]
 
@@ -134,5 +135,6 @@ def _only_path(routing: Routing, source: int, destination: int) -> Sequence[int]
     paths = [channels for channels, chance in checked_paths(routing, source, destination) if chance]
     if len(paths) != 1:
         pair = f"from {routing.topology.name_of(source)} to {routing.topology.name_of(destination)}"
-        raise RoutingError(f"{routing.spec} has {len(paths)} paths {pair}: tables need one, as with shortest or dmodk")
+        single = "shortest or dmodk" if isinstance(routing.topology, Tree) else "shortest"
+        raise RoutingError(f"{routing.spec} has {len(paths)} paths {pair}: tables need one, as with {single}")
     return paths[0]

@@ -103,7 +103,7 @@ def job(
     channels = _hottest(loads, parts, hottest)
     heat = np.array([row[channels] for row in rows.again()], np.int64).reshape(rows.count, len(channels))
     phases = _together(loads, parts, rows)
-    summaries = tuple(_summary(place, pattern, part) for (place, pattern), part in zip(loads.jobs, parts, strict=True))
+    summaries = tuple(_summary(routing, *run, part) for run, part in zip(loads.jobs, parts, strict=True))
     weights = [phase.weight for _, pattern in loads.jobs for phase in pattern.phases]
     sources = dict(source for place, pattern in loads.jobs for source in place.sources + pattern.sources)
     better, found = better_order(loads, effort=effort, rng=rng, progress=report) if order else (None, None)
@@ -123,7 +123,7 @@ def job(
         order=found,
         heat=tuple((heat * loads.unit.numerator).ravel().tolist()),
         heat_unit=loads.unit.denominator,
-        notes=_notes(loads),
+        notes=_notes(loads, summaries),
         subject=routing,
         better=better,
     )
@@ -289,7 +289,7 @@ def _cable(loads: JobLoads, parts: list[_Part], channel: int) -> JobCable:
     )
 
 
-def _summary(place: Placement, pattern: Pattern, part: _Part) -> JobSummary:
+def _summary(routing: FabricRouting, place: Placement, pattern: Pattern, part: _Part) -> JobSummary:
     weights = [phase.weight for phase in pattern.phases]
     return JobSummary(
         file=place.name,
@@ -299,7 +299,19 @@ def _summary(place: Placement, pattern: Pattern, part: _Part) -> JobSummary:
         load=max((phase.load for phase in part.phases), default=Fraction(0)),
         mean=_mean([phase.load for phase in part.phases], weights),
         ideal=_mean([phase.ideal for phase in part.phases], weights),
+        lost=_lost(routing, place),
     )
+
+
+def _lost(routing: FabricRouting, place: Placement) -> int:
+    """Return the number of pairs of a job's hosts whose packets do not all arrive."""
+    if not routing.partial:
+        return 0
+    hosts, lost = np.unique(place.rails), 0
+    for d in hosts.tolist():
+        arrive, whole = routing.served(int(routing.topology.terminals[d]))
+        lost += int((arrive[hosts] < whole).sum())
+    return lost
 
 
 def _mean(values: list[Fraction], weights: list[Fraction]) -> Fraction:
@@ -308,8 +320,8 @@ def _mean(values: list[Fraction], weights: list[Fraction]) -> Fraction:
     return sum((value * weight for value, weight in zip(values, weights, strict=True)), Fraction(0)) / (total or 1)
 
 
-def _notes(loads: JobLoads) -> tuple[str, ...]:
-    """Return what else to know: remarks on the fabric, and hosts that several jobs share."""
+def _notes(loads: JobLoads, jobs: Sequence[JobSummary]) -> tuple[str, ...]:
+    """Return what else to know: remarks on the fabric, hosts that several jobs share, jobs that cannot run."""
     notes = loads.routing.topology.notes
     seen: dict[int, int] = {}
     shared = set()
@@ -321,22 +333,9 @@ def _notes(loads: JobLoads) -> tuple[str, ...]:
         topology = loads.routing.topology
         names = sorted(topology.name_of(int(topology.terminals[terminal])) for terminal in shared)
         notes += (f"jobs share {len(names)} of their hosts' links, such as that of {names[0]}",)
-    return notes + _lost(loads)
-
-
-def _lost(loads: JobLoads) -> tuple[str, ...]:
-    """Return for every job whose hosts do not all reach each other how many pairs are left out."""
-    if not loads.routing.partial:
-        return ()
-    notes = []
-    for k, (place, _) in enumerate(loads.jobs, 1):
-        hosts = np.unique(place.rails)
-        lost = 0
-        for d in hosts.tolist():
-            arrive, whole = loads.routing.served(int(loads.routing.topology.terminals[d]))
-            lost += int((arrive[hosts] < whole).sum())
-        which = f" of job {k}" if len(loads.jobs) > 1 else ""
-        if lost:
-            pairs = plural(lost, "pair")
-            notes.append(f"{pairs} of the hosts{which} do not reach each other and count nowhere: the job cannot run")
-    return tuple(notes)
+    for k, found in enumerate(jobs, 1):
+        which = f" of job {k}" if len(jobs) > 1 else ""
+        if found.lost:
+            pairs = plural(found.lost, "pair")
+            notes += (f"{pairs} of the hosts{which} do not reach each other and count nowhere: the job cannot run",)
+    return notes

@@ -151,7 +151,8 @@ def require_same_files(base: Base, path: str | Path, files: Iterable[str | Path]
         with open(file, "rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
         if digest not in known.values():
-            raise FileError(f"was made from other files: {file} has changed: remove it to have it made anew", path)
+            what = "has changed" if str(file) in known else "is not one of them"
+            raise FileError(f"was made from other files: {file} {what}: remove it to have it made anew", path)
     given = f",offset={offset}" if offset != "0" else ""
     if given != "".join(part for part in (f",{text}" for text in base.routing.split(",")) if part[:8] == ",offset="):
         raise FileError(f"was made with another --offset than {offset}: remove it to have it made anew", path)

@@ -15,6 +15,7 @@ from obliv._util.typing import IntArray
 from obliv.errors import RoutingError, TrafficError
 from obliv.io.formats.anynet import require_anynet, write_anynet
 from obliv.io.simulators.booksim_paths import listed_paths, routers_of, write_header
+from obliv.io.simulators.saturation import saturation
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.routings.base import Routing
@@ -74,8 +75,9 @@ def write_booksim(
 
     Notes
     -----
-    All pairs are compared: BookSim2's ``min`` follows, from each router, the shortest path whose routers, from the
-    destination backwards, have the lowest numbers.
+    The second line of the configuration is the saturation to be expected: the ideal throughput of the traffic, exactly,
+    which no simulator exceeds. All pairs are compared: BookSim2's ``min`` follows, from each router, the shortest path
+    whose routers, from the destination backwards, have the lowest numbers.
 
     Examples
     --------
@@ -84,6 +86,7 @@ def write_booksim(
     >>> _ = write_booksim(obliv.DOR(obliv.torus(4, 4)), path, "transpose")
     >>> print(path.read_text())
     // dor on torus:4x4 under transpose
+    // predicted saturation: at most 2/3 = 0.666667 packets per node and cycle, limited by channel (0,0) -> (0,1)
     topology = torus;
     k = 4;
     n = 2;
@@ -115,8 +118,11 @@ def write_booksim(
         written.append(file)
         network = ["topology = anynet;", f"network_file = {file.name};"]
         function, channels = "paths" if paths else "min", 1
+    limit = saturation(routing, pattern)
+    remarks = [f"{routing.spec} on {topology.spec} under {pattern.spec}"]
+    remarks += [] if limit is None else [f"predicted saturation: {limit}"]
     lines = [
-        f"// {routing.spec} on {topology.spec} under {pattern.spec}".replace("\n", " "),
+        *("// " + remark.replace("\n", " ") for remark in remarks),
         *network,
         f"routing_function = {function};",
         f"num_vcs = {channels};",

@@ -16,6 +16,7 @@ from obliv.results.numbers import Estimate, inverse, known, scaled
 
 __all__ = ["Comparison", "Entry", "Figures"]
 
+_PER_CYCLE = "packets per node and cycle"
 _DEADLOCK = ("acyclic", "virtual_channels", "scheme")  # columns of rows where deadlocks were asked for
 
 
@@ -311,7 +312,8 @@ class Comparison(Result):
     @property
     def title(self) -> str:
         """The heading: what was analyzed, in one line."""
-        what = "fractions of capacity" if self.relative else "throughput (packets per node and cycle)"
+        unit = "times the traffic; packets per node and cycle where each sends one" if self.patterns else _PER_CYCLE
+        what = "fractions of capacity" if self.relative else f"throughput ({unit})"
         return f"compare: {what} on {self.topology}"
 
     @property
@@ -344,7 +346,7 @@ class Comparison(Result):
             for name, figures in row.under.items():
                 limit = None if figures is None else figures.limited_by
                 if figures is not None and limit is not None and limit.kind != "channel":
-                    most = f"limited to {shown(figures.throughput)} packets per node and cycle by {limit}"
+                    most = f"limited to {shown(figures.throughput)} times the traffic by {limit}"
                     idle = "" if figures.channel_load else "loads no channel, "
                     missing[f"  - {name} on {row.topology}: {idle}{most}"] = None
             if row.skipped:

@@ -10,8 +10,9 @@ from obliv.results.base import NO_CAPACITY, Channel, Result
 from obliv.results.codec import Record, derived, entry
 from obliv.results.format import shown
 from obliv.results.numbers import Estimate
+from obliv.topologies.base import Topology
 
-__all__ = ["Bottleneck", "PatternThroughput", "Throughput"]
+__all__ = ["Bottleneck", "PatternThroughput", "Throughput", "bottleneck"]
 
 _NO_LOAD = "this traffic loads no channel"
 _NO_TRAFFIC = "there is no traffic"
@@ -52,6 +53,28 @@ class Bottleneck(Record):
 
     def __str__(self) -> str:
         return self.text
+
+
+def bottleneck(
+    topology: Topology, channel: int, through: Fraction | Estimate | None, busiest: tuple[Fraction, str, int]
+) -> Bottleneck:
+    """Return what limits a traffic; a channel, where a terminal limits it as much.
+
+    Parameters
+    ----------
+    topology : Topology
+    channel : int
+        The most loaded one.
+    through : Fraction, Estimate or None
+        The throughput of the channels; None where none is loaded.
+    busiest : tuple of (Fraction, str, int)
+        The terminal whose own link is used most, by :meth:`obliv.Traffic.busiest_terminal`.
+    """
+    share, side, terminal = busiest
+    if through is None or (through.value if isinstance(through, Estimate) else through) > 1 / share:
+        return Bottleneck(side, topology.name_of(int(topology.terminals[terminal])), terminal=terminal)
+    ends = Channel(channel, int(topology.tail[channel]), int(topology.head[channel]))
+    return Bottleneck("channel", topology.channel_name(channel), channel=ends)
 
 
 @dataclass(frozen=True)

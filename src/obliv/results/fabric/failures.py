@@ -136,6 +136,12 @@ class Failures(Result):
         """The largest number of pairs that a failure cuts off."""
         return max((row.pairs_lost for row in self.failures), default=0)
 
+    def _after(self) -> str:
+        """Return the failure after which the load is largest, if it is not among those that are listed."""
+        after = [row for row in self.failures if row.channel_load == self.worst_load]
+        listed = not after or after[0] in self.failures[:_LISTED]
+        return "" if listed else f"   after {after[0].failed}"
+
     def cells(self) -> dict[str, Any]:
         """Return nothing: rows have the columns of their failures alone."""
         return {}
@@ -149,7 +155,7 @@ class Failures(Result):
         lines = [
             ("failures", f"{many}, routes: {self.repair}"),
             ("before", state_text(self.before)),
-            ("largest load", shown(self.worst_load)),
+            ("largest load", shown(self.worst_load) + self._after()),
             ("most lost", plural(self.most_lost, "pair")),
         ]
         if self.orbits is not None:

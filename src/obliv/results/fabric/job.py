@@ -113,6 +113,8 @@ class JobSummary(Record):
     load, mean, ideal : Fraction
         The largest load of a phase; the mean over its phases, each counted with its data; that mean on a network
         without conflicts.
+    lost : int
+        Ordered pairs of its hosts whose packets do not arrive: they are in no load.
     """
 
     file: str
@@ -122,6 +124,7 @@ class JobSummary(Record):
     load: Fraction = entry(Fraction(0), key="channel_load")
     mean: Fraction = entry(Fraction(0), key="mean_load")
     ideal: Fraction = entry(Fraction(0), key="ideal_load")
+    lost: int = entry(0, key="pairs_lost", omit=lambda job: not job.lost)
 
     @property
     @derived(reason="no phase uses a cable")

@@ -74,6 +74,7 @@ class WhatIf(Result):
         lines = [("change", text) for text in self.changes or ("none",)]
         for name, state in (("before", self.before), ("after", self.after)):
             lines.append((name, f"{state_text(state)}   {state.channel}".rstrip()))
-        lines.append(("pairs lost", f"{self.pairs_lost:,}"))
+        change = "gained" if self.pairs_lost < 0 else "lost"
+        lines.append((f"pairs {change}", f"{abs(self.pairs_lost):,}"))
         lines.append(("work", f"{self.channels:,} channels changed, {self.solved:,} solved"))
         return [*lines, *(("note", text) for text in self.notes)]

@@ -91,7 +91,8 @@ def plot_what_if(result: WhatIf, ax: Axes | None = None, *, title: bool = True) 
     more = len(result.changes) - _CHANGES
     changes = [*result.changes[:_CHANGES], *([f"and {plural(more, 'more change')}"] if more > 0 else [])]
     lines = [f"{result.routing} on {result.topology}", "; ".join(changes) or "no change"]
-    return finish(ax, own, lines if title else [], [f"{plural(result.pairs_lost, 'pair')} lost"])
+    pairs = f"{plural(abs(result.pairs_lost), 'pair')} {'gained' if result.pairs_lost < 0 else 'lost'}"
+    return finish(ax, own, lines if title else [], [pairs])
 
 
 def _bar(name: str, state: FailureState) -> Bar:

@@ -55,7 +55,7 @@ def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: bool =
     draw_numbers(ax, bars, 1.0 if relative else 0.0)
     if relative:
         mark_capacity(ax)
-    ax.set_xlabel("fraction of capacity" if relative else "throughput (packets per node and cycle)")
+    ax.set_xlabel("fraction of capacity" if relative else "throughput (times the traffic)")
     return finish(ax, own, [f"{result.routing} on {result.topology}"] if title else [])
 
 
