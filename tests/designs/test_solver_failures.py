@@ -22,7 +22,7 @@ from obliv.designs.symmetry import symmetry_of
 
 COMMANDS = [
     ["design", "mesh:3x2"],
-    ["bounds", "mesh:3x2"],
+    ["bounds", "mesh:3x3"],
     ["ratio", "mesh:3x2", "dor"],
     ["ratio", "mesh:3x2", "dor", "--traffic", "transpose"],
     ["ratio", "mesh:2x2", "dor", "--traffic", "transpose"],

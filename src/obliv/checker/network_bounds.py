@@ -13,18 +13,22 @@ from obliv._util.codec import digest_of, unpack
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.checker.capacity import distances_from, least_uniform_load, spent_on
-from obliv.checker.claims import MalformedError, misstated_key
+from obliv.checker.claims import MalformedError, misstated_key, read_claim
 from obliv.checker.designs import array_of, check_design, paths_of
 from obliv.checker.report import Report
+from obliv.checker.worst_case import check_worst_case
 from obliv.errors import OblivError
 from obliv.results import Bounds, Design, NetworkBounds, Verification
 from obliv.results.format import shown
 from obliv.results.numbers import bounded, bounds_of
 from obliv.results.verification import OTHER_CHANNELS
 from obliv.routings.listed import Listed
+from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
 
 __all__ = ["check_network_bounds"]
+
+_KNOWN = ("valiant", "u2turn", "ecmp")  # routings that may stand for the best one; their specs read no files
 
 
 def check_network_bounds(
@@ -130,8 +134,10 @@ def _check_oblivious(
     least: Fraction,
     how: tuple[bool, float, Progress],
 ) -> Verification:
-    """Check the design whose worst case is the oblivious one; `least` is a lower bound for any routing."""
+    """Check the routing whose worst case is the oblivious one; `least` is a lower bound for any routing."""
     design = certificate.get("oblivious")
+    if isinstance(design, dict) and design.get("kind") == "worst":
+        return _check_known(report, claimed, design, topology, least, how)
     if not isinstance(design, dict) or "ratio" in design:
         raise MalformedError("oblivious is missing in the certificate, or has another objective")
     checked = check_design(design, topology, *how)
@@ -143,6 +149,29 @@ def _check_oblivious(
     if report.holds:
         lower, upper = bounds_of(Design.from_dict(design).channel_load)
         _note(report, "oblivious", claimed, max(lower, least), upper)
+    return checked
+
+
+def _check_known(
+    report: Report,
+    claimed: Fraction | Bounds,
+    content: dict[str, Any],
+    topology: Topology,
+    least: Fraction,
+    how: tuple[bool, float, Progress],
+) -> Verification:
+    """Check the worst case of a routing that obliv knows by name."""
+    claim = read_claim(content)
+    if claim.routing not in _KNOWN or claim.topology != topology.spec or claim.skipped:
+        raise MalformedError(f"oblivious is a worst case, but not one of {' or '.join(_KNOWN)} on {topology.spec:.80}")
+    checked = check_worst_case(claim, topology, routing_of(claim.routing, topology), *how)
+    others = [step for step in checked.checks if step.check == OTHER_CHANNELS]
+    holds = all(step.ok is True for step in checked.checks if step not in others)
+    report.note(claim.routing, holds, checked.claim)
+    for step in others:
+        report.note(step.check, step.ok, step.detail)
+    if report.holds:
+        _note(report, "oblivious", claimed, least, claim.channel_load)
     return checked
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from math import lcm
 from typing import NamedTuple
 
 import numpy as np
@@ -16,10 +17,10 @@ from obliv.loads.base import PairLoads
 from obliv.loads.paths import Entries, from_entries
 from obliv.loads.translated import TranslatedLoads, translation_group
 from obliv.routings.base import Path, Routing
-from obliv.routings.checks import terminal_numbers
+from obliv.routings.checks import checked_paths, terminal_numbers
 from obliv.topologies.base import Topology
 
-__all__ = ["Listed", "PathList"]
+__all__ = ["Listed", "PathList", "list_paths"]
 
 _SCRATCH = 2**21  # sums of amounts that are held at a time
 
@@ -50,6 +51,27 @@ class PathList(NamedTuple):
         """Return the list by the number of paths of every pair and the number of hops of every path."""
         pair, start = (np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]) for counts in (paths, hops))
         return cls(pair, start, channel, amount, whole)
+
+
+def list_paths(routing: Routing) -> PathList:
+    """Return the paths of all pairs of terminals of a routing; none from a terminal to itself.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> list_paths(obliv.routing("dor", obliv.ring(4))).whole
+    2
+    """
+    terminals = routing.topology.terminals.tolist()
+    pairs = [list(checked_paths(routing, s, d)) if s != d else [] for s in terminals for d in terminals]
+    whole = lcm(*{share.denominator for paths in pairs for _, share in paths})
+    return PathList.of(
+        np.array([len(paths) for paths in pairs], np.int64),
+        np.array([len(channels) for paths in pairs for channels, _ in paths], np.int64),
+        np.array([channel for paths in pairs for channels, _ in paths for channel in channels], np.int64),
+        np.array([int(share * whole) for paths in pairs for _, share in paths], np.int64),
+        whole,
+    )
 
 
 class Listed(Routing):

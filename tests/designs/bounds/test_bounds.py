@@ -35,6 +35,77 @@ def test_capacities_are_the_closed_forms(spec: str) -> None:
     assert obliv.bounds(spec).capacity == obliv.topology(spec).capacity_load
 
 
+def plain(spec: str) -> obliv.Topology:
+    """Return a network without the name and the dimensions that would show a known routing."""
+    known = obliv.topology(spec)
+    return obliv.build("plain", known.nodes, list(zip(known.tail.tolist(), known.head.tolist(), strict=True)))
+
+
+KNOWN = {
+    "mesh:3x2": "u2turn",
+    "mesh:7x6": "u2turn",
+    "fattree:4,2": "ecmp",
+    "torus:4x4": "",  # two passes of uniform traffic
+    "mesh:4x4": "",
+    "hypercube:3": "",
+    "mesh:5x5": "design",  # 11/5 by U2TURN, but the permutation proves 2 only
+}
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("spec", KNOWN)
+def test_known_routings_are_as_good_as_the_linear_program(spec: str) -> None:
+    quick, slow = obliv.bounds(spec), obliv.design(spec, then=None, gap=1e-3)
+    low, high = ends(quick.oblivious or Fraction(0))
+    assert low <= ends(slow.channel_load)[1]
+    assert ends(slow.channel_load)[0] <= high
+    assert KNOWN[spec] == "design" or (low == high and quick.adaptive == quick.oblivious)
+    assert obliv.verify(quick).proved
+    inside = (quick.certificate or {}).get("oblivious", {"routing": ""})
+    assert inside["routing"] == KNOWN[spec]
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("spec", ["mesh:4x3", "torus:5x4", "hyperx:3x4", "mesh:3x3x2", "ring:6"])
+def test_the_flow_of_dimension_order_has_the_capacity(spec: str) -> None:
+    assert obliv.bounds(spec).capacity == obliv.bounds(plain(spec)).capacity
+
+
+def test_where_no_known_routing_is_enough_but_one_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_FLOWS_A_SECOND", 0)
+    found = obliv.bounds("mesh:5x5", time_limit=60)
+    low, high = ends(found.oblivious or Fraction(0))
+    assert (low, high) == (2, pytest.approx(2.2, abs=1e-12))
+    assert high >= Fraction(11, 5)
+    assert obliv.verify(found).proved
+
+
+def test_forged_worst_cases_of_known_routings(saved: Path, tmp_path: Path) -> None:
+    def forged(**changes: Any) -> bool:
+        content = read_json(saved)
+        inner = content["certificate"]["oblivious"]
+        assert inner["routing"] == "u2turn"
+        inner |= changes
+        inner["certificate"]["digest"] = digest_of(inner)
+        return refused(content, tmp_path / "forged.json")
+
+    half = {"exact": "1/2", "value": 0.5}
+    assert forged(channel_load=half)
+    assert forged(routing="dor")
+    assert forged(routing="table:/etc/passwd")
+    assert forged(routing="valiant")
+    assert forged(topology="mesh:2x3")
+    assert forged(kind="ratio")
+    assert forged(kind="worst-channels")
+    content = read_json(saved)
+    content["certificate"]["oblivious"] = obliv.worst_case("mesh:3x2", "dor", certificate=True).to_dict()
+    assert refused(content, tmp_path / "forged.json")
+    low = {"lower": 0.5, "upper": 1.0}
+    assert refused(
+        content | {"oblivious": half, "adaptive": half, "bisection": half, "price": low}, tmp_path / "forged.json"
+    )
+
+
 def test_a_ring_with_a_chord() -> None:
     links = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]
     network = obliv.build("chord", 4, links + [(head, tail) for tail, head in links])
@@ -102,8 +173,7 @@ def test_bounds_are_saved_and_verified(saved: Path) -> None:
 
 
 def test_bounds_of_networks_made_in_python_contain_the_network(tmp_path: Path) -> None:
-    square = [(0, 1), (1, 2), (2, 3), (3, 0), (1, 0), (2, 1), (3, 2), (0, 3)]
-    obliv.bounds(obliv.build("square", 4, square)).save(tmp_path / "bounds.json")
+    obliv.bounds(plain("mesh:3x3")).save(tmp_path / "bounds.json")
     assert obliv.verify(tmp_path / "bounds.json").proved
     content = read_json(tmp_path / "bounds.json")
     content["certificate"]["oblivious"]["certificate"]["network"]["head"][0] = 2
@@ -150,7 +220,7 @@ def test_forged_lengths_are_refused(key: str, change: Any, saved: Path, tmp_path
 def test_capacities_by_the_paths_of_one_source_are_refused(tmp_path: Path) -> None:
     obliv.bounds("ring:4").save(tmp_path / "bounds.json")
     content = read_json(tmp_path / "bounds.json")
-    design = content["certificate"]["oblivious"]["paths"]
+    design = obliv.design("ring:4").to_dict()["paths"]
     assert len(design["per_pair"]) == 4
     content["certificate"]["capacity_paths"] = design
     assert refused(content, tmp_path / "forged.json")
@@ -234,15 +304,14 @@ def test_the_matching_bound_needs_no_linear_program(tmp_path: Path, monkeypatch:
         raise obliv.TooLargeError("the linear program would not fit")
 
     monkeypatch.setattr(search, "design", refuse)
-    some = obliv.bounds("mesh:3x2")
+    some = obliv.bounds(plain("mesh:3x2"))
     assert some.capacity == Fraction(2, 3)
     assert isinstance(some.oblivious, obliv.Bounds)
     assert some.oblivious == some.adaptive
     assert 0 <= some.oblivious.upper - Fraction(4, 3) < 1e-15  # two passes of uniform traffic
     assert isinstance(some.bisection, obliv.Bounds)
     assert obliv.verify(some).proved
-    square = [(0, 1), (1, 2), (2, 3), (3, 0), (1, 0), (2, 1), (3, 2), (0, 3)]
-    obliv.bounds(obliv.build("square", 4, square)).save(tmp_path / "square.json")
+    obliv.bounds(plain("ring:4")).save(tmp_path / "square.json")
     assert obliv.verify(tmp_path / "square.json").proved
     content = read_json(tmp_path / "square.json")
     for channels in (7, 9, 2**40, "8", None):
@@ -251,7 +320,7 @@ def test_the_matching_bound_needs_no_linear_program(tmp_path: Path, monkeypatch:
     with pytest.raises(obliv.TooLargeError, match="linear program"):
         obliv.bounds(obliv.topology("mesh:3x2").with_rates(2, 2))
     monkeypatch.setattr(search, "_COLUMNS", 0)
-    result = obliv.bounds("mesh:3x2")
+    result = obliv.bounds(plain("mesh:3x2"))
     assert (result.capacity, result.oblivious, result.adaptive, result.bisection, result.price) == (None,) * 5
     assert result.matching_bound == obliv.bounds("mesh:3x2").matching_bound
     assert result.to_dict()["oblivious_reason"] == "the linear program does not fit in memory or in the time limit"

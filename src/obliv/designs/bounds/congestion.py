@@ -36,7 +36,9 @@ from obliv.topologies.base import Topology
 __all__ = [
     "Carried",
     "Congestion",
+    "bound_by",
     "carried",
+    "carried_by",
     "demand_of",
     "distance_under",
     "invariant",
@@ -175,7 +177,7 @@ def least_congestion(
             vertex = vertex_of(csc_array(matrix), lower, upper, cost, optimum.basis)
             candidates += _exact_lengths(vertex.duals.numerators[len(needed) :], np.bincount(alike), topology.nodes)
             exact = _exact_flow(vertex.columns, columns, column, int(demand.sum()), scale)
-    bounds = [(_bound(topology, demand, scale, length[alike]), length[alike]) for length in candidates]
+    bounds = [(bound_by(topology, demand, scale, length[alike]), length[alike]) for length in candidates]
     best, length = max(bounds, key=lambda bound: bound[0])
     flow = np.zeros((len(topology.terminals), channels))
     flow[senders] = shares[column]
@@ -273,7 +275,7 @@ def spent_on(topology: Topology, length: Array) -> Fraction:
     return sum((topology.bandwidth_of(c) * int(x) for c, x in enumerate(length.tolist()) if x), Fraction(0))
 
 
-def _bound(topology: Topology, demand: Array, scale: int, length: Array) -> Fraction:
+def bound_by(topology: Topology, demand: Array, scale: int, length: Array) -> Fraction:
     """Return the lower bound of the load that lengths prove, exactly."""
     spent = spent_on(topology, length)
     if not spent:
@@ -311,6 +313,11 @@ def _decomposed(topology: Topology, demand: Array, scale: int, capacity: Array, 
     paths = widest(states, needed, scale * units, lambda source, _: capacity[source], silent, overload=True)
     if paths is None:
         raise TopologyError(f"{topology.spec}: no path leads between some terminals that send to each other")
+    return carried_by(topology, paths)
+
+
+def carried_by(topology: Topology, paths: PathList) -> Carried:
+    """Return paths with the load that they make."""
     load = np.zeros(topology.channels, np.int64)
     np.add.at(load, paths.channel, np.repeat(paths.amount, np.diff(paths.start)))
     largest = max((Fraction(x) / topology.bandwidth_of(c) for c, x in enumerate(load.tolist())), default=Fraction(0))

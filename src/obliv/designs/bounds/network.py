@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from fractions import Fraction
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,9 @@ from obliv._util.codec import pack
 from obliv._util.progress import Progress, rising, within
 from obliv._util.rationals import real
 from obliv._util.typing import Array
-from obliv.designs.bounds.capacity import capacity_of
+from obliv.analysis.worst_case.exact import worst_case
+from obliv.designs.bounds.attained import best_known
+from obliv.designs.bounds.capacity import by_dimension_order, capacity_of
 from obliv.designs.bounds.congestion import distance_under, least_congestion
 from obliv.designs.bounds.cut import cut_load, narrow_bisection
 from obliv.designs.bounds.permutations import farthest, first_lengths, load_of
@@ -24,7 +26,7 @@ from obliv.designs.saved import packed
 from obliv.designs.solver import OutOfTimeError, require_time
 from obliv.designs.solver import time_limit as time_limit_of
 from obliv.errors import InputError, TooLargeError
-from obliv.results import Bounds, Design, NetworkBounds, provenance
+from obliv.results import Bounds, Design, NetworkBounds, WorstCase, provenance
 from obliv.results.numbers import float_bounds
 from obliv.topologies.base import Topology
 from obliv.topologies.carried import carried
@@ -34,6 +36,7 @@ __all__ = ["bounds", "matching_bound"]
 
 _ROUNDS = 6  # of the search for a bad permutation
 _COLUMNS = 400_000  # of the largest program for one permutation
+_PAIRS = 300_000  # whose paths by dimension order are listed
 _FLOWS_A_SECOND = 20_000  # with which designs are made, about
 
 
@@ -69,10 +72,12 @@ def bounds(
     Notes
     -----
     The capacity is a flow of uniform traffic, bounded by lengths of channels. The oblivious worst case is that of
-    :func:`obliv.design`. For adaptive routing the upper bound is the oblivious one, and the lower one the least load of
-    a permutation: one far apart under some lengths, whose best flow gives new lengths, and so on. With unit lengths
-    this is the matching bound, whose permutation is an exact assignment. A bisection is found by spectra and exchanges;
-    no bisection is narrower than uniform traffic at capacity allows.
+    :func:`obliv.design`; but where two passes of uniform traffic, or U2TURN on a mesh, or ECMP on a tree attain the
+    bound of adaptive routing, it is exactly that, and no linear program for it is solved. For adaptive routing the
+    upper bound is the oblivious one, and the lower one the least load of a permutation: one far apart under some
+    lengths, whose best flow gives new lengths, and so on. With unit lengths this is the matching bound, whose
+    permutation is an exact assignment. A bisection is found by spectra and exchanges; no bisection is narrower than
+    uniform traffic at capacity allows.
 
     References
     ----------
@@ -92,38 +97,41 @@ def bounds(
         raise InputError(f"a gap of {gap:g}: choose a number between 0 and 1, such as 1e-3")
     if time_limit is not None and not (time_limit := real(time_limit, "time_limit")) > 0:
         raise InputError(f"a time limit of {time_limit:g}: choose a number of seconds above 0")
+    end = inf if time_limit is None else time.monotonic() + time_limit
     matching, matched = matching_bound(network) if network.unit_rates else (None, None)
+    half, certificate = narrow_bisection(network), dict[str, Any]()
     small = len(network.terminals) * network.channels <= _COLUMNS
-    best, certificate = None, dict[str, Any]()
-    if time_limit is None:
-        try:
-            best = design(network, then=None, gap=gap, progress=within(step, 0.0, 0.5))
-        except TooLargeError:
-            if matching is None:
-                raise
-    half = narrow_bisection(network)
-    first, second = ((0.5, 0.7), (0.7, 1.0)) if time_limit is None else ((0.0, 0.2), (0.2, 0.5))
-    capacity = _capacity(network, certificate, within(step, *first), time_limit) if best is not None or small else None
-    lower, permutation = None, None
-    if network.unit_rates and (best is not None or (capacity is not None and small)):
-        half_time = inf if time_limit is None else max(0.5 * time_limit - (time.perf_counter() - began), 0.1)
-        lower, permutation, lengths = _bad_permutation(network, half, within(step, *second), half_time)
-        certificate["adaptive_lengths"] = pack(lengths)
-    if time_limit is not None:
-        best = _designed_in_time(network, gap, within(step, 0.5, 1.0), time_limit - (time.perf_counter() - began))
-    if best is not None:
-        certificate["oblivious"] = replace(best, provenance=replace(best.provenance, wall_seconds=0.0)).to_dict()
+    plain = bool(network.axes) and len(network.terminals) ** 2 <= _PAIRS  # may have the capacity of dimension order
+    capacity = _capacity(network, certificate, within(step, 0.0, 0.2), end, small) if small or plain else None
+    known = best_known(network, within(step, 0.2, 0.25))
+    twice = None if capacity is None else 2 * _upper(capacity)  # two passes of uniform traffic, as in Valiant's
+    upper = min((load for load in (twice, known and known[1]) if load is not None), default=None)
+    lower, permutation, best = None, None, None
+    if network.unit_rates and upper is not None:
+        lower, permutation = _bad_permutation(network, half, certificate, within(step, 0.25, 0.5), end, upper)
+    if lower is None or upper is None or lower < upper:
+        best = _designed(network, gap, within(step, 0.5, 0.9), end, matching is not None)
+    if best is not None and capacity is None:
+        capacity = _capacity(network, certificate, within(step, 0.9, 0.95), end, True)
+    if best is not None and lower is None and network.unit_rates:
+        lower, permutation = _bad_permutation(network, half, certificate, within(step, 0.95, 1.0), end, None)
+    routed: Design | WorstCase | None = best
+    oblivious = None if best is None else best.channel_load
+    if best is None and known is not None and lower is not None and (twice is None or known[1] < twice):
+        routed, oblivious = worst_case(known[0], certificate=True), float_bounds(lower, known[1])
+    if routed is not None:
+        timeless = replace(routed, provenance=replace(routed.provenance, wall_seconds=0.0))
+        certificate["oblivious"] = timeless.to_dict()
     else:
         inside = carried(network)
         certificate |= {} if inside is None else {"network": inside, "channels": network.channels}
-    oblivious = None if best is None else best.channel_load
     return NetworkBounds(
         topology=network.spec,
         routing="any",
         provenance=provenance(
             {"topology": network.spec}, time.perf_counter() - began, "bounded", sources=network.sources
         ),
-        subject=None if best is None else best.subject,
+        subject=None if routed is None else routed.subject,
         capacity=capacity,
         **_loads(network, half, capacity, oblivious, lower),
         matching_bound=matching,
@@ -149,7 +157,7 @@ def _loads(
         A narrow bisection.
     capacity : Fraction, Bounds or None
     oblivious : Fraction, Bounds or None
-        The worst case of a design.
+        The worst case of a design, or of a known routing.
     lower : Fraction or None
         The load that a permutation makes under any routing.
     """
@@ -196,23 +204,27 @@ def matching_bound(topology: Topology) -> tuple[Fraction, tuple[int, ...]]:
 
 
 def _capacity(
-    network: Topology, certificate: dict[str, Any], step: Progress, seconds: float | None
+    network: Topology, certificate: dict[str, Any], step: Progress, end: float, programme: bool
 ) -> Fraction | Bounds | None:
-    """Return the capacity, with its proof in the certificate; None if there was no time."""
+    """Return the capacity, with its proof in the certificate; None if there was no time, or it takes a `programme`."""
     step("capacity", 0.0)
     try:
-        with time_limit_of(inf if seconds is None else seconds):
-            least, uniform = capacity_of(network, step)
+        with time_limit_of(end - time.monotonic()):
+            found = capacity_of(network, step) if programme else by_dimension_order(network)
     except OutOfTimeError:
         return None
+    if found is None:
+        return None
+    least, uniform = found
     certificate["capacity_lengths"] = pack(least.length)
     whole = uniform.paths.whole // len(network.terminals)
     certificate["capacity_paths"] = packed(uniform.paths._replace(whole=whole))
     return float_bounds(least.lower, uniform.load)
 
 
-def _designed_in_time(network: Topology, gap: float, step: Progress, seconds: float) -> Design | None:
-    """Return the best oblivious routing if it was found in some time, else None."""
+def _designed(network: Topology, gap: float, step: Progress, end: float, bounded: bool) -> Design | None:
+    """Return the best oblivious routing; None if there was no time, or no memory and the worst case is `bounded`."""
+    seconds = end - time.monotonic()
     sources = 1 if network.translations else len(network.terminals)
     if sources * len(network.terminals) * network.channels > _FLOWS_A_SECOND * seconds:
         return None  # making the linear program would take longer
@@ -224,38 +236,67 @@ def _designed_in_time(network: Topology, gap: float, step: Progress, seconds: fl
     try:
         with time_limit_of(seconds):
             return design(network, then=None, gap=gap, progress=progress)
-    except (OutOfTimeError, TooLargeError):
+    except OutOfTimeError:
+        return None
+    except TooLargeError:
+        if not bounded:
+            raise
         return None
 
 
 def _bad_permutation(
-    topology: Topology, half: Array, progress: Progress, seconds: float
-) -> tuple[Fraction, tuple[int, ...], Array]:
-    """Return the best proved load of a permutation found in time, the permutation, and the lengths that prove it."""
-    n = len(topology.terminals)
-    best: tuple[Fraction, tuple[int, ...], Array] | None = None
-    end = time.monotonic() + seconds
-    for start in first_lengths(topology, half):
-        lengths = start
+    topology: Topology,
+    half: Array,
+    certificate: dict[str, Any],
+    progress: Progress,
+    end: float,
+    enough: Fraction | None,
+) -> tuple[Fraction, tuple[int, ...]]:
+    """Return the best proved load of a permutation found in time, or one that is enough, and the permutation.
+
+    Its proof is put into the certificate.
+    """
+    if not topology.channels:
+        raise InputError("a network without channels has no bounds")
+    progress("adaptive routing", 0.0)
+    first = [_bad_under(topology, lengths) for lengths in first_lengths(topology, half)]
+    first.sort(key=lambda bad: bad.load, reverse=True)
+    best, small = first[0], len(topology.terminals) * topology.channels <= _COLUMNS
+    end -= 0.5 * max(end - time.monotonic(), 0.2) if end < inf else 0.0  # half of the time that is left
+    for bad in first:
         for turn in range(_ROUNDS):
-            image = farthest(distance_under(topology, lengths))
-            load = load_of(topology, image, lengths)
-            if best is not None and load <= best[0]:
+            if bad.load < best.load or not small or (enough is not None and best.load >= enough):
                 break
-            best = (load, image, lengths)
-            if n * topology.channels > _COLUMNS:
-                break
-            traffic = np.zeros((n, n), np.int64)
-            traffic[np.arange(n), image] = 1
+            best = bad
             try:
                 with time_limit_of(end - time.monotonic()):
-                    least = least_congestion(topology, traffic, 1)
+                    least = least_congestion(topology, bad.traffic, 1)
             except OutOfTimeError:
                 break
-            if least.lower > best[0]:
-                best = (least.lower, image, least.length)
-            lengths = least.length
+            if least.lower > best.load:
+                best = _Bad(least.lower, bad.image, least.length)
+            bad = _bad_under(topology, least.length)
             progress("adaptive routing", (turn + 1) / _ROUNDS)
-    if best is None:
-        raise InputError("a network without channels has no bounds")
-    return best
+            if bad.load == best.load:
+                break
+    certificate["adaptive_lengths"] = pack(best.lengths)
+    return best.load, best.image
+
+
+class _Bad(NamedTuple):
+    """A permutation, and the load that lengths prove for it under any routing."""
+
+    load: Fraction
+    image: tuple[int, ...]
+    lengths: Array
+
+    @property
+    def traffic(self) -> Array:
+        """The packets of every pair of terminals."""
+        return np.eye(len(self.image), dtype=np.int64)[list(self.image)]
+
+
+def _bad_under(topology: Topology, lengths: Array) -> _Bad:
+    """Return the permutation that is farthest apart under lengths."""
+    image = farthest(distance_under(topology, lengths))
+    return _Bad(load_of(topology, image, lengths), image, lengths)
