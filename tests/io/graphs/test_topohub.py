@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
+from pathlib import Path
 
 import pytest
 import topohub
@@ -62,3 +63,16 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     monkeypatch.setitem(sys.modules, "topohub", strange)
     with pytest.raises(obliv.OblivError):
         obliv.topology("topohub:topozoo/Abilene")
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_claim_holds_for_no_other_network_of_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = tmp_path / "claim.json"
+    obliv.worst_case("topohub:topozoo/Abilene", "ecmp", certificate=True).save(claim)
+    assert obliv.verify(claim).proved
+    given = topohub.get("topozoo/Abilene")
+    given["edges"] = given["edges"][::-1]
+    monkeypatch.setattr(topohub, "get", lambda name: given)
+    found = obliv.verify(claim)
+    assert not found.proved
+    assert [step.check for step in found.checks if step.ok is False] == ["source file"]

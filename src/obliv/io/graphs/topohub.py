@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import json
 import re
 import warnings
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -36,7 +39,7 @@ def topohub(name: str, component: str = "") -> Topology:
     -------
     Topology
         Nodes have the order, names and places (longitude, latitude) of TopoHub; every link is two channels of
-        bandwidth 1.
+        bandwidth 1. Its SHA-256 is a source, so that claims about it hold for no other network of that name.
 
     Raises
     ------
@@ -66,7 +69,9 @@ def topohub(name: str, component: str = "") -> Topology:
             links.positions = [(float(x), float(y)) for x, y in places]
     except (KeyError, TypeError, ValueError) as error:
         raise SpecError(f"{spec}: topohub gives no network of nodes and links ({error!r})") from None
-    return network(links, spec, options)
+    content = json.dumps([graph.get("directed"), graph["nodes"], graph["edges"]], sort_keys=True, default=str)
+    digest = hashlib.sha256(content.encode("utf-8")).hexdigest()
+    return replace(network(links, spec, options), sources=((f"topohub:{name}", digest),))
 
 
 def _names(data: Path, pattern: str = "**/*.json") -> list[str]:
