@@ -2,10 +2,11 @@
 # Check tonight's fabric against fabric.toml; mail what is wrong. For cron:  17 3 * * * /opt/fabric/nightly.sh
 # With LOG=/var/log/opensm.log it also fails if OpenSM fell back to another engine: the tables alone cannot tell.
 # With SL2VL=FILE and SL=FILE (see the docs on virtual lanes) credit loops are judged lane by lane.
-# Every night has a folder of its own, so that a bad one can be compared with the one before.
+# Every night has a folder of its own; nights/good is the last one that kept all limits: with the limit
+# plan = "nights/good/topology.txt" every cable that is missing, new or moved since then is found.
 set -u
 cd "$(dirname "$0")" || exit 2
-night=nights/$(date +%Y-%m-%d)
+night=nights/$(date +%Y-%m-%d-%H%M%S)-$$
 mkdir -p "$night" || exit 2
 ${SCAN:-ibnetdiscover} > "$night/topology.txt" && ${DUMP:-dump_lfts} > "$night/tables.txt" || {
   echo "the scan of the fabric failed: see $PWD/$night" >&2 # cron mails what is printed
@@ -15,7 +16,9 @@ obliv fabric check "$night/topology.txt" --lft "$night/tables.txt" --limits fabr
   ${SL2VL:+--sl2vl "$SL2VL"} ${SL:+--sl "$SL"} \
   --junit "$night/report.xml" --sarif "$night/report.sarif" > "$night/report.txt" 2>&1
 status=$?
-if [ "$status" -ne 0 ]; then
+if [ "$status" -eq 0 ]; then
+  ln -sfn "${night#nights/}" nights/good
+else
   ${MAIL:-mail -s "the fabric does not keep its limits" root} < "$night/report.txt"
 fi
 exit "$status"

@@ -13,8 +13,9 @@ import pytest
 
 import obliv
 from obliv.cli import main
-from obliv.errors import RoutingError, TrafficError
+from obliv.errors import RoutingError, TooLargeError, TrafficError
 from obliv.io import read_anynet, write_anynet, write_booksim
+from obliv.io.simulators import booksim_paths
 from obliv.io.simulators.booksim import _permutations
 
 
@@ -313,3 +314,18 @@ def test_paths_of_users_are_checked_and_may_name_nodes(listed: bool, tmp_path: P
         return
     with pytest.raises(RoutingError, match=r"has probability .*, not a number from 0 to 1"):
         write_booksim(routing, tmp_path / "own")
+
+
+def test_far_too_many_paths_are_refused_after_some_pairs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked = []
+
+    class Counted(obliv.Routing):
+        def paths(self, source: int, destination: int) -> Any:
+            asked.append(source)
+            return obliv.routing("romm", self.topology).paths(source, destination)
+
+    monkeypatch.setattr(booksim_paths, "_STEPS", 10_000)
+    with pytest.raises(TooLargeError, match="too many paths on mesh:6x6"):
+        write_booksim(Counted(obliv.mesh(6, 6)), tmp_path / "sim.cfg", paths=True)
+    assert len(asked) <= 200
+    assert not list(tmp_path.iterdir())

@@ -18,6 +18,7 @@ __all__ = ["listed_paths", "routers_of", "write_header"]
 
 _HEADER = "paths_anynet.hpp"
 _STEPS = 10_000_000  # routers on listed paths
+_SOME = 200  # pairs that are looked at first
 
 
 def routers_of(topology: Topology) -> tuple[dict[int, int], dict[int, int]]:
@@ -51,6 +52,7 @@ def listed_paths(routing: Routing) -> str:
     topology = routing.topology
     number, home = routers_of(topology)
     terminals = topology.terminals.tolist()
+    _require_few(routing, terminals)
     port = _ports(topology, number, home)
     lines, steps = [], 0
     for i, s in enumerate(terminals):
@@ -75,8 +77,22 @@ def listed_paths(routing: Routing) -> str:
             if empty:
                 raise RoutingError(f"{routing.spec} has no path from {topology.name_of(s)} to {topology.name_of(d)}")
             if steps > _STEPS:
-                raise TooLargeError(f"{routing.spec} has too many paths on {topology.spec} to list them for BookSim2")
+                raise _too_many(routing)
     return "\n".join(lines) + "\n"
+
+
+def _require_few(routing: Routing, terminals: list[int]) -> None:
+    """Raise TooLargeError at once where the paths of some pairs show that there are far too many in all."""
+    n = len(terminals)
+    pairs = [(terminals[k * n // _SOME], terminals[k * 61 % n]) for k in range(_SOME)]
+    found = [checked_paths(routing, s, d) for s, d in pairs if s != d]
+    steps = sum(len(channels) for paths in found for channels, _ in paths)
+    if found and steps * n * n > 3 * _STEPS * len(found):
+        raise _too_many(routing)
+
+
+def _too_many(routing: Routing) -> TooLargeError:
+    return TooLargeError(f"{routing.spec} has too many paths on {routing.topology.spec} to list them for BookSim2")
 
 
 def _ports(topology: Topology, number: dict[int, int], home: dict[int, int]) -> dict[tuple[int, tuple[int, str]], int]:
