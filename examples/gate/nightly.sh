@@ -1,6 +1,7 @@
 #!/bin/sh
 # Check tonight's fabric against fabric.toml; mail what is wrong. For cron:  17 3 * * * /opt/fabric/nightly.sh
-# With LOG=/var/log/opensm.log it also fails if OpenSM fell back to another engine: the tables alone cannot tell.
+# With LOG=/var/log/opensm.log it also fails if OpenSM fell back to another engine, which the tables alone cannot tell;
+# let  engine = "ftree"  (yours) be a limit, so that it fails, too, where the log does not say which engine ran.
 # With SL2VL=FILE and SL=FILE (see the docs on virtual lanes) credit loops are judged lane by lane.
 # Every night has a folder of its own; nights/good is the last one that kept all limits: with the limit
 # plan = "nights/good/topology.txt" every cable that is missing, new or moved since then is found.

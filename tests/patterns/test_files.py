@@ -137,3 +137,11 @@ def test_fractions_are_not_scaled() -> None:
     assert traffic.row_sums == [nearly, nearly]
     assert not traffic.notes
     assert obliv.matrix([[0, float(nearly)], [nearly, 0]]).row_sums == [1, nearly]
+
+
+def test_a_first_flow_with_a_misspelled_rate_is_no_header(tmp_path: Path) -> None:
+    for word in ("nan", "half", "1,5x"):
+        with pytest.raises(obliv.FileError, match=r":1: .*(is not a rate|three cells)"):
+            read("flows", f"0 1 {word}\n0 2 0.1\n", tmp_path, THREE)
+    traffic = read("flows", "from to packets/cycle\n0 1 1/2\n", tmp_path, THREE)
+    assert traffic.to_matrix()[0] == [0, Fraction(1, 2), 0]

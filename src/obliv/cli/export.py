@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from obliv._util.rationals import exact
 from obliv.cli.options import TopologySpec
 from obliv.cli.output import progress, say
 from obliv.cli.specs import Specs, read_topology, read_traffic
@@ -68,8 +69,10 @@ def export(
         typer.Option("--traffic", help="With simulators and dot: traffic pattern (default uniform)."),
     ] = None,
     rate: Annotated[
-        float | None,
-        typer.Option("--rate", help="With booksim, sst and caminos: packets per node and cycle (default 0.1)."),
+        str | None,
+        typer.Option(
+            "--rate", metavar="R", help="With booksim, sst and caminos: packets per node and cycle, as 0.1 or 1/3."
+        ),
     ] = None,
 ) -> None:
     """Write files for simulators, paths as tables, or networks.
@@ -92,7 +95,7 @@ def export(
         return
     specs = Specs(topology, routing)
     if to in _SIMULATORS:
-        _write_simulation(specs, to, output, traffic or "uniform", 0.1 if rate is None else rate)
+        _write_simulation(specs, to, output, traffic or "uniform", _number(rate))
     elif to == "dot":
         _write_loads(specs, output, traffic or "uniform")
     else:
@@ -105,7 +108,15 @@ def export(
         say(f"written to {output}" + (f"; use the routing as  table:{output}" if to == "table" else ""))
 
 
-def _require_fitting(to: str, routing: str | None, traffic: str | None, rate: float | None) -> None:
+def _number(rate: str | None) -> float:
+    """Return the rate of the command line, by default 0.1."""
+    number = exact("0.1" if rate is None else rate)
+    if number is None:
+        raise InputError(f"--rate {rate}: write a number above 0, up to 1, as 0.1 or 1/3")
+    return float(number)
+
+
+def _require_fitting(to: str, routing: str | None, traffic: str | None, rate: str | None) -> None:
     """Refuse options and arguments that a format does not use."""
     if routing is None and to not in _NETWORKS:
         raise InputError(f"--to {to} needs a ROUTING behind the topology")
@@ -139,7 +150,7 @@ def _write_simulation(specs: Specs, to: str, output: Path, traffic: str, rate: f
         files = write_ns3(read, output, pattern)
     else:
         files = write_booksim(read, output, pattern, rate=rate, paths=to == "booksim-paths")
-    say(f"written to {' and '.join(map(str, files))}; {_RUN[to].format(name=output.name)}")
+    say(f"written to {' and '.join(map(str, files))}; {_RUN[to].format(name=quote(output.name))}")
     if to == "booksim-paths":
         say(f"BookSim2 needs the routing function in {files[-1].name}; its first lines say how to add it")
     if to.startswith("booksim"):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
+
+import numpy as np
 
 from obliv._util.text import printable
 from obliv.errors import InputError
@@ -11,14 +14,18 @@ from obliv.fabric.model import Fabric
 __all__ = ["NodeNames", "split_port"]
 
 
+_GUID = re.compile(r"0x0*[1-9a-fA-F][0-9a-fA-F]{0,15}")
+_PRINTED = re.compile(r" port [0-9]+\Z")
+
+
 def split_port(text: str) -> tuple[str, int] | None:
-    """Return the name and the port of a text ``NAME/PORT``, None for any other text."""
-    name, _, port = text.rpartition("/")
+    """Return the name and the port of a text ``NAME/PORT`` or, as results print it, ``NAME port PORT``; else None."""
+    name, _, port = text.rpartition(" port ") if _PRINTED.search(text) else text.rpartition("/")
     return (name, int(port)) if name and port.isascii() and port.isdecimal() and len(port) < 6 else None
 
 
 class NodeNames:
-    """The nodes of a fabric by their identifiers in the file, or else by their descriptions.
+    """The nodes of a fabric by their identifiers in the file, or else by their descriptions or GUIDs.
 
     Parameters
     ----------
@@ -41,7 +48,10 @@ class NodeNames:
         InputError
             If several nodes have this name.
         """
-        nodes = (self._ident.get(name) or self._description.get(name.strip()) or []) if name.strip() else []
+        word = name.strip()
+        nodes = (self._ident.get(name) or self._description.get(word) or []) if word else []
+        if not nodes and _GUID.fullmatch(word):  # as findings name nodes
+            nodes = np.flatnonzero(self.fabric.nodes.guid == np.uint64(int(word, 16))).tolist()
         if len(nodes) > 1:
             idents = ", ".join(printable(self.fabric.nodes.ident[node][:80]) for node in nodes[:3])
             raise InputError(f"{printable(name[:80])!r}: {len(nodes)} nodes have this name: use {idents}")

@@ -111,7 +111,7 @@ def flows_file(topology: Topology, path: Path) -> Traffic:
         if len(cells) != 3:
             hint = _separators(text, number, 3)
             raise FileError(f"a line has three cells: source, destination and rate{hint}", path, number)
-        if at == 0 and cells[2].isalpha():
+        if at == 0 and rational(cells[2]) is None and not any(_is_terminal(terminal, cell) for cell in cells[:2]):
             continue  # a header such as  src dst rate
         source, destination = (_at_line(terminal, cell, path, number) for cell in cells[:2])
         if (source, destination) in line_of:
@@ -174,6 +174,14 @@ def _at_line(terminal: Callable[[str], int], cell: str, path: Path, number: int)
         return terminal(cell)
     except TopologyError as error:
         raise FileError(f"{error}{_semicolons(cell)}", path, number) from None
+
+
+def _is_terminal(terminal: Callable[[str], int], cell: str) -> bool:
+    try:
+        terminal(cell)
+    except TopologyError:
+        return False
+    return True
 
 
 def _rate(cell: str, column: int, path: Path, number: int) -> Fraction:

@@ -48,7 +48,7 @@ def checked_paths(routing: Routing, source: int, destination: int) -> Iterator[P
             raise RoutingError(f"{routing.spec}: a path {pair()} is {path!r}, not (channels, probability)")
         chance = share(path[1])
         if chance is None:
-            raise RoutingError(f"{routing.spec}: a path {pair()} has probability {path[1]!r}, not a number from 0 to 1")
+            raise RoutingError(f"{routing.spec}: a path {pair()} has probability {path[1]}, not a number from 0 to 1")
         yield checked_channels(routing, source, destination, path[0]), chance
 
 

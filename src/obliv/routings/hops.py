@@ -62,11 +62,14 @@ class HopRouting(Routing):
         for hop in hops:
             channel, chance = hop if isinstance(hop, tuple) and len(hop) == 2 else (hop, Fraction(1, len(hops)))
             if not is_channel(self.topology, channel) or self.topology.tail[channel] != node:
-                raise RoutingError(f"{self.spec}: next hop {channel!r} of {here()} is not a channel that leaves it")
+                raise RoutingError(
+                    f"{self.spec}: next hop {channel!r} of {here()} is not a channel that leaves it; "
+                    "list channels (topology.channel(u, v)), or (channel, probability)"
+                )
             exact = share(chance)
             if exact is None:
                 raise RoutingError(
-                    f"{self.spec}: a next hop of {here()} has probability {chance!r}, not a number from 0 to 1"
+                    f"{self.spec}: a next hop of {here()} has probability {chance}, not a number from 0 to 1"
                 )
             if exact:  # a channel may be named twice
                 chance_of[int(channel)] = chance_of.get(int(channel), Fraction(0)) + exact

@@ -74,11 +74,39 @@ def test_jobs_are_limits(tree: tuple[Fabric, Tables], tmp_path: Path) -> None:
     assert not result.ok
     worst, ring = result.limits
     assert "among the pairs that are connected" in worst.found
-    assert (ring.kept, ring.found.endswith(", but 7 pairs of it cut off")) == (False, True)
+    assert (ring.kept, ring.found.endswith(", but 1 pair of it cut off")) == (False, True)
     lost = names.name_of(int(names.terminals[0]))
     (tmp_path / "hosts").write_text("\n".join(name for name in order if name != lost) + "\n")
     (ring,) = judged(text.format(9), tmp_path, tree[0], replace(tree[1], out=out)).limits
     assert ring.kept
+
+
+def test_lanes_that_discard_packets_keep_no_limits(tree: tuple[Fabric, Tables], tmp_path: Path) -> None:
+    (tmp_path / "hosts").write_text("host(0,0)\nhost(1,0)\n")
+    text = 'pairs = {}\n[[job]]\nhosts = "hosts"\npattern = "ring"\nload = 9\n'
+    for pairs, discarded, kept in (('"all"', 0, [True, True]), ('"all"', 3, [False, False]), (53, 3, [True, False])):
+        (tmp_path / "fabric.toml").write_text(text.format(pairs))
+        check = replace(obliv.fabric.check(*tree), dropped_pairs=discarded)
+        found = obliv.fabric.within_limits(check, obliv.fabric.read_limits(tmp_path / "fabric.toml"), tree[1])
+        assert [limit.kept for limit in found.limits] == kept
+        assert ("lanes discard packets of 3" in found.limits[1].found) == (discarded == 3)
+
+
+def test_loads_with_several_lids_by_an_offset(tmp_path: Path) -> None:
+    tree = obliv.topology("fattree:8,2")
+    routed = obliv.fabric.route(from_topology(tree), engine="osrm2")
+    assert routed.tables is not None
+    fabric, offset = routed.fabric, routed.offset
+    assert offset != "0"
+    base = obliv.fabric.worst(obliv.fabric.routing(obliv.fabric.network(fabric), routed.tables, "0")).channel_load
+    best = obliv.fabric.worst(obliv.fabric.routing(obliv.fabric.network(fabric), routed.tables, offset)).channel_load
+    assert best < base
+    for words, load in (("", base), (f'offset = "{offset}"\n', best)):
+        (limit,) = judged(f"{words}worst_load = {load}", tmp_path, fabric, routed.tables).limits
+        assert (limit.kept, limit.found) == (True, str(load))
+    for words in ('offset = "0-9-x"', "offset = 900"):
+        message = mistake(lambda words=words: judged(f"worst_load = 1\n{words}", tmp_path, fabric, routed.tables))
+        assert "fabric.toml:2: " in message
 
 
 def moved(fabric: Fabric) -> Fabric:
@@ -136,6 +164,8 @@ def test_what_build_servers_read(tree: tuple[Fabric, Tables], tmp_path: Path) ->
 
 MISTAKES = [
     ("# none", "contains no limit"),
+    ("offset = 1", "contains no limit"),
+    ("offset = -1", 'as "0-0-1-1"'),
     ("worst_load =", "invalid TOML"),
     ("wurst_load = 1", "did you mean worst_load"),
     ('worst_load = "many"', "a number at least 0"),

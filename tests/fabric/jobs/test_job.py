@@ -175,8 +175,11 @@ def test_mistakes() -> None:
     assert "must be 0 or more" in mistake(lambda: job(routing, ["node001"], "ring", hottest=-1))
 
 
-@pytest.mark.parametrize(("hosts", "lost"), [([0, 2, 1, 5], 3), ([0, 2, 1, 4], 0)])
-def test_a_job_whose_packets_do_not_arrive_says_so(hosts: list[int], lost: int) -> None:
+@pytest.mark.parametrize(
+    ("hosts", "pattern", "lost"),
+    [([0, 2, 1, 5], "ring", 1), ([0, 2, 1, 5], "alltoall", 3), ([0, 2, 1, 4], "alltoall", 0)],
+)
+def test_a_job_whose_packets_do_not_arrive_says_so(hosts: list[int], pattern: str, lost: int) -> None:
     """No switch has a route to host 5."""
     whole = from_routing(obliv.DModK(obliv.fattree(4, 2)))
     tables = whole.routes.tables
@@ -184,6 +187,8 @@ def test_a_job_whose_packets_do_not_arrive_says_so(hosts: list[int], lost: int) 
     out[:, whole.topology.fabric.ports.lid[whole.topology.fabric.endpoints[5]]] = NONE
     broken = fabric_routing(whole.topology, replace(tables, out=out), missing="skip")
     terminals = whole.topology.terminals[hosts].tolist()
-    found = job(broken, [whole.topology.name_of(v) for v in terminals], "ring")
-    said = f"{lost} pairs of the hosts do not reach each other and count nowhere: the job cannot run"
+    found = job(broken, [whole.topology.name_of(v) for v in terminals], pattern)
+    pairs = "1 pair" if lost == 1 else f"{lost} pairs"
+    said = f"packets of {pairs} do not arrive and count nowhere: the job cannot run"
     assert found.notes == ((said,) if lost else ())
+    assert found.jobs[0].lost == lost

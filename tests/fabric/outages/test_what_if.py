@@ -137,8 +137,20 @@ def test_a_kept_state_answers(here: Path, capsys: pytest.CaptureFixture[str], mo
     assert (here / "kept").read_bytes() == kept
 
 
+def test_ports_are_named_as_results_and_findings_name_them(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fabric, _ = obliv.fabric.read("a.net", "a.lfts")
+    node = fabric.nodes.description.index("switch((0),1)")
+    answers = set()
+    for end in ("switch((0),1)/3", "switch((0),1) port 3", f"{int(fabric.nodes.guid[node]):#018x}/3"):
+        capsys.readouterr()
+        assert main(["fabric", "failures", *FILES[2:], "--fail", end]) == 0
+        answers.add(capsys.readouterr().out)
+    assert len(answers) == 1
+
+
 MISTAKES = {
     ("--fail", "swich((0),1)/3"): "did you mean switch",
+    ("--fail", "switch((0),1)/two"): "the port 'two' is not a number",
     ("--fail", "host(0,0)/1"): "the cable of a host",
     ("--set", "switch((0),1)/14"): "write SWITCH/LID=PORT",
     ("--set", "switch((0),1)/999=1"): "LID 999 is out of range",

@@ -13,7 +13,7 @@ import pytest
 
 import obliv
 from obliv.cli import main
-from obliv.errors import RoutingError, TooLargeError, TrafficError
+from obliv.errors import InputError, RoutingError, TooLargeError, TrafficError
 from obliv.io import read_anynet, write_anynet, write_booksim
 from obliv.io.simulators import booksim_paths
 from obliv.io.simulators.booksim import _permutations
@@ -314,6 +314,31 @@ def test_paths_of_users_are_checked_and_may_name_nodes(listed: bool, tmp_path: P
         return
     with pytest.raises(RoutingError, match=r"has probability .*, not a number from 0 to 1"):
         write_booksim(routing, tmp_path / "own")
+
+
+@pytest.mark.parametrize("name", ["7x6.cfg", "my mesh.cfg", "a;b.cfg", "ä.cfg", "a=b.cfg"])
+def test_names_that_a_configuration_cannot_hold(name: str, tmp_path: Path) -> None:
+    """A word of BookSim2's config.l begins with a letter, _ or -, and has letters, digits, _, - and dots."""
+    with pytest.raises(InputError, match="cannot read the name of the network file"):
+        write_booksim(obliv.routing("dor", obliv.mesh(3, 2)), tmp_path / name, paths=True)
+    assert not list(tmp_path.glob("*.cfg"))
+    alone = write_booksim(obliv.routing("dor", obliv.mesh(3, 3)), tmp_path / name)  # no file beside it, no name inside
+    assert alone == (tmp_path / name,)
+
+
+def test_weights_that_are_too_large_are_told(tmp_path: Path) -> None:
+    with pytest.raises(TrafficError, match=r"whole weights, which add up to .*, as share=1/3"):
+        write_booksim(obliv.routing("dor", obliv.mesh(4, 4)), tmp_path / "a", "hot-nodes:3,share=0.3333333333")
+
+
+def test_a_rate_may_be_a_fraction(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["export", "mesh:3x3", "dor", "--to", "booksim", "-o", str(tmp_path / "my sim.cfg"), "--rate"]
+    assert main([*words, "1/4"]) == 0
+    assert values(tmp_path / "my sim.cfg")["injection_rate"] == "0.25"
+    assert "booksim 'my sim.cfg'" in capsys.readouterr().err
+    for wrong in ("half", "1/0", "nan"):
+        assert main([*words, wrong]) == 2
+        assert "as 0.1 or 1/3" in capsys.readouterr().err
 
 
 def test_far_too_many_paths_are_refused_after_some_pairs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ from obliv.results.numbers import bounded
 
 __all__ = ["hottest_cables", "worst"]
 
-_EFFORT = 4  # channels solved per listed cable
+_EFFORT = 4  # channels solved per listed cable, whatever time they take
+_SECONDS = 3.0  # in which others are solved, too, by an estimate of their work
 
 
 def worst(
@@ -139,7 +140,8 @@ def hottest_cables(
         return -load, c != worst, -even[c], bool(topology.at_host[c]), c
 
     order = sorted(range(topology.channels), key=lambda c: place(c, upper[c]))
-    for c in order[: _EFFORT * count]:
+    each = 2e-4 + 1e-9 * terminals**2  # seconds at most, measured
+    for c in order[: max(_EFFORT * count, int(_SECONDS / each))]:
         if len(solved) >= count and sorted(solved.values(), reverse=True)[count - 1] >= upper[c]:
             break
         if c not in solved:

@@ -63,6 +63,8 @@ class Limits:
         File of the planned cabling, see :func:`obliv.fabric.gate.plan.read_plan`.
     cables : tuple of (str, str)
         Cables that must be there, as ports ``NAME/PORT``.
+    offset : str
+        The rule for the LIDs of destinations that sources use, for tables with several LIDs per host; no limit itself.
     job : tuple of JobLimit
     lines : tuple of (str, int)
         Where each limit is.
@@ -80,6 +82,7 @@ class Limits:
     engine: str | None = None
     plan: str | None = None
     cables: tuple[tuple[str, str], ...] = ()
+    offset: str = "0"
     job: tuple[JobLimit, ...] = ()
     lines: tuple[tuple[str, int], ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
@@ -130,7 +133,7 @@ def read_limits(path: str | Path) -> Limits:
     if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
         read.refuse("job is not a list of tables: write [[job]] before each", "job")
     found = tuple(_job(path, text, number, job, folder) for number, job in enumerate(jobs, 1))
-    if not values and not found:
+    if not values.keys() - {"offset"} and not found:
         raise FileError("contains no limit: write for example worst_load = 4", path)
     lines = tuple((key, line_of(text, key) or 0) for key in values)
     return Limits(str(path), **values, job=found, lines=lines, sources=((str(path), digest),))
@@ -178,6 +181,10 @@ def _word(value: Any) -> str | None:
     return value if isinstance(value, str) and value.strip() and "\0" not in value else None
 
 
+def _offset(value: Any) -> str | None:
+    return str(value) if _count(value) is not None else _word(value)
+
+
 def _cables(value: Any) -> tuple[tuple[str, str], ...] | None:
     if not isinstance(value, list) or not value:
         return None
@@ -197,6 +204,7 @@ _KEYS: dict[str, _Kind] = {
     "switches": _COUNT,
     "shape": _WORD,
     "engine": _WORD,
+    "offset": (_offset, 'a number or text in quotes is needed, as "0-0-1-1"'),
     "plan": (_word, "the name of a file is needed"),
     "cables": (_cables, 'pairs of ports are needed, as [["leaf1/3", "spine2/1"]]'),
 }

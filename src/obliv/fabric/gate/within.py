@@ -43,7 +43,7 @@ def within_limits(
     -------
     FabricCheck
         Not ``ok`` where a limit is not kept. Loads are exact; where packets are lost, loads are those of the others,
-        and the limit of a job some of whose pairs are cut off is not kept.
+        and the limit of a job some of whose pairs are cut off is not kept, nor if lanes discard packets of any pair.
 
     Raises
     ------
@@ -100,6 +100,11 @@ class _Gate:
             raise InputError("limits are for a check that was just made: one that was saved has no fabric")
         self.fabric: Fabric = check.subject
 
+    @property
+    def _discarded(self) -> int:
+        """The number of pairs whose packets virtual lanes discard."""
+        return self.check.dropped_pairs or 0
+
     def found(self) -> Iterator[LimitCheck]:
         """Yield every limit with what was found."""
         limits, check = self.limits, self.check
@@ -114,9 +119,10 @@ class _Gate:
             yield self._limit("engine", limits.engine, used, used == limits.engine)
         yield from self._cables()
         if limits.pairs is not None:
-            connected = check.pairs - (check.unrouted or 0)
+            connected = check.pairs - (check.unrouted or 0) - self._discarded
             enough = connected >= (check.pairs if limits.pairs == "all" else int(limits.pairs))
-            yield self._limit("pairs", str(limits.pairs), f"{connected} of {check.pairs}", enough)
+            words = f", as lanes discard packets of {self._discarded}" if self._discarded else ""
+            yield self._limit("pairs", str(limits.pairs), f"{connected} of {check.pairs}{words}", enough)
         if limits.credit_loops is not None:
             acyclic = check.credit is not None and check.credit.acyclic
             words = "none" if acyclic else "unknown" if check.credit is None else "some"
@@ -125,7 +131,10 @@ class _Gate:
             count = sum(finding.count for finding in check.findings if finding.severity == "warning")
             yield self._limit("warnings", str(limits.warnings), str(count), count <= limits.warnings)
         if (limits.worst_load is not None or limits.job) and self.tables is not None:
-            routing = fabric_routing(network(self.fabric), self.tables, "0", missing="skip")
+            try:
+                routing = fabric_routing(network(self.fabric), self.tables, limits.offset, missing="skip")
+            except InputError as error:
+                raise _refusal(limits, str(error), self._line.get("offset", 0)) from None
             yield from self._loads(routing)
 
     def _limit(self, name: str, limit: str, found: str, kept: bool, line: int = 0) -> LimitCheck:
@@ -173,7 +182,9 @@ class _Gate:
             self.sources.update(found.provenance.sources)
             lost = found.jobs[0].lost
             words = f"{found.load}, but {plural(lost, 'pair')} of it cut off" if lost else str(found.load)
-            kept = found.load <= one.load and not lost
+            if self._discarded:
+                words += f", and lanes discard packets of {plural(self._discarded, 'pair')}, perhaps of it"
+            kept = found.load <= one.load and not lost and not self._discarded
             yield self._limit(f"job {number} ({one.pattern})", str(one.load), words, kept, one.line)
 
     def _load(self, load: Fraction) -> str:

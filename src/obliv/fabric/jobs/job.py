@@ -21,7 +21,7 @@ from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.fabric.analyses.many import provenance_of, require_complete, require_count
 from obliv.fabric.jobs.collectives import Phase
-from obliv.fabric.jobs.loads import JobLoads, job_loads
+from obliv.fabric.jobs.loads import JobLoads, flows_of, job_loads
 from obliv.fabric.jobs.order import better_order
 from obliv.fabric.jobs.phases import Pattern, pattern_of
 from obliv.fabric.jobs.placement import Placement, placement, read_hosts
@@ -299,19 +299,24 @@ def _summary(routing: FabricRouting, place: Placement, pattern: Pattern, part: _
         load=max((phase.load for phase in part.phases), default=Fraction(0)),
         mean=_mean([phase.load for phase in part.phases], weights),
         ideal=_mean([phase.ideal for phase in part.phases], weights),
-        lost=_lost(routing, place),
+        lost=_lost(routing, place, pattern),
     )
 
 
-def _lost(routing: FabricRouting, place: Placement) -> int:
-    """Return the number of pairs of a job's hosts whose packets do not all arrive."""
+def _lost(routing: FabricRouting, place: Placement, pattern: Pattern) -> int:
+    """Return the number of pairs of hosts that send in some phase, and whose packets do not all arrive."""
     if not routing.partial:
         return 0
-    hosts, lost = np.unique(place.rails), 0
-    for d in hosts.tolist():
+    hosts = np.unique(place.rails)
+    cut = np.zeros((len(hosts), len(hosts)), bool)
+    for number, d in enumerate(hosts.tolist()):
         arrive, whole = routing.served(int(routing.topology.terminals[d]))
-        lost += int((arrive[hosts] < whole).sum())
-    return lost
+        cut[:, number] = arrive[hosts] < whole
+    used = np.zeros_like(cut)
+    for phase in pattern.phases if cut.any() else ():
+        source, destination, _, _ = flows_of(place, phase)
+        used[np.searchsorted(hosts, source), np.searchsorted(hosts, destination)] = True
+    return int((cut & used).sum())
 
 
 def _mean(values: list[Fraction], weights: list[Fraction]) -> Fraction:
@@ -337,5 +342,5 @@ def _notes(loads: JobLoads, jobs: Sequence[JobSummary]) -> tuple[str, ...]:
         which = f" of job {k}" if len(jobs) > 1 else ""
         if found.lost:
             pairs = plural(found.lost, "pair")
-            notes += (f"{pairs} of the hosts{which} do not reach each other and count nowhere: the job cannot run",)
+            notes += (f"packets of {pairs}{which} do not arrive and count nowhere: the job cannot run",)
     return notes

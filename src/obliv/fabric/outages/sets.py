@@ -155,7 +155,10 @@ def _named(names: NodeNames, name: str) -> tuple[int, int | None]:
     whole, end = names.find(name), split_port(name)
     if whole is None and end is not None and names.find(end[0]) is not None:
         return names.named(end[0], ""), end[1]
-    return names.named(name, "write NAME/PORT or the name of a switch", name.rpartition("/")[0]), None
+    before, _, port = name.rpartition("/")
+    if whole is None and before and names.find(before) is not None:
+        raise InputError(f"{printable(name[:80])!r}: the port {printable(port[:20])!r} is not a number")
+    return names.named(name, "write NAME/PORT or the name of a switch", before), None
 
 
 def node_named(fabric: Fabric, name: str, option: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from fractions import Fraction
 from math import lcm
@@ -12,7 +13,7 @@ import numpy as np
 from obliv._util.files import together, write_whole
 from obliv._util.text import plural
 from obliv._util.typing import IntArray
-from obliv.errors import RoutingError, TrafficError
+from obliv.errors import InputError, RoutingError, TrafficError
 from obliv.io.formats.anynet import require_anynet, write_anynet
 from obliv.io.simulators.booksim_paths import listed_paths, routers_of, write_header
 from obliv.io.simulators.saturation import saturation
@@ -35,6 +36,9 @@ _FUNCTIONS = (
     ("ring", "dor", "dim_order", 2),
     ("ring", "valiant", "valiant", 4),
 )
+
+
+_FILE = re.compile(r"[A-Za-z_-][A-Za-z0-9_.-]*")  # words of its configurations
 
 
 def write_booksim(
@@ -72,6 +76,8 @@ def write_booksim(
     ------
     RoutingError, TrafficError, TopologyError
         If BookSim2 cannot simulate the routing, the traffic or the network.
+    InputError
+        If it cannot read the name of the network file.
 
     Notes
     -----
@@ -112,6 +118,11 @@ def write_booksim(
         function, channels = call
     else:
         require_anynet(topology)
+        if not _FILE.fullmatch(file.name):
+            raise InputError(
+                f"BookSim2 cannot read the name of the network file {file.name!r} in its configuration: choose a name "
+                "that begins with a letter, and has letters, digits, _, - and . only"
+            )
         if not paths:
             _require_min(routing, "" if cube is None else cube[0])
         listed = listed_paths(routing) if paths else ""
@@ -243,7 +254,12 @@ def _pattern(traffic: Traffic, digits: tuple[int, int] | None) -> str:
             if len(order) == n and np.array_equal(traffic.destination[order], image):
                 return name
     rates = _alike(traffic)
-    if rates and sum(rates.values()) < 2**31:
+    if rates and sum(rates.values()) >= 2**31:
+        raise TrafficError(
+            f"{traffic.spec}: BookSim2's hotspot takes whole weights, which add up to {sum(rates.values())} here, "
+            "2147483647 at most: write shares as simple fractions, as share=1/3"
+        )
+    if rates:
         return f"hotspot({{{{{','.join(map(str, rates))}}},{{{','.join(map(str, rates.values()))}}}}})"
     raise TrafficError(
         f"BookSim2 has no pattern that is {traffic.spec} here; it has uniform, destinations that all terminals draw "

@@ -114,7 +114,7 @@ class JobSummary(Record):
         The largest load of a phase; the mean over its phases, each counted with its data; that mean on a network
         without conflicts.
     lost : int
-        Ordered pairs of its hosts whose packets do not arrive: they are in no load.
+        Ordered pairs of its hosts that send in some phase, and whose packets do not arrive: they are in no load.
     """
 
     file: str

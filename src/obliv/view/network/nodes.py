@@ -92,7 +92,12 @@ def node_signs(topology: Topology) -> list[Any]:
         rates = {pair for pair, marked in zip(zip(*topology.rates(), strict=True), other, strict=True) if marked}
         one = len(rates) == 1
         label = "sends {} and takes {}".format(*next(iter(rates))) if one else "sends or takes other rates"
-        rings = [Line2D([], [], markerfacecolor="none", markersize=11, label=label, **look)]
+        ring = look | {
+            "marker": "$\u25ce$",
+            "markersize": 13,
+            "markeredgewidth": 0.2,
+        }  # a circle in a circle, as on the network
+        rings = [Line2D([], [], label=label, **ring)]
     if topology.all_terminals:
         return rings
     cabled = topology.channels > 0 and any(topology.port_names(0))
