@@ -6,7 +6,7 @@ import runpy
 from collections.abc import Iterable
 from pathlib import Path
 
-from obliv.errors import FileError
+from obliv.errors import FileError, OblivError
 
 __all__ = ["run_files"]
 
@@ -30,4 +30,5 @@ def run_files(files: Iterable[str]) -> None:
             while trace is not None and trace.tb_next is not None:
                 trace = trace.tb_next
             line = trace.tb_lineno if trace is not None and trace.tb_frame.f_code.co_filename == name else None
-            raise FileError(f"{type(error).__name__}: {error}", name, line) from None
+            kind = "" if isinstance(error, OblivError) else f"{type(error).__name__}: "  # ours are sentences
+            raise FileError(f"{kind}{error}", name, line) from None
