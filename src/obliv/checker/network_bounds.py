@@ -162,8 +162,10 @@ def _check_known(
 ) -> Verification:
     """Check the worst case of a routing that obliv knows by name."""
     claim = read_claim(content)
-    if claim.routing not in _KNOWN or claim.topology != topology.spec or claim.skipped:
-        raise MalformedError(f"oblivious is a worst case, but not one of {' or '.join(_KNOWN)} on {topology.spec:.80}")
+    if claim.routing not in _KNOWN:
+        raise MalformedError(f"oblivious is the worst case of another routing than {', '.join(_KNOWN)}")
+    if claim.topology != topology.spec or claim.skipped not in (None, 0):
+        raise MalformedError(f"oblivious is a worst case on another network than {topology.spec:.80}, or skips pairs")
     checked = check_worst_case(claim, topology, routing_of(claim.routing, topology), *how)
     others = [step for step in checked.checks if step.check == OTHER_CHANNELS]
     holds = all(step.ok is True for step in checked.checks if step not in others)

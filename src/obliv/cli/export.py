@@ -169,7 +169,7 @@ def _say_what_to_expect(routing: Routing, traffic: Traffic, rate: float, *, on_p
     limit = saturation(routing, traffic)
     if limit is not None:
         say(f"predicted saturation: {limit}")
-        if rate > limit.rate:
+        if (exact(rate) or 0) > limit.rate:
             say(f"a rate of {rate:g} is above it: queues grow as long as the simulation runs; choose a lower --rate")
     if on_paths:
         with progress() as step:

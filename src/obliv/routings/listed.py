@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import lcm
 from typing import NamedTuple
@@ -53,8 +53,14 @@ class PathList(NamedTuple):
         return cls(pair, start, channel, amount, whole)
 
 
-def list_paths(routing: Routing) -> PathList:
+def list_paths(routing: Routing, each: Callable[[], None] = lambda: None) -> PathList:
     """Return the paths of all pairs of terminals of a routing; none from a terminal to itself.
+
+    Parameters
+    ----------
+    routing : Routing
+    each : callable
+        Called before the paths of each source, to end the work by an error.
 
     Examples
     --------
@@ -63,7 +69,10 @@ def list_paths(routing: Routing) -> PathList:
     2
     """
     terminals = routing.topology.terminals.tolist()
-    pairs = [list(checked_paths(routing, s, d)) if s != d else [] for s in terminals for d in terminals]
+    pairs = []
+    for s in terminals:
+        each()
+        pairs += [list(checked_paths(routing, s, d)) if s != d else [] for d in terminals]
     whole = lcm(*{share.denominator for paths in pairs for _, share in paths})
     return PathList.of(
         np.array([len(paths) for paths in pairs], np.int64),

@@ -20,7 +20,10 @@ from tests.strategies import examples
 
 import obliv
 from obliv._util.codec import digest_of, pack, read_json, unpack, write_json
+from obliv._util.cost import Cost
+from obliv.checker import network_bounds
 from obliv.designs.bounds import network as search
+from obliv.designs.bounds.attained import _specs
 
 
 def ends(load: Fraction | obliv.Bounds) -> tuple[Fraction, Fraction]:
@@ -63,6 +66,32 @@ def test_known_routings_are_as_good_as_the_linear_program(spec: str) -> None:
     assert obliv.verify(quick).proved
     inside = (quick.certificate or {}).get("oblivious", {"routing": ""})
     assert inside["routing"] == KNOWN[spec]
+
+
+@pytest.mark.parametrize(
+    ("spec", "load"), [("torus:7x2", "12/7"), ("complete:5", "2/5"), ("hyperx:4x3", "2/3"), ("torus:5x2", "6/5")]
+)
+def test_permutations_are_improved_from_each_of_the_first_lengths(spec: str, load: str) -> None:
+    """Twice the capacity, Valiant's worst case: two passes of uniform traffic on networks alike at every node."""
+    found = obliv.bounds(spec)
+    assert found.adaptive == found.oblivious == Fraction(load) == 2 * (found.capacity or 0)
+
+
+def test_names_of_known_routings_are_those_that_the_checker_takes() -> None:
+    used = {word for spec in ("mesh:3x3", "torus:4x4", "fattree:4,2") for word in _specs(obliv.topology(spec))}
+    assert used == set(network_bounds._KNOWN)
+
+
+def test_known_routings_end_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work that is announced to take longer is not begun, and any is ended where it speaks."""
+    monkeypatch.setattr(search, "_FLOWS_A_SECOND", 0)
+
+    def slow(network: obliv.Topology, progress: Any) -> None:
+        progress(Cost("symmetries", 1e6), 0.0)
+        raise AssertionError("it was not ended")
+
+    monkeypatch.setattr(search, "best_known", slow)
+    assert obliv.verify(obliv.bounds("mesh:3x2", time_limit=60)).proved
 
 
 @pytest.mark.sampled(3)

@@ -277,15 +277,19 @@ def test_the_configuration_predicts_saturation(
 
 def test_the_command_says_what_to_expect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["export", "mesh:4x3", "romm", "--to", "booksim-paths", "-o", str(tmp_path / "sim.cfg")]
-    assert main([*words, "--rate", "0.9"]) == 0
+    assert main([*words, "--rate", "0.95"]) == 0
     said = capsys.readouterr().err
-    assert "a rate of 0.9 is above it" in said
+    assert "a rate of 0.95 is above it" in said
     assert "packets can deadlock" in said
     assert main([words[0], words[1], "dor", *words[3:], "--rate", "0.5"]) == 0
     said = capsys.readouterr().err
     assert "predicted saturation" in said
     assert "above it" not in said
     assert "deadlock" not in said
+    assert main(["export", "line:40", "dor", "--to", "booksim", "-o", str(tmp_path / "sim.cfg"), "--rate", "0.1"]) == 0
+    said = capsys.readouterr().err
+    assert "at most 1/10 = 0.1" in said
+    assert "above it" not in said
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,7 @@ from obliv._util.typing import Array
 from obliv.designs.bounds.congestion import Carried, Congestion, bound_by, carried, carried_by, least_congestion
 from obliv.designs.exact.vertices import as_rationals
 from obliv.designs.minimal import require_connected
+from obliv.designs.solver import require_time
 from obliv.designs.symmetry import symmetry_of
 from obliv.errors import TopologyError
 from obliv.routings.listed import list_paths
@@ -21,6 +22,7 @@ from obliv.topologies.base import Topology
 
 __all__ = ["by_dimension_order", "capacity_of", "with_capacity"]
 
+_HOPS = 3_000_000  # of paths by dimension order that are listed, about
 _QUICK = 10_000  # terminals times channels up to which a program takes a second or two
 _QUICK_SYMMETRIC = 300_000  # the same with symmetries of the topology
 
@@ -38,9 +40,6 @@ def capacity_of(topology: Topology, progress: Progress = silent) -> tuple[Conges
         If the linear program would not fit in memory.
     """
     require_connected(topology)
-    known = by_dimension_order(topology)
-    if known is not None:
-        return known
     demand, scale = _uniform(topology)
     least = least_congestion(topology, demand, scale, symmetry_of(topology), progress)
     return least, carried(topology, demand, scale, least)
@@ -49,6 +48,8 @@ def capacity_of(topology: Topology, progress: Progress = silent) -> tuple[Conges
 def by_dimension_order(topology: Topology) -> tuple[Congestion, Carried] | None:
     """Return the flow of dimension order, if lengths of the channels that it loads most prove it to be the best.
 
+    None also where its paths would be too many to list. OutOfTimeError after a time limit.
+
     Examples
     --------
     >>> import obliv
@@ -56,14 +57,18 @@ def by_dimension_order(topology: Topology) -> tuple[Congestion, Carried] | None:
     >>> least.lower, uniform.load
     (Fraction(6, 5), Fraction(6, 5))
     """
-    if not topology.axes:
+    terminals = len(topology.terminals)
+    means = {"line": 1 / 3, "ring": 1 / 4}
+    hops = terminals**2 * sum(max(1.0, axis.radix * means.get(axis.kind, 0.0)) for axis in topology.axes)
+    if not topology.axes or hops > _HOPS or terminals * topology.channels > _HOPS:
         return None
     demand, scale = _uniform(topology)
-    listed = list_paths(routing_of("dor", topology))
+    listed = list_paths(routing_of("dor", topology), require_time)
     uniform = carried_by(topology, listed._replace(whole=listed.whole * scale))
     crossed = uniform.flow(topology.channels)
     loads = [Fraction(x) / topology.bandwidth_of(c) for c, x in enumerate(crossed.sum(axis=0).tolist())]
-    length = np.array([load == max(loads) for load in loads], np.int64)
+    most = max(loads)
+    length = np.array([load == most for load in loads], np.int64)
     if bound_by(topology, demand, scale, length) < uniform.load:
         return None
     return Congestion(uniform.load, length, crossed / uniform.paths.whole), uniform

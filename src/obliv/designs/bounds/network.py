@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from obliv._util.codec import pack
+from obliv._util.cost import Cost
 from obliv._util.progress import Progress, rising, within
 from obliv._util.rationals import real
 from obliv._util.typing import Array
@@ -28,6 +29,7 @@ from obliv.designs.solver import time_limit as time_limit_of
 from obliv.errors import InputError, TooLargeError
 from obliv.results import Bounds, Design, NetworkBounds, WorstCase, provenance
 from obliv.results.numbers import float_bounds
+from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 from obliv.topologies.carried import carried
 from obliv.topologies.make import topology as topology_of
@@ -36,7 +38,6 @@ __all__ = ["bounds", "matching_bound"]
 
 _ROUNDS = 6  # of the search for a bad permutation
 _COLUMNS = 400_000  # of the largest program for one permutation
-_PAIRS = 300_000  # whose paths by dimension order are listed
 _FLOWS_A_SECOND = 20_000  # with which designs are made, about
 
 
@@ -101,9 +102,8 @@ def bounds(
     matching, matched = matching_bound(network) if network.unit_rates else (None, None)
     half, certificate = narrow_bisection(network), dict[str, Any]()
     small = len(network.terminals) * network.channels <= _COLUMNS
-    plain = bool(network.axes) and len(network.terminals) ** 2 <= _PAIRS  # may have the capacity of dimension order
-    capacity = _capacity(network, certificate, within(step, 0.0, 0.2), end, small) if small or plain else None
-    known = best_known(network, within(step, 0.2, 0.25))
+    capacity = _capacity(network, certificate, within(step, 0.0, 0.2), end, small)
+    known = _known(network, within(step, 0.2, 0.25), end)
     twice = None if capacity is None else 2 * _upper(capacity)  # two passes of uniform traffic, as in Valiant's
     upper = min((load for load in (twice, known and known[1]) if load is not None), default=None)
     lower, permutation, best = None, None, None
@@ -210,7 +210,9 @@ def _capacity(
     step("capacity", 0.0)
     try:
         with time_limit_of(end - time.monotonic()):
-            found = capacity_of(network, step) if programme else by_dimension_order(network)
+            found = by_dimension_order(network)
+            if found is None and programme:
+                found = capacity_of(network, step)
     except OutOfTimeError:
         return None
     if found is None:
@@ -220,6 +222,22 @@ def _capacity(
     whole = uniform.paths.whole // len(network.terminals)
     certificate["capacity_paths"] = packed(uniform.paths._replace(whole=whole))
     return float_bounds(least.lower, uniform.load)
+
+
+def _known(network: Topology, step: Progress, end: float) -> tuple[Routing, Fraction] | None:
+    """Return the best known routing and its worst case; None if there is none, no time or no memory."""
+
+    def progress(what: str, share: float) -> None:
+        if isinstance(what, Cost) and what.seconds > end - time.monotonic():
+            raise OutOfTimeError("the time limit would be over")
+        require_time()
+        step(what, share)
+
+    try:
+        with time_limit_of(end - time.monotonic()):
+            return best_known(network, progress)
+    except (OutOfTimeError, TooLargeError):
+        return None
 
 
 def _designed(network: Topology, gap: float, step: Progress, end: float, bounded: bool) -> Design | None:
@@ -260,25 +278,22 @@ def _bad_permutation(
         raise InputError("a network without channels has no bounds")
     progress("adaptive routing", 0.0)
     first = [_bad_under(topology, lengths) for lengths in first_lengths(topology, half)]
-    first.sort(key=lambda bad: bad.load, reverse=True)
-    best, small = first[0], len(topology.terminals) * topology.channels <= _COLUMNS
+    best = max(first, key=lambda bad: bad.load)
+    small = len(topology.terminals) * topology.channels <= _COLUMNS
     end -= 0.5 * max(end - time.monotonic(), 0.2) if end < inf else 0.0  # half of the time that is left
-    for bad in first:
+    for bad in first if small else ():
         for turn in range(_ROUNDS):
-            if bad.load < best.load or not small or (enough is not None and best.load >= enough):
+            if (turn and bad.load <= best.load) or (enough is not None and best.load >= enough):
                 break
-            best = bad
             try:
                 with time_limit_of(end - time.monotonic()):
                     least = least_congestion(topology, bad.traffic, 1)
             except OutOfTimeError:
                 break
-            if least.lower > best.load:
-                best = _Bad(least.lower, bad.image, least.length)
+            best = max(best, bad, _Bad(least.lower, bad.image, least.length), key=lambda found: found.load)
             bad = _bad_under(topology, least.length)
             progress("adaptive routing", (turn + 1) / _ROUNDS)
-            if bad.load == best.load:
-                break
+        best = max(best, bad, key=lambda found: found.load)
     certificate["adaptive_lengths"] = pack(best.lengths)
     return best.load, best.image
 
