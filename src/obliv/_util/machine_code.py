@@ -37,7 +37,8 @@ def compile_function(function: types.FunctionType, digest: str) -> Callable[...,
     digest is never loaded. Processes that share a cache compile a function one after the other: the second one loads
     what the first one compiled. A RuntimeWarning is issued if no directory for the cache is writable.
     """
-    machine = _njit(nogil=True, no_cfunc_wrapper=True)(function)  # nothing calls kernels from C
+    with deferred():  # the first one makes the engine of LLVM
+        machine = _njit(nogil=True, no_cfunc_wrapper=True)(function)  # nothing calls kernels from C
     if _config.DISABLE_JIT:
         return function
     try:
