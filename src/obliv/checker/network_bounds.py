@@ -141,11 +141,7 @@ def _check_oblivious(
     if not isinstance(design, dict) or "ratio" in design:
         raise MalformedError("oblivious is missing in the certificate, or has another objective")
     checked = check_design(design, topology, *how)
-    others = [step for step in checked.checks if step.check == OTHER_CHANNELS]
-    holds = all(step.ok is True for step in checked.checks if step not in others)
-    report.note("design", holds and design.get("constraints") == [], checked.claim)
-    for step in others:
-        report.note(step.check, step.ok, step.detail)
+    _note_part(report, "design", checked, design.get("constraints") == [])
     if report.holds:
         lower, upper = bounds_of(Design.from_dict(design).channel_load)
         _note(report, "oblivious", claimed, max(lower, least), upper)
@@ -167,14 +163,19 @@ def _check_known(
     if claim.topology != topology.spec or claim.skipped not in (None, 0):
         raise MalformedError(f"oblivious is a worst case on another network than {topology.spec:.80}, or skips pairs")
     checked = check_worst_case(claim, topology, routing_of(claim.routing, topology), *how)
-    others = [step for step in checked.checks if step.check == OTHER_CHANNELS]
-    holds = all(step.ok is True for step in checked.checks if step not in others)
-    report.note(claim.routing, holds, checked.claim)
-    for step in others:
-        report.note(step.check, step.ok, step.detail)
+    _note_part(report, claim.routing, checked)
     if report.holds:
         _note(report, "oblivious", claimed, least, claim.channel_load)
     return checked
+
+
+def _note_part(report: Report, check: str, checked: Verification, fits: bool = True) -> None:
+    """Note a claim that is part of the bounds; channels that were left out keep a line of their own."""
+    others = [step for step in checked.checks if step.check == OTHER_CHANNELS]
+    holds = all(step.ok is True for step in checked.checks if step not in others)
+    report.note(check, holds and fits, checked.claim)
+    for step in others:
+        report.note(step.check, step.ok, step.detail)
 
 
 def _check_two_phases(
