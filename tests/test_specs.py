@@ -14,6 +14,7 @@ import obliv
 from obliv._util.rationals import fraction
 from obliv.errors import SpecError
 from obliv.specs.grammar import split_mix
+from obliv.specs.imports import run_files
 from obliv.specs.registry import ROUTINGS, TOPOLOGIES, Registry
 
 
@@ -136,6 +137,21 @@ def test_a_name_cannot_be_taken_twice() -> None:
         registry.register("b")(other)
     with pytest.raises(SpecError, match="not a valid thing name"):
         registry.register("a b")(other)
+
+
+def test_functions_of_files_that_are_not_registered_under_their_name(tmp_path: Path) -> None:
+    file = tmp_path / "own.py"
+    file.write_text(
+        "import obliv\n"
+        "def unregistered_walk(topology): ...\n"
+        "@obliv.register_routing('walk-of-this-test')\n"
+        "def registered_walk(topology): ...\n"
+    )
+    run_files([str(file)])
+    with pytest.raises(SpecError, match=r'does not register it: write @obliv.register_routing\("unregistered_walk"\)'):
+        obliv.routing("unregistered_walk", "ring:4")
+    with pytest.raises(SpecError, match="registers it as walk-of-this-test"):
+        obliv.routing("registered_walk", "ring:4")
 
 
 def test_rooms_can_be_called_whatever_was_imported_before() -> None:

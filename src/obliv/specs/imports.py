@@ -8,7 +8,10 @@ from pathlib import Path
 
 from obliv.errors import FileError, OblivError
 
-__all__ = ["run_files"]
+__all__ = ["DEFINED", "run_files"]
+
+#: Functions and classes that files defined, and the file of each: a name that was not registered can be explained.
+DEFINED: dict[str, str] = {}
 
 
 def run_files(files: Iterable[str]) -> None:
@@ -23,8 +26,9 @@ def run_files(files: Iterable[str]) -> None:
         if not Path(name).is_file():
             hint = f"; did you mean {name}.py?" if Path(f"{name}.py").is_file() else ""
             raise FileError(f"file to import not found{hint}", name)
+        module = Path(name).stem
         try:
-            runpy.run_path(name, run_name=Path(name).stem)
+            found = runpy.run_path(name, run_name=module)
         except Exception as error:
             trace = error.__traceback__
             while trace is not None and trace.tb_next is not None:
@@ -32,3 +36,4 @@ def run_files(files: Iterable[str]) -> None:
             line = trace.tb_lineno if trace is not None and trace.tb_frame.f_code.co_filename == name else None
             kind = "" if isinstance(error, OblivError) else f"{type(error).__name__}: "  # ours are sentences
             raise FileError(f"{kind}{error}", name, line) from None
+        DEFINED.update({key: name for key, value in found.items() if getattr(value, "__module__", None) == module})

@@ -22,6 +22,7 @@ from obliv._util.text import did_you_mean, several
 from obliv.errors import OblivError, SpecError
 from obliv.specs import MODULES
 from obliv.specs.grammar import bind
+from obliv.specs.imports import DEFINED
 
 __all__ = [
     "PATTERNS",
@@ -194,6 +195,12 @@ class Registry(Generic[T]):
         return entry.make(*positional, **named)
 
     def _hint(self, name: str) -> str:
+        if name in DEFINED:
+            known = [entry.name for entry in self._entries.values() if getattr(entry.make, "__name__", "") == name]
+            if known:
+                return f"{DEFINED[name]} registers it as {known[0]}"
+            register = {"traffic": "register_pattern"}.get(self.kind, f"register_{self.kind}")
+            return f'{DEFINED[name]} defines it, but does not register it: write @obliv.{register}("{name}") above it'
         if os.path.isfile(name):
             readers = sorted((entry.name for entry in self if entry.reads_file), key=len)
             if readers:
