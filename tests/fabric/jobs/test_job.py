@@ -19,6 +19,7 @@ import obliv
 from obliv.fabric.generate.from_topology import from_routing
 from obliv.fabric.jobs.job import job, prepared
 from obliv.fabric.jobs.phases import PATTERNS
+from obliv.fabric.jobs.worst_placement import worst_placement
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.tables import NONE
@@ -175,20 +176,43 @@ def test_mistakes() -> None:
     assert "must be 0 or more" in mistake(lambda: job(routing, ["node001"], "ring", hottest=-1))
 
 
+def without_host_5(missing: str) -> FabricRouting:
+    """Return D-mod-k on FT(4,2) with no route to host 5 on any switch."""
+    whole = from_routing(obliv.DModK(obliv.fattree(4, 2)))
+    tables = whole.routes.tables
+    out = tables.out.copy()
+    out[:, whole.topology.fabric.ports.lid[whole.topology.fabric.endpoints[5]]] = NONE
+    return fabric_routing(whole.topology, replace(tables, out=out), missing=missing)
+
+
+def named(routing: FabricRouting, hosts: list[int]) -> list[str]:
+    return [routing.topology.name_of(v) for v in routing.topology.terminals[hosts].tolist()]
+
+
 @pytest.mark.parametrize(
     ("hosts", "pattern", "lost"),
     [([0, 2, 1, 5], "ring", 1), ([0, 2, 1, 5], "alltoall", 3), ([0, 2, 1, 4], "alltoall", 0)],
 )
 def test_a_job_whose_packets_do_not_arrive_says_so(hosts: list[int], pattern: str, lost: int) -> None:
-    """No switch has a route to host 5."""
-    whole = from_routing(obliv.DModK(obliv.fattree(4, 2)))
-    tables = whole.routes.tables
-    out = tables.out.copy()
-    out[:, whole.topology.fabric.ports.lid[whole.topology.fabric.endpoints[5]]] = NONE
-    broken = fabric_routing(whole.topology, replace(tables, out=out), missing="skip")
-    terminals = whole.topology.terminals[hosts].tolist()
-    found = job(broken, [whole.topology.name_of(v) for v in terminals], pattern)
+    broken = without_host_5("skip")
+    found = job(broken, named(broken, hosts), pattern)
     pairs = "1 pair" if lost == 1 else f"{lost} pairs"
     said = f"packets of {pairs} do not arrive and count nowhere: the job cannot run"
     assert found.notes == ((said,) if lost else ())
     assert found.jobs[0].lost == lost
+
+
+def test_hosts_outside_a_job_may_be_cut_off() -> None:
+    whole = from_routing(obliv.DModK(obliv.fattree(4, 2)))
+    broken = without_host_5("refuse")
+    inside = named(broken, [0, 2, 1, 4])
+    found = job(broken, inside, "alltoall", order=True)
+    expected = job(whole, named(whole, [0, 2, 1, 4]), "alltoall", order=True)
+    assert [phase.load for phase in found.phases] == [phase.load for phase in expected.phases]
+    assert found.notes == ()
+    sender, receiver = named(broken, [3, 5])
+    text = mistake(lambda: job(broken, (inside, [sender, receiver]), "ring"))
+    assert f"what {sender} sends to {receiver} does not arrive: see  obliv fabric check" in text
+    text = mistake(lambda: job(broken, named(broken, [0, 1, 4, 5]), "ring"))
+    assert "does not arrive, and 2 other pairs of the job do not either: see" in text
+    assert "do not arrive either: see  obliv fabric check" in mistake(lambda: worst_placement(broken, 2, "ring"))

@@ -81,7 +81,7 @@ def job(
         raise InputError(f"--{'seed' if effort is None else 'effort'} is for exchanges of ranks: add --order FILE")
     with answer.best_so_far():
         with progress() as step:
-            routing = files.routing(skip, step, notes=False)
+            routing = files.routing(skip, step, notes=False, whole=worst_hosts is not None)
             if worst_hosts is not None:
                 result = obliv.fabric.worst_placement(routing, worst_hosts, *pattern, hottest=hottest, progress=step)
             else:

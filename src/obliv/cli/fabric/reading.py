@@ -108,7 +108,9 @@ class TablesFiles(Files):
     lft: Annotated[Path, _LFT] = field()
     offset: Offset = "0"
 
-    def routing(self, skip: bool | None, step: Progress | None = None, *, notes: bool = True) -> FabricRouting:
+    def routing(
+        self, skip: bool | None, step: Progress | None = None, *, notes: bool = True, whole: bool = True
+    ) -> FabricRouting:
         """Read the files as a routing.
 
         Parameters
@@ -119,6 +121,8 @@ class TablesFiles(Files):
             Called with what is being done and the share that is done.
         notes : bool
             Whether the topology's notes go to standard error.
+        whole : bool
+            Whether tables that lose packets are refused here unless `skip`; else the analysis decides.
         """
         import obliv.fabric
 
@@ -129,7 +133,7 @@ class TablesFiles(Files):
         for note in network.notes if notes else ():
             say(note)
         routing = obliv.fabric.routing(network, tables, self.offset, missing="skip" if skip else "refuse")
-        return _complete(routing, skip)
+        return _complete(routing, skip) if whole or skip else routing
 
     def show(
         self,

@@ -18,8 +18,8 @@ from obliv._util.progress import Progress, rising
 from obliv._util.rng import Rng, seed_of
 from obliv._util.text import plural
 from obliv._util.typing import Array
-from obliv.errors import InputError
-from obliv.fabric.analyses.many import provenance_of, require_complete, require_count
+from obliv.errors import InputError, RoutingError
+from obliv.fabric.analyses.many import provenance_of, require_count
 from obliv.fabric.jobs.collectives import Phase
 from obliv.fabric.jobs.loads import JobLoads, flows_of, job_loads
 from obliv.fabric.jobs.order import better_order
@@ -84,6 +84,8 @@ def job(
     ------
     InputError
         If a host is unknown, or a pattern does not fit the number of ranks.
+    RoutingError
+        If packets between hosts of a job do not arrive, unless the routing leaves such pairs out.
 
     Examples
     --------
@@ -138,7 +140,6 @@ def prepared(
     rails: str = "rank",
 ) -> JobLoads:
     """Return the loads of jobs from hosts and patterns as :func:`job` takes them."""
-    require_complete(routing)
     topology = routing.topology
     placed = hosts if isinstance(hosts, tuple) else (hosts,)
     patterns = (pattern,) if isinstance(pattern, str) else tuple(pattern)
@@ -155,6 +156,7 @@ def prepared(
             place = read_hosts(topology, given, per_host=per_host, rails=rails)
         else:
             place = placement(topology, given, per_host=per_host, rails=rails)
+        _require_arrival(routing, place)
         jobs.append((place, pattern_of(spec, place.host_of)))
     return job_loads(routing, jobs)
 
@@ -305,18 +307,36 @@ def _summary(routing: FabricRouting, place: Placement, pattern: Pattern, part: _
 
 def _lost(routing: FabricRouting, place: Placement, pattern: Pattern) -> int:
     """Return the number of pairs of hosts that send in some phase, and whose packets do not all arrive."""
-    if not routing.partial:
-        return 0
-    hosts = np.unique(place.rails)
-    cut = np.zeros((len(hosts), len(hosts)), bool)
-    for number, d in enumerate(hosts.tolist()):
-        arrive, whole = routing.served(int(routing.topology.terminals[d]))
-        cut[:, number] = arrive[hosts] < whole
+    hosts, cut = _cut(routing, place)
     used = np.zeros_like(cut)
     for phase in pattern.phases if cut.any() else ():
         source, destination, _, _ = flows_of(place, phase)
         used[np.searchsorted(hosts, source), np.searchsorted(hosts, destination)] = True
     return int((cut & used).sum())
+
+
+def _cut(routing: FabricRouting, place: Placement) -> tuple[Array, Array]:
+    """Return the terminals of a job, and for each pair of them whether some of its packets do not arrive."""
+    terminals = np.unique(place.rails)
+    cut = np.zeros((len(terminals), len(terminals)), bool)
+    for number, d in enumerate(terminals.tolist() if routing.routes.missing else ()):
+        arrive, whole = routing.served(int(routing.topology.terminals[d]))
+        cut[:, number] = arrive[terminals] < whole
+    return terminals, cut
+
+
+def _require_arrival(routing: FabricRouting, place: Placement) -> None:
+    """Refuse a job some of whose packets would not arrive, unless such pairs are left out; others may be lost."""
+    terminals, cut = _cut(routing, place)
+    if routing.skip or not cut.any():
+        return
+    s, d = (routing.topology.name_of(int(routing.topology.terminals[terminals[k]])) for k in np.argwhere(cut)[0])
+    others = int(cut.sum()) - 1
+    more = f", and {plural(others, 'other pair')} of the job {'does' if others == 1 else 'do'} not either"
+    raise RoutingError(
+        f"{routing.spec}: what {s} sends to {d} does not arrive{more if others else ''}: see  obliv fabric check,  "
+        'or leave such pairs out with --skip-missing (missing="skip" in Python)'
+    )
 
 
 def _mean(values: list[Fraction], weights: list[Fraction]) -> Fraction:

@@ -16,6 +16,7 @@ from obliv._util.rationals import integer
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.errors import InputError
+from obliv.fabric.analyses.many import require_complete
 from obliv.fabric.analyses.worst import worst
 from obliv.fabric.jobs.ceiling import ceilings, phase_matching, ways_are_apart
 from obliv.fabric.jobs.job import job, prepared
@@ -65,6 +66,8 @@ def worst_placement(
     ------
     InputError
         If the fabric has fewer hosts, or the pattern does not fit the number of ranks.
+    RoutingError
+        If packets between hosts do not arrive, unless the routing leaves such pairs out.
 
     Examples
     --------
@@ -79,6 +82,7 @@ def worst_placement(
     terminals = len(routing.topology.terminals)
     if not 2 <= integer(ranks, "ranks") <= terminals:
         raise InputError(f"{plural(ranks, 'rank')} on {plural(terminals, 'host')}, one each: choose 2 to {terminals:,}")
+    require_complete(routing)
     loads = prepared(routing, _placed(routing, list(range(ranks))), pattern)
     phases = loads.jobs[0][1]
     every = _every(loads, terminals, search)
