@@ -15,7 +15,16 @@ from obliv._util.rationals import fraction
 from obliv.errors import SpecError
 from obliv.specs.grammar import split_mix
 from obliv.specs.imports import run_files
-from obliv.specs.registry import ROUTINGS, TOPOLOGIES, Registry
+from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES, Registry
+
+
+@pytest.fixture(autouse=True)
+def _forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever these tests register is forgotten after them."""
+    for registry in (TOPOLOGIES, ROUTINGS, PATTERNS):
+        list(registry)  # built-ins are complete, and stay
+        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+        monkeypatch.setattr(registry, "_names", dict(registry._names))
 
 
 def test_str_of_an_object_is_a_spec_that_makes_it_again() -> None:

@@ -17,7 +17,7 @@ from tests.claims import save_claim
 
 import obliv
 from obliv.cli import main
-from obliv.errors import FileError
+from obliv.errors import FileError, TopologyError
 from obliv.topologies.carried import carried, network_of
 
 
@@ -78,6 +78,18 @@ def test_the_network_comes_back_whole(name: str) -> None:
 @pytest.mark.parametrize("spec", ["mesh:4x4", "fattree:4,2", "random-regular:n=10,d=3,seed=1"])
 def test_a_network_that_its_spec_builds_is_not_carried(spec: str) -> None:
     assert carried(obliv.topology(spec)) is None
+
+
+def test_a_network_with_the_name_of_another_one_proves_nothing() -> None:
+    """Its claim would be read as one about the network that its spec builds."""
+    pytest.importorskip("highspy")
+    other = obliv.from_networkx(networkx.random_regular_graph(3, 12, seed=5), spec="torus:4x3")
+    with pytest.raises(TopologyError, match="is called 'torus:4x3', but is not what this spec builds"):
+        obliv.worst_case(obliv.ECMP(other), certificate=True)
+    claim = obliv.worst_case(obliv.ECMP(obliv.topology("torus:4x3")), certificate=True)
+    with pytest.raises(TopologyError, match="name it otherwise"):
+        obliv.verify(claim, topology=other)
+    assert obliv.verify(claim, topology=obliv.torus(4, 3)).proved
 
 
 def test_a_design_carries_its_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -126,7 +126,7 @@ def _check_figures(report: Report, claim: Lottery, draws: _Draws, law: _Law, pro
     rows = plural(len(claim.distribution), "row")
     report.note("distribution", not wrong, wrong or f"{rows} of {plural(len(loads), 'load')}, counted again")
     mean = loads[0] + sum((two - one) * (1 - fit) for (one, two), fit in zip(pairwise(loads), fits, strict=False))
-    report.note("mean", _holds(claim.mean, mean), f"{float(mean):.9g}")
+    report.note("mean", _holds(claim.mean, mean), short(mean))
     for quantile in claim.quantiles:
         right = next((load for load, fit in zip(loads, fits, strict=True) if fit >= quantile.probability), loads[-1])
         if not _holds(quantile.load, right):

@@ -52,5 +52,5 @@ class Report:
 
 
 def short(value: Fraction) -> str:
-    """Return a number in full where it is short, else rounded."""
-    return str(value) if len(str(value)) <= 12 else f"{float(value):.9g}"
+    """Return a number in full where it is short, else rounded and marked as such."""
+    return str(value) if len(str(value)) <= 12 else f"≈ {float(value):.9g}"

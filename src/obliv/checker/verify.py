@@ -374,9 +374,12 @@ def _with_network(checked: Verification, network: Topology, inside: bool) -> Ver
 
 
 def _topology(spec: str, given: Topology | str | None, path: Path | str) -> Topology:
-    """Return the given topology, or build the one named in a claim."""
+    """Return the given topology, which must not bear the name of another one, or build the one named in a claim."""
+    from obliv.topologies.carried import require_own_name
     from obliv.topologies.make import topology as topology_of
 
+    if isinstance(given, Topology):
+        require_own_name(given)
     try:
         return topology_of(spec if given is None else given)
     except FileError as error:

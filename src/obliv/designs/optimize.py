@@ -135,6 +135,8 @@ def design(
     paths, quantize = at_least_one(paths, "paths"), at_least_one(quantize, "quantize")
     options = {"then": then, "max_hops": max_hops, "max_turns": max_turns, "vc": vc, "paths": paths}
     require_options(objective, options | {"quantize": quantize, "samples": samples, "rng": rng})
+    if exact not in (None, True, False):
+        raise InputError(f"exact={exact!r:.40}: choose True, False, or None to try it where the network is small")
     limited = minimal or any(value is not None for value in (max_hops, max_turns, vc, paths, quantize))
     if within is not None and (objective != "worst" or limited):
         raise InputError("within is for the objective worst, without limits of hops, turns, paths and weights")

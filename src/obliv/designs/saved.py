@@ -40,9 +40,11 @@ def saved_design(topology: Topology, path: Path) -> Listed:
     try:
         listed = unpacked(content.get("paths"))
         routing = Listed(topology, f"design:{path}", listed)
-    except RoutingError:
+    except RoutingError as error:
         raise FileError(
-            f"is a design for {content.get('topology')!r:.80}, which does not fit {topology.spec}", path
+            f"is a design for {content.get('topology')!r:.80}, which does not fit {topology.spec}: {error}; nodes and "
+            "channels must be numbered alike, as in a file from  obliv export",
+            path,
         ) from None
     except (ValueError, KeyError, TypeError, OverflowError, zlib.error) as error:
         raise FileError(f"its paths cannot be read: {error}", path) from None

@@ -13,13 +13,13 @@ import numpy as np
 
 from obliv._util.codec import pack, unpack_array
 from obliv._util.typing import IntArray
-from obliv.errors import SpecError, TopologyError
+from obliv.errors import OblivError, SpecError, TopologyError
 from obliv.specs.registry import TOPOLOGIES
 from obliv.topologies.base import Topology
 from obliv.topologies.checks import positive_number, require_network
 from obliv.topologies.make import topology
 
-__all__ = ["carried", "network_of"]
+__all__ = ["carried", "network_of", "require_own_name"]
 
 #: The spec of a network whose rates or terminals were changed, after that of the network itself.
 _CHANGED = re.compile(r"(.+?)(?: with (?:rates|\d+ terminals))+", re.DOTALL)
@@ -31,6 +31,11 @@ def carried(network: Topology) -> dict[str, Any] | None:
     """Return a network as JSON where its spec does not build it; None where it does.
 
     A network with other rates or terminals than the one that the beginning of its spec builds refers to that one.
+
+    Raises
+    ------
+    TopologyError
+        If its spec builds another network.
 
     Examples
     --------
@@ -47,6 +52,7 @@ def carried(network: Topology) -> dict[str, Any] | None:
         changed = _CHANGED.fullmatch(network.spec)
         base = None if changed is None else topology(changed[1])
         if base is None or not _same_channels(base, network):
+            require_own_name(network)
             return None
         content["base"] = base.spec
     elif network.sources:
@@ -57,6 +63,29 @@ def carried(network: Topology) -> dict[str, Any] | None:
         content |= _rates("bandwidth", network.bandwidth)
     content |= {} if network.all_terminals else {"terminals": pack(network.terminals)}
     return content | _rates("injection", network.injection) | _rates("ejection", network.ejection)
+
+
+def require_own_name(network: Topology) -> None:
+    """Refuse a network that bears the name of another one: a claim about it would be read as one about that.
+
+    Networks from files, and those whose rates or terminals were changed, are not looked at.
+
+    Raises
+    ------
+    TopologyError
+        If the spec is one of a family, and builds another network or none.
+    """
+    spec = network.spec
+    if network.sources or not _is_known(spec) or _CHANGED.fullmatch(spec):
+        return
+    if TOPOLOGIES.find(spec.partition(":")[0].strip()).reads_file:
+        return
+    try:
+        named = topology(spec)
+    except OblivError:
+        named = None
+    if named is None or not named.same_network(network):
+        raise TopologyError(f"this network is called {spec!r:.80}, but is not what this spec builds; name it otherwise")
 
 
 def network_of(content: Any, spec: str, channels: int) -> Topology:

@@ -116,6 +116,8 @@ def places(topology: Topology) -> npt.NDArray[np.float64] | None:
 def check(topology: Topology) -> None:
     """Check that the parts of a topology fit together; TopologyError names the first part that does not."""
     spec, terminals = topology.spec, topology.terminals
+    if not isinstance(spec, str):
+        raise TopologyError(f"a topology is called {spec!r:.40}, which is not a text")
     if topology.nodes < 1:
         raise TopologyError(f"{spec}: a network needs at least one node")
     if len(terminals) < 1:

@@ -107,6 +107,8 @@ def test_where_no_known_routing_is_enough_but_one_bounds(monkeypatch: pytest.Mon
     assert (low, high) == (2, pytest.approx(2.2, abs=1e-12))
     assert high >= Fraction(11, 5)
     assert obliv.verify(found).proved
+    assert found.provenance.exactness == "bounded"
+    assert obliv.bounds("ring:5").provenance.exactness == "exact"
 
 
 def test_forged_worst_cases_of_known_routings(saved: Path, tmp_path: Path) -> None:

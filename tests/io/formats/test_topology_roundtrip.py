@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import examples
 
-from obliv.errors import MissingExtraError, TopologyError
+from obliv.errors import MissingExtraError, OblivError, TopologyError
 from obliv.io import (
     from_networkx,
     read_anynet,
@@ -279,6 +280,23 @@ def test_from_networkx_faults() -> None:
     graph.edges[0, 1]["speed"] = float("inf")
     with pytest.raises(TopologyError, match="speed of edge '0' - '1' is 'inf'"):
         from_networkx(graph, bandwidth="speed")
+
+
+@pytest.mark.parametrize(
+    ("option", "meant"),
+    [
+        ({"bandwidth": 2}, "bandwidth=2 is not a text: it is the name of an attribute"),
+        ({"default": 2}, 'such as default="10"'),
+        ({"terminals": [0, 1]}, "with_terminals takes nodes"),
+        ({"component": 1}, "it is largest, or empty"),
+        ({"injection": 2}, "it is the name of an attribute"),
+        ({"spec": 3}, "a topology is called 3, which is not a text"),
+    ],
+)
+def test_from_networkx_takes_texts(option: dict[str, Any], meant: str) -> None:
+    networkx = pytest.importorskip("networkx")
+    with pytest.raises(OblivError, match=re.escape(meant)):
+        from_networkx(networkx.path_graph(3), **option)
 
 
 def test_networkx_missing(monkeypatch: pytest.MonkeyPatch) -> None:

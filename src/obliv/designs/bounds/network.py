@@ -125,15 +125,20 @@ def bounds(
     else:
         inside = carried(network)
         certificate |= {} if inside is None else {"network": inside, "channels": network.channels}
+    loads = _loads(network, half, capacity, oblivious, lower)
+    exact = not any(isinstance(load, Bounds) for load in (capacity, *loads.values()))
     return NetworkBounds(
         topology=network.spec,
         routing="any",
         provenance=provenance(
-            {"topology": network.spec}, time.perf_counter() - began, "bounded", sources=network.sources
+            {"topology": network.spec},
+            time.perf_counter() - began,
+            "exact" if exact else "bounded",
+            sources=network.sources,
         ),
         subject=None if routed is None else routed.subject,
         capacity=capacity,
-        **_loads(network, half, capacity, oblivious, lower),
+        **loads,
         matching_bound=matching,
         permutation=permutation,
         matching_permutation=matched,

@@ -14,6 +14,12 @@ __all__ = ["MUST_BE", "Options", "positive", "speed", "unit"]
 
 MUST_BE = "it must be a positive, finite number such as 10, 2.5 or 1/3"
 
+_TEXTS = {
+    "bandwidth": 'the name of an attribute that all links have, such as bandwidth="capacity"',
+    "default": 'a speed as text, such as default="10"',
+    "terminals": "all, internal or numbered; with_terminals takes nodes",
+    "component": "largest, or empty",
+}
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _SPEED = re.compile(r"(.*?)\s*([kmgt]?)(?:bps|bits?/s|b/s)?", re.IGNORECASE | re.ASCII | re.DOTALL)
 
@@ -45,6 +51,10 @@ class Options:
     ejection: str = ""
 
     def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not isinstance(value, str):
+                what = _TEXTS.get(name, "the name of an attribute")
+                raise SpecError(f"{name}={value!r:.40} is not a text: it is {what}")
         if self.default and not self.bandwidth:
             raise SpecError("default= is the bandwidth of links that lack the attribute of bandwidth=: use both")
         if self.default and speed(self.default) is None:
