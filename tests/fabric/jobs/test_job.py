@@ -103,8 +103,20 @@ def test_jobs_together_are_the_worst_of_all_alignments() -> None:
         worst = max(int((row + sum(some))[row > 0].max()) for some in product(*others))
         phase = [phase for phase in result.phases if phase.job == k][index]
         assert phase.together == worst
+        (at,) = (c for c in range(len(row)) if routing.topology.cable(c).ends == phase.together_at)
+        assert row[at] > 0
+        assert max(int(row[at] + sum(some)[at]) for some in product(*others)) == worst
+    tops = np.array([np.max(row, axis=0) for row in rows]).sum(axis=0)
+    assert [cable.together for cable in result.cables] == [tops[cable.channel] for cable in result.cables]
+    assert [cable.together for cable in result.cables] == sorted(tops.tolist(), reverse=True)[: len(result.cables)]
+    for k, one in enumerate(result.jobs):
+        own = [phase for phase in result.phases if phase.job == k]
+        weights = [phase.times * phase.size for phase in own]
+        seen = sum(((phase.together or 0) * w for phase, w in zip(own, weights, strict=True)), Fraction(0))
+        assert one.together == seen / sum(weights)
+        assert one.slowdown_together == seen / sum(phase.ideal * w for phase, w in zip(own, weights, strict=True))
     alone = [job(routing, hosts, spec) for hosts, spec in zip(jobs, specs, strict=True)]
-    assert result.jobs == tuple(one.jobs[0] for one in alone)
+    assert tuple(replace(one, together=None) for one in result.jobs) == tuple(one.jobs[0] for one in alone)
     assert [phase.load for phase in result.phases] == [phase.load for one in alone for phase in one.phases]
     assert [row["job"] for row in result.rows()][-1] == 2
 
@@ -120,8 +132,8 @@ def test_the_means_of_several_jobs_add_up_on_a_cable() -> None:
     assert (hottest.job, hottest.phase) == (0, "to the next")
     assert all(cable.job is None for cable in single.cables)
     cables = [text for name, text in both.summary() if name == "cable"]
-    assert cables[0].startswith("1, means add up to 2   ")
-    assert cables[0].endswith("(job 0: to the next)")
+    assert cables[0].startswith("2 together, 1 in job 0: to the next   ")
+    assert hottest.together == 2
     assert all(text.startswith("1, mean 1   ") for name, text in single.summary() if name == "cable")
     assert type(both).from_dict(both.to_dict()) == both
 

@@ -45,7 +45,7 @@ def job(
         str, typer.Option("--rails", help="Adapters used on hosts with several: one by rank, all, or the first.")
     ] = "rank",
     skip: SkipMissing = False,
-    hottest: Annotated[int, typer.Option("--hottest", min=0, help="Number of cables to name.")] = 20,
+    hottest: Annotated[int, typer.Option("--hottest", min=0, help="Number of cables to name.")] = 10,
     order: Annotated[
         Path | None, typer.Option("--order", metavar="FILE", help="File for a better order of the ranks: a rank file.")
     ] = None,

@@ -44,7 +44,7 @@ def job(
     *,
     per_host: int | str = 1,
     rails: str = "rank",
-    hottest: int = 20,
+    hottest: int = 10,
     order: bool = False,
     effort: float = 1.0,
     rng: Rng = None,
@@ -105,7 +105,7 @@ def job(
     channels = _hottest(loads, parts, hottest)
     heat = np.array([row[channels] for row in rows.again()], np.int64).reshape(rows.count, len(channels))
     phases = _together(loads, parts, rows)
-    summaries = tuple(_summary(routing, *run, part) for run, part in zip(loads.jobs, parts, strict=True))
+    summaries = tuple(_summary(routing, *run, k, phases) for k, run in enumerate(loads.jobs))
     weights = [phase.weight for _, pattern in loads.jobs for phase in pattern.phases]
     sources = dict(source for place, pattern in loads.jobs for source in place.sources + pattern.sources)
     better, found = better_order(loads, effort=effort, rng=rng, progress=report) if order else (None, None)
@@ -260,14 +260,19 @@ def _together(loads: JobLoads, parts: list[_Part], rows: _Rows) -> tuple[JobPhas
     phases = []
     for k, part in enumerate(parts):
         for phase, row in zip(part.phases, rows.again(k), strict=True):
-            most = np.where(row > 0, row + top - part.top, 0).max(initial=0)
-            phases.append(replace(phase, together=int(most) * loads.unit))
+            sums = np.where(row > 0, row + top - part.top, 0)
+            most = int(sums.max(initial=0))
+            at = loads.routing.topology.cable(int(sums.argmax())).ends if most else ""
+            phases.append(replace(phase, together=most * loads.unit, together_at=at))
     return tuple(phases)
 
 
 def _hottest(loads: JobLoads, parts: list[_Part], count: int) -> list[int]:
-    """Return the channels with the largest loads; of equal ones, those with the largest sum, then between switches."""
-    top = np.max([part.top for part in parts], axis=0)
+    """Return the channels with the largest loads, of all jobs together; of equal ones, those between switches first.
+
+    Of equal loads, those with the largest sum of means are before these.
+    """
+    top = np.sum([part.top for part in parts], axis=0)
     used = np.flatnonzero(top)
     if count and len(used) > count:  # sums only for those that can be among them
         used = np.flatnonzero(top >= max(1, np.partition(top, -count)[-count]))
@@ -285,22 +290,28 @@ def _cable(loads: JobLoads, parts: list[_Part], channel: int) -> JobCable:
     return JobCable(
         **vars(loads.routing.topology.cable(channel)),
         load=int(worst.top[channel]) * loads.unit,
+        together=sum(int(part.top[channel]) for part in parts) * loads.unit if len(parts) > 1 else None,
         mean=_total(parts, channel) * loads.unit,
         job=job if len(parts) > 1 else None,
         phase=worst.phases[int(worst.at[channel])].name,
     )
 
 
-def _summary(routing: FabricRouting, place: Placement, pattern: Pattern, part: _Part) -> JobSummary:
+def _summary(
+    routing: FabricRouting, place: Placement, pattern: Pattern, number: int, every: tuple[JobPhase, ...]
+) -> JobSummary:
     weights = [phase.weight for phase in pattern.phases]
+    phases = [phase for phase in every if phase.job == number]
+    together = [phase.together for phase in phases if phase.together is not None]
     return JobSummary(
         file=place.name,
         pattern=pattern.spec,
         ranks=place.ranks,
         hosts=len(place.hosts),
-        load=max((phase.load for phase in part.phases), default=Fraction(0)),
-        mean=_mean([phase.load for phase in part.phases], weights),
-        ideal=_mean([phase.ideal for phase in part.phases], weights),
+        load=max((phase.load for phase in phases), default=Fraction(0)),
+        mean=_mean([phase.load for phase in phases], weights),
+        ideal=_mean([phase.ideal for phase in phases], weights),
+        together=_mean(together, weights) if together else None,
         lost=_lost(routing, place, pattern),
     )
 

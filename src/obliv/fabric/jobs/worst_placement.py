@@ -38,7 +38,7 @@ _PHASES = 8  # phases whose messages are put on the worst cable
 
 
 def worst_placement(
-    routing: FabricRouting, ranks: int, pattern: str, *, hottest: int = 20, progress: Progress | None = None
+    routing: FabricRouting, ranks: int, pattern: str, *, hottest: int = 10, progress: Progress | None = None
 ) -> FabricJob:
     """Return a job on those hosts, one rank each, where it loads a cable most.
 

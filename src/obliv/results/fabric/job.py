@@ -18,7 +18,7 @@ from obliv.results.format import shown
 
 __all__ = ["FabricJob", "JobCable", "JobOrder", "JobPhase", "JobPlacement", "JobSummary", "RankPair"]
 
-_LISTED = 5  # phases and cables in the short form
+_LISTED = 5  # phases in the short form
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,8 @@ class JobPhase(Record):
         The largest load of a host's own cables: the load on a network without conflicts.
     together : Fraction or None
         The largest load if the other jobs are in their worst phases at the same time; None for a single job.
+    together_at : str
+        The cable with that load; "" for a single job.
     cable : Cable or None
         The cable with the largest load; None where no cable is used.
     crossing : int
@@ -72,6 +74,7 @@ class JobPhase(Record):
         return self.load / self.ideal if self.ideal else None
 
     together: Fraction | None = entry(None, column="together", omit=lambda phase: phase.together is None)
+    together_at: str = entry("", column="together_at", omit=lambda phase: phase.together is None)
     crossing: int = entry(0, column="pairs")
     cable: Cable | None = entry(None, column="cable", reason="the phase uses no cable")
     pairs: tuple[RankPair, ...] = ()
@@ -85,6 +88,8 @@ class JobCable(Cable):
     ----------
     load : Fraction
         In one phase.
+    together : Fraction or None
+        If all jobs are in their worst phases for this cable at once; None for a single job.
     mean : Fraction
         Over the phases of a job, each counted with its data; of several jobs, the sum of these means.
     job : int or None
@@ -94,6 +99,7 @@ class JobCable(Cable):
     """
 
     load: Fraction = entry(Fraction(0), key="channel_load")
+    together: Fraction | None = entry(None, omit=lambda cable: cable.together is None)
     mean: Fraction = entry(Fraction(0), key="mean_load")
     job: int | None = entry(None, omit=lambda cable: cable.job is None)
     phase: str = ""
@@ -113,6 +119,9 @@ class JobSummary(Record):
     load, mean, ideal : Fraction
         The largest load of a phase; the mean over its phases, each counted with its data; that mean on a network
         without conflicts.
+    together : Fraction or None
+        The mean of the loads that its phases see if the other jobs are in their worst phases all the time; None for a
+        single job.
     lost : int
         Ordered pairs of its hosts that send in some phase, and whose packets do not arrive: they are in no load.
     """
@@ -124,6 +133,7 @@ class JobSummary(Record):
     load: Fraction = entry(Fraction(0), key="channel_load")
     mean: Fraction = entry(Fraction(0), key="mean_load")
     ideal: Fraction = entry(Fraction(0), key="ideal_load")
+    together: Fraction | None = entry(None, key="mean_together", omit=lambda job: job.together is None)
     lost: int = entry(0, key="pairs_lost", omit=lambda job: not job.lost)
 
     @property
@@ -131,6 +141,11 @@ class JobSummary(Record):
     def slowdown(self) -> Fraction | None:
         """The mean load over that on a network without conflicts."""
         return self.mean / self.ideal if self.ideal else None
+
+    @property
+    def slowdown_together(self) -> Fraction | None:
+        """What the slowdown cannot exceed while the other jobs run; None for a single job."""
+        return self.together / self.ideal if self.ideal and self.together is not None else None
 
 
 @dataclass(frozen=True)
@@ -213,7 +228,7 @@ class FabricJob(Result):
     phases : tuple of JobPhase
         Of the first job, then of the second.
     cables : tuple of JobCable
-        The hottest cables, by largest load.
+        The hottest cables, by largest load; of several jobs, by the load together.
     order : JobOrder or None
         A better order of ranks, if one was asked for.
     placement : JobPlacement or None
@@ -283,7 +298,7 @@ class FabricJob(Result):
         for phase in self.phases:
             cells = phase.cells()
             if phase.together is None:
-                del cells["job"], cells["together"]
+                del cells["job"], cells["together"], cells["together_at"]
             yield cells
 
     def summary(self) -> list[tuple[str, str]]:
@@ -292,15 +307,20 @@ class FabricJob(Result):
             number = f"job {k}" if len(self.jobs) > 1 else "job"
             lines.append((number, f"{job.pattern}, {plural(job.ranks, 'rank')} on {plural(job.hosts, 'host')}"))
         worst = max(self.phases, key=lambda phase: phase.load, default=None)
-        lines.append(("largest load", shown(self.load) + (f" ({worst.name})" if worst and worst.load else "")))
+        of = f"job {worst.job}: " if worst and len(self.jobs) > 1 else ""
+        lines.append(("largest load", shown(self.load) + (f" ({of}{worst.name})" if worst and worst.load else "")))
         if self.together is not None:
-            lines.append(("together", f"{shown(self.together)}, all jobs in their worst phases at once"))
+            at = max(self.phases, key=lambda phase: phase.together or 0).together_at
+            lines.append(("together", f"{shown(self.together)}, all jobs in their worst phases at once: {at}"))
         lines.append(("mean load", "; ".join(shown(job.mean) for job in self.jobs)))
         slow = [shown(job.slowdown) for job in self.jobs if job.slowdown is not None]
         if slow:
             lines.append(("slowdown", f"{'; '.join(slow)}, against a network without conflicts"))
+        most = [shown(job.slowdown_together) for job in self.jobs if job.slowdown_together is not None]
+        if most:
+            lines.append(("", f"{'; '.join(most)} at most, with the other jobs in their worst phases"))
         lines += self._phase_lines()
-        lines += [("cable", _cable(cable)) for cable in self.cables[:_LISTED]]
+        lines += [("cable", _cable(cable)) for cable in self.cables]
         lines += self._order_lines()
         lines += self._placement_lines()
         return [*lines, *(("note", text) for text in self.notes)]
@@ -345,5 +365,6 @@ class FabricJob(Result):
 
 
 def _cable(cable: JobCable) -> str:
-    job, mean = ("", "mean") if cable.job is None else (f"job {cable.job}: ", "means add up to")
-    return f"{shown(cable.load)}, {mean} {shown(cable.mean)}   {cable.ends}   ({job}{cable.phase})"
+    if cable.together is None:
+        return f"{shown(cable.load)}, mean {shown(cable.mean)}   {cable.ends}   ({cable.phase})"
+    return f"{shown(cable.together)} together, {shown(cable.load)} in job {cable.job}: {cable.phase}   {cable.ends}"
