@@ -65,6 +65,40 @@ def test_what_does_not_fit_one_of_several_topologies_is_left_out_there() -> None
     assert "square network" in repr(result)
 
 
+def test_the_unit_of_the_table() -> None:
+    def numbers(**more: Any) -> tuple[str, list[str]]:
+        result = obliv.compare("mesh:4x4", "dor", traffic="transpose", **more)
+        return result.title, result.table_cells()[1][1:3]
+
+    assert numbers() == ("compare: fractions of capacity on mesh:4x4", ["1/3 = 0.3333"] * 2)
+    assert numbers(unit="capacity") == numbers()
+    assert numbers(unit="load") == ("compare: largest channel loads on mesh:4x4", ["3", "3"])
+    title, cells = numbers(unit="throughput")
+    assert title.startswith("compare: throughput (times the traffic")
+    assert cells == ["1/3 = 0.3333"] * 2  # the capacity is 1
+    sampled = obliv.compare("mesh:4x4", "dor", samples=50, unit="load")
+    (entry,) = sampled.entries
+    assert entry.average is not None
+    assert float(entry.load("average") or 0) == pytest.approx(1 / entry.average.value)
+    assert type(sampled).from_dict(sampled.to_dict()).quantity == "load"
+    with pytest.raises(obliv.InputError, match="choose capacity, throughput, load"):
+        obliv.compare("mesh:4x4", "dor", unit="packets")
+
+
+def test_traffic_that_a_terminal_limits_is_given_as_throughput() -> None:
+    """One node takes half of all packets: its link carries 8 packets, the channels to it less each."""
+    result = obliv.compare("mesh:4x4", "dor", "romm", traffic="1/2*hot-nodes:5+1/2*uniform")
+    assert result.quantity == "throughput"
+    for entry, row in zip(result.entries, result.table_cells()[1:], strict=True):
+        figures = entry.under["1/2*hot-nodes:5+1/2*uniform"]
+        assert figures is not None
+        assert figures.by_terminal
+        assert figures.channel_load is not None
+        assert figures.throughput < 1 / figures.channel_load
+        assert row[2].startswith(str(figures.throughput))
+    assert obliv.compare("hypercube:3", "dor", traffic="uniform").quantity == "capacity"  # admissible
+
+
 def test_what_fits_nowhere_is_an_error() -> None:
     with pytest.raises(obliv.RoutingError, match="two dimensions"):
         obliv.compare("ring:5", "dor", "xyx")

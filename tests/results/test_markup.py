@@ -26,7 +26,8 @@ def test_a_comparison_is_its_table(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["compare", "mesh:4x4", "dor", "--traffic", "1/2*hot-nodes:5", "--format", "markdown"]
     assert main(words) == 0
     caption = capsys.readouterr().out.splitlines()[-1]
-    assert caption.startswith(r"fractions of capacity on mesh:4x4; 1/2\*hot-nodes:5 on mesh:4x4: not admissible")
+    assert caption.startswith("throughput (times the traffic; packets per node and cycle where each sends one)")
+    assert r"; 1/2\*hot-nodes:5 on mesh:4x4: not admissible" in caption
 
 
 def test_results_with_rows_and_with_figures() -> None:

@@ -25,7 +25,7 @@ from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Estimate, provenance
-from obliv.results.analysis.compare import Comparison, Entry
+from obliv.results.analysis.compare import UNITS, Comparison, Entry
 from obliv.routings.base import Routing, RoutingLike
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
@@ -61,6 +61,7 @@ def compare(
     traffic: str | Traffic | Iterable[str | Traffic] = (),
     samples: int = 0,
     deadlock: bool = False,
+    unit: str = "",
     rng: Rng = None,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -79,6 +80,9 @@ def compare(
     deadlock : bool
         Whether to check for deadlocks, and to find the scheme with the fewest virtual channels; it can take longer
         than all the rest.
+    unit : {"", "capacity", "throughput", "load"}
+        What the table gives: fractions of capacity, throughputs or the largest channel loads. By default fractions of
+        capacity, or throughputs where a capacity is not known or a terminal limits traffic that is not admissible.
     rng : numpy.random.Generator or int, optional
         Source of the seed of the average, or the seed itself; default 0.
     progress : callable, optional
@@ -95,7 +99,7 @@ def compare(
     RoutingError, TrafficError, TooLargeError
         If a routing or a pattern fits none of the topologies.
     InputError
-        If no topology or no routing is given, or the average is asked of terminals with rates.
+        If no topology or no routing is given, the unit is unknown, or the average is asked of terminals with rates.
 
     Examples
     --------
@@ -109,6 +113,8 @@ def compare(
     columns = [_on_all(_routing, given, networks) for part in routings for given in _several(part)]
     if not networks or not columns:
         raise InputError("compare needs a topology and a routing: compare('mesh:8x8', 'dor', 'o1turn')")
+    if unit not in ("", *UNITS):
+        raise InputError(f"unit {unit!r:.40} is unknown: choose {', '.join(UNITS)}")
     samples = integer(samples, "samples")
     if samples < 0 or samples == 1:
         raise InputError(f"{samples} samples: at least 2 are needed for a standard error, 0 leaves the average out")
@@ -146,6 +152,7 @@ def compare(
         entries=tuple(entries),
         samples=samples,
         deadlocks=deadlock,
+        unit=unit,
     )
     if len(cells) < total:
         raise Interrupted(f"after {len(cells)} of {total} rows; name the others to go on", result)

@@ -40,6 +40,10 @@ def compare(
     deadlock: Annotated[
         bool, typer.Option("--deadlock", help="Find deadlocks, and the fewest virtual channels without.")
     ] = False,
+    unit: Annotated[
+        Literal["capacity", "throughput", "load"] | None,
+        typer.Option("--unit", help="Fractions of capacity (default where known), throughputs or channel loads."),
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE", help="Draw the comparison (.png, .svg, .pdf).")
     ] = None,
@@ -67,7 +71,14 @@ def compare(
     networks = _read((topology, *(also or ())), patterns, answer.output, plot)
     with answer.best_so_far(), progress() as step:
         result = obliv.compare(
-            networks, *routings, traffic=patterns, samples=samples, deadlock=deadlock, rng=seed, progress=step
+            networks,
+            *routings,
+            traffic=patterns,
+            samples=samples,
+            deadlock=deadlock,
+            unit=unit or "",
+            rng=seed,
+            progress=step,
         )
     answer.show(result)
     looks.save(lambda: result.plot(kind=picture), plot)

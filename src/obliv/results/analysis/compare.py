@@ -16,6 +16,8 @@ from obliv.results.numbers import Estimate, inverse, known, scaled
 
 __all__ = ["Comparison", "Entry", "Figures"]
 
+#: What the table of a comparison gives, and its heading.
+UNITS = {"capacity": "fractions of capacity", "throughput": "throughput", "load": "largest channel loads"}
 _PER_CYCLE = "packets per node and cycle"
 _DEADLOCK = ("acyclic", "virtual_channels", "scheme")  # columns of rows where deadlocks were asked for
 
@@ -133,6 +135,12 @@ class Entry(Record):
     def best_known(self, name: str) -> Fraction | Estimate | None:
         """Return the fraction of capacity, or the throughput where the capacity is not known."""
         return self.throughput(name) if self.capacity is None else self.of_capacity(name)
+
+    def load(self, name: str) -> Fraction | Estimate | None:
+        """Return the largest channel load in the worst case, its mean on average, or that under a pattern."""
+        if name == "average":
+            return None if self.average is None else inverse(self.average)
+        return self.worst if name == "worst" else self.patterns.get(name)
 
     def why_not(self, name: str) -> str:
         """Return why a number is missing."""
@@ -260,6 +268,7 @@ class Comparison(Result):
     entries: tuple[Entry, ...] = entry((), key="rows")
     samples: int = 0
     deadlocks: bool = entry(False, omit=lambda result: not result.deadlocks)
+    unit: str = entry("", omit=lambda result: not result.unit)
 
     @property
     def patterns(self) -> tuple[str, ...]:
@@ -312,14 +321,17 @@ class Comparison(Result):
     @property
     def title(self) -> str:
         """The heading: what was analyzed, in one line."""
-        unit = "times the traffic; packets per node and cycle where each sends one" if self.patterns else _PER_CYCLE
-        what = "fractions of capacity" if self.relative else f"throughput ({unit})"
-        return f"compare: {what} on {self.topology}"
+        of = "times the traffic; packets per node and cycle where each sends one" if self.patterns else _PER_CYCLE
+        return f"compare: {UNITS[self.quantity]}{f' ({of})' * (self.quantity == 'throughput')} on {self.topology}"
 
     @property
-    def relative(self) -> bool:
-        """Whether the table gives fractions of capacity, which requires the capacity of every topology."""
-        return all(row.capacity is not None for row in self.entries)
+    def quantity(self) -> str:
+        """What the table gives: the `unit` that was chosen; else fractions of capacity where all are known."""
+        if self.unit:
+            return self.unit
+        known = all(row.capacity is not None for row in self.entries)
+        figures = [row for entry in self.entries for row in entry.under.values() if row is not None]
+        return "capacity" if known and not any(row.by_terminal for row in figures) else "throughput"
 
     def table_cells(self) -> list[list[str]]:
         """Return the table as text, its heading first."""
@@ -328,7 +340,7 @@ class Comparison(Result):
         verdicts = ["deadlock", "virtual channels"] if self.deadlocks else []
         rows = [[*(["topology"] if several else []), "routing", *self._names, *labels.values(), *verdicts]]
         for row in self.entries:
-            figures = row.of_capacity if self.relative else row.throughput
+            figures = {"capacity": row.of_capacity, "throughput": row.throughput, "load": row.load}[self.quantity]
             numbers = [*map(figures, self._names), *(getattr(row, name) for name in labels)]
             cells = [row.routing, *(short(number, 11) for number in numbers)]
             rows.append([*([row.topology] if several else []), *cells])

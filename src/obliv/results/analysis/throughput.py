@@ -113,6 +113,14 @@ class PatternThroughput(Record):
     hops: Fraction | None = entry(None, column="hops", reason=lambda row: row.no_hops, omit=lambda row: False)
 
     @property
+    def by_terminal(self) -> bool:
+        """Whether the traffic is not admissible, and a terminal limits it before any channel does.
+
+        Its fraction of capacity, by the channels alone, is then more than what the network carries.
+        """
+        return not self.admissible and self.limited_by is not None and self.limited_by.kind != "channel"
+
+    @property
     def no_hops(self) -> str:
         """The reason why mean hops are missing."""
         if self.limited_by is None:
@@ -124,7 +132,8 @@ class PatternThroughput(Record):
             return _NO_TRAFFIC
         parts = [f"load {shown(self.channel_load)}", f"throughput {shown(self.throughput)}"]
         if self.fraction_of_capacity is not None:
-            parts.append(f"of capacity {shown(self.fraction_of_capacity)}")
+            alone = ", by channels alone" if self.by_terminal else ""
+            parts.append(f"of capacity {shown(self.fraction_of_capacity)}{alone}")
         text = ", ".join(parts)
         return text if self.admissible else f"{text} (not admissible)"
 

@@ -30,6 +30,8 @@ __all__ = [
     "whole_ticks",
 ]
 
+_WIDEST = 30  # letters of a legend beside the axes
+_AXIS = 0.55  # inches: numbers and name of the axis below
 _LETTER = 4.3  # points: width of a letter of a note
 
 
@@ -52,12 +54,14 @@ def whole_ticks(ax: Axes) -> None:
 
 
 def legend(ax: Axes) -> None:
-    """Draw the legend right of the axes."""
-    handles, _ = ax.get_legend_handles_labels()
+    """Draw the legend right of the axes, or below them where its texts would leave the right side empty."""
+    handles, labels = ax.get_legend_handles_labels()
+    below = max(map(len, labels), default=0) > _WIDEST
+    height = ax.get_window_extent().height / figure_of(ax).dpi
     box = ax.legend(
         handles=handles,
         loc="upper left",
-        bbox_to_anchor=(1.01, 1.0),
+        bbox_to_anchor=(0.0, -_AXIS / height) if below else (1.01, 1.0),
         fontsize=9,
         frameon=False,
         borderaxespad=0.0,

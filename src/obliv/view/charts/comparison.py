@@ -62,13 +62,13 @@ def plot_comparison(
     known = ["worst", *(["average"] if result.samples else []), *result.patterns]
     if of and of not in known:
         raise InputError(f"this comparison does not contain {of!r}: {did_you_mean(of, known)}")
-    entries = [entry for entry in result.entries if entry.best_known(of or "worst") is not None]
+    entries = [entry for entry in result.entries if entry.throughput(of or "worst") is not None]
     if not entries:
         raise InputError("this comparison contains no numbers: there is nothing to draw")
     if kind == "auto":
         kind = "lines" if len({entry.topology for entry in result.entries}) > 1 else "bars"
     require_matplotlib()
-    figures, own = ChartData(entries, result.relative), ax is None
+    figures, own = ChartData(entries, result.quantity == "capacity"), ax is None
     if kind == "bars":
         ax = draw_bars(figures, [of] if of else known, ax)
     elif kind == "plane":

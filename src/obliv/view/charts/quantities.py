@@ -29,13 +29,21 @@ class ChartData:
         return [entry.of_capacity(what) if self.relative else entry.throughput(what) for entry in self.entries]
 
     def label(self, what: str) -> str:
-        """Return the name of a bar, with a remark on traffic that is not admissible."""
-        return name_of(what) + " (not admissible)" * any(what in entry.beyond for entry in self.entries)
+        """Return the name of a bar, with a remark on traffic that is not admissible, or limited by a terminal."""
+        rows = [row for entry in self.entries if (row := entry.under.get(what)) is not None]
+        if all(row.admissible for row in rows):
+            return name_of(what)
+        limits = {row.limited_by.text for row in rows if row.by_terminal and row.limited_by is not None}
+        limited = f", limited by {limits.pop()}" if len(limits) == 1 else ", limited by terminals" if limits else ""
+        return f"{name_of(what)} (not admissible{limited})"
 
     @property
     def unit(self) -> str:
         """Unit of the numbers."""
-        return "fraction of capacity" if self.relative else "packets per node and cycle"
+        if self.relative:
+            return "fraction of capacity"
+        times = any(entry.beyond for entry in self.entries)
+        return "throughput (times the traffic)" if times else "packets per node and cycle"
 
     @property
     def topologies(self) -> list[str]:

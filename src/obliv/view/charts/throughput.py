@@ -18,7 +18,7 @@ __all__ = ["plot_throughput"]
 
 
 def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: bool = True) -> Axes:
-    """Draw a bar for every pattern: the fraction of capacity where the capacity is known, else the throughput.
+    """Draw a bar for every pattern: the fraction of capacity where all are known, else the throughput.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: bool =
     """
     if not result.patterns:
         raise InputError("this throughput result has no patterns: there is nothing to draw")
-    relative = result.capacity is not None
+    relative = result.capacity is not None and not any(row.by_terminal for row in result.patterns)
     values = [row.fraction_of_capacity if relative else row.throughput for row in result.patterns]
     rows = zip(result.patterns, values, strict=True)
     bars = [Bar(_name(row), value, text="loads nothing" if value is None else "") for row, value in rows]

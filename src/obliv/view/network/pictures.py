@@ -11,6 +11,7 @@ from obliv.errors import InputError
 from obliv.patterns.base import Traffic, from_flows
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Shifts, WorstChannels
+from obliv.results.analysis.throughput import bottleneck
 from obliv.results.format import short
 from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
@@ -78,13 +79,19 @@ def plot_loads(routing: Routing, traffic: Traffic | str, ax: Axes | None = None,
     >>> ax = plot_loads(obliv.routing("dor", obliv.mesh(4, 4)), "transpose")
     """
     require_matplotlib()
+    if not isinstance(routing, Routing):
+        raise InputError(f"plot_loads takes a routing, then the traffic: {type(routing).__name__} is no routing")
     own, topology = ax is None, routing.topology
     pattern = traffic_of(traffic, topology)
     loads = routing.pair_loads().under(pattern)
     ax = draw_loads(topology, loads, ax, labels=labels)
     most = max(loads, default=Fraction(0))
     remarks = []
-    if topology.capacity_load is not None and most:
+    busiest = pattern.busiest_terminal(topology.injection, topology.ejection)
+    limit = bottleneck(topology, loads.index(most), 1 / most, busiest) if busiest is not None and most else None
+    if busiest is not None and busiest[0] > 1 and limit is not None and limit.kind != "channel":
+        remarks.append(f"throughput {short(1 / busiest[0])} times the traffic, limited by {limit}")
+    elif topology.capacity_load is not None and most:
         remarks.append(f"throughput {short(topology.capacity_load / most)} of capacity")
     heading = f"{routing.spec} on {topology.spec} under {pattern.spec}"
     return finish(ax, own, [heading, f"largest channel load {short(most)}"], remarks)
