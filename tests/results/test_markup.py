@@ -30,6 +30,11 @@ def test_a_comparison_is_its_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert r"; 1/2\*hot-nodes:5 on mesh:4x4: not admissible" in caption
 
 
+def test_powers_of_ten_in_latex() -> None:
+    lines = to_latex([["a"], ["0.5 ± <1e-6"], ["≈ 1.2e-07"], ["3"]]).splitlines()
+    assert lines[4:7] == [r"$0.5 \pm < 1 \cdot 10^{-6}$ \\", r"$\approx 1.2 \cdot 10^{-7}$ \\", r"$3$ \\"]
+
+
 def test_results_with_rows_and_with_figures() -> None:
     routing = obliv.DOR(obliv.mesh(3, 3))
     rows = grid_of(obliv.throughput(routing, "uniform", "transpose"))

@@ -116,6 +116,8 @@ def test_every_kind_has_a_picture_but_lists_and_texts() -> None:
 
 def test_bounds_do_not_look_like_exact_numbers() -> None:
     exact = obliv.bounds("torus:4x4")
+    with pytest.raises(obliv.InputError, match="write plot"):
+        exact.plot("bars")
     ax = exact.plot()
     assert bars(ax) == [0.5, 1.0, 1.0, 1.0, 1.0]
     assert hatched(ax) == []

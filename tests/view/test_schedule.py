@@ -356,6 +356,23 @@ def test_routing_times_have_a_mark_for_each_schedule_and_the_bound() -> None:
             view.makespans(wrong)  # type: ignore[arg-type]
 
 
+def test_times_near_each_other_have_whole_numbers_at_their_ticks() -> None:
+    one = instance("butterfly:6", "hotspot", rng=1, share=0.2)
+    ax = view.makespans([schedule(one, name, check_moves=False) for name in ("direct", "hot-potato")])
+    ax.figure.canvas.draw()
+    shown = [text.get_text() for text in ax.get_xticklabels()]
+    assert len(set(shown)) == len(shown) > 1
+    assert [float(text) for text in shown] == ax.get_xticks().tolist()
+
+
+def test_the_time_of_half_of_the_packets(hot: Schedule) -> None:
+    ax = hot.plot(kind="deliveries")
+    (caption,) = (text.get_text() for text in ax.texts if "half of the packets" in text.get_text())
+    within = int(caption.rpartition("within ")[2].rstrip(".").replace(",", ""))
+    assert hot.delivery is not None
+    assert 2 * int((hot.delivery <= within).sum()) >= hot.packets > 2 * int((hot.delivery < within).sum())
+
+
 def test_histograms_count_everything(hot: Schedule, waves: Schedule) -> None:
     for result in (hot, waves):
         ax = result.plot(kind="deflections")

@@ -68,6 +68,8 @@ def brief(value: Number | float) -> str:
 def _estimated(value: Estimate) -> str:
     """Return value and error to the same digit: the first of the error, or its second where the first is a 1."""
     size, error = abs(value.value), value.stderr
+    if not error:
+        return f"{value.value:.6g} ± 0"
     if not math.isfinite(size + error):
         return f"{value.value:.4g} ± {error:.1g}"
     if error <= 1e-6 * size:

@@ -12,6 +12,7 @@ from obliv.results.tables import cell_text
 __all__ = ["grid_of", "markup", "to_latex", "to_markdown"]
 
 #: What stands in a cell for a number: exact with its decimals, estimated with its error, or missing.
+_POWER = re.compile(r"([\d.]+)e([+-]?\d+)")
 _NUMBER = re.compile(r"(≈ )?-?[\d./]+(e[+-]?\d+)?( = -?[\d.]+(e[+-]?\d+)?)?( ± <?[\d.]+(e-?\d+)?)?")
 
 _LATEX = {
@@ -97,5 +98,6 @@ def _numeric(grid: Sequence[Sequence[str]]) -> list[bool]:
 
 def _in_latex(cell: str) -> str:
     if _NUMBER.fullmatch(cell):
-        return "$" + cell.replace("±", r"\pm").replace("≈", r"\approx") + "$"
+        text = cell.replace("±", r"\pm").replace("≈", r"\approx").replace("<", "< ")
+        return "$" + _POWER.sub(lambda found: f"{found[1]} \\cdot 10^{{{int(found[2])}}}", text) + "$"
     return "".join(_LATEX.get(sign, sign) for sign in printable(cell).replace("->", "→"))

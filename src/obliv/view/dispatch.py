@@ -68,7 +68,7 @@ def plot(result: Result, ax: Axes | None = None, **options: Any) -> Axes:
     Raises
     ------
     InputError
-        If results of this kind have no picture.
+        If results of this kind have no picture, or `ax` is a text.
 
     Notes
     -----
@@ -85,6 +85,8 @@ def plot(result: Result, ax: Axes | None = None, **options: Any) -> Axes:
             f"there is no picture of a {type(result).__name__}: plot draws results of the kinds "
             f"{', '.join(_DRAWN_BY)}; {_INSTEAD.get(kind, 'for others see view.plot_topology and view.plot_loads')}"
         )
+    if isinstance(ax, str):
+        raise InputError(f"plot({ax!r:.40}): the first argument are axes to draw on; write plot(kind={ax!r:.40})")
     module, function = _DRAWN_BY[kind]
     axes: Axes = getattr(importlib.import_module(module), function)(result, ax=ax, **options)
     return axes

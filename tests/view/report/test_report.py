@@ -97,6 +97,25 @@ def test_damaged_cells_have_no_numbers(store: Path, tmp_path: Path, capsys: pyte
     assert "7/1009" not in shown
 
 
+def test_a_comparison_and_a_search_for_virtual_channels_agree(tmp_path: Path) -> None:
+    """One scheme is needed, or none: both say so in the same words."""
+    for name in ("dor", "romm"):
+        routing = obliv.routing(name, obliv.mesh(3, 4))
+        both = [obliv.compare(obliv.mesh(3, 4), name, deadlock=True), obliv.fewest_virtual_channels(routing)]
+        write_report(both, tmp_path / "page.html")
+        assert len(data(tmp_path / "page.html")["routing"]) == 1
+
+
+def test_all_networks_that_are_asked_for_are_in_the_page(tmp_path: Path) -> None:
+    """Of a study those of the topology shown first come first, then the others."""
+    plan = {"topologies": ["mesh:3x3", "mesh:4x4"], "routings": ["dor", "o1turn"], "measures": ["worst"]}
+    (tmp_path / "s.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in plan.items()))
+    obliv.study.run(obliv.study.read(tmp_path / "s.toml"), tmp_path / "s.db", jobs=1)
+    for most, sizes in ((3, ["mesh:4x4", "mesh:4x4", "mesh:3x3"]), (9, ["mesh:4x4"] * 2 + ["mesh:3x3"] * 2)):
+        write_report(tmp_path / "s.db", tmp_path / "page.html", networks=most)
+        assert [each["topology"] for each in data(tmp_path / "page.html", "networks")] == sizes
+
+
 def test_results_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
     result = obliv.worst_case(obliv.routing("dor", obliv.mesh(3, 3)))
     content = result.to_dict()

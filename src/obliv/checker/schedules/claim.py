@@ -32,7 +32,6 @@ class ScheduleClaim:
     topology: str
     algorithm: str
     rules: str
-    routing: str
     level: Array
     links: Links
     paths: Paths

@@ -237,7 +237,8 @@ def _compared(result: Comparison) -> Iterator[StudyRow]:
         cells.append(("hops", {}, row.hops, row.no_hops))
         if result.deadlocks:
             cells.append(("deadlock", {}, None if row.acyclic is None else row.deadlock, row.why_not("deadlock")))
-            cells.append(("deadlock", {"vc": "fewest"}, None if row.acyclic is None else row.fewest, ""))
+            fewest = None if row.virtual_channels is None else f"{row.virtual_channels} by {row.scheme}"
+            cells.append(("deadlock", {"vc": "fewest"}, fewest, ""))
         seed = result.provenance.seed
         for measure, options, value, reason in cells:
             yield StudyRow(

@@ -87,6 +87,8 @@ def _chosen(contents: Contents, items: Sequence[Item], rows: Sequence[Row]) -> I
     best = sorted(different.values(), key=lambda item: -_throughput(item))[:1]
     yield from best
     yield from (item for item in different.values() if item not in best)
+    seen = {id(item) for item in different.values()}
+    yield from (item for item in others if id(item) not in seen)  # other topologies, and what looks the same
 
 
 def _small(item: Item) -> bool:

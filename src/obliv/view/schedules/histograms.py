@@ -114,8 +114,9 @@ def delivery_times(schedule: Schedule, ax: Axes | None = None, *, caption: bool 
     for at, name, side in names:
         note(ax, name, (at, 1.0), ("data", "axes fraction"), (0, 3), ha=side, va="bottom")
     if caption:
-        mean = f"{schedule.makespan:,} steps, half of the packets within {int(np.median(schedule.delivery)):,}."
-        below(ax, [about(schedule), f"{title_case(schedule.algorithm)}: {mean}"])
+        half = int(np.sort(times)[(len(times) - 1) // 2])
+        words = f"{schedule.makespan:,} steps, half of the packets within {half:,}."
+        below(ax, [about(schedule), f"{title_case(schedule.algorithm)}: {words}"])
     return finish(ax, own)
 
 

@@ -144,10 +144,11 @@ def _around(values: list[Any], share: float) -> tuple[float, float]:
 
 
 def _round_ticks(axis: Any, low: float, high: float) -> None:
-    """Put plain numbers on a logarithmic axis: powers of ten, and multiples where there are few."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+    """Put plain numbers on a logarithmic axis: powers of ten, multiples where there are few, or whole numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     subs = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0) if high < 6 * low else (1.0, 2.0, 5.0) if high < 300 * low else (1.0,)
     axis.set_minor_locator(NullLocator())
-    axis.set_major_locator(LogLocator(subs=subs))
+    narrow = MaxNLocator(6, integer=True, min_n_ticks=1)  # where hardly two multiples are within the ends
+    axis.set_major_locator(narrow if high < 2 * low else LogLocator(subs=subs))
     axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}" if x < 1e6 else f"{x:.0e}".replace("e+0", "e")))
