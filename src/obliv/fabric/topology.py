@@ -14,6 +14,7 @@ from obliv._util.arrays import positions
 from obliv._util.text import plural, printable
 from obliv._util.typing import Array
 from obliv.errors import TopologyError
+from obliv.fabric.arguments import typed
 from obliv.fabric.model import Fabric, gbits
 from obliv.results.fabric.worst import Cable
 from obliv.topologies.base import Topology
@@ -131,6 +132,7 @@ class FabricTopology(Topology):
         return self.labels[node] if node >= 0 else self.fabric.nodes.label(int(self.fabric.node_of[slot]))
 
 
+@typed
 def network(fabric: Fabric, spec: str = "") -> FabricTopology:
     """Return the topology of a fabric.
 

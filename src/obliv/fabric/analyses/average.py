@@ -10,6 +10,7 @@ from obliv._util.progress import Progress, rising
 from obliv._util.rng import Rng, generator, seed_of
 from obliv.errors import InputError, Interrupted
 from obliv.fabric.analyses.many import BLOCK, largest, mean_of, provenance_of, require_samples
+from obliv.fabric.arguments import typed
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.results import Average
 from obliv.results.numbers import inverse, scaled
@@ -17,6 +18,7 @@ from obliv.results.numbers import inverse, scaled
 __all__ = ["average"]
 
 
+@typed
 def average(
     routing: FabricRouting,
     samples: int = 1000,

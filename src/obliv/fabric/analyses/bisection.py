@@ -11,6 +11,7 @@ from obliv._util.progress import Progress, rising
 from obliv._util.rng import Rng, generator, seed_of
 from obliv.errors import InputError, Interrupted
 from obliv.fabric.analyses.many import factors, mean_of, provenance_of, require_complete, require_samples
+from obliv.fabric.arguments import typed
 from obliv.fabric.kernels.loads import carry, narrowest
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.kernels import run
@@ -19,6 +20,7 @@ from obliv.results.fabric.worst import Bisection
 __all__ = ["bisection"]
 
 
+@typed
 def bisection(
     routing: FabricRouting, samples: int = 1000, rng: Rng = None, *, progress: Progress | None = None
 ) -> Bisection:

@@ -9,6 +9,7 @@ from obliv.analysis.ratios.optimum import require_base_load
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.errors import InputError
 from obliv.fabric.analyses.many import provenance_of
+from obliv.fabric.arguments import typed
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.shape.tree import recognise
 from obliv.fabric.topology import FabricTopology
@@ -31,6 +32,7 @@ def has_closed_form(topology: FabricTopology) -> bool:
     return True
 
 
+@typed
 def ratio(routing: FabricRouting, *, progress: Progress | None = None) -> Ratio:
     """Return how much more tables load a cable than the best routing of the same traffic, at most over all traffic.
 

@@ -12,12 +12,14 @@ from obliv._util.progress import Progress, rising
 from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.fabric.analyses.many import BLOCK, largest, provenance_of
+from obliv.fabric.arguments import typed
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.results.fabric.worst import Shifts
 
 __all__ = ["shifts"]
 
 
+@typed
 def shifts(
     routing: FabricRouting,
     *,

@@ -14,6 +14,7 @@ from obliv._util.progress import Progress
 from obliv._util.text import plural
 from obliv.analysis.throughput import throughput as analysed
 from obliv.fabric.analyses.many import require_count
+from obliv.fabric.arguments import typed
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.topology import FabricTopology
 from obliv.patterns.base import Traffic
@@ -23,6 +24,7 @@ from obliv.results.fabric.throughput import BusyCable, FabricPattern, FabricThro
 __all__ = ["throughput"]
 
 
+@typed
 def throughput(
     routing: FabricRouting, *traffic: str | Traffic, hottest: int = 3, progress: Progress | None = None
 ) -> FabricThroughput:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from obliv._util.progress import Progress, rising
+from obliv.fabric.arguments import typed
 from obliv.fabric.checks.cables import check_cables, check_shape
 from obliv.fabric.checks.credit_loops import CreditLoops, credit_loops
 from obliv.fabric.checks.groups import check_groups
@@ -33,6 +34,7 @@ __all__ = ["check"]
 _ORDER = {"error": 0, "warning": 1, "note": 2}
 
 
+@typed
 def check(
     fabric: Fabric,
     tables: Tables | None = None,

@@ -13,6 +13,7 @@ import numpy as np
 from obliv._util.files import write_pieces
 from obliv._util.text import did_you_mean, printable
 from obliv.errors import SpecError, TopologyError, extra
+from obliv.fabric.arguments import typed
 from obliv.fabric.files.net import write_net
 from obliv.fabric.model import Fabric
 from obliv.fabric.topology import network, safe
@@ -24,6 +25,7 @@ __all__ = ["export", "to_networkx", "write_anynet", "write_graphml"]
 _SUFFIXES = {".net": "net", ".graphml": "graphml", ".xml": "graphml", ".anynet": "anynet"}
 
 
+@typed
 def export(fabric: Fabric, path: str | Path, format: str = "") -> tuple[str, ...]:
     """Write a fabric for another program.
 

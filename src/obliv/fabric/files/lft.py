@@ -11,6 +11,7 @@ from obliv._util.cost import forecast
 from obliv._util.files import write_pieces
 from obliv._util.progress import Progress, rising
 from obliv.errors import FileError
+from obliv.fabric.arguments import typed
 from obliv.fabric.files.plain import plain
 from obliv.fabric.lids import require_writable_lids
 from obliv.fabric.model import Fabric
@@ -19,6 +20,7 @@ from obliv.fabric.tables import NONE, Tables
 __all__ = ["write_tables"]
 
 
+@typed
 def write_tables(tables: Tables, fabric: Fabric, path: str | Path, *, progress: Progress | None = None) -> None:
     """Write forwarding tables in the spelling of OpenSM's ``opensm-lfts.dump``.
 

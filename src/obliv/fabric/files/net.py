@@ -7,6 +7,7 @@ from pathlib import Path
 
 from obliv._util.files import write_pieces
 from obliv.errors import FileError
+from obliv.fabric.arguments import typed
 from obliv.fabric.files.plain import plain
 from obliv.fabric.lids import require_writable_lids
 from obliv.fabric.model import RATES, Fabric
@@ -31,6 +32,7 @@ def rate_name(rate: Fraction | None) -> str:
     return _NAMES.get(rate, "") if rate is not None else ""
 
 
+@typed
 def write_net(fabric: Fabric, path: str | Path) -> tuple[str, ...]:
     """Write a fabric as a ``.net`` file: hosts first, then switches, with the LIDs that it has.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from obliv._util.cost import forecast
 from obliv._util.progress import Progress, rising
 from obliv.errors import FileError
+from obliv.fabric.arguments import typed
 from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.files.forwarding import switch_guids, tables_on, with_learned_lids
 from obliv.fabric.files.ibnetdiscover import read_discover
@@ -47,6 +48,7 @@ def dialect_of(path: str | Path) -> str:
     raise FileError(f"contains no topology of an InfiniBand fabric; readable are {_KNOWN}", path)
 
 
+@typed
 def read_fabric(path: str | Path, *, guid2lid: str | Path | None = None) -> Fabric:
     """Read the fabric that a topology file describes.
 
@@ -72,6 +74,7 @@ def read_fabric(path: str | Path, *, guid2lid: str | Path | None = None) -> Fabr
     return fabric if guid2lid is None else with_guid2lid(fabric, guid2lid)
 
 
+@typed
 def read_tables(path: str | Path, fabric: Fabric, *, progress: Progress | None = None) -> Tables:
     """Read the forwarding tables of a file, in any of the three spellings, by the LIDs of a fabric.
 
@@ -97,6 +100,7 @@ def read_tables(path: str | Path, fabric: Fabric, *, progress: Progress | None =
     return tables_on(fabric, _raw(path, fabric, progress))
 
 
+@typed
 def read(
     topology: str | Path,
     lft: str | Path | None = None,

@@ -10,6 +10,7 @@ from obliv._util.progress import Progress, rising
 from obliv._util.text import plural
 from obliv.analysis.worst_case.exact import worst_load
 from obliv.errors import FileError, InputError
+from obliv.fabric.arguments import typed
 from obliv.fabric.gate.limits import Limits
 from obliv.fabric.gate.plan import Plan, compare_cables, read_plan, slots_named
 from obliv.fabric.jobs.job import job
@@ -24,6 +25,7 @@ from obliv.results.fabric.check import FabricCheck, LimitCheck
 __all__ = ["within_limits"]
 
 
+@typed
 def within_limits(
     check: FabricCheck, limits: Limits, tables: Tables | None = None, progress: Progress | None = None
 ) -> FabricCheck:

@@ -20,6 +20,7 @@ from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.errors import InputError, RoutingError
 from obliv.fabric.analyses.many import provenance_of, require_count
+from obliv.fabric.arguments import typed
 from obliv.fabric.jobs.collectives import Phase
 from obliv.fabric.jobs.loads import JobLoads, flows_of, job_loads
 from obliv.fabric.jobs.order import better_order
@@ -37,6 +38,7 @@ _PAIRS = 64  # pairs of a phase that are listed
 _KEPT = 1 << 25  # loads that are kept in memory for the hottest cables
 
 
+@typed
 def job(
     routing: FabricRouting,
     hosts: Hosts | tuple[Hosts, ...],

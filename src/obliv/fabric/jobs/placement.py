@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import numpy as np
 from obliv._util.text import printable, several, shown
 from obliv._util.typing import Array
 from obliv.errors import FileError, InputError
+from obliv.fabric.arguments import typed
 from obliv.fabric.jobs.host_files import Seat, per_host_of, read_seats
 from obliv.fabric.jobs.host_names import HostNames
 from obliv.fabric.topology import FabricTopology
@@ -81,6 +82,7 @@ class Placement:
         )
 
 
+@typed
 def read_hosts(
     topology: FabricTopology, path: str | Path, *, per_host: int | str = 1, rails: str = "rank"
 ) -> Placement:
@@ -111,6 +113,7 @@ def read_hosts(
     return _placed(names, seats, by_rank, per_host, rails, path, ((str(path), digest),))
 
 
+@typed
 def placement(
     topology: FabricTopology, hosts: Sequence[str], *, per_host: int | str = 1, rails: str = "rank"
 ) -> Placement:
@@ -126,6 +129,8 @@ def placement(
     rank 0=host(3,0) slot=0
     rank 1=host(0,1) slot=0
     """
+    if not isinstance(hosts, str | Iterable):
+        raise InputError(f"hosts are a file or a list of names, not a {type(hosts).__name__}")
     seats = [Seat(host, None, "", line) for line, host in enumerate(several(hosts), 1)]
     return _placed(HostNames(topology), seats, False, per_host, rails, "", ())
 

@@ -18,6 +18,7 @@ from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.fabric.analyses.many import require_complete
 from obliv.fabric.analyses.worst import worst
+from obliv.fabric.arguments import typed
 from obliv.fabric.jobs.ceiling import ceilings, phase_matching, ways_are_apart
 from obliv.fabric.jobs.job import job, prepared
 from obliv.fabric.jobs.loads import JobLoads
@@ -37,6 +38,7 @@ _BATCH = 256  # placements at once
 _PHASES = 8  # phases whose messages are put on the worst cable
 
 
+@typed
 def worst_placement(
     routing: FabricRouting, ranks: int, pattern: str, *, hottest: int = 10, progress: Progress | None = None
 ) -> FabricJob:

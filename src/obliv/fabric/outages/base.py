@@ -10,6 +10,7 @@ import numpy as np
 from obliv._util.arrays import starts
 from obliv._util.typing import Array
 from obliv.errors import InputError
+from obliv.fabric.arguments import typed
 from obliv.fabric.checks.credit_loops import credit_loops
 from obliv.fabric.outages.intact import intact_tables, unit_of
 from obliv.fabric.routes.routing import FabricRouting
@@ -171,6 +172,7 @@ class Base:
         return taken, arrives, loops
 
 
+@typed
 def base_of(routing: FabricRouting) -> Base:
     """Return the state of tables from which :func:`obliv.fabric.what_if` answers changes.
 

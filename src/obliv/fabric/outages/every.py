@@ -18,6 +18,7 @@ from obliv._util.text import plural, printable, several
 from obliv._util.typing import Array
 from obliv.errors import InputError, Interrupted, TooLargeError
 from obliv.fabric.analyses.many import provenance_of
+from obliv.fabric.arguments import typed
 from obliv.fabric.checks.credit_loops import credit_loops
 from obliv.fabric.kernels.failures import Intact, Outcomes, Sets, Space, failure_loads
 from obliv.fabric.outages.alike import copied, first_alike
@@ -39,6 +40,7 @@ _BLOCK = 64  # failures between two looks at an interrupt
 _OWN = "a host's own cable"  # it carries 1 where a host reaches anybody
 
 
+@typed
 def failures(
     routing: FabricRouting,
     *,

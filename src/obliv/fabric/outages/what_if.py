@@ -11,6 +11,7 @@ import numpy as np
 
 from obliv._util.text import several
 from obliv._util.typing import Array
+from obliv.fabric.arguments import typed
 from obliv.fabric.outages.added import with_cables
 from obliv.fabric.outages.base import Base
 from obliv.fabric.outages.changes import Changes, changes_of
@@ -24,6 +25,7 @@ _OWN = "a host's own cable"  # it carries 1 where a host reaches anybody
 _BLOCK = 1 << 20  # routes that are followed together
 
 
+@typed
 def what_if(base: Base, *, fail: Sequence[str] = (), entries: Sequence[str] = (), add: Sequence[str] = ()) -> WhatIf:
     """Return what a change of a few cables or table entries does to tables.
 

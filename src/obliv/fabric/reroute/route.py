@@ -14,6 +14,7 @@ from obliv._util.rng import Rng, drawn_seed
 from obliv._util.text import did_you_mean
 from obliv.analysis.worst_case.exact import worst_load
 from obliv.errors import InputError, RoutingError, SpecError, TooLargeError
+from obliv.fabric.arguments import typed
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.bound import single_path_bound
 from obliv.fabric.reroute.candidates import Candidate, LanesError, candidate, plans_for
@@ -38,6 +39,7 @@ __all__ = ["MOST_LANES", "route"]
 MOST_LANES = 15  #: Lanes for data.
 
 
+@typed
 def route(
     fabric: Fabric,
     engine: str = "auto",

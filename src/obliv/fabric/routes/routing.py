@@ -12,6 +12,7 @@ from obliv._util.arrays import starts
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.errors import RoutingError, SpecError
+from obliv.fabric.arguments import typed
 from obliv.fabric.routes.classes import Offset, Routes, routes_of
 from obliv.fabric.routes.loads import FabricLoads
 from obliv.fabric.routes.trace import Ending
@@ -199,6 +200,7 @@ class FabricHops(FabricRouting, HopRouting):
         return np.array([routes.traces.lid[routes.columns(0, d)[0]] for d in range(len(self.topology.terminals))])
 
 
+@typed
 def routing(
     topology: FabricTopology, tables: Tables, offset: Offset = "0", *, missing: str = "refuse", spec: str = ""
 ) -> FabricRouting:

@@ -12,7 +12,8 @@ import numpy as np
 from obliv._util.arrays import positions, starts
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
-from obliv.errors import RoutingError
+from obliv.errors import InputError, RoutingError
+from obliv.fabric.arguments import typed
 from obliv.fabric.kernels.traces import Columns, Hops, trace_columns
 from obliv.fabric.lids import owned_lids
 from obliv.fabric.model import Fabric
@@ -62,6 +63,7 @@ class Trace(NamedTuple):
     ending: Ending
 
 
+@typed
 def trace(fabric: Fabric, tables: Tables, source: int, lid: int) -> Trace:
     """Return the route from a port of a channel adapter, or from a switch, to a LID.
 
@@ -89,6 +91,8 @@ def trace(fabric: Fabric, tables: Tables, source: int, lid: int) -> Trace:
     >>> [fabric.nodes.description[fabric.node_of[slot]] for slot in route.slots], route.ending.words
     (['host(0,0)', 'switch((0),1)', 'switch((1),0)', 'switch((3),1)'], 'arrives')
     """
+    if not 0 <= source < len(fabric.node_of):
+        raise InputError(f"trace: there is no slot {source}: fabric.endpoints has those of channel adapters")
     owner = _owner(fabric, lid)
     if owner < 0:
         return Trace([], Ending.NO_LID)

@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 
 from obliv._util.typing import Array
+from obliv.fabric.arguments import typed
 from obliv.fabric.model import Fabric
 from obliv.fabric.shape.cables import compared
 from obliv.topologies.families.fat_trees import fattree, xgft
@@ -128,6 +129,7 @@ class Shape:
         return f"<Shape {nearly}{self.name}{''.join(f', {count} {what}' for count, what in faults if count)}>"
 
 
+@typed
 def recognise(fabric: Fabric) -> Shape | None:
     """Return the fat tree in the cabling of a fabric, even if cables or switches are missing; None without a tree.
 

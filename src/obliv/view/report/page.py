@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +78,8 @@ def write_report(
     >>> page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     True
     """
+    if not isinstance(inputs, str | Path | Result | Iterable):
+        raise InputError(f"a report is about stores and results, or their files, not about a {type(inputs).__name__}")
     sources = [inputs] if isinstance(inputs, str | Path | Result) else list(inputs)
     files = [source for source in sources if not isinstance(source, Result)]
     require_report(path, files)
