@@ -46,6 +46,7 @@ from obliv.fabric.outages.base import base_of as base_of
 from obliv.fabric.outages.base_file import read_base as read_base
 from obliv.fabric.outages.base_file import require_same_files as require_same_files
 from obliv.fabric.outages.base_file import save_base as save_base
+from obliv.fabric.outages.changed import changed as changed
 from obliv.fabric.outages.every import failures as failures
 from obliv.fabric.outages.what_if import what_if as what_if
 from obliv.fabric.reroute.route import route as route

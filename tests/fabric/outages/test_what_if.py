@@ -81,7 +81,21 @@ def from_scratch(
         row, _ = after_failure(left, offset, Failure("", ()), "keep", changed)
     else:
         row, _ = after_failure(routing, offset, failure, "keep", changed)
-    return left.skipped - before, row.channel_load, row.deadlock
+    return left, (left.skipped - before, row.channel_load, row.deadlock)
+
+
+def uses(routing: FabricRouting, cables: list[str]) -> bool:
+    """Return whether some path crosses one of the cables."""
+    fabric, topology = routing.topology.fabric, routing.topology
+    slots = [
+        fabric.slot(fabric.nodes.ident.index(name), int(port))
+        for text in cables
+        for name, _, port in (end.rpartition("/") for end in text.split(","))
+    ]
+    new = {int(topology.channel_of[slot]) for slot in slots}
+    terminals = topology.terminals.tolist()
+    pairs = ((s, d) for s in terminals for d in terminals)
+    return any(new & set(path) for s, d in pairs for path, _ in routing.paths(s, d))
 
 
 def compare(seed: int, folder: Path, count: int) -> None:
@@ -94,7 +108,12 @@ def compare(seed: int, folder: Path, count: int) -> None:
         fail, entries, add = edits(routing, rng)
         found = obliv.fabric.what_if(base, fail=fail, entries=entries, add=add)
         figures = found.pairs_lost, found.after.channel_load, found.after.deadlock
-        assert figures == from_scratch(routing, offset, fail, entries, add), (fail, entries, add)
+        left, expected = from_scratch(routing, offset, fail, entries, add)
+        assert figures == expected, (fail, entries, add)
+        assert any("no route" in note for note in found.notes) == (bool(add) and not uses(left, add)), (entries, add)
+        if all("/" in text for text in fail):  # of a switch that fails, hosts lose their cables, too
+            peer = obliv.fabric.changed(base, fail=fail, add=add).ports.peer
+            assert (peer == left.topology.fabric.ports.peer).all()
 
 
 @pytest.mark.sampled(3)
@@ -146,6 +165,42 @@ def test_ports_are_named_as_results_and_findings_name_them(here: Path, capsys: p
         assert main(["fabric", "failures", *FILES[2:], "--fail", end]) == 0
         answers.add(capsys.readouterr().out)
     assert len(answers) == 1
+
+
+def test_the_changed_fabric_is_written_for_new_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A cable between the ends of two that fail on a ring: the tables do not know it, new ones use it."""
+    monkeypatch.chdir(tmp_path)
+    words = ["ring:6", "-o", "r.net", "--routing", "shortest", "--tables", "r.lfts"]
+    assert main(["fabric", "generate", *words]) == 0
+    fabric, _ = obliv.fabric.read("r.net", "r.lfts")
+    end = {}
+    for slot in np.flatnonzero(fabric.ports.peer >= 0).tolist():
+        one, two = (int(fabric.node_of[x]) for x in (slot, fabric.ports.peer[slot]))
+        end[fabric.nodes.description[one], fabric.nodes.description[two]] = slot - int(fabric.first_slot[one])
+    switches = [
+        name for name, kind in zip(fabric.nodes.description, fabric.nodes.kind, strict=True) if kind == "switch"
+    ]
+    one, two, three, four = (switches[k] for k in (0, 1, 3, 4))
+    fail = ["--fail", f"{one}/{end[one, two]}", "--fail", f"{three}/{end[three, four]}"]
+    add = ["--add", f"{two}/{end[two, one]},{four}/{end[four, three]}"]
+    capsys.readouterr()
+    assert main(["fabric", "whatif", "r.net", "--lft", "r.lfts", "--base", "kept", *fail, *add, "--net", "n.net"]) == 0
+    assert "new tables by  obliv fabric route n.net" in capsys.readouterr().err
+    before, after = (obliv.fabric.network(obliv.fabric.read_fabric(name)) for name in ("r.net", "n.net"))
+    assert after.channels == before.channels - 2
+    assert main(["fabric", "route", "n.net", "-o", "n.lfts"]) == 0
+    assert main(["fabric", "check", "n.net", "--lft", "n.lfts"]) == 0
+
+
+def test_what_fails_is_not_in_the_changed_fabric() -> None:
+    routing = obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2)))
+    base = obliv.fabric.base_of(routing)
+    fabric = obliv.fabric.changed(base, fail=["switch((0),1)"])
+    assert len(obliv.fabric.network(fabric).terminals) == 6  # two hosts have no cable
+    whole = obliv.fabric.changed(base)
+    assert (whole.ports.peer == routing.topology.fabric.ports.peer).all()
 
 
 MISTAKES = {

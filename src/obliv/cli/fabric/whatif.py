@@ -33,6 +33,10 @@ def whatif(
         list[str] | None,
         typer.Option("--add", metavar="NAME/PORT,NAME/PORT", help="New cable between free ports of switches; repeat."),
     ] = None,
+    net: Annotated[
+        Path | None,
+        typer.Option("--net", metavar="FILE", help="Write the changed fabric, .net, for new tables by fabric route."),
+    ] = None,
     plot: Annotated[
         Path | None,
         typer.Option("--plot", metavar="FILE", help="Draw the worst cases before and after (.png, .svg, .pdf)."),
@@ -51,9 +55,10 @@ def whatif(
     Example: obliv fabric whatif ibnetdiscover.txt --lft opensm-lfts.dump --base tonight.state --add leaf3/20,spine1/7
     """
     import obliv.fabric
+    from obliv._util.files import together
 
     looks.require(plot)
-    require_outputs(answer.output, plot, inputs=[*files.inputs, (str(base), "")])
+    require_outputs(answer.output, plot, net, inputs=[*files.inputs, (str(base), "")])
     if base.exists():
         state = obliv.fabric.read_base(base)
         obliv.fabric.require_same_files(state, base, [path for path, _ in files.inputs], files.offset)
@@ -65,5 +70,12 @@ def whatif(
         obliv.fabric.save_base(state, base)
         say(f"state kept in {base}")
     result = obliv.fabric.what_if(state, fail=fail or (), entries=entries or (), add=add or ())
-    answer.show(result)
+    with answer.anyway(result), together():
+        if net is not None:
+            dropped = obliv.fabric.write_net(obliv.fabric.changed(state, fail=fail or (), add=add or ()), net)
+            say(f"the changed fabric is in {net}: new tables by  obliv fabric route {net} -o NEW.lfts")
+            for what in dropped:
+                say(f"{net}: left out: {what}")
+        answer.save(result)
+    answer.print(result)
     looks.save(result.plot, plot)

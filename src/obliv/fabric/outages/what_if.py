@@ -21,6 +21,7 @@ from obliv.results.fabric.what_if import WhatIf
 
 __all__ = ["what_if"]
 
+_UNUSED = "no route of these tables uses the new cables: --net FILE writes the fabric for  obliv fabric route"
 _OWN = "a host's own cable"  # it carries 1 where a host reaches anybody
 _BLOCK = 1 << 20  # routes that are followed together
 
@@ -80,7 +81,7 @@ def what_if(base: Base, *, fail: Sequence[str] = (), entries: Sequence[str] = ()
         after=_state(tables.base, load, channel, missing, served > moved.lost, tables.has_credit_loop()),
         channels=len(moved.channels),
         solved=solved,
-        notes=base.notes,
+        notes=(*base.notes, _UNUSED) if tables.unused(moved) else base.notes,
     )
 
 
@@ -136,6 +137,11 @@ class _Changed:
             self.out = np.array(base.out)
             for row, lid, port in self.entries:
                 self.out[row, lid] = port
+
+    def unused(self, moved: _Moved) -> bool:
+        """Return whether there are new cables, and no route that changes crosses one."""
+        new = self.base.topology.channel_of[self.added]
+        return len(new) > 0 and not np.isin(new, moved.channels).any()
 
     def moved(self) -> _Moved:
         """Return the pairs whose routes change, with what changes on channels."""
