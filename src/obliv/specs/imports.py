@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from obliv.errors import FileError, OblivError
+from obliv.specs.registry import DEFINED
 
-__all__ = ["DEFINED", "run_files"]
-
-#: Functions and classes that files defined, and the file of each: a name that was not registered can be explained.
-DEFINED: dict[str, str] = {}
+__all__ = ["run_files"]
 
 
 def run_files(files: Iterable[str]) -> None:

@@ -22,9 +22,9 @@ from obliv._util.text import did_you_mean, several
 from obliv.errors import OblivError, SpecError
 from obliv.specs import MODULES
 from obliv.specs.grammar import bind
-from obliv.specs.imports import DEFINED
 
 __all__ = [
+    "DEFINED",
     "PATTERNS",
     "ROUTINGS",
     "TOPOLOGIES",
@@ -40,6 +40,9 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\Z")
+#: Functions and classes that users' files defined, and the file of each: one that was not registered can be explained.
+DEFINED: dict[str, str] = {}
+
 _PLACES = {
     "topology": "a topology, which comes first",
     "routing": "a routing, which follows the topology",

@@ -56,8 +56,8 @@ def additions(routing: FabricRouting, fail: list[str], rng: np.random.Generator)
 
 def from_scratch(
     routing: FabricRouting, offset: str, fail: list[str], entries: list[str], add: list[str]
-) -> tuple[object, ...]:
-    """Return pairs lost, worst load and credit loop of the changed fabric with the changed tables."""
+) -> tuple[FabricRouting, tuple[object, ...]]:
+    """Return the changed tables on the changed fabric, and pairs lost, worst load and credit loop."""
     tables = routing.routes.tables
     out = tables.out.copy()
     for text in entries:
@@ -179,9 +179,7 @@ def test_the_changed_fabric_is_written_for_new_tables(
     for slot in np.flatnonzero(fabric.ports.peer >= 0).tolist():
         one, two = (int(fabric.node_of[x]) for x in (slot, fabric.ports.peer[slot]))
         end[fabric.nodes.description[one], fabric.nodes.description[two]] = slot - int(fabric.first_slot[one])
-    switches = [
-        name for name, kind in zip(fabric.nodes.description, fabric.nodes.kind, strict=True) if kind == "switch"
-    ]
+    switches = [fabric.nodes.description[node] for node in fabric.switches.tolist()]
     one, two, three, four = (switches[k] for k in (0, 1, 3, 4))
     fail = ["--fail", f"{one}/{end[one, two]}", "--fail", f"{three}/{end[three, four]}"]
     add = ["--add", f"{two}/{end[two, one]},{four}/{end[four, three]}"]
