@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from tests.mistakes import mistake
 import obliv
 from obliv.fabric.generate.from_topology import from_topology, tables_of
 from obliv.fabric.model import Fabric
-from obliv.fabric.tables import Tables
+from obliv.fabric.tables import NONE, Tables
 from obliv.results.fabric.check import FabricCheck
 
 
@@ -34,6 +35,7 @@ def judged(text: str, folder: Path, fabric: Fabric, tables: Tables | None) -> Fa
 KEPT = [
     ("worst_load = 2", "worst_load = 1", "2"),
     ('worst_load = "7/2"', "worst_load = 1.99", "2"),
+    ("uniform_load = 7/8".replace("7/8", '"7/8"'), "uniform_load = 0.87", "7/8"),
     ('pairs = "all"', "pairs = 57", "56 of 56"),
     ("credit_loops = false", "", "none"),
     ("hosts = 8", "hosts = 9", "8"),
@@ -55,6 +57,33 @@ def test_each_limit_is_kept_or_not(tree: tuple[Fabric, Tables], tmp_path: Path) 
             assert (finding.severity, finding.line) == ("error", 2)
             assert found in finding.message
     assert result.to_dict()["limits"][0]["kept"] is True
+
+
+def test_no_worse_than_another_night(tree: tuple[Fabric, Tables], tmp_path: Path) -> None:
+    """Uniform traffic tells tables apart whose worst case is the same; lost pairs are not made up for by low loads."""
+    fabric, tables = tree
+    obliv.fabric.write_net(fabric, tmp_path / "good.net")
+    obliv.fabric.write_tables(tables, fabric, tmp_path / "good.lfts")
+    limit = 'since = ["good.net", "good.lfts"]'
+    same = judged(limit, tmp_path, *tree)
+    assert same.ok
+    assert [(one.name, one.value) for one in same.limits] == [
+        ("pairs since", 56),
+        ("worst_load since", 2),
+        ("uniform_load since", Fraction(7, 8)),
+    ]
+    assert len(same.provenance.sources) == 3  # the limits and both files
+    leaf = next(row for row, node in enumerate(tables.switch) if fabric.nodes.description[node] == "switch((0),1)")
+    out = tables.out.copy()
+    out[leaf][out[leaf] == 4] = 3  # all that leaves this leaf takes one cable
+    worse = judged(limit, tmp_path, fabric, replace(tables, out=out))
+    assert [one.kept for one in worse.limits] == [True, True, False]
+    assert worse.limits[2].value == Fraction(3, 2)  # two hosts send 6/8 each to others
+    (finding,) = worse.of("limit")
+    assert finding.message == "uniform_load since = 7/8 before, found 3/2"
+    lost = out.copy()
+    lost[:, fabric.ports.lid[fabric.endpoints[5]]] = NONE
+    assert not judged(limit, tmp_path, fabric, replace(tables, out=lost)).limits[0].kept
 
 
 def test_jobs_are_limits(tree: tuple[Fabric, Tables], tmp_path: Path) -> None:
@@ -185,6 +214,8 @@ MISTAKES = [
     ('hosts = 8\n[[job]]\nhosts = "four.hosts"\npattern = "rign"\nload = 1', "fabric.toml:2: job 1: unknown"),
     ("[[job]]\nhosts = 1\npattern = 2\nload = 1", "name of a file"),
     ("[[job]]\nrank = 1", "is not a limit"),
+    ('since = "nights/good"', 'two files are needed, as ["nights/good/topology.txt", "nights/good/tables.txt"]'),
+    ('hosts = 8\nsince = ["no.net", "no.lfts"]', "fabric.toml:2: since: "),
     ('# none\nengine = "ftree"', "fabric.toml:2: the limit engine is compared with OpenSM's log: add --log FILE"),
 ]
 

@@ -31,19 +31,25 @@ def test_a_moved_cable_is_found_against_the_last_good_night(tmp_path: Path) -> N
     limits = tmp_path / "fabric.toml"
     limits.write_text('pairs = "all"\n')
 
-    def night() -> subprocess.CompletedProcess[str]:
+    def night(**more: str) -> subprocess.CompletedProcess[str]:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         own = {"PATH": path, "SCAN": f"cat {scan}", "DUMP": f"cat {tables}", "MAIL": "cat", "HOME": str(tmp_path)}
         own |= {name: os.environ[name] for name in ("NUMBA_CACHE_DIR",) if name in os.environ}
+        own |= more
         return subprocess.run(["sh", "nightly.sh"], cwd=tmp_path, env=own, capture_output=True, text=True, timeout=300)
 
+    absent = night(OBLIV="/nowhere/obliv")
+    assert (absent.returncode, absent.stdout) == (2, "")
+    assert "set OBLIV=/path/to/obliv" in absent.stderr
     assert night().returncode == 0
     good = (tmp_path / "nights" / "good").resolve()
-    limits.write_text('pairs = "all"\nplan = "nights/good/topology.txt"\n')
+    since = 'since = ["nights/good/topology.txt", "nights/good/tables.txt"]\n'
+    limits.write_text('pairs = "all"\nplan = "nights/good/topology.txt"\n' + since)
     write_net(moved(fabric), scan)
     bad = night()
     assert bad.returncode == 1
     assert "plan = nights/good/topology.txt: not kept" in bad.stdout
+    assert "worst_load since = 2 before" in bad.stdout
     assert (tmp_path / "nights" / "good").resolve() == good
     scan.unlink()
     failed = night()

@@ -45,8 +45,8 @@ class Limits:
     ----------
     name : str
         The file.
-    worst_load : Fraction
-        The exact worst load is at most this.
+    worst_load, uniform_load : Fraction
+        The exact worst load is at most this; so is that where every host sends to all alike.
     pairs : int or "all"
         At least so many ordered pairs of hosts are connected.
     credit_loops : bool
@@ -63,6 +63,8 @@ class Limits:
         File of the planned cabling, see :func:`obliv.fabric.gate.plan.read_plan`.
     cables : tuple of (str, str)
         Cables that must be there, as ports ``NAME/PORT``.
+    since : tuple of (str, str)
+        Topology and tables of an earlier night: no pairs are lost since then, and neither load has grown.
     offset : str
         The rule for the LIDs of destinations that sources use, for tables with several LIDs per host; no limit itself.
     job : tuple of JobLimit
@@ -73,6 +75,7 @@ class Limits:
 
     name: str = "limits"
     worst_load: Fraction | None = None
+    uniform_load: Fraction | None = None
     pairs: int | str | None = None
     credit_loops: bool | None = None
     warnings: int | None = None
@@ -82,6 +85,7 @@ class Limits:
     engine: str | None = None
     plan: str | None = None
     cables: tuple[tuple[str, str], ...] = ()
+    since: tuple[str, str] | None = None
     offset: str = "0"
     job: tuple[JobLimit, ...] = ()
     lines: tuple[tuple[str, int], ...] = ()
@@ -90,12 +94,8 @@ class Limits:
     @property
     def about_tables(self) -> list[str]:
         """The limits that need forwarding tables."""
-        asked = (self.worst_load is not None, self.pairs is not None, self.credit_loops is not None, bool(self.job))
-        return [
-            name
-            for name, is_asked in zip(("worst_load", "pairs", "credit_loops", "job"), asked, strict=True)
-            if is_asked
-        ]
+        single = ("worst_load", "uniform_load", "pairs", "credit_loops", "since")
+        return [name for name in single if getattr(self, name) is not None] + ["job"] * bool(self.job)
 
 
 def read_limits(path: str | Path) -> Limits:
@@ -129,6 +129,8 @@ def read_limits(path: str | Path) -> Limits:
     folder = Path(path).parent
     if "plan" in values:
         values["plan"] = str(folder / values["plan"])
+    if "since" in values:
+        values["since"] = tuple(str(folder / name) for name in values["since"])
     jobs = content.get("job", [])
     if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
         read.refuse("job is not a list of tables: write [[job]] before each", "job")
@@ -192,11 +194,16 @@ def _cables(value: Any) -> tuple[tuple[str, str], ...] | None:
     return tuple((one, other) for one, other in good) if len(good) == len(value) else None
 
 
+def _two_files(value: Any) -> tuple[str, ...] | None:
+    return tuple(value) if isinstance(value, list) and len(value) == 2 and all(map(_word, value)) else None
+
+
 _LOAD: _Kind = (_load, 'a number at least 0 is needed, as 4, 3.5 or "7/2"')
 _COUNT: _Kind = (_count, "a whole number at least 0 is needed")
 _WORD: _Kind = (_word, "text in quotes is needed")
 _KEYS: dict[str, _Kind] = {
     "worst_load": _LOAD,
+    "uniform_load": _LOAD,
     "pairs": (_pairs, '"all" or a whole number is needed'),
     "credit_loops": (lambda value: value if isinstance(value, bool) else None, "true or false is needed"),
     "warnings": _COUNT,
@@ -206,6 +213,7 @@ _KEYS: dict[str, _Kind] = {
     "engine": _WORD,
     "offset": (_offset, 'a number or text in quotes is needed, as "0-0-1-1"'),
     "plan": (_word, "the name of a file is needed"),
+    "since": (_two_files, 'two files are needed, as ["nights/good/topology.txt", "nights/good/tables.txt"]'),
     "cables": (_cables, 'pairs of ports are needed, as [["leaf1/3", "spine2/1"]]'),
 }
 _JOB_KEYS: dict[str, _Kind] = {

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from obliv._util.progress import Progress, rising
 from obliv._util.text import plural
-from obliv.analysis.worst_case.exact import worst_load
 from obliv.errors import FileError, InputError
 from obliv.fabric.arguments import typed
+from obliv.fabric.gate.guarantees import Guarantees, read_guarantees
 from obliv.fabric.gate.limits import Limits
 from obliv.fabric.gate.plan import Plan, compare_cables, read_plan, slots_named
 from obliv.fabric.jobs.job import job
@@ -112,7 +112,7 @@ class _Gate:
         limits, check = self.limits, self.check
         for name, count in (("hosts", check.endpoints), ("switches", check.switches)):
             if (wanted := getattr(limits, name)) is not None:
-                yield self._limit(name, str(wanted), str(count), count == wanted)
+                yield self._limit(name, str(wanted), str(count), count == wanted, count)
         if limits.shape is not None:
             shape = check.shape or "not a fat tree"
             yield self._limit("shape", limits.shape, shape, shape.replace(" ", "") == limits.shape.replace(" ", ""))
@@ -124,25 +124,31 @@ class _Gate:
             connected = check.pairs - (check.unrouted or 0) - self._discarded
             enough = connected >= (check.pairs if limits.pairs == "all" else int(limits.pairs))
             words = f", as lanes discard packets of {self._discarded}" if self._discarded else ""
-            yield self._limit("pairs", str(limits.pairs), f"{connected} of {check.pairs}{words}", enough)
+            yield self._limit("pairs", str(limits.pairs), f"{connected} of {check.pairs}{words}", enough, connected)
         if limits.credit_loops is not None:
             acyclic = check.credit is not None and check.credit.acyclic
             words = "none" if acyclic else "unknown" if check.credit is None else "some"
             yield self._limit("credit_loops", str(limits.credit_loops).lower(), words, acyclic or limits.credit_loops)
         if limits.warnings is not None:
             count = sum(finding.count for finding in check.findings if finding.severity == "warning")
-            yield self._limit("warnings", str(limits.warnings), str(count), count <= limits.warnings)
-        if (limits.worst_load is not None or limits.job) and self.tables is not None:
+            yield self._limit("warnings", str(limits.warnings), str(count), count <= limits.warnings, count)
+        loads = any(name not in ("pairs", "credit_loops") for name in limits.about_tables)
+        if loads and self.tables is not None:
             try:
                 routing = fabric_routing(network(self.fabric), self.tables, limits.offset, missing="skip")
             except InputError as error:
                 raise _refusal(limits, str(error), self._line.get("offset", 0)) from None
-            yield from self._loads(routing)
+            found = Guarantees(routing, self.progress)
+            yield from self._loads(found)
+            yield from self._since(found)
+            yield from self._jobs(routing)
 
-    def _limit(self, name: str, limit: str, found: str, kept: bool, line: int = 0) -> LimitCheck:
+    def _limit(
+        self, name: str, limit: str, found: str, kept: bool, value: Fraction | int | None = None, line: int = 0
+    ) -> LimitCheck:
         if not kept:
             self._own.add("error", "limit", f"{name} = {limit}, found {found}", line or self._line.get(name, 0))
-        return LimitCheck(name, limit, found, bool(kept))
+        return LimitCheck(name, limit, found, bool(kept), None if value is None else Fraction(value))
 
     def _cables(self) -> Iterator[LimitCheck]:
         """Compare the cables with the plan, and with those that must be there."""
@@ -170,12 +176,35 @@ class _Gate:
             name, limit, f"{there} of {len(plan.cables)}{surplus}", there == len(plan.cables) and not beyond
         )
 
-    def _loads(self, routing: FabricRouting) -> Iterator[LimitCheck]:
-        """Compare the exact worst case, and what jobs put on cables."""
-        if self.limits.worst_load is not None:
-            load = worst_load(routing.fabric_loads, progress=self.progress)
-            wanted = self.limits.worst_load
-            yield self._limit("worst_load", str(wanted), self._load(load), load <= wanted)
+    def _loads(self, found: Guarantees) -> Iterator[LimitCheck]:
+        """Compare the exact worst case, and what uniform traffic puts on cables."""
+        for name in ("worst_load", "uniform_load"):
+            wanted = getattr(self.limits, name)
+            if wanted is not None:
+                load = getattr(found, name)
+                yield self._limit(name, str(wanted), self._load(load), load <= wanted, load)
+
+    def _since(self, found: Guarantees) -> Iterator[LimitCheck]:
+        """Compare the guarantees with those of an earlier night."""
+        if self.limits.since is None:
+            return
+        line = self._line.get("since", 0)
+        try:
+            before = read_guarantees(*self.limits.since, self.limits.offset, self.progress)
+        except InputError as error:
+            raise _refusal(self.limits, f"since: {error}", line) from None
+        self.sources.update(before.routing.topology.sources)
+        self.sources.update(before.routing.sources)
+        connected = found.pairs - self._discarded
+        yield self._limit(
+            "pairs since", f"{before.pairs} before", str(connected), connected >= before.pairs, connected, line
+        )
+        for name in ("worst_load", "uniform_load"):
+            load, old = getattr(found, name), getattr(before, name)
+            yield self._limit(f"{name} since", f"{old} before", self._load(load), load <= old, load, line)
+
+    def _jobs(self, routing: FabricRouting) -> Iterator[LimitCheck]:
+        """Compare what jobs put on cables."""
         for number, one in enumerate(self.limits.job, 1):
             try:
                 found = job(routing, one.hosts, one.pattern, per_host=one.per_host, hottest=1, progress=self.progress)
@@ -187,7 +216,7 @@ class _Gate:
             if self._discarded:
                 words += f", and lanes discard packets of {plural(self._discarded, 'pair')}, perhaps of it"
             kept = found.load <= one.load and not lost and not self._discarded
-            yield self._limit(f"job {number} ({one.pattern})", str(one.load), words, kept, one.line)
+            yield self._limit(f"job {number} ({one.pattern})", str(one.load), words, kept, found.load, one.line)
 
     def _load(self, load: Fraction) -> str:
         """Return a load in words: lost pairs, which are errors of their own, put none on any cable."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, TypeVar
 
 from obliv._util.text import plural
@@ -142,12 +143,15 @@ class LimitCheck(Record):
     limit, found : str
         As text: loads are exact.
     kept : bool
+    value : Fraction or None
+        What was found as a number, of limits that are numbers; None for others.
     """
 
     name: str
     limit: str
     found: str
     kept: bool
+    value: Fraction | None = entry(None, omit=lambda check: check.value is None)
 
 
 @dataclass(frozen=True, repr=False)
