@@ -10,6 +10,7 @@ from obliv import testing as testing
 from obliv import view as view
 from obliv.analysis.average.random_traffic import average_case as average_case
 from obliv.analysis.compare import compare as compare
+from obliv.analysis.deadlocks.paths import lanes_of as lanes_of
 from obliv.analysis.deadlocks.search import deadlock as deadlock
 from obliv.analysis.deadlocks.search import fewest_virtual_channels as fewest_virtual_channels
 from obliv.analysis.failures import failures as failures

@@ -16,8 +16,6 @@ from obliv.cli.specs import Specs, read_topology, read_traffic
 from obliv.errors import InputError
 
 if TYPE_CHECKING:
-    from obliv.patterns.base import Traffic
-    from obliv.routings.base import Routing
     from obliv.topologies.base import Topology
 
 __all__ = ["export"]
@@ -26,8 +24,6 @@ _NETWORKS = ("dot", "graphml", "gml", "edgelist", "anynet")
 _SIMULATORS = ("booksim", "booksim-paths", "sst", "caminos", "ns3")
 #: How to run what is written for a simulator.
 _RUN = {
-    "booksim": "run it in that folder with  booksim {name}",
-    "booksim-paths": "run it in that folder with  booksim {name}",
     "sst": "run it with  sst {name}",
     "caminos": "run it in that folder with  caminos {name}",
     "ns3": 'run it with  ./ns3 run "obliv-ns3 --network={name}"  in ns-3, with obliv-ns3.cc in its folder scratch',
@@ -68,6 +64,15 @@ def export(
         str | None,
         typer.Option("--traffic", help="With simulators and dot: traffic pattern (default uniform)."),
     ] = None,
+    vc: Annotated[
+        str | None,
+        typer.Option(
+            "--vc",
+            metavar="SCHEME",
+            help="With booksim-paths: virtual channels by this scheme of deadlock, none for all on every hop (default: "
+            "the one with the fewest that avoids deadlock).",
+        ),
+    ] = None,
     rate: Annotated[
         str | None,
         typer.Option(
@@ -89,13 +94,13 @@ def export(
 
     Example: obliv export fattree:4,2 --to dot -o tree.dot
     """
-    _require_fitting(to, routing, traffic, rate)
+    _require_fitting(to, routing, traffic, vc, rate)
     if routing is None:
         _write_network(topology, to, output)
         return
     specs = Specs(topology, routing)
     if to in _SIMULATORS:
-        _write_simulation(specs, to, output, traffic or "uniform", _number(rate))
+        _write_simulation(specs, to, output, traffic or "uniform", _number(rate), vc)
     elif to == "dot":
         _write_loads(specs, output, traffic or "uniform")
     else:
@@ -116,7 +121,7 @@ def _number(rate: str | None) -> float:
     return float(number)
 
 
-def _require_fitting(to: str, routing: str | None, traffic: str | None, rate: str | None) -> None:
+def _require_fitting(to: str, routing: str | None, traffic: str | None, vc: str | None, rate: str | None) -> None:
     """Refuse options and arguments that a format does not use."""
     if routing is None and to not in _NETWORKS:
         raise InputError(f"--to {to} needs a ROUTING behind the topology")
@@ -124,6 +129,8 @@ def _require_fitting(to: str, routing: str | None, traffic: str | None, rate: st
         raise InputError(f"--to {to} writes a network only: leave out the routing {routing}")
     if traffic is not None and (routing is None or to in ("table", "csv")):
         raise InputError(f"--traffic belongs to simulators and to dot with a routing; --to {to} writes no traffic here")
+    if vc is not None and to != "booksim-paths":
+        raise InputError(f"--vc belongs to --to booksim-paths; --to {to} has virtual channels of its own")
     if traffic is not None and to == "sst" and traffic != "uniform":
         raise InputError("--to sst writes uniform traffic only: set the job's pattern in the script")
     if rate is not None and to not in ("booksim", "booksim-paths", "sst", "caminos"):
@@ -131,8 +138,9 @@ def _require_fitting(to: str, routing: str | None, traffic: str | None, rate: st
         raise InputError(f"--rate belongs to --to booksim, sst and caminos{more}")
 
 
-def _write_simulation(specs: Specs, to: str, output: Path, traffic: str, rate: float) -> None:
-    from obliv.io import write_booksim, write_caminos, write_ns3, write_sst
+def _write_simulation(specs: Specs, to: str, output: Path, traffic: str, rate: float, vc: str | None) -> None:
+    from obliv.cli.booksim import write_simulation
+    from obliv.io import write_caminos, write_ns3, write_sst
 
     others = {
         "sst": [output.with_suffix(".graphml"), output.with_suffix(".routes.json")],
@@ -149,34 +157,9 @@ def _write_simulation(specs: Specs, to: str, output: Path, traffic: str, rate: f
     elif to == "ns3":
         files = write_ns3(read, output, pattern)
     else:
-        files = write_booksim(read, output, pattern, rate=rate, paths=to == "booksim-paths")
+        write_simulation(read, output, pattern, rate, vc, listed=to == "booksim-paths")
+        return
     say(f"written to {' and '.join(map(str, files))}; {_RUN[to].format(name=quote(output.name))}")
-    if to == "booksim-paths":
-        say(f"BookSim2 needs the routing function in {files[-1].name}; its first lines say how to add it")
-    if to.startswith("booksim"):
-        _say_what_to_expect(read, pattern, rate, on_paths=len(files) > 1)
-
-
-def _say_what_to_expect(routing: Routing, traffic: Traffic, rate: float, *, on_paths: bool) -> None:
-    """Say at which rate BookSim2 saturates, and whether packets can deadlock there.
-
-    With a network file its functions use all virtual channels on every hop, so that no scheme removes a cycle; those
-    for meshes and tori have schemes of their own.
-    """
-    from obliv.analysis.deadlocks.search import deadlock
-    from obliv.io.simulators.saturation import saturation
-
-    limit = saturation(routing, traffic)
-    if limit is not None:
-        say(f"predicted saturation: {limit}")
-        if (exact(rate) or 0) > limit.rate:
-            say(f"a rate of {rate:g} is above it: queues grow as long as the simulation runs; choose a lower --rate")
-    if on_paths:
-        with progress() as step:
-            acyclic = deadlock(routing, progress=step).acyclic
-        if not acyclic:
-            verb = " ".join(("obliv deadlock", quote(routing.topology.spec), quote(routing.spec)))
-            say(f"packets can deadlock, whatever num_vcs is: every hop uses all of them;  {verb}  shows a cycle")
 
 
 def _write_loads(specs: Specs, output: Path, traffic: str) -> None:

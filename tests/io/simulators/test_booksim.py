@@ -99,10 +99,10 @@ def followed(folder: Path, name: str) -> dict[tuple[int, int], dict[tuple[int, i
     }
     loads: dict[tuple[int, int], dict[tuple[int, int], float]] = {}
     shares: dict[tuple[int, int], float] = {}
-    for line in (folder / f"{name}.anynet.paths").read_text().splitlines():
+    for line in (folder / f"{name}.anynet.paths").read_text().splitlines()[1:]:
         source, destination, share, *rest = line.split()
         pair = int(source), int(destination)
-        port = dict(zip(map(int, rest[::2]), map(int, rest[1::2]), strict=True))
+        port = dict(zip(map(int, rest[::3]), map(int, rest[1::3]), strict=True))
         at, own = home[pair[0]], loads.setdefault(pair, {})
         shares[pair] = shares.get(pair, 0.0) + float(share)
         while ports[at][port[at]] != ("node", pair[1]):
@@ -138,6 +138,55 @@ def test_listed_paths_load_links_as_the_routing_does(spec: str, routing: str, tm
         assert total / len(topology.terminals) == pytest.approx(float(largest))
 
 
+@pytest.mark.parametrize(
+    ("spec", "routing", "classes", "says"),
+    [
+        ("mesh:4x3", "o1turn", 2, "packets cannot deadlock: virtual channels are by the scheme turn"),
+        ("mesh:4x3", "dor", 1, ""),
+        ("torus:5x3", "dor", 2, "by the scheme dateline"),
+        ("mesh:4x3", "romm", 2, "by the scheme double-y"),
+        ("graph:petersen", "ecmp", 2, "by the scheme updown"),
+        ("fattree:4,2", "ecmp", 1, ""),
+    ],
+)
+def test_packets_on_listed_paths_cannot_deadlock(
+    spec: str, routing: str, classes: int, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What follows what, as the written file says, is acyclic; without classes it is where none are needed."""
+    networkx = pytest.importorskip("networkx")
+    file = str(tmp_path / "sim.cfg")
+    assert main(["export", spec, routing, "--to", "booksim-paths", "-o", file]) == 0
+    err = capsys.readouterr().err
+    assert says in err
+    assert ("deadlock" in err) == bool(says)
+    assert values(tmp_path / "sim.cfg")["num_vcs"] == str(classes)
+    first, *lines = (tmp_path / "sim.anynet.paths").read_text().splitlines()
+    assert first == f"classes {classes}"
+    after, alike = networkx.DiGraph(), networkx.DiGraph()
+    for line in lines:
+        rest = list(map(int, line.split()[3:]))
+        hops = list(zip(rest[::3], rest[1::3], rest[2::3], strict=True))
+        assert hops[-1][2] == -1
+        assert all(0 <= lane < classes for _, _, lane in hops[:-1])
+        networkx.add_path(after, hops[:-1])
+        networkx.add_path(alike, [(router, port) for router, port, _ in hops[:-1]])
+    assert networkx.is_directed_acyclic_graph(after)
+    assert networkx.is_directed_acyclic_graph(alike) == (classes == 1)
+
+
+def test_virtual_channels_that_are_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["export", "mesh:4x3", "romm", "--to", "booksim-paths", "-o", str(tmp_path / "sim.cfg"), "--vc"]
+    assert main([*words, "turn+uturn"]) == 0
+    assert "by the scheme turn+uturn" in capsys.readouterr().err
+    assert main([*words, "none"]) == 0
+    assert "packets can deadlock, whatever num_vcs is: every hop uses all of them" in capsys.readouterr().err
+    assert values(tmp_path / "sim.cfg")["num_vcs"] == "1"
+    assert main([*words, "phase"]) == 2
+    assert "paths alone do not show them" in capsys.readouterr().err
+    assert main(["export", "ring:4", "dor", "--to", "ns3", "-o", str(tmp_path / "n"), "--vc", "turn"]) == 2
+    assert "--vc belongs to --to booksim-paths" in capsys.readouterr().err
+
+
 def test_paths_that_visit_a_node_twice_are_not_listed(tmp_path: Path) -> None:
     with pytest.raises(RoutingError, match="visits a node twice"):
         write_booksim(obliv.routing("valiant", obliv.mesh(3, 3)), tmp_path / "sim.cfg", paths=True)
@@ -148,8 +197,12 @@ _STUBS = """
 #include <cstdio>
 struct Router { int id; int GetID() const { return id; } };
 struct Flit { int src, dest, pid; };
-struct OutputSet { int port; void Clear() {} void AddRange(int p, int, int) { port = p; } };
-static int gNumVCs = 1;
+struct OutputSet {
+  int port, first, last;
+  void Clear() {}
+  void AddRange(int p, int f, int l) { port = p; first = f; last = l; }
+};
+static int gNumVCs = 4;
 #include "paths_anynet.hpp"
 int main(int, char **words) {
   read_paths(words[1]);
@@ -158,12 +211,12 @@ int main(int, char **words) {
     Flit f = {0, 5, pid};
     Router r = {0};
     paths_anynet(&r, &f, 0, &set, false);
-    printf("%d\\n", set.port);
+    printf("%d %d %d\\n", set.port, set.first, set.last);
   }
   Flit f = {0, 5, 1};
   Router r = {0};
   paths_anynet(&r, &f, 0, &set, true);
-  printf("%d\\n", set.port);
+  printf("%d %d %d\\n", set.port, set.first, set.last);
 }
 """
 
@@ -172,12 +225,15 @@ int main(int, char **words) {
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 def test_the_routing_function_draws_paths_by_their_probabilities(tmp_path: Path) -> None:
     topology = obliv.mesh(3, 2)
-    write_booksim(obliv.routing("1/4*xy+3/4*dor:yx", topology), tmp_path / "sim.cfg", paths=True)
+    mix, lanes = obliv.routing("1/4*xy+3/4*dor:yx", topology), obliv.lanes_of(topology, "turn")
+    write_booksim(mix, tmp_path / "sim.cfg", paths=True, lanes=lanes)
     (tmp_path / "main.cpp").write_text(_STUBS)
     subprocess.run(["g++", "-Wall", "-std=c++98", "-o", "draw", "main.cpp"], cwd=tmp_path, check=True)
     done = subprocess.run(["./draw", "sim.anynet.paths"], cwd=tmp_path, check=True, capture_output=True, text=True)
-    *ports, inject = done.stdout.split()
-    assert inject == "-1"
+    *chosen, inject = done.stdout.splitlines()
+    assert inject == "-1 0 3"
+    ports = [line.split()[0] for line in chosen]
+    assert set(chosen) == {"1 0 1", "2 0 1"}  # before the turn, the lower half of four virtual channels
     assert set(ports) == {"1", "2"}
     assert ports.count("1") / len(ports) == pytest.approx(1 / 4, abs=0.02)
 
@@ -280,7 +336,7 @@ def test_the_command_says_what_to_expect(tmp_path: Path, capsys: pytest.CaptureF
     assert main([*words, "--rate", "0.95"]) == 0
     said = capsys.readouterr().err
     assert "a rate of 0.95 is above it" in said
-    assert "packets can deadlock" in said
+    assert "packets cannot deadlock" in said
     assert main([words[0], words[1], "dor", *words[3:], "--rate", "0.5"]) == 0
     said = capsys.readouterr().err
     assert "predicted saturation" in said

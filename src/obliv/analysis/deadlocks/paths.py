@@ -16,8 +16,18 @@ from obliv.analysis.deadlocks.axis import segments
 from obliv.analysis.deadlocks.graph import Dependencies
 from obliv.analysis.deadlocks.hops import count_paths
 from obliv.analysis.deadlocks.programs import sequences
-from obliv.analysis.deadlocks.schemes import Move, Scheme, bits_of, directions
-from obliv.errors import SpecError, TooLargeError
+from obliv.analysis.deadlocks.schemes import (
+    COORDINATES,
+    PHASES,
+    PLANE,
+    PROGRAMS,
+    Move,
+    Scheme,
+    bits_of,
+    directions,
+    find,
+)
+from obliv.errors import RoutingError, SpecError, TooLargeError
 from obliv.loads.hops import Hops
 from obliv.loads.programs import Program
 from obliv.routings.base import Routing
@@ -26,7 +36,7 @@ from obliv.routings.checks import checked_paths, require_all
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import Cartesian
 
-__all__ = ["OwnScheme", "follow_paths"]
+__all__ = ["OwnScheme", "follow_paths", "lanes_of"]
 
 OwnScheme = Callable[[Routing, tuple[int, ...]], Sequence[int]]
 
@@ -68,6 +78,54 @@ def follow_paths(routing: Routing, scheme: Scheme | OwnScheme, dependencies: Dep
     dependencies.use(np.array(sorted(vertices), np.int64))
     pairs = np.array(sorted(follows), np.int64).reshape(-1, 2)
     dependencies.follow(pairs[:, 0], pairs[:, 1])
+
+
+def lanes_of(topology: Topology, scheme: str) -> Callable[[tuple[int, ...]], list[int]]:
+    """Return the function that gives every channel of a path its virtual channel, by a scheme that sees paths alone.
+
+    Parameters
+    ----------
+    topology : Topology
+    scheme : str
+        One of :func:`obliv.deadlock` that needs neither phases nor phase programs of the routing.
+
+    Returns
+    -------
+    callable
+        From the channels of a path to whole numbers from 0.
+
+    Raises
+    ------
+    RoutingError
+        If the scheme needs phases, or coordinates that the network does not have.
+    SpecError
+        If there is no such scheme.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> mesh = obliv.mesh(3, 3)
+    >>> path = tuple(mesh.channel(a, b) for a, b in [((0, 0), (0, 1)), ((0, 1), (1, 1)), ((1, 1), (1, 2))])
+    >>> lanes_of(mesh, "turn")(path)  # Y, then X is a turn back
+    [0, 1, 1]
+    """
+    rule = find(scheme)
+    if {PHASES, PROGRAMS} & set(rule.needs):
+        raise RoutingError(f"scheme {scheme} needs the phases of a routing; paths alone do not show them")
+    if {COORDINATES, PLANE} & set(rule.needs) and topology.directions is None:
+        raise RoutingError(f"scheme {scheme} needs coordinates, which {topology.spec} does not have")
+    where = directions(topology, rule)
+    dims, steps, wraps = where.dim.tolist(), where.step.tolist(), where.wraps.tolist()
+
+    def lanes(channels: tuple[int, ...]) -> list[int]:
+        moves = [Move(dims[c], steps[c]) for c in channels]
+        labels = rule.labels(moves)
+        if not rule.dateline:
+            return [int(label) for label in labels]
+        bits = bits_of(moves, labels, [wraps[c] for c in channels])
+        return [2 * int(label) + bit for label, bit in zip(labels, bits, strict=True)]
+
+    return lanes
 
 
 def _too_many(routing: Routing, what: str) -> TooLargeError:

@@ -15,7 +15,7 @@ from obliv._util.text import plural
 from obliv._util.typing import IntArray
 from obliv.errors import InputError, RoutingError, TrafficError
 from obliv.io.formats.anynet import require_anynet, write_anynet
-from obliv.io.simulators.booksim_paths import listed_paths, routers_of, write_header
+from obliv.io.simulators.booksim_paths import Lanes, listed_paths, routers_of, write_header
 from obliv.io.simulators.saturation import saturation
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
@@ -48,6 +48,7 @@ def write_booksim(
     *,
     rate: float = 0.1,
     paths: bool = False,
+    lanes: Lanes | None = None,
 ) -> tuple[Path, ...]:
     """Write a BookSim2 simulation of a routing under a traffic pattern.
 
@@ -66,6 +67,9 @@ def write_booksim(
     paths : bool
         Whether to list the paths, of any routing, for a routing function that BookSim2 lacks. It is written, too, as
         ``paths_anynet.hpp``, whose first lines say how to add it to BookSim2.
+    lanes : callable, optional
+        With `paths`: the class of virtual channels that each channel of a path takes, whole numbers from 0, as
+        :func:`obliv.lanes_of` gives them for a scheme. Default: all packets share all virtual channels.
 
     Returns
     -------
@@ -125,10 +129,11 @@ def write_booksim(
             )
         if not paths:
             _require_min(routing, "" if cube is None else cube[0])
-        listed = listed_paths(routing) if paths else ""
         written.append(file)
         network = ["topology = anynet;", f"network_file = {file.name};"]
-        function, channels = "paths" if paths else "min", 1
+        function, channels = "min", 1
+        if paths:
+            function, (listed, channels) = "paths", listed_paths(routing, lanes or _shared)
     limit = saturation(routing, pattern)
     remarks = [f"{routing.spec} on {topology.spec} under {pattern.spec}"]
     remarks += [] if limit is None else [f"predicted saturation: {limit}"]
@@ -149,6 +154,11 @@ def write_booksim(
             write_whole(written[-2], listed.encode("ascii"))
         write_whole(path, ("\n".join(lines) + "\n").encode("utf-8"))
     return tuple(written)
+
+
+def _shared(channels: tuple[int, ...]) -> list[int]:
+    """Return one class of virtual channels for all hops."""
+    return [0] * len(channels)
 
 
 def _cube(topology: Topology) -> tuple[str, int, int] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +14,9 @@ from obliv.routings.base import Routing
 from obliv.routings.checks import checked_paths
 from obliv.topologies.base import Topology
 
-__all__ = ["listed_paths", "routers_of", "write_header"]
+__all__ = ["Lanes", "listed_paths", "routers_of", "write_header"]
+
+Lanes = Callable[[tuple[int, ...]], list[int]]  # the class of virtual channels of every channel of a path
 
 _HEADER = "paths_anynet.hpp"
 _STEPS = 10_000_000  # routers on listed paths
@@ -39,8 +41,10 @@ def write_header(folder: Path) -> Path:
     return file
 
 
-def listed_paths(routing: Routing) -> str:
-    """Return the paths of a routing as lines of routers and output ports, numbered as BookSim2 does.
+def listed_paths(routing: Routing, lanes: Lanes) -> tuple[str, int]:
+    """Return the paths of a routing as lines of routers, output ports and classes of virtual channels.
+
+    Routers and ports are numbered as BookSim2 does. The number is that of classes.
 
     Raises
     ------
@@ -54,7 +58,7 @@ def listed_paths(routing: Routing) -> str:
     terminals = topology.terminals.tolist()
     _require_few(routing, terminals)
     port = _ports(topology, number, home)
-    lines, steps = [], 0
+    lines, steps, classes = [], 0, 1
     for i, s in enumerate(terminals):
         for j, d in enumerate(terminals):
             alone: Iterable[tuple[tuple[int, ...], Fraction]] = [((), Fraction(1))]
@@ -68,9 +72,11 @@ def listed_paths(routing: Routing) -> str:
                         f"{routing.spec} visits a node twice from {topology.name_of(s)} to {topology.name_of(d)}; "
                         "listed paths have one output port for each node"
                     )
-                ends = [(a, (number[b], "router")) for a, b in pairwise(nodes)]
-                ends.append((nodes[-1], (j, "node")))
-                hops = (f"{number[a]} {port[a, end]}" for a, end in ends)
+                lane = dict(zip(visited, lanes(channels), strict=False))
+                classes = max(classes, *(lane[a] + 1 for a in nodes[:-1]), 1)
+                ends = [(a, (number[b], "router"), lane[a]) for a, b in pairwise(nodes)]
+                ends.append((nodes[-1], (j, "node"), -1))
+                hops = (f"{number[a]} {port[a, end]} {least}" for a, end, least in ends)
                 lines.append(f"{i} {j} {float(probability)!r} {' '.join(hops)}")
                 steps += len(nodes)
                 empty = False
@@ -78,7 +84,7 @@ def listed_paths(routing: Routing) -> str:
                 raise RoutingError(f"{routing.spec} has no path from {topology.name_of(s)} to {topology.name_of(d)}")
             if steps > _STEPS:
                 raise _too_many(routing)
-    return "\n".join(lines) + "\n"
+    return "\n".join([f"classes {classes}", *lines]) + "\n", classes
 
 
 def _require_few(routing: Routing, terminals: list[int]) -> None:
