@@ -76,6 +76,19 @@ def test_a_single_failure_needs_no_list() -> None:
     assert obliv.failures("torus:4x4", "ecmp", fail="12") == obliv.failures("torus:4x4", "ecmp", fail=["12"])
 
 
+def test_what_is_left_may_be_routed_by_another_routing() -> None:
+    found = obliv.failures("mesh:3x3", "dor", repair="ecmp")
+    anew = obliv.failures("mesh:3x3", "ecmp")
+    assert found.failures == anew.failures
+    assert (found.repair, found.before.channel_load, found.before.deadlock) == ("ecmp", 2, False)
+    assert anew.before.channel_load != 2
+    assert obliv.failures("mesh:3x3", "ecmp", repair="ecmp") == anew
+    with pytest.raises(InputError, match="choose ecmp, shortest, updown, valiant"):
+        obliv.failures("mesh:3x3", "dor", repair="o1turn")
+    with pytest.raises(RoutingError, match=r"as --repair ecmp \(repair='ecmp'\)$"):
+        obliv.failures("mesh:3x3", "dor")
+
+
 def test_what_cannot_fail_is_refused() -> None:
     with pytest.raises(InputError, match="links or nodes"):
         obliv.failures("mesh:3x3", "ecmp", of="cables")

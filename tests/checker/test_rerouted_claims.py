@@ -32,6 +32,20 @@ def test_honest_claims_are_proved(topology: str, routing: str, of: str, tmp_path
     assert main(["verify", str(tmp_path / "own.json")]) == 0
 
 
+def test_what_routes_the_rest_is_part_of_the_claim(tmp_path: Path) -> None:
+    """Dimension order does not fit what is left of a mesh; another routing under the name of it is refused."""
+    honest = obliv.failures("mesh:3x2", "dor", repair="updown", certificate=True)
+    checked = obliv.verify(honest)
+    assert checked.proved
+    assert "routes being updown after it" in checked.claim
+    for name in ("ecmp", "dor", "table:/etc/hostname"):
+        claim = honest.to_dict()
+        claim["repair"] = name
+        claim["certificate"]["digest"] = digest_of(claim)
+        write_json(claim, tmp_path / "claim.json")
+        assert not obliv.verify(tmp_path / "claim.json").proved
+
+
 def swap(claim: Claim, rows: bool = True) -> None:
     """Swap the first row with the last, and all that belongs to them if wanted."""
     parts = [claim["rows"]] if rows else [claim["certificate"]["failed"]]

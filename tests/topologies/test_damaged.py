@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from tests.mistakes import mistake
 
 import obliv
 from obliv.topologies.damaged import all_links, link_of, link_text, link_texts, node_text, node_texts
@@ -119,3 +120,8 @@ def test_all_links_at_once_are_those_one_by_one(seed: int) -> None:
     assert all_links(base) == links
     assert link_texts(base, links) == [link_text(base, link[0]) for link in links]
     assert node_texts(base) == [node_text(base, node) for node in range(nodes)]
+
+
+@pytest.mark.parametrize("text", ["(0,0),(1,0)", "(0,0)->(1,0)", "(0,0) -> (1,0)", "(0,0) to (1,0)"])
+def test_a_link_with_another_sign_between_its_ends(text: str) -> None:
+    assert "write the link as (0,0)-(1,0)" in mistake(lambda: obliv.failures("mesh:3x3", "ecmp", fail=[text]))

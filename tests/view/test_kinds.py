@@ -208,7 +208,7 @@ def test_a_change_before_and_after() -> None:
     worse = replace(result, after=replace(result.after, channel_load=Fraction(7, 2), missing=1, deadlock=True))
     ax = replace(worse, changes=tuple("abcde")).plot()
     assert bars(ax) == [2.0, 3.5]
-    assert texts(ax) == ["worst load 2", "worst load 7/2 = 3.5, 1 pair missing, a credit loop"]
+    assert texts(ax) == ["worst load 2", "worst load 7/2 = 3.5, 1 pair missing, a credit loop on one lane"]
     assert ax.patches[0].get_facecolor() != ax.patches[1].get_facecolor()
     assert "a; b; c; and 2 more changes" in ax.get_title()
 

@@ -17,7 +17,7 @@ from obliv.analysis.deadlocks.search import deadlock
 from obliv.analysis.subject import Subject, by_specs, identity, subject_of
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.errors import InputError, Interrupted, RoutingError, SpecError, TopologyError
-from obliv.results.fabric.failures import FailureRow, Failures, FailureState, unfinished
+from obliv.results.fabric.failures import REPAIRS, FailureRow, Failures, FailureState, unfinished
 from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
@@ -34,6 +34,7 @@ def failures(
     *,
     of: str = "links",
     fail: Sequence[str] = (),
+    repair: str = "",
     certificate: bool = False,
     symmetry: str = "auto",
     progress: Progress | None = None,
@@ -43,17 +44,19 @@ def failures(
     Parameters
     ----------
     x : Routing
-        One that is defined on any network by its spec, such as ``ecmp``, ``shortest`` or ``updown``: it routes what is
-        left anew.
+        Before a failure. One that is defined on any network by its spec, such as ``ecmp``, ``shortest`` or ``updown``,
+        routes what is left anew; for others name another one as `repair`.
     of : {"links", "nodes"}
         What fails: each link, that is a channel with its opposite, or each node.
     fail : sequence of str, optional
         What fails together instead, as in the specs of :func:`obliv.topologies.damaged.damaged`: ``0-1`` or ``3``.
+    repair : {"", "ecmp", "shortest", "updown", "valiant"}
+        The routing of what is left after a failure; default the routing itself.
     certificate : bool
         Whether to keep what proves the figures: a claim about the worst case of every network that is left.
     symmetry : {"auto", "off"}
         Whether failures that a symmetry of the network carries onto each other are solved once, without a certificate;
-        under routings that depend on nothing but the network (``ecmp``). Of several channels with the worst load
+        where what is left is routed by nothing but the network (``ecmp``). Of several channels with the worst load
         another one may then be named.
     progress : callable, optional
         Called with what is being done and the share that is done.
@@ -67,7 +70,7 @@ def failures(
     Raises
     ------
     InputError
-        If there is no such link or node.
+        If there is no such link, node or repair.
     RoutingError
         If the routing does not work on what is left.
 
@@ -80,24 +83,24 @@ def failures(
     """
     began = perf_counter()
     routing = _routing_of(x, of, symmetry)
-    base = routing.topology
+    base, anew = routing.topology, _anew(routing, repair)
     named = several(fail)
     sets = [named] if named else [(text,) for text in _texts(base, of)]
-    _routed_anew(base, routing.spec, sets[0])  # what cannot be routed anew is refused before anything is solved
+    _routed_anew(base, anew.spec, sets[0])  # what cannot be routed anew is refused before anything is solved
     started = process_time()
     report = rising(progress)
     before, claim = _before(routing, certificate, within(report, 0.0, 0.1))
     spent = process_time() - started
     served = _served(routing)
     done: list[tuple[FailureRow, Any]] = []
-    alike = first_alike(routing, of) if symmetry == "auto" and not named and not certificate else None
+    alike = first_alike(anew, of) if symmetry == "auto" and not named and not certificate else None
     what = f"{plural(len(sets), 'failure')} of {base.spec}"
     step = _announced(within(report, 0.1, 1.0), what, spent, alike or sets)
     try:
         for failed in sets:
             step("failures", len(done) / len(sets))
             row = None if alike is None else _carried(base, failed, of, alike[len(done)], done)
-            done.append(_after(base, routing.spec, failed, served, certificate) if row is None else (row, None))
+            done.append(_after(base, anew.spec, failed, served, certificate) if row is None else (row, None))
     except KeyboardInterrupt:
         if not done:
             raise
@@ -111,7 +114,7 @@ def failures(
     result = Failures(
         **identity(routing, began),
         of="given" if named else of,
-        repair=routing.spec,
+        repair=anew.spec,
         before=before,
         failures=tuple(done[f][0] for f in order),
         orbits=None if alike is None else len({first for first, _ in alike}),
@@ -134,6 +137,15 @@ def _routing_of(x: Subject, of: str, symmetry: str) -> Routing:
     if symmetry not in ("auto", "off"):
         raise InputError(f"symmetry {printable(str(symmetry)[:40])!r}: choose auto or off")
     return routing
+
+
+def _anew(routing: Routing, repair: str) -> Routing:
+    """Return the routing that routes the whole network as what is left is routed."""
+    if not repair or repair == routing.spec:
+        return routing
+    if repair not in REPAIRS:
+        raise InputError(f"repair {printable(str(repair)[:40])!r}: choose {', '.join(REPAIRS)}, which fit any network")
+    return routing_of(repair, routing.topology)
 
 
 def _before(routing: Routing, certificate: bool, progress: Progress) -> tuple[FailureState, dict[str, Any] | None]:
@@ -203,7 +215,8 @@ def _routed_anew(base: Topology, spec: str, failed: tuple[str, ...]) -> Routing 
         return routing_of(spec, left)
     except (RoutingError, SpecError) as error:
         name = ", ".join(failure_name(base, text) for text in failed)
-        raise RoutingError(f"{base.spec} without {name}: {error}") from None
+        hint = "" if spec in REPAIRS else f": name what routes the rest, as --repair ecmp (repair={REPAIRS[0]!r})"
+        raise RoutingError(f"{base.spec} without {name}: {str(error).partition(': shortest, ecmp')[0]}{hint}") from None
 
 
 def _missing(routing: Routing) -> int:

@@ -21,6 +21,14 @@ def failures(
         list[str] | None,
         typer.Option("--fail", metavar="A-B", help="Fail this link, or this node, instead; repeat."),
     ] = None,
+    repair: Annotated[
+        str,
+        typer.Option(
+            "--repair",
+            metavar="ROUTING",
+            help="Route what is left by this: ecmp, shortest, updown, valiant (default: the routing itself).",
+        ),
+    ] = "",
     symmetry: Annotated[
         str,
         typer.Option(
@@ -35,10 +43,13 @@ def failures(
 ) -> None:
     """Find the worst case after each single failure, worst ones first.
 
-    A link is a channel with its opposite. The routing routes what is left anew: ecmp, shortest, updown. Failures are
-    ranked by deadlocks, then lost pairs, then the worst load. --output saves a certificate of all figures too.
+    A link is a channel with its opposite. The routing routes what is left anew: ecmp, shortest, updown; for others say
+    how with --repair. Failures are ranked by deadlocks, then lost pairs, then the worst load. --output saves a
+    certificate of all figures too.
 
     Example: obliv failures torus:5x5 ecmp
+
+    Example: obliv failures mesh:7x6 o1turn --repair ecmp
 
     Example: obliv failures file:network.graphml updown --of nodes
     """
@@ -52,6 +63,7 @@ def failures(
                 routing,
                 of=of,
                 fail=fail or (),
+                repair=repair,
                 certificate=answer.output is not None,
                 symmetry=symmetry,
                 progress=step,

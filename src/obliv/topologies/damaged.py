@@ -276,6 +276,8 @@ def _named(base: Topology, text: str) -> int | tuple[int, ...]:
     pairs = [(_node(base, ends[:at]), _node(base, ends[at + 1 :])) for at in dashes]
     known = [(a, b) for a, b in pairs if a is not None and b is not None]
     if not known:
+        if meant := _link_meant(base, text):
+            raise TopologyError(f"damaged: {text!r} names no node of {base.spec}: write the link as {meant}")
         if len(dashes) == 1 and _node(base, text) is None:
             for end in ends.split("-"):
                 base.node(end.strip())  # raises the error of the end that is unknown
@@ -298,6 +300,15 @@ def _named(base: Topology, text: str) -> int | tuple[int, ...]:
     if hash_ and not (number.isdecimal() and int(number[:9]) < len(links)):
         raise TopologyError(f"damaged: {text!r}: {names} have {plural(len(links), 'link')}, counted from 0")
     return links[int(number or 0)]
+
+
+def _link_meant(base: Topology, text: str) -> str:
+    """Return the link that a text with another sign between its ends may mean; "" where there is none."""
+    for match in re.finditer(r"\s*(?:<->|->|→|,|;|:|\sto\s)\s*", text):
+        ends = [_node(base, end) for end in (text[: match.start()], text[match.end() :])]
+        if None not in ends and _links(base, *(end for end in ends if end is not None)):
+            return f"{text[: match.start()].strip()}-{text[match.end() :].strip()}"
+    return ""
 
 
 def _some_names(base: Topology, nodes: list[int]) -> str:

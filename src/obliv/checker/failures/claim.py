@@ -129,7 +129,8 @@ def statement_of(figures: Failures) -> str:
     """Return what a claim about failures says."""
     count = "what is given" if figures.of == "given" else f"one of {len(figures.failures)} {figures.of}"
     load = f"no failure of {count} lets admissible traffic load a channel by more than {figures.worst_load}"
-    return f"{load}; their ranking is right"
+    routes = "" if figures.repair == figures.routing else f", routes being {figures.repair[:80]} after it"
+    return f"{load}{routes}; their ranking is right"
 
 
 def _lists(certificate: dict[str, Any], part: str, topology: Topology, rows: int) -> _Lists:

@@ -19,7 +19,7 @@ from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.checker.worst_case import check_sources, check_worst_case
 from obliv.errors import OblivError, TopologyError
 from obliv.results import Failures, Verification
-from obliv.results.fabric.failures import FailureRow
+from obliv.results.fabric.failures import REPAIRS, FailureRow
 from obliv.routings.base import Routing
 from obliv.routings.hops import HopRouting
 from obliv.topologies.base import Topology
@@ -101,8 +101,9 @@ def _check_form(report: Report, claim: _Rerouted, topology: Topology, routing: R
         wanted = set(failed)
     else:
         raise MalformedError(f"of {figures.of[:40]!r} is not links, nodes or given")
-    if figures.repair != routing.spec:
-        problem = f"routes after a failure are by {figures.repair[:40]!r}, not by {routing.spec}"
+    if figures.repair not in (routing.spec, *REPAIRS):
+        known = ", ".join(REPAIRS)
+        problem = f"routes after a failure are by {figures.repair[:40]!r}, not by {routing.spec} or {known}"
     elif set(failed) != wanted or len(failed) != len(wanted):
         missing = len(wanted - set(failed))
         problem = f"{missing} {figures.of} are missing" if missing else "a failure is listed twice"
@@ -139,7 +140,7 @@ def _check_rows(
         try:
             limit.check()
             here = topology if not number else without(topology, failed[number - 1], "largest")
-            left = routing if not number else build(routing.spec, here)
+            left = routing if not number else build(figures.repair, here)
             problem = _problem(row, claims[number], here, left, served, limit)
         except OutOfTimeError:
             done = f"{number} of {len(claims)} networks"

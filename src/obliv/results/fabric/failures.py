@@ -12,8 +12,9 @@ from obliv.results.base import CERTIFICATE, Result
 from obliv.results.codec import Record, entry
 from obliv.results.format import shown
 
-__all__ = ["FailureRow", "FailureState", "Failures", "unfinished"]
+__all__ = ["REPAIRS", "FailureRow", "FailureState", "Failures", "unfinished"]
 
+REPAIRS = ("ecmp", "shortest", "updown", "valiant")  #: routings that fit any network, for what a failure leaves
 _LISTED = 2  # failures in the short form
 
 
@@ -161,7 +162,7 @@ class Failures(Result):
         if self.orbits is not None:
             lines.append(("kinds", f"{self.orbits:,}, by verified symmetries"))
         if loops and not self.before.deadlock:
-            lines.append(("credit loops", f"after {plural(loops, 'failure')}"))
+            lines.append(("credit loops", f"on one lane, after {plural(loops, 'failure')}"))
         for number, row in enumerate(self.failures[:_LISTED], 1):
             alike = f"   (and {row.alike - 1:,} alike)" if row.alike > 1 else ""
             lines.append((f"rank {number}", f"{row_text(row)}   {row.failed}{alike}"))
@@ -173,12 +174,12 @@ class Failures(Result):
 def state_text(state: FailureState) -> str:
     """Return in words the worst load, missing pairs and a credit loop."""
     missing = f", {plural(state.missing, 'pair')} missing" if state.missing else ""
-    return f"worst load {shown(state.channel_load)}{missing}{', a credit loop' if state.deadlock else ''}"
+    return f"worst load {shown(state.channel_load)}{missing}{', a credit loop on one lane' if state.deadlock else ''}"
 
 
 def row_text(row: FailureRow) -> str:
     """Return what a failure does in words."""
-    loop = ", credit loop" if row.deadlock else ""
+    loop = ", credit loop on one lane" if row.deadlock else ""
     return f"{plural(row.pairs_lost, 'pair')} lost, worst load {shown(row.channel_load)}{loop}"
 
 
