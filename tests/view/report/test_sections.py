@@ -33,7 +33,7 @@ def test_numbers_say_how_they_were_obtained(value: object, text: str, letter: st
 
 def _row(routing: str, hops: int, worst: Fraction | None) -> Row:
     values = {} if worst is None else {"worst": worst}
-    return Row("mesh:4x4", routing, values, {}, Fraction(hops), Fraction(hops), "worst" if values else "")
+    return Row("mesh:4x4", routing, values, Fraction(hops), Fraction(hops), "worst" if values else "")
 
 
 def test_the_frontier_has_the_routings_that_lose_to_no_other() -> None:
@@ -45,14 +45,14 @@ def test_the_frontier_has_the_routings_that_lose_to_no_other() -> None:
         _row("best", 4, Fraction(1, 2)),
         _row("nothing", 1, None),
     ]
-    points = {point["names"]: point for point in plane_points(rows, relative=False)}
+    points = {point["names"]: point for point in plane_points(rows)}
     assert {names for names, point in points.items() if point["front"]} == {"short, equal", "best"}
     assert points.keys() == {"short, equal", "best", "worse", "longer"}
 
 
 def test_no_label_lies_on_the_line_of_the_frontier() -> None:
     rows = [_row("short", 2, Fraction(1, 4)), _row("middle", 3, Fraction(1, 3)), _row("best", 4, Fraction(1, 2))]
-    points = {point["label"]: (point["align"], point["dy"]) for point in plane_points(rows, relative=False)}
+    points = {point["label"]: (point["align"], point["dy"]) for point in plane_points(rows)}
     assert points.keys() == {"short", "middle", "best"}
     for name in ("short", "middle"):  # the line leaves these to the right
         assert points[name] != ("left", 4)
@@ -71,7 +71,7 @@ def test_bars_are_sorted_and_keep_the_ends_of_what_is_not_exact() -> None:
     rows = [_row("low", 2, Fraction(1, 4)), _row("high", 2, Fraction(1, 2))]
     rows[0].values["average"] = Estimate(0.5, 0.125, 10)
     rows[1].values["worst"] = Bounds(Fraction(1, 2), Fraction(3, 4))
-    found = bars(rows, ["worst", "average"], relative=False)
+    found = bars(rows, ["worst", "average"])
     assert [(bar["routing"], bar["what"], bar["how"]) for bar in found] == [
         ("high", "worst", "bounded"),
         ("low", "worst", "exact"),

@@ -15,7 +15,7 @@ from obliv.results.study import column_names, options_of
 from obliv.view.report.contents import Item
 from obliv.view.report.numbers import value_of
 
-__all__ = ["Row", "first_choice", "rows_of", "unit_of"]
+__all__ = ["Row", "first_choice", "rows_of"]
 
 _THROUGHPUTS = ("worst", "average", "throughput", "fabric", "design")
 
@@ -30,8 +30,6 @@ class Row:
         A design has its column as routing.
     values : dict
         Throughputs by column, in packets per node and cycle.
-    shares : dict
-        The same as fractions of capacity, where the capacity is known.
     hops, times : Fraction, Estimate or None
         Mean hops, and these as a multiple of the least.
     """
@@ -39,14 +37,9 @@ class Row:
     topology: str
     routing: str
     values: dict[str, Any] = field(default_factory=dict)
-    shares: dict[str, Any] = field(default_factory=dict)
     hops: Any = None
     times: Any = None
     guaranteed: str = ""
-
-    def of(self, what: str, relative: bool) -> Any:
-        """Return one throughput in the unit of the chart."""
-        return (self.shares if relative else self.values).get(what)
 
 
 def rows_of(items: Sequence[Item]) -> list[Row]:
@@ -71,8 +64,6 @@ def rows_of(items: Sequence[Item]) -> list[Row]:
             column = "worst"
             row.hops, row.times = entry.figures.get("hops"), None
         row.values[column] = value
-        if (share := _share(item)) is not None:
-            row.shares[column] = share
         if entry.measure in ("worst", "fabric", "design") and not row.guaranteed:
             row.guaranteed = column
     _complete(rows.values())
@@ -100,26 +91,9 @@ def _hops(item: Item) -> tuple[Any, Any]:
     return item.row.figures.get(""), None
 
 
-def _share(item: Item) -> Any:
-    """Return a throughput as a fraction of capacity; None where the result does not say."""
-    result, traffic = item.result, item.row.options.get("traffic")
-    if isinstance(result, Comparison):
-        return next(_entries(result, item)).of_capacity(traffic or item.row.measure)
-    for row in getattr(result, "patterns", ()):
-        if row.traffic == traffic:
-            return row.fraction_of_capacity
-    return getattr(result, "fraction_of_capacity", None)
-
-
 def _entries(result: Comparison, item: Item) -> Iterator[Any]:
     place = item.row.topology, item.row.routing
     return (entry for entry in result.entries if (entry.topology, entry.routing) == place)
-
-
-def unit_of(rows: Sequence[Row]) -> tuple[bool, str]:
-    """Return whether all throughputs are known as fractions of capacity, and the unit of the charts."""
-    relative = all(row.values.keys() == row.shares.keys() for row in rows)
-    return relative, "fraction of capacity" if relative else "packets per node and cycle"
 
 
 def first_choice(topologies: Sequence[str]) -> str:

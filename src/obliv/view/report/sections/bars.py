@@ -27,17 +27,17 @@ def _rank(name: str) -> int:
     return _BARS.index(measure) if measure in _BARS else len(_BARS)
 
 
-def bars(rows: Sequence[Row], series: Sequence[str], relative: bool) -> list[dict[str, Any]]:
+def bars(rows: Sequence[Row], series: Sequence[str]) -> list[dict[str, Any]]:
     """Return the bars of the best rows of each topology, with the ends of estimates and bounds."""
     by_topology: dict[str, list[Row]] = {}
     for row in rows:
         by_topology.setdefault(row.topology, []).append(row)
     found: list[dict[str, Any]] = []
     for topology, own in by_topology.items():
-        own = sorted(own, key=lambda row: -(value_of(row.of(series[0], relative)) or 0.0))[:_MOST_ROWS]
+        own = sorted(own, key=lambda row: -(value_of(row.values.get(series[0])) or 0.0))[:_MOST_ROWS]
         for place, row in enumerate(own):
             for what in series:
-                value = row.of(what, relative)
+                value = row.values.get(what)
                 number = value_of(value)
                 if number is None:
                     continue

@@ -15,7 +15,7 @@ _NAMES = 3  # in a label
 _WIDTH, _HEIGHT, _LETTER, _LINE = 560.0, 330.0, 6.6, 14.0  # of the chart and of its labels, about, in pixels
 
 
-def plane_points(rows: Sequence[Row], relative: bool) -> list[dict[str, Any]]:
+def plane_points(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return the points of each topology; routings with equal numbers share one.
 
     A point has its place, its texts, whether it is on the frontier, and where its label goes, if there is room.
@@ -24,7 +24,7 @@ def plane_points(rows: Sequence[Row], relative: bool) -> list[dict[str, Any]]:
     points: list[dict[str, Any]] = []
     by_topology: dict[str, dict[tuple[float, float], list[Row]]] = {}
     for row in rows:
-        x, y = value_of(row.times if times else row.hops), value_of(row.of(row.guaranteed, relative))
+        x, y = value_of(row.times if times else row.hops), value_of(row.values.get(row.guaranteed))
         if x is not None and y is not None:
             by_topology.setdefault(row.topology, {}).setdefault((round(x, 9), round(y, 9)), []).append(row)
     for topology, places in by_topology.items():
@@ -39,7 +39,7 @@ def plane_points(rows: Sequence[Row], relative: bool) -> list[dict[str, Any]]:
                     "y": place[1],
                     "names": ", ".join(row.routing for row in same),
                     "front": place in front,
-                    "through": text_of(first.of(first.guaranteed, relative)),
+                    "through": text_of(first.values.get(first.guaranteed)),
                     "hops": text_of(first.hops),
                     "times": text_of(first.times) if times else "",
                     **labels[at],
