@@ -818,6 +818,7 @@ def test_a_result_does_not_replace_what_it_is_about(tmp_path: Path) -> None:
         ("worst mesh4x4 dor", "write mesh:4x4"),
         ("worst mesh:4*4 dor", "radices must be whole numbers joined by x, not '4*4'"),
         ("worst dor mesh:4x4", "dor is a routing, which follows the topology; the topology comes first"),
+        ("average mesh:4x4 dor transpose", "is obliv throughput mesh:4x4 dor transpose (see obliv average --help)"),
         ("worst mesh:4x4 dor romm", "use obliv compare for several routings (see obliv worst --help)"),
         ("worst mesh:4x4 dor --plot", "requires an argument (see obliv worst --help)"),
         ("compare mesh:4x4 dor --traffic uniform tornado", "which follows the routing or --traffic (A,B for several)"),

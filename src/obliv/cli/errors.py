@@ -49,7 +49,7 @@ def hint_at(options: Collection[str], words: Sequence[str], extra: Sequence[str]
         The last ones of them, which are too many.
     """
     from obliv.bufferless.algorithms import ALGORITHMS
-    from obliv.specs.registry import ROUTINGS, TOPOLOGIES
+    from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES
 
     files = [word for word in words if Path(word).is_file()]
     if "--lft" in options and len(files) > 1:
@@ -57,6 +57,8 @@ def hint_at(options: Collection[str], words: Sequence[str], extra: Sequence[str]
     for name, argument in pairwise(words):
         if name in TOPOLOGIES and argument.startswith(tuple("(0123456789")):
             return f": a network is one word, {name}:{argument}"
+    if extra and extra[0].partition(":")[0] in PATTERNS:
+        return f": what a traffic pattern does to a routing is  obliv throughput {' '.join([*words[:2], extra[0]])}"
     if extra and sum(word.partition(":")[0] in ROUTINGS for word in words[1:]) > 1:
         return ": use obliv compare for several routings"
     algorithms = [word for word in extra if word in ALGORITHMS]

@@ -44,7 +44,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\Z")
 DEFINED: dict[str, str] = {}
 
 _PLACES = {
-    "topology": "a topology, which comes first",
+    "topology": "a topology, which comes first (compare takes more with --also)",
     "routing": "a routing, which follows the topology",
     "traffic": "a traffic pattern, which follows the routing or --traffic (A,B for several)",
 }
