@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_deadlock"]
 
+_SPOT = 0.35  # of a channel's length: where its number stands, apart from that of its opposite
 _COLORS = (ACCENT, SERIES[0], SERIES[2], SERIES[5])  # of virtual channels
 
 
@@ -87,7 +88,7 @@ def _numbers(on: Canvas, channels: list[int]) -> None:
         places.setdefault(channel, []).append(place)
     for channel, numbers in places.items():
         line = on.lines[channel][0]
-        x, y = (line[0] + line[-1]) / 2 if len(line) == 2 else line[len(line) // 2]
+        x, y = _SPOT * line[-1] + (1 - _SPOT) * line[0] if len(line) == 2 else line[len(line) // 2]
         text = ",".join(map(str, numbers))
         style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size, "color": ACCENT, "zorder": 9}
         ground = {"boxstyle": "circle,pad=0.2", "facecolor": NODE, "edgecolor": ACCENT, "linewidth": 0.8}

@@ -193,10 +193,11 @@ def _network(shown: Witness, ax: Axes | None, labels: Labels, result: WorstCase)
         loads_on(on, amounts, shown.label)
         draw_flows(on, shown.strong, weak)
         first = outlined(on, worst, amounts, name)
+    darker = " (darker: more)" if len({share for _, _, share in shown.strong}) > 1 else ""
     weak_text = plural(len(shown.weak), "other pair") + (" (not drawn)" if many else "")
     signs = [
         first,
-        flow_sign(on, shown.strong, plural(len(shown.strong), "pair that loads it", "pairs that load it")),
+        flow_sign(on, shown.strong, plural(len(shown.strong), "pair that loads it", "pairs that load it") + darker),
         Line2D([], [], color=INK, alpha=0.4, linewidth=0.9, label=weak_text),
     ]
     key(on.ax, [*(signs if shown.weak else signs[:2]), *more])
