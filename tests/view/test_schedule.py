@@ -419,6 +419,9 @@ def test_classes_of_a_mesh_are_drawn_in_panels_and_move_one_after_another(tmp_pa
     assert isinstance(result, Schedules)
     ax = result.plot()
     assert len(ax.figure.axes) == len(result.classes) == 4
+    last = result.makespan - result.classes[3].makespan
+    title = ax.figure.axes[3].get_title(loc="left")
+    assert title == f"class 4 of 4: steps {last + 1} to {result.makespan} of {result.makespan}"
     shown = scene(result, 400)
     assert len(shown.packets) == result.packets
     assert max(track.enters + len(track.nodes) - 1 for track in shown.packets) == result.makespan

@@ -16,6 +16,7 @@ from obliv.view.schedules.histograms import deflection_ages, delivery_times
 from obliv.view.schedules.phase import one_phase
 from obliv.view.schedules.rounds import one_round
 from obliv.view.schedules.space_time import space_time
+from obliv.view.style import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -126,8 +127,12 @@ def plot_schedule(
     if ax is not None:
         raise InputError("several classes need axes of their own: plot each of  result.classes")
     panels = _panels(min(len(classes), _CLASSES))
-    for schedule, panel in zip(classes, panels, strict=False):
+    before = 0
+    for number, (schedule, panel) in enumerate(zip(classes, panels, strict=False), 1):
         drawing(schedule, ax=panel, **options)
+        when = f"steps {before + 1:,} to {before + schedule.makespan:,} of {result.makespan:,}"
+        panel.set_title(f"class {number} of {len(classes)}: {when}", loc="left", fontsize=9.5, color=INK)
+        before += schedule.makespan
     if len(classes) > len(panels):
         figure_of(panels[0]).text(0.5, 0.005, f"The first {len(panels)} of {len(classes)} classes.", ha="center")
     return panels[0]
