@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from obliv._util.progress import Progress, silent
+from obliv._util.text import plural
 from obliv.checker.report import Report
 from obliv.checker.schedules.claim import ScheduleClaim
 from obliv.checker.schedules.figures import check_figures
@@ -47,8 +48,9 @@ def check_schedule(claim: ScheduleClaim, progress: Progress = silent) -> Verific
             _check_plan(report, claim)
     steps = len(claim.rows.time) + int(claim.rows.more.sum() if len(claim.rows.more) else 0)
     statement = (
-        f"{claim.packets} packets arrive within {claim.figures.makespan} steps under the rules "
-        f"{claim.rules} ({claim.algorithm}, {steps} moves)"
+        f"{plural(claim.packets, 'packet')} {'arrives' if claim.packets == 1 else 'arrive'} within "
+        f"{plural(claim.figures.makespan, 'step')} under the rules {claim.rules} ({claim.algorithm}, "
+        f"{plural(steps, 'move')})"
     )
     return report.verification(statement, claim.topology, _WHAT)
 
