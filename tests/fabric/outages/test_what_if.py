@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -112,7 +113,7 @@ def compare(seed: int, folder: Path, count: int) -> None:
         assert figures == expected, (fail, entries, add)
         assert any("no route" in note for note in found.notes) == (bool(add) and not uses(left, add)), (entries, add)
         if all("/" in text for text in fail):  # of a switch that fails, hosts lose their cables, too
-            peer = obliv.fabric.changed(base, fail=fail, add=add).ports.peer
+            peer = obliv.fabric.changed(routing.topology.fabric, fail=fail, add=add).ports.peer
             assert (peer == left.topology.fabric.ports.peer).all()
 
 
@@ -193,12 +194,33 @@ def test_the_changed_fabric_is_written_for_new_tables(
 
 
 def test_what_fails_is_not_in_the_changed_fabric() -> None:
-    routing = obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2)))
-    base = obliv.fabric.base_of(routing)
-    fabric = obliv.fabric.changed(base, fail=["switch((0),1)"])
-    assert len(obliv.fabric.network(fabric).terminals) == 6  # two hosts have no cable
-    whole = obliv.fabric.changed(base)
-    assert (whole.ports.peer == routing.topology.fabric.ports.peer).all()
+    fabric = obliv.fabric.from_topology(obliv.fattree(4, 2))
+    after = obliv.fabric.changed(fabric, fail=["switch((0),1)"])
+    assert len(obliv.fabric.network(after).terminals) == 6  # two hosts have no cable
+    assert (obliv.fabric.changed(fabric).ports.peer == fabric.ports.peer).all()
+
+
+def test_new_cables_have_the_speed_of_those_between_switches() -> None:
+    """Hosts have slower links here, and more of them; a cable that is replaced is as before."""
+    fabric = obliv.fabric.from_topology(obliv.fattree(4, 2))
+    ends = fabric.endpoints
+    rate = np.full(len(fabric.ports.peer), 1, np.int32)
+    rate[ends] = rate[fabric.ports.peer[ends]] = 0
+    fabric = replace(fabric.with_ports(rate=rate), rates=(Fraction(40), Fraction(100)))
+    for lost in (["switch((0),1)/3"], ["switch((0),1)/3", "switch((1),1)/4"]):
+        bare = obliv.fabric.changed(fabric, fail=lost)
+        unknown = bare.ports.rate.copy()
+        unknown[bare.ports.peer < 0] = -1  # a port without a cable reports nothing
+        bare = bare.with_ports(rate=unknown)
+        add = [f"{name},{other}" for name, other in zip(lost, ("switch((0),0)/1", "switch((1),0)/2"), strict=False)]
+        whole, again = (obliv.fabric.network(each) for each in (fabric, obliv.fabric.changed(bare, add=add)))
+        assert again.same_network(whole)
+        assert set(again.bandwidth) == {1, Fraction(5, 2)}
+    mixed = rate.copy()
+    mixed[fabric.slot(fabric.nodes.description.index("switch((0),1)"), 3)] = 0
+    slower = fabric.with_ports(rate=mixed)
+    with pytest.raises(InputError, match="differ in speed"):
+        obliv.fabric.changed(slower, fail=["switch((1),1)/4"], add=["switch((1),1)/4,switch((1),0)/2"])
 
 
 MISTAKES = {

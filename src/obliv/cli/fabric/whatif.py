@@ -72,7 +72,8 @@ def whatif(
     result = obliv.fabric.what_if(state, fail=fail or (), entries=entries or (), add=add or ())
     with answer.anyway(result), together():
         if net is not None:
-            dropped = obliv.fabric.write_net(obliv.fabric.changed(state, fail=fail or (), add=add or ()), net)
+            fabric, _ = files.read()
+            dropped = obliv.fabric.write_net(obliv.fabric.changed(fabric, fail=fail or (), add=add or ()), net)
             say(f"the changed fabric is in {net}: new tables by  obliv fabric route {net} -o NEW.lfts")
             for what in dropped:
                 say(f"{net}: left out: {what}")

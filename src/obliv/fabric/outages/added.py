@@ -17,7 +17,7 @@ from obliv.fabric.outages.base import Base
 from obliv.fabric.outages.sets import Failure, without
 from obliv.fabric.topology import FabricTopology
 
-__all__ = ["new_cables", "with_cables"]
+__all__ = ["new_cables", "speed_between_switches", "with_cables"]
 
 
 def new_cables(topology: FabricTopology, failure: Failure, texts: Sequence[str]) -> tuple[tuple[int, int], ...]:
@@ -95,7 +95,7 @@ def with_cables(base: Base, failure: Failure, cables: Sequence[tuple[int, int]])
     speeds = list(topology.bandwidth)
     if speeds:
         for place in at[::-1].tolist():
-            speeds.insert(place, _speed(topology))
+            speeds.insert(place, speed_between_switches(topology))
     changed = replace(
         topology,
         tail=np.insert(topology.tail, at, tail),
@@ -118,9 +118,9 @@ def with_cables(base: Base, failure: Failure, cables: Sequence[tuple[int, int]])
     return extended, number
 
 
-def _speed(topology: FabricTopology) -> Fraction:
+def speed_between_switches(topology: FabricTopology) -> Fraction:
     """Return the bandwidth of the cables between switches."""
-    speeds = {topology.bandwidth[c] for c in np.flatnonzero(~topology.at_host).tolist()}
+    speeds = {topology.bandwidth_of(c) for c in np.flatnonzero(~topology.at_host).tolist()}
     if len(speeds) > 1:
         raise InputError("--add: cables between switches differ in speed, so that the new one's is not known")
     return speeds.pop() if speeds else Fraction(1)
