@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import random
 import time
@@ -90,6 +91,26 @@ def test_a_network_with_the_name_of_another_one_proves_nothing() -> None:
     with pytest.raises(TopologyError, match="name it otherwise"):
         obliv.verify(claim, topology=other)
     assert obliv.verify(claim, topology=obliv.torus(4, 3)).proved
+
+
+@pytest.mark.parametrize("spec", ["ring:4 with 4 terminals", "ring:4 with rates", "ring:4", "ring:4,x=1", "ring"])
+def test_names_of_changed_networks_are_those_of_their_channels(spec: str) -> None:
+    """A path of four nodes has a worst load of 2; the ring that it claims to be has 1."""
+    path = obliv.build(spec, 4, [(a, b) for a in range(4) for b in range(4) if abs(a - b) == 1])
+    for network in (path, dataclasses.replace(path, sources=(("x", "00"),))):
+        with pytest.raises(TopologyError, match="is not what this spec builds"):
+            obliv.worst_case(obliv.ECMP(network), certificate=True)
+        plain = obliv.worst_case(obliv.ECMP(obliv.ring(4)), certificate=True)
+        with pytest.raises(TopologyError, match="is not what this spec builds"):
+            obliv.verify(plain, topology=network)
+    for network in (obliv.ring(4).with_terminals([0, 2]), obliv.ring(4).with_rates(injection=["1/2"] * 4)):
+        assert obliv.verify(obliv.worst_case(obliv.ECMP(network), certificate=True)).proved
+
+
+def test_a_capacity_of_ones_own_needs_a_name_of_ones_own() -> None:
+    network = dataclasses.replace(obliv.mesh(4, 4), capacity_load=Fraction(1, 7))
+    with pytest.raises(TopologyError, match="name it otherwise"):
+        obliv.worst_case(obliv.ECMP(network), certificate=True)
 
 
 def test_a_design_carries_its_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

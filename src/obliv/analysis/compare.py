@@ -131,6 +131,8 @@ def compare(
     else:
         for k in range(len(columns)):
             _require_one(cells[k :: len(columns)])
+    if unit == "capacity" and (unknown := [network.spec for network in networks if network.capacity is None]):
+        raise InputError(f"the capacity of {unknown[0]} is not known (see obliv.with_capacity): choose another unit")
     names, labels = [pattern.name for pattern in patterns], [column.name for column in columns]
     rows = zip(cells, product(networks, labels), strict=False)
     entries = [

@@ -13,7 +13,7 @@ import numpy as np
 
 from obliv._util.codec import pack, unpack_array
 from obliv._util.typing import IntArray
-from obliv.errors import OblivError, SpecError, TopologyError
+from obliv.errors import FileError, OblivError, SpecError, TopologyError
 from obliv.specs.registry import TOPOLOGIES
 from obliv.topologies.base import Topology
 from obliv.topologies.checks import positive_number, require_network
@@ -68,24 +68,32 @@ def carried(network: Topology) -> dict[str, Any] | None:
 def require_own_name(network: Topology) -> None:
     """Refuse a network that bears the name of another one: a claim about it would be read as one about that.
 
-    Networks from files, and those whose rates or terminals were changed, are not looked at.
+    Specs that name a file are not looked at, as the file may be another one by now: its digest is part of claims. With
+    other terminals or rates, which the spec does not give, the channels must be those of the network before.
 
     Raises
     ------
     TopologyError
-        If the spec is one of a family, and builds another network or none.
+        If the spec is one of a family, and builds another network or none, or one of another capacity.
     """
-    spec = network.spec
-    if network.sources or not _is_known(spec) or _CHANGED.fullmatch(spec):
-        return
-    if TOPOLOGIES.find(spec.partition(":")[0].strip()).reads_file:
+    changed = _CHANGED.fullmatch(network.spec)
+    spec = changed[1] if changed else network.spec
+    if not _is_known(spec) or TOPOLOGIES.find(spec.partition(":")[0].strip()).reads_file:
         return
     try:
         named = topology(spec)
+    except FileError:
+        return
     except OblivError:
         named = None
-    if named is None or not named.same_network(network):
-        raise TopologyError(f"this network is called {spec!r:.80}, but is not what this spec builds; name it otherwise")
+    same = named is not None and (_same_channels(named, network) if changed else named.same_network(network))
+    stated = network.capacity_load is not None and network.capacity_proof is None
+    if named is not None and stated and not changed:
+        same = same and network.capacity_load == named.capacity_load
+    if not same:
+        raise TopologyError(
+            f"this network is called {network.spec!r:.80}, but is not what this spec builds; name it otherwise"
+        )
 
 
 def network_of(content: Any, spec: str, channels: int) -> Topology:

@@ -209,7 +209,7 @@ def _solved(loads: JobLoads, k: int, rows: _Rows) -> _Part:
     topology = loads.routing.topology
     channels = len(loads.factor)
     parts, whole = _weights(pattern)
-    first = np.lexsort((np.arange(channels), topology.at_host))  # of equal cables first those between switches
+    first = _switches_first(loads)
     top, at = np.zeros(channels, np.int64), np.zeros(channels, np.int64)
     total = np.zeros(channels, np.int64)
     phases = []
@@ -238,6 +238,12 @@ def _solved(loads: JobLoads, k: int, rows: _Rows) -> _Part:
     return _Part(phases, top, at, total, whole)
 
 
+def _switches_first(loads: JobLoads) -> Array:
+    """Return all channels, those between switches first: of equal cables these are named."""
+    at_host = loads.routing.topology.at_host
+    return np.lexsort((np.arange(len(at_host)), at_host))
+
+
 def _weights(pattern: Pattern) -> tuple[list[int], int]:
     """Return the weights of phases as whole numbers, and their sum."""
     weights = [phase.weight for phase in pattern.phases]
@@ -259,12 +265,13 @@ def _together(loads: JobLoads, parts: list[_Part], rows: _Rows) -> tuple[JobPhas
     if len(parts) < 2:
         return tuple(phase for part in parts for phase in part.phases)
     top = np.sum([part.top for part in parts], axis=0)
+    first = _switches_first(loads)
     phases = []
     for k, part in enumerate(parts):
         for phase, row in zip(part.phases, rows.again(k), strict=True):
-            sums = np.where(row > 0, row + top - part.top, 0)
+            sums = np.where(row > 0, row + top - part.top, 0)[first]
             most = int(sums.max(initial=0))
-            at = loads.routing.topology.cable(int(sums.argmax())).ends if most else ""
+            at = loads.routing.topology.cable(int(first[sums.argmax()])).ends if most else ""
             phases.append(replace(phase, together=most * loads.unit, together_at=at))
     return tuple(phases)
 
@@ -304,7 +311,6 @@ def _summary(
 ) -> JobSummary:
     weights = [phase.weight for phase in pattern.phases]
     phases = [phase for phase in every if phase.job == number]
-    together = [phase.together for phase in phases if phase.together is not None]
     return JobSummary(
         file=place.name,
         pattern=pattern.spec,
@@ -313,7 +319,6 @@ def _summary(
         load=max((phase.load for phase in phases), default=Fraction(0)),
         mean=_mean([phase.load for phase in phases], weights),
         ideal=_mean([phase.ideal for phase in phases], weights),
-        together=_mean(together, weights) if together else None,
         lost=_lost(routing, place, pattern),
     )
 

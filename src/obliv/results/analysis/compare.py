@@ -142,6 +142,10 @@ class Entry(Record):
             return None if self.average is None else inverse(self.average)
         return self.worst if name == "worst" else self.patterns.get(name)
 
+    def figure(self, quantity: str, name: str) -> Fraction | Estimate | None:
+        """Return the worst case, the average or a pattern in a quantity of :data:`UNITS`."""
+        return {"capacity": self.of_capacity, "throughput": self.throughput, "load": self.load}[quantity](name)
+
     def why_not(self, name: str) -> str:
         """Return why a number is missing."""
         return self.reasons.get(name) or self.reasons.get("routing") or NO_LOAD
@@ -340,8 +344,8 @@ class Comparison(Result):
         verdicts = ["deadlock", "virtual channels"] if self.deadlocks else []
         rows = [[*(["topology"] if several else []), "routing", *self._names, *labels.values(), *verdicts]]
         for row in self.entries:
-            figures = {"capacity": row.of_capacity, "throughput": row.throughput, "load": row.load}[self.quantity]
-            numbers = [*map(figures, self._names), *(getattr(row, name) for name in labels)]
+            numbers: list[Any] = [row.figure(self.quantity, name) for name in self._names]
+            numbers += [getattr(row, name) for name in labels]
             cells = [row.routing, *(short(number, 11) for number in numbers)]
             rows.append([*([row.topology] if several else []), *cells])
             rows[-1] += [row.deadlock, row.fewest] if self.deadlocks else []
@@ -360,7 +364,9 @@ class Comparison(Result):
                 if figures is not None and limit is not None and limit.kind != "channel":
                     most = f"limited to {shown(figures.throughput)} times the traffic by {limit}"
                     idle = "" if figures.channel_load else "loads no channel, "
-                    missing[f"  - {name} on {row.topology}: {idle}{most}"] = None
+                    alone = "; its fractions of capacity are by the channels alone" if figures.by_terminal else ""
+                    shown_so = self.quantity == "capacity" and figures.fraction_of_capacity is not None
+                    missing[f"  - {name} on {row.topology}: {idle}{most}{alone * shown_so}"] = None
             if row.skipped:
                 pairs = plural(row.skipped, "pair")
                 missing[f"  - {row.routing} on {row.topology}: leaves out {pairs} whose packets do not arrive"] = None

@@ -119,9 +119,6 @@ class JobSummary(Record):
     load, mean, ideal : Fraction
         The largest load of a phase; the mean over its phases, each counted with its data; that mean on a network
         without conflicts.
-    together : Fraction or None
-        The mean of the loads that its phases see if the other jobs are in their worst phases all the time; None for a
-        single job.
     lost : int
         Ordered pairs of its hosts that send in some phase, and whose packets do not arrive: they are in no load.
     """
@@ -133,7 +130,6 @@ class JobSummary(Record):
     load: Fraction = entry(Fraction(0), key="channel_load")
     mean: Fraction = entry(Fraction(0), key="mean_load")
     ideal: Fraction = entry(Fraction(0), key="ideal_load")
-    together: Fraction | None = entry(None, key="mean_together", omit=lambda job: job.together is None)
     lost: int = entry(0, key="pairs_lost", omit=lambda job: not job.lost)
 
     @property
@@ -141,11 +137,6 @@ class JobSummary(Record):
     def slowdown(self) -> Fraction | None:
         """The mean load over that on a network without conflicts."""
         return self.mean / self.ideal if self.ideal else None
-
-    @property
-    def slowdown_together(self) -> Fraction | None:
-        """What the slowdown cannot exceed while the other jobs run; None for a single job."""
-        return self.together / self.ideal if self.ideal and self.together is not None else None
 
 
 @dataclass(frozen=True)
@@ -310,15 +301,14 @@ class FabricJob(Result):
         of = f"job {worst.job}: " if worst and len(self.jobs) > 1 else ""
         lines.append(("largest load", shown(self.load) + (f" ({of}{worst.name})" if worst and worst.load else "")))
         if self.together is not None:
-            at = max(self.phases, key=lambda phase: phase.together or 0).together_at
+            first = self.cables[0] if self.cables else None  # of several with that load
+            named = first.ends if first is not None and first.together == self.together else ""
+            at = named or max(self.phases, key=lambda phase: phase.together or 0).together_at
             lines.append(("together", f"{shown(self.together)}, all jobs in their worst phases at once: {at}"))
         lines.append(("mean load", "; ".join(shown(job.mean) for job in self.jobs)))
         slow = [shown(job.slowdown) for job in self.jobs if job.slowdown is not None]
         if slow:
             lines.append(("slowdown", f"{'; '.join(slow)}, against a network without conflicts"))
-        most = [shown(job.slowdown_together) for job in self.jobs if job.slowdown_together is not None]
-        if most:
-            lines.append(("", f"{'; '.join(most)} at most, with the other jobs in their worst phases"))
         lines += self._phase_lines()
         lines += [("cable", _cable(cable)) for cable in self.cables]
         lines += self._order_lines()

@@ -48,7 +48,7 @@ def draw_bars(figures: ChartData, shown: Sequence[str], ax: Axes | None) -> Axes
     ax.set_ylim(rows - 0.4, -0.6)
     most = max(tip for tip, _ in ends)
     make_room(ax, ends, 1.04 * most or 1.0)
-    if figures.relative and most >= 1.0:
+    if figures.quantity == "capacity" and most >= 1.0:
         mark_capacity(ax)
     light_frame(ax, "x")
     ax.set_xlabel(figures.unit)

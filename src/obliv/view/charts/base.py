@@ -32,6 +32,7 @@ __all__ = [
 
 _WIDEST = 30  # letters of a legend beside the axes
 _AXIS = 0.55  # inches: numbers and name of the axis below
+_LINE = 0.16  # inches: a line of the note there
 _LETTER = 4.3  # points: width of a letter of a note
 
 
@@ -58,10 +59,11 @@ def legend(ax: Axes) -> None:
     handles, labels = ax.get_legend_handles_labels()
     below = max(map(len, labels), default=0) > _WIDEST
     height = ax.get_window_extent().height / figure_of(ax).dpi
+    lines = sum(text.get_text().count("\n") + 1 for text in ax.texts if text.get_gid() == "note")
     box = ax.legend(
         handles=handles,
         loc="upper left",
-        bbox_to_anchor=(0.0, -_AXIS / height) if below else (1.01, 1.0),
+        bbox_to_anchor=(0.0, -(_AXIS + _LINE * lines) / height) if below else (1.01, 1.0),
         fontsize=9,
         frameon=False,
         borderaxespad=0.0,

@@ -11,7 +11,7 @@ from obliv.view.axes import finish
 from obliv.view.charts.bars import draw_bars
 from obliv.view.charts.lines import draw_lines
 from obliv.view.charts.plane import draw_plane
-from obliv.view.charts.quantities import ChartData, throughput_of
+from obliv.view.charts.quantities import ChartData
 from obliv.view.figures import require_matplotlib
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def plot_comparison(
     if kind == "auto":
         kind = "lines" if len({entry.topology for entry in result.entries}) > 1 else "bars"
     require_matplotlib()
-    figures, own = ChartData(entries, result.quantity == "capacity"), ax is None
+    figures, own = ChartData(entries, result.quantity), ax is None
     if kind == "bars":
         ax = draw_bars(figures, [of] if of else known, ax)
     elif kind == "plane":
@@ -76,15 +76,15 @@ def plot_comparison(
     else:
         ax = draw_lines(figures, of or "worst", ax)
     one = of or ("worst" if kind == "lines" or len(known) == 1 else "")
-    heading = _heading(kind, figures.topologies, one)
+    heading = _heading(kind, figures, one)
     if any(one in entry.beyond for entry in entries):
         heading += " (not admissible)"
     return finish(ax, own, [heading] if title else [])
 
 
-def _heading(kind: str, topologies: list[str], of: str) -> str:
-    what = "throughput and locality" if kind == "plane" else throughput_of(of) if of else "throughput"
-    what = what[0].upper() + what[1:]
+def _heading(kind: str, figures: ChartData, of: str) -> str:
+    what, topologies = figures.title("" if kind == "plane" else of), figures.topologies
+    what = what[0].upper() + what[1:] + " and locality" * (kind == "plane")
     if len(topologies) == 1:
         return f"{what} on {topologies[0]}"
     return f"{what}, from {topologies[0]} to {topologies[-1]} with growing marks" if kind == "plane" else what

@@ -11,7 +11,7 @@ import numpy as np
 from obliv.errors import InputError
 from obliv.view.axes import room
 from obliv.view.charts.base import light_frame, whiskers
-from obliv.view.charts.quantities import ChartData, floats, throughput_of
+from obliv.view.charts.quantities import ChartData, floats
 from obliv.view.labels import label_points
 from obliv.view.literal import LITERAL
 from obliv.view.style import MARKERS, NODE, SERIES
@@ -52,7 +52,8 @@ def draw_plane(figures: ChartData, what: str, ax: Axes | None) -> Axes:
     ax.set_xlim(0.9, 1.0 + 1.25 * max(right - 1.0, 0.5))
     ax.set_ylim(0.0, 1.18 * top)
     ax.set_xlabel("mean hops, as a multiple of the least")
-    ax.set_ylabel(f"{throughput_of(what)} ({figures.unit})", **LITERAL)
+    unit = "" if figures.quantity == "load" else f" ({figures.unit})"
+    ax.set_ylabel(figures.title(what) + unit, **LITERAL)
     light_frame(ax, "both")
     label_points(ax, [(places[-1], _wrapped(names)) for places, names in together.items()], spots)
     return ax

@@ -12,21 +12,21 @@ import numpy.typing as npt
 from obliv.results import Estimate
 from obliv.results.analysis.compare import Entry
 
-__all__ = ["ChartData", "floats", "name_of", "throughput_of"]
+__all__ = ["ChartData", "floats", "name_of"]
 
 Amount = Fraction | Estimate | None
 
 
 @dataclass(frozen=True)
 class ChartData:
-    """The rows of a chart, in fractions of capacity (`relative`) or in packets per node and cycle."""
+    """The rows of a chart, in a quantity: fractions of ``capacity``, ``throughput`` or ``load``."""
 
     entries: Sequence[Entry]
-    relative: bool
+    quantity: str
 
     def of(self, what: str) -> list[Amount]:
-        """Return one quantity of every row: the worst case, the average or a pattern."""
-        return [entry.of_capacity(what) if self.relative else entry.throughput(what) for entry in self.entries]
+        """Return the worst case, the average or a pattern of every row."""
+        return [entry.figure(self.quantity, what) for entry in self.entries]
 
     def label(self, what: str) -> str:
         """Return the name of a bar, with a remark on traffic that is not admissible, or limited by a terminal."""
@@ -40,10 +40,18 @@ class ChartData:
     @property
     def unit(self) -> str:
         """Unit of the numbers."""
-        if self.relative:
-            return "fraction of capacity"
+        if self.quantity != "throughput":
+            return {"capacity": "fraction of capacity", "load": "largest channel load"}[self.quantity]
         times = any(entry.beyond for entry in self.entries)
-        return "throughput (times the traffic)" if times else "packets per node and cycle"
+        return "times the traffic" if times else "packets per node and cycle"
+
+    def title(self, what: str) -> str:
+        """Return the title of a picture of the worst case, the average, a pattern, or of all for an empty text."""
+        if self.quantity == "load":
+            own = {"worst": "worst-case channel load", "average": "mean of the largest channel load"}
+            return own.get(what, f"largest channel load{f' under {what}' if what else ''}")
+        own = {"worst": "worst-case throughput", "average": "average throughput"}
+        return own.get(what, f"throughput{f' under {what}' if what else ''}")
 
     @property
     def topologies(self) -> list[str]:
@@ -65,8 +73,3 @@ def floats(values: Sequence[Amount]) -> tuple[npt.NDArray[np.float64], npt.NDArr
 def name_of(what: str) -> str:
     """Return the name of a bar."""
     return {"worst": "worst case"}.get(what, what)
-
-
-def throughput_of(what: str) -> str:
-    """Return the title of a picture of one quantity."""
-    return {"worst": "worst-case throughput", "average": "average throughput"}.get(what, f"throughput under {what}")
