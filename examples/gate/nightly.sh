@@ -23,11 +23,11 @@ ${SCAN:-ibnetdiscover} > "$night/topology.txt" && ${DUMP:-dump_lfts} > "$night/t
 }
 "$OBLIV" fabric check "$night/topology.txt" --lft "$night/tables.txt" --limits fabric.toml ${LOG:+--log "$LOG"} \
   ${SL2VL:+--sl2vl "$SL2VL"} ${SL:+--sl "$SL"} \
-  --junit "$night/report.xml" --sarif "$night/report.sarif" > "$night/report.txt" 2>&1
+  --output "$night/report.json" --junit "$night/report.xml" --sarif "$night/report.sarif" > "$night/report.txt" 2>&1
 status=$?
 if [ "$status" -eq 0 ]; then
   ln -sfn "${night#nights/}" nights/good
 else
-  ${MAIL:-mail -s "the fabric does not keep its limits" root} < "$night/report.txt"
+  ${NOTIFY:-mail -s "the fabric does not keep its limits" root} < "$night/report.txt"
 fi
 exit "$status"

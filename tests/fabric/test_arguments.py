@@ -54,5 +54,5 @@ def test_what_is_annotated_otherwise_is_not_looked_at(tmp_path: Path) -> None:
     assert count.__doc__ == "Return `many`."
     with pytest.raises(InputError, match="count: log is the path of a file; this is a int"):
         count("a", log=3)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'paht'"):
+    with pytest.raises(TypeError, match=r"count\(\) got an unexpected keyword argument 'paht'"):
         count(paht="a")

@@ -9,9 +9,10 @@ from shlex import quote
 from obliv._util.progress import Progress, within
 from obliv._util.rationals import exact
 from obliv.analysis.deadlocks.paths import lanes_of
-from obliv.analysis.deadlocks.search import deadlock, fewest_virtual_channels
+from obliv.analysis.deadlocks.schemes import SCHEMES
+from obliv.analysis.deadlocks.search import deadlock
 from obliv.cli.output import progress, say
-from obliv.errors import RoutingError
+from obliv.errors import RoutingError, TooLargeError
 from obliv.io.simulators.booksim import write_booksim
 from obliv.io.simulators.saturation import saturation
 from obliv.patterns.base import Traffic
@@ -57,14 +58,23 @@ def _scheme(routing: Routing, vc: str | None, step: Progress) -> tuple[str, bool
     if vc is not None:
         lanes_of(routing.topology, vc)  # refuses what needs phases before anything is solved
         return vc, deadlock(routing, vc, progress=step).acyclic
-    if deadlock(routing, "none", progress=within(step, 0.0, 0.2)).acyclic:
-        return "none", True
-    found = fewest_virtual_channels(routing, progress=within(step, 0.2, 1.0))
-    for row in sorted((row for row in found.schemes if row.acyclic), key=lambda row: row.virtual_channels):
-        with suppress(RoutingError):
-            lanes_of(routing.topology, row.scheme)
-            return row.scheme, True
-    return "none", False
+    best, fewest = "none", 0
+    for done, name in enumerate(SCHEMES):  # none comes first
+        if name.endswith("dateline") and not _wraps(routing):
+            continue  # the same as without
+        with suppress(RoutingError, TooLargeError):
+            lanes_of(routing.topology, name)
+            found = deadlock(routing, name, progress=within(step, done / len(SCHEMES), (done + 1) / len(SCHEMES)))
+            if found.acyclic and (not fewest or found.virtual_channels < fewest):
+                best, fewest = name, found.virtual_channels
+        if 0 < fewest <= 2:  # with one the graph of none is acyclic; no scheme has fewer than two where it is not
+            break
+    return best, fewest > 0
+
+
+def _wraps(routing: Routing) -> bool:
+    where = routing.topology.directions
+    return where is not None and bool(where.wraps.any())
 
 
 def _say_saturation(routing: Routing, traffic: Traffic, rate: float) -> None:

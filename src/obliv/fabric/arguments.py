@@ -22,6 +22,7 @@ _MADE_BY = {
     "FabricTopology": "obliv.fabric.network(fabric)",
     "FabricRouting": "obliv.fabric.routing(network, tables)",
     "Base": "obliv.fabric.base_of(routing)",
+    "GroupTables": "obliv.fabric.read_adaptive(fabric, FILE)",
     "Limits": "obliv.fabric.read_limits(FILE)",
 }
 _PATH = "str | Path"
@@ -48,7 +49,10 @@ def typed(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def checked(*args: P.args, **more: P.kwargs) -> R:
-        given = signature.bind_partial(*args, **more).arguments
+        try:
+            given = signature.bind(*args, **more).arguments
+        except TypeError:
+            return function(*args, **more)  # which names itself
         for name, kind in kinds.items():
             if name in given and given[name] is not signature.parameters[name].default:
                 _require(f"{function.__name__}: {name}", given[name], kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -33,7 +34,14 @@ def test_a_moved_cable_is_found_against_the_last_good_night(tmp_path: Path) -> N
 
     def night(**more: str) -> subprocess.CompletedProcess[str]:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        own = {"PATH": path, "SCAN": f"cat {scan}", "DUMP": f"cat {tables}", "MAIL": "cat", "HOME": str(tmp_path)}
+        own = {
+            "PATH": path,
+            "SCAN": f"cat {scan}",
+            "DUMP": f"cat {tables}",
+            "NOTIFY": "cat",
+            "MAIL": "/var/mail/root",
+            "HOME": str(tmp_path),
+        }
         own |= {name: os.environ[name] for name in ("NUMBA_CACHE_DIR",) if name in os.environ}
         own |= more
         return subprocess.run(["sh", "nightly.sh"], cwd=tmp_path, env=own, capture_output=True, text=True, timeout=300)
@@ -43,6 +51,7 @@ def test_a_moved_cable_is_found_against_the_last_good_night(tmp_path: Path) -> N
     assert "set OBLIV=/path/to/obliv" in absent.stderr
     assert night().returncode == 0
     good = (tmp_path / "nights" / "good").resolve()
+    assert json.loads((good / "report.json").read_text())["ok"] is True
     since = 'since = ["nights/good/topology.txt", "nights/good/tables.txt"]\n'
     limits.write_text('pairs = "all"\nplan = "nights/good/topology.txt"\n' + since)
     write_net(moved(fabric), scan)

@@ -13,7 +13,7 @@ import pytest
 
 import obliv
 from obliv.cli import main
-from obliv.errors import InputError, RoutingError, TooLargeError, TrafficError
+from obliv.errors import InputError, OblivError, RoutingError, TooLargeError, TrafficError
 from obliv.io import read_anynet, write_anynet, write_booksim
 from obliv.io.simulators import booksim_paths
 from obliv.io.simulators.booksim import _permutations
@@ -414,3 +414,28 @@ def test_far_too_many_paths_are_refused_after_some_pairs(monkeypatch: pytest.Mon
         write_booksim(Counted(obliv.mesh(6, 6)), tmp_path / "sim.cfg", paths=True)
     assert len(asked) <= 200
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("lanes", "meant"),
+    [
+        (lambda channels: [-1] * len(channels), "whole numbers from 0"),
+        (lambda channels: [1.5] * len(channels), "whole numbers from 0"),
+        (lambda channels: [0], "needs as many numbers"),
+        (lambda channels: "turn", "needs as many numbers"),
+        ("turn", "is a function of the channels of a path"),
+    ],
+)
+def test_lanes_that_are_none_are_refused(lanes: Any, meant: str, tmp_path: Path) -> None:
+    with pytest.raises(OblivError, match=meant):
+        write_booksim(obliv.DOR(obliv.mesh(3, 2)), tmp_path / "sim.cfg", paths=True, lanes=lanes)
+    assert not list(tmp_path.iterdir())
+
+
+def test_mistakes_in_python(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="rate"):
+        write_booksim(obliv.DOR(obliv.mesh(3, 2)), tmp_path / "sim.cfg", rate="x")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="add paths=True"):
+        write_booksim(obliv.DOR(obliv.mesh(3, 3)), tmp_path / "sim.cfg", lanes=obliv.lanes_of(obliv.mesh(3, 3), "turn"))
+    with pytest.raises(RoutingError, match="scheme double-y needs two dimensions"):
+        obliv.lanes_of(obliv.mesh(2, 2, 2), "double-y")

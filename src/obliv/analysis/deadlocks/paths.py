@@ -112,8 +112,10 @@ def lanes_of(topology: Topology, scheme: str) -> Callable[[tuple[int, ...]], lis
     rule = find(scheme)
     if {PHASES, PROGRAMS} & set(rule.needs):
         raise RoutingError(f"scheme {scheme} needs the phases of a routing; paths alone do not show them")
-    if {COORDINATES, PLANE} & set(rule.needs) and topology.directions is None:
-        raise RoutingError(f"scheme {scheme} needs coordinates, which {topology.spec} does not have")
+    lacking = COORDINATES in rule.needs and topology.directions is None
+    if lacking or (PLANE in rule.needs and len(topology.radices) != 2):
+        what = PLANE if PLANE in rule.needs else COORDINATES
+        raise RoutingError(f"scheme {scheme} needs {what}, which {topology.spec} does not have")
     where = directions(topology, rule)
     dims, steps, wraps = where.dim.tolist(), where.step.tolist(), where.wraps.tolist()
 

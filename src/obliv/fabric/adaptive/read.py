@@ -7,6 +7,7 @@ from pathlib import Path
 from obliv._util.text import plural
 from obliv.errors import InputError
 from obliv.fabric.adaptive.service_levels import completed, for_level
+from obliv.fabric.arguments import typed
 from obliv.fabric.files.ar_info import read_ar_info
 from obliv.fabric.files.far import read_groups
 from obliv.fabric.groups import GroupTables
@@ -16,6 +17,7 @@ from obliv.fabric.tables import Tables
 __all__ = ["groups_spec", "read_adaptive"]
 
 
+@typed
 def read_adaptive(
     fabric: Fabric,
     far: str | Path,

@@ -14,6 +14,7 @@ from obliv._util.typing import Array
 from obliv.errors import RoutingError, SpecError
 from obliv.fabric.adaptive.choices import PackedGroups, packed, traced
 from obliv.fabric.adaptive.loads import AdaptiveLoads
+from obliv.fabric.arguments import typed
 from obliv.fabric.groups import GroupTables
 from obliv.fabric.routes.classes import Offset, Routes, routes_of
 from obliv.fabric.routes.routing import FabricRouting, spec_options
@@ -177,6 +178,7 @@ class AnyChoice(AdaptiveRouting):
         )
 
 
+@typed
 def adaptive_routing(
     topology: FabricTopology,
     groups: GroupTables,

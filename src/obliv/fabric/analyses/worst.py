@@ -10,6 +10,7 @@ from obliv._util.progress import Progress
 from obliv.analysis.worst_case.exact import solved_worst_case
 from obliv.errors import InputError
 from obliv.fabric.analyses.many import require_count
+from obliv.fabric.arguments import typed
 from obliv.fabric.routes.loads import FabricLoads
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.results.fabric.worst import FabricWorst, HotCable
@@ -21,6 +22,7 @@ _EFFORT = 4  # channels solved per listed cable, whatever time they take
 _SECONDS = 3.0  # in which others are solved, too, by an estimate of their work
 
 
+@typed
 def worst(
     routing: FabricRouting,
     *,

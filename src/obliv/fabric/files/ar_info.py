@@ -9,6 +9,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.errors import FileError
+from obliv.fabric.arguments import typed
 from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.files.forwarding import switch_guids, with_switch
 from obliv.fabric.files.lines import shown_line
@@ -57,6 +58,7 @@ class AdaptiveInfo:
         return f"<AdaptiveInfo {self.name}: {int(self.known.sum())} of {len(self.known)} switches>"
 
 
+@typed
 def read_ar_info(path: str | Path, fabric: Fabric) -> AdaptiveInfo:
     """Read what switches say of their adaptive routing.
 

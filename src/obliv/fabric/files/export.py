@@ -68,6 +68,7 @@ def export(fabric: Fabric, path: str | Path, format: str = "") -> tuple[str, ...
     return known[chosen](fabric, path)
 
 
+@typed
 def to_networkx(fabric: Fabric) -> Any:
     """Return a fabric as a ``networkx.MultiGraph``.
 

@@ -14,6 +14,7 @@ import numpy as np
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import FileError
+from obliv.fabric.arguments import typed
 from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.files.forwarding import switch_guids, with_switch
 from obliv.fabric.files.lines import DISCOVER, TABLES, noted_line, shown_line
@@ -64,6 +65,7 @@ class _Raw:
     sources: tuple[tuple[str, str], ...] = ()
 
 
+@typed
 def read_groups(path: str | Path, fabric: Fabric) -> GroupTables:
     """Read the tables of adaptive routing that ibdiagnet wrote, by the LIDs of a fabric.
 

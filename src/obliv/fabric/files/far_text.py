@@ -10,6 +10,7 @@ import numpy as np
 from obliv._util.files import write_pieces
 from obliv._util.typing import Array
 from obliv.errors import FileError
+from obliv.fabric.arguments import typed
 from obliv.fabric.files.plain import plain
 from obliv.fabric.groups import NO_STATE, STATES, Groups, GroupTables
 from obliv.fabric.model import Fabric
@@ -23,6 +24,7 @@ _GROUPS = b"Groups Definition:\nGroup  Sub Group  WHBF  Ports\n-----------------
 _TABLE = "LFT Definition:\nPLFT_NUM: {}, top: 0x{:04x}\nLID     Static Port  Lid State  Group\n" + "-" * 39 + "\n"
 
 
+@typed
 def write_groups(groups: GroupTables, fabric: Fabric, path: str | Path) -> None:
     """Write group tables in the layout of the file that ibdiagnet writes; :func:`obliv.fabric.read_groups` reads it.
 

@@ -41,9 +41,10 @@ class Guarantees:
 
     @cached_property
     def uniform_load(self) -> Fraction:
-        """The largest load where every host sends to all alike."""
+        """The largest load where every host sends to all others alike; 1 at the cable of a host."""
+        hosts = len(self.routing.topology.terminals)
         load = throughput(self.routing, "uniform", hottest=0, progress=self._progress).patterns[0].channel_load
-        return load if isinstance(load, Fraction) else Fraction(0)
+        return load * Fraction(hosts, hosts - 1) if isinstance(load, Fraction) and hosts > 1 else Fraction(0)
 
 
 def read_guarantees(topology: str, tables: str, offset: str, progress: Progress) -> Guarantees:

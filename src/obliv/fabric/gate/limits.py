@@ -12,6 +12,7 @@ from obliv._util.rationals import exact
 from obliv._util.text import did_you_mean, printable
 from obliv._util.toml import line_of, read_toml
 from obliv.errors import FileError
+from obliv.fabric.arguments import typed
 
 __all__ = ["JobLimit", "Limits", "read_limits"]
 
@@ -46,7 +47,8 @@ class Limits:
     name : str
         The file.
     worst_load, uniform_load : Fraction
-        The exact worst load is at most this; so is that where every host sends to all alike.
+        The exact worst load is at most this; so is that where every host sends to all others
+        alike.
     pairs : int or "all"
         At least so many ordered pairs of hosts are connected.
     credit_loops : bool
@@ -98,6 +100,7 @@ class Limits:
         return [name for name in single if getattr(self, name) is not None] + ["job"] * bool(self.job)
 
 
+@typed
 def read_limits(path: str | Path) -> Limits:
     """Read the limits of a fabric.
 

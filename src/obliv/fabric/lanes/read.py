@@ -12,6 +12,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.errors import FileError, InputError
+from obliv.fabric.arguments import typed
 from obliv.fabric.lanes.files.pairs import read_levels
 from obliv.fabric.lanes.files.ports import Arbitration, read_arbitration, read_oper_vls
 from obliv.fabric.lanes.files.sl2vl import read_sl2vl
@@ -73,6 +74,7 @@ class Lanes:
         return f"<Lanes {self.tables.name}, {self.levels.name}>"
 
 
+@typed
 def read_lanes(
     fabric: Fabric,
     sl2vl: str | Path | None = None,

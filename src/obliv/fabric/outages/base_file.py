@@ -16,6 +16,7 @@ from obliv._util.arrays import positions
 from obliv._util.files import require_file, write_pieces
 from obliv._util.typing import Array
 from obliv.errors import FileError, InputError
+from obliv.fabric.arguments import typed
 from obliv.fabric.model import Fabric, Nodes, Ports
 from obliv.fabric.outages.base import Base
 from obliv.fabric.topology import FabricTopology
@@ -58,6 +59,7 @@ _ARRAYS: dict[str, tuple[str, str, int, str | int]] = {
 _RISING = ("first_slot", "first_column", "start", "first_after")
 
 
+@typed
 def save_base(base: Base, path: str | Path) -> None:
     """Write a state to a file, whole or not at all.
 
@@ -90,6 +92,7 @@ def save_base(base: Base, path: str | Path) -> None:
     write_pieces(path, _pieces(header, arrays))
 
 
+@typed
 def read_base(path: str | Path) -> Base:
     """Read a state that :func:`save_base` wrote.
 
@@ -124,6 +127,7 @@ def read_base(path: str | Path) -> Base:
         raise FileError(f"is a damaged kept state: {error}: remove it to have it made anew", path) from None
 
 
+@typed
 def require_same_files(base: Base, path: str | Path, files: Iterable[str | Path], offset: str = "0") -> None:
     """Refuse a state that was made from other files; those of the same size and time are taken for the same.
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from obliv._util.files import together, write_whole
+from obliv._util.rationals import real
 from obliv._util.text import plural
 from obliv._util.typing import IntArray
 from obliv.errors import InputError, RoutingError, TrafficError
@@ -81,7 +82,7 @@ def write_booksim(
     RoutingError, TrafficError, TopologyError
         If BookSim2 cannot simulate the routing, the traffic or the network.
     InputError
-        If it cannot read the name of the network file.
+        If it cannot read the name of the network file, the rate is no number, or `lanes` is not for listed paths.
 
     Notes
     -----
@@ -109,7 +110,9 @@ def write_booksim(
     """
     path, topology = Path(path), routing.topology
     pattern = traffic_of(traffic, topology)
-    if not 0 < rate <= 1:
+    if lanes is not None and not (paths and callable(lanes)):
+        raise InputError("lanes is a function of the channels of a path, for listed paths: add paths=True")
+    if not 0 < (rate := real(rate, "rate")) <= 1:
         raise TrafficError(f"an injection rate of {rate:g}: choose a number above 0, up to 1")
     cube = _cube(topology)
     call = None if cube is None or paths else _function(routing, cube[0])

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from itertools import pairwise
+from numbers import Integral
 from pathlib import Path
+from typing import Any
 
 from obliv._util.files import write_whole
 from obliv.errors import RoutingError, TooLargeError
@@ -49,7 +51,7 @@ def listed_paths(routing: Routing, lanes: Lanes) -> tuple[str, int]:
     Raises
     ------
     RoutingError
-        If a path visits a router twice, or pairs have no path.
+        If a path visits a router twice, pairs have no path, or `lanes` gives what are no classes.
     TooLargeError
         If there are too many paths.
     """
@@ -72,7 +74,7 @@ def listed_paths(routing: Routing, lanes: Lanes) -> tuple[str, int]:
                         f"{routing.spec} visits a node twice from {topology.name_of(s)} to {topology.name_of(d)}; "
                         "listed paths have one output port for each node"
                     )
-                lane = dict(zip(visited, lanes(channels), strict=False))
+                lane = dict(zip(visited, _checked(lanes(channels), channels), strict=False))
                 classes = max(classes, *(lane[a] + 1 for a in nodes[:-1]), 1)
                 ends = [(a, (number[b], "router"), lane[a]) for a, b in pairwise(nodes)]
                 ends.append((nodes[-1], (j, "node"), -1))
@@ -85,6 +87,16 @@ def listed_paths(routing: Routing, lanes: Lanes) -> tuple[str, int]:
             if steps > _STEPS:
                 raise _too_many(routing)
     return "\n".join([f"classes {classes}", *lines]) + "\n", classes
+
+
+def _checked(classes: Any, channels: tuple[int, ...]) -> list[int]:
+    """Return the classes of virtual channels of a path, which are whole numbers from 0, one for each channel."""
+    found = list(classes) if isinstance(classes, Iterable) and not isinstance(classes, str) else []
+    if len(found) != len(channels):
+        raise RoutingError(f"lanes: a path of {len(channels)} channels needs as many numbers, not {classes!r:.60}")
+    if not all(isinstance(one, Integral) and not isinstance(one, bool) and 0 <= int(one) < 2**15 for one in found):
+        raise RoutingError(f"lanes: classes of virtual channels are whole numbers from 0, not {classes!r:.60}")
+    return [int(one) for one in found]
 
 
 def _require_few(routing: Routing, terminals: list[int]) -> None:

@@ -70,8 +70,8 @@ static void paths_anynet(const Router *r, const Flit *f, int, OutputSet *outputs
     const std::pair<int, int> &way = paths[chosen].way.find(r->GetID())->second;
     port = way.first;
     if (way.second >= 0) {
-      if (gNumVCs < listed_classes) {
-        std::cerr << "num_vcs must be " << listed_classes << " or a multiple of it" << std::endl;
+      if (gNumVCs % listed_classes != 0) {
+        std::cerr << "num_vcs must be a multiple of " << listed_classes << std::endl;
         exit(-1);
       }
       first = way.second * (gNumVCs / listed_classes);

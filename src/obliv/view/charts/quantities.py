@@ -34,8 +34,9 @@ class ChartData:
         if all(row.admissible for row in rows):
             return name_of(what)
         limits = {row.limited_by.text for row in rows if row.by_terminal and row.limited_by is not None}
-        limited = f", limited by {limits.pop()}" if len(limits) == 1 else ", limited by terminals" if limits else ""
-        return f"{name_of(what)} (not admissible{limited})"
+        limited = f", limited by {min(limits)}" if len(limits) == 1 else ", limited by terminals" if limits else ""
+        alone = "; by the channels alone" if limits and self.quantity == "capacity" else ""
+        return f"{name_of(what)} (not admissible{limited}{alone})"
 
     @property
     def unit(self) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from obliv._util.files import write_pieces
 from obliv.errors import FileError
+from obliv.fabric.arguments import typed
 from obliv.fabric.lanes.levels import Levels
 from obliv.fabric.lids import owned_lids
 from obliv.fabric.model import Fabric
@@ -16,6 +17,7 @@ from obliv.fabric.model import Fabric
 __all__ = ["write_psl"]
 
 
+@typed
 def write_psl(levels: Levels, fabric: Fabric, path: str | Path) -> None:
     """Write a line for each source and LID: the GUID of the source's node, the LID, the service level.
 

@@ -11,6 +11,7 @@ from obliv._util.files import write_pieces
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.errors import FileError
+from obliv.fabric.arguments import typed
 from obliv.fabric.lanes.levels import Levels
 from obliv.fabric.model import Fabric
 
@@ -73,6 +74,7 @@ def _places(which: Array) -> tuple[int, ...]:
     return tuple(np.flatnonzero(which).tolist())
 
 
+@typed
 def write_policy(levels: Levels, fabric: Fabric, path: str | Path) -> int:
     """Write the service levels of pairs as a QoS policy, which ``opensm -Q -Y FILE`` loads.
 

@@ -10,6 +10,7 @@ import numpy as np
 from obliv._util.files import write_pieces
 from obliv._util.text import plural
 from obliv.errors import FileError
+from obliv.fabric.arguments import typed
 from obliv.fabric.files.plain import plain
 from obliv.fabric.lanes.tables import MISSING, SLS, LaneTables
 from obliv.fabric.model import Fabric
@@ -19,6 +20,7 @@ __all__ = ["write_sl2vl"]
 _TITLE = "#in out : " + " ".join(f"{sl:<2}" for sl in range(SLS)).rstrip() + "\n#" + "-" * 56 + "\n"
 
 
+@typed
 def write_sl2vl(tables: LaneTables, fabric: Fabric, path: str | Path) -> None:
     """Write the SL-to-VL tables of switches, and of adapters with a cable, as OpenSM dumps them.
 
