@@ -82,6 +82,8 @@ def test_what_is_left_may_be_routed_by_another_routing() -> None:
     assert found.failures == anew.failures
     assert (found.repair, found.before.channel_load, found.before.deadlock) == ("ecmp", 2, False)
     assert anew.before.channel_load != 2
+    assert found.notes[0].startswith("without a failure ecmp has worst load 7/4 = 1.75: ")
+    assert anew.notes == ()
     assert obliv.failures("mesh:3x3", "ecmp", repair="ecmp") == anew
     with pytest.raises(InputError, match="choose ecmp, shortest, updown, valiant"):
         obliv.failures("mesh:3x3", "dor", repair="o1turn")

@@ -18,6 +18,7 @@ from obliv.analysis.subject import Subject, by_specs, identity, subject_of
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.errors import InputError, Interrupted, RoutingError, SpecError, TopologyError
 from obliv.results.fabric.failures import REPAIRS, FailureRow, Failures, FailureState, unfinished
+from obliv.results.format import shown
 from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
@@ -105,6 +106,7 @@ def failures(
         if not done:
             raise
     missing = unfinished(len(done), len(sets))
+    changed = _without_failure(anew) if anew is not routing else ()
     order = sorted(range(len(done)), key=lambda f: done[f][0].rank, reverse=True)
     proofs = {
         "failed": [list(sets[f]) for f in order],
@@ -118,7 +120,7 @@ def failures(
         before=before,
         failures=tuple(done[f][0] for f in order),
         orbits=None if alike is None else len({first for first, _ in alike}),
-        notes=missing,
+        notes=(*changed, *missing),
         certificate=proofs if certificate and not missing else None,
         subject=routing,
     )
@@ -146,6 +148,12 @@ def _anew(routing: Routing, repair: str) -> Routing:
     if repair not in REPAIRS:
         raise InputError(f"repair {printable(str(repair)[:40])!r}: choose {', '.join(REPAIRS)}, which fit any network")
     return routing_of(repair, routing.topology)
+
+
+def _without_failure(anew: Routing) -> tuple[str, ...]:
+    """Return how much of what follows is due to another routing, not to a failure."""
+    load, _, _ = _worst(anew, False)
+    return (f"without a failure {anew.spec} has worst load {shown(load)}: what is beyond that is due to failures",)
 
 
 def _before(routing: Routing, certificate: bool, progress: Progress) -> tuple[FailureState, dict[str, Any] | None]:
