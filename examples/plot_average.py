@@ -12,7 +12,7 @@ for result in results:
     print(result)
 
 # %%
-# The mean and the largest of what was drawn, beside the exact worst case: of 200 permutations none is as bad as the worst
-# one of ROMM.
+# The mean and the largest of what was drawn, beside the exact worst case: of 200 permutations none is as bad as the
+# worst one of ROMM.
 
 results[1].plot()
