@@ -70,7 +70,7 @@ def test_exact_numbers_without_a_short_fraction_are_marked_as_in_the_table() -> 
 
 @pytest.mark.nightly
 def test_the_line_of_capacity_is_named_and_behind_the_numbers() -> None:
-    result = obliv.compare("mesh:4x4", "dor", traffic="nearest-neighbor")
+    result = obliv.compare("mesh:4x4", "dor", traffic="nearest-neighbor", unit="capacity")  # a terminal limits it
     ax = result.plot()
     assert "capacity" in texts(ax)
     line = next(each for each in ax.lines if list(each.get_xdata()) == [1.0, 1.0])
