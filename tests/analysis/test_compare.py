@@ -128,7 +128,7 @@ def test_without_a_capacity_there_is_throughput() -> None:
     result = obliv.compare("complete:5", "ecmp", traffic="shift:1", samples=50)
     (entry,) = result.entries
     assert entry.of_capacity("worst") is None
-    assert entry.best_known("worst") == 1
+    assert entry.throughput("worst") == 1
     row = result.to_dict()["rows"][0]
     assert row["patterns"][0]["fraction_of_capacity"] is None
     assert "closed form" in row["patterns"][0]["fraction_of_capacity_reason"]

@@ -91,6 +91,10 @@ def failures(
     started = process_time()
     report = rising(progress)
     before, claim = _before(routing, certificate, within(report, 0.0, 0.1))
+    changed: tuple[str, ...] = ()
+    if anew is not routing:
+        started = process_time()  # each failure takes what this one takes
+        changed = _without_failure(anew)
     spent = process_time() - started
     served = _served(routing)
     done: list[tuple[FailureRow, Any]] = []
@@ -106,7 +110,6 @@ def failures(
         if not done:
             raise
     missing = unfinished(len(done), len(sets))
-    changed = _without_failure(anew) if anew is not routing else ()
     order = sorted(range(len(done)), key=lambda f: done[f][0].rank, reverse=True)
     proofs = {
         "failed": [list(sets[f]) for f in order],

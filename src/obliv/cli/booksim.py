@@ -41,8 +41,8 @@ def write_simulation(
     if listed:
         with progress() as step:
             scheme, acyclic = _scheme(routing, vc, step)
-    lanes = lanes_of(routing.topology, scheme)
-    files = write_booksim(routing, output, traffic, rate=rate, paths=listed, lanes=lanes if listed else None)
+    lanes = lanes_of(routing.topology, scheme) if listed else None
+    files = write_booksim(routing, output, traffic, rate=rate, paths=listed, lanes=lanes)
     say(f"written to {' and '.join(map(str, files))}; run it in that folder with  booksim {quote(output.name)}")
     if listed:
         say(f"BookSim2 needs the routing function in {files[-1].name}; its first lines say how to add it")

@@ -107,7 +107,7 @@ def job(
     channels = _hottest(loads, parts, hottest)
     heat = np.array([row[channels] for row in rows.again()], np.int64).reshape(rows.count, len(channels))
     phases = _together(loads, parts, rows)
-    summaries = tuple(_summary(routing, *run, k, phases) for k, run in enumerate(loads.jobs))
+    summaries = tuple(_summary(routing, *run, part) for run, part in zip(loads.jobs, parts, strict=True))
     weights = [phase.weight for _, pattern in loads.jobs for phase in pattern.phases]
     sources = dict(source for place, pattern in loads.jobs for source in place.sources + pattern.sources)
     better, found = better_order(loads, effort=effort, rng=rng, progress=report) if order else (None, None)
@@ -306,19 +306,16 @@ def _cable(loads: JobLoads, parts: list[_Part], channel: int) -> JobCable:
     )
 
 
-def _summary(
-    routing: FabricRouting, place: Placement, pattern: Pattern, number: int, every: tuple[JobPhase, ...]
-) -> JobSummary:
+def _summary(routing: FabricRouting, place: Placement, pattern: Pattern, part: _Part) -> JobSummary:
     weights = [phase.weight for phase in pattern.phases]
-    phases = [phase for phase in every if phase.job == number]
     return JobSummary(
         file=place.name,
         pattern=pattern.spec,
         ranks=place.ranks,
         hosts=len(place.hosts),
-        load=max((phase.load for phase in phases), default=Fraction(0)),
-        mean=_mean([phase.load for phase in phases], weights),
-        ideal=_mean([phase.ideal for phase in phases], weights),
+        load=max((phase.load for phase in part.phases), default=Fraction(0)),
+        mean=_mean([phase.load for phase in part.phases], weights),
+        ideal=_mean([phase.ideal for phase in part.phases], weights),
         lost=_lost(routing, place, pattern),
     )
 
@@ -345,8 +342,10 @@ def _cut(routing: FabricRouting, place: Placement) -> tuple[Array, Array]:
 
 def _require_arrival(routing: FabricRouting, place: Placement) -> None:
     """Refuse a job some of whose packets would not arrive, unless such pairs are left out; others may be lost."""
+    if routing.skip:
+        return
     terminals, cut = _cut(routing, place)
-    if routing.skip or not cut.any():
+    if not cut.any():
         return
     s, d = (routing.topology.name_of(int(routing.topology.terminals[terminals[k]])) for k in np.argwhere(cut)[0])
     others = int(cut.sum()) - 1

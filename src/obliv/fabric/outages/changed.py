@@ -51,10 +51,10 @@ def changed(fabric: Fabric, *, fail: Sequence[str] = (), add: Sequence[str] = ()
         peer[peer[slots]] = -1
         peer[slots] = -1
     if cables:
-        speed_between_switches(topology)
+        speed_between_switches(topology)  # refuses where it is not one
+        rate[np.ravel(cables)] = _rate_between_switches(topology)
     for ends in cables:
         peer[list(ends)] = ends[::-1]
-        rate[list(ends)] = _rate_between_switches(topology)
     return left.with_ports(peer=peer, rate=rate)
 
 

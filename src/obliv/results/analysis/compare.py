@@ -132,10 +132,6 @@ class Entry(Record):
             return scaled(through, 1 / self.capacity)
         return through / self.capacity
 
-    def best_known(self, name: str) -> Fraction | Estimate | None:
-        """Return the fraction of capacity, or the throughput where the capacity is not known."""
-        return self.throughput(name) if self.capacity is None else self.of_capacity(name)
-
     def load(self, name: str) -> Fraction | Estimate | None:
         """Return the largest channel load in the worst case, its mean on average, or that under a pattern."""
         if name == "average":
