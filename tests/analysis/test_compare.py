@@ -81,6 +81,7 @@ def test_the_unit_of_the_table() -> None:
     assert entry.average is not None
     assert float(entry.load("average") or 0) == pytest.approx(1 / entry.average.value)
     assert type(sampled).from_dict(sampled.to_dict()).quantity == "load"
+    assert "fractions of capacity" in repr(type(sampled).from_dict(sampled.to_dict() | {"unit": "other"}))
     with pytest.raises(obliv.InputError, match="choose capacity, throughput, load"):
         obliv.compare("mesh:4x4", "dor", unit="packets")
 

@@ -327,7 +327,7 @@ class Comparison(Result):
     @property
     def quantity(self) -> str:
         """What the table gives: the `unit` that was chosen; else fractions of capacity where all are known."""
-        if self.unit:
+        if self.unit in UNITS:  # a file may have any
             return self.unit
         known = all(row.capacity is not None for row in self.entries)
         figures = [row for entry in self.entries for row in entry.under.values() if row is not None]
