@@ -100,7 +100,7 @@ def _cell(engine: str, spec: str, fabric: Fabric, simulator: Simulator) -> str:
     needed = re.search(r"(?:Virtual Lanes|Lanes) needed: (\d+)", log)
     most = int(needed[1]) if needed else 2 if name == "torus-2QoS" else int(lanes or 1)
     lost = f", {standing.missing} pairs lost" if standing.missing else ""
-    return f"{standing.load}{'*' if standing.deadlock and most == 1 else ''} @ {most}{lost}"
+    return f"{standing.worst}{'*' if standing.credit_loops and most == 1 else ''} @ {most}{lost}"
 
 
 def _roots(spec: str, fabric: Fabric) -> list[int]:
@@ -139,7 +139,7 @@ def by_obliv(fabric: Fabric) -> Iterator[tuple[str, str]]:
                 yield f"{engine} {lanes}", f"– ({error})"
             else:
                 seconds = f"({result.engine}, {time.perf_counter() - began:.0f} s)"
-                yield f"{engine} {lanes}", f"{result.after.load} @ {result.after.lanes} {seconds}"
+                yield f"{engine} {lanes}", f"{result.after.worst} @ {result.after.lanes} {seconds}"
 
 
 if __name__ == "__main__":

@@ -192,11 +192,12 @@ def test_virtual_channels_of_schemes() -> None:
 def test_engines_beside_the_tables_in_use() -> None:
     result = fabric.route(fabric.from_topology(TREE))
     ax = result.plot()
-    assert bars(ax) == [float(attempt.standing.load) for attempt in result.tried]
-    assert names(ax) == ["osrm2", "dmodk\n(written)"]
+    assert bars(ax) == [float(attempt.standing.worst) for attempt in result.tried]
+    assert names(ax) == ["osrm2", "osrm2-c", "dmodk\n(written)", "updown"]
     assert "single paths: at least 2" in texts(ax)
     assert ax.lines[0].get_xdata()[0] == 2
-    odd = replace(result, before=Standing(Fraction(7), 4, True, 0), tried=(Attempt("updn", None, "x" * 90),))
+    lost = Standing(Fraction(7), Fraction(1), missing=4, credit_loops=True)
+    odd = replace(result, candidates=(Attempt("in use", lost, chosen=True), Attempt("updn", None, "x" * 90)))
     ax = odd.plot()
     assert bars(ax) == [7.0, 0.0]
     assert any("4 pairs missing" in text for text in texts(ax))

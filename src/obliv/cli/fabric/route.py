@@ -130,6 +130,22 @@ def route(
         float, typer.Option("--effort", metavar="X", help="Try X times as many changes of tables.")
     ] = 1.0,
     seed: Seed = 0,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            help="Figure that counts first: worst, uniform, shifts; or balanced, the default with --lft: none of them "
+            "larger than in use.",
+        ),
+    ] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow",
+            metavar="FIGURE=VALUE",
+            help="With balanced, a figure that may grow, and up to what: worst, uniform, shifts, random, idle or lids.",
+        ),
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Write the new tables even if they are not better than those of --lft.")
     ] = False,
@@ -153,8 +169,8 @@ def route(
 ) -> None:
     """Compute new forwarding tables, never worse than --lft.
 
-    The tables are checked before they are written. If no new ones are better than those of --lft, nothing is written
-    and the exit status is 1. Tables with credit loops are never better than tables without.
+    Tables are compared by pairs, credit loops, worst case, uniform load, shifts and idle channels, and checked before
+    they are written. If no new ones are better than those of --lft, nothing is written and the exit status is 1.
 
     Example: obliv fabric route ibnetdiscover.txt --lft opensm-lfts.dump -o better.lfts
     """
@@ -180,6 +196,8 @@ def route(
             lanes=most if lanes is not None or named else 1,
             lane_tables=lane_files.for_plug_in,
             effort=effort,
+            by=by,
+            allow=_allowed(allow or []),
             rng=seed,
             force=force,
             ignore_credit_loops=ignore_credit_loops,
@@ -206,6 +224,14 @@ def route(
     lane_files.report(result)
     _say_how_to_check(result, net or (None if result.lmc else files.topology), lane_files.psl)
     _say_how_to_load(result, lane_files.psl)
+
+
+def _allowed(texts: list[str]) -> dict[str, str]:
+    """Return the figures that may grow, and up to what."""
+    for text in texts:
+        if not all(text.partition("=")):
+            raise InputError(f"--allow {text[:60]!r}: write FIGURE=VALUE, as uniform=2")
+    return {name.strip(): value.strip() for name, _, value in (text.partition("=") for text in texts)}
 
 
 def _say_how_to_check(result: FabricRoute, topology: Path | None, psl: Path | None) -> None:

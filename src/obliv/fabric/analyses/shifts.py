@@ -16,7 +16,7 @@ from obliv.fabric.arguments import typed
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.results.fabric.worst import Shifts
 
-__all__ = ["shifts"]
+__all__ = ["shift_images", "shifts"]
 
 
 @typed
@@ -63,16 +63,8 @@ def shifts(
     place = np.arange(n) if order is None else np.asarray(order)
     if sorted(place.tolist()) != list(range(n)):
         raise InputError(f"the order must name every terminal from 0 to {n - 1} exactly once")
-    step = max(1, BLOCK // n)
-
-    def images() -> Iterator[Array]:
-        for first in range(1, n, step):
-            by = np.arange(first, min(n, first + step))[:, None]
-            image = np.empty((len(by), n), np.int64)
-            image[:, place] = place[(np.arange(n) + by) % n]
-            yield image
-
-    load, unit = largest(routing, images(), n - 1, what="shifts", jobs=jobs, progress=rising(progress))
+    images = shift_images(n, place)
+    load, unit = largest(routing, images, n - 1, what="shifts", jobs=jobs, progress=rising(progress))
     worst = int(load.argmax())
     return Shifts(
         routing.topology.spec,
@@ -85,3 +77,14 @@ def shifts(
         None if order is None else tuple(place.tolist()),
         subject=routing,
     )
+
+
+def shift_images(hosts: int, place: Array | None = None) -> Iterator[Array]:
+    """Yield the destinations of every source under all shifts but that by 0, some shifts at a time."""
+    place = np.arange(hosts) if place is None else place
+    step = max(1, BLOCK // hosts)
+    for first in range(1, hosts, step):
+        by = np.arange(first, min(hosts, first + step))[:, None]
+        image = np.empty((len(by), hosts), np.int64)
+        image[:, place] = place[(np.arange(hosts) + by) % hosts]
+        yield image

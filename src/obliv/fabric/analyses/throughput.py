@@ -21,7 +21,7 @@ from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results.fabric.throughput import BusyCable, FabricPattern, FabricThroughput
 
-__all__ = ["throughput"]
+__all__ = ["throughput", "uniform_load"]
 
 
 @typed
@@ -83,6 +83,12 @@ def throughput(
         ),
         notes=notes,
     )
+
+
+def uniform_load(routing: FabricRouting) -> Fraction:
+    """Return the largest load under uniform traffic, self-pairs included; what does not arrive loads no channel."""
+    topology = routing.topology
+    return routing.fabric_loads.largest_under(slowed(traffic_of("uniform", topology), topology))
 
 
 def slowed(traffic: Traffic, topology: FabricTopology) -> Traffic:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from obliv._util.progress import Progress
 from obliv.analysis.worst_case.exact import worst_load
-from obliv.fabric.analyses.throughput import throughput
+from obliv.fabric.analyses.throughput import uniform_load
 from obliv.fabric.files.read import read
 from obliv.fabric.routes.routing import FabricRouting, routing
 from obliv.fabric.topology import network
@@ -41,10 +41,8 @@ class Guarantees:
 
     @cached_property
     def uniform_load(self) -> Fraction:
-        """The largest load where every host sends to all others alike; 1 at the cable of a host."""
-        hosts = len(self.routing.topology.terminals)
-        load = throughput(self.routing, "uniform", hottest=0, progress=self._progress).patterns[0].channel_load
-        return load * Fraction(hosts, hosts - 1) if isinstance(load, Fraction) and hosts > 1 else Fraction(0)
+        """The largest load under uniform traffic."""
+        return uniform_load(self.routing)
 
 
 def read_guarantees(topology: str, tables: str, offset: str, progress: Progress) -> Guarantees:

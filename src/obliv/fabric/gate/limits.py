@@ -47,8 +47,7 @@ class Limits:
     name : str
         The file.
     worst_load, uniform_load : Fraction
-        The exact worst load is at most this; so is that where every host sends to all others
-        alike.
+        The exact worst load is at most this; so is that under uniform traffic, self-pairs included.
     pairs : int or "all"
         At least so many ordered pairs of hosts are connected.
     credit_loops : bool

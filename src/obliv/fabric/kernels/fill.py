@@ -1,4 +1,4 @@
-"""Kernels: forwarding tables filled up and down over ranked switches."""
+"""Kernels: routes that climb and then descend over ranked switches, by the digits of a fat tree or by their loads."""
 
 from __future__ import annotations
 
@@ -7,157 +7,319 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.typing import Array
+from obliv.fabric.kernels.channel_loads import Switches
 from obliv.kernels import kernel
-from obliv.routings.graphs._kernels import distances_to
 
-__all__ = ["Goals", "Ranks", "Side", "climb_to", "fill_tables", "port_down", "port_up"]
-
-
-class Side(NamedTuple):
-    """Neighbors above or below, and the ports that lead there: those of switch v from ``first[v]`` on."""
-
-    first: Array
-    to: Array
-    port: Array
+__all__ = ["Digits", "Ranks", "even_out", "fill_by_digits", "fill_evenly"]
 
 
 class Ranks(NamedTuple):
-    """Switches in strict order of rank, so that routes that go up and then down end.
+    """A strict order of the switches, so that routes that climb and then descend end.
 
     Parameters
     ----------
     order : int32 array, shape (switches,)
         Switches, highest first.
-    up, down : Side
-    ideal : uint8 array, shape (switches, most)
-        Ports upwards by their number in the tree, parent by parent and then again for parallel cables; 0 if missing.
-    size : int32 array, shape (switches,)
-        The number of `ideal` ports; 0: no port; -1: any port will do.
-    shift : int32 array, shape (switches,)
-        What is added to the wanted number.
-    level : int32 array, shape (switches,)
-        In the tree, 0 for a leaf: the row of wanted ports.
+    rises : bool array, shape (channels,)
+        Whether a channel leads to a higher switch.
     """
 
     order: Array
-    up: Side
-    down: Side
-    ideal: Array
+    rises: Array
+
+
+class Digits(NamedTuple):
+    """The channels upwards of a fat tree by number, and the numbers that destinations want.
+
+    Parameters
+    ----------
+    channel : int32 array, shape (switches, most)
+        By number: parent by parent, and then again for parallel cables; -1 where it is missing.
+    size, parents : int32 arrays, shape (switches,)
+        How many numbers there are, 0 for roots and switches without a place; how many of them before parents repeat.
+    level, shift : int32 arrays, shape (switches,)
+        The level in the tree, 0 for a leaf: the row of `up` and `down`; what the switch adds to the wanted number.
+    up, down : int32 arrays, shape (levels, columns)
+        The number that routes to each destination want on the way up, and that of the channel whose opposite they take
+        on the way down to a switch of the level.
+    """
+
+    channel: Array
     size: Array
-    shift: Array
+    parents: Array
     level: Array
-
-
-class Goals(NamedTuple):
-    """Destinations, sorted by their switch.
-
-    Parameters
-    ----------
-    switch, port : int32 arrays, shape (columns,)
-        The switch of every destination and its port there.
-    want : int32 array, shape (levels, columns)
-        The number of the wanted port, before the shift; downwards that of one of parallel cables.
-    """
-
-    switch: Array
-    port: Array
-    want: Array
+    shift: Array
+    up: Array
+    down: Array
 
 
 @kernel
-def fill_tables(ranks: Ranks, goals: Goals, step: int, out: Array) -> None:
-    """Store the ports of all switches for all destinations.
+def reach(goal: int, switches: Switches, ranks: Ranks, near: Array, hops: Array, queue: Array) -> int:
+    """Store the fewest hops of routes down to a switch, -1 for no route, and of those that climb before.
 
-    A packet goes up until a route down leads to its destination's switch and then goes down, by the fewest hops each
-    time.  Of several ports the wanted one is taken if it is among them; else the port whose number in the tree is some
-    steps further; else the least used one.
-
-    Parameters
-    ----------
-    ranks : Ranks
-    goals : Goals
-    step : int
-        How far to go on from a port that is missing, 0 for not at all.
-    out : uint8 array, shape (switches, columns)
-        Written; 255 where no route leads.
+    Switches from which a route leads there are listed in `queue`, the nearest first; returns their number.
     """
-    order, up, down, ideal, size, shift, level = ranks
-    want = goals.want
-    switches = len(order)
-    near = np.full(switches, -1, np.int32)
-    hops = np.full(switches, -1, np.int32)
-    queue = np.empty(switches, np.int32)
-    often_up = np.zeros(len(up.to), np.int32)
-    often_down = np.zeros(len(down.to), np.int32)
-    before = -1
-    for column in range(len(goals.switch)):
-        goal = goals.switch[column]
-        if goal != before:
-            before = goal
-            distances_to(goals.switch[column : column + 1], up.first, up.to, near, queue)
-            climb_to(order, up, near, hops)
-        for v in range(switches):
-            wanted = want[level[v], column]
-            if v == goal:
-                out[v, column] = goals.port[column]
-            elif hops[v] < 0:
-                out[v, column] = 255
-            elif near[v] >= 0:
-                out[v, column] = port_down(v, wanted if size[v] >= 0 else -1, near, down, often_down)
-            else:
-                number = (wanted + shift[v]) % size[v] if size[v] > 0 else -1
-                out[v, column] = port_up(v, number, size[v], step, hops, ideal, up, often_up)
-
-
-@kernel
-def climb_to(order: Array, up: Side, near: Array, hops: Array) -> None:
-    """Store the fewest hops of routes that go up, then down; `near` counts those that only go down, -1 for no route."""
-    for v in order:
+    first, head, rises = switches.first, switches.head, ranks.rises
+    for v in range(len(near)):
+        near[v] = -1
+    near[goal] = 0
+    queue[0] = goal
+    n = 1
+    i = 0
+    while i < n:
+        v = queue[i]
+        i += 1
+        for c in range(first[v], first[v + 1]):
+            if rises[c] and near[head[c]] < 0:
+                near[head[c]] = near[v] + 1
+                queue[n] = head[c]
+                n += 1
+    for v in ranks.order:
         hops[v] = near[v]
         if near[v] < 0:
-            for e in range(up.first[v], up.first[v + 1]):
-                far = hops[up.to[e]]
-                if far >= 0 and (hops[v] < 0 or far + 1 < hops[v]):
+            for c in range(first[v], first[v + 1]):
+                far = hops[head[c]]
+                if rises[c] and far >= 0 and (hops[v] < 0 or far + 1 < hops[v]):
                     hops[v] = far + 1
+    # a counting sort by hops
+    count = np.zeros(len(hops) + 1, np.int32)
+    for v in range(len(hops)):
+        if hops[v] >= 0:
+            count[hops[v] + 1] += 1
+    for k in range(len(hops)):
+        count[k + 1] += count[k]
+    n = int(count[len(hops)])
+    for v in range(len(hops)):
+        if hops[v] >= 0:
+            queue[count[hops[v]]] = v
+            count[hops[v]] += 1
+    return n
 
 
 @kernel
-def port_down(v: int, wanted: int, near: Array, down: Side, often: Array) -> int:
-    """Return a port down the shortest route: number `wanted` among them, or for -1 the least used one."""
-    best = -1
-    fits = 0
-    for e in range(down.first[v], down.first[v + 1]):
-        if near[down.to[e]] == near[v] - 1:
-            fits += 1
-            if best < 0 or often[e] < often[best]:
-                best = e
-    if fits > 1 and wanted >= 0:
-        chosen = wanted % fits
-        for e in range(down.first[v], down.first[v + 1]):
-            if near[down.to[e]] == near[v] - 1:
-                if chosen == 0:
-                    best = e
-                chosen -= 1
-    often[best] += 1
-    return int(down.port[best])
+def leads(v: int, c: int, head: Array, rises: Array, near: Array, hops: Array) -> bool:
+    """Return whether a channel of a switch continues a shortest route that climbs no more once it can descend."""
+    w = head[c]
+    if near[v] >= 0:
+        return not rises[c] and near[w] >= 0 and near[w] == near[v] - 1
+    return bool(rises[c]) and hops[w] >= 0 and hops[w] == hops[v] - 1
 
 
 @kernel
-def port_up(v: int, number: int, size: int, step: int, hops: Array, ideal: Array, up: Side, often: Array) -> int:
-    """Return a port up the shortest route: the port of that number, or one chosen as in :func:`fill_tables`."""
+def climbing(
+    v: int, number: int, step: int, digits: Digits, head: Array, rises: Array, near: Array, hops: Array
+) -> int:
+    """Return the channel upwards of a number, or, if that is missing, some steps further; -1 for none."""
+    for _ in range(digits.size[v]):
+        c = digits.channel[v, number % digits.size[v]]
+        if c >= 0 and leads(v, c, head, rises, near, hops):
+            return int(c)
+        if step == 0:
+            return -1
+        number += step
+    return -1
+
+
+@kernel
+def least_used(v: int, first: Array, used: Array, head: Array, rises: Array, near: Array, hops: Array) -> int:
+    """Return the channel that was used least among those that lead on, -1 for none."""
     best = -1
-    if number >= 0:
-        for _ in range(size):
-            for e in range(up.first[v], up.first[v + 1]):
-                if up.port[e] == ideal[v, number] and hops[up.to[e]] >= 0 and hops[up.to[e]] == hops[v] - 1:
-                    best = e
-            if best >= 0 or step == 0:
-                break
-            number = (number + step) % size
-    if best < 0:
-        for e in range(up.first[v], up.first[v + 1]):
-            far = hops[up.to[e]]
-            if far >= 0 and far == hops[v] - 1 and (best < 0 or often[e] < often[best]):
-                best = e
-        often[best] += 1
-    return int(up.port[best])
+    for c in range(first[v], first[v + 1]):
+        if leads(v, c, head, rises, near, hops) and (best < 0 or used[c] < used[best]):
+            best = c
+    return best
+
+
+@kernel
+def fill_by_digits(switches: Switches, ranks: Ranks, digits: Digits, step: int, routes: Array) -> None:
+    """Store the channels by which all switches forward packets for all destinations, as the digits of a tree say.
+
+    Upwards a switch takes the channel of the wanted number.  Downwards packets go back along the way that the numbers
+    lead up from the destination, where they are on it, and along the parallel cable that this way takes.
+
+    Parameters
+    ----------
+    switches : Switches
+    ranks : Ranks
+    digits : Digits
+    step : int
+        Where the channel of a number is missing: how far to go on to another number; 0 for the channel used least.
+    routes : int32 array, shape (columns, switches)
+        Written; -1 where no route leads, and at the destination's switch.
+    """
+    first, head, rises = switches.first, switches.head, ranks.rises
+    level, size = digits.level, digits.size
+    count = len(switches.hosts)
+    near = np.full(count, -1, np.int32)
+    hops = np.full(count, -1, np.int32)
+    queue = np.empty(count, np.int32)
+    fitting = np.empty(len(head), np.int32)
+    used = np.zeros(len(head), np.int64)
+    chain = np.empty(count, np.int32)
+    before = -1
+    reached = 0
+    for column in range(len(switches.home)):
+        goal = switches.home[column]
+        if goal != before:
+            before = goal
+            reached = reach(goal, switches, ranks, near, hops, queue)
+        for v in range(count):
+            routes[column, v] = -1
+        # the way up from the destination by its digits
+        links = 0
+        v = goal
+        while v >= 0:
+            chain[links] = v
+            links += 1
+            c = digits.channel[v, digits.down[level[v], column] % size[v]] if size[v] > 0 else -1
+            v = head[c] if c >= 0 else -1
+        for i in range(1, reached):
+            v = queue[i]
+            best = -1
+            if near[v] < 0:
+                best = climbing(v, digits.up[level[v], column] + digits.shift[v], step, digits, head, rises, near, hops)
+            else:
+                # the channels down that lead on, those back along the chain alone if there are any
+                link = chain[near[v] - 1] if near[v] <= links else -1
+                fits = 0
+                on_chain = False
+                for c in range(first[v], first[v + 1]):
+                    if leads(v, c, head, rises, near, hops):
+                        if head[c] == link and not on_chain:
+                            on_chain = True
+                            fits = 0
+                        if head[c] == link or not on_chain:
+                            fitting[fits] = c
+                            fits += 1
+                # the parallel cable of the number below; where cables are missing, the one used least without a step
+                w = head[fitting[0]]
+                number = digits.down[level[w], column]
+                whole = 1
+                if size[w] > 0:
+                    whole = size[w] // digits.parents[w]
+                    number = number % size[w] // digits.parents[w]
+                if fits == whole or step != 0:
+                    best = fitting[number % fits]
+                elif on_chain:
+                    best = fitting[0]
+                    for k in range(1, fits):
+                        if used[fitting[k]] < used[best]:
+                            best = fitting[k]
+            if best < 0:
+                best = least_used(v, first, used, head, rises, near, hops)
+            used[best] += 1
+            routes[column, v] = best
+
+
+@kernel
+def fill_evenly(order: Array, switches: Switches, ranks: Ranks, load: Array, routes: Array) -> None:
+    """Store shortest routes that climb and then descend, each over the channels that carry least so far.
+
+    Parameters
+    ----------
+    order : int array
+        Columns, in the order in which they are routed.
+    switches : Switches
+    ranks : Ranks
+    load : int64 array, shape (channels,)
+        What channels carry if every host sends to every destination; the new routes are added.
+    routes : int32 array, shape (columns, switches)
+        Written; -1 where no route leads, and at the destination's switch.
+    """
+    first, head, rises, hosts = switches.first, switches.head, ranks.rises, switches.hosts
+    count = len(hosts)
+    near = np.full(count, -1, np.int32)
+    hops = np.full(count, -1, np.int32)
+    queue = np.empty(count, np.int32)
+    sent = np.zeros(count, np.int64)
+    cost = np.zeros(count, np.int64)
+    for column in order:
+        goal = switches.home[column]
+        reached = reach(goal, switches, ranks, near, hops, queue)
+        route = routes[column]
+        for v in range(count):
+            route[v] = -1
+            sent[v] = hosts[v]
+        cost[goal] = 0
+        for i in range(1, reached):
+            v = queue[i]
+            best = -1
+            for c in range(first[v], first[v + 1]):
+                if leads(v, c, head, rises, near, hops):
+                    new = load[c] + cost[head[c]]
+                    if best < 0 or new < cost[v] or (new == cost[v] and load[c] < load[best]):
+                        best = c
+                        cost[v] = new
+            route[v] = best
+        for i in range(reached - 1, 0, -1):
+            v = queue[i]
+            load[route[v]] += sent[v] * switches.unit[route[v]]
+            sent[head[route[v]]] += sent[v]
+
+
+@kernel
+def even_out(columns: Array, switches: Switches, ranks: Ranks, load: Array, routes: Array) -> int:
+    """Change shortest routes that climb and then descend where this lowers the sum of the squares of loads.
+
+    Parameters
+    ----------
+    columns : int array
+        Destinations, in the order in which their routes are looked at.
+    switches : Switches
+    ranks : Ranks
+    load : int64 array, shape (channels,)
+        What channels carry if every host sends to every destination; changed with the routes.
+    routes : int32 array, shape (columns, switches)
+        Changed.
+
+    Returns
+    -------
+    int
+        The number of changes.
+    """
+    first, head, rises, hosts, unit = switches.first, switches.head, ranks.rises, switches.hosts, switches.unit
+    count = len(hosts)
+    near = np.full(count, -1, np.int32)
+    hops = np.full(count, -1, np.int32)
+    queue = np.empty(count, np.int32)
+    sent = np.zeros(count, np.int64)
+    changes = 0
+    for column in columns:
+        goal = switches.home[column]
+        reached = reach(goal, switches, ranks, near, hops, queue)
+        route = routes[column]
+        for v in range(count):
+            sent[v] = hosts[v]
+        for i in range(reached - 1, 0, -1):
+            v = queue[i]
+            flow = sent[v]
+            if flow > 0:
+                old = route[v]
+                best = old
+                gain = 0
+                for c in range(first[v], first[v + 1]):
+                    if c != old and leads(v, c, head, rises, near, hops):
+                        # both routes have the same number of hops: compare them until they meet
+                        less = more = 0
+                        a, b = old, c
+                        while True:
+                            less += flow * unit[a] * (2 * load[a] - flow * unit[a])
+                            more += flow * unit[b] * (2 * load[b] + flow * unit[b])
+                            if head[a] == head[b]:
+                                break
+                            a, b = route[head[a]], route[head[b]]
+                        if less - more > gain:
+                            gain = less - more
+                            best = c
+                if best != old:
+                    changes += 1
+                    a, b = old, best
+                    while True:
+                        load[a] -= flow * unit[a]
+                        load[b] += flow * unit[b]
+                        if head[a] == head[b]:
+                            break
+                        a, b = route[head[a]], route[head[b]]
+                    route[v] = best
+            sent[head[route[v]]] += flow
+    return changes

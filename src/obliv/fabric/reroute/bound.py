@@ -24,8 +24,10 @@ def single_path_bound(fabric: Fabric, shape: Shape | None, lmc: int = 16) -> tup
     Notes
     -----
     The hosts below a switch or sub-tree all send out over its remaining cables. The theorems for a whole tree also hold
-    where cables or switches above the leaves are missing, since all paths of the rest are paths of the whole tree. With
-    one LID a host its routes form a tree, whose many branches are counted.
+    where cables or switches above the leaves are missing, since all paths of the rest are paths of the whole tree. A
+    switch sends what its hosts send to one LID over one cable: with L LIDs a host, at least 1/L of its hosts share a
+    cable to each destination, and some cable has as many destinations as there are, shared out evenly. With one LID a
+    host its routes form a tree, whose many branches are counted.
     """
     used = fabric.ports.peer >= 0
     if len(np.unique(fabric.ports.rate[used])) > 1 or len(fabric.endpoints) < 2:
@@ -43,6 +45,9 @@ def single_path_bound(fabric: Fabric, shape: Shape | None, lmc: int = 16) -> tup
             bounds.append((with_lids(2 * shape.tree.half, 1 << lmc), lids))
     what = "switch" if shape is None else "sub-tree"
     bounds += [(_cut(fabric, part, hosts), f"hosts and cables of a {what}") for part in _parts(fabric, shape)]
+    bounds.append(
+        (_shared(fabric, hosts, lmc), f"hosts of a switch that share routes, {plural(1 << lmc, 'LID')} a host")
+    )
     if lmc == 0:
         tail, head, _ = fabric.trunks
         bounds.append((in_tree_bound(tail, head, hosts), "routes to a host form a tree"))
@@ -80,3 +85,12 @@ def _cut(fabric: Fabric, part: Array, hosts: Array) -> int:
     flows = np.minimum(inside, inside.sum() - inside)
     cut = (flows > 0) & (cables > 0)
     return int((-(-flows[cut] // cables[cut])).max(initial=0))
+
+
+def _shared(fabric: Fabric, hosts: Array, lmc: int) -> int:
+    """Return the most flows to different hosts that leave a switch over one cable, as one table serves its hosts."""
+    tail, _, _ = fabric.trunks
+    cables = np.bincount(tail, minlength=len(hosts))
+    at = np.flatnonzero((hosts > 0) & (cables > 0))
+    sharing = -(-hosts[at] >> lmc)
+    return int(np.minimum(sharing, -(-(hosts.sum() - hosts[at]) // cables[at])).max(initial=0))

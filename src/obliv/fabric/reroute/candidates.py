@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from obliv.errors import RoutingError
@@ -10,20 +10,22 @@ from obliv.fabric.lanes.levels import Levels
 from obliv.fabric.lanes.tables import LaneTables
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.engines import GRID_ENGINES, EnginePlan, plan_engine
-from obliv.fabric.reroute.fill import filled
+from obliv.fabric.reroute.fill import by_digits, evenly
+from obliv.fabric.reroute.layers.network import switch_network
 from obliv.fabric.reroute.lids import with_enough_lids
-from obliv.fabric.reroute.ranks import ranks_of_tree, ranks_up_down
+from obliv.fabric.reroute.request import Request
 from obliv.fabric.reroute.standing import standing_of
+from obliv.fabric.reroute.tiers import Tiers, central_ranks, level_ranks, numberings, tiers_of
 from obliv.fabric.routes.routing import routing as fabric_routing
-from obliv.fabric.shape.tree import Shape
 from obliv.fabric.tables import Tables
 from obliv.fabric.topology import network
 from obliv.results.fabric.route import Attempt, Standing
 
-__all__ = ["Candidate", "LanesError", "candidate", "plans_for"]
+__all__ = ["Candidate", "LanesError", "plans_for", "tree_candidate", "updown_candidate"]
 
-_OTHERS = ("layered", *GRID_ENGINES)  # engines without a plan
-_DETOURS = (0, 1, 2, -1)  # steps to another port where the wanted one is missing; 0: take the least used one
+_OTHERS = ("updown", "layered", *GRID_ENGINES)  # engines without a plan
+_DETOURS = (0, 1, 2, -1)  # steps to another channel where the wanted one is missing; 0: take the least used one
+_ALL_SHIFTS = 1 << 28  # flows of the shifts of all variants that are counted to choose among these
 
 
 class LanesError(RoutingError):
@@ -67,49 +69,39 @@ class Candidate:
     lane_tables: LaneTables | None = None
 
 
-def plans_for(engine: str, shape: Shape | None, largest_lmc: int, skipped: list[Attempt]) -> Iterator[EnginePlan]:
-    """Yield the plans of the engines to try, in that order.
-
-    Parameters
-    ----------
-    engine : str
-        A name, or ``auto``; there is no plan of ``layered`` and the engines for grids.
-    shape : Shape or None
-    largest_lmc : int
-        Engines that need a larger LMC are skipped, or refused where they are named.
-    skipped : list of Attempt
-        Takes the engines that are skipped.
+def plans_for(request: Request, skipped: list[Attempt]) -> Iterator[EnginePlan]:
+    """Yield the plans of the engines for trees to try, in that order; `skipped` takes those that need a larger LMC.
 
     Raises
     ------
     RoutingError
-        If a named engine does not fit.
+        If a named engine does not fit, or needs a larger LMC.
     """
-    for name in _usual(shape) if engine == "auto" else () if engine in _OTHERS else (engine,):
-        plan = plan_engine(name, shape)
-        if plan.shape is None or plan.lmc <= largest_lmc:
+    engine, tiers = request.engine, request.tiers
+    for name in _usual(tiers) if engine == "auto" else () if engine in _OTHERS else (engine,):
+        plan = plan_engine(name, tiers)
+        if plan.lmc <= request.most_lmc:
             yield plan
         elif engine != "auto":
-            tree = plan.shape.name
-            raise RoutingError(f"{name} needs an LMC of {plan.lmc} on {tree}, at most {largest_lmc} is allowed")
+            most = request.most_lmc
+            raise RoutingError(f"{name} needs an LMC of {plan.lmc} on {plan.tiers.title}, at most {most} is allowed")
         else:
             skipped.append(Attempt(name, None, f"needs an LMC of {plan.lmc}"))
 
 
-def _usual(shape: Shape | None) -> tuple[str, ...]:
-    """Return the engines that ``auto`` tries."""
-    if shape is None:
-        return ("updown",)
-    if shape.levels == 3:
-        return ("osrm3-d", "dmodk", "updown")
-    if shape.levels == 2:
-        square = shape.children[0] == shape.parents[1] * shape.cables[1]
-        return ("osrm2", *(("osrm2-c",) if square else ()), "dmodk", "updown")
-    return ("dmodk", "updown")
+def _usual(tiers: Tiers | None) -> tuple[str, ...]:
+    """Return the engines with a plan that ``auto`` tries."""
+    if tiers is None:
+        return ()
+    if tiers.shape is not None and tiers.levels == 3:
+        return ("osrm3-d", "dmodk")
+    if tiers.shape is not None and tiers.levels == 2:
+        return ("osrm2", *(("osrm2-c",) if tiers.hosts == tiers.uplinks() else ()), "dmodk")
+    return ("dmodk",)
 
 
-def candidate(fabric: Fabric, plan: EnginePlan, largest_lmc: int) -> Candidate:
-    """Return the tables of an engine; on a damaged tree the best of several choices of other ports.
+def tree_candidate(request: Request, plan: EnginePlan) -> Candidate:
+    """Return the tables of an engine for trees, the best of several ways to number hosts and to replace channels.
 
     Raises
     ------
@@ -118,14 +110,54 @@ def candidate(fabric: Fabric, plan: EnginePlan, largest_lmc: int) -> Candidate:
     TopologyError
         If there are not enough LIDs.
     """
-    ranks = ranks_up_down(fabric) if plan.shape is None else ranks_of_tree(fabric, plan.shape)
-    numbered, notes = with_enough_lids(fabric, plan.lmc, largest_lmc)
-    topology = network(numbered)
-    candidates = []
-    for step in _DETOURS[:1] if plan.shape is None or plan.shape.exact else _DETOURS:
-        tables = filled(numbered, ranks, plan, step)
-        standing = standing_of(fabric_routing(topology, tables, plan.offset, missing="skip"))
-        if standing.deadlock:  # impossible, since routes only go up and then down
-            raise RoutingError(f"{plan.engine} on {fabric.name}: the tables have a credit loop and are not used")
-        candidates.append(Candidate(plan.engine, plan.offset, tables, numbered, standing, notes))
-    return min(candidates, key=lambda candidate: candidate.standing.rank)
+    numbered, notes = with_enough_lids(request.fabric, plan.lmc, request.most_lmc)
+    net = switch_network(numbered)
+    ranks, exact = level_ranks(net, plan.tiers), plan.tiers.exact
+
+    def variants() -> Iterator[Tables]:
+        for tiers in numberings(plan.tiers, request.by == "shifts") if plan.engine == "dmodk" else (plan.tiers,):
+            again = plan_engine(plan.engine, tiers)
+            for step in _DETOURS[:1] if exact else _DETOURS:
+                yield by_digits(net, ranks, again, step)
+                if plan.engine == "dmodk" and not exact:
+                    yield by_digits(net, ranks, again, step, even=True)
+
+    tables, standing = _best(request, numbered, plan.offset, variants())
+    return Candidate(plan.engine, plan.offset, tables, numbered, standing, notes)
+
+
+def updown_candidate(request: Request) -> Candidate:
+    """Return shortest routes that climb and then descend, with even loads.
+
+    On trees all roots are equally high, unless some hosts then do not reach each other.
+    """
+    numbered, notes = with_enough_lids(request.fabric, 0, request.most_lmc)
+    net = switch_network(numbered)
+    tiers = tiers_of(net, request.shape)
+    orders = [] if tiers is None else [level_ranks(net, tiers)]
+    found = None
+    for ranks in [*orders, central_ranks(net)]:
+        ways = ((by_place, even) for by_place in (False, True) for even in (False, True))
+        tables, standing = _best(request, numbered, "0", (evenly(net, ranks, *way) for way in ways))
+        if found is None or standing.missing < found.standing.missing:
+            found = Candidate("updown", "0", tables, numbered, standing, notes)
+        if not found.standing.missing:
+            break
+    if found is None:
+        raise TypeError("there is an order of the switches")
+    return found
+
+
+def _best(request: Request, fabric: Fabric, offset: str, variants: Iterable[Tables]) -> tuple[Tables, Standing]:
+    """Return the best of several tables by the figure that counts first; shifts decide between equals."""
+    topology = network(fabric)
+    routings = [fabric_routing(topology, tables, offset, missing="skip") for tables in variants]
+    every = request.by == "shifts" and len(routings) * len(topology.terminals) ** 2 <= _ALL_SHIFTS
+    if len(routings) > 1 and not every:
+        quick = [request.key(standing_of(routing, brief=True)) for routing in routings]
+        routings = [routing for routing, key in zip(routings, quick, strict=True) if key == min(quick)]
+    rated = [(standing_of(routing, progress=request.progress), routing.routes.tables) for routing in routings]
+    standing, tables = min(rated, key=lambda pair: request.key(pair[0]))
+    if standing.credit_loops:  # impossible, since routes only climb and then descend
+        raise RoutingError(f"{tables.name} on {fabric.name}: the tables have a credit loop and are not used")
+    return tables, standing

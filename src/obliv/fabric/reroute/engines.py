@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, prod
 
 import numpy as np
 
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
-from obliv.fabric.shape.tree import Shape
+from obliv.fabric.reroute.tiers import Tiers
 from obliv.routings.trees.covers import best_grid, cover_root, fewest_lids
 
 __all__ = ["DATELINE", "ENGINES", "GRID_ENGINES", "SPREAD_ENGINES", "EnginePlan", "plan_engine"]
@@ -18,116 +18,118 @@ __all__ = ["DATELINE", "ENGINES", "GRID_ENGINES", "SPREAD_ENGINES", "EnginePlan"
 
 @dataclass(frozen=True, eq=False)
 class EnginePlan:
-    """The ports upwards that an engine chooses.
+    """The channels upwards that an engine for trees chooses.
 
     Parameters
     ----------
     engine : str
-    shape : Shape or None
-        The fat tree; None on any other fabric, where no port is preferred.
+    tiers : Tiers
     lmc : int
         Every host needs 2**lmc LIDs.
     offset : str
         Which of them a source uses, as :func:`obliv.fabric.routes.classes.offsets_of` takes it.
     shifted : bool
-        Whether a leaf adds its place in its sub-tree to the number of the port.
+        Whether a leaf adds its place in its sub-tree to the number.
     want : callable
-        ``want(level, offset, leaf, place)``: the number of the port upwards at the switches of a level, 0 for leaves,
-        for hosts with these leaves and places.
+        ``want(level, offset, number, place)``: the number of the channel upwards at the switches of a level, 0 for
+        leaves, for hosts with these numbers and places at their leaves.
+    down : callable, optional
+        The same for the way down to a switch of the level: the number of the channel whose opposite is taken. Default
+        `want`.
     """
 
     engine: str
-    shape: Shape | None
+    tiers: Tiers
     lmc: int
     offset: str
     shifted: bool
     want: Callable[[int, int, Array, Array], Array]
+    down: Callable[[int, int, Array, Array], Array] | None = None
 
 
-def plan_engine(engine: str, shape: Shape | None) -> EnginePlan:
-    """Return the plan of an engine of `ENGINES` on the fat tree of a fabric, if it has one.
+def plan_engine(engine: str, tiers: Tiers | None) -> EnginePlan:
+    """Return the plan of an engine for trees, for the tree that a fabric has.
 
     Raises
     ------
     RoutingError
         If the engine does not fit the tree.
     """
-    if engine == "updown":
-        return EnginePlan(engine, None, 0, "0", False, lambda level, offset, leaf, place: np.zeros_like(place))
-    if shape is None:
+    if tiers is None:
         raise RoutingError(f"{engine} is for fat trees, and this fabric is not recognized as one: use updown")
-    return _PLANS[engine](shape)
+    return _PLANS[engine](tiers)
 
 
-def _require(shape: Shape, engine: str, levels: int) -> tuple[int, int]:
-    if shape.levels != levels:
-        raise RoutingError(f"{engine} is for fat trees of {levels} levels of switches, this one has {shape.levels}")
-    return shape.children[0], shape.parents[1] * shape.cables[1]
+def _require(tiers: Tiers, engine: str, levels: int) -> tuple[int, int]:
+    """Return the hosts and the cables upwards of a leaf."""
+    if tiers.shape is None:
+        raise RoutingError(f"{engine} is for fat trees, this is a {tiers.title}: use dmodk")
+    if tiers.levels != levels:
+        raise RoutingError(f"{engine} is for fat trees of {levels} levels of switches, this one has {tiers.levels}")
+    return tiers.hosts, tiers.uplinks()
 
 
-def _dmodk(shape: Shape) -> EnginePlan:
-    """Plan D-mod-k: the destination's digits, the last one at the leaf."""
-    hosts = shape.children[0]
-    uplinks = [shape.parents[level] * shape.cables[level] for level in range(1, shape.levels)]
+def _dmodk(tiers: Tiers) -> EnginePlan:
+    """Plan D-mod-k: the digits of the destination's number, the last one at the leaf, for parallel cables as Zahavi."""
 
-    def want(level: int, offset: int, leaf: Array, place: Array) -> Array:
-        number = leaf * hosts + place
-        for count in uplinks[:level]:
-            number = number // count
-        return np.asarray(number)
+    def want(level: int, offset: int, number: Array, place: Array) -> Array:
+        return number // prod(tiers.parents[:level])
 
-    return EnginePlan("dmodk", shape, 0, "0", False, want)
+    return EnginePlan("dmodk", tiers, 0, "0", False, want)
 
 
-def _osrm3_d(shape: Shape) -> EnginePlan:
+def _osrm3_d(tiers: Tiers) -> EnginePlan:
     """Plan OSRM3-D: the leaf's own place plus the destination's at its leaf; above, the destination's."""
-    _require(shape, "osrm3-d", 3)
-    return EnginePlan("osrm3-d", shape, 0, "0", True, lambda level, offset, leaf, place: place)
+    _require(tiers, "osrm3-d", 3)
+    return EnginePlan("osrm3-d", tiers, 0, "0", True, lambda level, offset, number, place: place)
 
 
-def _osrm3(shape: Shape) -> EnginePlan:
+def _osrm3(tiers: Tiers) -> EnginePlan:
     """Plan OSRM3: the source's place at its leaf, which the LID encodes; above, the destination's."""
-    hosts, uplinks = _require(shape, "osrm3", 3)
+    hosts, uplinks = _require(tiers, "osrm3", 3)
     many = min(hosts, uplinks)
     rule = _rule([place % many for place in range(hosts)])
     lmc = (many - 1).bit_length()
 
-    def want(level: int, offset: int, leaf: Array, place: Array) -> Array:
+    def want(level: int, offset: int, number: Array, place: Array) -> Array:
         return place if level else np.full_like(place, offset % many)
 
-    return EnginePlan("osrm3", shape, lmc, rule, False, want)
+    def down(level: int, offset: int, number: Array, place: Array) -> Array:
+        return place
+
+    return EnginePlan("osrm3", tiers, lmc, rule, False, want, down)
 
 
-def _osrm2(shape: Shape) -> EnginePlan:
+def _osrm2(tiers: Tiers) -> EnginePlan:
     """Plan OSRM2: a root for each group of sources and each of destinations of a leaf; the LID encodes the first."""
-    hosts, uplinks = _require(shape, "osrm2", 2)
+    hosts, uplinks = _require(tiers, "osrm2", 2)
     a, b = best_grid(hosts, uplinks)
     rule = _rule([place // ceil(hosts / a) for place in range(hosts)])
 
-    def want(level: int, offset: int, leaf: Array, place: Array) -> Array:
+    def want(level: int, offset: int, number: Array, place: Array) -> Array:
         return np.asarray(offset % a * b + place % hosts // ceil(hosts / b))
 
-    return EnginePlan("osrm2", shape, (a - 1).bit_length(), rule, False, want)
+    return EnginePlan("osrm2", tiers, (a - 1).bit_length(), rule, False, want)
 
 
-def _osrm2_c(shape: Shape) -> EnginePlan:
+def _osrm2_c(tiers: Tiers) -> EnginePlan:
     """Plan OSRM2 by covers, which is optimal; the LID encodes the source's place."""
-    hosts, uplinks = _require(shape, "osrm2-c", 2)
+    hosts, uplinks = _require(tiers, "osrm2-c", 2)
     if hosts != uplinks:
         raise RoutingError(f"osrm2-c needs as many cables up as hosts at a leaf, this tree has {uplinks} and {hosts}")
     lids = fewest_lids(hosts)
 
-    def want(level: int, offset: int, leaf: Array, place: Array) -> Array:
+    def want(level: int, offset: int, number: Array, place: Array) -> Array:
         return cover_root(np.full_like(place, offset % hosts), place % hosts, hosts, lids)
 
-    return EnginePlan("osrm2-c", shape, (hosts - 1).bit_length(), _rule(list(range(hosts))), False, want)
+    return EnginePlan("osrm2-c", tiers, (hosts - 1).bit_length(), _rule(list(range(hosts))), False, want)
 
 
 def _rule(offsets: list[int]) -> str:
     return "-".join(map(str, offsets))
 
 
-_PLANS: dict[str, Callable[[Shape], EnginePlan]] = {
+_PLANS: dict[str, Callable[[Tiers], EnginePlan]] = {
     "osrm3-d": _osrm3_d,
     "osrm3": _osrm3,
     "osrm2": _osrm2,

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
 from obliv._util.progress import Progress
 from obliv.fabric.model import Fabric
+from obliv.fabric.reroute.bound import single_path_bound
+from obliv.fabric.reroute.layers.network import switch_network
+from obliv.fabric.reroute.standing import key_by
+from obliv.fabric.reroute.tiers import Tiers, tiers_of
 from obliv.fabric.shape.tree import Shape
 from obliv.results.fabric.route import Standing
 from obliv.topologies.recognise.grid import Grid
@@ -37,6 +42,8 @@ class Request:
     seed : int
     optimum : int
         A lower bound of the worst load of single paths, 0 where none is known.
+    by : str
+        The figure by which tables are chosen.
     progress : callable
     """
 
@@ -49,6 +56,7 @@ class Request:
     effort: float
     seed: int
     optimum: int
+    by: str
     progress: Progress
 
     @cached_property
@@ -58,6 +66,20 @@ class Request:
         tail, head, _ = self.fabric.trunks
         return nearest_grid(len(self.fabric.switches), np.stack([tail, head], axis=1))
 
+    @cached_property
+    def tiers(self) -> Tiers | None:
+        """The levels of the switches, if they form a tree."""
+        return tiers_of(switch_network(self.fabric), self.shape)
+
+    def key(self, standing: Standing) -> tuple[bool | Fraction | int, ...]:
+        """Return what tables are compared by, the smaller, the better."""
+        return key_by(self.by)(standing)
+
+    @cached_property
+    def single_lid_optimum(self) -> int:
+        """A lower bound of the worst load with one LID a host, 0 where none is known."""
+        return (single_path_bound(self.fabric, self.shape, 0) or (0, ""))[0]
+
     def attained_by(self, standing: Standing) -> bool:
         """Return whether tables serve all pairs with a worst load that no single paths are below."""
-        return standing.load <= self.optimum and not standing.missing
+        return standing.worst <= self.optimum and not standing.missing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -17,26 +17,28 @@ from obliv.errors import InputError, RoutingError, SpecError, TooLargeError
 from obliv.fabric.arguments import typed
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.bound import single_path_bound
-from obliv.fabric.reroute.candidates import Candidate, LanesError, candidate, plans_for
+from obliv.fabric.reroute.candidates import Candidate, LanesError, plans_for, tree_candidate, updown_candidate
 from obliv.fabric.reroute.datelines.candidate import dateline_candidate
 from obliv.fabric.reroute.engines import DATELINE, ENGINES, GRID_ENGINES
 from obliv.fabric.reroute.layers.candidate import layered_candidate
-from obliv.fabric.reroute.lids import lmc_with
 from obliv.fabric.reroute.parts import pairs_apart
 from obliv.fabric.reroute.request import Request
 from obliv.fabric.reroute.spread.candidate import spread_candidate
-from obliv.fabric.reroute.standing import standing_of
+from obliv.fabric.reroute.standing import BY, limits_for, refused, standing_of
 from obliv.fabric.routes.classes import Offset
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.shape.tree import recognise
 from obliv.fabric.tables import Tables
 from obliv.fabric.topology import network
 from obliv.results.base import provenance
-from obliv.results.fabric.route import Attempt, FabricRoute, Standing
+from obliv.results.fabric.route import IN_USE, Attempt, FabricRoute, Standing
+from obliv.results.format import brief
 
 __all__ = ["MOST_LANES", "route"]
 
 MOST_LANES = 15  #: Lanes for data.
+
+_GAINS = ("worst", "uniform", "worst-shift", "mean-shift", "idle")  # figures that are worth a change
 
 
 @typed
@@ -50,6 +52,8 @@ def route(
     lanes: int = 1,
     lane_tables: bool = False,
     effort: float = 1.0,
+    by: str | None = None,
+    allow: Mapping[str, object] | None = None,
     force: bool = False,
     ignore_credit_loops: bool = False,
     rng: Rng = None,
@@ -70,9 +74,7 @@ def route(
         the best of those that fit but the last two, the one with fewer LIDs of equals, then with fewer lanes. It tries
         ``layered`` unless another engine is known to be optimal on one lane.
     tables : Tables, optional
-        The ones in use. They are returned, with the engine ``kept``, unless the new ones are better: without credit
-        loops where those in use have some, else more pairs reach each other, else the exact worst load is smaller, else
-        they take fewer LIDs.
+        The ones in use. They are returned, with the engine ``kept``, unless the new ones are better.
     offset : str, int or sequence
         Which of a destination's LIDs sources use with the old tables.
     most_lmc : int
@@ -86,6 +88,15 @@ def route(
         ``dor-dateline`` where it is best. Otherwise a note says what it would attain.
     effort : float
         Multiplies the number of moves that ``layered`` tries, and the rounds in which ``two-turn`` looks for columns.
+    by : {"worst", "uniform", "shifts", "balanced"}, optional
+        What makes tables better. First come served pairs, then freedom from credit loops, then the worst case, the
+        uniform load, the mean of shifts, idle channels, LIDs, lanes; ``uniform`` and ``shifts`` put that figure (for
+        ``shifts`` the mean, then the worst one) before the worst case. ``balanced``, the default with `tables`: in the
+        order of ``worst``, but only tables of which no figure of :attr:`Standing.figures` is larger than in use; if the
+        tables in use lose pairs or have credit loops, their other figures are no limits.
+    allow : mapping, optional
+        Figures that may grow with ``balanced``, and up to what: ``{"uniform": 2}``. Names are ``worst``, ``uniform``,
+        ``worst-shift`` and ``mean-shift`` (``shifts`` for both), ``random``, ``idle``, ``lids``.
     force : bool
         Take the new tables even if they are not better, or leave out pairs that cables connect.
     ignore_credit_loops : bool
@@ -115,27 +126,26 @@ def route(
     >>> tree = obliv.topology("fattree:8,3")
     >>> fabric = from_topology(tree)
     >>> route(fabric, tables=tables_of(obliv.routing("dmodk", tree), fabric))
-    fabric route: osrm3-d on FT(8,3)
-      in use   worst load 7, all pairs, no credit loop
-      osrm3-d  worst load 4, all pairs, no credit loop  <- written
-      LMC      0
-      bound    at least 4 for single paths (Yuan et al., Theorem 4), so these are optimal
+    EXAMPLE
     """
     began = time.perf_counter()
     most_lmc, lanes, effort = integer(most_lmc, "most_lmc"), integer(lanes, "lanes"), real(effort, "effort")
     _require(fabric, engine, lanes, effort)
+    limits = _limits(by, allow or {}, tables)
     shape = recognise(fabric)
     shape = shape if shape is not None and shape.levels > 1 else None
     optimum, _ = single_path_bound(fabric, shape) or (0, "")
+    by = by or ("worst" if tables is None else "balanced")
     request = Request(
-        fabric, engine, shape, most_lmc, lanes, lane_tables, effort, drawn_seed(rng), optimum, rising(progress)
+        fabric, engine, shape, most_lmc, lanes, lane_tables, effort, drawn_seed(rng), optimum, by, rising(progress)
     )
     in_use = None if tables is None else _kept(request, tables, offset)
-    best, tried = _best(request, tables)
+    candidates, tried = _candidates(request, tables)
+    best = min(candidates, key=lambda new: request.key(new.standing))
     apart, parts = pairs_apart(fabric)
     notes = [f"the fabric is in {parts} parts: {apart} pairs are not connected"] if apart else []
     if in_use is not None:
-        best, remarks = _better(best, in_use, force, ignore_credit_loops)
+        best, remarks = _better(request, candidates, in_use, limits, force, ignore_credit_loops)
         notes += remarks
     if best is not in_use:
         notes += _require_pairs(best, apart, force)
@@ -151,10 +161,9 @@ def route(
         provenance=provenance(specs, time.perf_counter() - began, sources=sources),
         engine=best.engine,
         offset=best.offset,
-        shape="" if shape is None else shape.title,
-        before=None if in_use is None else in_use.standing,
-        after=best.standing,
-        tried=tuple(tried),
+        by=by,
+        shape="" if request.tiers is None else request.tiers.title,
+        candidates=tuple(_rows(in_use, tried, best)),
         lower_bound=None if bound is None else Fraction(bound[0]),
         bound_source="" if bound is None else bound[1],
         notes=(*best.notes, *notes),
@@ -184,27 +193,30 @@ def _kept(request: Request, tables: Tables, offset: Offset) -> Candidate:
     return Candidate("kept", str(offset), tables, request.fabric, standing_of(routing))
 
 
-def _best(request: Request, tables: Tables | None) -> tuple[Candidate, list[Attempt]]:
-    """Return the best tables of the engines that fit, and all attempts; searches may start from the tables in use."""
+def _candidates(request: Request, tables: Tables | None) -> tuple[list[Candidate], list[Attempt]]:
+    """Return the tables of the engines that fit, and all attempts; searches may start from the tables in use."""
     tried: list[Attempt] = []
     candidates = _on_grid(request, tried) if request.engine in GRID_ENGINES else _planned(request, tried)
-    best = min(candidates, key=_rank, default=None)
-    if request.engine == "auto" and not _optimal(request, best):
+    if request.engine == "auto" and not _enough(request, candidates):
         candidates += _by_dimension(request, tried)
-        best = min(candidates, key=_rank, default=None)
-    if best is None or (request.engine == "auto" and not _optimal(request, best)):
+    if not candidates or (request.engine == "auto" and not _enough(request, candidates)):
         starts = [] if tables is None else [tables]
         starts += [candidate.tables for candidate in candidates if candidate.fabric is request.fabric]
         starts += _of_tree(request) if request.engine == "layered" else ()
-        searched = layered_candidate(request, starts)
-        tried.append(Attempt("layered", searched.standing))
-        best = min([*candidates, searched], key=_rank)
-    return best, tried
+        candidates.append(layered_candidate(request, starts))
+        tried.append(Attempt("layered", candidates[-1].standing))
+    return candidates, tried
 
 
-def _optimal(request: Request, best: Candidate | None) -> bool:
-    """Return whether no tables are better, as far as is known."""
-    return best is not None and best.standing.lanes == 1 and request.attained_by(best.standing)
+def _enough(request: Request, candidates: list[Candidate]) -> bool:
+    """Return whether a search for smaller worst loads is of no use: they are optimal, or not what counts on a tree."""
+    best = min(candidates, key=lambda new: request.key(new.standing), default=None)
+    if best is None or best.standing.lanes > 1:
+        return False
+    if request.by in ("uniform", "shifts") and request.tiers is not None:
+        return any(new.engine != "updown" and not new.standing.missing for new in candidates)
+    least = min((new.standing.worst for new in candidates if not new.standing.missing), default=None)
+    return request.attained_by(best.standing) or (least is not None and least <= request.single_lid_optimum)
 
 
 def _by_dimension(request: Request, tried: list[Attempt]) -> list[Candidate]:
@@ -226,10 +238,6 @@ def _by_dimension(request: Request, tried: list[Attempt]) -> list[Candidate]:
     return [found] if request.lane_tables or found.lane_tables is None else []
 
 
-def _rank(candidate: Candidate) -> tuple[bool, int, Fraction, int, int]:
-    return candidate.standing.rank
-
-
 def _on_grid(request: Request, tried: list[Attempt]) -> list[Candidate]:
     """Return the tables of an engine for grids, if any; `tried` takes the attempt."""
     found = dateline_candidate(request) if request.engine == DATELINE else spread_candidate(request)
@@ -241,55 +249,101 @@ def _on_grid(request: Request, tried: list[Attempt]) -> list[Candidate]:
 
 
 def _planned(request: Request, tried: list[Attempt]) -> list[Candidate]:
-    """Return the tables of the engines with a plan that fit and may be the best; `tried` takes all attempts."""
-    fabric, most_lmc = request.fabric, request.most_lmc
+    """Return the tables of the engines for trees and of ``updown``; `tried` takes all attempts."""
     candidates: list[Candidate] = []
-    plans = list(plans_for(request.engine, request.shape, most_lmc, tried))
+    plans = list(plans_for(request, tried))
     step = forecast(request.progress, "tables by each engine")
     for at, plan in enumerate(plans):
-        best = min(candidates, key=_rank, default=None)
-        attained = best is not None and request.attained_by(best.standing)
-        if best is not None and attained and lmc_with(fabric, plan.lmc, most_lmc) >= best.standing.lmc:
-            continue
         step(f"tables by {plan.engine}", at / (len(plans) + 1))
         try:
-            candidates.append(candidate(fabric, plan, most_lmc))
+            candidates.append(tree_candidate(request, plan))
         except InputError as error:
             if request.engine != "auto":
                 raise
             tried.append(Attempt(plan.engine, None, str(error)))
         else:
             tried.append(Attempt(plan.engine, candidates[-1].standing))
+    if request.engine in ("auto", "updown"):
+        step("tables by updown", len(plans) / (len(plans) + 1))
+        candidates.append(updown_candidate(request))
+        tried.append(Attempt("updown", candidates[-1].standing))
     return candidates
 
 
 def _of_tree(request: Request) -> Iterator[Tables]:
-    """Yield the tables of the engines for fat trees that need no other LIDs, to start a search from."""
-    if request.shape is None:
+    """Yield the tables of the engines for trees that need no other LIDs, to start a search from."""
+    if request.tiers is None:
         return
-    for plan in plans_for("auto", request.shape, 0, []):
-        if plan.engine != "updown":
-            tables = candidate(request.fabric, plan, 0)
-            if tables.fabric is request.fabric:
-                yield tables.tables
+    for plan in plans_for(replace(request, engine="auto", most_lmc=0), []):
+        found = tree_candidate(request, plan)
+        if found.fabric is request.fabric:
+            yield found.tables
 
 
-def _better(new: Candidate, old: Candidate, force: bool, ignore_credit_loops: bool) -> tuple[Candidate, list[str]]:
-    """Return the new tables, or those in use unless the new ones are better, and notes about the choice."""
+def _limits(by: str | None, allow: Mapping[str, object], tables: Tables | None) -> dict[str, Fraction]:
+    """Return the figures that may grow, and up to what."""
+    if by is not None and by not in BY:
+        raise SpecError(f"by={by[:40]!r}: {did_you_mean(by, BY)}")
+    if by == "balanced" and tables is None:
+        raise InputError("by='balanced' compares with the tables in use: give them, or choose worst, uniform or shifts")
+    if allow and (tables is None or by not in (None, "balanced")):
+        raise InputError("allow is for by='balanced', with tables in use: otherwise nothing limits new tables")
+    return limits_for(allow)
+
+
+def _rows(in_use: Candidate | None, tried: Iterable[Attempt], best: Candidate) -> Iterator[Attempt]:
+    """Yield the tables in use and those that were tried, with what is chosen."""
+    if in_use is not None:
+        yield Attempt(IN_USE, in_use.standing, chosen=best is in_use)
+    for attempt in tried:
+        yield replace(attempt, chosen=attempt.engine == best.engine and attempt.standing == best.standing)
+
+
+def _better(
+    request: Request,
+    candidates: list[Candidate],
+    old: Candidate,
+    limits: Mapping[str, Fraction],
+    force: bool,
+    ignore_credit_loops: bool,
+) -> tuple[Candidate, list[str]]:
+    """Return the best new tables, or those in use unless new ones are better, and notes about the choice."""
+    key, used = request.key, old.standing
+    counted = replace(used, credit_loops=used.credit_loops and not ignore_credit_loops)
+    best = min(candidates, key=lambda new: key(new.standing))
     notes = []
-    counted = replace(old.standing, deadlock=old.standing.deadlock and not ignore_credit_loops)
-    if counted.deadlock and counted.load < new.standing.load:
+    if counted.credit_loops and counted.worst < best.standing.worst:
         notes.append(
-            f"the tables in use have a worst load of {counted.load}, but credit loops; {new.engine} has "
-            f"{new.standing.load} and none: ignore credit loops only where virtual lanes break them"
+            f"the tables in use have a worst load of {used.worst}, but credit loops; {best.engine} has "
+            f"{best.standing.worst} and none: ignore credit loops only where virtual lanes break them"
         )
-    if force or counted.rank > new.standing.rank:
-        return new, notes
-    gained, kept = _words(new.standing), _words(old.standing)
-    notes.append(f"{new.engine} would give {gained}, the tables in use have {kept}: they are kept")
-    if old.standing.deadlock:
+    if force:
+        return best, notes
+    sound = not counted.missing and not counted.credit_loops
+    if request.by == "balanced" and sound:
+        allowed = [new for new in candidates if not new.standing.missing and not refused(new.standing, counted, limits)]
+        best = min(allowed, key=lambda new: key(new.standing), default=old)
+        notes += _gains(candidates, counted, limits) if best is old or key(best.standing) >= key(counted) else []
+    elif request.by == "balanced":
+        lost = [f"{counted.missing} pairs missing"] * (counted.missing > 0) + ["credit loops"] * counted.credit_loops
+        notes.append(f"the tables in use have {' and '.join(lost)}: their other figures are no limits")
+    if best is not old and key(best.standing) < key(counted):
+        return best, notes
+    notes.append("no new tables are better than those in use: they are kept")
+    if used.credit_loops:
         notes.append("the tables in use have credit loops, by which packets can stop for good on one virtual lane")
     return old, notes
+
+
+def _gains(candidates: list[Candidate], old: Standing, limits: Mapping[str, Fraction]) -> Iterator[str]:
+    """Yield what new tables would gain, and which figures would have to be allowed to grow."""
+    for new in candidates:
+        figures, before = new.standing.figures, old.figures
+        less = [f"{name} {brief(figures[name])} instead of {brief(before[name])}" for name in _GAINS
+                if figures[name] < before[name]]  # fmt: skip
+        more = [f"{name}={value}" for name, value in refused(new.standing, old, limits).items()]
+        if less and more and not new.standing.missing:
+            yield f"{new.engine}: {', '.join(less)}, if you allow {', '.join(more)}"
 
 
 def _require_pairs(new: Candidate, apart: int, force: bool) -> list[str]:
@@ -316,10 +370,10 @@ def _left_out(best: Candidate, tried: list[Attempt]) -> list[str]:
 
 
 def _serves(standing: Standing) -> tuple[int, Fraction]:
-    return standing.missing, standing.load
+    return standing.missing, standing.worst
 
 
 def _words(standing: Standing) -> str:
     pairs = f" and {standing.missing} pairs that do not reach each other" if standing.missing else ""
     lids = f" with an LMC of {standing.lmc}" if standing.lmc else ""
-    return f"a worst load of {standing.load}{pairs}{lids}"
+    return f"a worst load of {standing.worst}{pairs}{lids}"

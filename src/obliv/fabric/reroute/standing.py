@@ -1,20 +1,53 @@
-"""The quality of forwarding tables."""
+"""The quality of forwarding tables, and which tables are better."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from math import sqrt
+
+import numpy as np
+
+from obliv._util.progress import Progress
+from obliv._util.rationals import exact
+from obliv._util.text import did_you_mean
+from obliv._util.typing import Array
 from obliv.analysis.worst_case.exact import worst_load
+from obliv.errors import InputError
+from obliv.fabric.analyses.many import BLOCK, largest
+from obliv.fabric.analyses.shifts import shift_images
+from obliv.fabric.analyses.throughput import uniform_load
 from obliv.fabric.checks.credit_loops import credit_loops
 from obliv.fabric.lanes.levels import Levels
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.lanes.tables import LaneTables, identity
 from obliv.fabric.lanes.verdict import judge
 from obliv.fabric.routes.routing import FabricRouting
-from obliv.results.fabric.route import Standing
+from obliv.results.fabric.route import ShiftLoads, Standing
+from obliv.results.numbers import Estimate
 
-__all__ = ["standing_of"]
+__all__ = ["BY", "FIGURES", "idle_channels", "key_by", "limits_for", "refused", "standing_of"]
+
+#: The first figure by which tables are compared.
+BY = ("worst", "uniform", "shifts", "balanced")
+
+#: The figures that can be allowed to grow.
+FIGURES = ("worst", "uniform", "worst-shift", "mean-shift", "random", "idle", "lids")
+
+_SAMPLES = 256  # random permutations
+_SEED = 0  # the same ones for all tables
+
+_Key = Callable[[Standing], tuple[bool | Fraction | int, ...]]
 
 
-def standing_of(routing: FabricRouting, levels: Levels | None = None, tables: LaneTables | None = None) -> Standing:
+def standing_of(
+    routing: FabricRouting,
+    levels: Levels | None = None,
+    tables: LaneTables | None = None,
+    *,
+    brief: bool = False,
+    progress: Progress | None = None,
+) -> Standing:
     """Return the quality of the tables of a routing; pairs that do not reach each other count as missing.
 
     Parameters
@@ -25,11 +58,90 @@ def standing_of(routing: FabricRouting, levels: Levels | None = None, tables: La
         The service levels of pairs; by default all packets take one lane.
     tables : LaneTables, optional
         The SL-to-VL tables; by default the lane is the service level.
+    brief : bool
+        Whether to leave out shifts, random permutations and idle channels.
+    progress : callable, optional
     """
-    fabric = routing.topology.fabric
-    load, lmc = worst_load(routing.fabric_loads), int(fabric.ports.lmc[fabric.endpoints].max())
-    if levels is None:
-        return Standing(load, routing.skipped, not credit_loops(routing.routes.traces).acyclic, lmc)
-    verdict = judge(routing.routes.traces, Lanes(fabric, tables or identity(fabric), levels))
-    deadlock = verdict.graph.cycle is not None or verdict.lacking > 0
-    return Standing(load, routing.skipped, deadlock, lmc, 1 + max(verdict.lanes_used, default=0))
+    fabric, hosts = routing.topology.fabric, len(routing.topology.terminals)
+    step = progress or (lambda what, share: None)
+    owned = fabric.ports.lid > 0
+    shifts = random = None
+    if hosts > 1 and not brief:
+        load, unit = largest(routing, shift_images(hosts), hosts - 1, what="shifts", jobs=None, progress=step)
+        shifts = ShiftLoads(int(load.max()) * unit, Fraction(int(load.sum()), hosts - 1) * unit)
+        load, unit = largest(routing, _samples(hosts), _SAMPLES, what="random", jobs=None, progress=step)
+        sample = load * float(unit)
+        random = Estimate(float(sample.mean()), float(sample.std(ddof=1) / sqrt(_SAMPLES)), _SAMPLES)
+    deadlock, lanes = not credit_loops(routing.routes.traces).acyclic if levels is None else False, 1
+    if levels is not None:
+        verdict = judge(routing.routes.traces, Lanes(fabric, tables or identity(fabric), levels))
+        deadlock = verdict.graph.cycle is not None or verdict.lacking > 0
+        lanes = 1 + max(verdict.lanes_used, default=0)
+    return Standing(
+        worst=worst_load(routing.fabric_loads),
+        uniform=uniform_load(routing),
+        shifts=shifts,
+        random=random,
+        idle_channels=0 if brief else len(idle_channels(routing)),
+        missing=routing.skipped,
+        credit_loops=deadlock,
+        lmc=int(fabric.ports.lmc[fabric.endpoints].max()),
+        lids=int((1 << fabric.ports.lmc[owned].astype(np.int64)).sum()),
+        lanes=lanes,
+    )
+
+
+def idle_channels(routing: FabricRouting) -> Array:
+    """Return the channels between switches that no route between endpoints uses."""
+    topology = routing.topology
+    between = (topology.tail >= topology.hosts) & (topology.head >= topology.hosts)
+    return np.flatnonzero(between & (routing.fabric_loads.totals() == 0))
+
+
+def _samples(hosts: int) -> Iterator[Array]:
+    """Yield random permutations of the hosts, always the same ones."""
+    random, step = np.random.default_rng(_SEED), max(1, BLOCK // hosts)
+    for first in range(0, _SAMPLES, step):
+        yield random.permuted(np.tile(np.arange(hosts), (min(step, _SAMPLES - first), 1)), axis=1)
+
+
+def key_by(by: str) -> _Key:
+    """Return the order of tables, the smaller, the better: served pairs, credit loops, then figure by figure."""
+    first = {"uniform": ("uniform",), "shifts": ("mean-shift", "worst-shift")}.get(by, ())
+    names = tuple(dict.fromkeys((*first, "worst", "uniform", "mean-shift", "idle", "lids")))
+
+    def key(standing: Standing) -> tuple[bool | Fraction | int, ...]:
+        figures = standing.figures
+        return standing.missing, standing.credit_loops, *(figures[name] for name in names), standing.lanes
+
+    return key
+
+
+def limits_for(allow: Mapping[str, object]) -> dict[str, Fraction]:
+    """Return the figures that may grow, and up to what.
+
+    Raises
+    ------
+    InputError
+        If a figure is unknown or its limit is not a number.
+    """
+    limits: dict[str, Fraction] = {}
+    for name, value in allow.items():
+        figure = str(name).replace("_", "-")
+        if figure not in (*FIGURES, "shifts"):
+            raise InputError(f"allow: figure {figure[:40]!r} is unknown: {did_you_mean(figure, FIGURES)}")
+        if (limit := exact(value)) is None:
+            raise InputError(f"allow: {figure}={str(value)[:40]} is not a number, such as 2 or 7/4")
+        for one in ("worst-shift", "mean-shift") if figure == "shifts" else (figure,):
+            limits[one] = limit
+    return limits
+
+
+def refused(new: Standing, old: Standing, limits: Mapping[str, Fraction]) -> dict[str, Fraction]:
+    """Return the figures that are larger than in use and larger than allowed, with their values."""
+    figures = new.figures
+    return {
+        name: figures[name]
+        for name in FIGURES
+        if name in new.grown(old) and not (name in limits and figures[name] <= limits[name])
+    }

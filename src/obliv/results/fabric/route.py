@@ -9,65 +9,134 @@ from typing import Any, ClassVar
 
 from obliv.results.base import Result
 from obliv.results.codec import TEXT_OR_NULL, Record, codec_of, derived, entry
+from obliv.results.format import brief
+from obliv.results.numbers import Estimate
 
-__all__ = ["Attempt", "FabricRoute", "Standing"]
+__all__ = ["IN_USE", "Attempt", "FabricRoute", "ShiftLoads", "Standing"]
 
-_TEXT = codec_of(str)
+IN_USE = "in use"  #: The name of the old tables among the candidates.
+
+_TEXT, _FLAG = codec_of(str), codec_of(bool)
+_HEADINGS = ("worst", "uniform", "shifts", "mean shift", "random", "idle", "LIDs")
+
+
+@dataclass(frozen=True)
+class ShiftLoads(Record):
+    """The largest loads under shifts of the hosts, in the order of the file, all but that by 0.
+
+    Parameters
+    ----------
+    worst, mean : Fraction
+        Over all shifts.
+    """
+
+    worst: Fraction = entry(Fraction(0), column="worst_shift")
+    mean: Fraction = entry(Fraction(0), column="mean_shift")
 
 
 @dataclass(frozen=True)
 class Standing(Record):
-    """The quality of forwarding tables.
+    """The quality of forwarding tables; pairs that do not reach each other are in no load.
 
     Parameters
     ----------
-    load : Fraction
-        The exact worst load of a channel, over all permutations of the pairs that arrive.
+    worst : Fraction
+        The exact worst load of a channel, over all permutations.
+    uniform : Fraction
+        The exact largest load under uniform traffic, self-pairs included.
+    shifts : ShiftLoads or None
+        None for a single host.
+    random : Estimate or None
+        The mean largest load of random permutations, the same ones for all tables.
+    idle_channels : int
+        Channels between switches that no route uses.
     missing : int
         Ordered pairs of endpoints that do not reach each other.
-    deadlock : bool
+    credit_loops : bool
         Whether the routes form a credit loop.
     lmc : int
         Endpoints have 2**lmc LIDs.
+    lids : int
+        LIDs of all ports.
     lanes : int
-        The virtual lanes on which `deadlock` holds.
+        The virtual lanes on which `credit_loops` holds.
     """
 
-    load: Fraction = entry(key="channel_load", column="channel_load")
-    missing: int = entry(key="missing_pairs", column="missing_pairs")
-    deadlock: bool = entry(column="deadlock")
-    lmc: int = entry(column="lmc")
+    worst: Fraction = entry(column="worst_load")
+    uniform: Fraction = entry(column="uniform_load")
+    shifts: ShiftLoads | None = entry(None, column="shifts")
+    random: Estimate | None = entry(None, column="random_load")
+    idle_channels: int = entry(0, column="idle_channels")
+    missing: int = entry(0, key="missing_pairs", column="missing_pairs")
+    credit_loops: bool = entry(False, column="credit_loops")
+    lmc: int = entry(0, column="lmc")
+    lids: int = entry(0, column="lids")
     lanes: int = entry(1, column="lanes", omit=lambda standing: standing.lanes == 1)
 
     @property
-    def rank(self) -> tuple[bool, int, Fraction, int, int]:
-        """Key for sorting: the smaller, the better."""
-        return self.deadlock, self.missing, self.load, self.lmc, self.lanes
+    def figures(self) -> dict[str, Fraction]:
+        """What can be better or worse, by name; the smaller, the better."""
+        shifts = self.shifts or ShiftLoads()
+        mean = Fraction(0) if self.random is None else Fraction(self.random.value)
+        return {
+            "worst": self.worst,
+            "uniform": self.uniform,
+            "worst-shift": shifts.worst,
+            "mean-shift": shifts.mean,
+            "random": mean,
+            "idle": Fraction(self.idle_channels),
+            "lids": Fraction(self.lids),
+        }
+
+    def grown(self, before: Standing | None) -> set[str]:
+        """Return the names of the figures that are larger than before; estimates beyond three standard errors."""
+        if before is None:
+            return set()
+        old, new = before.figures, self.figures
+        larger = {name for name in new if new[name] > old[name]}
+        if self.random is not None and before.random is not None:
+            error = (self.random.stderr**2 + before.random.stderr**2) ** 0.5
+            if self.random.value <= before.random.value + 3 * error:
+                larger.discard("random")
+        return larger
 
     def __str__(self) -> str:
         pairs = f"{self.missing} pairs missing" if self.missing else "all pairs"
         lanes = f" on {self.lanes} lanes" if self.lanes > 1 else ""
-        return f"worst load {self.load}, {pairs}, {'credit loops' if self.deadlock else 'no credit loop'}{lanes}"
+        return f"worst load {self.worst}, {pairs}, {'credit loops' if self.credit_loops else 'no credit loop'}{lanes}"
 
 
 @dataclass(frozen=True)
 class Attempt(Record):
-    """An engine that was tried: the quality of its tables, or the reason why it gave no tables."""
+    """Tables in use or of an engine: their quality, or the reason why there are none.
+
+    Parameters
+    ----------
+    engine : str
+        Its name, or ``in use``.
+    standing : Standing or None
+    reason : str
+    chosen : bool
+        Whether these tables are the answer.
+    """
 
     engine: str
     standing: Standing | None = None
     reason: str = ""
+    chosen: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the engine with the entries of its standing, or with the reason."""
-        return {"engine": self.engine} | (self.standing.to_dict() if self.standing else {"reason": self.reason})
+        rest = self.standing.to_dict() if self.standing else {"reason": self.reason}
+        return {"engine": self.engine, "chosen": self.chosen} | rest
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Attempt:
         """Return the attempt that :meth:`to_dict` wrote."""
+        engine, chosen = _TEXT.decode(data["engine"]), _FLAG.decode(data["chosen"])
         if "reason" in data:
-            return cls(_TEXT.decode(data["engine"]), None, _TEXT.decode(data["reason"]))
-        return cls(_TEXT.decode(data["engine"]), Standing.from_dict(data))
+            return cls(engine, None, _TEXT.decode(data["reason"]), chosen)
+        return cls(engine, Standing.from_dict(data), "", chosen)
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,16 +147,14 @@ class FabricRoute(Result):
     ----------
     engine : str
         The engine of the tables; "kept" where the old ones are better and are returned.
+    by : str
+        The figure by which tables are chosen: ``worst``, ``uniform``, ``shifts`` or ``balanced``.
     offset : str
         Which of a destination's LIDs a source uses, as :func:`obliv.fabric.routing` takes it.
     shape : str
-        The fat tree that was recognized, or "".
-    before : Standing or None
-        Of the old tables, where there were any.
-    after : Standing
-        Of `tables`.
-    tried : tuple of Attempt
-        The engines tried.
+        The tree that was recognized, or "".
+    candidates : tuple of Attempt
+        The tables in use, if any, and those of the engines tried.
     lower_bound : Fraction or None
         A lower bound of the worst load of single paths that connect all pairs (on fat trees, of paths that climb and
         then descend), also where cables are missing; None where no bound is known.
@@ -111,28 +178,28 @@ class FabricRoute(Result):
     >>> import obliv
     >>> obliv.fabric.route(obliv.fabric.from_topology(obliv.fattree(4, 2)))
     fabric route: dmodk on FT(4,2)
-      osrm2  worst load 2, all pairs, no credit loop, LMC 1
-      dmodk  worst load 2, all pairs, no credit loop  <- written
-      LMC    0
-      bound  at least 2 for single paths (Yuan et al., Theorem 3), so these are optimal
+      tables  worst  uniform  shifts  mean shift  random           idle  LIDs
+      osrm2   2      1        2       8/7         1.387 ± 0.030    0     22    LMC 1
+      dmodk   2      7/8      1       1           1.387 ± 0.030    0     14    <- written
+      updown  2      7/8      1       1           1.387 ± 0.030    0     14
+      bound   worst load at least 2 for single paths (Yuan et al., Theorem 3): none have a smaller one
     """
 
     kind: ClassVar[str] = "fabric-route"
 
     routing: str = entry("", codec=TEXT_OR_NULL)
     engine: str = ""
+    by: str = "worst"
 
     @property
-    @derived(label="LMC", text=lambda route: route.lmc_text)
+    @derived()
     def lmc(self) -> int:
         """The LMC: every host has 2**lmc LIDs; OpenSM's option ``-l``."""
         return self.after.lmc
 
     offset: str = "0"
     shape: str = entry("", codec=TEXT_OR_NULL)
-    before: Standing | None = None
-    after: Standing = entry(Standing(Fraction(0), 0, False, 0))
-    tried: tuple[Attempt, ...] = ()
+    candidates: tuple[Attempt, ...] = ()
     lower_bound: Fraction | None = entry(
         None,
         label="bound",
@@ -151,49 +218,94 @@ class FabricRoute(Result):
     fabric: Any = entry(None, compare=False, hidden=True)
 
     @property
+    def before(self) -> Standing | None:
+        """The quality of the tables in use, None without any."""
+        return next((one.standing for one in self.candidates if one.engine == IN_USE), None)
+
+    @property
+    def after(self) -> Standing:
+        """The quality of the tables of the answer."""
+        return next(one.standing for one in self.candidates if one.chosen and one.standing is not None)
+
+    @property
+    def tried(self) -> tuple[Attempt, ...]:
+        """The engines tried."""
+        return tuple(one for one in self.candidates if one.engine != IN_USE)
+
+    @property
     def kept(self) -> bool:
         """Whether the old tables are returned because no better ones were computed."""
         return self.engine == "kept"
 
     @property
-    def lmc_text(self) -> str:
-        """The LMC, and the offsets that sources use if it is not 0."""
-        return str(self.lmc) + (f", sources use the offset {self.offset}" if self.lmc else "")
-
-    @property
     def bound_text(self) -> str:
         """The lower bound as text, and whether the tables attain it."""
-        best = ", so these are optimal" if self.after.load == self.lower_bound and not self.after.missing else ""
-        return f"at least {self.lower_bound} for single paths ({self.bound_source}){best}"
+        best = ": none have a smaller one" if self.after.worst == self.lower_bound and not self.after.missing else ""
+        return f"worst load at least {self.lower_bound} for single paths ({self.bound_source}){best}"
 
     @property
     def title(self) -> str:
         """The heading: what was routed, in one line."""
         return f"fabric route: {self.engine} on {self.shape or self.topology.removeprefix('fabric:')}"
 
-    @property
-    def compared(self) -> tuple[Attempt, ...]:
-        """The tables in use, then the engines tried."""
-        return (() if self.before is None else (Attempt("in use", self.before),)) + self.tried
-
     def summary(self) -> list[tuple[str, str]]:
-        """Return a line for each table, the LMC, and the notes."""
-        lines = []
-        for attempt in self.compared:
-            text = str(attempt.standing or attempt.reason)
-            text += f", LMC {attempt.standing.lmc}" if attempt.standing and attempt.standing.lmc else ""
-            lines.append((attempt.engine, text + ("  <- written" if attempt.engine == self.engine else "")))
+        """Return a table of all figures, and the notes; figures that are larger than those in use have a star."""
+        before, grown = self.before, False
+        table: list[tuple[str, ...]] = [_HEADINGS]
+        for one in self.candidates:
+            larger = set() if one.standing is None else one.standing.grown(before)
+            grown |= bool(larger)
+            table.append(() if one.standing is None else _cells(one.standing, larger))
+        width = [max(len(row[column]) for row in table if row) for column in range(len(_HEADINGS))]
+        text = ["  ".join(f"{cell:<{size}}" for cell, size in zip(row, width, strict=False)) for row in table]
+        lines = [("tables", text[0].rstrip())]
+        for one, row in zip(self.candidates, text[1:], strict=True):
+            lines.append((one.engine, "  ".join([row, *self._remarks(one)]).rstrip() if row else one.reason))
+        if grown:
+            lines.append(("*", "larger than in use"))
+        if self.after.lmc and self.offset != "0":
+            lines.append(("offsets", f"sources use {self.offset}"))
         return [*lines, *super().summary(), *(("note", note) for note in self.notes)]
+
+    def _remarks(self, one: Attempt) -> Iterator[str]:
+        """Yield what else is to be said about some tables."""
+        standing = one.standing
+        if standing is None:
+            return
+        words = [
+            f"{standing.missing} pairs missing" if standing.missing else "",
+            "credit loops" if standing.credit_loops else "",
+            f"{standing.lanes} lanes" if standing.lanes > 1 else "",
+            f"LMC {standing.lmc}" if standing.lmc else "",
+        ]
+        if any(words):
+            yield ", ".join(word for word in words if word)
+        if one.chosen:
+            yield "<- kept" if self.kept else "<- written"
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield a row for the tables in use, and one for each engine that was tried."""
-        for attempt in self.compared:
-            written = attempt.engine == self.engine
-            standing = dict.fromkeys(Standing.header()) if attempt.standing is None else attempt.standing.cells()
+        for one in self.candidates:
+            standing = dict.fromkeys(Standing.header()) if one.standing is None else one.standing.cells()
             yield {
-                "tables": attempt.engine,
-                "written": written,
+                "tables": one.engine,
+                "chosen": one.chosen,
                 **standing,
-                "offset": self.offset if written else None,
-                "remark": attempt.reason,
+                "offset": self.offset if one.chosen else None,
+                "remark": one.reason,
             }
+
+
+def _cells(standing: Standing, larger: set[str]) -> tuple[str, ...]:
+    """Return the figures of tables as text, in the order of the headings."""
+    shifts = standing.shifts
+    values = {
+        "worst": brief(standing.worst),
+        "uniform": brief(standing.uniform),
+        "worst-shift": brief(None if shifts is None else shifts.worst),
+        "mean-shift": brief(None if shifts is None else shifts.mean),
+        "random": brief(standing.random),
+        "idle": str(standing.idle_channels),
+        "lids": str(standing.lids),
+    }
+    return tuple(text + "*" * (name in larger) for name, text in values.items())

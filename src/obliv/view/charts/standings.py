@@ -45,12 +45,12 @@ def plot_route(result: FabricRoute, ax: Axes | None = None, *, title: bool = Tru
     >>> ax = plot_route(obliv.fabric.route(obliv.fabric.from_topology(obliv.fattree(4, 2))))
     """
     bars = []
-    for attempt in result.compared:
-        name = attempt.engine + ("\n(written)" if attempt.engine == result.engine else "")
+    for attempt in result.candidates:
+        name = attempt.engine + ("\n(kept)" if result.kept else "\n(written)") * attempt.chosen
         if (standing := attempt.standing) is None:
             bars.append(Bar(name, None, text=shortened(attempt.reason, _REASON)))
         else:
-            bars.append(Bar(name, standing.load, ACCENT if standing.deadlock else SERIES[0], str(standing)))
+            bars.append(Bar(name, standing.worst, ACCENT if standing.credit_loops else SERIES[0], str(standing)))
     own = ax is None
     ax = room(ax, 5.6, height_of(bars))
     least = 0.0 if result.lower_bound is None else as_float(result.lower_bound)

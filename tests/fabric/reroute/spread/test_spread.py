@@ -51,8 +51,8 @@ def sound(result: FabricRoute) -> list[int]:
                 hops.append(len(slots))
     assert networkx.is_directed_acyclic_graph(follows)
     most = max(int(use[linear_sum_assignment(use, maximize=True)].sum()) for use in uses.values())
-    assert result.after.load == Fraction(most, many)
-    assert (result.after.deadlock, result.after.missing) == (False, 0)
+    assert result.after.worst == Fraction(most, many)
+    assert (result.after.credit_loops, result.after.missing) == (False, 0)
     return hops
 
 
@@ -87,7 +87,7 @@ def test_grids_in_any_order(spec: str, engine: str, lanes: int, lmc: int, seed: 
     assert result.after.lmc <= lmc
     assert result.after.lanes <= lanes
     single = route(fabric, "minimal", lanes=2, most_lmc=0)
-    assert result.after.load <= single.after.load
+    assert result.after.worst <= single.after.worst
     if engine == "minimal":
         assert sum(hops) == sum(sound(single)) << result.after.lmc
     assert ("assumed: sources spread" in repr(result)) == (result.after.lmc > 0)
@@ -118,8 +118,8 @@ def test_known_loads(spec: str, lanes: int, load: Fraction, lmc: int) -> None:
     result = route(from_topology(obliv.topology(spec)), "two-turn", lanes=lanes)
     if len(result.fabric.endpoints) * len(result.fabric.endpoints) << lmc < 20_000:
         sound(result)
-    assert (result.after.load, result.after.lmc, result.after.lanes) == (load, lmc, lanes)
-    assert not result.after.deadlock
+    assert (result.after.worst, result.after.lmc, result.after.lanes) == (load, lmc, lanes)
+    assert not result.after.credit_loops
 
 
 def test_many_hosts_at_a_switch() -> None:

@@ -14,13 +14,12 @@ from obliv.fabric.reroute.candidates import Candidate, LanesError
 from obliv.fabric.reroute.datelines.detours import with_detours
 from obliv.fabric.reroute.datelines.lanes import dateline_levels, dateline_tables
 from obliv.fabric.reroute.datelines.routes import Cables, DimensionOrder, routes_round_gaps
-from obliv.fabric.reroute.engines import plan_engine
-from obliv.fabric.reroute.fill import filled
+from obliv.fabric.reroute.fill import evenly
 from obliv.fabric.reroute.layers.network import SwitchNetwork, switch_network
 from obliv.fabric.reroute.lids import with_enough_lids
-from obliv.fabric.reroute.ranks import ranks_up_down
 from obliv.fabric.reroute.request import Request
 from obliv.fabric.reroute.standing import standing_of
+from obliv.fabric.reroute.tiers import central_ranks
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
 
@@ -57,7 +56,7 @@ def dateline_candidate(request: Request) -> Candidate | None:
     best = None
     for lanes in range(needed, request.lanes + 1):  # detours on more lanes can be worse
         made, detours = _within(lanes, network_of, order, notes)
-        if made is not None and (best is None or made.standing.rank < best.standing.rank):
+        if made is not None and (best is None or request.key(made.standing) < request.key(best.standing)):
             best = made
         if not detours:
             break
@@ -74,7 +73,7 @@ def _within(
     if found is None:
         return None, True
     routes, level = found
-    base = filled(fabric, ranks_up_down(fabric), plan_engine("updown", None))
+    base = evenly(network_of, central_ranks(network_of))
     several = bool(order.dimensions or level.any())
     levels = dateline_levels(network_of, homes, level) if several else None
     lane_tables = dateline_tables(network_of, order, lanes) if several else None
@@ -82,7 +81,7 @@ def _within(
     used = lanes if 1 << order.dimensions <= level.max(initial=0) else needed
     tables = network_of.tables_of(routes, base, f"dor-dateline ({plural(used, 'lane')})")
     standing = standing_of(fabric_routing(network(fabric), tables, "0", missing="skip"), levels, lane_tables)
-    if standing.deadlock:  # impossible, since channels with their lanes wait for each other in no cycle
+    if standing.credit_loops:  # impossible, since channels with their lanes wait for each other in no cycle
         raise CheckError(f"dor-dateline on {fabric.name}: the tables have a credit loop and are not used")
     detours = int(((order.routes < 0) & (routes >= 0)).any(axis=0).sum())
     if detours:

@@ -44,7 +44,7 @@ def layered_candidate(request: Request, others: Sequence[Tables]) -> Candidate:
     found = layered(request, () if notes else others)
     levels = _levels_of(found.lane, numbered) if found.lanes > 1 else None
     standing = standing_of(fabric_routing(network(numbered), found.tables, "0", missing="skip"), levels)
-    if standing.deadlock:  # impossible, since no layer has a cycle
+    if standing.credit_loops:  # impossible, since no layer has a cycle
         raise RoutingError(f"layered on {fabric.name}: the tables have a credit loop and are not used")
     notes = (*notes, f"layered: started from {found.start}")
     return Candidate("layered", "0", found.tables, numbered, standing, notes, levels)

@@ -11,14 +11,13 @@ from obliv._util.cost import Work, announce
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.fabric.kernels.layers import NO_LAYER, Layers
-from obliv.fabric.reroute.engines import plan_engine
-from obliv.fabric.reroute.fill import filled
+from obliv.fabric.reroute.fill import evenly, flows
 from obliv.fabric.reroute.layers.assign import fewest_layers, on_layers
 from obliv.fabric.reroute.layers.improve import improve, moves_within, steps_of
 from obliv.fabric.reroute.layers.network import SwitchNetwork, switch_network
 from obliv.fabric.reroute.layers.starts import starting_routes
-from obliv.fabric.reroute.ranks import ranks_up_down
 from obliv.fabric.reroute.request import Request
+from obliv.fabric.reroute.tiers import central_ranks
 from obliv.fabric.tables import Tables
 
 __all__ = ["Layered", "layered"]
@@ -73,8 +72,8 @@ def layered(request: Request, others: Sequence[Tables]) -> Layered:
     network = switch_network(fabric)
     switches = network.switches
     progress("tables to start from", 0.0)
-    ranks = ranks_up_down(fabric)
-    base = filled(fabric, ranks, plan_engine("updown", None))
+    ranks = central_ranks(network)
+    base = evenly(network, ranks)
     if not len(switches.tail):
         return Layered(base, np.full((len(fabric.endpoints), len(switches.hosts)), NO_LAYER, np.uint8), "updown")
     spare = network.routes_of(base)
@@ -86,7 +85,7 @@ def layered(request: Request, others: Sequence[Tables]) -> Layered:
     moves = int(request.effort * min(moves_within(switches, _STEPS / len(starts)), _EACH * spare.size))
     work = Work(_SECONDS * len(starts) * steps_of(switches, moves))
     announce(progress, f"a search for smaller worst loads from {plural(len(starts), 'set')} of tables", work)
-    found: list[tuple[tuple[int, int], str, Array, Layers]] = []
+    found: list[tuple[tuple[int, int, int], str, Array, Layers]] = []
     target = int(max(1, request.optimum) / network.flow)
     for at, (name, start) in enumerate(starts):
 
@@ -97,7 +96,8 @@ def layered(request: Request, others: Sequence[Tables]) -> Layered:
         layers = on_layers(switches, routes, spare, height, lanes, seed)
         routes, layers, load = improve(switches, routes, layers, moves, target, seed, told)
         top = int(load.max(initial=0))
-        found.append(((top, int(load.sum())), name, routes, layers))
+        even = int(flows(switches, np.arange(len(routes)), routes).max(initial=0))
+        found.append(((top, even, int(load.sum())), name, routes, layers))
         if top <= target:
             break
     _, name, routes, layers = min(found, key=lambda one: one[0])

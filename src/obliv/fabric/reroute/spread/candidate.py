@@ -17,17 +17,16 @@ from obliv.fabric.lids import require_lids
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.candidates import Candidate, LanesError
 from obliv.fabric.reroute.datelines.routes import Cables
-from obliv.fabric.reroute.engines import plan_engine
-from obliv.fabric.reroute.fill import filled
+from obliv.fabric.reroute.fill import evenly
 from obliv.fabric.reroute.layers.network import SwitchNetwork, switch_network
 from obliv.fabric.reroute.lids import with_enough_lids
-from obliv.fabric.reroute.ranks import ranks_up_down
 from obliv.fabric.reroute.request import Request
 from obliv.fabric.reroute.spread.choice import Choice, choices
 from obliv.fabric.reroute.spread.lanes import PlanLanes, lanes_for
 from obliv.fabric.reroute.spread.plans import Plan, coordinates_of, next_places
 from obliv.fabric.reroute.spread.search import bisection_bound
 from obliv.fabric.reroute.standing import standing_of
+from obliv.fabric.reroute.tiers import central_ranks
 from obliv.fabric.routes.routing import SPREAD
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.tables import NONE, Tables
@@ -59,7 +58,7 @@ def spread_candidate(request: Request) -> Candidate:
     if found[0].load is None:  # too large to compare them before
         wanted += [choice for choice in found if choice.family == "minimal"][:1]
     made = [_made(request, grid, choice) for choice in dict.fromkeys(wanted)]
-    return min(made, key=lambda candidate: candidate.standing.rank)
+    return min(made, key=lambda candidate: request.key(candidate.standing))
 
 
 def _whole_grid(request: Request) -> Grid:
@@ -100,7 +99,7 @@ def _made(request: Request, grid: Grid, choice: Choice) -> Candidate:
     place_of = np.empty(len(grid.number), np.int64)
     place_of[grid.number] = np.arange(len(grid.number))  # the switch at each place
     after = {plan: next_places(grid.shape, plan) for plan in dict.fromkeys(choice.plans)}
-    base = filled(numbered, ranks_up_down(numbered), plan_engine("updown", None))
+    base = evenly(net, central_ranks(net))
     tables = _tables(net, grid, choice, after, place_of, base)
     needed = lanes.lanes > 1
     levels = _levels(net, grid, choice, after, lanes) if needed else None
@@ -108,7 +107,7 @@ def _made(request: Request, grid: Grid, choice: Choice) -> Candidate:
     lmc = int(numbered.ports.lmc[numbered.endpoints].max())
     offset = "spread" if lmc else "0"
     standing = standing_of(fabric_routing(network(numbered), tables, offset, missing="skip"), levels, lane_tables)
-    if standing.deadlock:  # impossible, since lanes rise along every route
+    if standing.credit_loops:  # impossible, since lanes rise along every route
         raise RoutingError(f"{engine} on {fabric.name}: the tables have a credit loop and are not used")
     trees = plural(len(after), "tree")
     least = _least(net, grid)

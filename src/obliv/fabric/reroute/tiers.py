@@ -1,0 +1,244 @@
+"""Tiers of a fabric: the levels of its switches, and the channels upwards by the numbers that D-mod-k gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+
+from obliv._util.typing import Array
+from obliv.fabric.kernels.fill import Ranks
+from obliv.fabric.reroute.layers.network import SwitchNetwork
+from obliv.fabric.shape.heights import highest_first
+from obliv.fabric.shape.tree import Shape
+from obliv.topologies.recognise.tree_levels import Layers, layers_of, linked
+
+__all__ = ["Tiers", "central_ranks", "level_ranks", "numberings", "tiers_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Tiers:
+    """The levels of a tree of switches, whether or not it is a fat tree by a formula.
+
+    D-mod-k needs no more than this: at every switch an order of its parents that all switches below the same parents
+    share, and how many there are on each level.
+
+    Parameters
+    ----------
+    title : str
+    shape : Shape or None
+        The fat tree, if the fabric is or nearly is one.
+    exact : bool
+        Whether all switches of a level have all channels upwards that there are numbers.
+    hosts : int
+        Places for hosts at a leaf.
+    parents, cables : tuple of int
+        Parents of the switches of each level from the leaves on, roots left out, and the parallel cables to each.
+    level : int32 array, shape (switches,)
+        0 for a leaf; switches without a place are the lowest.
+    channel : int32 array, shape (switches, most)
+        Channels upwards by number, parent by parent and then again for parallel cables; -1 if missing.
+    size, width : int32 arrays, shape (switches,)
+        How many numbers a switch has, and how many of them before its parents repeat.
+    place_in_subtree : int32 array, shape (switches,)
+        The place of a leaf among those below the same parents, 0 for other switches.
+    leaf, place : int arrays, shape (endpoints,)
+        The number of the leaf of each endpoint and its place there; -1 at other switches.
+    subtree : int array, shape (endpoints,)
+        The largest sub-tree below the roots that an endpoint is in, by number.
+    number : int array, shape (endpoints,)
+        The number of each endpoint by which D-mod-k takes its digits.
+    """
+
+    title: str
+    shape: Shape | None
+    exact: bool
+    hosts: int
+    parents: tuple[int, ...]
+    cables: tuple[int, ...]
+    level: Array
+    channel: Array
+    size: Array
+    width: Array
+    place_in_subtree: Array
+    leaf: Array
+    place: Array
+    subtree: Array
+    number: Array
+
+    @property
+    def levels(self) -> int:
+        """Number of levels of switches."""
+        return len(self.parents) + 1
+
+    def uplinks(self, level: int = 0) -> int:
+        """Return the number of cables upwards of a switch of a level."""
+        return self.parents[level] * self.cables[level]
+
+
+def tiers_of(net: SwitchNetwork, shape: Shape | None) -> Tiers | None:
+    """Return the tiers of a fat tree, or else of any fabric whose switches form levels; None without levels."""
+    if shape is not None:
+        return _of_shape(net, shape)
+    hosts = net.switches.hosts.astype(np.int64)
+    tail, head = net.switches.tail.astype(np.int64), net.switches.head.astype(np.int64)
+    once = tail < head
+    pairs = np.unique(np.stack([tail[once], head[once]], axis=1), axis=0)
+    layers = layers_of(len(hosts), hosts, (pairs[:, 0], pairs[:, 1])) if len(pairs) else None
+    if layers is None or layers.levels < 2 or (layers.level < 1).any():
+        return None
+    apart = layers.level[pairs[:, 1]] - layers.level[pairs[:, 0]]
+    if 4 * (np.abs(apart) != 1).sum() > len(pairs):
+        return None
+    return _of_layers(net, layers)
+
+
+def _of_shape(net: SwitchNetwork, shape: Shape) -> Tiers:
+    """Return the tiers of a fat tree, with the numbers of its formula."""
+    fabric = net.fabric
+    level, number = shape.level[fabric.switches].astype(np.int64), shape.number[fabric.switches]
+    width = shape.tree.width
+    above: list[list[int]] = []
+    for height, own in zip(level.tolist(), number.tolist(), strict=True):
+        if not 1 <= height < shape.levels:
+            above.append([])
+            continue
+        sub, branch = divmod(own, width[height])
+        first = sub // shape.children[height] * width[height + 1] + branch * shape.parents[height]
+        nodes = [shape.node_of(height + 1, first + port) for port in range(shape.parents[height])]
+        above.append([int(fabric.switch_row[node]) if node >= 0 else -1 for node in nodes])
+    under = shape.children[1] if shape.levels > 1 else 1
+    return _tiers(
+        net,
+        above,
+        title=shape.title,
+        shape=shape,
+        hosts=shape.children[0],
+        cables=shape.cables[1 : shape.levels],
+        level=np.maximum(level - 1, 0),
+        place_in_subtree=np.where(level == 1, number % under, 0),
+        leaf=shape.leaf,
+        place=shape.place,
+        subtree=shape.leaf // prod(shape.children[1:-1]),
+        parents=shape.parents[1 : shape.levels],
+    )
+
+
+def _of_layers(net: SwitchNetwork, layers: Layers) -> Tiers:
+    """Return the tiers of switches on levels: parents stand in the order of the file, leaves sub-tree by sub-tree."""
+    fabric, rows = net.fabric, len(net.switches.hosts)
+    level = layers.level - 1
+    parents_of = [np.flatnonzero(layers.down == bundle).tolist() for bundle in range(layers.bundles)]
+    above = [parents_of[bundle] if bundle >= 0 else [] for bundle in layers.up.tolist()]
+    leaves = np.flatnonzero(level == 0)
+    labels = [linked(layers, height, below=True)[leaves] for height in range(1, layers.levels + 1)]
+    ordered = leaves[np.lexsort((leaves, *labels))]
+    leaf_number = np.full(rows, -1)
+    leaf_number[ordered] = np.arange(len(ordered))
+    place_in_subtree = np.zeros(rows, np.int64)
+    beside = fabric.homes
+    leaf = np.where(beside >= 0, leaf_number[np.maximum(beside, 0)], -1)
+    place = np.where(leaf >= 0, fabric.endpoint_places[0], -1)
+    usual: list[int] = []
+    cables: list[int] = []
+    several: dict[tuple[int, int], int] = {}
+    for tail, head in zip(net.switches.tail.tolist(), net.switches.head.tolist(), strict=True):
+        several[tail, head] = several.get((tail, head), 0) + 1
+    for low in range(layers.levels - 1):
+        mine = np.flatnonzero(level == low).tolist()
+        usual.append(int(np.median([len(above[v]) for v in mine])))
+        cables.append(int(np.median([several[v, u] for v in mine for u in above[v] if (v, u) in several] or [1])))
+    return _tiers(
+        net,
+        above,
+        title=f"tree of {layers.levels} levels",
+        shape=None,
+        hosts=int(place.max(initial=0)) + 1,
+        parents=tuple(max(1, count) for count in usual),
+        cables=tuple(cables),
+        level=level,
+        place_in_subtree=place_in_subtree,
+        leaf=leaf,
+        place=place,
+        subtree=np.where(leaf >= 0, linked(layers, layers.levels - 1, below=True)[np.maximum(beside, 0)], -1),
+    )
+
+
+def _tiers(
+    net: SwitchNetwork,
+    above: list[list[int]],
+    *,
+    title: str,
+    shape: Shape | None,
+    hosts: int,
+    parents: tuple[int, ...],
+    cables: tuple[int, ...],
+    level: Array,
+    place_in_subtree: Array,
+    leaf: Array,
+    place: Array,
+    subtree: Array,
+) -> Tiers:
+    """Return tiers, given the parents of every switch in their order, -1 for missing ones."""
+    between: dict[tuple[int, int], list[int]] = {}
+    for c, ends in enumerate(zip(net.switches.tail.tolist(), net.switches.head.tolist(), strict=True)):
+        between.setdefault(ends, []).append(c)
+    rows = len(net.switches.hosts)
+    width = np.array([len(nodes) for nodes in above], np.int32)
+    many = np.array([cables[low] if low < len(cables) else 0 for low in level.tolist()], np.int32)
+    size = (width * many).astype(np.int32)
+    channel = np.full((rows, max(1, int(size.max(initial=1)))), -1, np.int32)
+    for v, nodes in enumerate(above):
+        for port, node in enumerate(nodes):
+            for cable, c in enumerate(between.get((v, node), ())[: many[v]]):
+                channel[v, cable * len(nodes) + port] = c
+    whole = bool((np.arange(channel.shape[1]) < size[:, None]).sum() == (channel >= 0).sum())
+    risen = level[net.switches.head] > level[net.switches.tail]
+    exact = whole and int(risen.sum()) == int(size.sum()) and 2 * int(risen.sum()) == len(risen)
+    return Tiers(
+        title, shape, exact, hosts, parents, cables, level.astype(np.int32), channel, size, width,
+        place_in_subtree.astype(np.int32), leaf, place, subtree, leaf * hosts + place,
+    )  # fmt: skip
+
+
+def numberings(tiers: Tiers, for_shifts: bool) -> Iterator[Tiers]:
+    """Yield tiers with other numbers of the hosts, that D-mod-k may serve better on trees that are not whole.
+
+    Empty places are left out; or hosts stand in the order of the file, in which they are shifted, where this goes leaf
+    by leaf. For shifts numbers also begin anew in each sub-tree below the roots: a shift meets parts of two sub-trees.
+    """
+    ends = np.flatnonzero(tiers.leaf >= 0)
+    dense, listed = np.full((2, len(tiers.leaf)), -1)
+    dense[ends[np.argsort(tiers.number[ends], kind="stable")]] = np.arange(len(ends))
+    listed[ends] = np.arange(len(ends))
+    numbers = [tiers.number, dense]
+    if 1 + int((np.diff(tiers.leaf[ends]) != 0).sum()) == len(np.unique(tiers.leaf[ends])):
+        numbers.append(listed)
+    if for_shifts and tiers.levels > 2:
+        for number in list(numbers):
+            least = np.full(int(tiers.subtree.max(initial=0)) + 1, len(tiers.leaf) * tiers.hosts)
+            np.minimum.at(least, tiers.subtree[ends], number[ends])
+            numbers.append(np.where(number >= 0, number - least[tiers.subtree], -1))
+    seen: set[bytes] = set()
+    for number in numbers:
+        if (key := number[ends].tobytes()) not in seen:
+            seen.add(key)
+            yield replace(tiers, number=number)
+
+
+def level_ranks(net: SwitchNetwork, tiers: Tiers) -> Ranks:
+    """Return the switches by level, the roots first: all roots of a tree are equally high."""
+    return _ranks(net, np.lexsort((np.arange(len(tiers.level)), -tiers.level)))
+
+
+def central_ranks(net: SwitchNetwork) -> Ranks:
+    """Return ranks for up*/down* on any fabric: a central switch is the highest, those farther from it are lower."""
+    return _ranks(net, highest_first(net.fabric))
+
+
+def _ranks(net: SwitchNetwork, order: Array) -> Ranks:
+    height = np.empty(len(order), np.int64)
+    height[order] = np.arange(len(order))[::-1]
+    return Ranks(order.astype(np.int32), height[net.switches.head] > height[net.switches.tail])
