@@ -6,13 +6,15 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from obliv._util.typing import Array
 from obliv.fabric.model import Fabric
-from obliv.fabric.shape.tree import recognise
+from obliv.fabric.shape.tree import Shape, recognise
 from obliv.routings.graphs.distances import Distances
 
-__all__ = ["capacity_load"]
+__all__ = ["capacity_load", "cut_sizes", "partitions", "uniform_bound"]
 
 
 _MOST = 1 << 18  # switches times channels
@@ -92,3 +94,46 @@ def _loads(nodes: int, tail: Array, head: Array, hosts: Array) -> tuple[list[int
             carried[v] += carried[w]
             loads[c] += weight[source] * paths[v] * carried[w]
     return loads, unit
+
+
+def uniform_bound(fabric: Fabric) -> Fraction | None:
+    """Return a lower bound of the largest load of any routing under uniform traffic; None where cables differ in speed.
+
+    Host links carry (n - 1) / n, and what leaves the hosts of a switch or sub-tree crosses its cables.
+    """
+    n = len(fabric.endpoints)
+    used = fabric.ports.rate[fabric.ports.peer >= 0]
+    if n < 2 or len(np.unique(used)) > 1 or (fabric.homes < 0).any():
+        return None
+    hosts = np.bincount(fabric.homes, minlength=len(fabric.switches))
+    bounds = [Fraction(n - 1, n)]
+    for part in partitions(fabric, recognise(fabric)):
+        inside, cables = cut_sizes(fabric, part, hosts)
+        cut = cables > 0
+        bounds += [
+            Fraction(a * (n - a), b * n) for a, b in zip(inside[cut].tolist(), cables[cut].tolist(), strict=True)
+        ]
+    return max(bounds)
+
+
+def partitions(fabric: Fabric, shape: Shape | None) -> list[Array]:
+    """Return partitions of the switches: each switch alone, then the sub-trees of every height."""
+    count = len(fabric.switches)
+    if shape is None:
+        return [np.arange(count)]
+    tail, head, _ = fabric.trunks
+    level = shape.level[fabric.switches]
+    found = []
+    for height in range(1, shape.levels):
+        inner = (level[tail] >= 1) & (level[tail] <= height) & (level[head] >= 1) & (level[head] <= height)
+        edges = coo_array((np.ones(int(inner.sum()), np.int8), (tail[inner], head[inner])), shape=(count, count))
+        found.append(connected_components(edges, directed=False)[1])
+    return found or [np.arange(count)]
+
+
+def cut_sizes(fabric: Fabric, part: Array, hosts: Array) -> tuple[Array, Array]:
+    """Return the hosts of each part of the switches, and the cables that leave it."""
+    tail, head, _ = fabric.trunks
+    parts = int(part.max(initial=-1)) + 1
+    inside = np.bincount(part, hosts, parts).astype(np.int64)
+    return inside, np.bincount(part[tail[part[tail] != part[head]]], minlength=parts)

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from fractions import Fraction
-from math import lcm
-
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE
-from obliv._util.cost import require_memory
 from obliv._util.progress import Progress
 from obliv._util.text import plural
 from obliv.analysis.throughput import throughput as analysed
 from obliv.fabric.analyses.many import require_count
 from obliv.fabric.arguments import typed
 from obliv.fabric.routes.routing import FabricRouting
-from obliv.fabric.topology import FabricTopology
+from obliv.fabric.routes.uniform import slowed
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results.fabric.throughput import BusyCable, FabricPattern, FabricThroughput
 
-__all__ = ["throughput", "uniform_load"]
+__all__ = ["throughput"]
 
 
 @typed
@@ -82,42 +76,6 @@ def throughput(
             for row, flow in zip(plain.patterns, flows, strict=True)
         ),
         notes=notes,
-    )
-
-
-def uniform_load(routing: FabricRouting) -> Fraction:
-    """Return the largest load under uniform traffic, self-pairs included; what does not arrive loads no channel."""
-    topology = routing.topology
-    return routing.fabric_loads.largest_under(slowed(traffic_of("uniform", topology), topology))
-
-
-def slowed(traffic: Traffic, topology: FabricTopology) -> Traffic:
-    """Return the traffic with the rate of each pair scaled by the slower of its two ends."""
-    if topology.unit_rates:
-        return traffic
-    n, (injection, ejection) = traffic.terminals, topology.rates()
-    scale = lcm(*(rate.denominator for rate in (*injection, *ejection)))
-    sends, takes = ([int(rate * scale) for rate in side] for side in (injection, ejection))
-    most = np.minimum.outer(np.array(sends, object), np.array(takes, object))
-    require_memory(100.0 * n * n, f"{traffic.spec} on hosts of unlike speeds")
-    source, destination = traffic.source, traffic.destination
-    amount, denominator = traffic.amount.astype(object), traffic.denominator
-    if traffic.uniform:
-        share = traffic.uniform / n
-        common = lcm(denominator, share.denominator)
-        matrix = np.full((n, n), int(share * common), object)
-        matrix[source, destination] += amount * (common // denominator)
-        source, destination = (side.ravel() for side in np.indices((n, n), np.int32))
-        amount, denominator = matrix.ravel(), common
-    amount = amount * most[source, destination]
-    small = not len(amount) or int(amount.max()) < INT64_SAFE
-    return replace(
-        traffic,
-        uniform=Fraction(0),
-        source=source,
-        destination=destination,
-        amount=amount.astype(np.int64) if small else amount,
-        denominator=denominator * scale,
     )
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from obliv._util.progress import Progress, rising
+from obliv._util.text import plural
 from obliv.fabric.arguments import typed
+from obliv.fabric.capacity import uniform_bound
 from obliv.fabric.checks.cables import check_cables, check_shape
 from obliv.fabric.checks.credit_loops import CreditLoops, credit_loops
 from obliv.fabric.checks.groups import check_groups
@@ -20,18 +24,22 @@ from obliv.fabric.files.ar_info import AdaptiveInfo
 from obliv.fabric.groups import GroupTables
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.lids import owners
-from obliv.fabric.messages import at_port, port_name, route_text
+from obliv.fabric.messages import at_port, cable_name, port_name, route_text
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
+from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import Traces, trace_all
+from obliv.fabric.routes.uniform import idle_channels, uniform_load
 from obliv.fabric.shape.tree import recognise
 from obliv.fabric.tables import Tables
+from obliv.fabric.topology import network
 from obliv.results.base import provenance
 from obliv.results.fabric.check import ChoiceCheck, CreditLoop, EngineRun, FabricCheck
 
 __all__ = ["check"]
 
 _ORDER = {"error": 0, "warning": 1, "note": 2}
+_NAMED = 3  # idle cables
 
 
 @typed
@@ -120,6 +128,10 @@ def check(
         routes = _check_routes(fabric, tables, lanes, run, notes, progress)
     elif len(fabric.endpoints) and not fabric.ports.lid[fabric.endpoints].any():
         about_topology.add("note", "no-lids", "no host has a LID yet: no subnet manager has run")
+    even: dict[str, Any] = {}
+    if tables is not None and routes.loops is not None:
+        progress("uniform traffic", 0.9)
+        even = _under_uniform(fabric, tables, notes[-1])
     one_lane = None if routes.loops is None else _on_one_lane(fabric, routes.loops)
     apart = None if groups is None or tables is None or tables.name == groups.name else groups
     read = (fabric, tables, lanes, info, apart)
@@ -150,6 +162,7 @@ def check(
         credit=one_lane if routes.lanes is None else routes.lanes.credit,
         one_lane=one_lane,
         adaptive=choices,
+        **even,
         **({} if routes.lanes is None else routes.lanes.fields),
     )
 
@@ -223,6 +236,27 @@ def _traced(
     served = check_routes(traces, owner, dropped, notes)
     check_entries(fabric, tables, owner, dropped, served.reported, about_tables)
     return served, traces
+
+
+def _under_uniform(fabric: Fabric, tables: Tables, notes: Notes) -> dict[str, Any]:
+    """Return the load of uniform traffic, its lower bound and the channels that no route uses; note the latter."""
+    topology = network(fabric)
+    several = int(fabric.ports.lmc[fabric.endpoints].max()) > 0
+    routing = fabric_routing(topology, tables, "spread" if several else "0", missing="skip")
+    load, least, idle = uniform_load(routing), uniform_bound(fabric), idle_channels(routing)
+    slots = topology.slot_of[idle]
+    cables = np.unique(np.minimum(slots, fabric.ports.peer[slots]))
+    if len(cables):
+        whole = np.isin(cables, slots) & np.isin(fabric.ports.peer[cables], slots)
+        names = "; ".join(cable_name(fabric, int(slot)) for slot in cables[:_NAMED])
+        more = f"; and {len(cables) - _NAMED} more" if len(cables) > _NAMED else ""
+        one_way = f", {int((~whole).sum())} of them in one direction only" if not whole.all() else ""
+        text = f"{plural(len(cables), 'cable is', 'cables are')} used by no route{one_way}: {names}{more}"
+        uneven = least is not None and load > max(least, 1)
+        if uneven:
+            text += f"; uniform traffic loads others by {load}: see  obliv fabric route"
+        notes.add("warning" if uneven else "note", "idle-cables", text, place=at_port(fabric, int(cables[0])))
+    return {"uniform_load": load, "uniform_bound": least, "idle_channels": len(idle), "idle_cables": len(cables)}
 
 
 def _on_one_lane(fabric: Fabric, loops: CreditLoops) -> CreditLoop:

@@ -7,9 +7,9 @@ from functools import cached_property
 
 from obliv._util.progress import Progress
 from obliv.analysis.worst_case.exact import worst_load
-from obliv.fabric.analyses.throughput import uniform_load
 from obliv.fabric.files.read import read
 from obliv.fabric.routes.routing import FabricRouting, routing
+from obliv.fabric.routes.uniform import uniform_load
 from obliv.fabric.topology import network
 
 __all__ = ["Guarantees", "read_guarantees"]

@@ -48,6 +48,8 @@ class Limits:
         The file.
     worst_load, uniform_load : Fraction
         The exact worst load is at most this; so is that under uniform traffic, self-pairs included.
+    idle_cables : int
+        At most so many cables are used by no route, in one direction at least.
     pairs : int or "all"
         At least so many ordered pairs of hosts are connected.
     credit_loops : bool
@@ -77,6 +79,7 @@ class Limits:
     name: str = "limits"
     worst_load: Fraction | None = None
     uniform_load: Fraction | None = None
+    idle_cables: int | None = None
     pairs: int | str | None = None
     credit_loops: bool | None = None
     warnings: int | None = None
@@ -95,7 +98,7 @@ class Limits:
     @property
     def about_tables(self) -> list[str]:
         """The limits that need forwarding tables."""
-        single = ("worst_load", "uniform_load", "pairs", "credit_loops", "since")
+        single = ("worst_load", "uniform_load", "idle_cables", "pairs", "credit_loops", "since")
         return [name for name in single if getattr(self, name) is not None] + ["job"] * bool(self.job)
 
 
@@ -206,6 +209,7 @@ _WORD: _Kind = (_word, "text in quotes is needed")
 _KEYS: dict[str, _Kind] = {
     "worst_load": _LOAD,
     "uniform_load": _LOAD,
+    "idle_cables": _COUNT,
     "pairs": (_pairs, '"all" or a whole number is needed'),
     "credit_loops": (lambda value: value if isinstance(value, bool) else None, "true or false is needed"),
     "warnings": _COUNT,

@@ -132,7 +132,13 @@ class _Gate:
         if limits.warnings is not None:
             count = sum(finding.count for finding in check.findings if finding.severity == "warning")
             yield self._limit("warnings", str(limits.warnings), str(count), count <= limits.warnings, count)
-        loads = any(name not in ("pairs", "credit_loops") for name in limits.about_tables)
+        if limits.idle_cables is not None:
+            idle = check.idle_cables
+            kept = idle is not None and idle <= limits.idle_cables
+            yield self._limit(
+                "idle_cables", str(limits.idle_cables), "unknown" if idle is None else str(idle), kept, idle
+            )
+        loads = any(name not in ("pairs", "credit_loops", "idle_cables") for name in limits.about_tables)
         if loads and self.tables is not None:
             try:
                 routing = fabric_routing(network(self.fabric), self.tables, limits.offset, missing="skip")

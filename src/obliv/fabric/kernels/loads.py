@@ -126,12 +126,17 @@ def bound_channels(
 
 
 @kernel
-def sum_channels(start: Array, pair: Array, times: Array, ends: int, size: Array, total: Array) -> None:
-    """Add to `total` how often the routes of all pairs cross each channel; a class counts once for each source."""
-    many = len(times) > 0
-    for c in range(len(total)):
-        for e in range(start[c], start[c + 1]):
-            total[c] += size[pair[e] // ends] * (np.int64(times[e]) if many else 1)
+def sum_channels(routes: RouteArrays, supply: Array, total: Array) -> None:
+    """Add to each channel between switches the supply of all classes, as often as their routes to all ends cross it."""
+    path = np.empty(len(routes.row) + 1, np.int64)
+    member = np.empty(len(routes.node), np.int64)  # a source of every class
+    for s in range(len(routes.class_of)):
+        member[routes.class_of[s]] = s
+    for r in range(len(routes.node)):
+        for d in range(len(routes.first_column) - 1):
+            for o in range(routes.several):
+                for hop in range(1, follow(routes, member[r], d, o, path) - 1):
+                    total[path[hop]] += supply[r]
 
 
 @kernel

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from obliv._util.text import plural
 from obliv._util.typing import Array
+from obliv.fabric.capacity import cut_sizes, partitions
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.in_trees import in_tree_bound
 from obliv.fabric.shape.tree import Shape
@@ -44,7 +43,7 @@ def single_path_bound(fabric: Fabric, shape: Shape | None, lmc: int = 16) -> tup
             lids = f"{plural(1 << lmc, 'LID')} a host, docs/explanation/fat-trees.md"
             bounds.append((with_lids(2 * shape.tree.half, 1 << lmc), lids))
     what = "switch" if shape is None else "sub-tree"
-    bounds += [(_cut(fabric, part, hosts), f"hosts and cables of a {what}") for part in _parts(fabric, shape)]
+    bounds += [(_cut(fabric, part, hosts), f"hosts and cables of a {what}") for part in partitions(fabric, shape)]
     bounds.append(
         (_shared(fabric, hosts, lmc), f"hosts of a switch that share routes, {plural(1 << lmc, 'LID')} a host")
     )
@@ -61,27 +60,9 @@ def _within(shape: Shape) -> bool:
     return leaves and not (shape.empty or shape.extra or shape.extra_switches) and max(shape.cables) == 1
 
 
-def _parts(fabric: Fabric, shape: Shape | None) -> list[Array]:
-    """Return partitions of the switches: each switch alone, then the sub-trees of every height."""
-    count = len(fabric.switches)
-    if shape is None:
-        return [np.arange(count)]
-    tail, head, _ = fabric.trunks
-    level = shape.level[fabric.switches]
-    partitions = []
-    for height in range(1, shape.levels):
-        inner = (level[tail] >= 1) & (level[tail] <= height) & (level[head] >= 1) & (level[head] <= height)
-        edges = coo_array((np.ones(int(inner.sum()), np.int8), (tail[inner], head[inner])), shape=(count, count))
-        partitions.append(connected_components(edges, directed=False)[1])
-    return partitions or [np.arange(count)]
-
-
 def _cut(fabric: Fabric, part: Array, hosts: Array) -> int:
     """Return the most flows that must leave a part of the switches over one of its cables."""
-    tail, head, _ = fabric.trunks
-    parts = int(part.max(initial=-1)) + 1
-    inside = np.bincount(part, hosts, parts).astype(np.int64)
-    cables = np.bincount(part[tail[part[tail] != part[head]]], minlength=parts)
+    inside, cables = cut_sizes(fabric, part, hosts)
     flows = np.minimum(inside, inside.sum() - inside)
     cut = (flows > 0) & (cables > 0)
     return int((-(-flows[cut] // cables[cut])).max(initial=0))

@@ -16,17 +16,17 @@ from obliv.analysis.worst_case.exact import worst_load
 from obliv.errors import InputError
 from obliv.fabric.analyses.many import BLOCK, largest
 from obliv.fabric.analyses.shifts import shift_images
-from obliv.fabric.analyses.throughput import uniform_load
 from obliv.fabric.checks.credit_loops import credit_loops
 from obliv.fabric.lanes.levels import Levels
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.lanes.tables import LaneTables, identity
 from obliv.fabric.lanes.verdict import judge
 from obliv.fabric.routes.routing import FabricRouting
+from obliv.fabric.routes.uniform import idle_channels, uniform_load
 from obliv.results.fabric.route import ShiftLoads, Standing
 from obliv.results.numbers import Estimate
 
-__all__ = ["BY", "FIGURES", "idle_channels", "key_by", "limits_for", "refused", "standing_of"]
+__all__ = ["BY", "FIGURES", "key_by", "limits_for", "refused", "standing_of"]
 
 #: The first figure by which tables are compared.
 BY = ("worst", "uniform", "shifts", "balanced")
@@ -89,13 +89,6 @@ def standing_of(
         lids=int((1 << fabric.ports.lmc[owned].astype(np.int64)).sum()),
         lanes=lanes,
     )
-
-
-def idle_channels(routing: FabricRouting) -> Array:
-    """Return the channels between switches that no route between endpoints uses."""
-    topology = routing.topology
-    between = (topology.tail >= topology.hosts) & (topology.head >= topology.hosts)
-    return np.flatnonzero(between & (routing.fabric_loads.totals() == 0))
 
 
 def _samples(hosts: int) -> Iterator[Array]:

@@ -186,9 +186,9 @@ class FabricLoads(PairLoads):
 
     def _sums_between_switches(self, supply: Array) -> Array:
         """Return Σ supply of the source × numerator on channels between switches, 0 for other channels."""
-        start, pair, times = self.entries
         total = np.zeros(self.topology.channels, np.int64)
-        run(sum_channels, 5.0 * len(pair), start, pair, times, self.terminals, self._of_class(supply), total)
+        work = 20.0 * self.routes.classes * self.terminals * self.denominator
+        run(sum_channels, work, self.routes.arrays, self._of_class(supply), total)
         return total
 
     def _carried(self, traffic: Traffic) -> Array:

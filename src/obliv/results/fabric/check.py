@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeVar
 from obliv._util.text import plural
 from obliv.results.base import Result
 from obliv.results.codec import TEXT_OR_NULL, Codec, Record, codec_of, derived, entry
+from obliv.results.format import shown
 
 __all__ = ["ChoiceCheck", "CreditLoop", "EngineRun", "FabricCheck", "Finding", "LaneLoop", "LevelLoop", "LimitCheck"]
 
@@ -186,6 +187,13 @@ class FabricCheck(Result):
     per_lane : tuple of LaneLoop
     dropped_pairs : int or None
         Pairs of a host and a LID whose packets are discarded by VL 15.
+    uniform_load : Fraction or None
+        The exact largest load under uniform traffic by the static tables, self-pairs included, where routes were
+        traced; of hosts with several LIDs, if sources use all of them equally.
+    uniform_bound : Fraction or None
+        What no routing is below; None where cables differ in speed.
+    idle_channels, idle_cables : int or None
+        Channels between switches that no route uses, and the cables that they belong to.
     adaptive : tuple of ChoiceCheck
         For every private LFT, where the groups of adaptive routing were given.
     limits : tuple of LimitCheck
@@ -246,6 +254,10 @@ class FabricCheck(Result):
     levels_used: tuple[int, ...] = entry((), key="service_levels_used", omit=lambda check: not check.same_sl)
     per_lane: tuple[LaneLoop, ...] = entry((), key="deadlock_per_lane", omit=lambda check: not check.same_sl)
     dropped_pairs: int | None = entry(None, omit=lambda check: check.dropped_pairs is None)
+    uniform_load: Fraction | None = entry(None, omit=lambda check: check.uniform_load is None)
+    uniform_bound: Fraction | None = entry(None, omit=lambda check: check.uniform_bound is None)
+    idle_channels: int | None = entry(None, omit=lambda check: check.idle_channels is None)
+    idle_cables: int | None = entry(None, omit=lambda check: check.idle_cables is None)
     adaptive: tuple[ChoiceCheck, ...] = entry((), omit=lambda check: not check.adaptive)
     limits: tuple[LimitCheck, ...] = entry((), omit=lambda check: not check.limits)
 
@@ -269,6 +281,10 @@ class FabricCheck(Result):
             for name in ("loops", "dead_ends", "wrong_ends"):
                 if count := getattr(self, name):
                     lines.append((name.replace("_", " "), f"{count:,} pairs"))
+        if self.uniform_load is not None:
+            least = "" if self.uniform_bound is None else f"; at least {shown(self.uniform_bound)} by any routing"
+            best = self.uniform_load == self.uniform_bound
+            lines.append(("uniform", f"load {shown(self.uniform_load)}{'; no routing has less' if best else least}"))
         lines += self._deadlock()
         lines += self._choices()
         for limit in self.limits:
