@@ -81,7 +81,9 @@ class Folder:
     def tables(self) -> Path:
         """Return the forwarding tables; FileError if the folder has none."""
         if self.lft is None:
-            raise FileError("has no forwarding tables, such as ibdiagnet2.fdbs or opensm-lfts.dump", self.path)
+            raise FileError(
+                "is a directory without forwarding tables, such as ibdiagnet2.fdbs or opensm-lfts.dump", self.path
+            )
         return self.lft
 
 
@@ -118,7 +120,7 @@ def folder_of(path: str | Path) -> Folder | None:
     candidates = [run for run, files in runs.items() if "topology" in files]
     if len(candidates) > 1:
         names = _names([next(iter(runs[run]["topology"].values())) for run in candidates])
-        raise FileError(f"has topologies of several runs, {names}: name one", place)
+        raise FileError(f"is a directory with topologies of several runs, {names}: name one", place)
     if candidates:
         return _of_run(place, runs, candidates[0])
     return _by_content(place, runs, others)
@@ -140,7 +142,7 @@ def _of_run(place: Path, runs: dict[str, dict[str, dict[str, Path]]], name: str)
             elsewhere = [run[role] for run in runs.values() if role in run]
             if len(elsewhere) > 1:
                 names = _names([next(iter(each.values())) for each in elsewhere])
-                raise FileError(f"has {_WORDS[role]} of several runs, {names}: name one", place)
+                raise FileError(f"is a directory with {_WORDS[role]} of several runs, {names}: name one", place)
             found = elsewhere[0] if elsewhere else None
         if found:
             parts[role] = found.get("opensm-lfts.dump") or next(iter(found.values()))  # those name the ports
@@ -170,7 +172,7 @@ def _topology(files: dict[str, Path], place: Path) -> tuple[Path, str, Path | No
         ranked.append(("db_csv", "cables"))
     usable = [(files[end], what) for end, what in ranked if end in files]
     if not usable:
-        text = "has no topology: ibdiagnet2.db_csv lacks the sections NODES and LINKS; add ibdiagnet2.lst or .net_dump"
+        text = "is a directory with an ibdiagnet2.db_csv that lacks NODES or LINKS: add ibdiagnet2.lst or .net_dump"
         raise FileError(text, place)
     rest = [printable(path.name) for path, _ in usable[1:] if path != usable[0][0]]
     return usable[0][0], f" ({usable[0][1]}; not used: {', '.join(rest)})" if rest else "", info
@@ -187,12 +189,10 @@ def _by_content(place: Path, runs: dict[str, dict[str, dict[str, Path]]], others
             tables.append(path)
     for what, found in (("topologies", topologies), ("forwarding tables", tables)):
         if len(found) > 1:
-            raise FileError(f"has several {what}, {_names(found)}: name one", place)
+            raise FileError(f"is a directory with several {what}, {_names(found)}: name one", place)
     if not topologies:
-        message = (
-            "has no topology of a fabric: ibdiagnet2.lst, .net_dump or .db_csv, opensm-subnet.lst, or the output of "
-        )
-        raise FileError(message + "ibnetdiscover or iblinkinfo", place)
+        message = "is a directory without a topology: ibdiagnet2.lst, .net_dump or .db_csv, opensm-subnet.lst, or the "
+        raise FileError(message + "output of ibnetdiscover or iblinkinfo", place)
     parts = {"lft": tables[0]} if tables else {}
     for role in ("far", "sl2vl", "sl", "guid2lid"):
         found = [path for run in runs.values() for path in run.get(role, {}).values()]

@@ -48,6 +48,11 @@ def _number(cell: bytes) -> int:
     return int(cell) if 0 < len(cell) < 20 and cell.isdigit() else -1
 
 
+def _count(cell: bytes) -> int:
+    """Return the number of a port or LID, far too large ones as one that is out of range."""
+    return min(_number(cell), 1 << 30)
+
+
 def _cells(line: bytes, separator: bytes, columns: int, text: int) -> list[bytes]:
     """Return the cells of a row; the cell `text` may contain the separator and quotes, which nothing escapes."""
     before = line.split(separator, text) if text else [line]
@@ -118,9 +123,7 @@ def read_net_dump(blocks: Blocks) -> Fabric:
         records.add(Node("switch", _ident("switch", guid), block.line, count, block.text, guid, guid, block.lid))
     unnumbered = _link(records, tables, rows)
     if unnumbered:
-        text = (
-            f"{plural(unnumbered, 'port')} of hosts with a label instead of a number: numbered in the order of the file"
-        )
+        text = f"{plural(unnumbered, 'port')} of hosts with labels, not numbers: numbered in the order of the file"
         records.notes.add("note", "unlisted-ports", text)
     records.note_cut(blocks, number, half)
     fabric = assemble(records, blocks, lmc_known=False)
@@ -138,7 +141,8 @@ def _net_dump_rows(blocks: Blocks, records: Records) -> tuple[dict[int, _Block],
     number, half = 0, False
     for number, line in blocks.lines():
         text, half = line.strip(), False
-        if not text or (text.startswith(b"#") and not NET_DUMP.match(line)):
+        heading = NET_DUMP.match(line) or (columns is None and current is not None and text.count(b":") > 2)
+        if not text or (text.startswith(b"#") and not heading):
             continue
         if len(line) > LONGEST:
             noted_line(line, number, notes)
@@ -151,7 +155,7 @@ def _net_dump_rows(blocks: Blocks, records: Records) -> tuple[dict[int, _Block],
                 current = None
             else:
                 tables[current] = _Block(number, head[1], int(head[4]), {})
-        elif NET_DUMP.match(line):
+        elif heading:
             columns = _columns(text)
             if missing := [name for word, name in _NEEDED.items() if word not in columns.place]:
                 message = f"has a table without a column {', '.join(missing)}: give ibdiagnet2.net_dump, which has it"
@@ -193,10 +197,10 @@ def _net_dump_row(
     def cell(name: str) -> bytes:
         return cells[place[name]] if name in place else b""
 
-    if len(cells) != count or _number(cell("ib#")) < 0:
+    if len(cells) != count or _count(cell("ib#")) < 0:
         noted_line(line, number, records.notes)
         return None
-    port, state, peer = _number(cell("ib#")), cell("sta").upper(), cell("neighbor guid")
+    port, state, peer = _count(cell("ib#")), cell("sta").upper(), cell("neighbor guid")
     label = cell("#") or b"%d" % port
     if ports.setdefault(label, port) != port:
         text = f"a second port with the label {shown(text_of(label))} at switch 0x{guid:016x}"
@@ -208,22 +212,26 @@ def _net_dump_row(
         return None
     rate = cell("lwa") + LANE_SPEEDS.get(cell("lsa").upper(), b"?")
     called = _unquoted(cell("neighbor description"))
-    return _Row(guid, number, port, state, rate, int(peer, 16), cell("n#"), max(_number(cell("nlid")), 0), called)
+    return _Row(guid, number, port, state, rate, int(peer, 16), cell("n#"), max(_count(cell("nlid")), 0), called)
 
 
 def _link(records: Records, tables: dict[int, _Block], rows: list[_Row]) -> int:
     """Add the neighbors that are no switches, and all cables; return how many ports had to be numbered."""
     at: dict[int, set[int]] = {}  # the ports of every neighbor without a table
+    following: dict[int, int] = {}  # the next port of each that is not numbered
     unnumbered = 0
     far: list[int] = []
     for row in rows:
-        port = _number(row.peer_port)
+        port = _count(row.peer_port)
         if row.peer_guid in tables:
             port = tables[row.peer_guid].ports.get(row.peer_port, port)
         else:
             taken = at.setdefault(row.peer_guid, set())
             if port < 0:
-                port = next(k for k in range(1, len(taken) + 2) if k not in taken)
+                port = following.get(row.peer_guid, 1)
+                while port in taken:
+                    port += 1
+                following[row.peer_guid] = port + 1
                 unnumbered += 1
             taken.add(port)
         far.append(port)
@@ -285,6 +293,7 @@ class _PortInfo(NamedTuple):
     lmc: int = 0
     rate: bytes = b"?"
     state: bytes = b"ACT"
+    stated: bool = False  # whether the file gives the state
 
 
 class _DbCsv:
@@ -357,7 +366,7 @@ class _DbCsv:
                 raise FileError(message + "the output of ibnetdiscover", self.blocks.path)
 
     def _node(self, row: dict[str, bytes]) -> bool:
-        guid, ports, sort = _number(row["NodeGUID"]), _number(row["NumPorts"]), _number(row["NodeType"])
+        guid, ports, sort = _number(row["NodeGUID"]), _count(row["NumPorts"]), _number(row["NodeType"])
         if guid <= 0 or ports < 0:
             return False
         kind = _KINDS.get(sort, "unknown")
@@ -376,7 +385,7 @@ class _DbCsv:
         return True
 
     def _port(self, row: dict[str, bytes]) -> bool:
-        guid, port = _number(row["NodeGuid"]), _number(row["PortNum"])
+        guid, port = _number(row["NodeGuid"]), _count(row["PortNum"])
         if guid <= 0 or port < 0:
             return False
         if port > MAX_PORTS:
@@ -385,14 +394,15 @@ class _DbCsv:
             return True
         own, lid, lmc, width, speed, state = (max(_number(row.get(name, b"")), 0) for name in _SECTIONS["PORTS"][1])
         rate = _WIDTH_BITS.get(width, b"?") + _SPEED_BITS.get(speed, b"?")
-        info = _PortInfo(own, min(lid, 1 << 30), min(lmc, 99), rate, _STATES.get(state, b"ACT"))
+        info = _PortInfo(own, min(lid, 1 << 30), min(lmc, 99), rate, _STATES.get(state, b"ACT"), state in _STATES)
         if self.ports.setdefault((guid, port), info) != info:
             message = f"a second, different row of port {port} of node 0x{guid:016x}: the first is used"
             self.records.notes.add("error", "duplicate-port", message, self.number)
         return True
 
     def _cable(self, row: dict[str, bytes]) -> bool:
-        one, first, other, second = (_number(row[name]) for name in _SECTIONS["LINKS"][0])
+        one, other = _number(row["NodeGuid1"]), _number(row["NodeGuid2"])
+        first, second = _count(row["PortNum1"]), _count(row["PortNum2"])
         if min(one, other) <= 0 or min(first, second) < 0:
             return False
         self.links.append((self.number, one, first, other, second))
@@ -434,6 +444,12 @@ class _DbCsv:
                 if (state := self.ports.get((guid, port), _PortInfo()).state) != b"ACT"
             ]
         _note_inactive(records, inactive)
+        cabled = {end for ends in seen for end in ends}
+        for (guid, port), info in self.ports.items():
+            if info.state == b"ACT" and info.stated and port and (guid, port) not in cabled and guid in number_of:
+                node_ = number_of[guid]
+                text = f"port {port} of {records.called(node_)} is active, but LINKS has no cable of it: scan again"
+                records.notes.add("error", "unknown-peer", text, 0, records.at(node_, port))
         if not self.links:
             records.notes.add("warning", "no-cables", "the section LINKS is empty: no cable is known")
         fabric = assemble(records, self.blocks, lmc_known="LMC" in self.found.get("PORTS", ()))

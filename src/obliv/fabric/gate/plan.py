@@ -40,6 +40,7 @@ _PORTS = tuple(
 )
 _KNOWN = "StartDevice, StartPort, EndDevice, EndPort (UFM) or Device A, Termination A, Device B, Termination B (NetBox)"
 _NUMBER = re.compile(r"(?:port|p|ib)?[ _#-]*(\d{1,9})", re.IGNORECASE | re.ASCII)
+_DIGIT = re.compile("[0-9]")
 _LABEL = re.compile(r"(?:port|p|ib)?[ _#-]*(\d{1,4}(?:/\d{1,4}){1,3})", re.IGNORECASE | re.ASCII)
 _CAGE = re.compile(r"sw(\d{1,4})p(\d{1,4})", re.IGNORECASE | re.ASCII)
 _SWITCH = re.compile(r"(?:MF0;)?([^;:]+)(?::[^:]*)?", re.IGNORECASE)  # MF0;leaf-01:MQM8700/U1
@@ -156,7 +157,7 @@ def _of_csv(path: str | Path, fabric: Fabric) -> Plan:
         if comment or (not begun and words == _PLAIN):
             continue
         begun = True
-        if columns is None and (len(words) != 4 or not words[1] or not words[3] or not words[0] or not words[2]):
+        if columns is None and (len(words) != 4 or not all(words) or not all(map(_DIGIT.search, words[1::2]))):
             text = f"a row is not name,port,name,port, and the first row is not a heading such as {_KNOWN}"
             raise FileError(text, path, line)
         words += [""] * (max(place) + 1 - len(words))
