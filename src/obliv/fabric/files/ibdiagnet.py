@@ -67,7 +67,8 @@ def _unquoted(cell: bytes) -> bytes:
 def _note_inactive(records: Records, ports: Iterable[tuple[int, int, int, bytes]]) -> None:
     """Note cabled ports (node, port, line, state) that are not active."""
     for node, port, line, state in ports:
-        text = f"port {port} of {records.called(node)} has a cable, but its state is {text_of(state)}: no packets pass"
+        word = shown(text_of(state))
+        text = f"port {port} of {records.called(node)} has a cable, but its state is {word}: no packets pass"
         records.notes.add("warning", "inactive-port", text, line, records.at(node, port))
 
 
