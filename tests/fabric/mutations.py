@@ -39,6 +39,8 @@ TOPOLOGIES: dict[str, Callable[[Fabric], str]] = {
     "links": spelled.link_info,
     "long links": lambda fabric: spelled.link_info(fabric, long=True),
     "subnet": spelled.subnet,
+    "net_dump": spelled.net_dump,
+    "db_csv": spelled.db_csv,
 }
 SPELLINGS = ("a", "a -a", "a -n", "b", "c")
 #: What each parser reads, by the names of the printers.
@@ -47,6 +49,8 @@ PARSERS = {
     "ibnetdiscover -p": ("ports",),
     "iblinkinfo": ("links", "long links"),
     "opensm-subnet.lst": ("subnet",),
+    "ibdiagnet2.net_dump": ("net_dump",),
+    "ibdiagnet2.db_csv": ("db_csv",),
     "ibroute": ("a", "a -a", "a -n"),
     "opensm-lfts.dump": ("b",),
     "opensm.fdbs": ("c",),
@@ -122,6 +126,7 @@ WORDS += [
     b",",
     b"\x1b[2J",
 ]
+WORDS += [b"START_LINKS\n", b"END_PORTS\n", b",0xf452140300000000,", b" : N/A : ", b'", Mellanox, 0x1, LID ']
 WORDS += [b"START_AR_INFO\n", b"END_AR_INFO\n", b"NodeGUID,", b"by_sl_en,"]
 WORDS += [b"Groups Definition:\n", b"PLFT_NUM: 1, top: 0x", b"LFT Definition:\n", b"5,6,", b" Free 1\n", b"Switch 0x"]
 

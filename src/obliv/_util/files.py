@@ -20,6 +20,7 @@ from obliv.errors import FileError
 __all__ = [
     "GZIP",
     "PACKED",
+    "files_in",
     "read_bytes",
     "read_only_from",
     "read_source",
@@ -106,6 +107,17 @@ def require_file(path: str | Path) -> int:
     if status.st_size == 0:
         raise FileError("the file is empty", path)
     return status.st_size
+
+
+def files_in(folder: str | Path) -> list[tuple[str, int]]:
+    """Return the names and sizes of the regular files in a folder, by name; FileError if it cannot be read."""
+    if _readable is not None and not _may_be_read(folder):
+        raise FileError("may not be read from here: name it with --files on the command line", folder)
+    try:
+        with os.scandir(folder) as entries:
+            return sorted((entry.name, entry.stat().st_size) for entry in entries if entry.is_file())
+    except OSError as error:
+        raise FileError(f"cannot be read: {error.strerror or error}", folder) from None
 
 
 def _may_be_read(path: str | Path) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import copy
 from difflib import get_close_matches
 from functools import cache
@@ -88,7 +90,8 @@ class Verb(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         words = list(args)
         try:
-            extra = super().parse_args(ctx, args)
+            with self._tables_of_a_folder(ctx, words):
+                extra = super().parse_args(ctx, args)
         except _UsageError as error:
             kind = type(error).__name__
             if kind == "NoSuchOption" and (name := error.option_name.removeprefix("--")) in self._formats():
@@ -101,6 +104,19 @@ class Verb(TyperCommand):
             arguments = "argument" if len(extra) == 1 else "arguments"
             ctx.fail(f"Got unexpected extra {arguments} ({' '.join(extra)}){self._hint(ctx, words)}")
         return extra
+
+    @contextmanager
+    def _tables_of_a_folder(self, ctx: Any, words: list[str]) -> Iterator[None]:
+        """Do not require --lft where the topology is a folder, which is searched for tables."""
+        lft = [parameter for parameter in self.params if parameter.name == "lft" and parameter.required]
+        if lft:
+            topology = self.make_parser(ctx).parse_args(list(words))[0].get("topology")
+            lft[0].required = not (isinstance(topology, str) and os.path.isdir(topology))
+        try:
+            yield
+        finally:
+            for parameter in lft:
+                parameter.required = True
 
     def _formats(self) -> tuple[str, ...]:
         """Return the formats of the answer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -134,6 +134,8 @@ class Fabric:
         Whether a file gives the LMC; otherwise it is 0.
     extended_lids : bool
         Whether LIDs may exceed the 16 bits of InfiniBand, as on Omni-Path: for new ones, and for files to be written.
+    labels : dict of str
+        What is printed beside a port, by slot, where a file gives it and it differs from the number: ``21/1``.
     """
 
     name: str
@@ -145,6 +147,7 @@ class Fabric:
     findings: tuple[Finding, ...] = ()
     lmc_known: bool = True
     extended_lids: bool = False
+    labels: dict[int, str] = field(default_factory=dict)
 
     @cached_property
     def node_of(self) -> Array:

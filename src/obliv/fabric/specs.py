@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from obliv.errors import RoutingError
 from obliv.fabric.adaptive.read import groups_spec, read_adaptive
 from obliv.fabric.adaptive.routing import adaptive_routing
+from obliv.fabric.files.folder import folder_of
 from obliv.fabric.files.read import read_fabric, with_tables
 from obliv.fabric.routes.routing import FabricRouting, routing, spec_options
 from obliv.fabric.topology import FabricTopology, network
@@ -18,16 +20,22 @@ __all__ = ["fabric", "far", "lft"]
 
 @register_topology("fabric", example="fabric:ibnetdiscover.txt")
 def fabric(path: Path, guid2lid: str = "") -> FabricTopology:
-    """InfiniBand fabric from a file of ibnetdiscover or ibsim; every cabled port of a channel adapter is a terminal.
+    """InfiniBand fabric from a file of ibnetdiscover, ibdiagnet or OpenSM; adapters' cabled ports are terminals.
 
     Parameters
     ----------
     path : Path
+        A file, or the folder of such files.
     guid2lid : str
         OpenSM's file of that name, for fabrics that were written without LIDs.
     """
     more = f",guid2lid={guid2lid}" if guid2lid else ""
-    return network(read_fabric(path, guid2lid=guid2lid or None), f"fabric:{path}{more}")
+    folder = folder_of(path)
+    if folder is None:
+        return network(read_fabric(path, guid2lid=guid2lid or None), f"fabric:{path}{more}")
+    fabric = read_fabric(folder.topology, guid2lid=guid2lid or folder.guid2lid)
+    made = network(fabric, f"fabric:{path}{more}")
+    return replace(made, notes=(folder.text, *made.notes))
 
 
 @register_routing("lft", example="lft:opensm-lfts.dump")

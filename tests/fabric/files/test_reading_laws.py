@@ -117,6 +117,23 @@ def test_a_topology_is_read_as_it_was_written(folder: Path, told_by: tuple[str, 
     assert sum(1 for each in fabric.findings if each.kind == "loopback") == plugs
 
 
+@law(rs.nets(), st.booleans(), rs.dresses)
+def test_tables_of_ports_by_ibdiagnet(folder: Path, net: rs.Net, labels: bool, dress: rs.Dress) -> None:
+    """The file has tables of switches only: others are known as neighbors, cables between them are not."""
+    fabric = read_fabric(put(folder, dress(rs.net_dump(net, labels=labels))))
+    sound(fabric.findings)
+    switch = [node.kind == "switch" for node in net.nodes]
+    net.peer = {a: b for a, b in net.peer.items() if switch[a[0]] or switch[b[0]]}
+    for (v, p), (w, q) in net.peer.items():
+        net.rate[v, p] = net.rate[v, p] if switch[v] else net.rate[w, q]  # as its switch reports it
+    for node in net.nodes:
+        node.kind = "switch" if node.kind == "switch" else "ca"
+    assert rs.found(fabric) == rs.written(net, rs.Dialect(rs.net_dump))
+    named = {fabric.port_of(slot): label for slot, label in fabric.labels.items()}
+    assert named == ({port: f"{(port + 1) // 2}/{2 - port % 2}" for port in named})
+    assert bool(named) == labels
+
+
 @law(rs.nets(own_guids=True, unknown=True), st.booleans(), st.booleans(), rs.ends)
 def test_records_are_read_in_full(folder: Path, net: rs.Net, full: bool, group: bool, dress: rs.Dress) -> None:
     """In the order of the file, with their lines, names and the GUIDs of their ports."""
@@ -169,7 +186,7 @@ def cables(fabric: Fabric) -> dict[tuple[str, int], tuple[str, int]]:
 def test_the_dialects_agree(folder: Path, net: rs.Net) -> None:
     """Whatever wrote it, a fabric has the same cables, LIDs and, where they are told, rates."""
     first = rs.found(read_fabric(put(folder, rs.discover(net))))
-    for print_it in (rs.port_list, rs.link_info, rs.subnet):
+    for print_it in (rs.port_list, rs.link_info, rs.subnet, rs.db_csv):
         other = rs.found(read_fabric(put(folder, print_it(net))))
         assert other["cables"] == first["cables"]
         assert other["lids"] == first["lids"]
@@ -471,7 +488,7 @@ def test_a_lost_port_line_harms_no_other_cable(folder: Path, told_by: tuple[str,
     got = rs.found(cut)["cables"]
     lost = {end for end in want if want[end] != got.get(end)}
     assert noticed(cut.findings, want, got, name)
-    assert cut.findings
+    assert cut.findings or (name == "db_csv turned" and not lost)  # the other row of the cable is still there
     assert len(lost) <= 2
     assert len({frozenset((end, want[end])) for end in lost}) <= 1
 

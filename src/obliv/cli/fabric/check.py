@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from obliv.cli.fabric.reading import ArInfo, ExtendedLids, Far, Files
 from obliv.cli.output import Answer, progress, require_outputs
 from obliv.errors import InputError
+
+if TYPE_CHECKING:
+    from obliv.fabric.files.folder import Folder
 
 __all__ = ["check"]
 
@@ -41,6 +44,13 @@ class LaneFiles:
     ] = None
     vlarb: Annotated[Path | None, typer.Option("--vlarb", metavar="FILE", help="Output of smpquery vlarb.")] = None
 
+    def completed(self, folder: Folder | None) -> LaneFiles:
+        """Return the same with what a folder has of the files that are not named."""
+        if folder is None:
+            return self
+        sl = self.sl if self.sl is not None or folder.sl is None else str(folder.sl)
+        return replace(self, sl2vl=self.sl2vl or folder.sl2vl, sl=sl)
+
     @property
     def given(self) -> bool:
         """Whether anything is known about lanes."""
@@ -66,6 +76,10 @@ def check(
         Path | None,
         typer.Option("--limits", metavar="FILE", help="TOML file of limits, as worst_load = 4; exit status 1 beyond."),
     ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", metavar="FILE", help="Planned cabling: a topology file, or CSV (UFM, NetBox, yours)."),
+    ] = None,
     junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML.")] = None,
     sarif: Annotated[Path | None, typer.Option("--sarif", metavar="FILE", help="Write SARIF 2.1.0.")] = None,
     extended_lids: ExtendedLids = False,
@@ -82,21 +96,31 @@ def check(
     Example: obliv fabric check ibnetdiscover.txt --lft opensm-lfts.dump --sl2vl opensm-sl2vl.dump --sl paths.psl
 
     Example: obliv fabric check ibnetdiscover.txt --lft opensm-lfts.dump --limits fabric.toml --junit report.xml
+
+    Example: obliv fabric check /var/tmp/ibdiagnet2 --plan ufm-ndt.csv
     """
     import obliv.fabric
     from obliv._util.files import together, write_whole
 
     if engine is not None and log is None:
         raise InputError("--engine is compared with OpenSM's log: add --log FILE")
-    if files.lft is None and lanes.given:
+    if files.tables is None and lanes.given:
         raise InputError("lanes belong to routes: add --lft TABLES")
     if ar_info is not None and far is None:
         raise InputError("--ar-info is about the groups of ports: add --far FILE")
-    inputs = [(str(path), "") for path in (far, ar_info, limits) if path is not None]
+    inputs = [(str(path), "") for path in (far, ar_info, limits, plan) if path is not None]
     require_outputs(answer.output, junit, sarif, inputs=[*files.inputs, *lanes.inputs, *inputs])
     asked = None if limits is None else obliv.fabric.read_limits(limits)
+    if plan is not None:
+        if asked is not None and asked.plan is not None:
+            raise InputError(f"--plan, and the limit plan of {limits}: give one of them")
+        asked = replace(asked or obliv.fabric.Limits(name=str(plan)), plan=str(plan))
+    if files.folder is not None:
+        if far is None:
+            far, ar_info = files.folder.far, ar_info or files.folder.info
+        lanes = lanes.completed(files.folder) if files.tables is not None else lanes
     with progress() as step:
-        fabric, tables = obliv.fabric.read(files.topology, files.lft, guid2lid=files.guid2lid, progress=step)
+        fabric, tables = files.files(step)
         fabric = replace(fabric, extended_lids=extended_lids)
         known = obliv.fabric.read_lanes(fabric, **vars(lanes)) if lanes.given else None
         groups = None if far is None else obliv.fabric.read_groups(far, fabric)

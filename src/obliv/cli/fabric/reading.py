@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,7 @@ from obliv.cli.specs import say_skipped
 from obliv.errors import InputError
 
 if TYPE_CHECKING:
+    from obliv.fabric.files.folder import Folder
     from obliv.fabric.model import Fabric, Finding
     from obliv.fabric.routes.routing import FabricRouting
     from obliv.fabric.tables import Tables
@@ -45,7 +47,10 @@ ArInfo = Annotated[
 ]
 TopologyFile = Annotated[
     Path,
-    typer.Argument(metavar="TOPOLOGY", help="Output of ibnetdiscover or iblinkinfo, opensm-subnet.lst, ibsim's .net."),
+    typer.Argument(
+        metavar="TOPOLOGY",
+        help="Output of ibnetdiscover, iblinkinfo or ibdiagnet, opensm-subnet.lst, ibsim's .net; or their folder.",
+    ),
 ]
 Guid2Lid = Annotated[Path | None, typer.Option("--guid2lid", metavar="FILE", help="OpenSM's guid2lid file.")]
 Offset = Annotated[
@@ -73,7 +78,20 @@ class Files:
     @property
     def inputs(self) -> list[tuple[str, str]]:
         """The files that are read, as outputs must not replace them."""
-        return [(str(path), "") for path in (self.topology, self.lft, self.guid2lid) if path is not None]
+        found = () if self.folder is None else self.folder.files
+        return [(str(path), "") for path in (self.topology, self.lft, self.guid2lid, *found) if path is not None]
+
+    @cached_property
+    def folder(self) -> Folder | None:
+        """The files of the folder that is given instead of a topology, if it is one."""
+        from obliv.fabric.files.folder import folder_of
+
+        return folder_of(self.topology)
+
+    @property
+    def tables(self) -> Path | None:
+        """The file of forwarding tables, named or found in the folder."""
+        return self.lft or (None if self.folder is None else self.folder.lft)
 
     @property
     def spec(self) -> str:
@@ -82,11 +100,20 @@ class Files:
 
     def read(self, step: Progress | None = None) -> tuple[Fabric, Tables | None]:
         """Read fabric and tables; the first warning or error about the files goes to standard error."""
-        import obliv.fabric
-
-        fabric, tables = obliv.fabric.read(self.topology, self.lft, guid2lid=self.guid2lid, progress=step)
+        fabric, tables = self.files(step)
         self._say(fabric.findings + (tables.findings if tables is not None else ()))
         return fabric, tables
+
+    def files(self, step: Progress | None = None) -> tuple[Fabric, Tables | None]:
+        """Read fabric and tables; what was found in a folder goes to standard error."""
+        import obliv.fabric
+
+        found = self.folder
+        if found is None:
+            return obliv.fabric.read(self.topology, self.lft, guid2lid=self.guid2lid, progress=step)
+        say(found.text)
+        guid2lid = self.guid2lid or found.guid2lid
+        return obliv.fabric.read(found.topology, self.tables, guid2lid=guid2lid, progress=step)
 
     def _say(self, findings: Sequence[Finding]) -> None:
         """Print the first of some findings that is not a note."""
@@ -103,9 +130,9 @@ class Files:
 
 @dataclass(frozen=True, kw_only=True)
 class TablesFiles(Files):
-    """The input files of an analysis, which needs forwarding tables."""
+    """The input files of an analysis, which needs forwarding tables: of a file, or in the folder of the topology."""
 
-    lft: Annotated[Path, _LFT] = field()
+    lft: Annotated[Path | None, _LFT] = field()
     offset: Offset = "0"
 
     def routing(
@@ -128,7 +155,9 @@ class TablesFiles(Files):
 
         fabric, tables = self.read(step)
         if tables is None:
-            raise TypeError("a routing needs forwarding tables")
+            raise InputError(f"{self.topology}: has no forwarding tables: add --lft FILE")
+        if self.folder is not None and self.folder.far is not None:
+            say(f"the answer is for the static tables; {self.folder.far.name} is not used")
         network = obliv.fabric.network(fabric, self.spec)
         for note in network.notes if notes else ():
             say(note)
@@ -170,6 +199,14 @@ class GroupFiles(Files):
     offset: Offset = "0"
 
     @property
+    def groups(self) -> Path | None:
+        """The file of groups of ports: one that is named, or that of the folder if it has no tables or use is asked."""
+        folder = self.folder
+        if self.far is not None or folder is None or (self.tables is not None and not self.adaptive):
+            return self.far
+        return folder.far
+
+    @property
     def inputs(self) -> list[tuple[str, str]]:
         return [*super().inputs, *((str(path), "") for path in (self.far, self.ar_info) if path is not None)]
 
@@ -179,19 +216,18 @@ class GroupFiles(Files):
         from obliv.fabric.adaptive.read import groups_spec
         from obliv.fabric.routes.routing import spec_options
 
-        if self.far is None:
+        far = self.groups
+        if far is None:
             if self.adaptive or self.ar_info is not None or self.sl is not None or self.plft is not None:
                 raise InputError("--adaptive, --ar-info, --sl and --plft need the groups of ports: add --far FILE")
-            if self.lft is None:
+            if self.tables is None:
                 raise InputError("add --lft FILE, or for adaptive routing --far FILE (see obliv fabric worst --help)")
             files = TablesFiles(topology=self.topology, lft=self.lft, guid2lid=self.guid2lid, offset=self.offset)
             return files.routing(skip, step, notes=notes)
         fabric, tables = self.read(step)
         if (self.ar_info is None) != (self.sl is None):
             raise InputError("--ar-info and --sl must be given together: which service levels are adaptive, and yours")
-        groups = obliv.fabric.read_adaptive(
-            fabric, self.far, tables=tables, info=self.ar_info, sl=self.sl, plft=self.plft
-        )
+        groups = obliv.fabric.read_adaptive(fabric, far, tables=tables, info=self.ar_info, sl=self.sl, plft=self.plft)
         self._say(groups.findings)
         network = obliv.fabric.network(fabric, self.spec)
         for note in network.notes if notes else ():
@@ -199,7 +235,7 @@ class GroupFiles(Files):
         missing = "skip" if skip else "refuse"
         mode = "even" if self.adaptive in ("", "best") else self.adaptive
         options = spec_options(self.offset, missing)
-        spec = groups_spec(self.far, mode, lft=self.lft, info=self.ar_info, sl=self.sl, plft=self.plft, options=options)
+        spec = groups_spec(far, mode, lft=self.tables, info=self.ar_info, sl=self.sl, plft=self.plft, options=options)
         routing = obliv.fabric.adaptive_routing(network, groups, mode, self.offset, missing=missing, spec=spec)
         return _complete(routing, skip)
 

@@ -9,7 +9,19 @@ from obliv.fabric.files.blocks import LONGEST
 from obliv.fabric.notes import Notes
 from obliv.specs import FILE_FORMATS
 
-__all__ = ["DISCOVER", "DUMPED", "LINKINFO", "MULTICAST", "PORTLIST", "SUBNET", "TABLES", "noted_line", "shown_line"]
+__all__ = [
+    "DB_CSV",
+    "DISCOVER",
+    "DUMPED",
+    "LINKINFO",
+    "MULTICAST",
+    "NET_DUMP",
+    "PORTLIST",
+    "SUBNET",
+    "TABLES",
+    "noted_line",
+    "shown_line",
+]
 
 DISCOVER = re.compile(b"[ \t]*" + FILE_FORMATS["ibnetdiscover"].sign.encode())  #: ibnetdiscover
 PORTLIST = re.compile(rb"\s*(?:CA|SW|RT|\?\?)\s+\d+\s+\d+\s+0x[0-9a-fA-F]+\s+\S+\s+\S+")  #: ibnetdiscover -p
@@ -19,6 +31,10 @@ LINKINFO = re.compile(
     re.DOTALL,
 )  #: iblinkinfo
 SUBNET = re.compile(rb"\s*\{ \S+ Ports:[0-9a-fA-F]+ ")  #: opensm-subnet.lst
+NET_DUMP = re.compile(
+    rb'\s*(?:"[^"]{0,200}",[^,]{0,100}, *0x[0-9a-fA-F]{1,16}, *LID \d|(?:Ty *: *)?# *: *#?IB#? *:)'
+)  #: ibdiagnet2.net_dump: the heading of a switch or of columns
+DB_CSV = re.compile(rb"\s*START_([A-Z][A-Z0-9_]{1,60})\s*\Z")  #: a section of ibdiagnet2.db_csv
 TABLES = re.compile(
     rb"\s*(?:Unicast lids \[(?:0x)?[0-9a-fA-F]{1,8}-((?:0x)?[0-9a-fA-F]{1,8})\] of switch .*?"
     rb"\bguid 0x([0-9a-fA-F]{1,16})"

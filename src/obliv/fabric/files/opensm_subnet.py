@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from obliv.fabric.files.assemble import assemble
 from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.files.forwarding import port_guids
 from obliv.fabric.files.lines import noted_line
-from obliv.fabric.files.records import Node, Port, Records
+from obliv.fabric.files.records import LANE_SPEEDS, Node, Port, Records
 from obliv.fabric.lids import LAST_LID
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
@@ -23,41 +24,62 @@ __all__ = ["read_guid2lid", "read_subnet", "with_guid2lid"]
 
 _END = (
     rb"\{ (\S+) Ports:([0-9a-fA-F]{1,4}) SystemGUID:[0-9a-fA-F]* NodeGUID:([0-9a-fA-F]{1,16}) "
-    rb"PortGUID:([0-9a-fA-F]{1,16}) [^{}]*\{(.{0,200}?)\} LID:([0-9a-fA-F]{1,8}) PN:([0-9a-fA-F]{1,4}) \}"
+    rb"PortGUID:([0-9a-fA-F]{1,16}) [^{}]*\{(.{0,200}?)\} LID:([0-9a-fA-F]{1,8}) (?:LMC:([0-9a-fA-F]{1,2}) )?"
+    rb"PN:([0-9a-fA-F]{1,4}) \}"
 )
 _LINK = re.compile(rb"\s*" + _END + rb"\s*" + _END + rb"\s*(?:PHY=(\S+))?\s*(?:LOG=(\S+))?\s*(?:SPD=(\S+))?", re.DOTALL)
 _PAIR = re.compile(rb"\s*0x([0-9a-fA-F]{1,16})\s+0x([0-9a-fA-F]{1,4})\s+0x([0-9a-fA-F]{1,4})\s*\Z")
 _KINDS = {b"SW": "switch", b"CA": "ca", b"Rt": "router", b"RT": "router"}
 _LETTERS = {"switch": b"S-", "ca": b"H-", "router": b"R-"}
-_SPEEDS = {b"2.5": b"SDR", b"5": b"DDR", b"10": b"QDR", b"FDR10": b"FDR10", b"14": b"FDR", b"25": b"EDR"}
-_SPEEDS |= {b"50": b"HDR", b"100": b"NDR", b"200": b"XDR"}
 
 
 def read_subnet(blocks: Blocks) -> Fabric:
-    """Read the fabric of an ``opensm-subnet.lst``, which does not give the LMC."""
+    """Read the fabric of an ``opensm-subnet.lst``, or of an ``ibdiagnet2.lst``, which few releases write with LMCs.
+
+    Where no cable is listed from both of its ends, the file lists each one once.
+    """
     records = Records(str(blocks.path))
-    number = 0
+    number, with_lmc = 0, True
     for number, line in blocks.lines():
         link = _LINK.match(line)
         if link is None:
             if line.strip():
                 noted_line(line, number, records.notes)
             continue
-        near, far, (width, _, speed) = link.groups()[:7], link.groups()[7:14], link.groups()[14:]
+        near, far, (width, _, speed) = link.groups()[:8], link.groups()[8:16], link.groups()[16:]
         node, other = _node(records, near, number), records.nodes[_node(records, far, number)]
-        guid, lid = (None, 0) if records.nodes[node].kind == "switch" else (near[3], int(near[5], 16))
+        switch, with_lmc = records.nodes[node].kind == "switch", with_lmc and near[6] is not None
+        guid, lid, lmc = (None, 0, 0) if switch else (near[3], int(near[5], 16), int(near[6] or b"0", 16))
         far_guid = None if other.kind == "switch" else far[3]
-        rate = width + _SPEEDS.get(speed, b"?") if width and speed else None
-        own_port, far_port, far_lid = int(near[6], 16), int(far[6], 16), int(far[5], 16)
-        port = Port(node, number, own_port, guid, other.ident, far_port, far_guid, lid, 0, far[4], far_lid, rate)
+        rate = width + LANE_SPEEDS.get(speed, b"?") if width and speed else None
+        own_port, far_port, far_lid = int(near[7], 16), int(far[7], 16), int(far[5], 16)
+        port = Port(node, number, own_port, guid, other.ident, far_port, far_guid, lid, lmc, far[4], far_lid, rate)
         records.ports.append(tuple(port))
     records.note_cut(blocks, number)
-    return assemble(records, blocks, lmc_known=False)
+    _mirror(records)
+    return assemble(records, blocks, lmc_known=with_lmc and bool(records.ports))
 
 
-def _node(records: Records, end: tuple[bytes, ...], line: int) -> int:
+def _mirror(records: Records) -> None:
+    """Add the other ends of all cables if none is listed from both ends."""
+    ports = [Port(*port) for port in records.ports]
+    names = [node.ident for node in records.nodes]
+    ends = {(names[port.node], port.port, port.peer, port.peer_port) for port in ports}
+    if not ports or any((peer, far, near, port) in ends for near, port, peer, far in ends):
+        return
+    for port in ports:
+        own, other = records.nodes[port.node], records.index[port.peer]
+        lid = 0 if records.nodes[other].kind == "switch" else port.peer_lid
+        near_lid = own.lid if own.kind == "switch" else port.lid
+        back = (own.ident, port.port, port.guid, lid, port.lmc if lid else 0, own.description, near_lid, port.rate)
+        records.ports.append((other, port.line, port.peer_port, port.peer_guid, *back))
+    message = "every cable is listed from one end only, as by ibdiagnet; the other end is taken from it"
+    records.notes.add("note", "unlisted-ports", message)
+
+
+def _node(records: Records, end: Sequence[bytes], line: int) -> int:
     """Return the node at an end of a link, added if it is new."""
-    word, ports, guid, port_guid, text, lid, _ = end
+    word, ports, guid, port_guid, text, lid, *_ = end
     kind = _KINDS.get(word.removesuffix(b"-SM"), "unknown")
     number = int(guid, 16)
     ident = _LETTERS.get(kind, b"?-") + b"%016x" % number

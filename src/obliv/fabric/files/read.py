@@ -9,9 +9,11 @@ from obliv._util.progress import Progress, rising
 from obliv.errors import FileError
 from obliv.fabric.arguments import typed
 from obliv.fabric.files.blocks import Blocks
+from obliv.fabric.files.folder import folder_of
 from obliv.fabric.files.forwarding import switch_guids, tables_on, with_learned_lids
+from obliv.fabric.files.ibdiagnet import read_db_csv, read_net_dump
 from obliv.fabric.files.ibnetdiscover import read_discover
-from obliv.fabric.files.lines import DISCOVER, LINKINFO, MULTICAST, PORTLIST, SUBNET, TABLES
+from obliv.fabric.files.lines import DB_CSV, DISCOVER, LINKINFO, MULTICAST, NET_DUMP, PORTLIST, SUBNET, TABLES
 from obliv.fabric.files.opensm_subnet import read_subnet, with_guid2lid
 from obliv.fabric.files.port_lists import read_linkinfo, read_portlist
 from obliv.fabric.files.raw_tables import RawTables, read_raw
@@ -26,9 +28,14 @@ _DIALECTS = {
     "ibnetdiscover -p": (PORTLIST, read_portlist),
     "iblinkinfo": (LINKINFO, read_linkinfo),
     "opensm-subnet.lst": (SUBNET, read_subnet),
+    "ibdiagnet2.net_dump": (NET_DUMP, read_net_dump),
+    "ibdiagnet2.db_csv": (DB_CSV, read_db_csv),
 }
 _SIZE = 1 << 17  # small blocks: one odd line makes the whole block slow
-_KNOWN = "ibnetdiscover, ibnetdiscover -p, iblinkinfo, opensm-subnet.lst or a .net file of ibsim"
+_KNOWN = (
+    "ibnetdiscover, ibnetdiscover -p, iblinkinfo, opensm-subnet.lst, ibdiagnet2.lst, .net_dump and .db_csv, or a .net "
+    "file of ibsim"
+)
 
 
 def dialect_of(path: str | Path) -> str:
@@ -55,8 +62,9 @@ def read_fabric(path: str | Path, *, guid2lid: str | Path | None = None) -> Fabr
     Parameters
     ----------
     path : str or Path
-        What ibnetdiscover wrote (with any of -p, -f, -g), iblinkinfo, OpenSM (``opensm-subnet.lst``), or a ``.net``
-        file of ibsim; compressed with gzip or not.
+        What ibnetdiscover wrote (with any of -p, -f, -g), iblinkinfo, OpenSM (``opensm-subnet.lst``), ibdiagnet
+        (``.lst``, ``.net_dump``, ``.db_csv``), or a ``.net`` file of ibsim; compressed with gzip or not. Or a folder
+        with such files.
     guid2lid : str or Path, optional
         OpenSM's file of LIDs, for topologies without LIDs.
 
@@ -70,6 +78,8 @@ def read_fabric(path: str | Path, *, guid2lid: str | Path | None = None) -> Fabr
     FileError
         If the file cannot be read or contains nothing of the kind.
     """
+    if (folder := folder_of(path)) is not None:
+        path, guid2lid = folder.topology, guid2lid or folder.guid2lid
     fabric = _DIALECTS[dialect_of(path)][1](Blocks(path, _SIZE))
     return fabric if guid2lid is None else with_guid2lid(fabric, guid2lid)
 
@@ -82,6 +92,7 @@ def read_tables(path: str | Path, fabric: Fabric, *, progress: Progress | None =
     ----------
     path : str or Path
         What dump_lfts, dump_fts or ibroute wrote, ``opensm-lfts.dump`` or ``opensm.fdbs``; compressed with gzip or not.
+        Or a folder with such a file.
     fabric : Fabric
         With LIDs; where an entry names its port, it is that port's whatever LID it had.
     progress : callable, optional
@@ -113,7 +124,7 @@ def read(
     Parameters
     ----------
     topology : str or Path
-        As for :func:`read_fabric`.
+        As for :func:`read_fabric`. In a folder, tables are taken from it too, unless `lft` names others.
     lft : str or Path, optional
         As for :func:`read_tables`. Where the topology has no LIDs, they are learned from the tables if these name the
         ports, and the fabric that is returned has them; so is the LMC, from tables, where a topology does not give it.
@@ -126,13 +137,15 @@ def read(
     -------
     Fabric
     Tables or None
-        None where no file of tables is given.
+        None where no file of tables is given or found.
 
     Raises
     ------
     FileError
         If a file cannot be read or contains nothing of the kind.
     """
+    if (folder := folder_of(topology)) is not None:
+        topology, lft, guid2lid = folder.topology, lft or folder.lft, guid2lid or folder.guid2lid
     fabric = read_fabric(topology, guid2lid=guid2lid)
     return (fabric, None) if lft is None else with_tables(fabric, lft, progress=progress)
 
@@ -167,6 +180,8 @@ def with_tables(fabric: Fabric, path: str | Path, *, progress: Progress | None =
 
 
 def _raw(path: str | Path, fabric: Fabric, progress: Progress | None) -> RawTables:
+    if (folder := folder_of(path)) is not None:
+        path = folder.tables()
     what = f"reading {path}"
     step = forecast(rising(progress), what)
     return read_raw(Blocks(path), switch_guids(fabric), largest_lid(fabric), lambda share: step(what, share))

@@ -13,10 +13,13 @@ from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.model import RATES, node_name
 from obliv.fabric.notes import Notes, Place, place_of
 
-__all__ = ["NAMES", "Chunk", "Node", "Port", "Records", "rate_number", "text_of"]
+__all__ = ["LANE_SPEEDS", "NAMES", "Chunk", "Node", "Port", "Records", "rate_number", "text_of"]
 
 
 NAMES = tuple(RATES)  #: Widths and speeds, by number.
+#: Speeds by the rate of a lane, as OpenSM and ibdiagnet write it.
+LANE_SPEEDS = {b"2.5": b"SDR", b"5": b"DDR", b"10": b"QDR", b"FDR10": b"FDR10", b"14": b"FDR", b"25": b"EDR"}
+LANE_SPEEDS |= {b"50": b"HDR", b"100": b"NDR", b"200": b"XDR"}
 _NUMBER = {name.upper().encode(): number for number, name in enumerate(NAMES)}
 
 
