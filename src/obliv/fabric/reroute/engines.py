@@ -81,7 +81,11 @@ def _dmodk(tiers: Tiers) -> EnginePlan:
 def _osrm3_d(tiers: Tiers) -> EnginePlan:
     """Plan OSRM3-D: the leaf's own place plus the destination's at its leaf; above, the destination's."""
     _require(tiers, "osrm3-d", 3)
-    return EnginePlan("osrm3-d", tiers, 0, "0", True, lambda level, offset, number, place: place)
+
+    def want(level: int, offset: int, number: Array, place: Array) -> Array:
+        return _above(tiers, number, place) if level else place
+
+    return EnginePlan("osrm3-d", tiers, 0, "0", True, want)
 
 
 def _osrm3(tiers: Tiers) -> EnginePlan:
@@ -92,12 +96,18 @@ def _osrm3(tiers: Tiers) -> EnginePlan:
     lmc = (many - 1).bit_length()
 
     def want(level: int, offset: int, number: Array, place: Array) -> Array:
-        return place if level else np.full_like(place, offset % many)
+        return _above(tiers, number, place) if level else np.full_like(place, offset % many)
 
     def down(level: int, offset: int, number: Array, place: Array) -> Array:
-        return place
+        return _above(tiers, number, place) if level else place
 
     return EnginePlan("osrm3", tiers, lmc, rule, False, want, down)
+
+
+def _above(tiers: Tiers, number: Array, place: Array) -> Array:
+    """Return the destination's place at its leaf; where there are several times as many cables, by leaf another set."""
+    sets = max(1, tiers.uplinks(1) // tiers.hosts)
+    return np.asarray(place + tiers.hosts * (number // tiers.hosts % sets))
 
 
 def _osrm2(tiers: Tiers) -> EnginePlan:
