@@ -83,7 +83,10 @@ def test_hosts_with_hdr_on_one_cable_with_edr() -> None:
     rate = {end: "4xHDR" for ends in cables[:-1] for end in ends} | dict.fromkeys(cables[-1], "4xEDR")
     topology = network(fabric_of("h" * 16 + "ss", [1] * 16 + [9, 9], cables, rate=rate))
     assert topology.reference == 200
-    assert obliv.worst_case(obliv.routing("shortest", topology)).channel_load == 16
+    result = obliv.worst_case(obliv.routing("shortest", topology))
+    assert result.channel_load == 16
+    assert "capacity" not in repr(result)  # which is not known here: no hint about Python for operators
+    assert result.to_dict()["fraction_of_capacity_reason"]
     assert any("a host's link of 200 Gb/s" in note for note in topology.notes)
 
 
