@@ -72,6 +72,27 @@ def test_the_fields_give_the_json() -> None:
     assert repr(RESULT).splitlines() == ["own: dor on ring:4", "  figure  -1/3 = -0.333333", "  lines   2"]
 
 
+@dataclass(frozen=True, repr=False)
+class Summed(Own):
+    """A result with a column that takes a look at all rows."""
+
+    kind: ClassVar[str] = "summed"
+    looks: ClassVar[list[int]] = []
+
+    @property
+    @derived(column="all")
+    def total(self) -> int:
+        """The number of letters in all names."""
+        self.looks.append(1)
+        return sum(len(row.name) for row in self.lines)
+
+
+def test_figures_of_the_whole_are_not_computed_for_every_row() -> None:
+    result = Summed(lines=tuple(Row(f"{k}", Fraction(k)) for k in range(100)))
+    assert [row["all"] for row in result.rows()] == [190] * 100
+    assert len(Summed.looks) == 1
+
+
 def test_a_kind_of_a_user_is_found(tmp_path: Path) -> None:
     RESULT.save(tmp_path / "own.json")
     assert obliv.load(tmp_path / "own.json") == RESULT

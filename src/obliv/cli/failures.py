@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -29,6 +31,12 @@ def failures(
             help="Route what is left by this: ecmp, shortest, updown, valiant (default: the routing itself).",
         ),
     ] = "",
+    top: Annotated[
+        int | None,
+        typer.Option(
+            "--top", metavar="N", min=0, help="Number of failures to list (default: 2 in the table, all in CSV)."
+        ),
+    ] = None,
     symmetry: Annotated[
         str,
         typer.Option(
@@ -57,7 +65,7 @@ def failures(
 
     looks.require(plot)
     routing = specs.read(answer.output, plot)
-    with answer.best_so_far():
+    with answer.best_so_far(listed := partial(replace, top=top)):
         with progress() as step:
             result = after_failures(
                 routing,
@@ -68,5 +76,5 @@ def failures(
                 symmetry=symmetry,
                 progress=step,
             )
-        answer.show(result, hide=("certificate",))
+        answer.show(listed(result), hide=("certificate",))
         looks.save(result.plot, plot)

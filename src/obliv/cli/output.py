@@ -97,13 +97,13 @@ class Answer:
             write("\n".join(map(printable, repr(result).split("\n"))))
 
     @contextmanager
-    def best_so_far(self) -> Iterator[None]:
-        """Print and save the finished part if Ctrl-C interrupts long work."""
+    def best_so_far(self, shaped: Callable[[Any], Result] = lambda result: result) -> Iterator[None]:
+        """Print and save the finished part, in another shape if one is given, if Ctrl-C interrupts long work."""
         try:
             yield
         except Interrupted as stop:
             try:
-                self.show(stop.so_far)
+                self.show(shaped(stop.so_far))
             except FileError as error:
                 raise Stopped(printable(f"{stop}; {error}")) from None
             raise Stopped(str(stop)) from None

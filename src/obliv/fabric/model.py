@@ -16,6 +16,8 @@ from obliv.results.fabric.check import Finding
 __all__ = ["RATES", "SPEEDS", "WIDTHS", "Fabric", "Finding", "Nodes", "Ports", "gbits", "node_name"]
 
 
+#: The share of data in PAM4 lanes: 256b/257b transcoding and the code RS(544,514), as in IEEE 802.3, clause 119; 16/17.
+_PAM4 = Fraction(256, 257) * Fraction(514, 544)
 #: Signaling rate of a lane in Gb/s, and the share of it that is data.
 SPEEDS = {
     "SDR": (Fraction(5, 2), Fraction(8, 10)),
@@ -24,9 +26,9 @@ SPEEDS = {
     "FDR10": (Fraction(165, 16), Fraction(64, 66)),
     "FDR": (Fraction(225, 16), Fraction(64, 66)),
     "EDR": (Fraction(825, 32), Fraction(64, 66)),
-    "HDR": (Fraction(425, 8), Fraction(64, 66)),
-    "NDR": (Fraction(425, 4), Fraction(64, 66)),
-    "XDR": (Fraction(425, 2), Fraction(64, 66)),
+    "HDR": (Fraction(425, 8), _PAM4),
+    "NDR": (Fraction(425, 4), _PAM4),
+    "XDR": (Fraction(425, 2), _PAM4),
 }
 #: Lanes of a cable.
 WIDTHS = {"1x": 1, "2x": 2, "4x": 4, "8x": 8, "12x": 12}

@@ -11,19 +11,17 @@ from math import prod
 import numpy as np
 
 from obliv._util.arrays import positions
-from obliv._util.text import plural, printable
+from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.fabric.arguments import typed
 from obliv.fabric.model import Fabric, gbits
+from obliv.fabric.names import NodeNames, guid_of, nearest, safe
 from obliv.results.fabric.worst import Cable
 from obliv.topologies.base import Topology
 from obliv.topologies.layout_hint import LayoutHint
 
 __all__ = ["FabricTopology", "network", "safe"]
-
-
-_LONGEST = 64  # characters of a description that are shown
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -127,6 +125,29 @@ class FabricTopology(Topology):
             missing=[tuple((self.hosts + fabric.switch_row[list(ends)]).tolist()) for ends in shape.missing],
         )
 
+    def _named(self, name: str) -> int | None:
+        """Return the node of a name in the file or of a GUID, too."""
+        number = super()._named(name)
+        if number is not None:
+            return number
+        names, fabric = self._names, self.fabric
+        slots = names.slots_of(guid) if (guid := guid_of(name)) else []
+        if not slots:
+            first = fabric.first_slot
+            slots = [slot for v in names.all(name) for slot in range(int(first[v]), int(first[v + 1]))]
+        nodes = np.unique(self.node_at[slots])
+        nodes = nodes[nodes >= 0]
+        return int(nodes[0]) if len(nodes) == 1 else None
+
+    def _meant(self, name: str) -> str:
+        near = nearest(name, self.labels)[:3]  # labels are unique and printable
+        count = f"{plural(self.hosts, 'host')} and {plural(self.nodes - self.hosts, 'switch', 'switches')}"
+        return f"did you mean {' or '.join(near)}?" if near else f"it has {count}, such as {self.labels[0]}"
+
+    @cached_property
+    def _names(self) -> NodeNames:
+        return NodeNames(self.fabric)
+
     def _node_text(self, slot: int) -> str:
         node = int(self.node_at[slot])
         return self.labels[node] if node >= 0 else self.fabric.nodes.label(int(self.fabric.node_of[slot]))
@@ -194,12 +215,6 @@ def network(fabric: Fabric, spec: str = "") -> FabricTopology:
         node_at=node_at,
         reference=reference,
     )
-
-
-def safe(text: str, longest: int = _LONGEST) -> str:
-    """Return a text from a file with its unprintable characters replaced, cut where it is very long."""
-    shown = printable(text[: longest + 1])
-    return shown if len(shown) <= longest else shown[: longest - 3] + "..."
 
 
 def _labels(fabric: Fabric, ends: Array) -> tuple[str, ...]:

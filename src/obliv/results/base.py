@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = [
     "CERTIFICATE",
     "NO_CAPACITY",
-    "NO_CLOSED_FORM",
     "NO_LOAD",
     "WITHOUT_INPUTS",
     "Channel",
@@ -31,10 +30,11 @@ __all__ = [
     "WithoutNetwork",
     "never",
     "provenance",
+    "share_text",
 ]
 
 NO_CAPACITY = "no closed form of the capacity is known for this topology"
-NO_CLOSED_FORM = "no closed form here (see obliv.with_capacity)"
+_NO_CLOSED_FORM = "no closed form here (see obliv.with_capacity)"
 NO_LOAD = "no traffic loads any channel"
 
 
@@ -138,7 +138,8 @@ class Result(Record):
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of the result's table."""
         if self.table:
-            yield from (self.cells() | row.cells() for row in getattr(self, self.table))
+            own = self.cells()  # once: figures of the whole may be sums over all rows
+            yield from (own | row.cells() for row in getattr(self, self.table))
         else:
             yield self.cells()
 
@@ -191,6 +192,13 @@ class Result(Record):
     def _repr_html_(self) -> str:
         table = html_table(self.title, [("figure", "value"), *self.summary()])
         return table + picture_of(self) if self.on_network else table
+
+
+def share_text(share: Any, capacity: Any, topology: str) -> str | None:
+    """Return a fraction of capacity in words; without a capacity, how to compute it, or None for a fabric."""
+    if capacity:
+        return shown(share)
+    return None if topology.startswith("fabric:") else _NO_CLOSED_FORM  # operators do not work in Python
 
 
 def never(result: Record) -> bool:

@@ -361,8 +361,11 @@ class Topology:
             named = nodes[0] if nodes else self._named(name)
             if named is not None:
                 return named
-        known = did_you_mean(str(name)[:80], self.labels[:1000]) if self.labels else f"nodes are 0 to {self.nodes - 1}"
-        raise TopologyError(f"{self.spec} has no node {str(name)[:80]!r}; {known}")
+        raise TopologyError(f"{self.spec} has no node {str(name)[:80]!r}; {self._meant(str(name))}")
+
+    def _meant(self, name: str) -> str:
+        """Return what may be meant by the name of a node that there is not."""
+        return did_you_mean(name[:80], self.labels[:1000]) if self.labels else f"nodes are 0 to {self.nodes - 1}"
 
     def _named(self, name: str) -> int | None:
         """Return the node with a name that :meth:`name_of` returns; None if there is none."""

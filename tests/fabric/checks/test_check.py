@@ -388,6 +388,20 @@ def test_one_slow_cable_among_equals() -> None:
     assert only(result, "speeds", "note")
 
 
+def test_speeds_that_are_not_known() -> None:
+    fabric, tables = example("fattree:4,2")
+    rate = fabric.ports.rate.copy()
+    some = int(fabric.endpoints[0])
+    rate[[some, fabric.ports.peer[some]]] = -1
+    assert "1 cable of unknown speed, such as that at" in only(
+        check(fabric.with_ports(rate=rate)), "unknown-speed", "note"
+    )
+    none = check(fabric.with_ports(rate=np.full_like(rate, -1)), tables)
+    assert "no cable reports a speed" in only(none, "unknown-speed", "note")
+    assert none.ok
+    assert not check(fabric, tables).of("unknown-speed")
+
+
 def test_pieces_routers_aggregation_nodes_and_others() -> None:
     fabric, _ = example("fattree:4,2")
     cut = [slot for slot in damage.ports(fabric, int(fabric.switches[0])) if slot in damage.cables(fabric)]

@@ -23,6 +23,9 @@ Key = tuple[str, Any]  #: What a port is known by in every dialect: a switch's G
 
 LANE = {"SDR": "2.5", "DDR": "5", "QDR": "10", "FDR10": "10.3125", "FDR": "14.0625", "EDR": "25.78125"}
 LANE |= {"HDR": "53.125", "NDR": "106.25", "XDR": "212.5"}
+#: The share of data: 8b/10b, 64b/66b, and for PAM4 the 5120 data bits of the 5440 in a codeword of RS(544,514).
+CODES = dict.fromkeys(("SDR", "DDR", "QDR"), Fraction(8, 10)) | dict.fromkeys(("FDR10", "FDR", "EDR"), Fraction(64, 66))
+CODES |= dict.fromkeys(("HDR", "NDR", "XDR"), Fraction(5120, 5440))
 WIDTHS = ("1x", "2x", "4x", "8x", "12x")
 #: What OpenSM calls a speed; of others it says nothing.
 SPD = {"SDR": "2.5", "DDR": "5", "QDR": "10", "FDR10": "FDR10", "FDR": "14", "EDR": "25"}
@@ -543,11 +546,7 @@ def gbps(width: str, speed: str) -> Fraction | None:
     """The data rate, from the notes: lanes times signalling times what of it is data."""
     if width not in WIDTHS or speed not in LANE:
         return None
-    return (
-        int(width[:-1])
-        * Fraction(LANE[speed])
-        * (Fraction(8, 10) if speed in ("SDR", "DDR", "QDR") else Fraction(64, 66))
-    )
+    return int(width[:-1]) * Fraction(LANE[speed]) * CODES[speed]
 
 
 def written(net: Net, dialect: Dialect) -> dict[str, Any]:

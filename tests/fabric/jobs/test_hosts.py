@@ -116,10 +116,57 @@ def hosts_of(place: Placement) -> list[str]:
         ("node001.cluster.local\nnode002", ["node001.cluster.local", "node002"]),
         ("0x0002c90300100000\n", ["0x0002c90300100000"]),
         ("0002c90300100011\nnode001\n", ["0002c90300100011", "node001"]),
+        ("node001\nnode001\nnode003\nnode001\n", ["node001", "node001", "node003", "node001"]),  # PBS, Torque
+        ("node002 2 node001 1", ["node002", "node002", "node001"]),  # LSB_MCPU_HOSTS
+        ("node[003-004] 2\nnode001 1\n", ["node003", "node003", "node004", "node004", "node001"]),
+        ("node001 node001 node002", ["node001", "node001", "node002"]),  # LSB_HOSTS
+        ("node[001-002],node[001-002]", ["node001", "node002", "node001", "node002"]),
+        ("node001 slots=1\nnode002 slots=1\nnode001 slots=1\n", ["node001", "node002", "node001"]),
+        ("\ufeffnode002\r\nnode001\r\n", ["node002", "node001"]),
     ],
 )
 def test_files_of_hosts(tmp_path: Path, text: str, hosts: list[str]) -> None:
     assert hosts_of(read(cluster("fattree:4,3"), tmp_path, text)) == hosts
+
+
+def test_hosts_that_are_repeated_have_a_rank_each_time(tmp_path: Path) -> None:
+    topology = cluster("fattree:4,3", rails=2)
+    place = read(topology, tmp_path, "node001\nnode002\nnode001\nnode002\n")
+    assert (place.ranks, len(place.hosts)) == (4, 2)
+    assert place.local.tolist() == [0, 0, 1, 1]
+    assert place.rails.tolist() == [[0], [2], [1], [3]]
+    assert placement(topology, ["node002", "node002"]).rails.tolist() == [[2], [3]]
+    message = mistake(lambda: read(topology, tmp_path, "node001\nnode002\nnode001\n", per_host="2"))
+    assert message.endswith(
+        "hosts:3: the host node001 is named several times, once for each rank: leave --per-host out"
+    )
+    many = "node001\n" * 3000 + "node[001-008]\n"
+    assert read(topology, tmp_path, many).ranks == 3008
+
+
+@pytest.mark.parametrize(
+    "wanted", ["node2", "NODE002", "noed002", "ode(1", "a[1", "x:8", "twin", "b#", "q\x1bq", "rank"]
+)
+def test_what_is_suggested_is_taken(wanted: str, tmp_path: Path) -> None:
+    odd = (
+        "MF0;node001:x/U1",
+        "ode(1,2)",
+        "a[1]",
+        "x:88 HCA",
+        "twin",
+        "twin",
+        "b #c",
+        "#b",
+        "q\x1bqq",
+        "rank 0=a",
+        "node002",
+    )
+    topology = cluster("fattree:4,3", name=lambda k: odd[k] if k < len(odd) else f"node{k:03d} HCA-1")
+    message = mistake(lambda: read(topology, tmp_path, f"{wanted}9"))
+    for name in (
+        message.partition("did you mean ")[2].removesuffix("?").split(" or ") if "did you mean" in message else ()
+    ):
+        assert hosts_of(read(topology, tmp_path, name)) == [name]
 
 
 def test_all_spellings_of_one_host(tmp_path: Path) -> None:
@@ -151,8 +198,10 @@ def test_all_spellings_of_one_host(tmp_path: Path) -> None:
             "hosts:3: is a file of the fabric: name a file with the hosts",
         ),
         ("Unicast lids [0x0-0xe] of switch Lid 2 guid 0x0 ('a'):\n", "hosts:1: is a file of the fabric"),
-        ("node001\nnode[002-003],node001\n", "line 2: the host node001 is named in line 1 too"),
-        ("node001,node001\n", "named twice"),
+        ("node001,0x0002c90300100000\n", "named twice, as node001"),
+        ("node001 2 node002\n", "hosts and numbers do not alternate"),
+        ("node001 0 node002 1\n", "slots=0"),
+        ("node[001-999] 8\n", "999 hosts, and only 16 of the fabric are left"),
         ("node001\n0x0002c90300100000\n", "line 2: the host 0x0002c90300100000 is named in line 1 too, as node001"),
         ("node[1-1000000000]\n", "1,000,000,000 hosts, and only 16 of the fabric are left"),
         ("rank 0=node001\nrank 2=node002\n", "line 2: rank 1 is missing"),

@@ -32,6 +32,24 @@ def names(routing: FabricRouting, chosen: list[int]) -> list[str]:
     return [f"node{k + 1:03d}" for k in chosen]
 
 
+def test_files_of_all_launchers_are_the_same_job(tmp_path: Path) -> None:
+    """Two ranks on each of three hosts: of PBS, LSF, MPI, and of Slurm with a number."""
+    routing = routed("fattree:4,3")
+    chosen = ["node014", "node001", "node009"]
+    texts = {
+        "pbs": "".join(f"{host}\n" * 2 for host in chosen),
+        "lsf": " ".join(f"{host} 2" for host in chosen),
+        "lsb_hosts": " ".join(f"{host} {host}" for host in chosen),
+        "mpi": "".join(f"{host} slots=2\n" for host in chosen),
+    }
+    wanted = job(routing, chosen, "alltoall", per_host=2)
+    assert (wanted.jobs[0].ranks, wanted.jobs[0].hosts) == (6, 3)
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        result = job(routing, tmp_path / name, "alltoall")
+        assert (result.phases, result.cables, result.load) == (wanted.phases, wanted.cables, wanted.load), name
+
+
 def as_traffic(routing: FabricRouting, flows: dict[tuple[int, int], Fraction]) -> Traffic:
     n = len(routing.topology.terminals)
     ends = np.array(sorted(flows), np.int32).reshape(-1, 2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from obliv.fabric.generate.from_topology import from_routing, from_topology
 from obliv.fabric.outages.every import failures
 from obliv.fabric.outages.sets import every_failure
 from obliv.fabric.routes.routing import FabricRouting
+from obliv.results.fabric.failures import FailureRow, Failures
 
 
 def compare(routing: FabricRouting, of: str, repair: str, offset: str = "0") -> None:
@@ -76,6 +79,29 @@ def test_given_failures_and_engines() -> None:
     spines = [each for each in anew.failures if each.failed.endswith(",0)")]
     assert [each.pairs_lost for each in spines] == [0, 0]  # the other spine reaches all
     assert max(each.pairs_lost for each in anew.failures) == 56 - 30  # two hosts of eight are cut off
+
+
+def test_the_largest_load_is_found_once_however_many_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text, rows and JSON look at all rows a few times, not once for every row."""
+    rows = tuple(FailureRow(f"cable {k}", 500 - k, Fraction(k)) for k in range(500))
+    result, looks = Failures(failures=rows), []
+    whole = Failures.worst_load.fget
+    assert whole is not None
+    monkeypatch.setattr(Failures, "worst_load", property(lambda self: looks.append(1) or whole(self)))
+    assert "largest load  499   after cable 499" in repr(result)
+    assert len(list(result.rows())) == len(result.to_dict()["rows"]) == 500
+    assert len(looks) < 5
+
+
+def test_the_number_of_failures_that_are_listed() -> None:
+    result = failures(from_routing(obliv.routing("dmodk", obliv.topology("fattree:4,2"))))
+    assert (repr(result).count("rank "), len(list(result.rows()))) == (2, 8)
+    three = replace(result, top=3)
+    assert (repr(three).count("rank "), len(list(three.rows()))) == (3, 3)
+    assert "and 5 more" in repr(three)
+    assert "more" not in repr(replace(result, top=8))
+    assert three == result
+    assert three.to_dict()["rows"] == result.to_dict()["rows"]
 
 
 @pytest.mark.parametrize(

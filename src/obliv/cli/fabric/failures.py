@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -31,6 +33,12 @@ def failures(
             "obliv fabric route, such as updown.",
         ),
     ] = "keep",
+    top: Annotated[
+        int | None,
+        typer.Option(
+            "--top", metavar="N", min=0, help="Number of failures to list (default: 2 in the table, all in CSV)."
+        ),
+    ] = None,
     symmetry: Annotated[
         str,
         typer.Option(
@@ -58,7 +66,7 @@ def failures(
 
     looks.require(plot)
     require_outputs(answer.output, plot, inputs=files.inputs)
-    with answer.best_so_far():
+    with answer.best_so_far(listed := partial(replace, top=top)):
         with progress() as step:
             result = obliv.fabric.failures(
                 files.routing(True, step, notes=False),
@@ -72,5 +80,5 @@ def failures(
             )
         for note in result.notes if answer.format == "csv" else ():  # the other formats contain them
             say(note)
-        answer.show(result, hide=("certificate",))
+        answer.show(listed(result), hide=("certificate",))
         looks.save(result.plot, plot)

@@ -22,7 +22,9 @@ def job(
     hosts: Annotated[
         list[Path] | None,
         typer.Option(
-            "--hosts", metavar="FILE", help="Hosts of a job: Slurm's list, one a line, MPI's host or rank file; repeat."
+            "--hosts",
+            metavar="FILE",
+            help="Hosts of a job: as of Slurm, PBS, LSF or MPI, one a line, or a rank file; repeat.",
         ),
     ] = None,
     pattern: Annotated[

@@ -111,10 +111,12 @@ def _check_speeds(fabric: Fabric, notes: Notes) -> None:
     near = np.flatnonzero(fabric.ports.peer > np.arange(len(fabric.ports.peer)))
     ends = np.stack([fabric.ports.rate[near], fabric.ports.rate[fabric.ports.peer[near]]])
     silent = (ends < 0).all(axis=0)
-    if silent.any() and not silent.all():
+    if silent.any():
         slot = int(near[silent][0])
         text = f"{plural(int(silent.sum()), 'cable')} of unknown speed, such as that at {port_name(fabric, slot)}"
-        notes.add("note", "unknown-speed", text, fabric.ports.line[slot])
+        if silent.all():
+            text = "no cable reports a speed that is known: all count as equal, and slow cables cannot be found"
+        notes.add("note", "unknown-speed", text, 0 if silent.all() else fabric.ports.line[slot])
     near, ends = near[~silent], ends[:, ~silent]
     order = sorted(range(len(fabric.rates)), key=lambda at: fabric.rates[at])
     place = np.full(len(order) + 1, len(order))  # from slow to fast; unknown speeds last

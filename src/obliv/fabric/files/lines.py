@@ -37,8 +37,8 @@ NET_DUMP = re.compile(
 DB_CSV = re.compile(rb"\s*START_([A-Z][A-Z0-9_]{1,60})\s*\Z")  #: a section of ibdiagnet2.db_csv
 TABLES = re.compile(
     rb"\s*(?:Unicast lids \[(?:0x)?[0-9a-fA-F]{1,8}-((?:0x)?[0-9a-fA-F]{1,8})\] of switch .*?"
-    rb"\bguid 0x([0-9a-fA-F]{1,16})"
-    rb"|(?:osm_ucast_mgr_)?dump_ucast_routes:? Switch 0x([0-9a-fA-F]{1,16}))"
+    rb"\bguid 0x([0-9a-fA-F]{1,16})\b"
+    rb"|(?:osm_ucast_mgr_)?dump_ucast_routes:? Switch 0x([0-9a-fA-F]{1,16})\b)"
 )  #: the table of a switch: largest LID and GUID, or in the third spelling the GUID
 MULTICAST = re.compile(rb"\s*(?:Multicast mlids \[|(?:osm_\w+_)?dump_mcast_routes)")  #: a multicast table
 DUMPED = re.compile(

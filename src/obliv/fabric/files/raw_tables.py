@@ -27,6 +27,12 @@ _START = re.compile(rb"[ \t]*0[xX]")
 _TRAILER = re.compile(rb"\s*(\d{1,9})\s+(?:valid\s+)?lids dumped")
 _ENTRY = re.compile(rb"\s*0x([0-9a-fA-F]+)\s*:?\s*(\S+)")
 _HEADING = re.compile(rb"\s*(?:Lid\s+Out\s+Destination|Port\s+Info|LID\s*:\s*Port\s*:|\*\*\* WARNING \*\*\*|#)")
+_VALID_PORT = re.compile(rb"[0-9]{1,4}")
+_NO_GUID = "is not a GUID (0x and 1 to 16 hexadecimal digits)"
+_BAD_HEADER = re.compile(
+    rb"\s*(?:Unicast lids \[.{0,40}?\] of switch .*\bguid (\S*)|(?:osm_ucast_mgr_)?dump_ucast_routes:? Switch (\S*))"
+)
+_PORT_GUID = re.compile(rb"portguid (0x[^\s:,()]*)")
 _WHOLE = re.compile(rb".*:\s*(?:yes|HOPS UNKNOWN|UNREACHABLE|No .*!)\s*\Z", re.DOTALL)
 DIGITS = np.full(256, -1, np.int64)  #: The value of every byte as a hexadecimal digit, -1 for other bytes.
 DIGITS[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
@@ -223,6 +229,10 @@ class _Reader(MixedReader):
             return
         if (header := TABLES.match(line)) is not None:
             self._header(header, number)
+        elif (bad := _BAD_HEADER.match(line)) is not None:
+            self._close()
+            message = f"{shown_line(bad[1] or bad[2])}, of the switch of a table, {_NO_GUID}: its entries are ignored"
+            self.notes.add("error", "bad-entry", message, number)
         elif (trailer := _TRAILER.match(line)) is not None:
             self._trailer(int(trailer[1]), number)
         elif _HEADING.match(line):
@@ -235,12 +245,20 @@ class _Reader(MixedReader):
         elif DISCOVER.match(line) and not self._found and self._guid is None:
             raise FileError("contains a topology, not forwarding tables: give it as the topology", self.path, number)
         elif self._guid is not None and (entry := _ENTRY.match(line)) is not None:
-            message = f"LID 0x{entry[1][:12].decode()} and port {shown_line(entry[2])} are not a valid entry"
-            remedy = f"unicast LIDs are 0x0001 to 0x{self._last:04x}, ports 0 to 255"
-            self.notes.add("error", "bad-entry", f"{message}: {remedy}", number, place_of(self._guid, ""))
+            self.notes.add("error", "bad-entry", self._bad(entry, line), number, place_of(self._guid, ""))
             self._finished += 1
         else:
             noted_line(line, number, self.notes)
+
+    def _bad(self, entry: re.Match[bytes], line: bytes) -> str:
+        """Return what is wrong with an entry that the kernel did not read."""
+        lid, port = entry[1], entry[2].rstrip(b":#(")
+        valid = len(lid) <= 8 and int(lid, 16) <= self._last and _VALID_PORT.fullmatch(port) and int(port) <= NONE
+        if valid and (guid := _PORT_GUID.search(line)) is not None:
+            message = f"{shown_line(guid[1])}, the port GUID of LID 0x{lid.decode()}, {_NO_GUID}"
+            return f"{message}: the entry is ignored, dump the tables again"
+        message = f"LID 0x{lid[:12].decode()} and port {shown_line(entry[2])} are not a valid entry"
+        return f"{message}: unicast LIDs are 0x0001 to 0x{self._last:04x}, ports 0 to 255"
 
     def _header(self, header: re.Match[bytes], number: int) -> None:
         last, guid, fdbs = header.groups()

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from obliv._util.files import read_source
 from obliv._util.text import lines, plural, shown
 from obliv.errors import FileError, InputError
-from obliv.fabric.jobs.host_lists import expanded
+from obliv.fabric.jobs.host_lists import MOST_RANKS, expanded
 
-__all__ = ["Seat", "per_host_of", "read_seats"]
+__all__ = ["Seat", "per_host_of", "read_seats", "reads_as_name"]
 
 _RANK = re.compile(r"rank\s+(\S+?)\s*=\s*(.*?)(?:\s+slots?\s*=\s*(\S+))?\s*\Z", re.IGNORECASE)
 _KEYS = re.compile(r"(\S+)((?:\s+[\w-]+\s*=\s*[^\s=]+)+)\Z")
@@ -21,14 +21,13 @@ _COUNTED = re.compile(r"([^\s,:\[\]]+):(\d{1,9})\Z", re.ASCII)
 _FABRIC = re.compile(  # records of ibnetdiscover, headings of forwarding tables
     r"(?:vendid|devid|sysimgguid|switchguid|caguid)=|(?:Switch|Ca|Rt)\s+\d+\s+\"|Unicast lids \[|dump_ucast_routes:"
 )
-_MOST = 1 << 20  # ranks of a job
 
 
 class Seat(NamedTuple):
     """The place of a rank, or of several: a host as the file names it."""
 
     host: str
-    ranks: int | None  # None: as many as all hosts have that say nothing
+    ranks: int | None  # None: the file does not say
     slot: str  # of a rank file, "" for none
     line: int
 
@@ -39,8 +38,9 @@ def read_seats(path: str | Path, known: Callable[[str], bool], hosts: int) -> tu
     Parameters
     ----------
     path : path-like
-        Host lists of Slurm, one or more hosts a line, MPI's host files (``node1 slots=4`` or ``node1:4``), or a rank
-        file (``rank 0=node1 slot=0``), by content. A ``#`` after a blank begins a comment.
+        Host lists of Slurm, one or more hosts a line, MPI's host files (``node1 slots=4`` or ``node1:4``), node files
+        of PBS and Torque (a host once for each rank), LSF's ``node1 8 node2 8``, or a rank file (``rank 0=node1
+        slot=0``), by content. A ``#`` after a blank begins a comment.
     known : callable
         Whether a text is the name of a host as it stands.
     hosts : int
@@ -73,11 +73,14 @@ def read_seats(path: str | Path, known: Callable[[str], bool], hosts: int) -> tu
     if _RANK.match(content[0][1]):
         return _by_rank(content, path), True, digest
     seats: list[Seat] = []
+    seen: set[str] = set()
     for line, words in content:
         try:
-            seats += _on_line(words, known, hosts - len(seats), line)
+            seats += _on_line(words, known, lambda text: expanded(text, hosts, seen), line)
         except InputError as error:
             raise FileError(str(error), path, line) from None
+        if len(seats) > MOST_RANKS:
+            raise FileError(f"names more than {MOST_RANKS:,} ranks, as many as a job can have", path, line)
     return seats, False, digest
 
 
@@ -104,6 +107,12 @@ def per_host_of(text: str, hosts: int) -> list[int]:
     return counts
 
 
+def reads_as_name(name: str, known: Callable[[str], bool]) -> bool:
+    """Return whether a line of a file with this name alone is read as this host."""
+    plain = list(_content(name, known)) == [(1, name)] and not _FABRIC.match(name) and not _RANK.match(name)
+    return plain and _on_line(name, known, lambda text: expanded(text, 1), 1) == [Seat(name, None, "", 1)]
+
+
 def _content(text: str, known: Callable[[str], bool]) -> Iterator[tuple[int, str]]:
     """Yield the lines that hold something, with their numbers, without comments."""
     for number, line in enumerate(lines(text), 1):
@@ -114,7 +123,7 @@ def _content(text: str, known: Callable[[str], bool]) -> Iterator[tuple[int, str
             yield number, words
 
 
-def _on_line(words: str, known: Callable[[str], bool], room: int, line: int) -> list[Seat]:
+def _on_line(words: str, known: Callable[[str], bool], expand: Callable[[str], list[str]], line: int) -> list[Seat]:
     """Return the hosts of a line of a host file or host list."""
     if known(words):
         return [Seat(words, None, "", line)]
@@ -127,16 +136,29 @@ def _on_line(words: str, known: Callable[[str], bool], room: int, line: int) -> 
         host = match[1]
     if match is not None:
         keys = {key.lower(): value for key, value in _KEY.findall(match[2])}
-        return [Seat(name, _slots(keys.get("slots", "1")), "", line) for name in expanded(host, room)]
+        return [Seat(name, _slots(keys.get("slots", "1")), "", line) for name in expand(host)]
     counted = _COUNTED.match(words)
     if counted is not None:
         return [Seat(counted[1].rpartition("@")[2], _slots(counted[2]), "", line)]
-    return [Seat(name, None, "", line) for name in expanded(words, room)]
+    if numbered := _numbered(words.split(), known):
+        return [Seat(name, _slots(count), "", line) for host, count in numbered for name in expand(host)]
+    return [Seat(name, None, "", line) for name in expand(words)]
+
+
+def _numbered(words: list[str], known: Callable[[str], bool]) -> list[tuple[str, str]]:
+    """Return hosts with their numbers of slots from words as LSF writes them, ``h1 8 h2 8``; else nothing."""
+    numbers = [word.isascii() and word.isdecimal() and not known(word) for word in words]
+    hosts = words[::2]
+    if not any(numbers) or numbers[0] or any(host.startswith(",") or host.endswith(",") for host in hosts):
+        return []
+    if numbers != [False, True] * (len(words) // 2):
+        raise InputError("hosts and numbers do not alternate: a number after a host is its slots, as in  h1 8 h2 8")
+    return list(zip(hosts, words[1::2], strict=True))
 
 
 def _slots(text: str) -> int:
-    if not (text.isascii() and text.isdecimal()) or not 0 < int(text[:10]) <= _MOST:
-        raise InputError(f"slots={text[:40]}: write a number from 1 to {_MOST:,}")
+    if not (text.isascii() and text.isdecimal()) or not 0 < int(text[:10]) <= MOST_RANKS:
+        raise InputError(f"slots={text[:40]}: write a number from 1 to {MOST_RANKS:,}")
     return int(text)
 
 

@@ -10,14 +10,16 @@ from math import prod
 from obliv._util.text import plural, shown
 from obliv.errors import InputError
 
-__all__ = ["expanded", "items_of"]
+__all__ = ["MOST_RANKS", "expanded", "items_of"]
+
+MOST_RANKS = 1 << 20  #: Ranks that a job can have.
 
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?\Z", re.ASCII)
 _PAIRS = {"[": "]", "(": ")"}
 
 
-def expanded(text: str, most: int) -> list[str]:
+def expanded(text: str, most: int, seen: set[str] | None = None) -> list[str]:
     """Return the hosts that a host list names, in its order, repeated ones too.
 
     Several brackets in a name multiply, the last varies fastest. The digits of a range's first number give the width
@@ -27,7 +29,9 @@ def expanded(text: str, most: int) -> list[str]:
     ----------
     text : str
     most : int
-        The largest number of hosts allowed; longer lists are refused before they are expanded.
+        The largest number of different hosts that brackets may name; more are refused before they are expanded.
+    seen : set of str, optional
+        Hosts that were named before; those of this list are added.
 
     Raises
     ------
@@ -40,6 +44,7 @@ def expanded(text: str, most: int) -> list[str]:
     ['n010-ib1', 'n7-ib0', 'n7-ib1', 'login']
     """
     hosts: list[str] = []
+    seen = set() if seen is None else seen
     for item in items_of(text):
         parts = _BRACKETS.split(item)
         for letter in "[]":
@@ -47,13 +52,20 @@ def expanded(text: str, most: int) -> list[str]:
                 raise InputError(f"{shown(item)} has a {shown(letter)} without its partner, or brackets in brackets")
         ranges = [_ranges(part, item) for part in parts[1::2]]
         count = prod(sum(last - first + 1 for first, last, _ in some) for some in ranges)
-        if count > most - len(hosts):
-            left = f"only {most - len(hosts):,} of the fabric are left"
-            raise InputError(f"{shown(item)} names {_hosts(count)}, and {left}")
-        for numbers in product(*(list(_numbers(some)) for some in ranges)):
-            words = [*parts[::2]]
-            hosts.append("".join(word + number for word, number in zip(words, [*numbers, ""], strict=True)))
+        left = max(0, most - len(seen))
+        names = [] if count > most else [_name(parts, numbers) for numbers in product(*map(_numbers, ranges))]
+        if count > most or (ranges and len({*names} - seen) > left):
+            raise InputError(f"{shown(item)} names {_hosts(count)}, and only {left:,} of the fabric are left")
+        seen.update(names)
+        hosts += names
+        if len(hosts) > MOST_RANKS:
+            raise InputError(f"the list names more than {MOST_RANKS:,} ranks, as many as a job can have")
     return hosts
+
+
+def _name(parts: list[str], numbers: tuple[str, ...]) -> str:
+    """Return a name with numbers in the place of its brackets."""
+    return "".join(word + number for word, number in zip(parts[::2], [*numbers, ""], strict=True))
 
 
 def _hosts(count: int) -> str:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from obliv._util.text import plural, printable, shown
 from obliv.errors import InputError
+from obliv.fabric.names import guid_of, nearest
 from obliv.fabric.topology import FabricTopology
 
 __all__ = ["HostNames"]
-
-_GUID = re.compile(r"(?:0x([0-9a-f]{1,16})|(?:\w-)?([0-9a-f]{16}))\Z", re.ASCII | re.IGNORECASE)
 
 
 class HostNames:
@@ -70,9 +67,8 @@ class HostNames:
             return (self._label[name],)
         nodes = self._description.get(name, set())
         if not nodes:
-            guid = _GUID.match(name)
-            if guid is not None and int(guid[1] or guid[2], 16) in self._guid:
-                return tuple(sorted(self._guid[int(guid[1] or guid[2], 16)]))
+            if (guid := guid_of(name)) in self._guid:
+                return tuple(sorted(self._guid[guid]))
             nodes = self._first_word.get(name, set())
         if not nodes:
             words = self._short.get(name.partition(".")[0], set())
@@ -86,17 +82,18 @@ class HostNames:
             )
         return tuple(terminal for node in sorted(nodes, key=text.__getitem__) for terminal in self._terminals[node])
 
-    def nearest(self, name: str) -> str:
-        """Return what may be meant by an unknown name, in words."""
+    def nearest(self, name: str, accepted: Callable[[str], bool]) -> str:
+        """Return what may be meant by an unknown name, in words: names under which a host is found and `accepted`."""
+
+        def known(word: str) -> bool:
+            try:
+                return word.isprintable() and len(word) <= 80 and accepted(word) and bool(self.find(word))
+            except InputError:
+                return False
+
         names: Iterable[str] = self._first_word or self._label
-        same = [word for word in names if _unpadded(word) == _unpadded(name)]
-        near = [printable(word) for word in same or difflib.get_close_matches(name, names, n=3, cutoff=0.7)][:3]
+        near = [word for word in nearest(name, names) if known(word)][:3]
         if near:
             return f"did you mean {' or '.join(near)}?"
         example = printable(next(iter(names)))[:40]
         return f"the fabric has {plural(self.hosts, 'host')}, such as {example}"
-
-
-def _unpadded(name: str) -> str:
-    """Return a name in small letters, its numbers without leading zeros: ``Node012`` as ``node12``."""
-    return re.sub(r"\d+", lambda number: number[0].lstrip("0") or "0", name.lower(), flags=re.ASCII)

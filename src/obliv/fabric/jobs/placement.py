@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +14,14 @@ from obliv._util.text import printable, several, shown
 from obliv._util.typing import Array
 from obliv.errors import FileError, InputError
 from obliv.fabric.arguments import typed
-from obliv.fabric.jobs.host_files import Seat, per_host_of, read_seats
+from obliv.fabric.jobs.host_files import Seat, per_host_of, read_seats, reads_as_name
+from obliv.fabric.jobs.host_lists import MOST_RANKS
 from obliv.fabric.jobs.host_names import HostNames
 from obliv.fabric.topology import FabricTopology
 
 __all__ = ["RAILS", "Placement", "placement", "read_hosts"]
 
 RAILS = ("rank", "all", "first")  #: Rules for the rails that a rank uses.
-_MOST = 1 << 20  # ranks of a job
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +93,11 @@ def read_hosts(
     ----------
     topology : FabricTopology
     path : path-like
-        Host lists of Slurm, hosts one a line, MPI's host files, a rank file, or GUIDs; by content.
+        Host lists of Slurm, hosts one a line, MPI's host files, node files of PBS or Torque, LSF's hosts with numbers,
+        a rank file, or GUIDs; by content. A host that is named several times has as many ranks, in this order.
     per_host : int or str
-        Ranks of hosts for which the file gives no number: one number, or Slurm's tasks per node, ``4(x3),2``.
+        Ranks of hosts for which the file gives no number: one number, or Slurm's tasks per node, ``4(x3),2``. Not for
+        files that name a host several times.
     rails : {"rank", "all", "first"}
         The adapters that ranks use on hosts with several: the i-th rank of a host the i-th one, and again from the
         first; all, every message in equal parts; or the first alone.
@@ -106,7 +109,7 @@ def read_hosts(
     Raises
     ------
     FileError
-        If the file is malformed, a host is unknown or stands there twice, or a rank is missing.
+        If the file is malformed, a host is unknown or has two names, or a rank is missing.
     """
     names = HostNames(topology)
     seats, by_rank, digest = read_seats(path, names.knows, max(names.hosts, len(topology.terminals)))
@@ -149,12 +152,15 @@ def _placed(
         raise InputError(f"--rails {rails[:40]}: choose rank, all or first")
     used = _terminals(names, seats, by_rank, path)
     silent = [seat.ranks is None for seat in seats]
+    if any(silent) and len(set(used)) < len(used):  # node files of PBS name a host once for each rank
+        _require_one_each(per_host, seats, used, path)
+        per_host = 1
     counts = iter(per_host_of(str(per_host), sum(silent)) if any(silent) else ())
     many = [next(counts) if seat.ranks is None else seat.ranks for seat in seats]
     if not sum(many):
         raise InputError("the job has no ranks: name its hosts")
-    if sum(many) > _MOST:
-        raise InputError(f"{printable(str(path))}: {sum(many):,} ranks; a job can have {_MOST:,} at most")
+    if sum(many) > MOST_RANKS:
+        raise InputError(f"{printable(str(path))}: {sum(many):,} ranks; a job can have {MOST_RANKS:,} at most")
     number: dict[tuple[int, ...], int] = {}
     for terminals in used:
         number.setdefault(terminals, len(number))
@@ -214,22 +220,30 @@ def _terminals(names: HostNames, seats: list[Seat], by_rank: bool, path: str | P
         if by_rank:
             continue
         for terminal in known[seat.host]:
-            if terminal in owner:
-                first = owner[terminal]
-                also = "" if first.host == seat.host else f", as {printable(first.host[:40])}"
+            first = owner.setdefault(terminal, seat)
+            if first.host != seat.host:
                 where = f"in line {first.line} too" if path and first.line != seat.line else "twice"
                 raise _at(
-                    f"the host {printable(seat.host[:40])} is named {where}{also}; for several ranks a host write "
-                    f"slots=2 behind it, or use --per-host",
+                    f"the host {printable(seat.host[:40])} is named {where}, as {printable(first.host[:40])}; for "
+                    "several ranks a host repeat one name",
                     path,
                     seat.line,
                 )
-            owner[terminal] = seat
     if unknown:
         host, line = next(iter(unknown.items()))
         more = f"; {len(unknown) - 1:,} other hosts are unknown too" if len(unknown) > 1 else ""
-        raise _at(f"unknown host {shown(host)}: {names.nearest(host)}{more}", path, line)
+        meant = names.nearest(host, partial(reads_as_name, known=names.knows) if path else bool)
+        raise _at(f"unknown host {shown(host)}: {meant}{more}", path, line)
     return used
+
+
+def _require_one_each(per_host: int | str, seats: list[Seat], used: list[tuple[int, ...]], path: str | Path) -> None:
+    """Refuse a number of ranks for hosts that are repeated, since a file of such hosts has a line for each rank."""
+    if str(per_host).strip() != "1":
+        first: dict[tuple[int, ...], Seat] = {}
+        twice = next(seat for seat, host in zip(seats, used, strict=True) if first.setdefault(host, seat) is not seat)
+        text = f"the host {printable(twice.host[:40])} is named several times, once for each rank: leave --per-host out"
+        raise _at(text, path, twice.line)
 
 
 def _at(message: str, path: str | Path, line: int) -> InputError:

@@ -20,6 +20,7 @@ _TAB, _NEWLINE, _RETURN, _BLANK, _HASH, _BRACKET, _ZERO, _NINE, _COLON = 9, 10, 
 _UPPER_N, _UPPER_R, _UPPER_U, _UPPER_X, _LOWER_P, _LOWER_X = 78, 82, 85, 88, 112, 120
 _NO_PORT = 255
 _MAX_PORT_DIGITS = 4
+_UPPER_A, _UPPER_Z, _UNDERSCORE, _LOWER_A, _LOWER_Z = 65, 90, 95, 97, 122
 _PORTGUID = np.frombuffer(b"portguid 0x", np.uint8)
 
 
@@ -66,6 +67,11 @@ class Read(NamedTuple):
 def ends_port(byte: int) -> bool:
     """Return whether a byte may follow a port number."""
     return byte in (_NEWLINE, _RETURN, _BLANK, _TAB, _COLON, _HASH, _BRACKET)
+
+
+@kernel
+def _is_letter(byte: int) -> bool:
+    return _UPPER_A <= byte <= _UPPER_Z or _LOWER_A <= byte <= _LOWER_Z
 
 
 @kernel
@@ -118,7 +124,7 @@ def read_entries(data: Array, start: int, stop: int, value: Array, entries: Entr
                 q += 1
                 continue
             high, low, digits, q = hexadecimal(data, after - 2, value)
-            if digits == 0:
+            if digits == 0 or data[q] == _UNDERSCORE or _is_letter(data[q]):  # another word than a number
                 sound = False
                 break
         if not sound:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.fabric.names import NodeNames, split_port
 from obliv.fabric.outages.base import Base
-from obliv.fabric.outages.sets import Failure, without
+from obliv.fabric.outages.sets import Failure, of_option, out_of_range, without
 from obliv.fabric.topology import FabricTopology
 
 __all__ = ["new_cables", "speed_between_switches", "with_cables"]
@@ -35,40 +36,68 @@ def new_cables(topology: FabricTopology, failure: Failure, texts: Sequence[str])
     fabric = without(topology.fabric, failure)
     names = NodeNames(fabric)
     taken: set[int] = set()
+
+    def new(text: str, hints: bool = False) -> tuple[int, int]:
+        ends = [_free(names, failure, taken, *end) for end in _ends(names, text, new if hints else None)]
+        if fabric.node_of[ends[0]] == fabric.node_of[ends[1]]:
+            raise InputError("a cable from a switch to itself carries nothing")
+        return ends[0], ends[1]
+
     cables = []
     for text in texts:
-        shown = f"--add {printable(text[:120])!r}"
-        ends = []
-        for name, port in _ends(names, text, shown):
-            node = names.find(name)
-            if node is None or fabric.nodes.kind[node] != "switch" or node in failure.switches:
-                raise InputError(f"{shown}: {printable(name[:80])!r} is not a switch that is there")
-            slot = fabric.slot(node, port)
-            if slot < 0 or not port:
-                last = int(fabric.first_slot[node + 1] - fabric.first_slot[node]) - 1
-                raise InputError(f"{shown}: port {port} does not exist: ports are 1 to {last}")
-            if slot in taken or fabric.ports.peer[slot] >= 0:
-                raise InputError(f"{shown}: port {port} of {printable(name[:80])!r} has a cable: --fail it first")
-            taken.add(slot)
-            ends.append(slot)
-        if fabric.node_of[ends[0]] == fabric.node_of[ends[1]]:
-            raise InputError(f"{shown}: a cable from a switch to itself carries nothing")
-        cables.append((ends[0], ends[1]))
+        with of_option(f"--add {printable(text[:120])!r}:"):
+            cables.append(new(text, hints=True))
+        taken |= {*cables[-1]}
     return tuple(cables)
 
 
-def _ends(names: NodeNames, text: str, shown: str) -> list[tuple[str, int]]:
-    """Return the names and ports at both ends; names may contain commas."""
+def _free(names: NodeNames, failure: Failure, taken: set[int], name: str, port: int) -> int:
+    """Return the slot of a free port of a switch."""
+    fabric, node = names.fabric, names.find(name)
+    if node is None or fabric.nodes.kind[node] != "switch" or node in failure.switches:
+        raise InputError(f"{printable(name[:80])!r} is not a switch that is there")
+    slot = fabric.slot(node, port)
+    if slot < 0 or not port:
+        raise InputError(f"port {port} {out_of_range(fabric, node)}")
+    if slot in taken or fabric.ports.peer[slot] >= 0:
+        raise InputError(f"port {port} of {printable(name[:80])!r} has a cable: --fail it first")
+    return slot
+
+
+def _ends(names: NodeNames, text: str, accepted: Callable[[str], object] | None) -> list[tuple[str, int]]:
+    """Return the names and ports at both ends; names may contain commas. Hints are texts that are `accepted`."""
     commas = [at for at, letter in enumerate(text[:4096]) if letter == ","]
     pairs = [(split_port(text[:at].strip()), split_port(text[at + 1 :].strip())) for at in commas]
-    whole = [[one, two] for one, two in pairs if one is not None and two is not None]
+    whole = [(one, two) for one, two in pairs if one is not None and two is not None]
     if not whole:
-        raise InputError(f"{shown}: write NAME/PORT,NAME/PORT")
-    known = [ends for ends in whole if all(names.find(name) is not None for name, _ in ends)]
-    if len(known) != 1:
-        why = "no such nodes" if not known else "it can be read in several ways: use identifiers"
-        raise InputError(f"{shown}: {why}: write NAME/PORT,NAME/PORT")
-    return known[0]
+        raise InputError("write NAME/PORT,NAME/PORT")
+    known = [ends for ends in whole if all(names.all(name) for name, _ in ends)]
+    if len(known) > 1:
+        raise InputError("it can be read in several ways: use identifiers: write NAME/PORT,NAME/PORT")
+    if not known:
+        raise InputError(f"no such nodes: write NAME/PORT,NAME/PORT{_meant(names, whole[0], accepted)}")
+    for name, port in known[0]:
+        names.find(name, partial(_with_end, text, f"{name}/{port}", port), accepted)
+    return list(known[0])
+
+
+def _with_end(text: str, end: str, port: int, name: str) -> str:
+    """Return the text of a cable with another name in the place of one that several nodes have."""
+    return text.replace(end, f"{name}/{port}")
+
+
+def _meant(names: NodeNames, ends: Sequence[tuple[str, int]], accepted: Callable[[str], object] | None) -> str:
+    """Return which cables may be meant, in words: of both ends those that are unknown are replaced."""
+    if accepted is None:
+        return ""
+    near = [name if names.all(name) else next(names.meant(name), name) for name, _ in ends]
+    unknown = next(k for k, (name, _) in enumerate(ends) if not names.all(name))
+
+    def form(name: str) -> str:
+        both = [name if k == unknown else other for k, other in enumerate(near)]
+        return ",".join(f"{name}/{port}" for name, (_, port) in zip(both, ends, strict=True))
+
+    return names.hint(ends[unknown][0], form, accepted)
 
 
 def with_cables(base: Base, failure: Failure, cables: Sequence[tuple[int, int]]) -> tuple[Base, Array]:

@@ -86,6 +86,8 @@ def save_base(base: Base, path: str | Path) -> None:
         "speeds": [str(speed) for speed in speeds],
         "ident": fabric.nodes.ident,
         "description": fabric.nodes.description,
+        "guid": fabric.nodes.guid.tolist(),
+        "port_guid": fabric.ports.guid.tolist(),
         "labels": topology.labels,
         "sizes": _sizes(base, len(speeds)),
     }
@@ -259,16 +261,20 @@ def _base(header: dict[str, Any], arrays: dict[str, Array]) -> Base:
     if len(names["ident"]) != sizes["nodes"] or len(names["description"]) != sizes["nodes"]:
         raise ValueError("names of nodes are missing")
     slots, nothing = sizes["slots"], np.zeros(sizes["nodes"], np.int32)
+    guids = {"guid": sizes["nodes"], "port_guid": slots}  # states of version 0.2 have none
+    guid = {key: np.array(header.get(key, [0] * count), np.uint64) for key, count in guids.items()}
+    if any(guid[key].shape != (count,) for key, count in guids.items()):
+        raise ValueError("GUIDs are missing")
     kinds = tuple(_KINDS[k] for k in arrays["kind"].tolist())
     ports = Ports(
         peer=arrays["peer"],
-        guid=np.zeros(slots, np.uint64),
+        guid=guid["port_guid"],
         lid=arrays["lids_of"],
         lmc=arrays["lmc"],
         rate=np.full(slots, -1, np.int32),
         line=np.zeros(slots, np.int32),
     )
-    nodes = Nodes(kinds, names["ident"], np.zeros(len(kinds), np.uint64), names["description"], nothing)
+    nodes = Nodes(kinds, names["ident"], guid["guid"], names["description"], nothing)
     sources = tuple((name, digest) for name, digest, _, _ in files)
     fabric = Fabric(str(header["fabric"]), nodes, ports, arrays["first_slot"], (), sources)
     speeds = tuple(Fraction(str(speed)) for speed in header["speeds"])

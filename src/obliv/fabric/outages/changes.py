@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from obliv._util.text import printable
 from obliv.errors import InputError
+from obliv.fabric.names import NodeNames
 from obliv.fabric.outages.added import new_cables
 from obliv.fabric.outages.base import Base
-from obliv.fabric.outages.sets import Failure, named_failure, node_named
+from obliv.fabric.outages.sets import Failure, named_failure, of_option
 from obliv.fabric.tables import NONE
 
 __all__ = ["Changes", "changes_of"]
@@ -56,23 +58,30 @@ def changes_of(base: Base, fail: Sequence[str], entries: Sequence[str], add: Seq
     slots = np.array(failure.slots, np.int64)
     if topology.at_host[topology.channel_of[slots]].any():
         raise InputError("--fail: the cable of a host: use  obliv fabric failures --fail  for it")
-    found = tuple(_entry(base, text) for text in entries)
+    names = NodeNames(topology.fabric)
+    with of_option("--set"):
+        found = tuple(_entry(base, names, text, hints=True) for text in entries)
     if len({entry[:2] for entry in found}) < len(found):
         raise InputError("--set: an entry is set twice")
     cables = new_cables(topology, failure, add)
     new = (f"new: {topology.port_name(one)} - {topology.port_name(two)}" for one, two in cables)
-    names = ((failure.name,) if fail else ()) + (*new, *(printable(text) for text in entries))
-    return Changes(names, failure, found, cables)
+    texts = ((failure.name,) if fail else ()) + (*new, *(printable(text) for text in entries))
+    return Changes(texts, failure, found, cables)
 
 
-def _entry(base: Base, text: str) -> tuple[int, int, int]:
+def _entry(base: Base, names: NodeNames, text: str, hints: bool = False) -> tuple[int, int, int]:
     """Return the table, the LID and the port that a text names."""
-    shown = f"--set {printable(text[:80])!r}"
+    shown = f"{printable(text[:80])!r}"
     match = _ENTRY.fullmatch(text)
     if match is None:
         raise InputError(f"{shown}: write SWITCH/LID=PORT, or SWITCH/LID=none")
     fabric = base.topology.fabric
-    node = node_named(fabric, match["name"], "--set")
+    rest = text[match.end("name") :]
+    accepted = partial(_entry, base, names) if hints else None
+    node = names.find(match["name"], lambda near: near + rest, accepted)
+    if node is None:
+        hint = names.hint(match["name"], lambda near: near + rest, accepted)
+        raise InputError(f"{shown}: no such node: give the name of a switch{hint}")
     row, lid = int(base.row[node]), int(match["lid"])
     if fabric.nodes.kind[node] != "switch" or row < 0:
         raise InputError(f"{shown}: not a switch with a table")

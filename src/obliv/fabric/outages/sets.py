@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -15,7 +15,16 @@ from obliv.fabric.model import Fabric
 from obliv.fabric.names import NodeNames, split_port
 from obliv.fabric.topology import FabricTopology
 
-__all__ = ["KINDS", "Failure", "every_failure", "named_failure", "node_named", "without"]
+__all__ = [
+    "KINDS",
+    "Failure",
+    "every_failure",
+    "named_failure",
+    "of_option",
+    "out_of_range",
+    "port_named",
+    "without",
+]
 
 #: What ``--of`` takes.
 KINDS = ("cables", "lanes", "switches")
@@ -94,28 +103,26 @@ def named_failure(topology: FabricTopology, names: Sequence[str]) -> Failure:
     switches: list[int] = []
     texts: list[str] = []
     nodes = NodeNames(fabric)
+
+    def new(text: str, hints: bool = False) -> tuple[int, int]:
+        node, slot = _failing(nodes, text, new if hints else None)
+        if node in switches:
+            raise InputError(f"{printable(text[:80])!r}: named twice")
+        if slot >= 0 and _listed(fabric, slot, slots):
+            raise InputError(f"{printable(text[:80])!r}: this cable is named twice")
+        return node, slot
+
     for name in names:
-        with _of_option("--fail"):
-            node, port = _named(nodes, name)
-        if port is None:
-            if fabric.nodes.kind[node] != "switch":
-                raise InputError(f"--fail {printable(name)!r}: not a switch: name a port, as in {printable(name)}/1")
+        with of_option("--fail"):
+            node, slot = new(name, hints=True)
+        if slot < 0:
             found = _of_switch(topology, node)
-            if node in switches:
-                raise InputError(f"--fail {printable(name)!r}: named twice")
             switches.append(node)
             slots += [slot for slot in found.slots if not _listed(fabric, slot, slots)]
             texts.append(found.name)
-            continue
-        slot = fabric.slot(node, port)
-        if slot < 0 or fabric.ports.peer[slot] < 0:
-            last = int(fabric.first_slot[node + 1] - fabric.first_slot[node]) - 1
-            why = "has no cable" if slot >= 0 and port else f"does not exist: ports are 1 to {last}"
-            raise InputError(f"--fail {printable(name)!r}: port {port} {why}")
-        if _listed(fabric, slot, slots):
-            raise InputError(f"--fail {printable(name)!r}: this cable is named twice")
-        slots.append(slot)
-        texts.append(_cable_name(topology, slot))
+        else:
+            slots.append(slot)
+            texts.append(_cable_name(topology, slot))
     return Failure(", ".join(texts), tuple(slots), tuple(switches))
 
 
@@ -150,31 +157,86 @@ def _cable_name(topology: FabricTopology, slot: int) -> str:
     return f"{topology.port_name(slot)} - {topology.port_name(int(topology.fabric.ports.peer[slot]))}"
 
 
-def _named(names: NodeNames, name: str) -> tuple[int, int | None]:
-    """Return the node, and the port if there is one, that a text names."""
-    whole, end = names.find(name), split_port(name)
-    if whole is None and end is not None and names.find(end[0]) is not None:
-        return names.named(end[0], ""), end[1]
-    before, _, port = name.rpartition("/")
-    if whole is None and before and names.find(before) is not None:
-        raise InputError(f"{printable(name[:80])!r}: the port {printable(port[:20])!r} is not a number")
-    return names.named(name, "write NAME/PORT or the name of a switch", before), None
+def _failing(names: NodeNames, text: str, accepted: Callable[[str], object] | None) -> tuple[int, int]:
+    """Return the switch that a text names and -1, or -1 and a port of the cable; hints are what is `accepted`."""
+    fabric = names.fabric
+    shown = f"{printable(text[:80])!r}"
+    whole = names.find(text, lambda near: _typed_port(names, near) or near, accepted)
+    if whole is not None:
+        if fabric.nodes.kind[whole] == "switch":
+            return whole, -1
+        port = _typed_port(names, names.typed(whole))
+        raise InputError(f"{shown}: not a switch: name a port" + (f", as in {port}" if port else ""))
+    end = port_named(names, text, accepted) or _cable_ends(names, text)
+    if end is None:
+        name, _, word = text.rpartition("/")
+        if name and names.all(name):
+            raise InputError(f"{shown}: the port {printable(word[:20])!r} is not a number")
+        hint = "" if accepted is None else _meant(names, text, accepted)
+        raise InputError(f"{shown}: no such node: write NAME/PORT or the name of a switch{hint}")
+    slot = fabric.slot(*end)
+    if slot < 0 or fabric.ports.peer[slot] < 0:
+        why = "has no cable" if slot >= 0 and end[1] else out_of_range(fabric, end[0])
+        raise InputError(f"{shown}: port {end[1]} {why}")
+    return -1, slot
 
 
-def node_named(fabric: Fabric, name: str, option: str) -> int:
-    """Return the node with a description or an identifier.
+def _meant(names: NodeNames, text: str, accepted: Callable[[str], object]) -> str:
+    """Return in words what may be meant by a text whose node there is not."""
+    end = split_port(text)
+    if end is None:
+        return names.hint(text, lambda near: _typed_port(names, near) or near, accepted)
+    if hint := names.hint(end[0], lambda near: f"{near}/{end[1]}", accepted):
+        return hint
+    for near in names.meant(end[0]):  # never the whole switch for one of its ports
+        try:
+            accepted(f"{near}/{end[1]}")
+        except InputError as error:
+            return f"; as for {error}"
+    return ""
 
-    Raises
-    ------
-    InputError
-        If there is no such node, or several have this name.
-    """
-    with _of_option(option):
-        return NodeNames(fabric).named(name, "give the name of a switch")
+
+def _typed_port(names: NodeNames, name: str) -> str:
+    """Return the first port with a cable of a node that is not a switch, as users can type it; "" for no such port."""
+    fabric, node = names.fabric, names.find(name)
+    if node is None or fabric.nodes.kind[node] == "switch":
+        return ""
+    first, end = fabric.first_slot[node : node + 2].tolist()
+    return next((f"{name}/{slot - first}" for slot in range(first, end) if fabric.ports.peer[slot] >= 0), "")
+
+
+def port_named(names: NodeNames, text: str, accepted: Callable[[str], object] | None = None) -> tuple[int, int] | None:
+    """Return the node and the number of a port ``NAME/PORT``; None where there is no such node."""
+    end = split_port(text)
+    if end is None:
+        return None
+    node = names.find(end[0], lambda near: f"{near}/{end[1]}", accepted)
+    return None if node is None else (node, end[1])
+
+
+def out_of_range(fabric: Fabric, node: int) -> str:
+    """Return which ports a node has, of one that it has not."""
+    return f"does not exist: ports are 1 to {int(fabric.first_slot[node + 1] - fabric.first_slot[node]) - 1}"
+
+
+def _cable_ends(names: NodeNames, text: str) -> tuple[int, int] | None:
+    """Return a port of a cable that is named by both ends, ``NAME port PORT - NAME port PORT``."""
+    fabric = names.fabric
+    for between in (" -> ", " - ", " to "):
+        at = text[:512].find(between)
+        while at >= 0:
+            one, two = port_named(names, text[:at]), port_named(names, text[at + len(between) :])
+            if one is not None and two is not None:
+                slot = fabric.slot(*one)
+                if slot >= 0 and fabric.ports.peer[slot] == fabric.slot(*two) >= 0:
+                    return one
+                raise InputError(f"{printable(text[:80])!r}: there is no cable between these two ports")
+            at = text[:512].find(between, at + 1)
+    return None
 
 
 @contextmanager
-def _of_option(option: str) -> Iterator[None]:
+def of_option(option: str) -> Iterator[None]:
     """Begin errors with the option that they are about."""
     try:
         yield

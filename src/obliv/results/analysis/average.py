@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from obliv.results.base import NO_CAPACITY, NO_CLOSED_FORM, NO_LOAD, Result
+from obliv.results.base import NO_CAPACITY, NO_LOAD, Result, share_text
 from obliv.results.codec import entry
 from obliv.results.format import shown
 from obliv.results.numbers import Estimate
@@ -38,7 +38,7 @@ class Average(Result):
     fraction_of_capacity: Fraction | Estimate | None = entry(
         None,
         label="of capacity",
-        text=lambda average: shown(average.fraction_of_capacity) if average.capacity else NO_CLOSED_FORM,
+        text=lambda average: share_text(average.fraction_of_capacity, average.capacity, average.topology),
         column="fraction_of_capacity",
         reason=lambda average: NO_CAPACITY if average.capacity is None else NO_LOAD,
     )

@@ -338,9 +338,10 @@ class Comparison(Result):
         several = len({row.topology for row in self.entries}) > 1
         labels = {name: how.label for name, how in Entry.declared().items() if how.label}
         verdicts = ["deadlock", "virtual channels"] if self.deadlocks else []
-        rows = [[*(["topology"] if several else []), "routing", *self._names, *labels.values(), *verdicts]]
+        quantity, names = self.quantity, self._names  # by all rows
+        rows = [[*(["topology"] if several else []), "routing", *names, *labels.values(), *verdicts]]
         for row in self.entries:
-            numbers: list[Any] = [row.figure(self.quantity, name) for name in self._names]
+            numbers: list[Any] = [row.figure(quantity, name) for name in names]
             numbers += [getattr(row, name) for name in labels]
             cells = [row.routing, *(short(number, 11) for number in numbers)]
             rows.append([*([row.topology] if several else []), *cells])
@@ -350,6 +351,7 @@ class Comparison(Result):
     def _notes(self) -> list[str]:
         """Return why numbers are missing, and which traffic is not admissible or loads no channel."""
         missing: dict[str, None] = {}
+        quantity = self.quantity  # by all rows
         for row in self.entries:
             for name in row.beyond:
                 missing[
@@ -361,7 +363,7 @@ class Comparison(Result):
                     most = f"limited to {shown(figures.throughput)} times the traffic by {limit}"
                     idle = "" if figures.channel_load else "loads no channel, "
                     alone = "; its fractions of capacity are by the channels alone" if figures.by_terminal else ""
-                    shown_so = self.quantity == "capacity" and figures.fraction_of_capacity is not None
+                    shown_so = quantity == "capacity" and figures.fraction_of_capacity is not None
                     missing[f"  - {name} on {row.topology}: {idle}{most}{alone * shown_so}"] = None
             if row.skipped:
                 pairs = plural(row.skipped, "pair")

@@ -134,7 +134,8 @@ class VirtualChannels(Result):
     @derived(key="scheme")
     def best(self) -> str | None:
         """The first acyclic scheme with the fewest virtual channels; None if all schemes are cyclic."""
-        return next((row.scheme for row in self.schemes if row.acyclic and row.virtual_channels == self.fewest), None)
+        fewest = self.fewest
+        return next((row.scheme for row in self.schemes if row.acyclic and row.virtual_channels == fewest), None)
 
     schemes: tuple[SchemeCount, ...] = ()
     left_out: tuple[LeftOut, ...] = ()

@@ -68,5 +68,6 @@ class Locality(Result):
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield a row for each length of paths."""
+        own = self.cells()
         for length, share in enumerate(self.lengths or ()):
-            yield self.cells() | {"hops": length, "share": share}
+            yield own | {"hops": length, "share": share}

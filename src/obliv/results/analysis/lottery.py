@@ -143,9 +143,10 @@ class Lottery(Result):
         return f"{self.kind}: {flows} a pair of {self.traffic} on {self.topology}"
 
     def rows(self) -> Iterator[dict[str, Any]]:
+        own, plain = self.cells(), all(row.sampled is None for row in self.distribution)
         for row in self.distribution:
-            cells = self.cells() | row.cells()
-            if all(each.sampled is None for each in self.distribution):
+            cells = own | row.cells()
+            if plain:
                 del cells["sampled"]
             yield cells
 

@@ -12,9 +12,8 @@ import numpy as np
 
 from obliv._util.text import plural
 from obliv.errors import InputError
-from obliv.results.base import CERTIFICATE, NO_CAPACITY, NO_CLOSED_FORM, NO_LOAD, Channel, Result
+from obliv.results.base import CERTIFICATE, NO_CAPACITY, NO_LOAD, Channel, Result, share_text
 from obliv.results.codec import PACKED, Codec, derived, entry, pack, unpack
-from obliv.results.format import shown
 from obliv.results.numbers import Estimate, inverse, rational, scaled
 
 __all__ = ["FLOWS", "WorstCase", "WorstPair"]
@@ -87,7 +86,7 @@ class WorstCase(Result):
     @property
     @derived(
         label="of capacity",
-        text=lambda worst: shown(worst.fraction_of_capacity) if worst.capacity else NO_CLOSED_FORM,
+        text=lambda worst: share_text(worst.fraction_of_capacity, worst.capacity, worst.topology),
         column="fraction_of_capacity",
         reason=lambda worst: NO_CAPACITY if worst.capacity is None else NO_LOAD,
     )

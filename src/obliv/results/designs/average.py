@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from obliv.results.base import NO_CAPACITY, NO_CLOSED_FORM
+from obliv.results.base import NO_CAPACITY, share_text
 from obliv.results.codec import derived, entry
 from obliv.results.designs.design import Design
-from obliv.results.format import shown
 from obliv.results.numbers import Estimate
 
 __all__ = ["AverageDesign"]
@@ -46,7 +45,7 @@ class AverageDesign(Design):
     @property
     @derived(
         label="average / capacity",
-        text=lambda design: shown(design.average_fraction_of_capacity) if design.capacity else NO_CLOSED_FORM,
+        text=lambda design: share_text(design.average_fraction_of_capacity, design.capacity, design.topology),
         column="average_fraction_of_capacity",
         reason=NO_CAPACITY,
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from obliv.results.base import CERTIFICATE, NO_CAPACITY, NO_CLOSED_FORM, Result
+from obliv.results.base import CERTIFICATE, NO_CAPACITY, Result, share_text
 from obliv.results.codec import derived, entry
 from obliv.results.format import shown
 from obliv.results.numbers import Bounds, bounded
@@ -63,7 +63,7 @@ class Design(Result):
     @property
     @derived(
         label="of capacity",
-        text=lambda design: shown(design.fraction_of_capacity) if design.capacity else NO_CLOSED_FORM,
+        text=lambda design: share_text(design.fraction_of_capacity, design.capacity, design.topology),
         column="fraction_of_capacity",
         reason=NO_CAPACITY,
     )

@@ -93,6 +93,8 @@ class Failures(Result):
         What else to know.
     certificate : dict, optional
         What proves the figures.
+    top : int, optional
+        How many failures the text and the rows list; default: two in the text, and all in rows. JSON has all.
 
     Examples
     --------
@@ -121,6 +123,7 @@ class Failures(Result):
     certificate: dict[str, Any] | None = entry(
         None, codec=CERTIFICATE, omit=lambda after: after.certificate is None, rank=4
     )
+    top: int | None = entry(None, compare=False, hidden=True)
 
     @property
     def count(self) -> int:
@@ -137,18 +140,22 @@ class Failures(Result):
         """The largest number of pairs that a failure cuts off."""
         return max((row.pairs_lost for row in self.failures), default=0)
 
+    @property
+    def _listed(self) -> int:
+        return _LISTED if self.top is None else self.top
+
     def _after(self) -> str:
         """Return the failure after which the load is largest, if it is not among those that are listed."""
-        after = [row for row in self.failures if row.channel_load == self.worst_load]
-        listed = not after or after[0] in self.failures[:_LISTED]
-        return "" if listed else f"   after {after[0].failed}"
+        worst = self.worst_load  # a maximum over all rows
+        at = next((place for place, row in enumerate(self.failures) if row.channel_load == worst), 0)
+        return "" if at < self._listed else f"   after {self.failures[at].failed}"
 
     def cells(self) -> dict[str, Any]:
         """Return nothing: rows have the columns of their failures alone."""
         return {}
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        yield from (row.cells() for row in self.failures)
+        yield from (row.cells() for row in self.failures[: self.top])
 
     def summary(self) -> list[tuple[str, str]]:
         many = "of what is given" if self.of == "given" else f"{self.count:,} {self.of}"
@@ -163,11 +170,11 @@ class Failures(Result):
             lines.append(("kinds", f"{self.orbits:,}, by verified symmetries"))
         if loops and not self.before.deadlock:
             lines.append(("credit loops", f"on one lane, after {plural(loops, 'failure')}"))
-        for number, row in enumerate(self.failures[:_LISTED], 1):
+        for number, row in enumerate(self.failures[: self._listed], 1):
             alike = f"   (and {row.alike - 1:,} alike)" if row.alike > 1 else ""
             lines.append((f"rank {number}", f"{row_text(row)}   {row.failed}{alike}"))
-        if len(self.failures) > _LISTED:
-            lines.append(("", f"and {len(self.failures) - _LISTED:,} more, all in --format csv"))
+        if (more := len(self.failures) - self._listed) > 0:
+            lines.append(("", f"and {more:,} more" + ", all in --format csv" * (self.top is None)))
         return [*lines, *(("note", text) for text in self.notes)]
 
 

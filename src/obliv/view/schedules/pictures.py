@@ -127,10 +127,10 @@ def plot_schedule(
     if ax is not None:
         raise InputError("several classes need axes of their own: plot each of  result.classes")
     panels = _panels(min(len(classes), _CLASSES))
-    before = 0
+    before, steps = 0, result.makespan
     for number, (schedule, panel) in enumerate(zip(classes, panels, strict=False), 1):
         drawing(schedule, ax=panel, **options)
-        when = f"steps {before + 1:,} to {before + schedule.makespan:,} of {result.makespan:,}"
+        when = f"steps {before + 1:,} to {before + schedule.makespan:,} of {steps:,}"
         panel.set_title(f"class {number} of {len(classes)}: {when}", loc="left", fontsize=9.5, color=INK)
         before += schedule.makespan
     if len(classes) > len(panels):
