@@ -100,7 +100,7 @@ def test_shifts_do_not_meet_on_whole_trees(tree: Tree) -> None:
     ],
 )
 def test_worst_cases_on_parallel_cables(tree: Tree, engine: str, worst: int) -> None:
-    """Those of OpenSM's ftree where it has any; at most those of the theorem for the tree that cables apart would form."""
+    """Those of OpenSM's ftree where it has any; at most those of the theorem for a tree without parallel cables."""
     after = route(relabelled(tree.fabric(), 3)[0], engine).after
     assert after.worst <= worst if engine.startswith("osrm3") else after.worst == worst
     assert (after.missing, after.idle_channels) == (0, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -252,7 +253,7 @@ def _under_uniform(fabric: Fabric, tables: Tables, notes: Notes) -> dict[str, An
         more = f"; and {len(cables) - _NAMED} more" if len(cables) > _NAMED else ""
         one_way = f", {int((~whole).sum())} of them in one direction only" if not whole.all() else ""
         text = f"{plural(len(cables), 'cable is', 'cables are')} used by no route{one_way}: {names}{more}"
-        uneven = least is not None and load > max(least, 1)
+        uneven = least is not None and load > max(least, Fraction(1))
         if uneven:
             text += f"; uniform traffic loads others by {load}: see  obliv fabric route"
         notes.add("warning" if uneven else "note", "idle-cables", text, place=at_port(fabric, int(cables[0])))
