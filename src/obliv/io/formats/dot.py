@@ -9,8 +9,7 @@ from pathlib import Path
 
 from obliv._util.text import printable
 from obliv.errors import InputError
-from obliv.io.formats._cables import cables
-from obliv.io.formats._write import save
+from obliv.io.formats._write import cables, save
 from obliv.topologies.base import Topology
 
 __all__ = ["write_dot"]

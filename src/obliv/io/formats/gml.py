@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from obliv._util.text import printable, shown
 from obliv.errors import FileError
-from obliv.io.formats._links import Links, add
+from obliv.io.formats._links import Links, Options, add
 from obliv.io.formats._network import from_file
-from obliv.io.formats._options import Options
 from obliv.io.formats._write import node_attributes, save
 from obliv.topologies.base import Topology
 

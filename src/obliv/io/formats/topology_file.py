@@ -9,8 +9,8 @@ from obliv._util.text import did_you_mean
 from obliv.errors import FileError, SpecError
 from obliv.io.formats import anynet, edgelist, gml, graphml, sndlib
 from obliv.io.formats._formats import UNREAD, format_of
+from obliv.io.formats._links import Options
 from obliv.io.formats._network import Parse, from_text, read_file
-from obliv.io.formats._options import Options
 from obliv.specs import FILE_FORMATS
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology

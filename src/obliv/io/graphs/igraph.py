@@ -6,9 +6,8 @@ import importlib
 from typing import Any
 
 from obliv.errors import TopologyError, extra
-from obliv.io.formats._links import Links
+from obliv.io.formats._links import Links, Options
 from obliv.io.formats._network import network
-from obliv.io.formats._options import Options
 from obliv.io.formats._write import of_terminals
 from obliv.topologies.base import Topology
 

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from obliv.errors import SpecError, extra
-from obliv.io.formats._links import Links
+from obliv.io.formats._links import Links, Options
 from obliv.io.formats._network import network
-from obliv.io.formats._options import Options
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology
 
