@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
+from dataclasses import replace
+from fnmatch import fnmatchcase
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -13,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from obliv._util.files import read_source
+from obliv._util.rationals import must_be_positive, positive, speed, unit
 from obliv._util.text import did_you_mean, plural, shown
 from obliv._util.typing import BoolArray, FloatArray, IntArray
 from obliv.errors import FileError
-from obliv.io.formats._links import MUST_BE, Edge, Links, Options, positive, speed, unit
+from obliv.io.formats._links import Edge, Links, Options
 from obliv.topologies.base import Topology
 from obliv.topologies.make import build
 
@@ -42,6 +45,7 @@ def from_text(text: str, digest: str, path: str | Path, parse: Parse, options: O
         "component": options.component,
         "injection": options.injection,
         "ejection": options.ejection,
+        "directed": options.directed,
     }
     spec = f"file:{path}" + "".join(f",{key}={value}" for key, value in chosen.items() if value)
     return network(links, spec, options, sources=((str(path), digest),))
@@ -52,7 +56,7 @@ def read_file(path: str | Path) -> tuple[str, str]:
     name, comma, rest = str(path).partition(",")
     if comma and not Path(path).exists() and Path(name).is_file():
         option = rest.partition("=")[0].strip()
-        known = ("bandwidth", "component", "default", "ejection", "format", "injection", "terminals")
+        known = ("bandwidth", "component", "default", "directed", "ejection", "format", "injection", "terminals")
         hint = did_you_mean(option, known)
         raise FileError(f"file not found, but {name} exists; if {shown(option)} is meant as an option, {hint}", path)
     return read_source(path)
@@ -63,6 +67,8 @@ def network(links: Links, spec: str, options: Options, **more: Any) -> Topology:
     if not links.names:
         raise links.fault("there is no node in it: a network needs at least one")
     notes = list(links.notes)
+    if options.directed:
+        links = replace(links, edges=_directed(links, options.directed, notes))
     edges = [edge for edge in links.edges if edge.tail != edge.head]
     if loops := len(links.edges) - len(edges):
         notes.append(f"{plural(loops, 'self-loop')} dropped: a packet for its own node needs no channel")
@@ -75,7 +81,7 @@ def network(links: Links, spec: str, options: Options, **more: Any) -> Topology:
     nodes = np.flatnonzero(inside).tolist()
     number = np.cumsum(inside) - 1
     names = tuple(links.names[node] for node in nodes)
-    terminals = terminals_of(links, nodes, options, notes)
+    terminals = terminals_of(links, nodes, channels, options, notes)
     return build(
         spec,
         len(nodes),
@@ -91,6 +97,23 @@ def network(links: Links, spec: str, options: Options, **more: Any) -> Topology:
         notes=tuple(notes),
         **more,
     )
+
+
+def _directed(links: Links, wanted: str, notes: list[str]) -> list[Edge]:
+    """Return the edges as ``directed=`` wants them: each one channel, or with a channel back where they have none."""
+    if wanted == "yes":
+        return [edge._replace(directed=True) for edge in links.edges]
+    lone = Counter((edge.tail, edge.head) for edge in links.edges if links.one_way(edge))
+    met = {pair: min(count, lone[pair[::-1]]) for pair, count in lone.items() if pair[0] != pair[1]}
+    edges = []
+    for edge in links.edges:
+        joined = links.one_way(edge) and met.get(edge[:2], 0) > 0
+        if joined:
+            met[edge[:2]] -= 1
+        edges.append(edge._replace(directed=joined))
+    if pairs := sum(edge.directed is True for edge in edges) // 2:
+        notes.append(f"{plural(pairs, 'edge')} with an edge back: the two are one link, a channel each way")
+    return edges
 
 
 def _channels(links: Links, edges: Sequence[Edge]) -> IntArray:
@@ -116,6 +139,10 @@ def _component(links: Links, channels: IntArray, options: Options, notes: list[s
     np.minimum.at(first, member, np.arange(nodes))
     order = np.lexsort((first, -sizes)).tolist()
     one_way = any(map(links.one_way, links.edges))
+    weak = connected_components(graph, directed=False)[1] if one_way else member
+    drawn = "directed=no takes every edge as a link of two directions" if len(set(weak.tolist())) < count else ""
+    if options.component and sizes.max() == 1 and drawn:
+        raise links.fault(f"no node can be reached from another one and back, since edges are directed: {drawn}")
     if not options.component:
         parts = [
             f"{plural(int(sizes[c]), 'node')} ({some([links.names[v] for v in np.flatnonzero(member == c)], 3)})"
@@ -123,11 +150,11 @@ def _component(links: Links, channels: IntArray, options: Options, notes: list[s
         ]
         rest = f"; and {count - 5} more" if count > 5 else ""
         what = "not strongly connected: it falls into" if one_way else "disconnected: it has"
-        raise links.fault(
-            f"the network is {what} {count} components: {'; '.join(parts)}{rest}; component=largest takes the largest"
-        )
+        remedy = f"{drawn}; " * bool(drawn) + "component=largest takes the largest"
+        raise links.fault(f"the network is {what} {count} components: {'; '.join(parts)}{rest}; {remedy}")
     kind = "strongly connected component" if one_way else "component"
-    notes.append(f"the largest {kind} of {count} was taken: {int(sizes[order[0]])} of {plural(nodes, 'node')}")
+    taken = f"{int(sizes[order[0]])} of {plural(nodes, 'node')}"
+    notes.append(f"the largest {kind} of {count} was taken: {taken}" + f"; {drawn}" * bool(drawn))
     inside: BoolArray = member == order[0]
     return inside
 
@@ -172,13 +199,18 @@ def bandwidths_of(links: Links, edges: Sequence[Edge], options: Options, notes: 
     default = speed(options.default)
     number = cache(speed)
     in_units = f"{attribute}Units" in known
-    speeds = []
+    speeds, plain = [], 0
     for edge in edges:
         text = links.value(edge, attribute)
         value = number(text) if text else default
         if value is None:
-            raise links.fault(f"{attribute} of edge {links.edge_name(edge)} is {shown(text)}: {MUST_BE}", edge.line)
+            raise links.fault(
+                f"{attribute} of edge {links.edge_name(edge)} is {shown(text)}: {must_be_positive(text)}", edge.line
+            )
+        plain += bool(text) and positive(text) is not None and not in_units
         speeds.append(value * _unit_of(links, edge, attribute) if text and in_units and positive(text) else value)
+    if 0 < plain < len(edges) - len(lacking):
+        notes.append(f"{attribute} has no unit on {plural(plain, 'edge')}: taken as bit/s, since others have one")
     return speeds
 
 
@@ -194,7 +226,7 @@ def _unit_of(links: Links, edge: Edge, attribute: str) -> int:
 
 def _could_be_bandwidth(links: Links, edges: Sequence[Edge]) -> list[str]:
     """Return the attributes that are a positive number other than 1 on some edge, the rarest first."""
-    fits = cache(lambda text: positive(text) not in (None, 1))
+    fits = cache(lambda text: speed(text) not in (None, 1))
     count = Counter(
         name
         for attributes in (links.edge_defaults, *(edge.attributes for edge in edges))
@@ -204,7 +236,7 @@ def _could_be_bandwidth(links: Links, edges: Sequence[Edge]) -> list[str]:
     return sorted(count, key=lambda name: (count[name], name))
 
 
-def terminals_of(links: Links, nodes: list[int], options: Options, notes: list[str]) -> list[int]:
+def terminals_of(links: Links, nodes: list[int], channels: IntArray, options: Options, notes: list[str]) -> list[int]:
     """Return the terminals among the nodes, in their order."""
     internal = [node for node in nodes if links.node_value(node, "Internal") in ("1", "1.0", "true")]
     numbered = [node for node in nodes if links.node_value(node, "terminal")]
@@ -216,6 +248,8 @@ def terminals_of(links: Links, nodes: list[int], options: Options, notes: list[s
         return internal
     if options.terminals == "numbered":
         return _by_number(links, numbered)
+    if options.terminals not in ("", "all"):
+        return _chosen(links, nodes, channels, options)
     if links.terminals is not None and not options.terminals:
         within = set(nodes)
         hosts = [node for node in links.terminals if node in within]
@@ -232,6 +266,27 @@ def terminals_of(links: Links, nodes: list[int], options: Options, notes: list[s
         outside = f"{len(nodes) - len(internal)} of {plural(len(nodes), 'node')}"
         notes.append(f"{outside} without Internal=1: use terminals=internal to leave them out of the terminals")
     return nodes
+
+
+def _chosen(links: Links, nodes: list[int], channels: IntArray, options: Options) -> list[int]:
+    """Return the leaves, or the nodes that fit a pattern of names or a condition on an attribute."""
+    if options.terminals == "leaves":
+        neighbors = np.bincount(np.unique(np.sort(channels, axis=1), axis=0).ravel(), minlength=len(links.names))
+        chosen, what = [node for node in nodes if neighbors[node] == 1], "has a single neighbor"
+    elif condition := options.condition:
+        known = {name for own in links.attributes for name in own} | links.node_defaults.keys()
+        if condition.attribute not in known:
+            hint = _near(condition.attribute, known) or "its nodes have no attributes at all"
+            raise links.fault(f"no node has the attribute {shown(condition.attribute)} that terminals= names; {hint}")
+        chosen = [node for node in nodes if condition.holds(links.node_value(node, condition.attribute))]
+        what = "fits that condition"
+    else:
+        patterns = options.terminals.split("|")
+        chosen = [node for node in nodes if any(fnmatchcase(links.names[node], pattern) for pattern in patterns)]
+        what = f"has such a name; there are {some([links.names[node] for node in nodes], 4)}"
+    if not chosen:
+        raise links.fault(f"terminals={options.terminals} takes no node: none {what}")
+    return chosen
 
 
 def _by_number(links: Links, nodes: Sequence[int]) -> list[int]:
@@ -253,7 +308,7 @@ def _by_number(links: Links, nodes: Sequence[int]) -> list[int]:
 def rates_of(links: Links, terminals: list[int], what: str, wanted: str, notes: list[str]) -> tuple[Fraction, ...]:
     """Return the rate of every terminal, where `what` is injection or ejection; empty if all are one."""
     if not wanted:
-        if any(positive(links.node_value(node, what)) not in (None, 1) for node in terminals):
+        if any(speed(links.node_value(node, what)) not in (None, 1) for node in terminals):
             notes.append(f"every {what} rate is 1; the nodes have the attribute {what}: use it with {what}={what}")
         return ()
     lacking = [node for node in terminals if not links.node_value(node, wanted)]
@@ -265,14 +320,16 @@ def rates_of(links: Links, terminals: list[int], what: str, wanted: str, notes: 
             f"choose the terminals with terminals=, or leave {what}= out",
             links.node_line(lacking[0]),
         )
-    number = cache(positive)
+    number = cache(speed)
     rates = []
     for node in terminals:
         text = links.node_value(node, wanted)
         rate = number(text)
         if rate is None:
             name = shown(links.names[node])
-            raise links.fault(f"{wanted} of node {name} is {shown(text)}: {MUST_BE}", links.node_line(node))
+            raise links.fault(
+                f"{wanted} of node {name} is {shown(text)}: {must_be_positive(text)}", links.node_line(node)
+            )
         rates.append(rate)
     return () if all(rate == 1 for rate in rates) else tuple(rates)
 

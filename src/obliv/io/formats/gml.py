@@ -146,7 +146,7 @@ def parse(text: str, path: object = None) -> Links:
         raise FileError(f"the file ends in the middle, {count} ([ without ]): get it again", path, _last(text))
     if not graphs:
         raise FileError("is not GML: there is no  graph [ ... ]  in it", path)
-    links.require_declared()
+    links.complete()
     return links
 
 

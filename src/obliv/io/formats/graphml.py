@@ -161,7 +161,7 @@ class _Reader:
             self.fail(f"is not well-formed XML: {expat.ErrorString(error.code)}", error.lineno)
         if not self.graphs:
             self.fail("there is no <graph> in it")
-        self.links.require_declared()
+        self.links.complete()
         return self.links
 
     def fail(self, message: str, line: int | None = None) -> NoReturn:

@@ -63,7 +63,7 @@ def topohub(name: str, component: str = "") -> Topology:
             places.append(node.get("pos"))
         for link in graph["edges"]:
             links.join(str(link["source"]), str(link["target"]))
-        links.require_declared()
+        links.complete()
         if places and None not in places:
             links.positions = [(float(x), float(y)) for x, y in places]
     except (KeyError, TypeError, ValueError) as error:
