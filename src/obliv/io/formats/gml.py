@@ -34,6 +34,7 @@ def read_gml(
     component: str = "",
     injection: str = "",
     ejection: str = "",
+    directed: str = "",
 ) -> Topology:
     """Read a GML file.
 
@@ -41,14 +42,14 @@ def read_gml(
     ----------
     path : str or Path
         The file.
-    bandwidth, default, terminals, component, injection, ejection : str
+    bandwidth, default, terminals, component, injection, ejection, directed : str
         As for :func:`obliv.io.formats.topology_file.file`.
 
     Returns
     -------
     Topology
-        Nodes are labeled by their attribute `label`, or by their id; positions are Longitude and Latitude if every
-        node has them. Parallel edges are kept, whether the file says ``multigraph 1`` or not.
+        Nodes are labeled by their attribute `label`, by `name` if all have one, or by their id; positions are Longitude
+        and Latitude if every node has them. Parallel edges are kept, whether the file says ``multigraph 1`` or not.
 
     Examples
     --------
@@ -59,7 +60,9 @@ def read_gml(
     >>> read_gml(path).channels
     8
     """
-    return from_file(path, parse, Options(bandwidth, default, terminals, component, injection, ejection), format="gml")
+    return from_file(
+        path, parse, Options(bandwidth, default, terminals, component, injection, ejection, directed), format="gml"
+    )
 
 
 def write_gml(topology: Topology, path: str | Path) -> None:

@@ -17,7 +17,7 @@ from obliv._util.text import did_you_mean, lines, shown
 from obliv._util.typing import Array
 from obliv.errors import FileError, InputError, SpecError
 from obliv.io.formats import edgelist, gml, graphml
-from obliv.io.formats._formats import format_of
+from obliv.io.formats._formats import UNREAD, format_of
 from obliv.io.formats._links import Edge, Links
 from obliv.specs.registry import register_topology
 from obliv.topologies.leveled.base import Leveled, given
@@ -73,7 +73,8 @@ def leveled_file(path: Path, format: str = "") -> Leveled:
     if kind == "json":
         return _saved(path, spec)
     if kind not in _FORMATS:
-        raise FileError(f"looks like {kind}; a leveled network is GraphML, GML, an edge list or a saved instance", path)
+        known = "a leveled network is GraphML, GML, an edge list or a saved instance"
+        raise FileError(f"looks like {UNREAD.get(kind, kind)}; {known}", path)
     links = _FORMATS[kind](text, path)
     if not links.edges:
         raise FileError("there is no edge in it", path)
