@@ -364,7 +364,7 @@ def dimacs(text: str, path: object = None) -> Links:
 def konect(text: str, path: object = None) -> Links:
     """Parse a network of KONECT: ``% sym`` or ``% asym``, then edges with weights and times."""
     links = Links(path)
-    shape = text.lstrip("% \t\r\n").split(None, 1)[0].lower()
+    shape = (text.lstrip("% \t\r\n").split(None, 1) or [""])[0].lower()
     if shape not in ("sym", "asym"):
         raise links.fault(f"{shown(shape)} networks are not read: one set of nodes is needed, % sym or % asym", 1)
     links.directed = shape == "asym"
