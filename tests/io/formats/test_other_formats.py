@@ -280,6 +280,7 @@ def test_headers(write: Write) -> None:
         ("0 1 {'weight': 3}\n", "NetworkX's read_edgelist"),
         ("a b=1\n", "if that is a name, put  # undirected  or  # directed  first"),
         ("hosts: 4\nleaf1: spine1\n", "YAML"),
+        ("a;b\nb;c\n", "not the single word 'a;b'"),
     ],
 )
 def test_each_refused_format_is_named(text: str, said: str, write: Write) -> None:

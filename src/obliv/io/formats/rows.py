@@ -147,7 +147,7 @@ def _of_lists(rows: list[Row]) -> str:
     if len(rows) > 3 - alone - (longest > 2) and _is_listed(rows):
         return "neighbors" if alone or longest > 3 else "neighbors?"
     first = Counter(words[0] for words in every)
-    if len(rows) < 2 or len(first) < len(rows) or (longest < 3 and not alone):
+    if min(len(rows), longest) < 2 or len(first) < len(rows) or (longest < 3 and not alone):
         return "edgelist"
     known = first.keys() | {word for words in every for word in words[:2]}
     if longest > 3 or alone:
