@@ -181,7 +181,7 @@ def test_what_cannot_be_had() -> None:
             figure(fabric_routing(network(fabric), broken))
     alone = fabric_of("hs", [1, 1], [((0, 1), (1, 1))])
     for figure in (shifts, bisection, average):
-        with pytest.raises(InputError, match="has one (host|terminal)"):
+        with pytest.raises(InputError, match=r"has one (host|terminal)"):
             figure(fabric_routing(network(alone), random_tables(alone, 0)))
 
 

@@ -308,6 +308,7 @@ def test_a_declared_edge_list_takes_any_name(write: Write) -> None:
         "~~?~~~~~~~\n",
         "LEDA.GRAPH\nint\nint\n-2\n1000000000000\n",
         "1000000000000 1000000000000\n1 2\n",
+        "1000000000000 2\n1 2\n2 3\n",
         f"graph {{ {{ {' '.join(f'a{k}' for k in range(3000))} }} -- {{ {' '.join(f'b{k}' for k in range(3000))} }} }}",
         "graph {" + "{" * 5000,
         '{"nodes": ' + "[" * 100000,

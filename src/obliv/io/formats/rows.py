@@ -87,10 +87,9 @@ def _after_counts(text: str, rows: list[Row]) -> str:
     if not _numeric([*nodes]):  # the first row would be an edge apart from the others
         return "counts" if len(nodes) == n and not nodes & set(rows[0][1]) else ""
     numbers = {int(node[:18]) for node in nodes}
-    if numbers == {*range(n)}:
-        return "counts" if m >= n else "counts?"
-    if numbers == {*range(1, n + 1)}:  # as an edge, the first row would leave numbers out
-        return "counts" if m > n + 1 else "counts?"
+    whole = len(numbers) == n and max(numbers) - min(numbers) == n - 1
+    if whole and min(numbers) < 2:  # as an edge, the first row would stand apart, or leave numbers out
+        return "counts" if m > n + 1 or (m >= n and min(numbers) == 0) else "counts?"
     return "counts?" if len(numbers) <= n and max(numbers) <= n else ""
 
 
