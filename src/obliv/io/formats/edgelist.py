@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -167,6 +168,7 @@ def parse(text: str, path: object = None) -> Links:
     """Parse an edge list."""
     links = Links(path)
     both_ways = idle = 0
+    rate = cache(speed)
     seen: set[tuple[int, int]] = set()
     declared = False
     columns: Columns | None = None
@@ -195,7 +197,7 @@ def parse(text: str, path: object = None) -> Links:
         if not words:
             continue
         links.join(words[0], words[1], number, {"bandwidth": words[2]} if len(words) > 2 else {})
-        if len(words) > 2 and speed(words[2]) is None:
+        if len(words) > 2 and rate(words[2]) is None:
             if rational(words[2]) is None:
                 name = links.edge_name(links.edges[-1])
                 raise links.fault(
