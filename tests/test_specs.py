@@ -58,6 +58,28 @@ def test_aliases_resolve_to_their_names() -> None:
     assert str(obliv.traffic("dor-wc", torus)) == "anti-transpose"
 
 
+def test_case_does_not_matter_but_for_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for spec, name in [("Mesh:7X6", "mesh:7x6"), ("Random-Regular:N=20,D=3,Seed=1", "random-regular:n=20,d=3,seed=1")]:
+        assert str(obliv.topology(spec)) == name
+    torus = obliv.torus(4, 4)
+    for spec, name in [("XY", "dor"), ("DOR:YX", "dor:yx"), ("Romm:XY", "romm:xy"), ("VAL", "valiant")]:
+        assert str(obliv.routing(spec, torus)) == name
+    assert str(obliv.traffic("1/2*Uniform+1/2*TORNADO", torus)) == "1/2*uniform+1/2*tornado"
+    monkeypatch.chdir(tmp_path)
+    Path("Network.TXT").write_text("a b\n")
+    assert str(obliv.topology("File:Network.TXT,terminals=all")) == "file:Network.TXT"
+    Path("a,Format=b").write_text("a b\n")
+    assert str(obliv.topology("file:a,Format=b")) == "file:a,Format=b"
+
+
+def test_a_name_in_another_case_is_its_own() -> None:
+    obliv.register_topology("MESH")(lambda: obliv.ring(3))
+    assert obliv.topology("MESH").nodes == 3
+    assert obliv.topology("mesh:2x2").nodes == 4
+    with pytest.raises(SpecError, match="did you mean"):
+        obliv.topology("mEsh:2x2")
+
+
 def test_mixes() -> None:
     assert split_mix("1/3*dor+2/3*romm") == [(Fraction(1, 3), "dor"), (Fraction(2, 3), "romm")]
     assert split_mix("0.25*a:x=1,y=2 + 0.75*b") == [(Fraction(1, 4), "a:x=1,y=2"), (Fraction(3, 4), "b")]

@@ -73,6 +73,16 @@ FILE_FORMATS["ibnetdiscover"] = FileFormat(
     "fabric",
 )
 
+#: Other files of fabrics, which the same function recognizes.
+_FABRICS = {
+    "ibnetdiscover-p": r"(?:CA|SW|RT|\?\?)[ \t]+\d+[ \t]+\d+[ \t]+0x[0-9a-f]{16}[ \t]",
+    "iblinkinfo": r"[^\n=]{0,200}==\([^)\n]*\)==>",
+    "opensm-subnet": r"[ \t]*\{[ \t]+(?:CA|SW|Ca|Sw|Rt|RT)[ \t]+Ports:",
+    "ibdiagnet-net-dump": r'"[^"\n]*",[ \t]*[^,\n]*,[ \t]*0x[0-9a-f]+,[ \t]*LID[ \t]+\d+',
+    "ibdiagnet-db-csv": r"START_(?:NODES|LINKS)\b",
+}
+FILE_FORMATS.update({name: FileFormat(sign, "obliv.fabric.specs", "fabric") for name, sign in _FABRICS.items()})
+
 PICTURE[:] = [("obliv.view.interactive.fragment", "fragment")]
 
 CONVERTERS["networkx"] = Converter("obliv.io.graphs.networkx", "from_networkx")

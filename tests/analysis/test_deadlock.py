@@ -673,10 +673,3 @@ def test_the_fewest() -> None:
     assert "every scheme is cyclic" in repr(cyclic)
     wild = obliv.fewest_virtual_channels(obliv.U2TURN(obliv.mesh(3, 3)))
     assert [each["scheme"] for each in wild.left_out] == ["double-y"]
-
-
-def test_a_network_without_paths() -> None:
-    alone = obliv.build("alone", 1, [])
-    result = obliv.deadlock(obliv.Shortest(alone))
-    assert result.acyclic
-    assert result.dependencies == 0

@@ -182,12 +182,6 @@ def test_estimates_are_refused() -> None:
         obliv.locality(obliv.routing("dor", obliv.mesh(3, 3)).pair_loads(samples=3))
 
 
-def test_a_lonely_terminal_has_no_ratio() -> None:
-    result = obliv.locality(obliv.routing("ecmp", obliv.build("one", 1, [])))
-    assert result.hops_over_minimal is None
-    assert "hops_over_minimal_reason" in result.to_dict()
-
-
 def _damaged(offset: str) -> Any:
     fabric = random_fabric(7, lmc=2)
     return fabric_routing(network(fabric), random_tables(fabric, 1, damage=4), offset, missing="skip")

@@ -103,13 +103,6 @@ def test_a_channel_is_named_where_it_limits() -> None:
     assert str(row.limited_by) == "channel (0,0) -> (0,1)"
 
 
-def test_without_channels_the_terminals_limit() -> None:
-    single = obliv.build("single", 1, [])
-    (row,) = obliv.throughput(obliv.routing("shortest", single), "uniform").patterns
-    assert row.channel_load is None
-    assert row.throughput == 1
-
-
 def test_saved_and_loaded_again(tmp_path: Any) -> None:
     result = obliv.throughput(obliv.DOR(obliv.mesh(3, 3)), "uniform", "nearest-neighbor", "transpose")
     result.save(tmp_path / "x.json")

@@ -273,7 +273,7 @@ def test_levels_are_read_where_nodes_have_them(tmp_path: Path) -> None:
         ('{"levels": [0, 1], "edges": [[1, 0]]}', "leads from node 1 on level 1"),
         ('{"levels": [0, 1]}', "'edges' is missing"),
         ('{"levels": [0, 7], "edges": [[0, 1]]}', "without a gap"),
-        ("<html></html>", "looks like html"),
+        ("<html></html>", "looks like a web page"),
         ("a\n", "not the single word"),
     ],
 )

@@ -146,12 +146,6 @@ def test_a_picture_of_an_estimate_shows_the_estimate_and_nothing_exact() -> None
     assert loads.max() < float(max(exact)) + 5 * result.channel_load.stderr
 
 
-def test_a_network_without_channels_is_refused() -> None:
-    lonely = obliv.worst_case(obliv.routing("ecmp", obliv.build("one", 1, [])))
-    with pytest.raises(obliv.InputError, match="no channels"):
-        lonely.plot()
-
-
 def test_an_unknown_kind_is_refused_with_the_known_ones() -> None:
     with pytest.raises(obliv.InputError, match="matrix"):
         worst("mesh:3x3", "dor").plot(kind="matrx")

@@ -9,11 +9,17 @@ from typing import Any
 
 from obliv.errors import InputError, SpecError
 
-__all__ = ["exact", "fraction", "integer", "rational", "real", "share"]
+__all__ = ["exact", "fraction", "integer", "must_be_positive", "positive", "rational", "real", "share", "speed", "unit"]
 
 # Digits and exponents are limited because a short text such as 1e999999999 stands for a number that fills the memory.
 _NUMBER = re.compile(r"[+-]?(\d+(/\d+|\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
 _DIGITS = 1000
+_PREFIXES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15}
+_UNIT = re.compile(r"(?P<prefix>[kmgtp]?)(?P<word>[a-z/]*)", re.IGNORECASE | re.ASCII)
+_RATE = re.compile(r"(?P<number>.*[\d.])[ \t]*(?P<unit>[a-z/]*)", re.IGNORECASE | re.ASCII | re.DOTALL)
+_BITS = frozenset(("", "b", "bit", "bits", "bps", "b/s", "bit/s", "bits/s"))
+_ETHERNET = frozenset(("e", "be", "ige"))  # 10GE, 10GbE, 10GigE
+_BYTES = re.compile(r"(?:B(?:ps|PS|/[sS])?|(?i:bytes?)(?:/[sS])?)")
 
 
 def rational(text: str) -> Fraction | None:
@@ -33,6 +39,56 @@ def fraction(text: str) -> Fraction:
     if number is None:
         raise SpecError(f"{text.strip()[:40]!r} is not a number: write 1/3, 2 or 0.25")
     return number
+
+
+def positive(text: str) -> Fraction | None:
+    """Return the positive rational that a text stands for; None if it is anything else."""
+    number = rational(text)
+    return number if number is not None and number > 0 else None
+
+
+def unit(text: str) -> int | None:
+    """Return the bit/s of a unit such as ``G``, ``Mbps``, ``Gbit/s`` or ``GbE``; None if it is unknown, or of bytes.
+
+    Examples
+    --------
+    >>> unit("G"), unit("Mb/s"), unit("GbE"), unit("GB/s"), unit("furlong")
+    (1000000000, 1000000, 1000000000, None, None)
+    """
+    match = _UNIT.fullmatch(text.strip())
+    if match is None:
+        return None
+    word = match["word"].replace("/sec", "/s")
+    known = word.lower() in _BITS or (match["prefix"] and word.lower() in _ETHERNET)
+    return _PREFIXES[match["prefix"].lower()] if known and not _BYTES.fullmatch(word) else None
+
+
+def speed(text: str) -> Fraction | None:
+    """Return the positive rational that a rate stands for, in bit/s if it has a unit; None if it is invalid.
+
+    Examples
+    --------
+    >>> speed("10"), speed("2.5 Gb/s"), speed("100 Mbit"), speed("-1G"), speed("10 GB/s")
+    (Fraction(10, 1), Fraction(2500000000, 1), Fraction(100000000, 1), None, None)
+    """
+    match = _RATE.fullmatch(text.strip()) if len(text) <= _DIGITS else None
+    number = match and positive(match["number"])
+    bits = match and unit(match["unit"])
+    return number * bits if number and bits else None
+
+
+def must_be_positive(text: str) -> str:
+    """Return what to say of a text that :func:`speed` does not take.
+
+    Examples
+    --------
+    >>> must_be_positive("10 GB/s")
+    'it is in bytes: write bits, such as 10 Gb/s, 8 for each byte'
+    """
+    match = _RATE.fullmatch(text.strip()) if len(text) <= _DIGITS else None
+    if match and _BYTES.fullmatch(match["unit"].replace("/sec", "/s").lstrip("kKmMgGtTpP")):
+        return "it is in bytes: write bits, such as 10 Gb/s, 8 for each byte"
+    return "it must be a positive, finite number such as 10, 2.5 or 1/3, or a rate such as 10G or 2.5 Gb/s"
 
 
 def exact(value: Any) -> Fraction | None:

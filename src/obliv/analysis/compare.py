@@ -29,6 +29,7 @@ from obliv.results.analysis.compare import UNITS, Comparison, Entry
 from obliv.routings.base import Routing, RoutingLike
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
+from obliv.topologies.checks import require_pairs
 from obliv.topologies.make import topology as topology_of
 
 __all__ = ["compare"]
@@ -110,6 +111,8 @@ def compare(
     """
     began = time.perf_counter()
     networks: list[Topology] = [topology_of(given) for given in _several(topology)]
+    for network in networks:
+        require_pairs(network)
     columns = [_on_all(_routing, given, networks) for part in routings for given in _several(part)]
     if not networks or not columns:
         raise InputError("compare needs a topology and a routing: compare('mesh:8x8', 'dor', 'o1turn')")

@@ -215,13 +215,15 @@ def _after(
 
 
 def _routed_anew(base: Topology, spec: str, failed: tuple[str, ...]) -> Routing | None:
-    """Return the routing of what is left; None where no terminal is left."""
+    """Return the routing of what is left; None where no pair of terminals is left."""
     try:
         left = without(base, failed, "largest")
     except TopologyError as error:
         if "no terminal is left" in str(error):
             return None
         raise
+    if len(left.terminals) < 2:
+        return None
     try:
         return routing_of(spec, left)
     except (RoutingError, SpecError) as error:

@@ -16,6 +16,7 @@ from obliv.results import provenance
 from obliv.routings.base import Routing, RoutingLike, is_adaptable
 from obliv.routings.make import routing
 from obliv.topologies.base import Topology
+from obliv.topologies.checks import require_pairs
 
 __all__ = [
     "Analysis",
@@ -80,14 +81,14 @@ def routing_of(x: Any, analysis: str) -> Routing:
     Raises
     ------
     InputError
-        If it is something else.
+        If it is something else, or its network has one terminal.
     """
     if isinstance(x, PairLoads):
         raise InputError(f"{analysis} needs a routing: pair loads do not distinguish paths")
-    if isinstance(x, Routing):
-        return x
-    if is_adaptable(x) and hasattr(x, "topology"):
-        return routing(x)
+    if isinstance(x, Routing) or (is_adaptable(x) and hasattr(x, "topology")):
+        chosen = x if isinstance(x, Routing) else routing(x)
+        require_pairs(chosen.topology)
+        return chosen
     if is_adaptable(x) and not isinstance(x, type):
         raise InputError(f"{analysis}: a {type(x).__name__} has no topology: pass obliv.routing(it, topology)")
     what = f"the spec {x!r:.60}" if isinstance(x, str) else f"a {type(x).__name__}"
@@ -108,7 +109,10 @@ def subject_of(x: Any, analysis: str) -> Routing | PairLoads:
     InputError
         If it is something else.
     """
-    return x if isinstance(x, PairLoads) else routing_of(x, analysis)
+    if not isinstance(x, PairLoads):
+        return routing_of(x, analysis)
+    require_pairs(x.topology)
+    return x
 
 
 def loads_of(x: Any, analysis: str, progress: Progress | None = None) -> PairLoads:

@@ -10,6 +10,7 @@ from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.errors import TopologyError
 from obliv.topologies.base import Topology
+from obliv.topologies.checks import require_pairs
 
 __all__ = ["hop_distances", "require_connected"]
 
@@ -25,8 +26,7 @@ def hop_distances(topology: Topology) -> Array:
 
 def require_connected(topology: Topology) -> None:
     """Refuse a network in which some terminal cannot reach another one."""
-    if len(topology.terminals) < 2:
-        raise TopologyError(f"{topology.spec} has {len(topology.terminals)} terminals: a routing needs at least 2")
+    require_pairs(topology)
     between = hop_distances(topology)[np.ix_(topology.terminals, topology.terminals)]
     if np.isinf(between).any():
         source, destination = (int(topology.terminals[k]) for k in np.argwhere(np.isinf(between))[0])

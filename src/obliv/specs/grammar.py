@@ -15,7 +15,7 @@ from obliv.errors import SpecError
 
 __all__ = ["bind", "split_arguments", "split_mix"]
 
-_RADICES = re.compile(r"\d+(x\d+)+\Z")
+_RADICES = re.compile(r"\d+(x\d+)+\Z", re.IGNORECASE)
 _TERM = re.compile(r"\s*(\d+(?:/\d+|\.\d+)?)\s*\*\s*")
 _COMMA = re.compile(r",(?![^()]*\))")
 _NEXT_TERM = re.compile(r"\+\s*(?=\d+(?:/\d+|\.\d+)?\s*\*)")
@@ -85,6 +85,9 @@ def _convert(
     for piece in split_arguments(text):
         key, equals, value = piece.partition("=")
         key = key.strip().replace("-", "_")
+        if key not in by_name and not takes_path:  # a file's name keeps its case
+            alike = [name for name in by_name if name.lower() == key.lower()]
+            key = alike[0] if len(alike) == 1 else key
         if equals and key in by_name:
             if key in named:
                 raise SpecError(f"{key} is given twice")
@@ -94,7 +97,7 @@ def _convert(
         elif equals and ":" not in key:  # a colon belongs to a spec within the spec
             raise SpecError(f"unknown parameter {key!r}: {did_you_mean(key, by_name)}")
         elif many is not None and len(positional) >= len(slots):
-            for word in piece.strip().split("x") if _RADICES.match(piece.strip()) else [piece.strip()]:
+            for word in piece.strip().lower().split("x") if _RADICES.match(piece.strip()) else [piece.strip()]:
                 positional.append(_value(word, many))
         elif len(positional) < len(slots):
             positional.append(_value(piece.strip(), slots[len(positional)]))

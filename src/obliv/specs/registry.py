@@ -142,7 +142,15 @@ class Registry(Generic[T]):
         return iter([self._entries[name] for name in sorted(self._entries)])
 
     def __contains__(self, name: str) -> bool:
-        return name in self._names or name in self._modules or name in self._points()
+        return self._spelled(name) in {**self._names, **self._modules, **self._points()}
+
+    def _spelled(self, name: str) -> str:
+        """Return a name as it is registered, whatever its case; the same where there is none, or several fit."""
+        if name in self._names or name in self._modules:
+            return name
+        known = {*self._names, *self._modules, *self._points()}
+        alike = [other for other in known if other.lower() == name.lower()]
+        return alike[0] if name not in known and len(alike) == 1 else name
 
     def find(self, name: str) -> Registration[T]:
         """Return the entry of a name or alias.
@@ -152,6 +160,7 @@ class Registry(Generic[T]):
         SpecError
             If the name is unknown; the message suggests known ones.
         """
+        name = self._spelled(name)
         if name not in self._names and name in self._modules:
             importlib.import_module(self._modules[name])
         if name not in self._names and name in self._points():

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv._util.cost import Work, announce_here
+from obliv._util.text import printable
 from obliv._util.typing import IntArray
 from obliv.errors import TopologyError
 
@@ -27,6 +28,7 @@ __all__ = [
     "positive_number",
     "require_network",
     "require_nodes",
+    "require_pairs",
     "whole_numbers",
 ]
 
@@ -111,6 +113,16 @@ def places(topology: Topology) -> npt.NDArray[np.float64] | None:
     if array.shape != (topology.nodes, 2):
         raise TopologyError(f"{topology.spec}: positions must be two numbers, x and y, for every node")
     return array
+
+
+def require_pairs(topology: Topology) -> None:
+    """Refuse to analyze a network of one terminal, where no packet has another terminal to go to."""
+    if len(topology.terminals) < 2:
+        name = topology.name_of(int(topology.terminals[0]))
+        raise TopologyError(
+            f"{topology.spec} has one terminal ({printable(name)[:40]}), so there is no traffic to analyze; "
+            "choose the terminals, or the component, so that there are at least two"
+        )
 
 
 def check(topology: Topology) -> None:

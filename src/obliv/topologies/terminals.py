@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from obliv._util.cells import cells_of, is_number
 from obliv._util.files import read_source
-from obliv._util.rationals import exact
+from obliv._util.rationals import exact, must_be_positive, speed
 from obliv._util.text import shown
 from obliv.errors import FileError, TopologyError
 from obliv.topologies.checks import positive_number
@@ -74,12 +74,17 @@ def _from_file(topology: Topology, what: str, path: Path) -> Rates:
     line_of: dict[int, int] = {}
     for number, cells in cells_of(text):
         try:
+            if len(cells) == 3 and cells[2][:1].isalpha():  # a unit
+                cells[1:] = [f"{cells[1]} {cells[2]}"]
             if len(cells) != 2:
                 raise TopologyError("a line has two cells: a terminal and its rate")
             at = terminal(cells[0])
             if at in line_of:
                 raise TopologyError(f"terminal {cells[0]} stands in line {line_of[at]} too")
-            rates[at] = positive_number(cells[1], f"{what} of terminal {cells[0]}")
+            rate = speed(cells[1])
+            if rate is None:
+                raise TopologyError(f"{what} of terminal {cells[0]} is {cells[1][:40]}: {must_be_positive(cells[1])}")
+            rates[at] = rate
         except TopologyError as error:
             raise FileError(str(error), path, number) from None
         line_of[at] = number

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from obliv.errors import InputError
+from obliv.io.formats.rows import READERS
 from obliv.io.formats.topology_file import file
 
 GRAPHML = b"""<?xml version="1.0" encoding="utf-8"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">
@@ -47,7 +48,20 @@ LINKS ( l ( a b ) 0 0 0 1.5 ( 40 8 160 16 ) m ( b c ) 10 0 0 1 ( ) )
 DEMANDS ( d ( a b ) 1 28.5 UNLIMITED e ( c a ) 2 1 3 )
 ADMISSIBLE_PATHS ( d ( P ( l ) ) )
 """
-VALID = (GRAPHML, GML, EDGES, ANYNET, SNDLIB)
+DOT = b"""// x
+strict digraph "g" { node [rate=2]; a -> {b c} [speed="1" + "G"]; subgraph s { b:p -> c -> a [dir=both] }
+ label = <i <b>x</b>>; /* y */ c [label="Bern\\N"] }
+"""
+CSV = b'source,target,"a speed"\na,b,"10 Gbit"\nb,c,1\nc,"a",2.5G\n'
+METIS = b"% made\n4 5 001\n2 1 3 2\n1 1 3 1 4 9\n1 2 2 1 4 1\n2 9 3 1\n"
+MATRIX = b"%%MatrixMarket matrix coordinate real general\n% x\n3 3 4\n1 2 1.5\n2 3 1\n3 1 2\n1 3 1e3\n"
+HPCC = b"5 1 4\n4\n0 4 100Gbps 1us 0\n1 4 100Gbps 1us 0\n2 4 100Gbps 1us 0\n3 4 10Gbps 1us 0\n"
+PAJEK = b'*Vertices 3\n1 "a b" 0.1 0.2\n2 b\n*Arcs\n1 2 5\n2 1 4\n*Edges\n2 3 1\n'
+LGF = b"@nodes\nlabel rate\na 1\nb 2\nc 3\n@edges\n speed\na b 1G\nb c 2G\n@attributes\nx 1\n"
+JSON = b'{"nodes": [{"id": "a"}, {"id": [1, 2], "rate": 2}], "links": [{"source": "a", "target": [1, 2]}]}'
+OTHERS = (DOT, CSV, METIS, MATRIX, HPCC, PAJEK, LGF, JSON, b"3 3\n0 1\n1 2\n2 0\n", b":Bc\n", b"% asym\n1 2 3\n2 1 1\n")
+VALID = (GRAPHML, GML, EDGES, ANYNET, SNDLIB, *OTHERS)
+FORMATS = ("graphml", "gml", "edgelist", "anynet", "sndlib", "dot", "json", "graph6", *READERS)
 BITS = st.sampled_from(
     [b"\0", b"\xff", b'"', b"[", b"]", b"<", b"&", b">", b"#", b",", b"-", b"0", b"9" * 400, b"\n", b"{"]
 )
@@ -84,9 +98,10 @@ def mutated(draw: st.DrawFn) -> bytes:
 
 OPTIONS = st.fixed_dictionaries(
     {
-        "format": st.sampled_from(["", "", "", "graphml", "gml", "edgelist", "anynet", "sndlib"]),
+        "format": st.sampled_from([*[""] * 12, *FORMATS]),
         "bandwidth": st.sampled_from(["", "LinkSpeedRaw", "bandwidth", "capacity"]),
-        "terminals": st.sampled_from(["", "all", "internal", "numbered"]),
+        "terminals": st.sampled_from(["", "all", "internal", "numbered", "leaves", "a*|[b-c]", "rate>1"]),
+        "directed": st.sampled_from(["", "", "yes", "no"]),
         "component": st.sampled_from(["", "largest"]),
         "injection": st.sampled_from(["", "", "rate"]),
         "ejection": st.sampled_from(["", "", "rate"]),
@@ -196,6 +211,35 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "SNDlib modules": lambda size: "NODES ( a ( 0 0 ) b ( 1 1 ) ) LINKS ( l ( a b ) 0 0 0 0 ( " + "1 1 " * (size // 4),
     "SNDlib sections": lambda size: "META ( ) " + "META ( " * (size // 7),
     "SNDlib paths": lambda size: "NODES ( a ( 0 0 ) ) ADMISSIBLE_PATHS ( " + "p ( a ) " * (size // 8) + ")",
+    "groups in one another": lambda size: "graph " + "{" * size,
+    "a chain of edges": lambda size: "graph { a " + "-- a " * (size // 5) + "}",
+    "open comments": lambda size: "/*" * (size // 2),
+    "comments of DOT": lambda size: "// x\n" * (size // 5) + "graph { a -- b }",
+    "tags of DOT": lambda size: "graph { a [label=" + "<" * size,
+    "texts of DOT": lambda size: "graph { a [label=" + '"" + ' * (size // 5) + '""] }',
+    "attributes of DOT": lambda size: "graph { " + "node [" + "a=b," * (size // 4) + "] a -- b }",
+    "columns": lambda size: "source,target" + ",a" * (size // 4) + "\na,b" + ",1" * (size // 4) + "\n",
+    "quotes of CSV": lambda size: "source,target\na," + '"' * size,
+    "rows of CSV": lambda size: "source;target\n" + "a;b\n" * (size // 4),
+    "neighbor lists": lambda size: "".join(f"{k} {k + 1} {k + 2}\n" for k in range(size // 20)) + f"{size} 0 1\n",
+    "counts and edges": lambda size: (
+        f"{size // 20 + 1} {size // 20}\n" + "".join(f"{k} {k + 1}\n" for k in range(size // 20))
+    ),
+    "METIS": lambda size: (
+        f"{size // 20} {size // 20}\n" + "".join(f"{k + 2}\n{k + 1}\n" for k in range(0, size // 20, 2))
+    ),
+    "a long list of neighbors": lambda size: "0 " + "1 " * (size // 2) + "\n1 0\n2 1\n",
+    "an adjacency matrix": lambda size: ("0 1 " * int(size**0.5 // 2) + "\n") * int(size**0.5 // 2),
+    "JSON nodes": lambda size: '{"links": [], "nodes": [' + '{"id": 1}, ' * (size // 11) + "2]}",
+    "JSON lists": lambda size: '{"nodes": ' + "[" * size,
+    "JSON numbers": lambda size: '{"nodes": [' + "9" * size + '], "links": []}',
+    "sections of Pajek": lambda size: "*Vertices 2\n" + "*Edges\n1 2\n" * (size // 12),
+    "quotes of Pajek": lambda size: "*Vertices 2\n1 " + '"' * size,
+    "one word": lambda size: ":" + "~" * size,
+    "graph6": lambda size: "~??" + "~" * size,
+    "percent signs": lambda size: "%\n" * (size // 2) + "a b\n",
+    "equal signs": lambda size: "a b" + "=" * size + "\n",
+    "spaces after a key": lambda size: "a:" + " " * size + "\n",
     "record heads": lambda size: "Switch " * (size // 7),
 }
 

@@ -325,7 +325,7 @@ def test_rates_must_be_asked_for(write: Write) -> None:
         (b"<?xml version='1.0' encoding='rot13'?><graphml/>", "the encoding 'rot13' is unknown"),
         (b'{"nodes": []}', "looks like JSON"),
         (b"[1, 2]", "looks like JSON"),
-        (b"digraph g { a -> b }", "Graphviz"),
+        (b"digraph g { a -> b }", "directed=no takes every edge as a link"),
         (b"<!DOCTYPE html><html></html>", "a web page"),
         (b"?SNDlib native format; type: network; version: 1.0\n", "no section NODES"),
         (b"<?xml version='1.0'?><network xmlns='http://sndlib.zib.de/network'/>", "get it in the native format"),

@@ -251,7 +251,7 @@ def test_edgelist_says_when_both_directions_are_given(write: Write) -> None:
         ("a b\na,,b\n", 2, "commas with nothing between"),
         ("a b\na b,\n", 2, "commas with nothing between"),
         ("# only this\n", None, "there is no edge"),
-        ("a b {'weight': 1}\n", 1, "4 words"),
+        ("a b {'weight': 1}\n", 1, "NetworkX's read_edgelist"),
     ],
 )
 def test_edgelist_faults(write: Write, text: str, line: int | None, said: str) -> None:

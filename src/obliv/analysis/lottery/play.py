@@ -27,6 +27,7 @@ from obliv.results.analysis.lottery import LoadChance, Lottery, LotteryQuantile
 from obliv.results.base import provenance
 from obliv.results.numbers import Bounds, Estimate, float_bounds, rounded_down, rounded_up
 from obliv.topologies.base import Topology
+from obliv.topologies.checks import require_pairs
 from obliv.topologies.make import topology as topology_of
 
 __all__ = ["lottery"]
@@ -106,6 +107,7 @@ def lottery(
     began = perf_counter()
     step = rising(progress)
     network = topology_of(topology)
+    require_pairs(network)
     pattern = traffic_of(traffic, network)
     flows, samples = integer(flows, "flows"), integer(samples, "samples")
     if not 1 <= flows <= _MOST_FLOWS:

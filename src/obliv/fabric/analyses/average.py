@@ -14,6 +14,7 @@ from obliv.fabric.arguments import typed
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.results import Average
 from obliv.results.numbers import inverse, scaled
+from obliv.topologies.checks import require_pairs
 
 __all__ = ["average"]
 
@@ -63,6 +64,7 @@ def average(
     """
     began = time.perf_counter()
     topology = routing.topology
+    require_pairs(topology)
     n = len(topology.terminals)
     if not topology.unit_rates:
         raise InputError(f"{topology.spec}: random permutations need hosts with equal links")

@@ -17,8 +17,8 @@ from obliv.fabric.arguments import typed
 from obliv.fabric.files.net import write_net
 from obliv.fabric.model import Fabric
 from obliv.fabric.topology import network, safe
+from obliv.io.formats._write import Item, Key, graphml_lines
 from obliv.io.formats.anynet import write_anynet as write_topology
-from obliv.io.formats.graphml_text import Item, Key, graphml_lines
 
 __all__ = ["export", "to_networkx", "write_anynet", "write_graphml"]
 

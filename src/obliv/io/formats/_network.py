@@ -1,20 +1,25 @@
-"""A topology from links: channels, bandwidths, terminals and the requested component."""
+"""A topology from links: channels, bandwidths, terminals with their rates, and the requested component."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence, Set
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from obliv._util.files import read_source
+from obliv._util.rationals import must_be_positive, positive, speed, unit
 from obliv._util.text import did_you_mean, plural, shown
 from obliv._util.typing import BoolArray, FloatArray, IntArray
 from obliv.errors import FileError
-from obliv.io.formats import _values as values
-from obliv.io.formats._links import Edge, Links
-from obliv.io.formats._options import Options, speed
+from obliv.io.formats._links import Edge, Links, Options
 from obliv.topologies.base import Topology
 from obliv.topologies.make import build
 
@@ -40,6 +45,7 @@ def from_text(text: str, digest: str, path: str | Path, parse: Parse, options: O
         "component": options.component,
         "injection": options.injection,
         "ejection": options.ejection,
+        "directed": options.directed,
     }
     spec = f"file:{path}" + "".join(f",{key}={value}" for key, value in chosen.items() if value)
     return network(links, spec, options, sources=((str(path), digest),))
@@ -50,7 +56,7 @@ def read_file(path: str | Path) -> tuple[str, str]:
     name, comma, rest = str(path).partition(",")
     if comma and not Path(path).exists() and Path(name).is_file():
         option = rest.partition("=")[0].strip()
-        known = ("bandwidth", "component", "default", "ejection", "format", "injection", "terminals")
+        known = ("bandwidth", "component", "default", "directed", "ejection", "format", "injection", "terminals")
         hint = did_you_mean(option, known)
         raise FileError(f"file not found, but {name} exists; if {shown(option)} is meant as an option, {hint}", path)
     return read_source(path)
@@ -61,6 +67,8 @@ def network(links: Links, spec: str, options: Options, **more: Any) -> Topology:
     if not links.names:
         raise links.fault("there is no node in it: a network needs at least one")
     notes = list(links.notes)
+    if options.directed:
+        links = replace(links, edges=_directed(links, options.directed, notes))
     edges = [edge for edge in links.edges if edge.tail != edge.head]
     if loops := len(links.edges) - len(edges):
         notes.append(f"{plural(loops, 'self-loop')} dropped: a packet for its own node needs no channel")
@@ -69,11 +77,11 @@ def network(links: Links, spec: str, options: Options, **more: Any) -> Topology:
     if not inside.all():
         edges = [edge for edge in edges if inside[edge.tail] and inside[edge.head]]
         channels = channels[inside[channels].all(axis=1)]
-    speeds = values.bandwidths_of(links, edges, options, notes)
+    speeds = bandwidths_of(links, edges, options, notes)
     nodes = np.flatnonzero(inside).tolist()
     number = np.cumsum(inside) - 1
     names = tuple(links.names[node] for node in nodes)
-    terminals = values.terminals_of(links, nodes, options, notes)
+    terminals = terminals_of(links, nodes, channels, options, notes)
     return build(
         spec,
         len(nodes),
@@ -82,13 +90,30 @@ def network(links: Links, spec: str, options: Options, **more: Any) -> Topology:
         if speeds
         else (),
         terminals=number[terminals].tolist(),
-        injection=values.rates_of(links, terminals, "injection", options.injection, notes),
-        ejection=values.rates_of(links, terminals, "ejection", options.ejection, notes),
+        injection=rates_of(links, terminals, "injection", options.injection, notes),
+        ejection=rates_of(links, terminals, "ejection", options.ejection, notes),
         labels=() if all(name == str(node) for node, name in enumerate(names)) else names,
         positions=_positions(links, nodes),
         notes=tuple(notes),
         **more,
     )
+
+
+def _directed(links: Links, wanted: str, notes: list[str]) -> list[Edge]:
+    """Return the edges as ``directed=`` wants them: each one channel, or with a channel back where they have none."""
+    if wanted == "yes":
+        return [edge._replace(directed=True) for edge in links.edges]
+    lone = Counter((edge.tail, edge.head) for edge in links.edges if links.one_way(edge))
+    met = {pair: min(count, lone[pair[::-1]]) for pair, count in lone.items() if pair[0] != pair[1]}
+    edges = []
+    for edge in links.edges:
+        joined = links.one_way(edge) and met.get(edge[:2], 0) > 0
+        if joined:
+            met[edge[:2]] -= 1
+        edges.append(edge._replace(directed=joined))
+    if pairs := sum(edge.directed is True for edge in edges) // 2:
+        notes.append(f"{plural(pairs, 'edge')} with an edge back: the two are one link, a channel each way")
+    return edges
 
 
 def _channels(links: Links, edges: Sequence[Edge]) -> IntArray:
@@ -114,18 +139,22 @@ def _component(links: Links, channels: IntArray, options: Options, notes: list[s
     np.minimum.at(first, member, np.arange(nodes))
     order = np.lexsort((first, -sizes)).tolist()
     one_way = any(map(links.one_way, links.edges))
+    weak = connected_components(graph, directed=False)[1] if one_way else member
+    drawn = "directed=no takes every edge as a link of two directions" if len(set(weak.tolist())) < count else ""
+    if options.component and sizes.max() == 1 and drawn:
+        raise links.fault(f"no node can be reached from another one and back, since edges are directed: {drawn}")
     if not options.component:
         parts = [
-            f"{plural(int(sizes[c]), 'node')} ({values.some([links.names[v] for v in np.flatnonzero(member == c)], 3)})"
+            f"{plural(int(sizes[c]), 'node')} ({some([links.names[v] for v in np.flatnonzero(member == c)], 3)})"
             for c in order[:5]
         ]
         rest = f"; and {count - 5} more" if count > 5 else ""
         what = "not strongly connected: it falls into" if one_way else "disconnected: it has"
-        raise links.fault(
-            f"the network is {what} {count} components: {'; '.join(parts)}{rest}; component=largest takes the largest"
-        )
+        remedy = f"{drawn}; " * bool(drawn) + "component=largest takes the largest"
+        raise links.fault(f"the network is {what} {count} components: {'; '.join(parts)}{rest}; {remedy}")
     kind = "strongly connected component" if one_way else "component"
-    notes.append(f"the largest {kind} of {count} was taken: {int(sizes[order[0]])} of {plural(nodes, 'node')}")
+    taken = f"{int(sizes[order[0]])} of {plural(nodes, 'node')}"
+    notes.append(f"the largest {kind} of {count} was taken: {taken}" + f"; {drawn}" * bool(drawn))
     inside: BoolArray = member == order[0]
     return inside
 
@@ -144,3 +173,184 @@ def _positions(links: Links, nodes: list[int]) -> FloatArray | None:
             places.append((x, y))
     where = np.asarray(places)
     return where if np.isfinite(where).all() else None
+
+
+def bandwidths_of(links: Links, edges: Sequence[Edge], options: Options, notes: list[str]) -> list[Fraction]:
+    """Return the bandwidth of every edge; empty if all are one."""
+    attribute = options.bandwidth
+    if not attribute:
+        if fit := _could_be_bandwidth(links, edges):
+            notes.append(f"every bandwidth is 1; the edges have {some(fit)}: use it with bandwidth={some(fit[-1:])}")
+        return []
+    known = {name for edge in edges for name in edge.attributes} | set(links.edge_defaults)
+    lacking = [edge for edge in edges if not links.value(edge, attribute)]
+    if attribute not in known and edges:
+        hint = _near(attribute, known) or "its edges have no attributes at all"
+        raise links.fault(f"no edge has the attribute {shown(attribute)} that bandwidth= names; {hint}")
+    if lacking and not options.default:
+        share = f"{len(lacking)} of {plural(len(edges), 'edge')} {'lacks' if len(lacking) == 1 else 'lack'} it"
+        raise links.fault(
+            f"edge {links.edge_name(lacking[0])} has no {attribute} ({share}): "
+            "give default=NUMBER for such edges, or leave bandwidth= out",
+            lacking[0].line,
+        )
+    if lacking:
+        notes.append(f"{len(lacking)} of {plural(len(edges), 'edge')} without {attribute} taken as {options.default}")
+    default = speed(options.default)
+    number = cache(speed)
+    in_units = f"{attribute}Units" in known
+    speeds, plain = [], 0
+    for edge in edges:
+        text = links.value(edge, attribute)
+        value = number(text) if text else default
+        if value is None:
+            raise links.fault(
+                f"{attribute} of edge {links.edge_name(edge)} is {shown(text)}: {must_be_positive(text)}", edge.line
+            )
+        plain += bool(text) and positive(text) is not None and not in_units
+        speeds.append(value * _unit_of(links, edge, attribute) if text and in_units and positive(text) else value)
+    if 0 < plain < len(edges) - len(lacking):
+        notes.append(f"{attribute} has no unit on {plural(plain, 'edge')}: taken as bit/s, since others have one")
+    return speeds
+
+
+def _unit_of(links: Links, edge: Edge, attribute: str) -> int:
+    """Return the unit of an edge's bandwidth, as the Topology Zoo gives it: 10 and G in two attributes."""
+    text = links.value(edge, f"{attribute}Units")
+    bits = unit(text) if text else None
+    if bits is None:
+        wrong = f"is {shown(text)}: use k, M, G or T" if text else "is missing, but other edges have it"
+        raise links.fault(f"{attribute}Units of edge {links.edge_name(edge)} {wrong}", edge.line)
+    return bits
+
+
+def _could_be_bandwidth(links: Links, edges: Sequence[Edge]) -> list[str]:
+    """Return the attributes that are a positive number other than 1 on some edge, the rarest first."""
+    fits = cache(lambda text: speed(text) not in (None, 1))
+    count = Counter(
+        name
+        for attributes in (links.edge_defaults, *(edge.attributes for edge in edges))
+        for name, text in attributes.items()
+        if name not in ("id", "key") and fits(text)
+    )
+    return sorted(count, key=lambda name: (count[name], name))
+
+
+def terminals_of(links: Links, nodes: list[int], channels: IntArray, options: Options, notes: list[str]) -> list[int]:
+    """Return the terminals among the nodes, in their order."""
+    internal = [node for node in nodes if links.node_value(node, "Internal") in ("1", "1.0", "true")]
+    numbered = [node for node in nodes if links.node_value(node, "terminal")]
+    if options.terminals == "internal":
+        if not internal:
+            raise links.fault(
+                "terminals=internal takes the nodes with Internal=1, as in the Topology Zoo; no node has that"
+            )
+        return internal
+    if options.terminals == "numbered":
+        return _by_number(links, numbered)
+    if options.terminals not in ("", "all"):
+        return _chosen(links, nodes, channels, options)
+    if links.terminals is not None and not options.terminals:
+        within = set(nodes)
+        hosts = [node for node in links.terminals if node in within]
+        if not hosts:
+            raise links.fault(
+                "these routers have no nodes, so nothing sends: use terminals=all to make the routers terminals"
+            )
+        return hosts
+    if options.terminals:
+        return nodes
+    if numbered and [links.node_value(node, "terminal") for node in nodes] != [str(k) for k in range(len(nodes))]:
+        notes.append(f"{plural(len(numbered), 'node')} with a terminal number: use terminals=numbered to take those")
+    elif 0 < len(internal) < len(nodes):
+        outside = f"{len(nodes) - len(internal)} of {plural(len(nodes), 'node')}"
+        notes.append(f"{outside} without Internal=1: use terminals=internal to leave them out of the terminals")
+    return nodes
+
+
+def _chosen(links: Links, nodes: list[int], channels: IntArray, options: Options) -> list[int]:
+    """Return the leaves, or the nodes that fit a pattern of names or a condition on an attribute."""
+    if options.terminals == "leaves":
+        neighbors = np.bincount(np.unique(np.sort(channels, axis=1), axis=0).ravel(), minlength=len(links.names))
+        chosen, what = [node for node in nodes if neighbors[node] == 1], "has a single neighbor"
+    elif condition := options.condition:
+        known = {name for own in links.attributes for name in own} | links.node_defaults.keys()
+        if condition.attribute not in known:
+            hint = _near(condition.attribute, known) or "its nodes have no attributes at all"
+            raise links.fault(f"no node has the attribute {shown(condition.attribute)} that terminals= names; {hint}")
+        chosen = [node for node in nodes if condition.holds(links.node_value(node, condition.attribute))]
+        what = "fits that condition"
+    else:
+        patterns = options.terminals.split("|")
+        chosen = [node for node in nodes if any(fnmatchcase(links.names[node], pattern) for pattern in patterns)]
+        what = f"has such a name; there are {some([links.names[node] for node in nodes], 4)}"
+    if not chosen:
+        raise links.fault(f"terminals={options.terminals} takes no node: none {what}")
+    return chosen
+
+
+def _by_number(links: Links, nodes: Sequence[int]) -> list[int]:
+    node_of: dict[int, int] = {}
+    for node in nodes:
+        text = links.node_value(node, "terminal")
+        if not re.fullmatch(r"[0-9]{1,9}", text):
+            what = f"terminal of node {shown(links.names[node])} is {shown(text)}: it must be a whole number"
+            raise links.fault(what, links.node_line(node))
+        if int(text) in node_of:
+            names = f"{shown(links.names[node_of[int(text)]])} and {shown(links.names[node])}"
+            raise links.fault(f"nodes {names} both have the terminal number {text}", links.node_line(node))
+        node_of[int(text)] = node
+    if not node_of:
+        raise links.fault("terminals=numbered takes the nodes that have an attribute terminal; no node has one")
+    return [node_of[number] for number in sorted(node_of)]
+
+
+def rates_of(links: Links, terminals: list[int], what: str, wanted: str, notes: list[str]) -> tuple[Fraction, ...]:
+    """Return the rate of every terminal, where `what` is injection or ejection; empty if all are one."""
+    if not wanted:
+        if any(speed(links.node_value(node, what)) not in (None, 1) for node in terminals):
+            notes.append(f"every {what} rate is 1; the nodes have the attribute {what}: use it with {what}={what}")
+        return ()
+    lacking = [node for node in terminals if not links.node_value(node, wanted)]
+    if lacking:
+        _require_known(links, what, wanted)
+        share = f"{len(lacking)} of {len(terminals)} terminals {'lacks' if len(lacking) == 1 else 'lack'} it"
+        raise links.fault(
+            f"node {shown(links.names[lacking[0]])} has no {wanted} ({share}): give every terminal one, "
+            f"choose the terminals with terminals=, or leave {what}= out",
+            links.node_line(lacking[0]),
+        )
+    number = cache(speed)
+    rates = []
+    for node in terminals:
+        text = links.node_value(node, wanted)
+        rate = number(text)
+        if rate is None:
+            name = shown(links.names[node])
+            raise links.fault(
+                f"{wanted} of node {name} is {shown(text)}: {must_be_positive(text)}", links.node_line(node)
+            )
+        rates.append(rate)
+    return () if all(rate == 1 for rate in rates) else tuple(rates)
+
+
+def _require_known(links: Links, what: str, wanted: str) -> None:
+    """Refuse a rate's attribute that no node has."""
+    known = {name for attributes in links.attributes for name in attributes} | links.node_defaults.keys()
+    if wanted not in known:
+        hint = _near(wanted, known) or (
+            "its nodes have no attributes at all: GraphML and GML can hold rates, "
+            f"an edge list as comments  # node: NAME {wanted}=1/2"
+        )
+        raise links.fault(f"no node has the attribute {shown(wanted)} that {what}= names; {hint}")
+
+
+def _near(wanted: str, known: Set[str]) -> str:
+    """Return a hint at the right name of an attribute; empty if there are no attributes."""
+    return did_you_mean(wanted, sorted(known)[:50]) if known else ""  # comparing very many names would be slow
+
+
+def some(words: Sequence[str], limit: int = 8) -> str:
+    """Return the first few words of a list and how many more there are."""
+    cut = [word if len(word) <= 40 and word.isprintable() else shown(word) for word in words[:limit]]
+    return ", ".join(cut) + (f" and {len(words) - limit} more" if len(words) > limit else "")

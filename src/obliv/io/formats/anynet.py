@@ -8,9 +8,8 @@ from pathlib import Path
 
 from obliv._util.text import lines, shown
 from obliv.errors import FileError, TopologyError
-from obliv.io.formats._links import Links
+from obliv.io.formats._links import Links, Options
 from obliv.io.formats._network import from_file
-from obliv.io.formats._options import Options
 from obliv.io.formats._write import save
 from obliv.topologies.base import Topology
 

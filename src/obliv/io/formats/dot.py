@@ -1,19 +1,31 @@
-"""Networks as drawings for Graphviz (DOT)."""
+"""Networks as drawings for Graphviz (DOT), written and read."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import pairwise, product
 from math import isqrt
 from pathlib import Path
 
-from obliv._util.text import printable
-from obliv.errors import InputError
-from obliv.io.formats._cables import cables
-from obliv.io.formats._write import save
+from obliv._util.text import printable, shown
+from obliv.errors import FileError, InputError
+from obliv.io.formats._links import Links
+from obliv.io.formats._write import cables, save
 from obliv.topologies.base import Topology
 
-__all__ = ["write_dot"]
+__all__ = ["parse", "write_dot"]
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+|//[^\n]*|/\*.*?\*/|^\#[^\n]*)|(?P<text>"(?:[^"\\]|\\.)*")|(?P<arrow>->|--)|(?P<mark>[{}\[\];,=:+<])
+    |(?P<word>[-.]?\w[\w.]*)|(?P<odd>.)""",
+    re.DOTALL | re.MULTILINE | re.VERBOSE,
+)
+_ANGLE = re.compile(r"[<>]")
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_DEPTH = 100
+_MOST = 5_000_000  # edges; braces -> braces join all with all
 
 
 def write_dot(topology: Topology, path: str | Path, loads: Sequence[Fraction] = ()) -> None:
@@ -95,3 +107,183 @@ def _ends(topology: Topology, channel: int) -> str:
 def _quoted(text: str) -> str:
     r"""Return a text as a string of DOT, where a backslash is an escape."""
     return '"' + printable(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def parse(text: str, path: object = None) -> Links:
+    """Parse a drawing for Graphviz."""
+    return _Reader(text, path).read()
+
+
+class _Reader:
+    """The tokens that are left, and what was read before them."""
+
+    def __init__(self, text: str, path: object) -> None:
+        self.links = Links(path)
+        self.tokens = self._tokens(text)
+        self.kind = self.word = ""
+        self.line = 1
+        self.strict = False
+        self.nodes: dict[str, dict[str, str]] = {}
+        self.lines: dict[str, int] = {}
+        self.edges: dict[object, tuple[str, str, int, dict[str, str]]] = {}
+
+    def fault(self, message: str) -> InputError:
+        return FileError(message, self.links.path, self.line)
+
+    def _tokens(self, text: str) -> Iterator[tuple[str, str, int]]:
+        at, line = 0, 1
+        while match := _TOKEN.match(text, at):
+            kind, word, at = match.lastgroup or "", match[0], match.end()
+            if word == "<":  # HTML up to the > that closes it
+                depth = 1
+                while depth and (angle := _ANGLE.search(text, at)):
+                    depth += 1 if angle[0] == "<" else -1
+                    at = angle.end()
+                kind, word = ("odd" if depth else "html"), text[match.start() : at]
+            if kind == "odd":
+                self.line = line
+                raise self.fault(f"{shown(word)} is not expected in a drawing for Graphviz")
+            if kind != "space":
+                yield kind, word, line
+            line += word.count("\n")
+
+    def step(self) -> str:
+        """Go to the next token, and return the one before."""
+        before = self.word
+        self.kind, self.word, self.line = next(self.tokens, ("end", "", self.line))
+        return before
+
+    def is_key(self, *words: str) -> bool:
+        return self.kind == "word" and self.word.lower() in words
+
+    def take(self, mark: str) -> None:
+        if self.kind != "mark" or self.word != mark:
+            found = shown(self.word) if self.kind != "end" else "the end of the file"
+            raise self.fault(f"{mark} is expected, not {found}")
+        self.step()
+
+    def name(self) -> str:
+        """Take a name, or a text of several quoted parts."""
+        if self.kind not in ("word", "text", "html"):
+            found = shown(self.word) if self.kind != "end" else "the end of the file"
+            raise self.fault(f"a name is expected, not {found}")
+        kind, word = self.kind, self.step()
+        if kind != "text":
+            return word
+        while self.kind == "mark" and self.word == "+":
+            self.step()
+            if self.kind != "text":
+                raise self.fault("a text is expected after +")
+            word = word[:-1] + self.step()[1:]
+        return word[1:-1].replace('\\"', '"').replace("\\\n", "")
+
+    def read(self) -> Links:
+        self.step()
+        if self.is_key("strict"):
+            self.strict = bool(self.step())
+        if not self.is_key("graph", "digraph"):
+            raise self.fault("is not a drawing for Graphviz: it begins with graph or digraph")
+        self.links.directed = self.step().lower() == "digraph"
+        if self.kind != "mark":
+            self.name()
+        self.group({}, {}, 1)
+        if self.kind != "end":
+            raise self.fault("something follows the graph: keep one network a file")
+        for name, attributes in self.nodes.items():
+            label = attributes.get("label", "")
+            if "\\N" in label or label[:1] == "<" or "record" in attributes.get("shape", "").lower():
+                attributes = attributes | {"label": ""}  # not the name of a node
+            elif label:
+                attributes = attributes | {"label": _ESCAPE.sub(lambda e: " " if e[1] in "nlr" else e[1], label)}
+            self.links.declare(name, self.lines[name], attributes)
+        for tail, head, line, attributes in self.edges.values():
+            way = attributes.get("dir", "").lower() if self.links.directed else ""
+            if way == "back":
+                tail, head = head, tail
+            self.links.join(tail, head, line, attributes, False if way in ("none", "both") else None)
+        return self.links
+
+    def group(self, node: dict[str, str], edge: dict[str, str], depth: int) -> list[str]:
+        """Take the statements between braces, and return the nodes that they name."""
+        if depth > _DEPTH:
+            raise self.fault(f"more than {_DEPTH} nested groups: this is not a plain drawing")
+        self.take("{")
+        node, edge = dict(node), dict(edge)
+        named: dict[str, None] = {}
+        while not (self.kind == "mark" and self.word == "}"):
+            if self.kind == "end":
+                raise self.fault("the file ends in the middle, a { is still open: get it again")
+            if self.kind == "mark" and self.word in ";,":
+                self.step()
+            elif self.is_key("graph", "node", "edge"):
+                {"node": node, "edge": edge}.get(self.step().lower(), {}).update(self.attributes())
+            else:
+                named.update(dict.fromkeys(self.statement(node, edge, depth)))
+        self.step()
+        return list(named)
+
+    def statement(self, node: dict[str, str], edge: dict[str, str], depth: int) -> list[str]:
+        """Take a node, a chain of edges, a group or an attribute of the graph; return the nodes that it names."""
+        line = self.line
+        chain = [self.operand(node, edge, depth)]
+        if self.kind == "mark" and self.word == "=" and isinstance(chain[0], str):
+            self.step()
+            self.name()
+            return []
+        while self.kind == "arrow":
+            if (self.word == "->") != self.links.directed:
+                kind, arrow = ("digraph", "->") if self.links.directed else ("graph", "--")
+                raise self.fault(f"{self.word} in a {kind}, whose edges are written {arrow}")
+            self.step()
+            chain.append(self.operand(node, edge, depth))
+        names = [self.declared(part, node, line) for part in chain]
+        own = self.attributes()
+        if len(chain) == 1 and isinstance(chain[0], str):
+            self.nodes[chain[0]].update(own)
+        for tails, heads in pairwise(names):
+            if len(self.edges) + len(tails) * len(heads) > _MOST:
+                raise self.fault(f"more than {_MOST:,} edges")
+            for tail, head in product(tails, heads):
+                pair = (tail, head) if self.links.directed else (min(tail, head), max(tail, head))
+                key = pair if self.strict else len(self.edges)
+                self.edges.setdefault(key, (tail, head, line, edge | own))
+        return [name for part in names for name in part]
+
+    def operand(self, node: dict[str, str], edge: dict[str, str], depth: int) -> str | list[str]:
+        """Take a node, or a group of them."""
+        if self.is_key("subgraph"):
+            self.step()
+            if self.kind != "mark":
+                self.name()
+            return self.group(node, edge, depth + 1)
+        if self.kind == "mark" and self.word == "{":
+            return self.group(node, edge, depth + 1)
+        name = self.name()
+        while self.kind == "mark" and self.word == ":":  # a port
+            self.step()
+            self.name()
+        return name
+
+    def declared(self, part: str | list[str], defaults: dict[str, str], line: int) -> list[str]:
+        """Return the nodes of an operand; one that is new has the attributes that apply here."""
+        if isinstance(part, list):
+            return part
+        if part not in self.nodes:
+            self.nodes[part], self.lines[part] = dict(defaults), line
+        return [part]
+
+    def attributes(self) -> dict[str, str]:
+        """Take lists of attributes, if there are any."""
+        given: dict[str, str] = {}
+        while self.kind == "mark" and self.word == "[":
+            self.step()
+            while not (self.kind == "mark" and self.word == "]"):
+                if self.kind == "mark" and self.word in ",;":
+                    self.step()
+                    continue
+                name = self.name()
+                if self.kind == "mark" and self.word == "=":
+                    self.step()
+                    given[name] = self.name()
+            self.step()
+        return given

@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from obliv._util.text import printable, shown
 from obliv.errors import FileError
-from obliv.io.formats._links import Links, add
+from obliv.io.formats._links import Links, Options, add
 from obliv.io.formats._network import from_file
-from obliv.io.formats._options import Options
 from obliv.io.formats._write import node_attributes, save
 from obliv.topologies.base import Topology
 
@@ -35,6 +34,7 @@ def read_gml(
     component: str = "",
     injection: str = "",
     ejection: str = "",
+    directed: str = "",
 ) -> Topology:
     """Read a GML file.
 
@@ -42,14 +42,14 @@ def read_gml(
     ----------
     path : str or Path
         The file.
-    bandwidth, default, terminals, component, injection, ejection : str
+    bandwidth, default, terminals, component, injection, ejection, directed : str
         As for :func:`obliv.io.formats.topology_file.file`.
 
     Returns
     -------
     Topology
-        Nodes are labeled by their attribute `label`, or by their id; positions are Longitude and Latitude if every
-        node has them. Parallel edges are kept, whether the file says ``multigraph 1`` or not.
+        Nodes are labeled by their attribute `label`, by `name` if all have one, or by their id; positions are Longitude
+        and Latitude if every node has them. Parallel edges are kept, whether the file says ``multigraph 1`` or not.
 
     Examples
     --------
@@ -60,7 +60,9 @@ def read_gml(
     >>> read_gml(path).channels
     8
     """
-    return from_file(path, parse, Options(bandwidth, default, terminals, component, injection, ejection), format="gml")
+    return from_file(
+        path, parse, Options(bandwidth, default, terminals, component, injection, ejection, directed), format="gml"
+    )
 
 
 def write_gml(topology: Topology, path: str | Path) -> None:
@@ -147,7 +149,7 @@ def parse(text: str, path: object = None) -> Links:
         raise FileError(f"the file ends in the middle, {count} ([ without ]): get it again", path, _last(text))
     if not graphs:
         raise FileError("is not GML: there is no  graph [ ... ]  in it", path)
-    links.require_declared()
+    links.complete()
     return links
 
 

@@ -11,17 +11,16 @@ from xml.parsers import expat
 from obliv._util.text import shown
 from obliv.errors import FileError
 from obliv.io.formats._formats import format_of
-from obliv.io.formats._links import Links, add
+from obliv.io.formats._links import Links, Options, add
 from obliv.io.formats._network import from_file
-from obliv.io.formats._options import Options
-from obliv.io.formats._write import node_attributes, save
-from obliv.io.formats.graphml_text import Item, Key, graphml_lines
+from obliv.io.formats._write import Item, Key, graphml_lines, node_attributes, save
 from obliv.topologies.base import Topology
 
 __all__ = ["parse", "read_graphml", "write_graphml"]
 
 _DEPTH = 100
 _DIRECTED = {"directed": True, "true": True, "1": True, "undirected": False, "false": False, "0": False}
+_DRAWN = ("NodeLabel", "EdgeLabel")
 _CUT = frozenset(
     expat.errors.codes[message]
     for message in (
@@ -42,6 +41,7 @@ def read_graphml(
     component: str = "",
     injection: str = "",
     ejection: str = "",
+    directed: str = "",
 ) -> Topology:
     """Read a GraphML file.
 
@@ -49,13 +49,14 @@ def read_graphml(
     ----------
     path : str or Path
         The file.
-    bandwidth, default, terminals, component, injection, ejection : str
+    bandwidth, default, terminals, component, injection, ejection, directed : str
         As for :func:`obliv.io.formats.topology_file.file`.
 
     Returns
     -------
     Topology
-        Nodes are labeled by their attribute `label`, or by their id; positions are Longitude and Latitude if every
+        Nodes are labeled by their attribute `label`, by what yEd draws in them, by `name` if all have one, or by
+        their id; positions are Longitude and Latitude if every
         node has them. Parallel edges are kept, an edge's own ``directed`` takes precedence over ``edgedefault``.
 
     Examples
@@ -67,9 +68,8 @@ def read_graphml(
     >>> read_graphml(path).channels
     8
     """
-    return from_file(
-        path, parse, Options(bandwidth, default, terminals, component, injection, ejection), format="graphml"
-    )
+    options = Options(bandwidth, default, terminals, component, injection, ejection, directed)
+    return from_file(path, parse, options, format="graphml")
 
 
 def write_graphml(topology: Topology, path: str | Path) -> None:
@@ -137,6 +137,7 @@ class _Reader:
         self.line = 0
         self.attributes: dict[str, str] = {}
         self.slot: str | None = None
+        self.drawn: list[str] | None = None  # the label that yEd draws beside a node or an edge
         self.pieces: list[str] = []
         self.opens: dict[tuple[str, str], Callable[[dict[str, str]], None]] = {
             ("graphml", "key"): self.open_key,
@@ -163,7 +164,7 @@ class _Reader:
             self.fail(f"is not well-formed XML: {expat.ErrorString(error.code)}", error.lineno)
         if not self.graphs:
             self.fail("there is no <graph> in it")
-        self.links.require_declared()
+        self.links.complete()
         return self.links
 
     def fail(self, message: str, line: int | None = None) -> NoReturn:
@@ -185,10 +186,16 @@ class _Reader:
         opens = self.opens.get((parent, name))
         if opens:
             opens(given)
+        elif name in _DRAWN and self.stack[2:3] in (["node"], ["edge"]):
+            self.drawn = []
 
     def end(self, tag: str) -> None:
         name = self.stack.pop()
         parent = self.stack[-1] if self.stack else ""
+        if name in _DRAWN and self.drawn is not None:
+            if label := "".join(self.drawn).strip():
+                self.attributes.setdefault(f"y:{name}", label)
+            self.drawn = None
         if (parent, name) not in self.opens:
             return
         if name == "data" and self.slot is not None:
@@ -204,6 +211,8 @@ class _Reader:
     def data(self, text: str) -> None:
         if self.slot is not None and self.stack[-1] in ("data", "default"):
             self.pieces.append(text)
+        elif self.drawn is not None and self.stack[-1] in _DRAWN:
+            self.drawn.append(text)
 
     def collect(self, slot: str) -> None:
         self.slot = slot

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from obliv._util import sndlib
 from obliv._util.text import plural
-from obliv.io.formats._links import Links
+from obliv.io.formats._links import Links, Options
 from obliv.io.formats._network import from_file
-from obliv.io.formats._options import Options
 from obliv.topologies.base import Topology
 
 __all__ = ["parse", "read_sndlib"]

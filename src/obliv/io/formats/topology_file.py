@@ -7,10 +7,10 @@ from pathlib import Path
 
 from obliv._util.text import did_you_mean
 from obliv.errors import FileError, SpecError
-from obliv.io.formats import anynet, edgelist, gml, graphml, sndlib
+from obliv.io.formats import anynet, dot, edgelist, gml, graphml, node_link, rows, sndlib
 from obliv.io.formats._formats import UNREAD, format_of
+from obliv.io.formats._links import Options
 from obliv.io.formats._network import Parse, from_text, read_file
-from obliv.io.formats._options import Options
 from obliv.specs import FILE_FORMATS
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology
@@ -23,6 +23,10 @@ _PARSERS: dict[str, Parse] = {
     "edgelist": edgelist.parse,
     "anynet": anynet.parse,
     "sndlib": sndlib.parse,
+    "dot": dot.parse,
+    "json": node_link.parse_json,
+    "graph6": node_link.parse_graph6,
+    **rows.READERS,
 }
 
 
@@ -36,23 +40,28 @@ def file(
     default: str = "",
     injection: str = "",
     ejection: str = "",
+    directed: str = "",
 ) -> Topology:
-    r"""Network read from a file: GraphML, GML, edge list, anynet, SNDlib or ibnetdiscover, recognized by content.
+    r"""Network read from a file: GraphML, GML, edge list, anynet, SNDlib, DOT and others, recognized by content.
 
     Parameters
     ----------
     path : Path
         The file.
     format : str
-        ``graphml``, ``gml``, ``edgelist``, ``anynet``, ``sndlib`` or ``ibnetdiscover``, if the content is ambiguous.
-        The last is an InfiniBand fabric, which takes no other option.
+        ``graphml``, ``gml``, ``edgelist``, ``anynet``, ``sndlib``, ``dot``, ``json`` (node-link data), ``graph6``,
+        ``adjlist``, ``neighbors``, ``metis``, ``counts``, ``inet``, ``hpcc`` (also SimAI), ``matrix-market``,
+        ``dimacs``, ``konect``, ``pajek`` or ``lgf``, if the content is ambiguous.
+        ``ibnetdiscover`` and others are InfiniBand fabrics, which take no other option.
     bandwidth : str
         The edge attribute that is the channels' bandwidth, for example ``LinkSpeedRaw`` of the Topology Zoo; the third
         column of an edge list is called ``bandwidth``; SNDlib has ``preinstalled``, ``module`` and ``capacity`` (the
         first where it is positive, else the largest module). Default: 1 everywhere.
     terminals : str
-        ``all`` nodes, which is the default but for anynet; ``internal``: those with Internal=1 (Topology Zoo);
-        ``numbered``: those with an attribute terminal, in the order of its numbers (files written by obliv).
+        ``all`` nodes, which is the default but for anynet and hpcc; ``internal``: those with Internal=1 (Topology
+        Zoo); ``numbered``: those with an attribute terminal, in the order of its numbers (files written by obliv);
+        ``leaves``: those with a single neighbor; ``gpu*`` or ``cpu*|gpu*``: those with such names; ``numServer>0`` or
+        ``type=host``: those whose attribute is so (``<``, ``<=``, ``>``, ``>=``, ``=``, ``!=``).
     component : str
         ``largest``: take the largest (strongly) connected component. Default: a disconnected network is refused.
     default : str
@@ -60,6 +69,9 @@ def file(
     injection, ejection : str
         The node attributes that are the terminals' rates, packets per cycle that each may send and take; every terminal
         needs a positive number. Default: 1 everywhere.
+    directed : str
+        ``no``: a directed edge without one back is a link of two channels; ``yes``: every edge is one channel.
+        Default: what the file says.
 
     Returns
     -------
@@ -75,7 +87,7 @@ def file(
     >>> file(path).labels
     ('a', 'b', 'c')
     """
-    options = Options(bandwidth, default, terminals, component, injection, ejection)
+    options = Options(bandwidth, default, terminals, component, injection, ejection, directed)
     if format and format not in (*_PARSERS, *FILE_FORMATS):
         if format in UNREAD:
             raise SpecError(f"format={format}: {UNREAD[format]}")

@@ -6,9 +6,8 @@ import importlib
 from typing import Any
 
 from obliv.errors import TopologyError, extra
-from obliv.io.formats._links import Links
+from obliv.io.formats._links import Links, Options
 from obliv.io.formats._network import network
-from obliv.io.formats._options import Options
 from obliv.io.formats._write import of_terminals
 from obliv.topologies.base import Topology
 
@@ -24,6 +23,7 @@ def from_igraph(
     component: str = "",
     injection: str = "",
     ejection: str = "",
+    directed: str = "",
     spec: str = "",
 ) -> Topology:
     """Convert an igraph graph to a topology.
@@ -33,7 +33,7 @@ def from_igraph(
     graph : igraph.Graph
         Nodes are numbered as its vertices and labeled by their attribute `label`, or `name`. An undirected edge is two
         channels.
-    bandwidth, default, terminals, component, injection, ejection : str
+    bandwidth, default, terminals, component, injection, ejection, directed : str
         As for :func:`obliv.io.formats.topology_file.file`; they name attributes of edges and vertices.
     spec : str
         What to call the topology; default ``igraph`` with the graph's attribute `name`.
@@ -54,11 +54,11 @@ def from_igraph(
     <Topology igraph: 10 nodes, 30 channels, 10 terminals>
     """
     try:
-        vertices, edges, directed = list(graph.vs), list(graph.es), bool(graph.is_directed())
+        vertices, edges, one_way = list(graph.vs), list(graph.es), bool(graph.is_directed())
         named = dict.fromkeys(graph.attributes())
     except (AttributeError, TypeError):
         raise TopologyError(f"an igraph graph is needed, not {type(graph).__name__}") from None
-    links = Links(directed=directed)
+    links = Links(directed=one_way)
     for number, vertex in enumerate(vertices):
         own = _texts(vertex.attributes())
         own.setdefault("label", own.get("name", str(number)))
@@ -66,7 +66,7 @@ def from_igraph(
     for edge in edges:
         links.join(str(edge.source), str(edge.target), None, _texts(edge.attributes()))
     name = str(graph["name"]) if "name" in named else ""
-    options = Options(bandwidth, default, terminals, component, injection, ejection)
+    options = Options(bandwidth, default, terminals, component, injection, ejection, directed)
     return network(links, spec or (f"igraph:{name}" if name else "igraph"), options)
 
 

@@ -6,9 +6,8 @@ import importlib
 from typing import Any
 
 from obliv.errors import TopologyError, extra
-from obliv.io.formats._links import Links
+from obliv.io.formats._links import Links, Options
 from obliv.io.formats._network import network
-from obliv.io.formats._options import Options
 from obliv.io.formats._write import of_terminals
 from obliv.topologies.base import Topology
 
@@ -24,6 +23,7 @@ def from_networkx(
     component: str = "",
     injection: str = "",
     ejection: str = "",
+    directed: str = "",
     spec: str = "",
 ) -> Topology:
     """Convert a NetworkX graph to a topology.
@@ -34,7 +34,7 @@ def from_networkx(
         Nodes are numbered in the order of the graph and labeled by their attribute `label`, or name. An undirected
         edge is two channels. If every edge has a whole-numbered attribute `channel`, as :func:`to_networkx` sets it,
         channels keep that order.
-    bandwidth, default, terminals, component, injection, ejection : str
+    bandwidth, default, terminals, component, injection, ejection, directed : str
         As for :func:`obliv.io.formats.topology_file.file`.
     spec : str
         What to call the topology; default ``networkx`` with the graph's name.
@@ -55,10 +55,10 @@ def from_networkx(
     <Topology networkx:Petersen Graph: 10 nodes, 30 channels, 10 terminals>
     """
     try:
-        nodes, edges, directed = list(graph.nodes(data=True)), list(graph.edges(data=True)), graph.is_directed()
+        nodes, edges, one_way = list(graph.nodes(data=True)), list(graph.edges(data=True)), graph.is_directed()
     except (AttributeError, TypeError):
         raise TopologyError(f"a NetworkX graph is needed, not {type(graph).__name__}") from None
-    links = Links(directed=directed)
+    links = Links(directed=one_way)
     number = {}
     for k, (node, attributes) in enumerate(nodes):
         number[node] = str(k)
@@ -72,7 +72,7 @@ def from_networkx(
         own = {name: value for name, value in attributes.items() if name != "channel"}
         links.join(number[tail], number[head], None, _texts(own))
     name = getattr(graph, "name", "")
-    options = Options(bandwidth, default, terminals, component, injection, ejection)
+    options = Options(bandwidth, default, terminals, component, injection, ejection, directed)
     return network(links, spec or (f"networkx:{name}" if name else "networkx"), options)
 
 

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from obliv.errors import SpecError, extra
-from obliv.io.formats._links import Links
+from obliv.io.formats._links import Links, Options
 from obliv.io.formats._network import network
-from obliv.io.formats._options import Options
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology
 
@@ -64,7 +63,7 @@ def topohub(name: str, component: str = "") -> Topology:
             places.append(node.get("pos"))
         for link in graph["edges"]:
             links.join(str(link["source"]), str(link["target"]))
-        links.require_declared()
+        links.complete()
         if places and None not in places:
             links.positions = [(float(x), float(y)) for x, y in places]
     except (KeyError, TypeError, ValueError) as error:

@@ -11,7 +11,7 @@ import numpy as np
 from obliv._util.files import together, write_whole
 from obliv._util.text import printable
 from obliv.errors import FileError, RoutingError, TopologyError, TrafficError
-from obliv.io.formats._cables import require_plain
+from obliv.io.formats._write import require_plain
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.routings.base import Routing

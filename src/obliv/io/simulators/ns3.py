@@ -9,7 +9,7 @@ from pathlib import Path
 from obliv._util.files import together, write_pieces, write_whole
 from obliv._util.text import printable
 from obliv.errors import FileError, RoutingError
-from obliv.io.formats._cables import cables
+from obliv.io.formats._write import cables
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.routings.base import Routing

@@ -11,8 +11,7 @@ from pathlib import Path
 from obliv._util.files import together, write_whole
 from obliv._util.text import printable
 from obliv.errors import FileError, RoutingError, TrafficError
-from obliv.io.formats._cables import cables, require_plain
-from obliv.io.formats.graphml_text import Item, Key, graphml_lines
+from obliv.io.formats._write import Item, Key, cables, graphml_lines, require_plain
 from obliv.io.simulators.booksim_paths import routers_of
 from obliv.routings.base import Routing
 from obliv.routings.checks import checked_paths, merged, require_all

@@ -235,7 +235,7 @@ class ROMM(ProgramRouting):
     """
 
     def __init__(self, topology: Topology, order: str | None = None) -> None:
-        spec = "romm" if order is None else f"romm:{order}"
+        spec = "romm" if order is None else f"romm:{order.lower()}"
         dims = len(require_grid(topology, spec).axes)
         orders = None if order is None else (_order(order, dims, topology.spec),)
         phases = (Phase(TO_INTERMEDIATE, orders), Phase(TO_DESTINATION, orders))
@@ -296,7 +296,9 @@ def _order(text: str | None, dims: int, spec: str) -> tuple[int, ...]:
     if text is None:
         return tuple(range(dims))
     letters = "xyzwvu"
-    parts: list[Any] = text.split("-") if "-" in text or text.isdigit() else [letters.find(letter) for letter in text]
+    parts: list[Any] = (
+        text.split("-") if "-" in text or text.isdigit() else [letters.find(letter) for letter in text.lower()]
+    )
     try:
         order = tuple(int(part) for part in parts)
     except ValueError:

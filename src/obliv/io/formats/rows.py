@@ -1,0 +1,442 @@
+"""Formats of rows of words: neighbor lists, METIS, Inet, SimAI, Matrix Market, DIMACS, KONECT, Pajek, LGF.
+
+Many such files look like one another. A format is recognized only where the rows cannot well be anything else; where
+two readings are likely, the kind ends in a question mark, and the user is asked for ``format=``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from obliv._util.rationals import rational
+from obliv._util.text import lines, plural, shown
+from obliv.io.formats._links import Links
+from obliv.io.formats.edgelist import header_of, words_of
+
+__all__ = ["READERS", "kind_of_rows"]
+
+#: Number of the line, and its words.
+Row = tuple[int, list[str]]
+
+_DECLARED = re.compile(r"#+\s*((un)?directed\b|node:)", re.IGNORECASE)
+_RATE = re.compile(r"\d+(\.\d+)?[KMGT]?bps", re.IGNORECASE)
+_WORDS = re.compile(r'"([^"]*)"|(\S+)')
+
+
+def rows_of(text: str, comment: str = "#") -> list[Row]:
+    """Return the lines that have words, but for those that begin with a character of `comment`."""
+    numbered, skipped = enumerate(lines(text), 1), tuple(comment)
+    return [(k, words) for k, line in numbered if (words := words_of(line)) and not words[0].startswith(skipped)]
+
+
+def kind_of_rows(text: str) -> str:
+    r"""Return the format of rows of words: ``edgelist`` unless they are something else, or may well be.
+
+    Examples
+    --------
+    >>> kind_of_rows("0 1\n1 2\n2 0\n"), kind_of_rows("0 1 2\n1 2 3\n2 3 0\n3 0 1\n")
+    ('edgelist', 'adjlist?')
+    """
+    start = next((line for line in lines(text[: 1 << 12]) if line.strip()), "")
+    rows = rows_of(text, "#%")
+    if _DECLARED.match(start.strip()) or not rows or header_of(rows[0][1], (words for _, words in rows[1:])):
+        return "edgelist"
+    first = rows[0][1]
+    if len(rows) > 1 and _numeric(first[:3]):
+        if _is_hpcc(rows):
+            return "hpcc"
+        if len(first) == 2 and (kind := _after_counts(text, rows)):
+            return kind
+        if 3 <= len(first) <= 4 and _numeric(first):
+            head, body = _lines_after(text, "#%")
+            bare = _without_weights(head[1], body)
+            if bare and 2 < len(body) == int(first[0][:18]) and _is_symmetric(bare, 1):
+                return "metis"
+    return _of_lists(rows)
+
+
+def _numeric(words: Sequence[str]) -> bool:
+    return all(word.isascii() and word.isdigit() for word in words)
+
+
+def _is_hpcc(rows: list[Row]) -> bool:
+    """Tell whether the first row counts nodes, switches and links, the second lists switches, and links have rates."""
+    first, second, last = rows[0][1], rows[1][1], rows[-1][1]
+    counts = [int(word[:18]) for word in first[:5] if _numeric([word])]
+    switches = {3: counts[1:2], 5: counts[2:4]}.get(len(counts), [-1])
+    named = second if sum(switches) else []
+    return len(named) == sum(switches) and len(last) == 5 and _RATE.fullmatch(last[2]) is not None
+
+
+def _after_counts(text: str, rows: list[Row]) -> str:
+    """Return the format of rows that may follow a row of two counts, of nodes and links; empty if they do not."""
+    n, m = (int(word[:18]) for word in rows[0][1])
+    rest = [words for _, words in rows[1:]]
+    if len(rest) == n + m and n and all(map(_is_place, rest[:n])) and [w[0] for w in rest[:n]] == [*map(str, range(n))]:
+        return "inet"
+    lists = _lists_kind(n, m, _lines_after(text, "#%")[1])
+    if lists and _is_listed(rows):
+        return "neighbors?"
+    if len(rest) != m or not all(len(words) in (2, 3) for words in rest):
+        return lists
+    nodes = {word for words in rest for word in words[:2]}
+    if lists:
+        return "lists?"
+    if not _numeric([*nodes]):  # the first row would be an edge apart from the others
+        return "counts" if len(nodes) == n and not nodes & set(rows[0][1]) else ""
+    numbers = {int(node[:18]) for node in nodes}
+    whole = len(numbers) == n and max(numbers) - min(numbers) == n - 1
+    if whole and min(numbers) < 2:  # as an edge, the first row would stand apart, or leave numbers out
+        return "counts" if m > n + 1 or (m >= n and min(numbers) == 0) else "counts?"
+    return "counts?" if len(numbers) <= n and max(numbers) <= n else ""
+
+
+def _without_weights(head: list[str], body: list[Row]) -> list[Row]:
+    """Return the neighbors in each line of METIS, whose third number says which weights there are; empty if none."""
+    fmt = f"{head[2] if len(head) > 2 else '':0>3}"
+    if not set(fmt) <= {"0", "1"} or len(fmt) > 3:
+        return []
+    skipped = int(fmt[0]) + int(fmt[1]) * (int(head[3][:3]) if len(head) > 3 else 1)
+    return [(line, words[skipped :: 1 + int(fmt[2])]) for line, words in body]
+
+
+def _is_place(words: list[str]) -> bool:
+    return len(words) == 3 and all(rational(word) is not None for word in words)
+
+
+def _lists_kind(n: int, m: int, body: list[Row]) -> str:
+    """Return which lists of neighbors a file holds whose first row is `n m`: ``metis``, ``neighbors`` or none."""
+    if len(body) != n or n < 2:
+        return ""
+    total = sum(len(words) for _, words in body)
+    if total not in (m, 2 * m) and 2 * total != m:
+        return ""
+    if total == 2 * m and _is_symmetric(body, 1):
+        return "metis"
+    low = all(_numeric(words) and all(int(word[:18]) < n for word in words) for _, words in body)
+    return "neighbors" if low and not any(str(k) in words for k, (_, words) in enumerate(body)) else ""
+
+
+def _is_symmetric(body: Sequence[Row], base: int) -> bool:
+    """Tell whether line i lists the neighbors of node i, counted from `base`: each link twice, none to itself."""
+    nodes = {str(base + k) for k in range(len(body))}
+    pairs: Counter[tuple[str, str]] = Counter()
+    for k, (_, words) in enumerate(body):
+        own = str(base + k)
+        if own in words or not nodes.issuperset(words):
+            return False  # soon, for most other files
+        pairs.update((own, word) for word in words)
+    return all(pairs[b, a] == count for (a, b), count in pairs.items())
+
+
+def _is_listed(rows: Sequence[Row]) -> bool:
+    """Tell whether line by line the neighbors of nodes stand there, counted from 0 or 1."""
+    return any(_is_symmetric(rows, base) for base in (0, 1))
+
+
+def _of_lists(rows: list[Row]) -> str:
+    """Return the kind of rows without counts: edges, an adjacency matrix, or neighbor lists."""
+    longest = max(len(words) for _, words in rows)
+    every = [words for _, words in rows]
+    if len(rows) == longest > 2 and all(len(w) == longest and w[k] in ("0", "0.0") for k, w in enumerate(every)):
+        return "matrix"
+    alone = any(len(words) == 1 for words in every)
+    if len(rows) > 3 - alone - (longest > 2) and _is_listed(rows):
+        return "neighbors" if alone or longest > 3 else "neighbors?"
+    first = Counter(words[0] for words in every)
+    if min(len(rows), longest) < 2 or len(first) < len(rows) or (longest < 3 and not alone):
+        return "edgelist"
+    known = first.keys() | {word for words in every for word in words[:2]}
+    if longest > 3 or alone:
+        return "adjlist" if all(first.keys() >= set(words) for words in every) else "edgelist"
+    third = [words for words in every if len(words) == 3]
+    return "adjlist?" if all(w[2] in known and w[2] not in w[:2] for w in third) else "edgelist"
+
+
+def _lines_after(text: str, comment: str) -> tuple[Row, list[Row]]:
+    """Return the first row, and all lines after it, empty ones too unless there are more than its first number."""
+    numbered = [(k, words_of(line)) for k, line in enumerate(lines(text.removesuffix("\n")), 1)]
+    rows = [(k, words) for k, words in numbered if not words or not words[0].startswith(tuple(comment))]
+    at = next(k for k, (_, words) in enumerate(rows) if words)
+    body = rows[at + 1 :]
+    count = int(rows[at][1][0][:18]) if _numeric(rows[at][1][:1]) else 0
+    while body and not body[-1][1] and len(body) > count:
+        body.pop()
+    return rows[at], body
+
+
+# ------------------------------------------------------------------------------------------------------------- readers
+
+
+def _whole(links: Links, word: str, line: int, most: int = 10**18) -> int:
+    """Return the whole number, from 0 to `most`, that a word stands for."""
+    if not _numeric([word]) or len(word) > 18 or int(word) > most:
+        limit = f" up to {most}" if most < 10**18 else ""
+        raise links.fault(f"{shown(word)} where a whole number{limit} is expected", line)
+    return int(word)
+
+
+def _count(links: Links, word: str, line: int, what: str, rows: int) -> int:
+    """Return a count of nodes; refuse one that the rest of the file cannot join, before nodes are made."""
+    count = _whole(links, word, line)
+    if count > 10 * rows + 1000:
+        raise links.fault(f"{plural(count, what)} cannot be joined by {plural(rows, 'line')}: has it been cut?", line)
+    return count
+
+
+def _cells(links: Links, row: Row, least: int, form: str) -> list[str]:
+    """Return the words of a row that needs some."""
+    if len(row[1]) < least:
+        raise links.fault(f"{form} is expected, not {shown(' '.join(row[1]))}", row[0])
+    return row[1]
+
+
+def _promised(links: Links, count: int, got: int, what: str, line: int) -> None:
+    if count != got:
+        raise links.fault(f"{plural(count, what)} promised, the file has {got:,}: has it been cut?", line)
+
+
+def _mutual(links: Links, lists: Iterator[tuple[str, list[str], int]], note: str) -> Links:
+    """Join neighbors: a link for each mention, which the other end may mention too."""
+    count: dict[tuple[str, str], int] = {}
+    for node, others, line in lists:
+        links.mention(node, line)
+        for other, times in Counter(others).items():
+            made = count.get((other, node), 0) if other != node else 0
+            count[node, other] = times
+            for _ in range(times - made):
+                links.join(node, other, line)
+    links.notes.append(note)
+    return links
+
+
+def adjlist(text: str, path: object = None) -> Links:
+    """Parse lines of a node and its neighbors, as NetworkX writes adjacency lists."""
+    rows = ((words[0], words[1:], line) for line, words in rows_of(text))
+    return _mutual(Links(path), rows, "every line taken as a node and its neighbors")
+
+
+def metis(text: str, path: object = None) -> Links:
+    """Parse a graph of METIS: counts, then a line for each node with its neighbors, from 1."""
+    return _by_line(text, path, 1, "taken as a graph of METIS: line by line the neighbors of a node, from 1")
+
+
+def neighbors(text: str, path: object = None) -> Links:
+    """Parse lines of neighbors, one for each node, from 0 or 1; counts may stand first, as EvalNet writes them."""
+    return _by_line(text, path, None, "taken as line by line the neighbors of a node")
+
+
+def _by_line(text: str, path: object, base: int | None, note: str) -> Links:
+    links = Links(path)
+    if not rows_of(text, "#%"):
+        raise links.fault("there is no line of neighbors in it")
+    head, body = _lines_after(text, "#%")
+    listed = base is None and _is_listed([head, *[row for row in body if row[1]]])
+    counted = base == 1 or (
+        len(head[1]) == 2 and _numeric(head[1]) and len(body) == int(head[1][0][:18]) and not listed
+    )
+    if base == 1:
+        _promised(links, _whole(links, head[1][0], head[0]), len(body), "line", head[0])
+        if len(head[1]) > 2:
+            body = _without_weights(head[1] if _numeric(head[1]) else ["", "", "2"], body)
+            links.notes.append("weights of nodes and edges are ignored")
+            if not body:
+                raise links.fault("n m, or n m and three digits that say which weights there are, is expected", head[0])
+    elif not counted:
+        body = [row for row in [head, *body] if row[1]]
+    words = {word for _, row in body for word in row}
+    start = base if base is not None else int("0" not in words and str(len(body)) in words)
+    most = len(body) - 1 + start
+    for line, row in body:
+        for word in row:
+            if _whole(links, word, line, most) < start:
+                raise links.fault(f"node {word} where nodes are counted from {start}", line)
+    for k in range(len(body)):
+        links.mention(str(k + start), body[k][0])
+    from_start = f", from {start}{', after a line of counts' * counted}" if base is None else ""
+    return _mutual(links, ((str(k + start), row, line) for k, (line, row) in enumerate(body)), note + from_start)
+
+
+def counts(text: str, path: object = None) -> Links:
+    """Parse an edge list after a line with the numbers of nodes and edges."""
+    links = Links(path)
+    (line, first), *rows = rows_of(text, "#%") or [(1, [])]
+    _promised(links, _whole(links, (first[1:2] or [""])[0], line), len(rows), "edge", line)
+    for row in rows:
+        tail, head, *more = _cells(links, row, 2, "u v")
+        links.join(tail, head, row[0], {"bandwidth": more[0]} if more else {})
+    links.notes.append(
+        f"line {line} is taken as counts: {first[0]} nodes and {first[1]} edges; if it is an edge, use format=edgelist"
+    )
+    if len(links.names) != _whole(links, first[0], line):
+        links.notes.append(
+            f"edges name {plural(len(links.names), 'node')} of these {first[0]}; the others are left out"
+        )
+    return links
+
+
+def inet(text: str, path: object = None) -> Links:
+    """Parse a graph of Inet: counts, then nodes with places, then edges with weights."""
+    links = Links(path)
+    (line, first), *rows = rows_of(text) or [(1, [""])]
+    n = _count(links, first[0], line, "node", len(rows))
+    for row in rows[:n]:
+        node, x, y = _cells(links, row, 3, "node x y")[:3]
+        links.declare(node, row[0], {"Longitude": x, "Latitude": y})
+    for row in rows[n:]:
+        tail, head, *more = _cells(links, row, 2, "u v weight")
+        links.join(tail, head, row[0], {"weight": more[0]} if more else {})
+    _promised(links, _whole(links, (first[1:2] or [""])[0], line), len(rows) - n, "edge", line)
+    links.complete()
+    links.notes.append("taken as a graph of Inet: nodes with places, then edges")
+    return links
+
+
+def hpcc(text: str, path: object = None) -> Links:
+    """Parse a topology of HPCC's ns-3 or of SimAI: counts, numbers of switches, then links with rates.
+
+    Hosts are the terminals; ``bandwidth=rate`` takes the rates.
+    """
+    links = Links(path)
+    (line, first), *rows = rows_of(text) or [(1, [])]
+    numbers = [word for word in first if _numeric([word])][:5]
+    if len(numbers) not in (3, 5):
+        raise links.fault("counts of nodes, switches and links are expected, or five counts of SimAI", line)
+    n = _count(links, numbers[0], line, "node", len(rows))
+    count = sum(_whole(links, word, line) for word in (numbers[1:2] if len(numbers) == 3 else numbers[2:4]))
+    switches = set(rows[0][1]) if count and rows else set()
+    _promised(links, count, len(switches), "switch", line)
+    for k in range(n):
+        links.declare(str(k), line, {})
+    body = rows[1:] if count else rows
+    for row in body:
+        tail, head, *more = _cells(links, row, 3, "u v rate delay error")
+        links.join(tail, head, row[0], dict(zip(("rate", "delay", "error"), more, strict=False)))
+    links.complete()
+    _promised(links, _whole(links, numbers[-1], line), len(body), "link", line)
+    links.terminals = [k for k in range(n) if str(k) not in switches]
+    links.notes.append(
+        f"{plural(len(links.terminals), 'host')} are terminals, {plural(count, 'switch', 'switches')} not"
+    )
+    return links
+
+
+def matrix_market(text: str, path: object = None) -> Links:
+    """Parse a square matrix of Matrix Market: an edge for each entry, in the attribute `value` what it is."""
+    links = Links(path)
+    banner = text.lstrip().partition("\n")[0].lower().split()
+    if banner[:3] != ["%%matrixmarket", "matrix", "coordinate"] or len(banner) < 5:
+        raise links.fault("only  %%MatrixMarket matrix coordinate ...  is read, entries of a sparse matrix", 1)
+    (line, size), *rows = rows_of(text, "%") or [(1, [])]
+    n, columns, entries = (_whole(links, word, line) for word in [*size, "", "", ""][:3])
+    if n != columns:
+        raise links.fault(f"a matrix of {n} rows and {columns} columns: that of a network is square", line)
+    _count(links, size[0], line, "node", len(rows))
+    _promised(links, entries, len(rows), "entry", line)
+    links.directed = banner[4] == "general"
+    for k in range(n):
+        links.declare(str(k + 1), line, {})
+    for row in rows:
+        tail, head, *value = _cells(links, row, 2, "row column value")
+        links.join(tail, head, row[0], {"value": value[0]} if value else {})
+    links.complete()
+    return links
+
+
+def dimacs(text: str, path: object = None) -> Links:
+    """Parse a graph of DIMACS: ``p``, then ``e u v`` for links or ``a u v weight`` for arcs."""
+    links = Links(path)
+    for line, words in rows_of(text, "#"):
+        if words[0] == "p":
+            for k in range(_count(links, (words[2:3] or [""])[0], line, "node", text.count("\n"))):
+                links.mention(str(k + 1), line)
+        elif words[0] in ("a", "e"):
+            _, tail, head, *more = _cells(links, (line, words), 3, f"{words[0]} u v")
+            links.join(tail, head, line, {"weight": more[0]} if more else {}, directed=words[0] == "a")
+        elif words[0] not in ("c", "n"):
+            raise links.fault(f"lines of DIMACS begin with c, p, n, e or a, not with {shown(words[0])}", line)
+    return links
+
+
+def konect(text: str, path: object = None) -> Links:
+    """Parse a network of KONECT: ``% sym`` or ``% asym``, then edges with weights and times."""
+    links = Links(path)
+    shape = (text.lstrip("% \t\r\n").split(None, 1) or [""])[0].lower()
+    if shape not in ("sym", "asym"):
+        raise links.fault(f"{shown(shape)} networks are not read: one set of nodes is needed, % sym or % asym", 1)
+    links.directed = shape == "asym"
+    for row in rows_of(text, "%"):
+        tail, head, *more = _cells(links, row, 2, "u v weight time")
+        links.join(tail, head, row[0], dict(zip(("weight", "time"), more, strict=False)))
+    return links
+
+
+def pajek(text: str, path: object = None) -> Links:
+    """Parse a network of Pajek: ``*Vertices``, then ``*Edges`` (links) and ``*Arcs`` (one way), with weights."""
+    links = Links(path)
+    section, number = "", 0
+    for number, line in enumerate(lines(text), 1):
+        words = [quoted or plain for quoted, plain in _WORDS.findall(line)]
+        if not words or words[0].startswith("%"):
+            continue
+        if words[0].startswith("*"):
+            section = words[0].lower()
+            if section not in ("*network", "*vertices", "*edges", "*arcs"):
+                what = f"the section {shown(words[0])} is not read: only *Vertices, *Edges and *Arcs are"
+                raise links.fault(what, number)
+            if section == "*vertices":
+                for k in range(_count(links, (words[1:2] or [""])[0], number, "node", text.count("\n"))):
+                    links.mention(str(k + 1), number)
+        elif section == "*vertices":
+            links.declare(words[0], number, {"label": words[1]} if len(words) > 1 else {})
+        elif section in ("*edges", "*arcs"):
+            tail, head, *more = _cells(links, (number, words), 2, "u v weight")
+            known = len(links.names)
+            links.join(tail, head, number, {"weight": more[0]} if more else {}, directed=section == "*arcs")
+            if len(links.names) > known:
+                raise links.fault(
+                    f"an edge names node {shown(links.names[-1])}, which *Vertices does not count", number
+                )
+        else:
+            raise links.fault("a line outside of *Vertices, *Edges and *Arcs", number)
+    return links
+
+
+def lgf(text: str, path: object = None) -> Links:
+    """Parse a graph of LEMON: sections ``@nodes``, ``@arcs`` (one way) and ``@edges`` with named columns."""
+    links = Links(path)
+    section, columns = "", None
+    for number, line in enumerate(lines(text), 1):
+        words = [quoted or plain for quoted, plain in _WORDS.findall(line)]
+        if not words or words[0].startswith("#"):
+            continue
+        if words[0].startswith("@"):
+            section, columns = words[0], None
+        elif columns is None:
+            columns = words if words != ["-"] else []
+        elif section == "@nodes":
+            values = dict(zip(columns, words, strict=False))
+            links.declare(values.get("label", words[0]), number, {k: v for k, v in values.items() if k != "label"})
+        elif section in ("@arcs", "@edges"):
+            tail, head, *more = _cells(links, (number, words), 2, "source target ...")
+            links.join(tail, head, number, dict(zip(columns, more, strict=False)), directed=section == "@arcs")
+    links.complete()
+    return links
+
+
+#: Readers by the name of their format.
+READERS: Mapping[str, Callable[[str, object], Links]] = {
+    "adjlist": adjlist,
+    "counts": counts,
+    "dimacs": dimacs,
+    "hpcc": hpcc,
+    "inet": inet,
+    "konect": konect,
+    "lgf": lgf,
+    "matrix-market": matrix_market,
+    "metis": metis,
+    "neighbors": neighbors,
+    "pajek": pajek,
+}
