@@ -83,7 +83,7 @@ def drawn(count: int, seed: int = 2026) -> Iterator[tuple[Tree, int]]:
     draw = random.Random(seed)
     while count:
         wide = draw.choice([1, 2, 2, 3, 4]), draw.choice([1, 2, 2, 3, 4])
-        if draw.random() < 0.4:
+        if draw.random() < 0.3:
             tree = Tree(draw.randint(2, 8), draw.choice([2, 3, 4, 6, 8]), *wide)
         else:
             pods, more = draw.randint(2, 4), (draw.choice([1, 2, 2, 4]), draw.choice([1, 2, 2]))

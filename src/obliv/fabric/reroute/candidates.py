@@ -115,7 +115,7 @@ def tree_candidate(request: Request, plan: EnginePlan) -> Candidate:
     ranks, exact = level_ranks(net, plan.tiers), plan.tiers.exact
 
     def variants() -> Iterator[Tables]:
-        for tiers in numberings(plan.tiers, request.by == "shifts") if plan.engine == "dmodk" else (plan.tiers,):
+        for tiers in numberings(plan.tiers) if plan.engine == "dmodk" else (plan.tiers,):
             again = plan_engine(plan.engine, tiers)
             for step in _DETOURS[:1] if exact else _DETOURS:
                 yield by_digits(net, ranks, again, step)

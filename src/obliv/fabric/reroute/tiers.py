@@ -203,12 +203,12 @@ def _tiers(
     )  # fmt: skip
 
 
-def numberings(tiers: Tiers, for_shifts: bool) -> Iterator[Tiers]:
+def numberings(tiers: Tiers) -> Iterator[Tiers]:
     """Yield tiers with other numbers of the hosts, that D-mod-k may serve better on trees that are not whole.
 
     Empty places are left out; or hosts stand in the order of the file, in which they are shifted, where this goes leaf
-    by leaf. For shifts numbers also begin anew in each sub-tree below the roots: what a switch sends in a shift goes to
-    the end of one sub-tree and the beginning of the next.
+    by leaf; or numbers begin anew in each sub-tree below the roots: what a switch sends in a shift goes to the end of one
+    sub-tree and the beginning of the next, whose digits then differ.
     """
     ends = np.flatnonzero(tiers.leaf >= 0)
     dense, listed = np.full((2, len(tiers.leaf)), -1)
@@ -217,14 +217,14 @@ def numberings(tiers: Tiers, for_shifts: bool) -> Iterator[Tiers]:
     numbers = [tiers.number, dense]
     if 1 + int((np.diff(tiers.leaf[ends]) != 0).sum()) == len(np.unique(tiers.leaf[ends])):
         numbers.append(listed)
-    if for_shifts:
-        for number in list(numbers):
-            least = np.full(int(tiers.subtree.max(initial=0)) + 1, len(tiers.leaf) * tiers.hosts)
-            np.minimum.at(least, tiers.subtree[ends], number[ends])
-            numbers.append(np.where(number >= 0, number - least[tiers.subtree], -1))
+    for number in list(numbers):
+        least = np.full(int(tiers.subtree.max(initial=0)) + 1, len(tiers.leaf) * tiers.hosts)
+        np.minimum.at(least, tiers.subtree[ends], number[ends])
+        numbers.append(np.where(number >= 0, number - least[tiers.subtree], -1))
     seen: set[bytes] = set()
     for number in numbers:
-        if (key := number[ends].tobytes()) not in seen:
+        digits = [number[ends] // prod(tiers.parents[:low]) % tiers.uplinks(low) for low in range(tiers.levels - 1)]
+        if (key := np.stack(digits).tobytes()) not in seen:
             seen.add(key)
             yield replace(tiers, number=number)
 
