@@ -147,7 +147,6 @@ def test_renamed_modules_exist_and_others_stay_unknown() -> None:
         ("bufferless.plan", "plan"),
         ("bufferless.queues", "queues"),
         ("bufferless.stepping", "simulate"),
-        ("fabric.fill", "filled"),
         ("fabric.forwarding", "tables_on"),
         ("fabric.loads", "FabricLoads"),
         ("fabric.read", "read_fabric"),

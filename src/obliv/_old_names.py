@@ -28,7 +28,6 @@ _RENAMED = {
     "fabric.deadlock": "fabric.checks.credit_loops",
     "fabric.discover": "fabric.files.ibnetdiscover",
     "fabric.fabric": "fabric.model",
-    "fabric.frame": "fabric.reroute.ranks",
     "fabric.generate_tables": "fabric.generate.tables",
     "fabric.loads": "fabric.routes.loads",
     "fabric.network": "fabric.topology",
