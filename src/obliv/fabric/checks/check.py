@@ -244,7 +244,8 @@ def _under_uniform(fabric: Fabric, tables: Tables, notes: Notes) -> dict[str, An
     topology = network(fabric)
     several = int(fabric.ports.lmc[fabric.endpoints].max()) > 0
     routing = fabric_routing(topology, tables, "spread" if several else "0", missing="skip")
-    load, least, idle = uniform_load(routing), uniform_bound(fabric), idle_channels(routing)
+    load, idle = uniform_load(routing), idle_channels(routing)
+    least = None if routing.skipped else uniform_bound(fabric)
     slots = topology.slot_of[idle]
     cables = np.unique(np.minimum(slots, fabric.ports.peer[slots]))
     if len(cables):

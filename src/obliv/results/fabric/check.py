@@ -191,7 +191,7 @@ class FabricCheck(Result):
         The exact largest load under uniform traffic by the static tables, self-pairs included, where routes were
         traced; of hosts with several LIDs, if sources use all of them equally.
     uniform_bound : Fraction or None
-        What no routing is below; None where cables differ in speed.
+        What no routing is below; None where cables differ in speed, or pairs are not connected.
     idle_channels, idle_cables : int or None
         Channels between switches that no route uses, and the cables that they belong to.
     adaptive : tuple of ChoiceCheck
@@ -282,7 +282,8 @@ class FabricCheck(Result):
                 if count := getattr(self, name):
                     lines.append((name.replace("_", " "), f"{count:,} pairs"))
         if self.uniform_load is not None:
-            least = "" if self.uniform_bound is None else f"; at least {shown(self.uniform_bound)} by any routing"
+            least = " among connected pairs" * bool(self.unrouted)
+            least += "" if self.uniform_bound is None else f"; at least {shown(self.uniform_bound)} by any routing"
             best = self.uniform_load == self.uniform_bound
             lines.append(("uniform", f"load {shown(self.uniform_load)}{'; no routing has less' if best else least}"))
         lines += self._deadlock()
