@@ -14,7 +14,7 @@ import obliv
 from obliv.errors import InputError
 from obliv.fabric.adaptive.routing import adaptive_routing
 from obliv.fabric.generate.from_topology import from_topology
-from obliv.fabric.generate.groups import groups_of
+from obliv.fabric.reroute.groups import groups_of
 from obliv.fabric.topology import network
 from obliv.results.numbers import bounds_of
 

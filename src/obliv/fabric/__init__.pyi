@@ -27,7 +27,6 @@ from obliv.fabric.gate.within import within_limits as within_limits
 from obliv.fabric.generate.from_topology import from_routing as from_routing
 from obliv.fabric.generate.from_topology import from_topology as from_topology
 from obliv.fabric.generate.from_topology import tables_of as tables_of
-from obliv.fabric.generate.groups import groups_of as groups_of
 from obliv.fabric.groups import GroupTables as GroupTables
 from obliv.fabric.jobs.job import job as job
 from obliv.fabric.jobs.placement import Placement as Placement
@@ -49,6 +48,7 @@ from obliv.fabric.outages.base_file import save_base as save_base
 from obliv.fabric.outages.changed import changed as changed
 from obliv.fabric.outages.every import failures as failures
 from obliv.fabric.outages.what_if import what_if as what_if
+from obliv.fabric.reroute.groups import groups_of as groups_of
 from obliv.fabric.reroute.route import route as route
 from obliv.fabric.routes.routing import routing as routing
 from obliv.fabric.routes.trace import trace as trace

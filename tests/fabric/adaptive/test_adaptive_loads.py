@@ -16,8 +16,8 @@ import obliv
 from obliv.errors import RoutingError
 from obliv.fabric.adaptive.routing import AdaptiveRouting, adaptive_routing
 from obliv.fabric.generate.from_topology import from_topology
-from obliv.fabric.generate.groups import GROUP_RULES, groups_of
 from obliv.fabric.model import Fabric
+from obliv.fabric.reroute.groups import GROUP_RULES, groups_of
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.topology import network
 from obliv.loads.hops import from_hops

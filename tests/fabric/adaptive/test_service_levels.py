@@ -16,7 +16,7 @@ from obliv.fabric.checks.check import check
 from obliv.fabric.files.ar_info import read_ar_info
 from obliv.fabric.files.far_text import write_groups
 from obliv.fabric.generate.from_topology import from_topology, tables_of
-from obliv.fabric.generate.groups import groups_of
+from obliv.fabric.reroute.groups import groups_of
 
 TREE = obliv.topology("fattree:4,2")
 FABRIC = from_topology(TREE)

@@ -13,9 +13,9 @@ from tests.fabric.by_hand import random_fabric
 import obliv
 from obliv.fabric.checks.check import check
 from obliv.fabric.generate.from_topology import from_topology, tables_of
-from obliv.fabric.generate.groups import groups_of
 from obliv.fabric.groups import FREE, GroupTables, SubGroup
 from obliv.fabric.model import Fabric
+from obliv.fabric.reroute.groups import groups_of
 from obliv.results.fabric.check import FabricCheck, Finding
 
 TREE = obliv.topology("fattree:4,2")

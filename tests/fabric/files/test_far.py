@@ -15,9 +15,9 @@ from obliv.fabric.adaptive.choices import packed
 from obliv.fabric.files.far import read_groups
 from obliv.fabric.files.far_text import write_groups
 from obliv.fabric.generate.from_topology import from_topology
-from obliv.fabric.generate.groups import groups_of
 from obliv.fabric.groups import BOUNDED, FREE, HBF, NO_STATE, STATIC, GroupTables, SubGroup
 from obliv.fabric.model import Fabric
+from obliv.fabric.reroute.groups import groups_of
 
 FABRIC = from_topology(obliv.topology("fattree:4,2"))
 LEAF = int(FABRIC.switches[0])

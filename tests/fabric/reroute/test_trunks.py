@@ -28,6 +28,7 @@ from obliv.fabric.kernels.fill import even_out, fill_evenly
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.bound import single_path_bound
 from obliv.fabric.reroute.fill import flows
+from obliv.fabric.reroute.groups import groups_of
 from obliv.fabric.reroute.layers.network import switch_network
 from obliv.fabric.reroute.route import route as route_with_effort
 from obliv.fabric.reroute.standing import standing_of
@@ -112,6 +113,14 @@ def test_all_roots_of_a_tree_are_equally_high(spec: str) -> None:
     after = route(fabric, "updown").after
     assert after.uniform == uniform_bound(fabric)
     assert after.idle_channels == 0
+
+
+@pytest.mark.parametrize("tree", WHOLE[:5])
+@pytest.mark.parametrize("rule", ["updn", "minimal"])
+def test_static_ports_of_groups_are_those_of_d_mod_k(tree: Tree, rule: str) -> None:
+    fabric = tree.fabric()
+    groups = groups_of(fabric, rule)
+    assert judged(fabric, groups.of_plft(groups.plfts[0]).static) == route(fabric, "dmodk").after
 
 
 def test_trees_that_no_formula_has() -> None:

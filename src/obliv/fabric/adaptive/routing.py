@@ -217,7 +217,7 @@ def adaptive_routing(
     --------
     >>> import obliv
     >>> from obliv.fabric.generate.from_topology import from_topology
-    >>> from obliv.fabric.generate.groups import groups_of
+    >>> from obliv.fabric.reroute.groups import groups_of
     >>> from obliv.fabric.topology import network
     >>> fabric = from_topology(obliv.topology("fattree:4,3"))
     >>> even = adaptive_routing(network(fabric), groups_of(fabric), "even")

@@ -1,4 +1,4 @@
-"""Which switches of a fabric are above which: by the levels of its fat tree, or by distances from a central switch."""
+"""Which switches of any fabric are above which: by distances from a central switch."""
 
 from __future__ import annotations
 
@@ -7,16 +7,9 @@ import numpy as np
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.fabric.model import Fabric
-from obliv.fabric.shape.tree import Shape, recognise
 from obliv.routings.graphs.distances import Distances
 
-__all__ = ["heights", "highest_first", "highest_first_in_tree"]
-
-
-def highest_first_in_tree(fabric: Fabric, shape: Shape) -> Array:
-    """Return the rows of the switches from the highest on; switches without a place in the tree are the lowest."""
-    level = shape.level[fabric.switches].astype(np.int64)
-    return np.lexsort((np.arange(len(level)), -level))
+__all__ = ["highest_first"]
 
 
 def highest_first(fabric: Fabric) -> Array:
@@ -31,12 +24,3 @@ def highest_first(fabric: Fabric) -> Array:
         part = np.flatnonzero(far([int(np.argmin(depth))]) >= 0)
         depth[part] = min((far([v])[part] for v in part.tolist()), key=lambda hops: (hops.max(), hops.sum()))
     return np.lexsort((np.arange(len(depth)), depth))
-
-
-def heights(fabric: Fabric) -> Array:
-    """Return a different height for every switch, as the fat tree has it that the fabric is or nearly is, if any."""
-    shape = recognise(fabric)
-    order = highest_first(fabric) if shape is None else highest_first_in_tree(fabric, shape)
-    height = np.empty(len(order), np.int64)
-    height[order] = np.arange(len(order))[::-1]
-    return height

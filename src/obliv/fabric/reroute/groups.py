@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from obliv._util.arrays import starts
 from obliv._util.cost import require_memory
 from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
@@ -15,16 +14,18 @@ from obliv.fabric.groups import FREE, NO_STATE, STATIC, Groups, GroupTables, Sub
 from obliv.fabric.kernels.group_rules import Trunks, channels_towards
 from obliv.fabric.lids import owned_lids
 from obliv.fabric.model import Fabric
-from obliv.fabric.shape.heights import heights
+from obliv.fabric.reroute.engines import plan_engine
+from obliv.fabric.reroute.fill import by_digits, evenly
+from obliv.fabric.reroute.layers.network import SwitchNetwork, switch_network
+from obliv.fabric.reroute.tiers import central_ranks, level_ranks, tiers_of
+from obliv.fabric.shape.tree import recognise
 from obliv.fabric.tables import NONE
 from obliv.kernels import run
-from obliv.routings.graphs.distances import Distances
 
 __all__ = ["GROUP_RULES", "groups_of"]
 
 #: The rules by which groups are made.
 GROUP_RULES = ("updn", "minimal")
-_DEEPEST = 8  # levels by whose digits static ports are spread
 
 
 def groups_of(fabric: Fabric, rule: str = "updn") -> GroupTables:
@@ -36,14 +37,15 @@ def groups_of(fabric: Fabric, rule: str = "updn") -> GroupTables:
         With LIDs.
     rule : {"updn", "minimal"}
         ``updn``: packets go down as soon as a path of cables down exists, otherwise up, with the fewest hops; ranks
-        are the levels of a fat tree where the fabric is one, else distances from a central switch. ``minimal``: all
+        are the levels of a tree where the switches form one, else distances from a central switch. ``minimal``: all
         ports that lead closer.
 
     Returns
     -------
     GroupTables
-        Groups of at least two ports; a single port is static. Static ports of groups are spread over the LIDs, on fat
-        trees level by level as in D-mod-k. LIDs that cannot be reached by the rule have no entry.
+        Groups of at least two ports; a single port is static. Static ports of groups are those of D-mod-k on trees,
+        elsewhere those of ``updown`` where the group has them, else spread over the LIDs. LIDs that cannot be reached
+        by the rule have no entry.
 
     Raises
     ------
@@ -75,8 +77,9 @@ def groups_of(fabric: Fabric, rule: str = "updn") -> GroupTables:
     tables = _Entries(port, state, np.zeros(shape, np.uint16))
     goal = _goals(fabric, owner)
     numbers: list[dict[bytes, int]] = [{} for _ in switches]
-    trunks, tail, ports = _trunks(fabric, rule == "updn")
-    depth = _depths(fabric, tail, trunks.head)
+    net = switch_network(fabric)
+    trunks, spread = _trunks(net, rule == "updn")
+    tail, ports = net.switches.tail, net.slot - fabric.first_slot[fabric.node_of[net.slot]]
     used = np.zeros(len(tail), bool)
     order = np.argsort(goal, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(goal[order]) != 0]).tolist() if len(order) else []
@@ -88,7 +91,7 @@ def groups_of(fabric: Fabric, rule: str = "updn") -> GroupTables:
         run(channels_towards, 5.0 * len(tail) * len(starts), row, trunks, used)
         sets = np.zeros((len(switches), 256), bool)
         sets[tail[used], ports[used]] = True
-        _store(sets, lids[columns], columns, depth, numbers, tables)
+        _store(sets, lids[columns], columns, spread, numbers, tables)
         beside = fabric.ports.peer[owner[columns]]
         at = np.where(fabric.switch_row[fabric.node_of[owner[columns]]] == row, owner[columns], beside)
         port[row, lids[columns]] = at - fabric.first_slot[switches[row]]
@@ -114,9 +117,12 @@ class _Entries(NamedTuple):
 
 
 def _store(
-    sets: Array, lids: Array, columns: Array, depth: list[int], numbers: list[dict[bytes, int]], tables: _Entries
+    sets: Array, lids: Array, columns: Array, spread: Array, numbers: list[dict[bytes, int]], tables: _Entries
 ) -> None:
-    """Store the entries of all switches for the LIDs at one, by the set of ports that each may use."""
+    """Store the entries of all switches for the LIDs at one, by the set of ports that each may use.
+
+    Static ports are those of `spread` where the set has them.
+    """
     port, state, group = tables
     size = sets.sum(axis=1)
     single = np.flatnonzero(size == 1)
@@ -126,8 +132,8 @@ def _store(
         members = np.flatnonzero(sets[v])
         number = numbers[v].setdefault(members.astype(np.uint8).tobytes(), len(numbers[v]) + 1)
         state[v, lids], group[v, lids] = FREE, number
-        place_of = columns // len(members) ** depth[v] if depth[v] < _DEEPEST else columns
-        port[v, lids] = members[place_of % len(members)]
+        wanted = spread[v, lids]
+        port[v, lids] = np.where(np.isin(wanted, members), wanted, members[columns % len(members)])
 
 
 def _groups(numbers: dict[bytes, int]) -> Groups:
@@ -141,22 +147,13 @@ def _goals(fabric: Fabric, owner: Array) -> Array:
     return np.where(row[owner] >= 0, row[owner], row[fabric.ports.peer[owner]])
 
 
-def _depths(fabric: Fabric, tail: Array, head: Array) -> list[int]:
-    """Return the hops from each switch to the nearest one with an endpoint."""
-    rows = np.unique(fabric.homes)
-    far = Distances(len(fabric.switches), tail, head, len(fabric.switches))
-    hops: list[int] = far(rows[rows >= 0]).tolist()
-    return [_DEEPEST if hop < 0 else hop for hop in hops]
-
-
-def _trunks(fabric: Fabric, ranked: bool) -> tuple[Trunks, Array, Array]:
-    """Return the channels between switches, sorted by their tails, with their tails and ports."""
-    tail, head, slot = fabric.trunks
-    order = np.lexsort((slot, tail))
-    tail, head, slot = tail[order], head[order], slot[order]
-    first = starts(np.bincount(tail, minlength=len(fabric.switches)))
-    height = heights(fabric) if ranked else np.zeros(len(fabric.switches), np.int64)
-    up = height[head] > height[tail]
-    rows = np.argsort(-height, kind="stable") if ranked else np.zeros(0, np.int64)
-    ports = slot - fabric.first_slot[fabric.node_of[slot]]
-    return Trunks(first, head.astype(np.int64), up, rows), tail, ports
+def _trunks(net: SwitchNetwork, ranked: bool) -> tuple[Trunks, Array]:
+    """Return the channels between switches by rank, and ports by which loads are even, shape (switches, LIDs)."""
+    shape = recognise(net.fabric)
+    tiers = tiers_of(net, shape if shape is not None and shape.levels > 1 else None)
+    ranks = central_ranks(net) if tiers is None else level_ranks(net, tiers)
+    first, head = net.switches.first.astype(np.int64), net.switches.head.astype(np.int64)
+    spread = evenly(net, ranks) if tiers is None else by_digits(net, ranks, plan_engine("dmodk", tiers))
+    if ranked:
+        return Trunks(first, head, ranks.rises, ranks.order.astype(np.int64)), spread.out
+    return Trunks(first, head, np.zeros(len(head), bool), np.zeros(0, np.int64)), spread.out
