@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from obliv.errors import RoutingError
 from obliv.fabric.lanes.levels import Levels
@@ -25,6 +26,7 @@ __all__ = ["Candidate", "LanesError", "plans_for", "tree_candidate", "updown_can
 
 _OTHERS = ("updown", "layered", *GRID_ENGINES)  # engines without a plan
 _DETOURS = (0, 1, 2, -1)  # steps to another channel where the wanted one is missing; 0: take the least used one
+_EVENED = 1 << 30  # entries of tables times channels, up to which all ways are evened out, not only the best
 _ALL_SHIFTS = 1 << 28  # flows of the shifts of all variants that are counted to choose among these
 
 
@@ -114,15 +116,14 @@ def tree_candidate(request: Request, plan: EnginePlan) -> Candidate:
     net = switch_network(numbered)
     ranks, exact = level_ranks(net, plan.tiers), plan.tiers.exact
 
-    def variants() -> Iterator[Tables]:
-        for tiers in numberings(plan.tiers) if plan.engine == "dmodk" else (plan.tiers,):
-            again = plan_engine(plan.engine, tiers)
-            for step in _DETOURS[:1] if exact else _DETOURS:
-                yield by_digits(net, ranks, again, step)
-                if plan.engine == "dmodk" and not exact:
-                    yield by_digits(net, ranks, again, step, even=True)
-
-    tables, standing = _best(request, numbered, plan.offset, variants())
+    by_number, steps = plan.engine == "dmodk", _DETOURS[:1] if exact else _DETOURS
+    plans = [plan_engine(plan.engine, tiers) for tiers in numberings(plan.tiers)] if by_number else [plan]
+    ways = [(again, step) for again in plans for step in steps]
+    tables, standing, at = _best(request, numbered, plan.offset, (by_digits(net, ranks, *way) for way in ways))
+    if by_number and not exact:
+        small = tables.out.size * len(net.switches.tail) <= _EVENED
+        others = (by_digits(net, ranks, *way, even=True) for way in (ways if small else [ways[at]]))
+        tables, standing, _ = _best(request, numbered, plan.offset, chain([tables], others))
     return Candidate(plan.engine, plan.offset, tables, numbered, standing, notes)
 
 
@@ -138,7 +139,7 @@ def updown_candidate(request: Request) -> Candidate:
     found = None
     for ranks in [*orders, central_ranks(net)]:
         ways = ((by_place, even) for by_place in (False, True) for even in (False, True))
-        tables, standing = _best(request, numbered, "0", (evenly(net, ranks, *way) for way in ways))
+        tables, standing, _ = _best(request, numbered, "0", (evenly(net, ranks, *way) for way in ways))
         if found is None or standing.missing < found.standing.missing:
             found = Candidate("updown", "0", tables, numbered, standing, notes)
         if not found.standing.missing:
@@ -148,16 +149,17 @@ def updown_candidate(request: Request) -> Candidate:
     return found
 
 
-def _best(request: Request, fabric: Fabric, offset: str, variants: Iterable[Tables]) -> tuple[Tables, Standing]:
-    """Return the best of several tables by the figure that counts first; shifts decide between equals."""
+def _best(request: Request, fabric: Fabric, offset: str, variants: Iterable[Tables]) -> tuple[Tables, Standing, int]:
+    """Return the best of several tables by the figure that counts first, and its place; shifts decide among equals."""
     topology = network(fabric)
     routings = [fabric_routing(topology, tables, offset, missing="skip") for tables in variants]
+    at = list(range(len(routings)))
     every = request.by == "shifts" and len(routings) * len(topology.terminals) ** 2 <= _ALL_SHIFTS
     if len(routings) > 1 and not every:
         quick = [request.key(standing_of(routing, brief=True)) for routing in routings]
-        routings = [routing for routing, key in zip(routings, quick, strict=True) if key == min(quick)]
-    rated = [(standing_of(routing, progress=request.progress), routing.routes.tables) for routing in routings]
-    standing, tables = min(rated, key=lambda pair: request.key(pair[0]))
-    if standing.credit_loops:  # impossible, since routes only climb and then descend
-        raise RoutingError(f"{tables.name} on {fabric.name}: the tables have a credit loop and are not used")
-    return tables, standing
+        at = [k for k in at if quick[k] == min(quick)]
+    standings = {k: standing_of(routings[k], progress=request.progress) for k in at}
+    best = min(at, key=lambda k: request.key(standings[k]))
+    if standings[best].credit_loops:  # impossible, since routes only climb and then descend
+        raise RoutingError(f"{fabric.name}: the tables have a credit loop and are not used")
+    return routings[best].routes.tables, standings[best], best
