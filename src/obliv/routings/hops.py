@@ -76,7 +76,7 @@ class HopRouting(Routing):
         total = sum(chance_of.values(), Fraction(0))
         if chance_of and total != 1:
             there = self.topology.name_of(destination)
-            raise RoutingError(f"{self.spec}: the next hops of {here} towards {there} add up to {total}, not 1")
+            raise RoutingError(f"{self.spec}: the next hops of {here()} towards {there} add up to {total}, not 1")
         return list(chance_of.items())
 
     def hops_to(self, destination: int) -> Hops:

@@ -8,8 +8,9 @@ from fractions import Fraction
 from itertools import islice, permutations
 from math import perm
 
-import networkx as nx
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import breadth_first_order
 
 from obliv._util.progress import Progress, rising, within
 from obliv._util.rationals import integer
@@ -198,15 +199,16 @@ def _candidates(found: FabricWorst, pattern: Pattern) -> Iterator[list[int]]:
 
 def _sides(pattern: Pattern) -> list[tuple[int, int]]:
     """Return ranks of two sides, near ones first, such that many messages of all phases go from one to the other."""
-    graph = nx.Graph()
-    graph.add_nodes_from(range(pattern.ranks))
-    for phase in pattern.phases:
-        source, destination, _ = phase.messages()
-        graph.add_edges_from(zip(source.tolist(), destination.tolist(), strict=True))
+    ends = np.concatenate([np.stack(phase.messages()[:2]) for phase in pattern.phases], axis=1)
+    graph = coo_array((np.ones(ends.shape[1], bool), tuple(ends)), shape=(pattern.ranks, pattern.ranks)).tocsr()
+    side = np.full(pattern.ranks, -1)
     sides: tuple[list[int], list[int]] = ([], [])
-    for part in nx.connected_components(graph):
-        for rank, distance in nx.single_source_shortest_path_length(graph, min(part)).items():
-            sides[distance % 2].append(rank)
+    for start in range(pattern.ranks):
+        if side[start] < 0:
+            order, before = breadth_first_order(graph, start, directed=False)
+            for rank in order.tolist():
+                side[rank] = 0 if rank == start else 1 - side[before[rank]]
+                sides[side[rank]].append(rank)
     return list(zip(*sides, strict=False))
 
 
