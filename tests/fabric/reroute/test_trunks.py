@@ -138,7 +138,6 @@ def test_trees_that_no_formula_has() -> None:
         route(fabric, "osrm3")
 
 
-#: Trees on which OpenSM's engines have a smaller mean of shifts than D-mod-k: all tapered or without some cables.
 @needs_opensm
 @pytest.mark.parametrize("case", [*range(3), *(pytest.param(k, marks=pytest.mark.nightly) for k in range(3, 60))])
 def test_no_worse_than_opensm(case: int, tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +45,6 @@ _CAGE = re.compile(r"sw(\d{1,4})p(\d{1,4})", re.IGNORECASE | re.ASCII)
 _SWITCH = re.compile(r"(?:MF0;)?([^;:]+)(?::[^:]*)?", re.IGNORECASE)  # MF0;leaf-01:MQM8700/U1
 _DEVICE = re.compile(r"(?:mlx\d+_|hca-?)(\d{1,4})", re.IGNORECASE | re.ASCII)
 _AT = re.compile(r"(.*?)(?: *[/:] *(?:port|p)? *| +(?:port|p) *)(\d{1,4})", re.IGNORECASE | re.ASCII)
-_GUID = re.compile(r"(?:0x)?([0-9a-f]{16})", re.IGNORECASE | re.ASCII)
 _MOST_HINTS = 20  # searches for similar names
 
 
@@ -251,8 +249,6 @@ class _Ends:
         for node, text in enumerate(fabric.nodes.description):
             for word in _short_names(text, fabric.nodes.kind[node] == "switch"):
                 self._short[word].append(node)
-        known = np.flatnonzero(fabric.ports.guid)
-        self._port_guid = dict(zip(fabric.ports.guid[known].tolist(), fabric.node_of[known].tolist(), strict=True))
         self._labels: dict[int, dict[str, int]] = defaultdict(dict)
         for slot, label in fabric.labels.items():
             self._labels[int(fabric.node_of[slot])][label.lower()] = slot
@@ -286,11 +282,6 @@ class _Ends:
             raise FileError(str(error), self.path, line) from None
         if node is not None:
             return [node]
-        guid = _GUID.fullmatch(device)
-        if guid is not None:
-            number = int(guid[1], 16)
-            nodes = np.flatnonzero(self.fabric.nodes.guid == np.uint64(number)).tolist() if number else []
-            return nodes[:1] or [self._port_guid[number]] if number in self._port_guid or nodes else []
         word = device.lower()
         nodes = self._short.get(word) or self._short.get(word.partition(".")[0], [])
         switches = [node for node in nodes if self.fabric.nodes.kind[node] == "switch"]
@@ -304,9 +295,7 @@ class _Ends:
     def _unknown(self, device: str) -> str:
         """Return that there is no such device, with the names most like it."""
         if device not in self._hints:
-            near = get_close_matches(device.lower(), list(self._short), 3) if len(self._hints) < _MOST_HINTS else []
-            texts = dict.fromkeys(printable(self.fabric.nodes.label(self._short[word][0])[:60]) for word in near)
-            hint = f": did you mean {' or '.join(texts)}?" if texts else ""
+            hint = self._names.hint(device, str, self._names.find) if len(self._hints) < _MOST_HINTS else ""
             self._hints[device] = f"the fabric has no device {shown(device)}{hint}"
         return self._hints[device]
 
@@ -324,7 +313,7 @@ class _Ends:
         if at < 0:
             remedy = "give its number, or a topology that has labels, such as ibdiagnet2.net_dump"
             self.reasons[name] = (
-                f"{shown(port)} is no port of {printable(self.fabric.nodes.label(node)[:60])}: {remedy}"
+                f"{shown(port)} is not a port of {printable(self.fabric.nodes.label(node)[:60])}: {remedy}"
             )
         return self.fabric.slot(node, at)
 
