@@ -33,7 +33,7 @@ _WIDTH_BITS = {1: b"1x", 2: b"4x", 4: b"8x", 8: b"12x", 16: b"2x"}  # LinkWidthA
 _STATES = {1: b"DOWN", 2: b"INI", 3: b"ARM", 4: b"ACT"}  # PortState
 _KINDS = {1: "ca", 2: "switch", 3: "router"}  # NodeType
 _ROW_BYTES = 500.0  # of memory for a row that is kept, about
-_MOST_OF_AN_ADAPTER = 4  # ports of a GUID without a block; an adapter's planes are so many at most
+_ADAPTER_PORTS = 4  # of a GUID without a block, at most: the planes of an adapter
 
 
 def _number(cell: bytes) -> int:
@@ -256,7 +256,7 @@ def _link(records: Records, tables: dict[int, _Block], rows: list[_Row]) -> int:
 
 def _neighbor(records: Records, row: _Row, ports: int) -> bytes:
     """Return the name of a neighbor without a table: an adapter, unless it looks like a switch whose table is lost."""
-    lost = ports > _MOST_OF_AN_ADAPTER or row.peer_text.startswith(b"MF0;")
+    lost = ports > _ADAPTER_PORTS or row.peer_text.startswith(b"MF0;")
     name = ident_of("switch", row.peer_guid) if lost else b"0x%016x" % row.peer_guid
     if name not in records.index:
         guid = row.peer_guid if lost else 0
@@ -302,7 +302,7 @@ class _DbCsv:
         self.asked: dict[tuple[int, int], int] = {}  # GUIDs of the ports through which NODES was read
         self.links: list[tuple[int, int, int, int, int]] = []  # the line, GUID and port of both ends
         self.labels: list[tuple[int, int, bytes]] = []
-        self.found: dict[str, list[str]] = {}  # the columns of every section that is there
+        self.columns: dict[str, list[str]] = {}  # of every section that is there
         self.number = 0
 
     def rows(self) -> Iterator[tuple[str, dict[str, bytes]]]:
@@ -316,7 +316,7 @@ class _DbCsv:
                 if section:
                     self._unended(section)
                 section, names = begin[1].decode(), None
-                if section in self.found:
+                if section in self.columns:
                     message = f"a second section {section} begins here: if the file contains two scans, split it"
                     self.records.notes.add("error", "two-scans", message, self.number)
             elif text.startswith(b"END_"):
@@ -344,20 +344,20 @@ class _DbCsv:
         for name in _SECTIONS[section][0]:
             if name not in names:
                 raise FileError(f"has a section {section} without a column {name}", self.blocks.path, self.number)
-        self.found[section] = names
+        self.columns[section] = names
 
     def _bad(self, section: str, line: bytes) -> None:
         self.records.notes.add("error", "bad-entry", f"{shown_line(line)} is not a row of {section}", self.number)
 
     def read(self) -> None:
         """Read all sections."""
-        for kept, (section, row) in enumerate(self.rows(), 1):
+        for count, (section, row) in enumerate(self.rows(), 1):
             if not {"NODES": self._node, "PORTS": self._port, "LINKS": self._cable}.get(section, self._label)(row):
                 self._bad(section, b",".join(row.values()))
-            if not kept & 0xFFFF:
+            if not count & 0xFFFF:
                 require_memory(_ROW_BYTES * 2**16, f"the sections of {self.blocks.path}")
         for section in ("NODES", "LINKS"):
-            if section not in self.found:
+            if section not in self.columns:
                 message = f"has no section {section}, so no topology: give ibdiagnet2.lst, ibdiagnet2.net_dump or "
                 raise FileError(message + "the output of ibnetdiscover", self.blocks.path)
 
@@ -450,7 +450,7 @@ class _DbCsv:
                 records.notes.add("error", "unknown-peer", text, 0, records.at(node_, port))
         if not self.links:
             records.notes.add("warning", "no-cables", "the section LINKS is empty: no cable is known")
-        fabric = assemble(records, self.blocks, lmc_known="LMC" in self.found.get("PORTS", ()))
+        fabric = assemble(records, self.blocks, lmc_known="LMC" in self.columns.get("PORTS", ()))
         labels = ((number_of[guid], port, label) for guid, port, label in self.labels if guid in number_of)
         return _with_labels(fabric, labels)
 
@@ -473,4 +473,4 @@ def read_db_csv(blocks: Blocks) -> Fabric:
 
 def sections_of(path: str | Path) -> set[str]:
     """Return the names of the sections of a ``db_csv``."""
-    return {found.decode() for block in Blocks(path) for found in _SECTION.findall(block)}
+    return {name.decode() for block in Blocks(path) for name in _SECTION.findall(block)}

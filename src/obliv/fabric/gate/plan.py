@@ -141,7 +141,7 @@ def _of_csv(path: str | Path, fabric: Fabric) -> Plan:
     text, digest = read_source(path)
     rows = _rows(path, text)
     ends = _Ends(fabric, path)
-    found: dict[tuple[str, str], tuple[int, int, int]] = {}  # by names: slots and line
+    planned: dict[tuple[str, str], tuple[int, int, int]] = {}  # by names: slots and line
     left_out: dict[str, list[int]] = defaultdict(list)
     columns: dict[str, int] | None = None
     place = (0, 1, 2, 3)
@@ -164,17 +164,17 @@ def _of_csv(path: str | Path, fabric: Fabric) -> Plan:
             continue
         one, other = (ends.slot(words[place[k]], words[place[k + 1]], line) for k in (0, 2))
         names = (f"{words[place[0]]}/{words[place[1]]}", f"{words[place[2]]}/{words[place[3]]}")
-        if names[::-1] not in found:  # UFM lists cables between switches in both directions
-            found.setdefault(names, (one, other, line))
-    if not found and left_out:
+        if names[::-1] not in planned:  # UFM lists cables between switches in both directions
+            planned.setdefault(names, (one, other, line))
+    if not planned and left_out:
         why, lines = next(iter(left_out.items()))
         raise FileError(f"contains no cable to look for; {why}", path, lines[0])
-    if not found:
+    if not planned:
         raise FileError(f"contains no cable: give rows name,port,name,port, or a heading such as {_KNOWN}", path)
     if not ends.known:
         text = f"has no device of {fabric.name}, such as {ends.example()}: give the plan of the same fabric"
         raise FileError(text, path)
-    cables = tuple((one, other) for one, other, _ in found.values())
+    cables = tuple((one, other) for one, other, _ in planned.values())
     switch = fabric.nodes.are("switch")
     inner = all(slot < 0 or switch[fabric.node_of[slot]] for pair in cables for slot in pair)
     remarks = [
@@ -184,8 +184,8 @@ def _of_csv(path: str | Path, fabric: Fabric) -> Plan:
         remarks.append("the plan has cables between switches only: those of hosts are not compared")
     return Plan(
         cables,
-        tuple(found),
-        tuple(line for _, _, line in found.values()),
+        tuple(planned),
+        tuple(line for _, _, line in planned.values()),
         ((str(path), digest),),
         ends.reasons,
         tuple(remarks),
@@ -212,11 +212,11 @@ def _places(columns: dict[str, int], words: list[str], path: str | Path, line: i
     place = []
     for side, end in enumerate(("first", "second")):
         for what, keys in (("device", _DEVICES[side]), ("port", _PORTS[side])):
-            found = sorted(columns[key] for key in columns.keys() & keys)
-            if not found:
+            fitting = sorted(columns[key] for key in columns.keys() & keys)
+            if not fitting:
                 titles = printable(", ".join(words)[:120])
                 raise FileError(f"has no column for the {what} of the {end} end ({titles}): give {_KNOWN}", path, line)
-            place.append(found[0])
+            place.append(fitting[0])
     return (place[0], place[1], place[2], place[3])
 
 
@@ -463,12 +463,12 @@ def _of_fabric(plan: Fabric, fabric: Fabric) -> Plan:
     port = {guid: slot for slot, guid in enumerate(fabric.ports.guid.tolist()) if guid}
     at = plan.node_of.tolist()
 
-    def found(slot: int) -> int:
+    def slot_of(slot: int) -> int:
         v = node.get(int(plan.nodes.guid[at[slot]]), -1)
         return fabric.slot(v, plan.port_of(slot)) if v >= 0 else port.get(int(plan.ports.guid[slot]), -1)
 
     cabled = [(slot, end) for slot, end in enumerate(plan.ports.peer.tolist()) if slot < end]
-    cables = tuple((found(slot), found(end)) for slot, end in cabled)
+    cables = tuple((slot_of(slot), slot_of(end)) for slot, end in cabled)
     if all(pair == (-1, -1) for pair in cables):
         raise FileError(f"has no node of {fabric.name}: give the plan of the same fabric", plan.name)
     names = tuple((port_name(plan, slot), port_name(plan, end)) for slot, end in cabled)
