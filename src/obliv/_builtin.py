@@ -73,12 +73,12 @@ FILE_FORMATS["ibnetdiscover"] = FileFormat(
     "fabric",
 )
 
-#: Other files of fabrics, which the same function recognizes.
+#: Other files of fabrics.
 _FABRICS = {
-    "ibnetdiscover-p": r"(?:CA|SW|RT|\?\?)[ \t]+\d+[ \t]+\d+[ \t]+0x[0-9a-f]{16}[ \t]",
+    "ibnetdiscover-p": r"[ \t]*(?:CA|SW|RT|\?\?)[ \t]+\d+[ \t]+\d+[ \t]+0x[0-9a-fA-F]+[ \t]+\S+[ \t]+\S+",
     "iblinkinfo": r"[^\n=]{0,200}==\([^)\n]*\)==>",
-    "opensm-subnet": r"[ \t]*\{[ \t]+(?:CA|SW|Ca|Sw|Rt|RT)[ \t]+Ports:",
-    "ibdiagnet-net-dump": r'"[^"\n]*",[ \t]*[^,\n]*,[ \t]*0x[0-9a-f]+,[ \t]*LID[ \t]+\d+',
+    "opensm-subnet": r"[ \t]*\{ \S+ Ports:[0-9a-fA-F]+ ",
+    "ibdiagnet-net-dump": r'[ \t]*"[^"\n]{0,200}",[^,\n]{0,100}, *0x[0-9a-fA-F]{1,16}, *LID +\d',
     "ibdiagnet-db-csv": r"START_(?:NODES|LINKS)\b",
 }
 FILE_FORMATS.update({name: FileFormat(sign, "obliv.fabric.specs", "fabric") for name, sign in _FABRICS.items()})

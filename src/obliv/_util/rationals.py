@@ -9,7 +9,7 @@ from typing import Any
 
 from obliv.errors import InputError, SpecError
 
-__all__ = ["exact", "fraction", "integer", "must_be_positive", "positive", "rational", "real", "share", "speed", "unit"]
+__all__ = ["exact", "fraction", "integer", "positive", "rational", "real", "share", "speed", "speed_hint", "unit"]
 
 # Digits and exponents are limited because a short text such as 1e999999999 stands for a number that fills the memory.
 _NUMBER = re.compile(r"[+-]?(\d+(/\d+|\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
@@ -77,12 +77,12 @@ def speed(text: str) -> Fraction | None:
     return number * bits if number and bits else None
 
 
-def must_be_positive(text: str) -> str:
+def speed_hint(text: str) -> str:
     """Return what to say of a text that :func:`speed` does not take.
 
     Examples
     --------
-    >>> must_be_positive("10 GB/s")
+    >>> speed_hint("10 GB/s")
     'it is in bytes: write bits, such as 10 Gb/s, 8 for each byte'
     """
     match = _RATE.fullmatch(text.strip()) if len(text) <= _DIGITS else None

@@ -123,12 +123,12 @@ def partitions(fabric: Fabric, shape: Shape | None) -> list[Array]:
         return [np.arange(count)]
     tail, head, _ = fabric.trunks
     level = shape.level[fabric.switches]
-    found = []
+    parts = []
     for height in range(1, shape.levels):
         inner = (level[tail] >= 1) & (level[tail] <= height) & (level[head] >= 1) & (level[head] <= height)
         edges = coo_array((np.ones(int(inner.sum()), np.int8), (tail[inner], head[inner])), shape=(count, count))
-        found.append(connected_components(edges, directed=False)[1])
-    return found or [np.arange(count)]
+        parts.append(connected_components(edges, directed=False)[1])
+    return parts or [np.arange(count)]
 
 
 def cut_sizes(fabric: Fabric, part: Array, hosts: Array) -> tuple[Array, Array]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from obliv._util.cells import cells_of, is_number
 from obliv._util.files import read_source
-from obliv._util.rationals import exact, must_be_positive, speed
+from obliv._util.rationals import exact, speed, speed_hint
 from obliv._util.text import shown
 from obliv.errors import FileError, TopologyError
 from obliv.topologies.checks import positive_number
@@ -83,7 +83,7 @@ def _from_file(topology: Topology, what: str, path: Path) -> Rates:
                 raise TopologyError(f"terminal {cells[0]} stands in line {line_of[at]} too")
             rate = speed(cells[1])
             if rate is None:
-                raise TopologyError(f"{what} of terminal {cells[0]} is {cells[1][:40]}: {must_be_positive(cells[1])}")
+                raise TopologyError(f"{what} of terminal {cells[0]} is {cells[1][:40]}: {speed_hint(cells[1])}")
             rates[at] = rate
         except TopologyError as error:
             raise FileError(str(error), path, number) from None

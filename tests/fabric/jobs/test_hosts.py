@@ -138,7 +138,7 @@ def test_hosts_that_are_repeated_have_a_rank_each_time(tmp_path: Path) -> None:
     assert placement(topology, ["node002", "node002"]).rails.tolist() == [[2], [3]]
     message = mistake(lambda: read(topology, tmp_path, "node001\nnode002\nnode001\n", per_host="2"))
     assert message.endswith(
-        "hosts:3: the host node001 is named several times, once for each rank: leave --per-host out"
+        "hosts:3: the host node001 is named several times, once for each rank: give no number of ranks per host"
     )
     many = "node001\n" * 3000 + "node[001-008]\n"
     assert read(topology, tmp_path, many).ranks == 3008

@@ -138,7 +138,6 @@ def test_trees_that_no_formula_has() -> None:
         route(fabric, "osrm3")
 
 
-#: Trees on which OpenSM's engines have a smaller mean of shifts than D-mod-k: all tapered or without some cables.
 @needs_opensm
 @pytest.mark.parametrize("case", [*range(3), *(pytest.param(k, marks=pytest.mark.nightly) for k in range(3, 60))])
 def test_no_worse_than_opensm(case: int, tmp_path: Path) -> None:
@@ -204,6 +203,10 @@ def test_bad_tables_are_replaced() -> None:
     bad = replace(good, out=out)
     before = judged(fabric, bad)
     assert (before.uniform, before.worst, before.idle_channels) == (Fraction(3, 2), 3, 8)
+    (idle,) = (one for one in obliv.fabric.check(fabric, bad).findings if one.kind == "idle-cables")
+    assert idle.severity == "warning"
+    assert idle.message.startswith("8 cables are used by no route in one direction: ")
+    assert "and 5 more; uniform traffic loads others by 3/2" in idle.message
     result = route(fabric, tables=bad)
     assert not result.kept
     assert (result.after.uniform, result.after.worst) == (Fraction(15, 16), 3)

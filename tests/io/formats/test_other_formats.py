@@ -397,6 +397,15 @@ def test_pajek_with_arcs_and_edges(write: Write) -> None:
         file(write("*Vertices 2\n*Matrix\n0 1\n1 0\n"))
 
 
+@pytest.mark.parametrize(
+    ("text", "line"), [("p edge 3 3\ne 1 2\ne 2 3\ne 3 9\n", 4), ("e 1 2\np edge 3 3\ne 2 3\ne 3 1\n", 1)]
+)
+def test_edges_of_dimacs_name_nodes_that_are_counted(text: str, line: int, write: Write) -> None:
+    with pytest.raises(FileError, match=r"which the line p before it does not count") as caught:
+        file(write(text))
+    assert caught.value.line == line
+
+
 def test_node_link_of_d3_counts_nodes(write: Write) -> None:
     text = '{"nodes": [{"name": "b"}, {"name": "a"}], "links": [{"source": 0, "target": 1, "value": 2.50}]}'
     topology = file(write(text), bandwidth="value")

@@ -249,10 +249,12 @@ def _under_uniform(fabric: Fabric, tables: Tables, notes: Notes) -> dict[str, An
     slots = topology.slot_of[idle]
     cables = np.unique(np.minimum(slots, fabric.ports.peer[slots]))
     if len(cables):
-        whole = np.isin(cables, slots) & np.isin(fabric.ports.peer[cables], slots)
+        single = len(cables) - int((np.isin(cables, slots) & np.isin(fabric.ports.peer[cables], slots)).sum())
         names = "; ".join(cable_name(fabric, int(slot)) for slot in cables[:_NAMED])
         more = f"; and {len(cables) - _NAMED} more" if len(cables) > _NAMED else ""
-        one_way = f", {int((~whole).sum())} of them in one direction only" if not whole.all() else ""
+        one_way = (
+            " in one direction" if single == len(cables) else f", {single} of them in one direction" * bool(single)
+        )
         text = f"{plural(len(cables), 'cable is', 'cables are')} used by no route{one_way}: {names}{more}"
         uneven = least is not None and load > max(least, Fraction(1))
         if uneven:

@@ -137,15 +137,15 @@ def _of_run(place: Path, runs: dict[str, dict[str, dict[str, Path]]], name: str)
     topology, why, info = _topology(files["topology"], place)
     parts: dict[str, Path] = {"info": info} if info is not None else {}
     for role in ("lft", "far", "sl2vl", "sl", "guid2lid"):
-        found = files.get(role)
-        if found is None:
+        own = files.get(role)
+        if own is None:
             elsewhere = [run[role] for run in runs.values() if role in run]
             if len(elsewhere) > 1:
-                names = _names([next(iter(each.values())) for each in elsewhere])
+                names = _names([next(iter(run.values())) for run in elsewhere])
                 raise FileError(f"is a directory with {_WORDS[role]} of several runs, {names}: name one", place)
-            found = elsewhere[0] if elsewhere else None
-        if found:
-            parts[role] = found.get("opensm-lfts.dump") or next(iter(found.values()))  # those name the ports
+            own = elsewhere[0] if elsewhere else None
+        if own:
+            parts[role] = own.get("opensm-lfts.dump") or next(iter(own.values()))  # those name the ports
     if "far" not in parts:
         parts.pop("info", None)
     return _folder(place, topology, why, parts)
@@ -187,17 +187,17 @@ def _by_content(place: Path, runs: dict[str, dict[str, dict[str, Path]]], others
             topologies.append(path)
         elif kind == "lft":
             tables.append(path)
-    for what, found in (("topologies", topologies), ("forwarding tables", tables)):
-        if len(found) > 1:
-            raise FileError(f"is a directory with several {what}, {_names(found)}: name one", place)
+    for what, paths in (("topologies", topologies), ("forwarding tables", tables)):
+        if len(paths) > 1:
+            raise FileError(f"is a directory with several {what}, {_names(paths)}: name one", place)
     if not topologies:
         message = "is a directory without a topology: ibdiagnet2.lst, .net_dump or .db_csv, opensm-subnet.lst, or the "
         raise FileError(message + "output of ibnetdiscover or iblinkinfo", place)
     parts = {"lft": tables[0]} if tables else {}
     for role in ("far", "sl2vl", "sl", "guid2lid"):
-        found = [path for run in runs.values() for path in run.get(role, {}).values()]
-        if len(found) == 1:
-            parts[role] = found[0]
+        paths = [path for run in runs.values() for path in run.get(role, {}).values()]
+        if len(paths) == 1:
+            parts[role] = paths[0]
     return _folder(place, topologies[0], "", parts)
 
 

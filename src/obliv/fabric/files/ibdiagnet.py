@@ -17,7 +17,7 @@ from obliv.errors import FileError
 from obliv.fabric.files.assemble import assemble
 from obliv.fabric.files.blocks import LONGEST, Blocks
 from obliv.fabric.files.lines import DB_CSV, NET_DUMP, noted_line, shown_line
-from obliv.fabric.files.records import LANE_SPEEDS, Node, Records, text_of
+from obliv.fabric.files.records import LANE_SPEEDS, Node, Records, ident_of, text_of
 from obliv.fabric.model import Fabric
 from obliv.fabric.tables import MAX_PORTS
 
@@ -32,13 +32,8 @@ _SPEED_BITS |= {1 << 16: b"FDR10", 1 << 24: b"XDR"}
 _WIDTH_BITS = {1: b"1x", 2: b"4x", 4: b"8x", 8: b"12x", 16: b"2x"}  # LinkWidthActv
 _STATES = {1: b"DOWN", 2: b"INI", 3: b"ARM", 4: b"ACT"}  # PortState
 _KINDS = {1: "ca", 2: "switch", 3: "router"}  # NodeType
-_LETTERS = {"ca": b"H-", "switch": b"S-", "router": b"R-", "unknown": b"?-"}
 _ROW_BYTES = 500.0  # of memory for a row that is kept, about
-_MOST_OF_AN_ADAPTER = 4  # ports of a GUID without a block; an adapter's planes are so many at most
-
-
-def _ident(kind: str, guid: int) -> bytes:
-    return _LETTERS[kind] + b"%016x" % guid
+_ADAPTER_PORTS = 4  # of a GUID without a block, at most: the planes of an adapter
 
 
 def _number(cell: bytes) -> int:
@@ -121,14 +116,14 @@ def read_net_dump(blocks: Blocks) -> Fabric:
     tables, rows, number, half = _net_dump_rows(blocks, records)
     for guid, block in tables.items():
         count = max((port for port in block.ports.values() if port <= MAX_PORTS), default=0)
-        records.add(Node("switch", _ident("switch", guid), block.line, count, block.text, guid, guid, block.lid))
+        records.add(Node("switch", ident_of("switch", guid), block.line, count, block.text, guid, guid, block.lid))
     unnumbered = _link(records, tables, rows)
     if unnumbered:
         text = f"{plural(unnumbered, 'port')} of hosts with labels, not numbers: numbered in the order of the file"
         records.notes.add("note", "unlisted-ports", text)
     records.note_cut(blocks, number, half)
     fabric = assemble(records, blocks, lmc_known=False)
-    known = ((records.index[_ident("switch", guid)], block) for guid, block in tables.items())
+    known = ((records.index[ident_of("switch", guid)], block) for guid, block in tables.items())
     return _with_labels(fabric, ((node, port, label) for node, block in known for label, port in block.ports.items()))
 
 
@@ -238,13 +233,13 @@ def _link(records: Records, tables: dict[int, _Block], rows: list[_Row]) -> int:
         far.append(port)
     inactive = []
     for row, port in zip(rows, far, strict=True):
-        node = records.index[_ident("switch", row.block)]
+        node = records.index[ident_of("switch", row.block)]
         if row.peer_guid in tables:
             if port < 0:
                 text = f"{shown(text_of(row.peer_port))} is not the label of a port of switch 0x{row.peer_guid:016x}"
                 records.notes.add("error", "unknown-peer", text, row.line, records.at(node, row.port))
                 continue
-            name, guid = _ident("switch", row.peer_guid), None
+            name, guid = ident_of("switch", row.peer_guid), None
         else:
             name, guid = _neighbor(records, row, len(at[row.peer_guid])), b"%x" % row.peer_guid
         if row.state != b"ACT":
@@ -253,7 +248,7 @@ def _link(records: Records, tables: dict[int, _Block], rows: list[_Row]) -> int:
         records.ports.append((node, row.line, row.port, None, *about))
         if guid is not None:  # it has no line of its own
             own = tables[row.block]
-            back = (_ident("switch", row.block), row.port, None, row.peer_lid, None, own.text, own.lid, row.rate)
+            back = (ident_of("switch", row.block), row.port, None, row.peer_lid, None, own.text, own.lid, row.rate)
             records.ports.append((records.index[name], row.line, port, guid, *back))
     _note_inactive(records, inactive)
     return unnumbered
@@ -261,8 +256,8 @@ def _link(records: Records, tables: dict[int, _Block], rows: list[_Row]) -> int:
 
 def _neighbor(records: Records, row: _Row, ports: int) -> bytes:
     """Return the name of a neighbor without a table: an adapter, unless it looks like a switch whose table is lost."""
-    lost = ports > _MOST_OF_AN_ADAPTER or row.peer_text.startswith(b"MF0;")
-    name = _ident("switch", row.peer_guid) if lost else b"0x%016x" % row.peer_guid
+    lost = ports > _ADAPTER_PORTS or row.peer_text.startswith(b"MF0;")
+    name = ident_of("switch", row.peer_guid) if lost else b"0x%016x" % row.peer_guid
     if name not in records.index:
         guid = row.peer_guid if lost else 0
         node = records.add(Node("switch" if lost else "ca", name, row.line, 0, row.peer_text, guid, guid))
@@ -307,7 +302,7 @@ class _DbCsv:
         self.asked: dict[tuple[int, int], int] = {}  # GUIDs of the ports through which NODES was read
         self.links: list[tuple[int, int, int, int, int]] = []  # the line, GUID and port of both ends
         self.labels: list[tuple[int, int, bytes]] = []
-        self.found: dict[str, list[str]] = {}  # the columns of every section that is there
+        self.columns: dict[str, list[str]] = {}  # of every section that is there
         self.number = 0
 
     def rows(self) -> Iterator[tuple[str, dict[str, bytes]]]:
@@ -321,7 +316,7 @@ class _DbCsv:
                 if section:
                     self._unended(section)
                 section, names = begin[1].decode(), None
-                if section in self.found:
+                if section in self.columns:
                     message = f"a second section {section} begins here: if the file contains two scans, split it"
                     self.records.notes.add("error", "two-scans", message, self.number)
             elif text.startswith(b"END_"):
@@ -349,20 +344,20 @@ class _DbCsv:
         for name in _SECTIONS[section][0]:
             if name not in names:
                 raise FileError(f"has a section {section} without a column {name}", self.blocks.path, self.number)
-        self.found[section] = names
+        self.columns[section] = names
 
     def _bad(self, section: str, line: bytes) -> None:
         self.records.notes.add("error", "bad-entry", f"{shown_line(line)} is not a row of {section}", self.number)
 
     def read(self) -> None:
         """Read all sections."""
-        for kept, (section, row) in enumerate(self.rows(), 1):
+        for count, (section, row) in enumerate(self.rows(), 1):
             if not {"NODES": self._node, "PORTS": self._port, "LINKS": self._cable}.get(section, self._label)(row):
                 self._bad(section, b",".join(row.values()))
-            if not kept & 0xFFFF:
+            if not count & 0xFFFF:
                 require_memory(_ROW_BYTES * 2**16, f"the sections of {self.blocks.path}")
         for section in ("NODES", "LINKS"):
-            if section not in self.found:
+            if section not in self.columns:
                 message = f"has no section {section}, so no topology: give ibdiagnet2.lst, ibdiagnet2.net_dump or "
                 raise FileError(message + "the output of ibnetdiscover", self.blocks.path)
 
@@ -372,7 +367,8 @@ class _DbCsv:
             return False
         kind = _KINDS.get(sort, "unknown")
         own, at = (max(_number(row.get(name, b"")), 0) for name in _SECTIONS["NODES"][1])
-        node = Node(kind, _ident(kind, guid), self.number, ports, row["NodeDesc"], guid, own if kind == "switch" else 0)
+        ident, port_guid = ident_of(kind, guid), own if kind == "switch" else 0
+        node = Node(kind, ident, self.number, ports, row["NodeDesc"], guid, port_guid)
         if guid in self.nodes:
             message = f"a second row of node 0x{guid:016x} is ignored; the first is on line {self.nodes[guid][0]}"
             self.records.notes.add("error", "duplicate-guid", message, self.number)
@@ -434,7 +430,8 @@ class _DbCsv:
             seen.add(ends)
             for guid, _ in ends:
                 if guid not in number_of:
-                    number_of[guid] = node_ = records.add(Node("unknown", _ident("unknown", guid), line, 0, b"", guid))
+                    lost = Node("unknown", ident_of("unknown", guid), line, 0, b"", guid)
+                    number_of[guid] = node_ = records.add(lost)
                     message = f"{records.called(node_)} has a cable but no row in NODES: the file is truncated"
                     records.notes.add("error", "missing-record", message, line, records.at(node_))
             for near, far in dict.fromkeys((ends, ends[::-1])):
@@ -453,7 +450,7 @@ class _DbCsv:
                 records.notes.add("error", "unknown-peer", text, 0, records.at(node_, port))
         if not self.links:
             records.notes.add("warning", "no-cables", "the section LINKS is empty: no cable is known")
-        fabric = assemble(records, self.blocks, lmc_known="LMC" in self.found.get("PORTS", ()))
+        fabric = assemble(records, self.blocks, lmc_known="LMC" in self.columns.get("PORTS", ()))
         labels = ((number_of[guid], port, label) for guid, port, label in self.labels if guid in number_of)
         return _with_labels(fabric, labels)
 
@@ -476,4 +473,4 @@ def read_db_csv(blocks: Blocks) -> Fabric:
 
 def sections_of(path: str | Path) -> set[str]:
     """Return the names of the sections of a ``db_csv``."""
-    return {found.decode() for block in Blocks(path) for found in _SECTION.findall(block)}
+    return {name.decode() for block in Blocks(path) for name in _SECTION.findall(block)}

@@ -24,15 +24,15 @@ __all__ = [
 ]
 
 DISCOVER = re.compile(b"[ \t]*" + FILE_FORMATS["ibnetdiscover"].sign.encode())  #: ibnetdiscover
-PORTLIST = re.compile(rb"\s*(?:CA|SW|RT|\?\?)\s+\d+\s+\d+\s+0x[0-9a-fA-F]+\s+\S+\s+\S+")  #: ibnetdiscover -p
+PORTLIST = re.compile(FILE_FORMATS["ibnetdiscover-p"].sign.encode())  #: ibnetdiscover -p
 LINKINFO = re.compile(
     rb"(?:Switch: 0x[0-9a-fA-F]+ |(?:CA|Switch|Router|RT): .*:\s*\Z)"
     rb'|\s*(?:0x[0-9a-fA-F]+\s+(?:".{0,200}?"\s+)?)?\d+\s+\d+\[[^\]]*\]\s+==\(',
     re.DOTALL,
 )  #: iblinkinfo
-SUBNET = re.compile(rb"\s*\{ \S+ Ports:[0-9a-fA-F]+ ")  #: opensm-subnet.lst
+SUBNET = re.compile(FILE_FORMATS["opensm-subnet"].sign.encode())  #: opensm-subnet.lst
 NET_DUMP = re.compile(
-    rb'\s*(?:"[^"]{0,200}",[^,]{0,100}, *0x[0-9a-fA-F]{1,16}, *LID \d|(?:Ty *: *)?# *: *#?IB#? *:)'
+    FILE_FORMATS["ibdiagnet-net-dump"].sign.encode() + rb"|\s*(?:Ty *: *)?# *: *#?IB#? *:"
 )  #: ibdiagnet2.net_dump: the heading of a switch or of columns
 DB_CSV = re.compile(rb"\s*START_([A-Z][A-Z0-9_]{1,60})\s*\Z")  #: a section of ibdiagnet2.db_csv
 TABLES = re.compile(

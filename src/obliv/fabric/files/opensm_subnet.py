@@ -15,7 +15,7 @@ from obliv.fabric.files.assemble import assemble
 from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.files.forwarding import port_guids
 from obliv.fabric.files.lines import noted_line
-from obliv.fabric.files.records import LANE_SPEEDS, Node, Port, Records
+from obliv.fabric.files.records import LANE_SPEEDS, Node, Port, Records, ident_of
 from obliv.fabric.lids import LAST_LID
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
@@ -30,7 +30,6 @@ _END = (
 _LINK = re.compile(rb"\s*" + _END + rb"\s*" + _END + rb"\s*(?:PHY=(\S+))?\s*(?:LOG=(\S+))?\s*(?:SPD=(\S+))?", re.DOTALL)
 _PAIR = re.compile(rb"\s*0x([0-9a-fA-F]{1,16})\s+0x([0-9a-fA-F]{1,4})\s+0x([0-9a-fA-F]{1,4})\s*\Z")
 _KINDS = {b"SW": "switch", b"CA": "ca", b"Rt": "router", b"RT": "router"}
-_LETTERS = {"switch": b"S-", "ca": b"H-", "router": b"R-"}
 
 
 def read_subnet(blocks: Blocks) -> Fabric:
@@ -82,7 +81,7 @@ def _node(records: Records, end: Sequence[bytes], line: int) -> int:
     word, ports, guid, port_guid, text, lid, *_ = end
     kind = _KINDS.get(word.removesuffix(b"-SM"), "unknown")
     number = int(guid, 16)
-    ident = _LETTERS.get(kind, b"?-") + b"%016x" % number
+    ident = ident_of(kind, number)
     own = (int(port_guid, 16), int(lid, 16)) if kind == "switch" else (0, 0)
     return records.known(Node(kind, ident, line, int(ports, 16), text, number, *own))
 

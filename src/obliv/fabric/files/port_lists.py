@@ -9,14 +9,13 @@ from obliv._util.text import shown
 from obliv.fabric.files.assemble import assemble
 from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.files.lines import noted_line
-from obliv.fabric.files.records import Node, Port, Records, text_of
+from obliv.fabric.files.records import Node, Port, Records, ident_of, text_of
 from obliv.fabric.model import Fabric
 from obliv.fabric.notes import place_of
 
 __all__ = ["read_linkinfo", "read_portlist"]
 
 _KINDS = {b"SW": "switch", b"CA": "ca", b"RT": "router", b"??": "unknown"}
-_LETTER = {"switch": b"S-", "ca": b"0x", "router": b"R-", "unknown": b"?-"}
 _END = rb"(CA|SW|RT|\?\?)\s+(\d{1,9})\s+(\d{1,3})\s+0x([0-9a-fA-F]{1,16})"
 _ROW = re.compile(rb"\s*" + _END + rb"\s+(\S+)\s+(\S+)(?:\s+-\s+" + _END + rb")?\s*(.*)", re.DOTALL)
 _TEXTS = re.compile(rb"\(\s*'(.{0,200}?)'\s+-\s+'(.{0,200})'\s*\)", re.DOTALL)
@@ -192,4 +191,5 @@ def _node(records: Records, kind: str, guid: int, lid: int, text: bytes, line: i
 
 
 def _ident(kind: str, guid: int) -> bytes:
-    return _LETTER[kind] + b"%016x" % guid
+    """Return the name of a node; that of an adapter is the GUID of a port, which need not be that of the node."""
+    return b"0x%016x" % guid if kind == "ca" else ident_of(kind, guid)

@@ -13,7 +13,7 @@ from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.model import RATES, node_name
 from obliv.fabric.notes import Notes, Place, place_of
 
-__all__ = ["LANE_SPEEDS", "NAMES", "Chunk", "Node", "Port", "Records", "rate_number", "text_of"]
+__all__ = ["LANE_SPEEDS", "NAMES", "Chunk", "Node", "Port", "Records", "ident_of", "rate_number", "text_of"]
 
 
 NAMES = tuple(RATES)  #: Widths and speeds, by number.
@@ -21,6 +21,7 @@ NAMES = tuple(RATES)  #: Widths and speeds, by number.
 LANE_SPEEDS = {b"2.5": b"SDR", b"5": b"DDR", b"10": b"QDR", b"FDR10": b"FDR10", b"14": b"FDR", b"25": b"EDR"}
 LANE_SPEEDS |= {b"50": b"HDR", b"100": b"NDR", b"200": b"XDR"}
 _NUMBER = {name.upper().encode(): number for number, name in enumerate(NAMES)}
+_LETTERS = {"switch": b"S-", "ca": b"H-", "router": b"R-"}
 
 
 #: A decimal number as the file has it.
@@ -148,6 +149,11 @@ def rate_number(word: bytes | None) -> int:
     ('4xQDR', -1)
     """
     return _NUMBER.get(word.upper(), -1) if word else -1
+
+
+def ident_of(kind: str, guid: int) -> bytes:
+    """Return the name that ibnetdiscover gives a node, for files that give none."""
+    return _LETTERS.get(kind, b"?-") + b"%016x" % guid
 
 
 def text_of(data: bytes) -> str:

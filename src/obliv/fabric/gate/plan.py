@@ -8,7 +8,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +45,6 @@ _CAGE = re.compile(r"sw(\d{1,4})p(\d{1,4})", re.IGNORECASE | re.ASCII)
 _SWITCH = re.compile(r"(?:MF0;)?([^;:]+)(?::[^:]*)?", re.IGNORECASE)  # MF0;leaf-01:MQM8700/U1
 _DEVICE = re.compile(r"(?:mlx\d+_|hca-?)(\d{1,4})", re.IGNORECASE | re.ASCII)
 _AT = re.compile(r"(.*?)(?: *[/:] *(?:port|p)? *| +(?:port|p) *)(\d{1,4})", re.IGNORECASE | re.ASCII)
-_GUID = re.compile(r"(?:0x)?([0-9a-f]{16})", re.IGNORECASE | re.ASCII)
 _MOST_HINTS = 20  # searches for similar names
 
 
@@ -143,7 +141,7 @@ def _of_csv(path: str | Path, fabric: Fabric) -> Plan:
     text, digest = read_source(path)
     rows = _rows(path, text)
     ends = _Ends(fabric, path)
-    found: dict[tuple[str, str], tuple[int, int, int]] = {}  # by names: slots and line
+    planned: dict[tuple[str, str], tuple[int, int, int]] = {}  # by names: slots and line
     left_out: dict[str, list[int]] = defaultdict(list)
     columns: dict[str, int] | None = None
     place = (0, 1, 2, 3)
@@ -166,17 +164,17 @@ def _of_csv(path: str | Path, fabric: Fabric) -> Plan:
             continue
         one, other = (ends.slot(words[place[k]], words[place[k + 1]], line) for k in (0, 2))
         names = (f"{words[place[0]]}/{words[place[1]]}", f"{words[place[2]]}/{words[place[3]]}")
-        if names[::-1] not in found:  # UFM lists cables between switches in both directions
-            found.setdefault(names, (one, other, line))
-    if not found and left_out:
+        if names[::-1] not in planned:  # UFM lists cables between switches in both directions
+            planned.setdefault(names, (one, other, line))
+    if not planned and left_out:
         why, lines = next(iter(left_out.items()))
         raise FileError(f"contains no cable to look for; {why}", path, lines[0])
-    if not found:
+    if not planned:
         raise FileError(f"contains no cable: give rows name,port,name,port, or a heading such as {_KNOWN}", path)
     if not ends.known:
         text = f"has no device of {fabric.name}, such as {ends.example()}: give the plan of the same fabric"
         raise FileError(text, path)
-    cables = tuple((one, other) for one, other, _ in found.values())
+    cables = tuple((one, other) for one, other, _ in planned.values())
     switch = fabric.nodes.are("switch")
     inner = all(slot < 0 or switch[fabric.node_of[slot]] for pair in cables for slot in pair)
     remarks = [
@@ -186,8 +184,8 @@ def _of_csv(path: str | Path, fabric: Fabric) -> Plan:
         remarks.append("the plan has cables between switches only: those of hosts are not compared")
     return Plan(
         cables,
-        tuple(found),
-        tuple(line for _, _, line in found.values()),
+        tuple(planned),
+        tuple(line for _, _, line in planned.values()),
         ((str(path), digest),),
         ends.reasons,
         tuple(remarks),
@@ -214,11 +212,11 @@ def _places(columns: dict[str, int], words: list[str], path: str | Path, line: i
     place = []
     for side, end in enumerate(("first", "second")):
         for what, keys in (("device", _DEVICES[side]), ("port", _PORTS[side])):
-            found = sorted(columns[key] for key in columns.keys() & keys)
-            if not found:
+            fitting = sorted(columns[key] for key in columns.keys() & keys)
+            if not fitting:
                 titles = printable(", ".join(words)[:120])
                 raise FileError(f"has no column for the {what} of the {end} end ({titles}): give {_KNOWN}", path, line)
-            place.append(found[0])
+            place.append(fitting[0])
     return (place[0], place[1], place[2], place[3])
 
 
@@ -251,8 +249,6 @@ class _Ends:
         for node, text in enumerate(fabric.nodes.description):
             for word in _short_names(text, fabric.nodes.kind[node] == "switch"):
                 self._short[word].append(node)
-        known = np.flatnonzero(fabric.ports.guid)
-        self._port_guid = dict(zip(fabric.ports.guid[known].tolist(), fabric.node_of[known].tolist(), strict=True))
         self._labels: dict[int, dict[str, int]] = defaultdict(dict)
         for slot, label in fabric.labels.items():
             self._labels[int(fabric.node_of[slot])][label.lower()] = slot
@@ -286,11 +282,6 @@ class _Ends:
             raise FileError(str(error), self.path, line) from None
         if node is not None:
             return [node]
-        guid = _GUID.fullmatch(device)
-        if guid is not None:
-            number = int(guid[1], 16)
-            nodes = np.flatnonzero(self.fabric.nodes.guid == np.uint64(number)).tolist() if number else []
-            return nodes[:1] or [self._port_guid[number]] if number in self._port_guid or nodes else []
         word = device.lower()
         nodes = self._short.get(word) or self._short.get(word.partition(".")[0], [])
         switches = [node for node in nodes if self.fabric.nodes.kind[node] == "switch"]
@@ -304,9 +295,7 @@ class _Ends:
     def _unknown(self, device: str) -> str:
         """Return that there is no such device, with the names most like it."""
         if device not in self._hints:
-            near = get_close_matches(device.lower(), list(self._short), 3) if len(self._hints) < _MOST_HINTS else []
-            texts = dict.fromkeys(printable(self.fabric.nodes.label(self._short[word][0])[:60]) for word in near)
-            hint = f": did you mean {' or '.join(texts)}?" if texts else ""
+            hint = self._names.hint(device, str, self._names.find) if len(self._hints) < _MOST_HINTS else ""
             self._hints[device] = f"the fabric has no device {shown(device)}{hint}"
         return self._hints[device]
 
@@ -324,7 +313,7 @@ class _Ends:
         if at < 0:
             remedy = "give its number, or a topology that has labels, such as ibdiagnet2.net_dump"
             self.reasons[name] = (
-                f"{shown(port)} is no port of {printable(self.fabric.nodes.label(node)[:60])}: {remedy}"
+                f"{shown(port)} is not a port of {printable(self.fabric.nodes.label(node)[:60])}: {remedy}"
             )
         return self.fabric.slot(node, at)
 
@@ -474,12 +463,12 @@ def _of_fabric(plan: Fabric, fabric: Fabric) -> Plan:
     port = {guid: slot for slot, guid in enumerate(fabric.ports.guid.tolist()) if guid}
     at = plan.node_of.tolist()
 
-    def found(slot: int) -> int:
+    def slot_of(slot: int) -> int:
         v = node.get(int(plan.nodes.guid[at[slot]]), -1)
         return fabric.slot(v, plan.port_of(slot)) if v >= 0 else port.get(int(plan.ports.guid[slot]), -1)
 
     cabled = [(slot, end) for slot, end in enumerate(plan.ports.peer.tolist()) if slot < end]
-    cables = tuple((found(slot), found(end)) for slot, end in cabled)
+    cables = tuple((slot_of(slot), slot_of(end)) for slot, end in cabled)
     if all(pair == (-1, -1) for pair in cables):
         raise FileError(f"has no node of {fabric.name}: give the plan of the same fabric", plan.name)
     names = tuple((port_name(plan, slot), port_name(plan, end)) for slot, end in cabled)

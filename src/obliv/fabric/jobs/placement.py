@@ -242,7 +242,8 @@ def _require_one_each(per_host: int | str, seats: list[Seat], used: list[tuple[i
     if str(per_host).strip() != "1":
         first: dict[tuple[int, ...], Seat] = {}
         twice = next(seat for seat, host in zip(seats, used, strict=True) if first.setdefault(host, seat) is not seat)
-        text = f"the host {printable(twice.host[:40])} is named several times, once for each rank: leave --per-host out"
+        name = printable(twice.host[:40])
+        text = f"the host {name} is named several times, once for each rank: give no number of ranks per host"
         raise _at(text, path, twice.line)
 
 

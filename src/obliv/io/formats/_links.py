@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from obliv._util.rationals import must_be_positive, rational, speed
+from obliv._util.rationals import rational, speed, speed_hint
 from obliv._util.text import did_you_mean, shown
 from obliv.errors import FileError, InputError, SpecError, TopologyError
 
@@ -64,7 +64,7 @@ class Options:
         if self.default and not self.bandwidth:
             raise SpecError("default= is the bandwidth of links that lack the attribute of bandwidth=: use both")
         if self.default and speed(self.default) is None:
-            raise SpecError(f"default={self.default}: {must_be_positive(self.default)}")
+            raise SpecError(f"default={self.default}: {speed_hint(self.default)}")
         if self.condition is None and not set(self.terminals) & set("*?["):
             _require_known("terminals", self.terminals, ("all", "internal", "numbered", "leaves"))
         _require_known("component", self.component, ("largest",))

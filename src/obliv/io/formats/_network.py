@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.files import read_source
-from obliv._util.rationals import must_be_positive, positive, speed, unit
+from obliv._util.rationals import positive, speed, speed_hint, unit
 from obliv._util.text import did_you_mean, plural, shown
 from obliv._util.typing import BoolArray, FloatArray, IntArray
 from obliv.errors import FileError
@@ -205,7 +205,7 @@ def bandwidths_of(links: Links, edges: Sequence[Edge], options: Options, notes: 
         value = number(text) if text else default
         if value is None:
             raise links.fault(
-                f"{attribute} of edge {links.edge_name(edge)} is {shown(text)}: {must_be_positive(text)}", edge.line
+                f"{attribute} of edge {links.edge_name(edge)} is {shown(text)}: {speed_hint(text)}", edge.line
             )
         plain += bool(text) and positive(text) is not None and not in_units
         speeds.append(value * _unit_of(links, edge, attribute) if text and in_units and positive(text) else value)
@@ -327,9 +327,7 @@ def rates_of(links: Links, terminals: list[int], what: str, wanted: str, notes: 
         rate = number(text)
         if rate is None:
             name = shown(links.names[node])
-            raise links.fault(
-                f"{wanted} of node {name} is {shown(text)}: {must_be_positive(text)}", links.node_line(node)
-            )
+            raise links.fault(f"{wanted} of node {name} is {shown(text)}: {speed_hint(text)}", links.node_line(node))
         rates.append(rate)
     return () if all(rate == 1 for rate in rates) else tuple(rates)
 

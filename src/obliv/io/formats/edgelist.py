@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from obliv._util.rationals import must_be_positive, rational, speed, unit
+from obliv._util.rationals import rational, speed, speed_hint, unit
 from obliv._util.text import lines, plural, printable, shown
 from obliv.errors import FileError, TopologyError
 from obliv.io.formats._links import Links, Options, add
@@ -202,7 +202,7 @@ def parse(text: str, path: object = None) -> Links:
                 name = links.edge_name(links.edges[-1])
                 raise links.fault(
                     f"the third column of edge {name} is {shown(words[2])}: as a bandwidth "
-                    f"{must_be_positive(words[2])}; write one edge a line",
+                    f"{speed_hint(words[2])}; write one edge a line",
                     number,
                 )
             idle += 1

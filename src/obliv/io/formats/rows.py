@@ -198,6 +198,12 @@ def _promised(links: Links, count: int, got: int, what: str, line: int) -> None:
         raise links.fault(f"{plural(count, what)} promised, the file has {got:,}: has it been cut?", line)
 
 
+def _require_counted(links: Links, known: int, section: str, line: int) -> None:
+    """Refuse an edge that names another node than the known ones, which the file has counted."""
+    if len(links.names) > known:
+        raise links.fault(f"an edge names node {shown(links.names[-1])}, which {section} does not count", line)
+
+
 def _mutual(links: Links, lists: Iterator[tuple[str, list[str], int]], note: str) -> Links:
     """Join neighbors: a link for each mention, which the other end may mention too."""
     count: dict[tuple[str, str], int] = {}
@@ -354,7 +360,9 @@ def dimacs(text: str, path: object = None) -> Links:
                 links.mention(str(k + 1), line)
         elif words[0] in ("a", "e"):
             _, tail, head, *more = _cells(links, (line, words), 3, f"{words[0]} u v")
+            known = len(links.names)
             links.join(tail, head, line, {"weight": more[0]} if more else {}, directed=words[0] == "a")
+            _require_counted(links, known, "the line p before it", line)
         elif words[0] not in ("c", "n"):
             raise links.fault(f"lines of DIMACS begin with c, p, n, e or a, not with {shown(words[0])}", line)
     return links
@@ -395,10 +403,7 @@ def pajek(text: str, path: object = None) -> Links:
             tail, head, *more = _cells(links, (number, words), 2, "u v weight")
             known = len(links.names)
             links.join(tail, head, number, {"weight": more[0]} if more else {}, directed=section == "*arcs")
-            if len(links.names) > known:
-                raise links.fault(
-                    f"an edge names node {shown(links.names[-1])}, which *Vertices does not count", number
-                )
+            _require_counted(links, known, "*Vertices", number)
         else:
             raise links.fault("a line outside of *Vertices, *Edges and *Arcs", number)
     return links
