@@ -31,7 +31,7 @@ from obliv.fabric.lids import with_lids
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.engines import ENGINES, plan_engine
 from obliv.fabric.reroute.fill import by_digits, evenly
-from obliv.fabric.reroute.layers.network import switch_network
+from obliv.fabric.reroute.network import switch_network
 from obliv.fabric.reroute.route import route as route_with_effort
 from obliv.fabric.reroute.standing import standing_of
 from obliv.fabric.reroute.tiers import central_ranks, level_ranks, tiers_of

@@ -29,7 +29,7 @@ from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.bound import single_path_bound
 from obliv.fabric.reroute.fill import flows
 from obliv.fabric.reroute.groups import groups_of
-from obliv.fabric.reroute.layers.network import switch_network
+from obliv.fabric.reroute.network import switch_network
 from obliv.fabric.reroute.route import route as route_with_effort
 from obliv.fabric.reroute.standing import standing_of
 from obliv.fabric.reroute.tiers import central_ranks

@@ -12,8 +12,8 @@ from obliv.fabric.lanes.tables import LaneTables
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.engines import GRID_ENGINES, EnginePlan, plan_engine
 from obliv.fabric.reroute.fill import by_digits, evenly
-from obliv.fabric.reroute.layers.network import switch_network
 from obliv.fabric.reroute.lids import with_enough_lids
+from obliv.fabric.reroute.network import switch_network
 from obliv.fabric.reroute.request import Request
 from obliv.fabric.reroute.standing import standing_of
 from obliv.fabric.reroute.tiers import Tiers, central_ranks, level_ranks, numberings, tiers_of

@@ -15,7 +15,7 @@ from obliv.fabric.kernels.channel_loads import Switches
 from obliv.fabric.kernels.fill import Digits, Ranks, even_out, fill_by_digits, fill_evenly
 from obliv.fabric.lids import LAST_EXTENDED_LID, slots_of_lids
 from obliv.fabric.reroute.engines import EnginePlan
-from obliv.fabric.reroute.layers.network import SwitchNetwork
+from obliv.fabric.reroute.network import SwitchNetwork
 from obliv.fabric.tables import NONE, Tables
 from obliv.kernels import run
 

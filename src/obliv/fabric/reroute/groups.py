@@ -16,7 +16,7 @@ from obliv.fabric.lids import owned_lids
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.engines import plan_engine
 from obliv.fabric.reroute.fill import by_digits, evenly
-from obliv.fabric.reroute.layers.network import SwitchNetwork, switch_network
+from obliv.fabric.reroute.network import SwitchNetwork, switch_network
 from obliv.fabric.reroute.tiers import central_ranks, level_ranks, tiers_of
 from obliv.fabric.shape.tree import recognise
 from obliv.fabric.tables import NONE

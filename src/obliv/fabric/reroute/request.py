@@ -11,7 +11,7 @@ import numpy as np
 from obliv._util.progress import Progress
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.bound import single_path_bound
-from obliv.fabric.reroute.layers.network import switch_network
+from obliv.fabric.reroute.network import switch_network
 from obliv.fabric.reroute.standing import key_by
 from obliv.fabric.reroute.tiers import Tiers, tiers_of
 from obliv.fabric.shape.tree import Shape

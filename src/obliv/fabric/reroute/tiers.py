@@ -10,7 +10,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.fabric.kernels.fill import Ranks
-from obliv.fabric.reroute.layers.network import SwitchNetwork
+from obliv.fabric.reroute.network import SwitchNetwork
 from obliv.fabric.shape.heights import highest_first
 from obliv.fabric.shape.tree import Shape
 from obliv.topologies.recognise.tree_levels import Layers, layers_of, linked

@@ -22,8 +22,8 @@ from obliv.fabric.generate.from_topology import from_topology
 from obliv.fabric.lanes.files.qos_policy import write_policy
 from obliv.fabric.lanes.levels import Levels, one_level
 from obliv.fabric.model import Fabric
-from obliv.fabric.reroute.layers.network import switch_network
 from obliv.fabric.reroute.layers.starts import starting_routes
+from obliv.fabric.reroute.network import switch_network
 from obliv.fabric.reroute.route import route
 from obliv.results.fabric.route import FabricRoute
 from obliv.topologies.recognise.nearest import nearest_grid

@@ -15,8 +15,8 @@ from obliv.fabric.reroute.datelines.detours import with_detours
 from obliv.fabric.reroute.datelines.lanes import dateline_levels, dateline_tables
 from obliv.fabric.reroute.datelines.routes import Cables, DimensionOrder, routes_round_gaps
 from obliv.fabric.reroute.fill import evenly
-from obliv.fabric.reroute.layers.network import SwitchNetwork, switch_network
 from obliv.fabric.reroute.lids import with_enough_lids
+from obliv.fabric.reroute.network import SwitchNetwork, switch_network
 from obliv.fabric.reroute.request import Request
 from obliv.fabric.reroute.standing import standing_of
 from obliv.fabric.reroute.tiers import central_ranks

@@ -9,7 +9,7 @@ from obliv.fabric.lanes.levels import Levels
 from obliv.fabric.lanes.tables import DROP, SLS, LaneTables
 from obliv.fabric.reroute.datelines.levels import lanes_by_level
 from obliv.fabric.reroute.datelines.routes import DimensionOrder
-from obliv.fabric.reroute.layers.network import SwitchNetwork
+from obliv.fabric.reroute.network import SwitchNetwork
 
 __all__ = ["dateline_levels", "dateline_tables"]
 

@@ -14,8 +14,8 @@ from obliv.fabric.kernels.layers import NO_LAYER, Layers
 from obliv.fabric.reroute.fill import evenly, flows
 from obliv.fabric.reroute.layers.assign import fewest_layers, on_layers
 from obliv.fabric.reroute.layers.improve import improve, moves_within, steps_of
-from obliv.fabric.reroute.layers.network import SwitchNetwork, switch_network
 from obliv.fabric.reroute.layers.starts import starting_routes
+from obliv.fabric.reroute.network import SwitchNetwork, switch_network
 from obliv.fabric.reroute.request import Request
 from obliv.fabric.reroute.tiers import central_ranks
 from obliv.fabric.tables import Tables

@@ -18,8 +18,8 @@ from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.candidates import Candidate, LanesError
 from obliv.fabric.reroute.datelines.routes import Cables
 from obliv.fabric.reroute.fill import evenly
-from obliv.fabric.reroute.layers.network import SwitchNetwork, switch_network
 from obliv.fabric.reroute.lids import with_enough_lids
+from obliv.fabric.reroute.network import SwitchNetwork, switch_network
 from obliv.fabric.reroute.request import Request
 from obliv.fabric.reroute.spread.choice import Choice, choices
 from obliv.fabric.reroute.spread.lanes import PlanLanes, lanes_for
