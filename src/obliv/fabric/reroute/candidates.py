@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 from obliv.errors import RoutingError
 from obliv.fabric.lanes.levels import Levels
@@ -15,8 +16,9 @@ from obliv.fabric.reroute.fill import by_digits, evenly
 from obliv.fabric.reroute.lids import with_enough_lids
 from obliv.fabric.reroute.network import switch_network
 from obliv.fabric.reroute.request import Request
-from obliv.fabric.reroute.standing import standing_of
+from obliv.fabric.reroute.standing import key_by, standing_of
 from obliv.fabric.reroute.tiers import Tiers, central_ranks, level_ranks, numberings, tiers_of
+from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.tables import Tables
 from obliv.fabric.topology import network
@@ -27,7 +29,7 @@ __all__ = ["Candidate", "LanesError", "plans_for", "tree_candidate", "updown_can
 _OTHERS = ("updown", "layered", *GRID_ENGINES)  # engines without a plan
 _DETOURS = (0, 1, 2, -1)  # steps to another channel where the wanted one is missing; 0: take the least used one
 _EVENED = 1 << 30  # entries of tables times channels, up to which all ways are evened out, not only the best
-_ALL_SHIFTS = 1 << 28  # flows of the shifts of all variants that are counted to choose among these
+_ALL_SHIFTS = 1 << 24  # flows of all shifts, up to which these are counted to choose among variants
 
 
 class LanesError(RoutingError):
@@ -135,31 +137,30 @@ def updown_candidate(request: Request) -> Candidate:
     numbered, notes = with_enough_lids(request.fabric, 0, request.most_lmc)
     net = switch_network(numbered)
     tiers = tiers_of(net, request.shape)
-    orders = [] if tiers is None else [level_ranks(net, tiers)]
-    found = None
-    for ranks in [*orders, central_ranks(net)]:
+    rated = []
+    for ranks in [*([] if tiers is None else [level_ranks(net, tiers)]), central_ranks(net)]:
         ways = ((by_place, even) for by_place in (False, True) for even in (False, True))
         tables, standing, _ = _best(request, numbered, "0", (evenly(net, ranks, *way) for way in ways))
-        if found is None or standing.missing < found.standing.missing:
-            found = Candidate("updown", "0", tables, numbered, standing, notes)
-        if not found.standing.missing:
+        rated.append(Candidate("updown", "0", tables, numbered, standing, notes))
+        if not request.lost(standing):
             break
-    if found is None:
-        raise TypeError("there is an order of the switches")
-    return found
+    return min(rated, key=lambda one: one.standing.missing)
 
 
 def _best(request: Request, fabric: Fabric, offset: str, variants: Iterable[Tables]) -> tuple[Tables, Standing, int]:
     """Return the best of several tables by the figure that counts first, and its place; shifts decide among equals."""
     topology = network(fabric)
-    routings = [fabric_routing(topology, tables, offset, missing="skip") for tables in variants]
-    at = list(range(len(routings)))
-    every = request.by == "shifts" and len(routings) * len(topology.terminals) ** 2 <= _ALL_SHIFTS
-    if len(routings) > 1 and not every:
-        quick = [request.key(standing_of(routing, brief=True)) for routing in routings]
-        at = [k for k in at if quick[k] == min(quick)]
-    standings = {k: standing_of(routings[k], progress=request.progress) for k in at}
-    best = min(at, key=lambda k: request.key(standings[k]))
-    if standings[best].credit_loops:  # impossible, since routes only climb and then descend
+    few = len(topology.terminals) ** 2 <= _ALL_SHIFTS  # shifts of each can be counted
+    by = "worst" if request.by == "shifts" and not few else request.by
+    quick, full = key_by(by, brief=True), key_by(by)
+    equals: list[tuple[tuple[Any, ...], int, FabricRouting]] = []
+    for at, tables in enumerate(variants):
+        routing = fabric_routing(topology, tables, offset, missing="skip")
+        key = quick(standing_of(routing, brief=True))
+        if not equals or key <= equals[0][0]:
+            equals = [*(equals if equals and key == equals[0][0] else []), (key, at, routing)]
+    rated = [(standing_of(routing, progress=request.progress), at, routing) for _, at, routing in equals]
+    standing, at, routing = min(rated, key=lambda one: full(one[0]))
+    if standing.credit_loops:  # impossible, since routes only climb and then descend
         raise RoutingError(f"{fabric.name}: the tables have a credit loop and are not used")
-    return routings[best].routes.tables, standings[best], best
+    return routing.routes.tables, standing, at

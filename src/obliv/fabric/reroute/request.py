@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from obliv._util.progress import Progress
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.bound import single_path_bound
 from obliv.fabric.reroute.network import switch_network
+from obliv.fabric.reroute.parts import pairs_apart
 from obliv.fabric.reroute.standing import key_by
 from obliv.fabric.reroute.tiers import Tiers, tiers_of
 from obliv.fabric.shape.tree import Shape
@@ -71,9 +72,18 @@ class Request:
         """The levels of the switches, if they form a tree."""
         return tiers_of(switch_network(self.fabric), self.shape)
 
-    def key(self, standing: Standing) -> tuple[bool | Fraction | int, ...]:
+    @cached_property
+    def apart(self) -> int:
+        """The number of ordered pairs of endpoints that no cables connect."""
+        return pairs_apart(self.fabric)[0]
+
+    def key(self, standing: Standing, brief: bool = False) -> tuple[Any, ...]:
         """Return what tables are compared by, the smaller, the better."""
-        return key_by(self.by)(standing)
+        return key_by(self.by, brief)(standing)
+
+    def lost(self, standing: Standing) -> int:
+        """Return the number of pairs that cables connect and tables do not."""
+        return standing.missing - self.apart
 
     @cached_property
     def single_lid_optimum(self) -> int:
@@ -82,4 +92,4 @@ class Request:
 
     def attained_by(self, standing: Standing) -> bool:
         """Return whether tables serve all pairs with a worst load that no single paths are below."""
-        return standing.worst <= self.optimum and not standing.missing
+        return standing.worst <= self.optimum and not self.lost(standing)

@@ -1,4 +1,4 @@
-"""New forwarding tables for a fabric: the best of the engines that fit it, and never worse than the tables in use."""
+"""New forwarding tables for a fabric: the best of the engines that fit it, or the tables in use if none are better."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from math import ceil
 
 from obliv._util.cost import forecast
 from obliv._util.progress import Progress, rising
 from obliv._util.rationals import integer, real
 from obliv._util.rng import Rng, drawn_seed
-from obliv._util.text import did_you_mean
+from obliv._util.text import did_you_mean, plural
 from obliv.analysis.worst_case.exact import worst_load
 from obliv.errors import InputError, RoutingError, SpecError, TooLargeError
 from obliv.fabric.arguments import typed
@@ -31,14 +32,12 @@ from obliv.fabric.shape.tree import recognise
 from obliv.fabric.tables import Tables
 from obliv.fabric.topology import network
 from obliv.results.base import provenance
-from obliv.results.fabric.route import IN_USE, Attempt, FabricRoute, Standing
+from obliv.results.fabric.route import FIGURES, IN_USE, Attempt, FabricRoute, Standing
 from obliv.results.format import brief
 
 __all__ = ["MOST_LANES", "route"]
 
 MOST_LANES = 15  #: Lanes for data.
-
-_GAINS = ("worst", "uniform", "worst-shift", "mean-shift", "idle")  # figures that are worth a change
 
 
 @typed
@@ -214,8 +213,8 @@ def _enough(request: Request, candidates: list[Candidate]) -> bool:
     if best is None or best.standing.lanes > 1:
         return False
     if request.by in ("uniform", "shifts") and request.tiers is not None:
-        return any(new.engine != "updown" and not new.standing.missing for new in candidates)
-    least = min((new.standing.worst for new in candidates if not new.standing.missing), default=None)
+        return any(new.engine != "updown" and not request.lost(new.standing) for new in candidates)
+    least = min((new.standing.worst for new in candidates if not request.lost(new.standing)), default=None)
     return request.attained_by(best.standing) or (least is not None and least <= request.single_lid_optimum)
 
 
@@ -319,14 +318,15 @@ def _better(
         )
     if force:
         return best, notes
-    sound = not counted.missing and not counted.credit_loops
-    if request.by == "balanced" and sound:
-        allowed = [new for new in candidates if not new.standing.missing and not refused(new.standing, counted, limits)]
-        best = min(allowed, key=lambda new: key(new.standing), default=old)
-        notes += _gains(candidates, counted, limits) if best is old or key(best.standing) >= key(counted) else []
+    lost = request.lost(counted)
+    if request.by == "balanced" and (lost or counted.credit_loops):
+        faults = [f"{plural(lost, 'pair')} missing" if lost else "", "credit loops" if counted.credit_loops else ""]
+        notes.append(f"the tables in use have {' and '.join(filter(None, faults))}: their other figures are no limits")
     elif request.by == "balanced":
-        lost = [f"{counted.missing} pairs missing"] * (counted.missing > 0) + ["credit loops"] * counted.credit_loops
-        notes.append(f"the tables in use have {' and '.join(lost)}: their other figures are no limits")
+        whole = [new for new in candidates if not request.lost(new.standing)]
+        allowed = [new for new in whole if not refused(new.standing, counted, limits)]
+        best = min(allowed, key=lambda new: key(new.standing), default=old)
+        notes += _gains(whole, counted, limits) if best is old or key(best.standing) >= key(counted) else []
     if best is not old and key(best.standing) < key(counted):
         return best, notes
     notes.append("no new tables are better than those in use: they are kept")
@@ -335,15 +335,23 @@ def _better(
     return old, notes
 
 
-def _gains(candidates: list[Candidate], old: Standing, limits: Mapping[str, Fraction]) -> Iterator[str]:
+def _gains(candidates: Iterable[Candidate], old: Standing, limits: Mapping[str, Fraction]) -> Iterator[str]:
     """Yield what new tables would gain, and which figures would have to be allowed to grow."""
     for new in candidates:
         figures, before = new.standing.figures, old.figures
-        less = [f"{name} {brief(figures[name])} instead of {brief(before[name])}" for name in _GAINS
-                if figures[name] < before[name]]  # fmt: skip
-        more = [f"{name}={value}" for name, value in refused(new.standing, old, limits).items()]
-        if less and more and not new.standing.missing:
+        less = [
+            f"{name} {brief(figures[name])} instead of {brief(before[name])}"
+            for name in FIGURES
+            if name not in ("random", "lids") and figures[name] < before[name]
+        ]
+        more = [f"{name}={_rounded_up(value)}" for name, value in refused(new.standing, old, limits).items()]
+        if less and more:
             yield f"{new.engine}: {', '.join(less)}, if you allow {', '.join(more)}"
+
+
+def _rounded_up(value: Fraction | int | float) -> str:
+    """Return a figure as a limit that allows it; estimates with two decimals."""
+    return f"{ceil(100 * value) / 100:.2f}" if isinstance(value, float) else str(value)
 
 
 def _require_pairs(new: Candidate, apart: int, force: bool) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -23,21 +24,18 @@ from obliv.fabric.lanes.tables import LaneTables, identity
 from obliv.fabric.lanes.verdict import judge
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.uniform import idle_channels, uniform_load
-from obliv.results.fabric.route import ShiftLoads, Standing
+from obliv.results.fabric.route import FIGURES, ShiftLoads, Standing
 from obliv.results.numbers import Estimate
 
-__all__ = ["BY", "FIGURES", "key_by", "limits_for", "refused", "standing_of"]
+__all__ = ["BY", "key_by", "limits_for", "refused", "standing_of"]
 
 #: The first figure by which tables are compared.
 BY = ("worst", "uniform", "shifts", "balanced")
 
-#: The figures that can be allowed to grow.
-FIGURES = ("worst", "uniform", "worst-shift", "mean-shift", "random", "idle", "lids")
-
 _SAMPLES = 256  # random permutations
 _SEED = 0  # the same ones for all tables
 
-_Key = Callable[[Standing], tuple[bool | Fraction | int, ...]]
+_Key = Callable[[Standing], tuple[Any, ...]]
 
 
 def standing_of(
@@ -98,14 +96,20 @@ def _samples(hosts: int) -> Iterator[Array]:
         yield random.permuted(np.tile(np.arange(hosts), (min(step, _SAMPLES - first), 1)), axis=1)
 
 
-def key_by(by: str) -> _Key:
-    """Return the order of tables, the smaller, the better: served pairs, credit loops, then figure by figure."""
-    first = {"uniform": ("uniform",), "shifts": ("mean-shift", "worst-shift")}.get(by, ())
-    names = tuple(dict.fromkeys((*first, "worst", "uniform", "mean-shift", "idle", "lids")))
+def key_by(by: str, brief: bool = False) -> _Key:
+    """Return the order of tables, the smaller, the better: served pairs, credit loops, then figure by figure.
 
-    def key(standing: Standing) -> tuple[bool | Fraction | int, ...]:
+    A brief key ends before the first figure that :func:`standing_of` leaves out.
+    """
+    first = {"uniform": ("uniform", "mean-shift"), "shifts": ("mean-shift", "worst-shift")}.get(by, ())
+    names = list(dict.fromkeys((*first, "worst", "uniform", "mean-shift", "idle", "lids")))
+    if brief:
+        names = names[: names.index("mean-shift")]
+
+    def key(standing: Standing) -> tuple[Any, ...]:
         figures = standing.figures
-        return standing.missing, standing.credit_loops, *(figures[name] for name in names), standing.lanes
+        rest = () if brief else (standing.lanes,)
+        return standing.missing, standing.credit_loops, *(figures[name] for name in names), *rest
 
     return key
 
@@ -121,8 +125,8 @@ def limits_for(allow: Mapping[str, object]) -> dict[str, Fraction]:
     limits: dict[str, Fraction] = {}
     for name, value in allow.items():
         figure = str(name).replace("_", "-")
-        if figure not in (*FIGURES, "shifts"):
-            raise InputError(f"allow: figure {figure[:40]!r} is unknown: {did_you_mean(figure, FIGURES)}")
+        if figure not in (known := (*FIGURES, "shifts")):
+            raise InputError(f"allow: figure {figure[:40]!r} is unknown: {did_you_mean(figure, known)}")
         if (limit := exact(value)) is None:
             raise InputError(f"allow: {figure}={str(value)[:40]} is not a number, such as 2 or 7/4")
         for one in ("worst-shift", "mean-shift") if figure == "shifts" else (figure,):
@@ -130,11 +134,11 @@ def limits_for(allow: Mapping[str, object]) -> dict[str, Fraction]:
     return limits
 
 
-def refused(new: Standing, old: Standing, limits: Mapping[str, Fraction]) -> dict[str, Fraction]:
+def refused(new: Standing, old: Standing, limits: Mapping[str, Fraction]) -> dict[str, Fraction | int | float]:
     """Return the figures that are larger than in use and larger than allowed, with their values."""
     figures = new.figures
     return {
         name: figures[name]
-        for name in FIGURES
-        if name in new.grown(old) and not (name in limits and figures[name] <= limits[name])
+        for name in sorted(new.grown(old), key=list(FIGURES).index)
+        if not (name in limits and figures[name] <= limits[name])
     }

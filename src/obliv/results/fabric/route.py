@@ -12,12 +12,22 @@ from obliv.results.codec import TEXT_OR_NULL, Record, codec_of, derived, entry
 from obliv.results.format import brief
 from obliv.results.numbers import Estimate
 
-__all__ = ["IN_USE", "Attempt", "FabricRoute", "ShiftLoads", "Standing"]
+__all__ = ["FIGURES", "IN_USE", "Attempt", "FabricRoute", "ShiftLoads", "Standing"]
 
 IN_USE = "in use"  #: The name of the old tables among the candidates.
 
 _TEXT, _FLAG = codec_of(str), codec_of(bool)
-_HEADINGS = ("worst", "uniform", "shifts", "mean shift", "random", "idle", "LIDs")
+
+#: The figures of tables by name, the smaller, the better, and the headings of their columns.
+FIGURES = {
+    "worst": "worst",
+    "uniform": "uniform",
+    "worst-shift": "shifts",
+    "mean-shift": "mean shift",
+    "random": "random",
+    "idle": "idle",
+    "lids": "LIDs",
+}
 
 
 @dataclass(frozen=True)
@@ -74,19 +84,12 @@ class Standing(Record):
     lanes: int = entry(1, column="lanes", omit=lambda standing: standing.lanes == 1)
 
     @property
-    def figures(self) -> dict[str, Fraction]:
-        """What can be better or worse, by name; the smaller, the better."""
+    def figures(self) -> dict[str, Fraction | int | float]:
+        """What can be better or worse, by the names of `FIGURES`; 0 for what a single host does not have."""
         shifts = self.shifts or ShiftLoads()
-        mean = Fraction(0) if self.random is None else Fraction(self.random.value)
-        return {
-            "worst": self.worst,
-            "uniform": self.uniform,
-            "worst-shift": shifts.worst,
-            "mean-shift": shifts.mean,
-            "random": mean,
-            "idle": Fraction(self.idle_channels),
-            "lids": Fraction(self.lids),
-        }
+        random = 0 if self.random is None else self.random.value
+        values = self.worst, self.uniform, shifts.worst, shifts.mean, random, self.idle_channels, self.lids
+        return dict(zip(FIGURES, values, strict=True))
 
     def grown(self, before: Standing | None) -> set[str]:
         """Return the names of the figures that are larger than before; estimates beyond three standard errors."""
@@ -251,12 +254,12 @@ class FabricRoute(Result):
     def summary(self) -> list[tuple[str, str]]:
         """Return a table of all figures, and the notes; figures that are larger than those in use have a star."""
         before, grown = self.before, False
-        table: list[tuple[str, ...]] = [_HEADINGS]
+        table: list[tuple[str, ...]] = [tuple(FIGURES.values())]
         for one in self.candidates:
             larger = set() if one.standing is None else one.standing.grown(before)
             grown |= bool(larger)
             table.append(() if one.standing is None else _cells(one.standing, larger))
-        width = [max(len(row[column]) for row in table if row) for column in range(len(_HEADINGS))]
+        width = [max(len(row[column]) for row in table if row) for column in range(len(FIGURES))]
         text = ["  ".join(f"{cell:<{size}}" for cell, size in zip(row, width, strict=False)) for row in table]
         lines = [("tables", text[0].rstrip())]
         for one, row in zip(self.candidates, text[1:], strict=True):
@@ -298,14 +301,7 @@ class FabricRoute(Result):
 
 def _cells(standing: Standing, larger: set[str]) -> tuple[str, ...]:
     """Return the figures of tables as text, in the order of the headings."""
-    shifts = standing.shifts
-    values = {
-        "worst": brief(standing.worst),
-        "uniform": brief(standing.uniform),
-        "worst-shift": brief(None if shifts is None else shifts.worst),
-        "mean-shift": brief(None if shifts is None else shifts.mean),
-        "random": brief(standing.random),
-        "idle": str(standing.idle_channels),
-        "lids": str(standing.lids),
-    }
-    return tuple(text + "*" * (name in larger) for name, text in values.items())
+    values: dict[str, Any] = {**standing.figures, "random": standing.random}
+    if standing.shifts is None:
+        values |= dict.fromkeys(("worst-shift", "mean-shift"))
+    return tuple(brief(value) + "*" * (name in larger) for name, value in values.items())
