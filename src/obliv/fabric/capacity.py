@@ -14,7 +14,7 @@ from obliv.fabric.model import Fabric
 from obliv.fabric.shape.tree import Shape, recognise
 from obliv.routings.graphs.distances import Distances
 
-__all__ = ["capacity_load", "cut_sizes", "partitions", "uniform_bound"]
+__all__ = ["capacity_load", "cut_sizes", "partitions"]
 
 
 _MOST = 1 << 18  # switches times channels
@@ -94,26 +94,6 @@ def _loads(nodes: int, tail: Array, head: Array, hosts: Array) -> tuple[list[int
             carried[v] += carried[w]
             loads[c] += weight[source] * paths[v] * carried[w]
     return loads, unit
-
-
-def uniform_bound(fabric: Fabric) -> Fraction | None:
-    """Return a lower bound of the largest load of any routing under uniform traffic; None where cables differ in speed.
-
-    Host links carry (n - 1) / n, and what leaves the hosts of a switch or sub-tree crosses its cables.
-    """
-    n = len(fabric.endpoints)
-    used = fabric.ports.rate[fabric.ports.peer >= 0]
-    if n < 2 or len(np.unique(used)) > 1 or (fabric.homes < 0).any():
-        return None
-    hosts = np.bincount(fabric.homes, minlength=len(fabric.switches))
-    bounds = [Fraction(n - 1, n)]
-    for part in partitions(fabric, recognise(fabric)):
-        inside, cables = cut_sizes(fabric, part, hosts)
-        cut = cables > 0
-        bounds += [
-            Fraction(a * (n - a), b * n) for a, b in zip(inside[cut].tolist(), cables[cut].tolist(), strict=True)
-        ]
-    return max(bounds)
 
 
 def partitions(fabric: Fabric, shape: Shape | None) -> list[Array]:

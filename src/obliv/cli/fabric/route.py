@@ -231,7 +231,10 @@ def _allowed(texts: list[str]) -> dict[str, str]:
     for text in texts:
         if not all(text.partition("=")):
             raise InputError(f"--allow {text[:60]!r}: write FIGURE=VALUE, as uniform=2")
-    return {name.strip(): value.strip() for name, _, value in (text.partition("=") for text in texts)}
+    named = [(name.strip(), value.strip()) for name, _, value in (text.partition("=") for text in texts)]
+    if len(dict(named)) < len(named):
+        raise InputError("--allow: a figure is named twice")
+    return dict(named)
 
 
 def _say_how_to_check(result: FabricRoute, topology: Path | None, psl: Path | None) -> None:

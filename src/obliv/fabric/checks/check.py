@@ -12,7 +12,6 @@ import numpy as np
 from obliv._util.progress import Progress, rising
 from obliv._util.text import plural
 from obliv.fabric.arguments import typed
-from obliv.fabric.capacity import uniform_bound
 from obliv.fabric.checks.cables import check_cables, check_shape
 from obliv.fabric.checks.credit_loops import CreditLoops, credit_loops
 from obliv.fabric.checks.groups import check_groups
@@ -30,7 +29,7 @@ from obliv.fabric.model import Fabric
 from obliv.fabric.notes import Notes
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import Traces, trace_all
-from obliv.fabric.routes.uniform import idle_channels, uniform_load
+from obliv.fabric.routes.uniform import idle_channels, uniform_bound, uniform_load
 from obliv.fabric.shape.tree import recognise
 from obliv.fabric.tables import Tables
 from obliv.fabric.topology import network
@@ -130,7 +129,7 @@ def check(
     elif len(fabric.endpoints) and not fabric.ports.lid[fabric.endpoints].any():
         about_topology.add("note", "no-lids", "no host has a LID yet: no subnet manager has run")
     even: dict[str, Any] = {}
-    if tables is not None and routes.loops is not None:
+    if tables is not None and routes.loops is not None and len(fabric.endpoints) > 1:
         progress("uniform traffic", 0.9)
         even = _under_uniform(fabric, tables, notes[-1])
     one_lane = None if routes.loops is None else _on_one_lane(fabric, routes.loops)
@@ -245,7 +244,7 @@ def _under_uniform(fabric: Fabric, tables: Tables, notes: Notes) -> dict[str, An
     several = int(fabric.ports.lmc[fabric.endpoints].max()) > 0
     routing = fabric_routing(topology, tables, "spread" if several else "0", missing="skip")
     load, idle = uniform_load(routing), idle_channels(routing)
-    least = None if routing.skipped else uniform_bound(fabric)
+    least = None if routing.skipped else uniform_bound(topology)
     slots = topology.slot_of[idle]
     cables = np.unique(np.minimum(slots, fabric.ports.peer[slots]))
     if len(cables):

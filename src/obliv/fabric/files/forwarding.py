@@ -149,10 +149,11 @@ def _new_lids(fabric: Fabric, raw: RawTables) -> Array:
     new = np.arange(lids)
     named = raw.named
     unknown: list[int] = []
+    lmc = _lmc_of_file(fabric, raw, slot_of)
     for lid in named.tolist():
         slot = slot_of.get(raw.guid_of(lid))
         if slot is not None:
-            new[lid] = _lid_on(fabric, slot, lid)
+            new[lid] = _lid_on(fabric, slot, lid, lmc)
         else:
             unknown.append(lid)
             if claimed[lid]:
@@ -183,10 +184,31 @@ def _note(raw: RawTables, kind: str, lids: Array, what: str) -> None:
         raw.notes.add("warning", kind, f"{len(lids)} LIDs of the tables {what}; {first}", min(raw.line.values()))
 
 
-def _lid_on(fabric: Fabric, slot: int, lid: int) -> int:
-    """Return the LID of a port that corresponds to one that it has in the file."""
-    base, many = int(fabric.ports.lid[slot]), 1 << int(fabric.ports.lmc[slot])
-    return lid if base == 0 or base <= lid < base + many else base + (lid & (many - 1))
+def _lmc_of_file(fabric: Fabric, raw: RawTables, slot_of: dict[int, int]) -> int:
+    """Return the LMC of the file's adapters if that is less than that of the fabric, which is noted; else 7."""
+    named: dict[int, list[int]] = {}
+    for lid in raw.named.tolist():
+        slot = slot_of.get(raw.guid_of(lid))
+        if slot is not None and fabric.nodes.kind[fabric.node_of[slot]] == "ca":
+            named.setdefault(slot, []).append(lid)
+    own = max((int(fabric.ports.lmc[slot]) for slot in named), default=0)
+    shown = max(_lmcs(fabric, named).values(), default=own)
+    if shown >= own or not any(lid & ((1 << own) - 1) for lids in named.values() for lid in lids[:1]):
+        return 7
+    raw.notes.add(
+        "warning",
+        "lmc-mismatch",
+        f"the tables are for an LMC of {shown}, the topology has {own}: they count for the first LIDs of each port; "
+        "OpenSM would take the low bits of LIDs for their place: give files taken at the same time",
+    )
+    return shown
+
+
+def _lid_on(fabric: Fabric, slot: int, lid: int, lmc: int = 7) -> int:
+    """Return the LID of a port that corresponds to one that it has in the file, whose LMC may be less."""
+    base, bits = int(fabric.ports.lid[slot]), int(fabric.ports.lmc[slot])
+    many = 1 << min(bits, lmc)
+    return lid if base == 0 or (base <= lid < base + (1 << bits) and lmc >= bits) else base + (lid & (many - 1))
 
 
 def _owned(fabric: Fabric, slots: Array) -> Array:

@@ -259,7 +259,7 @@ def fill_evenly(order: Array, switches: Switches, ranks: Ranks, load: Array, rou
 
 @kernel
 def even_out(columns: Array, switches: Switches, ranks: Ranks, load: Array, routes: Array) -> int:
-    """Change shortest routes that climb and then descend where this lowers the sum of the squares of loads.
+    """Change shortest routes that climb and then descend where this lowers the sum of bandwidth times load squared.
 
     Parameters
     ----------
@@ -283,11 +283,31 @@ def even_out(columns: Array, switches: Switches, ranks: Ranks, load: Array, rout
     hops = np.full(count, -1, np.int32)
     queue = np.empty(count, np.int32)
     sent = np.zeros(count, np.int64)
+    cost = np.zeros(count, np.int64)
     changes = 0
     for column in columns:
         goal = switches.home[column]
         reached = reach(goal, switches, ranks, near, hops, queue)
         route = routes[column]
+        # switches that no packet passes take the channels on which one more costs least: some may be sent there
+        for v in range(count):
+            sent[v] = hosts[v]
+        for i in range(reached - 1, 0, -1):
+            sent[head[route[queue[i]]]] += sent[queue[i]]
+        cost[goal] = 0
+        for i in range(1, reached):
+            v = queue[i]
+            best = route[v]
+            cost[v] = 2 * load[best] + unit[best] + cost[head[best]]
+            if sent[v] == 0:
+                for c in range(first[v], first[v + 1]):
+                    if leads(v, c, head, rises, near, hops):
+                        new = 2 * load[c] + unit[c] + cost[head[c]]
+                        if new < cost[v]:
+                            cost[v] = new
+                            best = c
+                route[v] = best
+        # the others, from afar: a channel is replaced where the loads of the two routes then have smaller squares
         for v in range(count):
             sent[v] = hosts[v]
         for i in range(reached - 1, 0, -1):
@@ -303,8 +323,8 @@ def even_out(columns: Array, switches: Switches, ranks: Ranks, load: Array, rout
                         less = more = 0
                         a, b = old, c
                         while True:
-                            less += flow * unit[a] * (2 * load[a] - flow * unit[a])
-                            more += flow * unit[b] * (2 * load[b] + flow * unit[b])
+                            less += flow * (2 * load[a] - flow * unit[a])
+                            more += flow * (2 * load[b] + flow * unit[b])
                             if head[a] == head[b]:
                                 break
                             a, b = route[head[a]], route[head[b]]

@@ -73,9 +73,9 @@ class Request:
         return tiers_of(switch_network(self.fabric), self.shape)
 
     @cached_property
-    def apart(self) -> int:
-        """The number of ordered pairs of endpoints that no cables connect."""
-        return pairs_apart(self.fabric)[0]
+    def apart(self) -> tuple[int, int]:
+        """The number of ordered pairs of endpoints that no cables connect, and of parts of the fabric."""
+        return pairs_apart(self.fabric)
 
     def key(self, standing: Standing, brief: bool = False) -> tuple[Any, ...]:
         """Return what tables are compared by, the smaller, the better."""
@@ -83,7 +83,7 @@ class Request:
 
     def lost(self, standing: Standing) -> int:
         """Return the number of pairs that cables connect and tables do not."""
-        return standing.missing - self.apart
+        return standing.missing - self.apart[0]
 
     @cached_property
     def single_lid_optimum(self) -> int:

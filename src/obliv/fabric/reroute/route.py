@@ -22,7 +22,6 @@ from obliv.fabric.reroute.candidates import Candidate, LanesError, plans_for, tr
 from obliv.fabric.reroute.datelines.candidate import dateline_candidate
 from obliv.fabric.reroute.engines import DATELINE, ENGINES, GRID_ENGINES
 from obliv.fabric.reroute.layers.candidate import layered_candidate
-from obliv.fabric.reroute.parts import pairs_apart
 from obliv.fabric.reroute.request import Request
 from obliv.fabric.reroute.spread.candidate import spread_candidate
 from obliv.fabric.reroute.standing import BY, limits_for, refused, standing_of
@@ -70,8 +69,8 @@ def route(
         missing; ``updown``: on any fabric; ``layered``: on any fabric, by a local search on the exact worst load;
         ``dor-dateline``: dimension order on tori, whose packets change the lane on the way; ``minimal``, ``two-turn``:
         several routes for each pair on tori, meshes and HyperX, one for each LID, which sources use evenly; ``auto``:
-        the best of those that fit but the last two, the one with fewer LIDs of equals, then with fewer lanes. It tries
-        ``layered`` unless another engine is known to be optimal on one lane.
+        the best of those that fit but the last two. It tries ``layered`` unless tables are known to have the smallest
+        worst load on one lane, or another figure counts first on a tree.
     tables : Tables, optional
         The ones in use. They are returned, with the engine ``kept``, unless the new ones are better.
     offset : str, int or sequence
@@ -89,10 +88,11 @@ def route(
         Multiplies the number of moves that ``layered`` tries, and the rounds in which ``two-turn`` looks for columns.
     by : {"worst", "uniform", "shifts", "balanced"}, optional
         What makes tables better. First come served pairs, then freedom from credit loops, then the worst case, the
-        uniform load, the mean of shifts, idle channels, LIDs, lanes; ``uniform`` and ``shifts`` put that figure (for
-        ``shifts`` the mean, then the worst one) before the worst case. ``balanced``, the default with `tables`: in the
-        order of ``worst``, but only tables of which no figure of :attr:`Standing.figures` is larger than in use; if the
-        tables in use lose pairs or have credit loops, their other figures are no limits.
+        uniform load, the mean of shifts, idle channels, LIDs, lanes; ``uniform`` (the uniform load, then the mean of
+        shifts) and ``shifts`` (their mean, then the worst one) come before the worst case. ``balanced``, the default
+        with `tables`: in the order of ``worst``, but only tables of which no figure of :attr:`Standing.figures` is
+        larger than in use; if the tables in use lose pairs that cables connect, or have credit loops, their other
+        figures are no limits.
     allow : mapping, optional
         Figures that may grow with ``balanced``, and up to what: ``{"uniform": 2}``. Names are ``worst``, ``uniform``,
         ``worst-shift`` and ``mean-shift`` (``shifts`` for both), ``random``, ``idle``, ``lids``.
@@ -141,7 +141,7 @@ def route(
     in_use = None if tables is None else _kept(request, tables, offset)
     candidates, tried = _candidates(request, tables)
     best = min(candidates, key=lambda new: request.key(new.standing))
-    apart, parts = pairs_apart(fabric)
+    apart, parts = request.apart
     notes = [f"the fabric is in {parts} parts: {apart} pairs are not connected"] if apart else []
     if in_use is not None:
         best, remarks = _better(request, candidates, in_use, limits, force, ignore_credit_loops)

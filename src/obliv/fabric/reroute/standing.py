@@ -124,11 +124,13 @@ def limits_for(allow: Mapping[str, object]) -> dict[str, Fraction]:
     """
     limits: dict[str, Fraction] = {}
     for name, value in allow.items():
-        figure = str(name).replace("_", "-")
+        figure = str(name).lower().replace("_", "-").replace(" ", "-")
         if figure not in (known := (*FIGURES, "shifts")):
             raise InputError(f"allow: figure {figure[:40]!r} is unknown: {did_you_mean(figure, known)}")
         if (limit := exact(value)) is None:
             raise InputError(f"allow: {figure}={str(value)[:40]} is not a number, such as 2 or 7/4")
+        if limit < 0:
+            raise InputError(f"allow: {figure}={str(value)[:40]} is negative, and no figure is")
         for one in ("worst-shift", "mean-shift") if figure == "shifts" else (figure,):
             limits[one] = limit
     return limits

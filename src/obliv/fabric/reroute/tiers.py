@@ -9,10 +9,11 @@ from math import prod
 import numpy as np
 
 from obliv._util.typing import Array
+from obliv.errors import RoutingError
 from obliv.fabric.kernels.fill import Ranks
 from obliv.fabric.reroute.network import SwitchNetwork
-from obliv.fabric.shape.heights import highest_first
 from obliv.fabric.shape.tree import Shape
+from obliv.routings.graphs.distances import Distances
 from obliv.topologies.recognise.tree_levels import Layers, layers_of, linked
 
 __all__ = ["Tiers", "central_ranks", "level_ranks", "numberings", "tiers_of"]
@@ -31,7 +32,7 @@ class Tiers:
     shape : Shape or None
         The fat tree, if the fabric is or nearly is one.
     exact : bool
-        Whether all switches of a level have all channels upwards that there are numbers.
+        Whether all switches of a level have all channels upwards that there are numbers, those of each of one speed.
     hosts : int
         Places for hosts at a leaf.
     parents, cables : tuple of int
@@ -196,7 +197,9 @@ def _tiers(
                 channel[v, cable * len(nodes) + port] = c
     whole = bool((np.arange(channel.shape[1]) < size[:, None]).sum() == (channel >= 0).sum())
     risen = level[net.switches.head] > level[net.switches.tail]
-    exact = whole and int(risen.sum()) == int(size.sum()) and 2 * int(risen.sum()) == len(risen)
+    speeds = np.unique(np.stack([net.switches.tail[risen], net.switches.unit[risen]]), axis=1)[0]
+    alike = len(np.unique(speeds)) == len(speeds)  # the channels upwards of a switch have one speed
+    exact = whole and alike and int(risen.sum()) == int(size.sum()) and 2 * int(risen.sum()) == len(risen)
     return Tiers(
         title, shape, exact, hosts, parents, cables, level.astype(np.int32), channel, size, width,
         place_in_subtree.astype(np.int32), leaf, place, subtree, leaf * hosts + place,
@@ -236,7 +239,16 @@ def level_ranks(net: SwitchNetwork, tiers: Tiers) -> Ranks:
 
 def central_ranks(net: SwitchNetwork) -> Ranks:
     """Return ranks for up*/down* on any fabric: a central switch is the highest, those farther from it are lower."""
-    return _ranks(net, highest_first(net.fabric))
+    count = len(net.switches.hosts)
+    if not count:
+        raise RoutingError(f"{net.fabric.name} has no switch, so there is nothing to route")
+    tail, head = net.switches.tail.astype(np.int64), net.switches.head.astype(np.int64)
+    far = Distances(count, tail, head, count)
+    depth = np.full(count, -1, np.int64)
+    while (depth < 0).any():  # every part of the fabric has a root of its own
+        part = np.flatnonzero(far([int(np.argmin(depth))]) >= 0)
+        depth[part] = min((far([v])[part] for v in part.tolist()), key=lambda hops: (hops.max(), hops.sum()))
+    return _ranks(net, np.lexsort((np.arange(count), depth)))
 
 
 def _ranks(net: SwitchNetwork, order: Array) -> Ranks:

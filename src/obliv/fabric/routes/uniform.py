@@ -11,12 +11,14 @@ import numpy as np
 from obliv._util.arrays import INT64_SAFE
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
+from obliv.fabric.capacity import partitions
 from obliv.fabric.routes.routing import FabricRouting
+from obliv.fabric.shape.tree import recognise
 from obliv.fabric.topology import FabricTopology
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic
 
-__all__ = ["idle_channels", "slowed", "uniform_load"]
+__all__ = ["idle_channels", "slowed", "uniform_bound", "uniform_load"]
 
 
 def uniform_load(routing: FabricRouting) -> Fraction:
@@ -60,3 +62,27 @@ def idle_channels(routing: FabricRouting) -> Array:
     topology = routing.topology
     between = (topology.tail >= topology.hosts) & (topology.head >= topology.hosts)
     return np.flatnonzero(between & (routing.fabric_loads.totals() == 0))
+
+
+def uniform_bound(topology: FabricTopology) -> Fraction | None:
+    """Return a lower bound of the largest load of any routing under uniform traffic; None where hosts differ in speed.
+
+    Host links carry (n - 1) / n, and what leaves the hosts of a switch or sub-tree crosses its cables.
+    """
+    fabric, n = topology.fabric, len(topology.terminals)
+    if n < 2 or not topology.unit_rates or (fabric.homes < 0).any():
+        return None
+    hosts = np.bincount(fabric.homes, minlength=len(fabric.switches))
+    tail, head, slot = fabric.trunks
+    speeds = [topology.bandwidth_of(c) for c in topology.channel_of[slot].tolist()]
+    whole = lcm(*(speed.denominator for speed in speeds))
+    width = np.array([int(speed * whole) for speed in speeds], np.int64)
+    bounds = [Fraction(n - 1, n)]
+    for part in partitions(fabric, recognise(fabric)):
+        leaving = part[tail] != part[head]
+        inside = np.bincount(part, hosts, int(part.max(initial=-1)) + 1).astype(np.int64)
+        out = np.zeros(len(inside), np.int64)
+        np.add.at(out, part[tail[leaving]], width[leaving])
+        ends = zip(inside.tolist(), out.tolist(), strict=True)
+        bounds += [Fraction(a * (n - a) * whole, b * n) for a, b in ends if b]
+    return max(bounds)
