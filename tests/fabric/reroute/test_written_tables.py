@@ -23,8 +23,9 @@ from obliv.fabric.tables import Tables
 TREES = [(tree, gone) for tree, gone in drawn(40, 39) if tree.pods * tree.leaves * tree.hosts <= 16 and gone]
 
 
-def by_walking(fabric: Fabric, tables: Tables) -> dict[str, Any]:
+def by_walking(fabric: Fabric, tables: Tables | None) -> dict[str, Any]:
     """Uniform load, worst and mean shift, worst load and idle channels, with one LID a host and one speed."""
+    assert tables is not None
     ends = fabric.endpoints.tolist()
     n = len(ends)
     ways = {
