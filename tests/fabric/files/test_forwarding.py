@@ -17,6 +17,7 @@ from obliv.errors import FileError
 from obliv.fabric.files import raw_tables as _raw_tables
 from obliv.fabric.files.read import read, read_fabric, read_tables
 from obliv.fabric.kernels.forwarding import Entries, Moved, Read, read_entries
+from obliv.fabric.lids import with_lids
 from obliv.fabric.model import Fabric, Finding
 from obliv.fabric.tables import NONE, Tables
 
@@ -189,6 +190,18 @@ def test_fewer_lids_in_the_topology_than_in_the_tables(write: Write) -> None:  #
     smaller = fabric.with_ports(lmc=np.zeros_like(fabric.ports.lmc))
     result = read_tables(write(spelled.tables_text(tables, fabric, "b")), smaller)
     assert [each.kind for each in result.findings] == ["moved-lids", "lmc-mismatch"]
+
+
+def test_tables_for_a_smaller_lmc_count_for_first_lids(write: Write) -> None:  # noqa: F811
+    """A host with LID 7 in a file without LMC has LIDs 8 and 9 later: its entries are those of LID 8."""
+    plain, tables = made(5)
+    later = with_lids(plain, 1)
+    result = read_tables(write(spelled.tables_text(tables, plain, "b")), later)
+    assert "lmc-mismatch" in [one.kind for one in result.findings]
+    for end in plain.endpoints.tolist():
+        old, new = int(plain.ports.lid[end]), int(later.ports.lid[end])
+        assert (result.out[:, new] == tables.out[:, old]).all()
+        assert (result.out[:, new + 1] == NONE).all()
 
 
 A1, A2 = 0xA1, 0xA2

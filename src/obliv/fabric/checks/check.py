@@ -100,6 +100,7 @@ def check(
       cables     16
       shape      FT(4,2)
       routes     all 56 pairs are connected
+      uniform    load 7/8 = 0.875; no routing has less
       deadlock   acyclic (24 dependencies, one virtual lane)
       verdict    1 note
       note       dmodk: 30 of 36 routes from switches to LIDs of switches are missing: hosts do not need them, and

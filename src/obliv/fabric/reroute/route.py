@@ -124,8 +124,15 @@ def route(
     >>> from obliv.fabric.generate.from_topology import from_topology, tables_of
     >>> tree = obliv.topology("fattree:8,3")
     >>> fabric = from_topology(tree)
-    >>> route(fabric, tables=tables_of(obliv.routing("dmodk", tree), fabric))
-    EXAMPLE
+    >>> route(fabric, tables=tables_of(obliv.routing("dmodk", tree), fabric), by="worst")
+    fabric route: osrm3-d on FT(8,3)
+      tables   worst  uniform  shifts  mean shift  random       idle  LIDs
+      in use   7      127/128  1       1           3.69 ± 0.03  0     208
+      osrm3-d  4      127/128  2*      217/127*    3.68 ± 0.03  0     208   <- written
+      dmodk    7      127/128  1       1           3.69 ± 0.03  0     208
+      updown   7      127/128  1       1           3.69 ± 0.03  0     208
+      *        larger than in use
+      bound    worst load at least 4 for single paths (Yuan et al., Theorem 4): none have a smaller one
     """
     began = time.perf_counter()
     most_lmc, lanes, effort = integer(most_lmc, "most_lmc"), integer(lanes, "lanes"), real(effort, "effort")
