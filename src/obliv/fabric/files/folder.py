@@ -38,7 +38,7 @@ _OPENSM = {
 _NAME = re.compile(r"(.+)\.([a-z_]+)")
 _SIGNS = (DISCOVER, PORTLIST, LINKINFO, SUBNET, NET_DUMP, DB_CSV)
 _GUID = rb"(?:0x)?([0-9a-fA-F]{1,16})"
-#: The GUIDs of switches in all dialects, in the order of the signs; a file in which none is found may be of any fabric.
+#: The GUIDs of switches in all dialects; of a row of db_csv, all that follows. Not found: it may be of any fabric.
 _SWITCHES = re.compile(
     rb"switchguid=" + _GUID + rb"|^SW[ \t]+\d+[ \t]+\d+[ \t]+" + _GUID + rb"|^Switch: " + _GUID + rb"[ \t]"
     rb"|\{[ \t]*SW\b[^{}\n]{0,200}?NodeGUID:"
@@ -46,7 +46,7 @@ _SWITCHES = re.compile(
     + rb'|^[ \t]*"[^"\n]{0,200}",[^,"\n]{0,100},[ \t]*'
     + _GUID
     + rb",[ \t]*LID"
-    rb'|^"[^"\n]{0,200}",\d+,2,\d+,\d+,[0-9a-fA-Fx]+,' + _GUID,
+    rb'|^"[^"\n]{0,200}",\d+,2((?:,[0-9a-fA-FxX]{1,18}){1,30})',
     re.MULTILINE,
 )
 _LINES = 400  # of a file are looked at to recognize it
@@ -112,9 +112,13 @@ def folder_of(path: str | Path) -> Folder | None:
     """
     place = Path(path)
     try:
-        if not place.is_dir():
-            return None
+        folder = place.is_dir()
     except ValueError:  # a NUL in the name
+        return None
+    if not folder:
+        kind, _, rest = str(path).partition(":")
+        if kind in ("fabric", "file") and rest and not place.exists():
+            raise FileError(f"file not found: write the path alone, {printable(rest)}", path)
         return None
     runs: dict[str, dict[str, dict[str, Path]]] = {}  # by the beginning of names: roles, ends of names, files
     others = []
@@ -211,8 +215,12 @@ def _require_one_fabric(topology: Path, others: list[Path], place: Path) -> None
 
 def _switches(path: Path) -> set[int]:
     """Return the GUIDs of the switches in a topology, without reading all of it as one; empty if it has none."""
-    rows = (match for block in Blocks(path) for match in _SWITCHES.findall(block))
-    return {int(guid, 16) for match in rows for guid in match if guid} - {0}
+    guids: set[int] = set()
+    for block in Blocks(path):
+        for *single, row in _SWITCHES.findall(block):
+            guids.update(int(word, 16) for word in single if word)
+            guids.update(int(word, 16) for word in row.split(b",") if len(word) > 10)  # not numbers of a device
+    return guids - {0}
 
 
 def _by_content(place: Path, runs: dict[str, dict[str, dict[str, Path]]], others: list[Path]) -> Folder:
