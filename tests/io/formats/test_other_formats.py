@@ -367,6 +367,10 @@ def test_which_attribute_may_be_the_bandwidth(write: Write) -> None:
     assert noted("id 7 length 40 LinkSpeed 10").endswith("have LinkSpeed, length: use it with bandwidth=LinkSpeed")
     assert noted('length 40 label "10 Gb/s"').endswith("bandwidth=label")
     assert noted('length 40 label "12"').endswith("bandwidth=length")
+    with pytest.raises(FileError, match=r"known: cap$"):
+        file(
+            write("graph [\nnode [ id 0 ]\nnode [ id 1 ]\nedge [ source 0 target 1 Id 7 cap 4 ]\n]\n"), bandwidth="Ids"
+        )
     assert noted("Id 7 name 5 key 3 edgeId 12 link_id 4") == ""
 
 
