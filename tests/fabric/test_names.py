@@ -13,6 +13,7 @@ from tests.strategies import examples
 
 import obliv
 from obliv.errors import InputError, TopologyError
+from obliv.fabric.gate.plan import slots_named
 from obliv.fabric.names import NodeNames, nearest
 from obliv.fabric.outages.base import Base
 from obliv.fabric.outages.sets import named_failure
@@ -51,6 +52,13 @@ def test_a_switch_by_a_part_of_its_name() -> None:
 
 
 def test_a_port_is_not_taken_for_its_whole_switch() -> None:
+    for text in ("leaf-01/x5", "leaf-01[]", "leaf-01:up", "laef-01/5x"):
+        assert "did you mean" not in mistake(lambda text=text: named_failure(base().topology, [text])), text
+    for text in ("leaf-01/P5", "leaf-01:5", "leaf-01[5]"):
+        message = mistake(lambda text=text: named_failure(base().topology, [text]))
+        assert suggested(message) == ["MF0;leaf-01:MQM8700/U1/5"], message
+    message = mistake(lambda: named_failure(base().topology, ["MF0;leaf-01:MQM8700/U1[up]"]))
+    assert "the port 'up' is not a number" in message
     message = mistake(lambda: named_failure(base().topology, ["leaf-01/9"]))
     assert message.endswith("as for 'MF0;leaf-01:MQM8700/U1/9': port 9 does not exist: ports are 1 to 6")
 
@@ -72,6 +80,7 @@ def test_all_spellings_of_a_port() -> None:
         f"{ident} ('MF0;leaf-01:MQM8700/U1') port 5",
         f"{printed} - {other}",
         f"{printed} -> {other}",
+        *(f"MF0;leaf-01:MQM8700/U1{port}" for port in ("/P5", "/p5", "/Port 5", ":5", "[5]", " Port 5", ": P5")),
     ):
         assert named_failure(topology, [text]).slots == (slot,), text
     host = int(fabric.endpoints[0])
@@ -101,6 +110,28 @@ def test_entries_and_new_cables() -> None:
         message = mistake(lambda options=options: obliv.fabric.what_if(base(), **options))
         assert suggested(message) == meant, message
         obliv.fabric.what_if(base(), **(options | {list(options)[-1]: meant}))  # type: ignore[arg-type]
+
+
+def test_ports_of_entries_and_new_cables_as_people_write_them() -> None:
+    leaf, spine = SWITCHES[0], SWITCHES[2]
+    plain = obliv.fabric.what_if(base(), fail=[f"{leaf}/5"], entries=[f"{leaf}/8=6"], add=[f"{leaf}/5,{spine}/1"])
+    other = obliv.fabric.what_if(base(), fail=[f"{leaf}:5"], entries=[f"{leaf}[8]=P6"], add=[f"{leaf}[5],{spine}:P1"])
+    assert (other.after, other.channels, other.solved) == (plain.after, plain.channels, plain.solved)
+
+
+def test_ports_in_limits() -> None:
+    fabric = base().topology.fabric
+    slots, reasons = slots_named(fabric, ["leaf-01/5", f"{SWITCHES[0]}[5]", f"{SWITCHES[0]}/77", "zzz/1"])
+    leaf = int(fabric.switches[0])
+    assert slots == [-1, fabric.slot(leaf, 5), -1, -1]
+    assert reasons == {
+        "leaf-01/5": f"the fabric has no port leaf-01/5: did you mean {SWITCHES[0]}/5?",
+        f"{SWITCHES[0]}/77": f"the port {SWITCHES[0]}/77 does not exist: ports are 1 to 6",
+        "zzz/1": "the fabric has no port zzz/1",
+    }
+    assert slots_named(fabric, [f"{SWITCHES[0]}/5"])[0] == slots[1:2]  # the suggestion
+    repeated = base(("same",) * 4).topology.fabric
+    assert "4 nodes have this name: use S-" in mistake(lambda: slots_named(repeated, ["same/5"]))
 
 
 def test_nodes_of_a_topology() -> None:

@@ -88,6 +88,7 @@ def test_a_fat_tree_keeps_its_roots_and_switches_that_carry_nothing_go() -> None
         ("damaged:mesh:4x4,0-1,1-0", "1-0 of mesh:4x4 is named twice"),
         ("damaged:torus:2x2,0-1", "2 links of torus:2x2 join .* write 0-1#0 to 0-1#1"),
         ("damaged:torus:2x2,0-1#2", "have 2 links, counted from 0"),
+        ("damaged:line:3,0-1,1-2", r"1 node \(2\); no two terminals are joined"),
         ("damaged:line:4,1-2", r"falls into 2 components: 2 nodes \(0, 1\); 2 nodes \(2, 3\); component=largest"),
         ("damaged:line:2,0,1", "no terminal is left"),
         ("damaged:line:4,0,component=any", "component is 'any': leave it out, or use largest"),

@@ -13,11 +13,23 @@ from obliv._util.text import printable
 from obliv.errors import InputError
 from obliv.fabric.model import Fabric
 
-__all__ = ["NodeNames", "guid_of", "nearest", "safe", "split_port", "unpadded"]
+__all__ = [
+    "NodeNames",
+    "cut_port",
+    "guid_of",
+    "nearest",
+    "out_of_range",
+    "port_number",
+    "safe",
+    "split_port",
+    "unpadded",
+]
 
 
 _GUID = re.compile(r"(?:0x([0-9a-f]{1,16})|(?:\w-)?([0-9a-f]{16}))\Z", re.ASCII | re.IGNORECASE)
-_PRINTED = re.compile(r" port [0-9]+\Z")
+_PRINTED = re.compile(r" port [0-9]+\Z", re.IGNORECASE)
+_NUMBER = re.compile(r"(?:port|p|ib)?[ _#-]*(\d{1,9})", re.IGNORECASE | re.ASCII)
+_CUT = re.compile(r"(.+)(?:/|:|\[(?=[^\[\]]*\]))([^/:\[\]]*)\]?", re.DOTALL)
 #: ``IDENT ('DESCRIPTION')`` as in findings, or ``LABEL [IDENT]`` as in results.
 _CALLED = re.compile(r"""(\S+)\ \((?:'.*'|".*")\)\Z|.*\ \[([^\[\]]+)\]\Z""", re.DOTALL)
 _PARTS = re.compile(r"[;:/\s]+")  # MF0;leaf-01:MQM8700/U1 is four words
@@ -31,10 +43,37 @@ def safe(text: str, longest: int = 64) -> str:
     return shown if len(shown) <= longest else shown[: longest - 3] + "..."
 
 
+def port_number(text: str) -> int | None:
+    """Return the number of a port as people write it, ``17``, ``P17`` or ``Port 17``; None for anything else."""
+    match = _NUMBER.fullmatch(text.strip())
+    return int(match[1]) if match is not None else None
+
+
+def cut_port(text: str) -> tuple[str, str] | None:
+    """Return what stands before and behind the last ``/`` or ``:``, or in brackets at the end; None for neither."""
+    match = _CUT.fullmatch(text)
+    return (match[1], match[2]) if match is not None else None
+
+
 def split_port(text: str) -> tuple[str, int] | None:
-    """Return the name and the port of a text ``NAME/PORT`` or, as results print it, ``NAME port PORT``; else None."""
-    name, _, port = text.rpartition(" port ") if _PRINTED.search(text) else text.rpartition("/")
-    return (name, int(port)) if name and port.isascii() and port.isdecimal() and len(port) < 6 else None
+    """Return the name and the port of a text ``NAME/PORT``, or as results and people write it; else None.
+
+    Examples
+    --------
+    >>> [split_port(text) for text in ("a/17", "a port 17", "a/P17", "a:17", "a[17]")] == [("a", 17)] * 5
+    True
+    """
+    if _PRINTED.search(text):
+        name, word = text[: text.lower().rindex(" port ")], text.rpartition(" ")[2]
+    else:
+        name, word = cut_port(text) or ("", "")
+    port = port_number(word)
+    return (name, port) if name and port is not None and port < 100_000 else None
+
+
+def out_of_range(fabric: Fabric, node: int) -> str:
+    """Return which ports a node has, of one that it has not."""
+    return f"does not exist: ports are 1 to {int(fabric.first_slot[node + 1] - fabric.first_slot[node]) - 1}"
 
 
 def guid_of(text: str) -> int:

@@ -341,9 +341,9 @@ def _connected(base: Topology, up: Array, open_: Array, spec: str, component: st
     if len(order) > 1 and not component:
         parts = [_some(base, np.flatnonzero(member == part)) for part in order[:_SHOWN]]
         more = f"; and {len(order) - _SHOWN} more" if len(order) > _SHOWN else ""
+        remedy = "component=largest takes the largest" if ends.max() > 1 else "no two terminals are joined: fail less"
         raise TopologyError(
-            f"{spec}: the network falls into {len(order)} components: {'; '.join(parts)}{more}; "
-            "component=largest takes the largest"
+            f"{spec}: the network falls into {len(order)} components: {'; '.join(parts)}{more}; {remedy}"
         )
     left: Array = up & (member == order[0])
     if not left[up].all():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -199,6 +200,44 @@ def test_a_folder(names: tuple[str, ...], topology: str, lft: str | None, tmp_pa
     fabric, tables = read(tmp_path)
     assert len(fabric.endpoints) == 8
     assert (tables is None) == (lft is None)
+
+
+DIALECTS: dict[str, Callable[[obliv.fabric.Fabric], str]] = {
+    "ibdiagnet2.db_csv": spelled.db_csv,
+    "ibdiagnet2.lst": spelled.subnet,
+    "ibdiagnet2.net_dump": spelled.net_dump,
+    "scan.txt": spelled.ibnetdiscover,
+    "links.txt": spelled.link_info,
+    "ports.txt": spelled.port_list,
+}
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_topology_of_another_fabric_beside_one(name: str, tmp_path: Path) -> None:
+    """Topologies without a common switch are refused in any dialect; another one of the same fabric is named."""
+    fabric = obliv.fabric.from_topology(obliv.topology("fattree:4,2"))
+    guid, of_ports = fabric.nodes.guid.copy(), fabric.ports.guid.copy()
+    guid[fabric.switches] += np.uint64(0x5000)
+    of_ports[of_ports > 0] += np.uint64(0x5000)
+    other = replace(fabric.with_ports(guid=of_ports), nodes=replace(fabric.nodes, guid=guid))
+    (tmp_path / name).write_text(DIALECTS[name](fabric))
+    beside = "ibdiagnet2.lst" if name != "ibdiagnet2.lst" else "ibdiagnet2.net_dump"
+    (tmp_path / beside).write_text(DIALECTS[beside](fabric))
+    found = folder_of(tmp_path)
+    assert found is not None
+    (unused,) = {name, beside} - {found.topology.name}
+    assert f"not used: {unused})" in found.text
+    (tmp_path / name).write_text(DIALECTS[name](other))
+    with pytest.raises(FileError) as caught:
+        folder_of(tmp_path)
+    text = f"topologies of different fabrics, {found.topology.name} and {unused}, without a common switch: name one"
+    assert text in str(caught.value)
+
+
+def test_a_spec_in_place_of_a_path(tmp_path: Path) -> None:
+    (tmp_path / "scan.txt").write_text("x")
+    with pytest.raises(FileError, match=r"file not found: write the path alone, .*scan\.txt"):
+        read_fabric(f"fabric:{tmp_path / 'scan.txt'}")
 
 
 def test_folders_that_are_refused(tmp_path: Path) -> None:

@@ -67,6 +67,22 @@ def test_names_and_ports_that_are_not_there(fabric: Fabric, tmp_path: Path) -> N
     assert "'node01' has no adapter 'mlx5_3': it has mlx5_0" in errors[1].message
 
 
+def test_rows_of_the_plan_come_before_cables_that_are_not_planned(fabric: Fabric, tmp_path: Path) -> None:
+    rows = "leaf-01,swp9,node01,mlx5_0,Data\nleaf-01,2,spine-01,44,Data\nleaf-01,3,,,Data\n"
+    _, beyond, findings = compared(NDT + rows, fabric, tmp_path)
+    assert beyond == 1  # that of node02: the others have an end in a row
+    assert [(one.kind, one.line) for one in findings] == [
+        ("plan", 2),
+        ("plan", 3),
+        ("unplanned", 0),
+        ("plan-rows", 0),
+    ]
+    assert (
+        "the port label 'swp9' is unknown at MF0;leaf-01:MQM8700/U1: its labels are 1/1, 1/2, 2" in findings[0].message
+    )
+    assert "the port spine-01/44 does not exist: ports are 1 to " in findings[1].message
+
+
 def test_labels_of_known_switches(tmp_path: Path) -> None:
     """Quantum split: port/split; Quantum-2: cage/port, split cage/port/split, also behind the number of the ASIC."""
     for ports, label, number in (

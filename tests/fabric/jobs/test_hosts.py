@@ -122,6 +122,11 @@ def hosts_of(place: Placement) -> list[str]:
         ("node001 node001 node002", ["node001", "node001", "node002"]),  # LSB_HOSTS
         ("node[001-002],node[001-002]", ["node001", "node002", "node001", "node002"]),
         ("node001 slots=1\nnode002 slots=1\nnode001 slots=1\n", ["node001", "node002", "node001"]),
+        ("export SLURM_JOB_NODELIST=node[002-003]\n", ["node002", "node003"]),
+        ("SLURM_JOB_NODELIST='node002,node001'\n", ["node002", "node001"]),
+        ('LSB_MCPU_HOSTS="node002 2 node001 1"\n', ["node002", "node002", "node001"]),
+        ("node001/0+node001/1+node003/0\n", ["node001", "node001", "node003"]),  # PBS: a rank for each slot
+        ("exec_host = node003/0*2+node001/0-1,5\n", ["node003"] * 2 + ["node001"] * 3),
         ("\ufeffnode002\r\nnode001\r\n", ["node002", "node001"]),
     ],
 )
@@ -191,6 +196,9 @@ def test_all_spellings_of_one_host(tmp_path: Path) -> None:
             "node001\nxxxxx\nyyyyy,zzzzz\n",
             "unknown host 'xxxxx': the fabric has 16 hosts, such as node001; 2 other hosts are unknown",
         ),
+        ("xxxxx,yyyyy\n", "such as node001; 1 other host is unknown too"),
+        ("node001/0-3+node002/5-2,0-9\n", "'node002/5-2,0-9': write a host with 1 to 1,048,576 slots"),
+        ("node001/0*9999999+node002/0\n", "write a host with 1 to"),
         ("node2\n", "unknown host 'node2': did you mean node002?"),
         ("Node[0003]\n", "unknown host 'Node0003': did you mean node003?"),
         (

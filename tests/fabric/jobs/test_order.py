@@ -105,6 +105,20 @@ def test_the_rank_file_is_the_order(tree: str, effort: float, tmp_path: Path) ->
         assert read_hosts(routing.topology, tmp_path / "ranks").ranks == hosts
 
 
+def test_where_no_order_is_better_the_given_one_stays() -> None:
+    """Exchanges keep orders that are as good, but nobody should move ranks for one."""
+    for seed in (0, 2, 5):  # where exchanges lead to another order of the same load
+        names = [f"node{k + 1:03d}" for k in np.random.default_rng(seed).permutation(16)[:6]]
+        loads = prepared(routed("fattree:4,3"), names, "alltoall")
+        best, first = better_order(loads, effort=0.002)
+        again = JobLoads(loads.routing, ((best, loads.jobs[0][1]),), loads.unit, loads.scale, loads.factor)
+        placement, order = better_order(again, effort=0.002, rng=1)
+        assert order.before == order.after == first.after
+        assert order.largest == first.largest
+        assert placement.host_of.tolist() == best.host_of.tolist()
+        assert placement.local.tolist() == best.local.tolist()
+
+
 @pytest.mark.nightly
 def test_rings_in_both_directions(tmp_path: Path) -> None:
     """The job of the paper on fat trees: random placements slow it down 2.75 times, a better order not at all."""

@@ -238,6 +238,10 @@ def test_headers(write: Write) -> None:
     )
     assert rated.labels == ("a b", "c", "d")
     assert sorted(set(rated.bandwidth)) == [10**9, 25 * 10**8, 10**10]
+    for text in ("a,b,bw\nn1,n2,10 Gb/s\nn2,n3,1 Gb/s\nn3,n1,10G\n", "a;b;bw\nn1;n2;10 Gb/s\nn2;n3;1G\nn3;n1;10G\n"):
+        spaced = file(write(text), bandwidth="bw")
+        assert spaced.labels == ("n1", "n2", "n3")
+        assert sorted(spaced.bandwidth) == [10**9] * 2 + [10**10] * 4
     assert file(write("x y\n0 1\n1 2\n")).labels == ()
     assert file(write("u v\nv w\nw u\n")).labels == ("u", "v", "w")  # edges: v stands in another line
     assert file(write("Source\tTarget\tType\na\tb\tDirected\nb\ta\tDirected\n")).channels == 2
@@ -278,6 +282,9 @@ def test_headers(write: Write) -> None:
         ("%%MatrixMarket matrix array real general\n2 2\n0\n1\n1\n0\n", "matrix coordinate"),
         ('{"adjacency": [[{"id": 1}]]}', "adjacency_graph"),
         ("0 1 {'weight': 3}\n", "NetworkX's read_edgelist"),
+        ("0 1 {'weight': 3, 'x': 2}\n1 2 {}\n", "NetworkX's read_edgelist"),
+        ("# made\na 2\nb {}\nc {'w': 1, 'x': 2}\nb 1\nc {}\nc 0\n", "NetworkX's read_multiline_adjlist"),
+        ("a,b,speed\nc,d,fast\n", "the third column of edge 'a' - 'b' is 'speed'"),
         ("a b=1\n", "if that is a name, put  # undirected  or  # directed  first"),
         ("hosts: 4\nleaf1: spine1\n", "YAML"),
         ("a;b\nb;c\n", "not the single word 'a;b'"),
@@ -338,6 +345,42 @@ def test_simai(write: Write) -> None:
     assert "4 hosts are terminals, 2 switches not" in topology.notes
     with pytest.raises(FileError, match="5 links promised, the file has 3"):
         file(write(text))
+
+
+def test_hosts_of_hpcc_that_could_forward(write: Write) -> None:
+    """Host 0 has two switches; the two links of host 1 lead to one switch, so no route passes through it."""
+    text = "4 2 5\n2 3\n0 2 1Gbps 1ms 0\n0 3 1Gbps 1ms 0\n1 2 1Gbps 1ms 0\n1 2 1Gbps 1ms 0\n2 3 1Gbps 1ms 0\n"
+    notes = file(write(text)).notes
+    assert len(notes) == 3
+    assert notes[1].startswith("1 host has links to several nodes (0): hosts forward packets here, in ns-3's HPCC")
+    assert len(file(write(text.replace("0 3 1G", "0 2 1G"))).notes) == 2
+
+
+def test_which_attribute_may_be_the_bandwidth(write: Write) -> None:
+    """Weights and speeds before other numbers, never identifiers; labels if they have a unit."""
+
+    def noted(attributes: str) -> str:
+        edges = "".join(f"edge [ source {k} target {(k + 1) % 3} {attributes} ]\n" for k in range(3))
+        nodes = "".join(f"node [ id {k} ]\n" for k in range(3))
+        return next(iter(file(write(f"graph [\n{nodes}{edges}]\n")).notes), "")
+
+    assert noted("id 7 length 40 LinkSpeed 10").endswith("have LinkSpeed, length: use it with bandwidth=LinkSpeed")
+    assert noted('length 40 label "10 Gb/s"').endswith("bandwidth=label")
+    assert noted('length 40 label "12"').endswith("bandwidth=length")
+    with pytest.raises(FileError, match=r"known: cap$"):
+        file(
+            write("graph [\nnode [ id 0 ]\nnode [ id 1 ]\nedge [ source 0 target 1 Id 7 cap 4 ]\n]\n"), bandwidth="Ids"
+        )
+    assert noted("Id 7 name 5 key 3 edgeId 12 link_id 4") == ""
+
+
+def test_a_largest_component_of_one_node_is_not_advised(write: Write) -> None:
+    with pytest.raises(FileError) as caught:
+        file(write("graph [\nnode [ id 0 ]\nnode [ id 1 ]\n]\n"))
+    assert "component=largest" not in str(caught.value)
+    with pytest.raises(FileError) as caught:
+        file(write("# directed\na b\nb c\n"))
+    assert str(caught.value).endswith("directed=no takes every edge as a link of two directions")
 
 
 def test_dot_rules(write: Write) -> None:
@@ -515,7 +558,7 @@ def test_terminals_by_degree_name_and_attribute(terminals: str, nodes: list[int]
     [
         ("tpu*", "terminals=tpu* takes no node: none has such a name; there are gpu0, gpu1, sw, cpu0"),
         ("numServers>0", "no node has the attribute 'numServers' that terminals= names; did you mean numServer?"),
-        ("numServer>9", "takes no node: none fits that condition"),
+        ("numServer>9", "takes no node: none fits that condition; numServer is 0, 2, 4"),
         ("leafs", "terminals=leafs is unknown: did you mean leaves?"),
     ],
 )

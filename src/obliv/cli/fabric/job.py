@@ -104,7 +104,7 @@ def job(
                 result = result.write_order(order)
                 change = result.order
                 better = change is None or change.after < change.before
-                kind = "better order" if better else "order, no better than the given one,"
+                kind = "better order" if better else "no better order was found: the given one is"
                 say(f"{kind} written to {order}; use it with  mpirun --rankfile {order}")
             answer.save(result)
         for note in result.notes if answer.format == "csv" else ():  # the other formats contain them

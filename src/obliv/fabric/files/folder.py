@@ -37,6 +37,18 @@ _OPENSM = {
 }
 _NAME = re.compile(r"(.+)\.([a-z_]+)")
 _SIGNS = (DISCOVER, PORTLIST, LINKINFO, SUBNET, NET_DUMP, DB_CSV)
+_GUID = rb"(?:0x)?([0-9a-fA-F]{1,16})"
+#: The GUIDs of switches in all dialects; of a row of db_csv, all that follows. Not found: it may be of any fabric.
+_SWITCHES = re.compile(
+    rb"switchguid=" + _GUID + rb"|^SW[ \t]+\d+[ \t]+\d+[ \t]+" + _GUID + rb"|^Switch: " + _GUID + rb"[ \t]"
+    rb"|\{[ \t]*SW\b[^{}\n]{0,200}?NodeGUID:"
+    + _GUID
+    + rb'|^[ \t]*"[^"\n]{0,200}",[^,"\n]{0,100},[ \t]*'
+    + _GUID
+    + rb",[ \t]*LID"
+    rb'|^"[^"\n]{0,200}",\d+,2((?:,[0-9a-fA-FxX]{1,18}){1,30})',
+    re.MULTILINE,
+)
 _LINES = 400  # of a file are looked at to recognize it
 _MOST_FILES = 500  # whose content is looked at
 _WORDS = {
@@ -100,9 +112,13 @@ def folder_of(path: str | Path) -> Folder | None:
     """
     place = Path(path)
     try:
-        if not place.is_dir():
-            return None
+        folder = place.is_dir()
     except ValueError:  # a NUL in the name
+        return None
+    if not folder:
+        kind, _, rest = str(path).partition(":")
+        if kind in ("fabric", "file") and rest and not place.exists():
+            raise FileError(f"file not found: write the path alone, {printable(rest)}", path)
         return None
     runs: dict[str, dict[str, dict[str, Path]]] = {}  # by the beginning of names: roles, ends of names, files
     others = []
@@ -122,7 +138,7 @@ def folder_of(path: str | Path) -> Folder | None:
         names = _names([next(iter(runs[run]["topology"].values())) for run in candidates])
         raise FileError(f"is a directory with topologies of several runs, {names}: name one", place)
     if candidates:
-        return _of_run(place, runs, candidates[0])
+        return _of_run(place, runs, candidates[0], [path for path in others[:_MOST_FILES] if _kind(path) == "topology"])
     return _by_content(place, runs, others)
 
 
@@ -131,10 +147,18 @@ def _names(paths: list[Path]) -> str:
     return " and ".join(printable(path.name[:80]) for path in paths[:3])
 
 
-def _of_run(place: Path, runs: dict[str, dict[str, dict[str, Path]]], name: str) -> Folder:
+def _of_run(place: Path, runs: dict[str, dict[str, dict[str, Path]]], name: str, others: list[Path]) -> Folder:
     """Return the files of the run that has a topology; what it lacks may be of another one, if only one has it."""
     files = runs[name]
-    topology, why, info = _topology(files["topology"], place)
+    topology, why, rest, info = _topology(files["topology"], place)
+    unused = rest + others
+    _require_one_fabric(topology, unused, place)
+    if unused:
+        more = f" and {len(unused) - 5} more" if len(unused) > 5 else ""
+        names = ", ".join(printable(path.name[:80]) for path in unused[:5]) + more
+        why = f" ({'; '.join(filter(None, (why, f'not used: {names}')))})"
+    else:
+        why = ""
     parts: dict[str, Path] = {"info": info} if info is not None else {}
     for role in ("lft", "far", "sl2vl", "sl", "guid2lid"):
         own = files.get(role)
@@ -158,10 +182,10 @@ def _folder(place: Path, topology: Path, why: str, parts: dict[str, Path]) -> Fo
     return Folder(place, topology, **parts, text=text)
 
 
-def _topology(files: dict[str, Path], place: Path) -> tuple[Path, str, Path | None]:
-    """Return the topology of a run that says most, why it is taken, and the file that has the section AR_INFO."""
+def _topology(files: dict[str, Path], place: Path) -> tuple[Path, str, list[Path], Path | None]:
+    """Return the topology of a run that says most, what it says, the others, and the file with the section AR_INFO."""
     if "opensm-subnet.lst" in files:
-        return files["opensm-subnet.lst"], "", None
+        return files["opensm-subnet.lst"], "", [], None
     sections = sections_of(files["db_csv"]) if "db_csv" in files else set()
     info = files["db_csv"] if "AR_INFO" in sections else None
     ranked = [("ibnetdiscover", "LIDs, LMC and speeds")]
@@ -174,8 +198,29 @@ def _topology(files: dict[str, Path], place: Path) -> tuple[Path, str, Path | No
     if not usable:
         text = "is a directory with an ibdiagnet2.db_csv that lacks NODES or LINKS: add ibdiagnet2.lst or .net_dump"
         raise FileError(text, place)
-    rest = [printable(path.name) for path, _ in usable[1:] if path != usable[0][0]]
-    return usable[0][0], f" ({usable[0][1]}; not used: {', '.join(rest)})" if rest else "", info
+    rest = dict.fromkeys(path for path, _ in usable[1:] if path != usable[0][0])
+    return usable[0][0], usable[0][1], list(rest), info
+
+
+def _require_one_fabric(topology: Path, others: list[Path], place: Path) -> None:
+    """Refuse topologies that have no switch in common: they are of different fabrics, whatever wrote them."""
+    mine = _switches(topology) if others else set()
+    for other in others:
+        theirs = _switches(other)
+        if mine and theirs and not mine & theirs:
+            names = _names([topology, other])
+            text = f"is a directory with topologies of different fabrics, {names}, without a common switch: name one"
+            raise FileError(text, place)
+
+
+def _switches(path: Path) -> set[int]:
+    """Return the GUIDs of the switches in a topology, without reading all of it as one; empty if it has none."""
+    guids: set[int] = set()
+    for block in Blocks(path):
+        for *single, row in _SWITCHES.findall(block):
+            guids.update(int(word, 16) for word in single if word)
+            guids.update(int(word, 16) for word in row.split(b",") if len(word) > 10)  # not numbers of a device
+    return guids - {0}
 
 
 def _by_content(place: Path, runs: dict[str, dict[str, dict[str, Path]]], others: list[Path]) -> Folder:
@@ -189,6 +234,8 @@ def _by_content(place: Path, runs: dict[str, dict[str, dict[str, Path]]], others
             tables.append(path)
     for what, paths in (("topologies", topologies), ("forwarding tables", tables)):
         if len(paths) > 1:
+            if paths is topologies:
+                _require_one_fabric(paths[0], paths[1:], place)
             raise FileError(f"is a directory with several {what}, {_names(paths)}: name one", place)
     if not topologies:
         message = "is a directory without a topology: ibdiagnet2.lst, .net_dump or .db_csv, opensm-subnet.lst, or the "

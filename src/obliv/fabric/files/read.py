@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from obliv._util.cost import forecast
+from obliv._util.files import read_source
 from obliv._util.progress import Progress, rising
+from obliv._util.text import lines, plural
 from obliv.errors import FileError
 from obliv.fabric.arguments import typed
 from obliv.fabric.files.blocks import Blocks
@@ -20,6 +23,8 @@ from obliv.fabric.files.raw_tables import RawTables, read_raw
 from obliv.fabric.lids import largest_lid
 from obliv.fabric.model import Fabric
 from obliv.fabric.tables import Tables
+from obliv.io.formats._formats import UNREAD, format_of
+from obliv.io.formats.edgelist import parse as parse_edges
 
 __all__ = ["dialect_of", "read", "read_fabric", "read_tables", "with_tables"]
 
@@ -37,6 +42,10 @@ _KNOWN = (
     "file of ibsim"
 )
 
+_HEAD = 1 << 16
+#: A line of a list of hosts: one, one with its slots or ranks, or several in brackets.
+_HOSTS = re.compile(r"[^\s,;=]+(?:\s+slots\s*=\s*\d+|:\d+)?|(?:export\s+)?[A-Z_]+=\S+|\S*\[[\d,-]+\]\S*|rank \d+\s*=.*")
+
 
 def dialect_of(path: str | Path) -> str:
     """Return the dialect of a topology file, by the first line that identifies it.
@@ -52,7 +61,32 @@ def dialect_of(path: str | Path) -> str:
                 return name
         if TABLES.match(line) or MULTICAST.match(line):
             raise FileError("contains forwarding tables, not a topology: give it as the tables", path, number)
-    raise FileError(f"contains no topology of an InfiniBand fabric; readable are {_KNOWN}", path)
+    known = _other_format(path) or f"; readable are {_KNOWN}"
+    raise FileError(f"contains no topology of an InfiniBand fabric{known}", path)
+
+
+def _other_format(path: str | Path) -> str:
+    """Return what a file is that has no topology of a fabric: another network, a plan, a list of hosts; else ""."""
+    try:
+        text, _ = read_source(path)
+    except FileError:  # not a text
+        return ""
+    kind = format_of(text)
+    rows = [row for line in lines(text[:_HEAD]) if (row := line.partition("#")[0].strip())]
+    if kind == "ufm":
+        return ": it is a cabling plan of UFM: give a scan of the fabric, and the plan with --plan"
+    if kind in UNREAD:
+        return f": it looks like {UNREAD[kind].partition(', which ')[0].partition(': ')[0]}"
+    if kind == "edgelist":
+        if rows and all(_HOSTS.fullmatch(row) for row in rows):
+            return ": it looks like a list of hosts, which obliv fabric job takes with --hosts"
+        try:
+            kind = f"a list of {plural(len(parse_edges(text, path).edges), 'edge')}"
+        except FileError:
+            return ""
+    else:
+        kind = f"a network in the format {kind}"
+    return f": it looks like {kind}, which other commands take as the topology file:PATH"
 
 
 @typed

@@ -164,8 +164,14 @@ class _Keys:
         read, needed = kind
         found = read(value)
         if found is None:
-            self.refuse(f"{key} = {printable(str(value)[:40])}: {needed}", key)
+            self.refuse(f"{key} = {_written(value)}: {needed}", key)
         return found
+
+
+def _written(value: Any) -> str:
+    """Return a value as it is written in TOML, cut short."""
+    text = f'"{value}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
+    return printable(text if len(text) <= 40 else text[:37] + "...")
 
 
 _Kind = tuple[Callable[[Any], Any], str]

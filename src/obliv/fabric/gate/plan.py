@@ -16,9 +16,9 @@ from obliv._util.files import read_source
 from obliv._util.text import plural, printable, shown
 from obliv.errors import FileError, InputError
 from obliv.fabric.files.read import dialect_of, read_fabric
-from obliv.fabric.messages import at_node, port_name
+from obliv.fabric.messages import at_node, at_port, port_name
 from obliv.fabric.model import Fabric
-from obliv.fabric.names import NodeNames, split_port
+from obliv.fabric.names import NodeNames, out_of_range, port_number, split_port
 from obliv.fabric.notes import Notes, Place
 
 __all__ = ["Plan", "compare_cables", "read_plan", "slots_named"]
@@ -38,7 +38,6 @@ _PORTS = tuple(
     for ends in _ENDS
 )
 _KNOWN = "StartDevice, StartPort, EndDevice, EndPort (UFM) or Device A, Termination A, Device B, Termination B (NetBox)"
-_NUMBER = re.compile(r"(?:port|p|ib)?[ _#-]*(\d{1,9})", re.IGNORECASE | re.ASCII)
 _DIGIT = re.compile("[0-9]")
 _LABEL = re.compile(r"(?:port|p|ib)?[ _#-]*(\d{1,4}(?:/\d{1,4}){1,3})", re.IGNORECASE | re.ASCII)
 _CAGE = re.compile(r"sw(\d{1,4})p(\d{1,4})", re.IGNORECASE | re.ASCII)
@@ -300,21 +299,29 @@ class _Ends:
         return self._hints[device]
 
     def _at_switch(self, node: int, port: str, name: str) -> int:
+        """Return a port of a switch by its label or its number."""
+        labels = self._labels[node]
         label = port.lower().removeprefix("port").strip()
-        known = self._labels[node].get(label)
-        if known is not None:
-            return known
-        number = _NUMBER.fullmatch(port)
+        if label in labels:
+            return labels[label]
+        number = port_number(port)
         if number is not None:
-            return self.fabric.slot(node, int(number[1]))
+            slot = self.fabric.slot(node, number)
+            if slot < 0:
+                self.reasons[name] = f"the port {printable(name[:80])} {out_of_range(self.fabric, node)}"
+            return slot
         ports = int(self.fabric.first_slot[node + 1] - self.fabric.first_slot[node]) - 1
         parts = _LABEL.fullmatch(port) or _CAGE.fullmatch(port)
         at = _split_port(tuple(int(part) for part in re.findall(r"\d+", parts[0])), ports) if parts is not None else -1
         if at < 0:
-            remedy = "give its number, or a topology that has labels, such as ibdiagnet2.net_dump"
-            self.reasons[name] = (
-                f"{shown(port)} is not a port of {printable(self.fabric.nodes.label(node)[:60])}: {remedy}"
+            some = ", ".join(printable(text[:20]) for text in [*labels][:3])
+            known = (
+                f"its labels are {some}{', ...' * (len(labels) > 3)}"
+                if labels
+                else ("give its number, or a topology that has labels, such as ibdiagnet2.net_dump")
             )
+            device = printable(self.fabric.nodes.label(node)[:60])
+            self.reasons[name] = f"the port label {shown(port)} is unknown at {device}: {known}"
         return self.fabric.slot(node, at)
 
     def _at_host(self, nodes: list[int], device: str, port: str, name: str, line: int) -> int:
@@ -323,13 +330,13 @@ class _Ends:
         node, at = _named(port, adapters), 0
         if node is None and (split := _AT.fullmatch(port)) is not None:
             node, at = _named(split[1], adapters), int(split[2])
-        number = _NUMBER.fullmatch(port)
+        number = port_number(port)
         if node is None and len(nodes) == 1 and not _DEVICE.match(port):
-            node, at = nodes[0], int(number[1]) if number else 0
+            node, at = nodes[0], number or 0
         if node is not None:
             return self.fabric.slot(node, at) if at else self._only(node, name)
         known = ", ".join(printable(text[:20]) for text in adapters if text)
-        if number:
+        if number is not None:
             text = f"{shown(device)} has {len(nodes)} adapters: write {known} as the port"
             raise FileError(text, self.path, line)
         self.reasons[name] = f"{shown(device)} has no adapter {shown(port)}" + (f": it has {known}" if known else "")
@@ -393,25 +400,38 @@ def _split_port(parts: tuple[int, ...], ports: int) -> int:
     return 1 + sum((part - 1) * step for part, step in zip(parts, steps, strict=True))
 
 
-def slots_named(fabric: Fabric, ports: Iterable[str]) -> list[int]:
-    """Return the slots of ports ``NAME/PORT``, -1 where the fabric has none.
+def slots_named(fabric: Fabric, ports: Iterable[str]) -> tuple[list[int], dict[str, str]]:
+    """Return the slots of ports ``NAME/PORT``, -1 where the fabric has none, and why it has none.
 
     Raises
     ------
     InputError
         If a text has no port, or a name means several nodes.
     """
-    known, slots = NodeNames(fabric), []
-    for text in ports:
+    known = NodeNames(fabric)
+    reasons: dict[str, str] = {}
+
+    def slot(text: str, hints: bool = False) -> int:
         end = split_port(text)
         if end is None:
             raise InputError(f"{printable(text[:80])!r} is not a port: write NAME/PORT")
-        slots.append(known.slot(*end))
-    return slots
+        name, port = end
+        node = known.find(name, lambda near: f"{near}/{port}", slot if hints else None)
+        found = fabric.slot(node, port) if node is not None else -1
+        if found < 0 and not hints:
+            raise InputError("no such port")
+        if node is None:
+            hint = known.hint(name, lambda near: f"{near}/{port}", slot) if len(reasons) < _MOST_HINTS else ""
+            reasons[text] = f"the fabric has no port {printable(text[:80])}{hint}"
+        elif found < 0:
+            reasons[text] = f"the port {printable(text[:80])} {out_of_range(fabric, node)}"
+        return found
+
+    return [slot(text, hints=True) for text in ports], reasons
 
 
 def compare_cables(fabric: Fabric, plan: Plan, whole: bool, notes: Notes) -> tuple[int, int]:
-    """Note the planned cables that are not there and, for a whole plan, cables that were not planned.
+    """Note the planned cables that are not there and, for a whole plan, then the cables that were not planned.
 
     Returns
     -------
@@ -431,8 +451,6 @@ def compare_cables(fabric: Fabric, plan: Plan, whole: bool, notes: Notes) -> tup
         at = one if one >= 0 else other
         place = at_node(fabric, int(fabric.node_of[at]), fabric.port_of(at)) if at >= 0 else Place()
         notes.add("error", "plan", text, line, place)
-    for remark in plan.remarks:
-        notes.add("note", "plan", remark)
     if whole:
         home = fabric.node_of
         counted = fabric.nodes.are("switch") if plan.switches_only else _not_internal(fabric)
@@ -440,7 +458,9 @@ def compare_cables(fabric: Fabric, plan: Plan, whole: bool, notes: Notes) -> tup
             if slot < end and counted[home[slot]] and counted[home[end]] and not {slot, end} & planned:
                 beyond += 1
                 text = f"a cable that is not planned: {port_name(fabric, slot)} - {port_name(fabric, end)}"
-                notes.add("error", "plan", text, 0, at_node(fabric, int(fabric.node_of[slot]), fabric.port_of(slot)))
+                notes.add("error", "unplanned", text, 0, at_port(fabric, slot))
+    for remark in plan.remarks:
+        notes.add("note", "plan-rows", remark)
     return there, beyond
 
 

@@ -168,9 +168,13 @@ class _Gate:
             yield self._planned("plan", self.limits.plan, plan, whole=True)
         if self.limits.cables:
             ends = [end for pair in self.limits.cables for end in pair]
-            slots = slots_named(self.fabric, ends)
+            line = self._line.get("cables", 0)
+            try:
+                slots, reasons = slots_named(self.fabric, ends)
+            except InputError as error:
+                raise _refusal(self.limits, f"cables: {error}", line) from None
             pairs = tuple(zip(slots[::2], slots[1::2], strict=True))
-            plan = Plan(pairs, self.limits.cables, (self._line.get("cables", 0),) * len(pairs))
+            plan = Plan(pairs, self.limits.cables, (line,) * len(pairs), reasons=reasons)
             yield self._planned("cables", str(len(pairs)), plan, whole=False)
 
     def _planned(self, name: str, limit: str, plan: Plan, whole: bool) -> LimitCheck:

@@ -18,6 +18,10 @@ _RANK = re.compile(r"rank\s+(\S+?)\s*=\s*(.*?)(?:\s+slots?\s*=\s*(\S+))?\s*\Z", 
 _KEYS = re.compile(r"(\S+)((?:\s+[\w-]+\s*=\s*[^\s=]+)+)\Z")
 _KEY = re.compile(r"([\w-]+)\s*=\s*([^\s=]+)")
 _COUNTED = re.compile(r"([^\s,:\[\]]+):(\d{1,9})\Z", re.ASCII)
+#: A variable that holds a list of hosts, as the shell, env or qstat -f print it.
+_SET = re.compile(r"(?:export\s+)?(?:[A-Z][A-Z0-9_]*|exec_v?host2?)\s*=\s*(?P<quote>[\"']?)(.+)(?P=quote)\Z")
+#: PBS's exec_host: a host, and the slots that each have a rank, as 0, 0-3, 0,2 or as many as behind a star.
+_EXEC = re.compile(r"([^\s/+]+)/(?:\d+\*(\d{1,7})|(\d{1,7}(?:-\d{1,7})?(?:,\d{1,7}(?:-\d{1,7})?)*))", re.ASCII)
 _FABRIC = re.compile(  # records of ibnetdiscover, headings of forwarding tables
     r"(?:vendid|devid|sysimgguid|switchguid|caguid)=|(?:Switch|Ca|Rt)\s+\d+\s+\"|Unicast lids \[|dump_ucast_routes:"
 )
@@ -39,8 +43,9 @@ def read_seats(path: str | Path, known: Callable[[str], bool], hosts: int) -> tu
     ----------
     path : path-like
         Host lists of Slurm, one or more hosts a line, MPI's host files (``node1 slots=4`` or ``node1:4``), node files
-        of PBS and Torque (a host once for each rank), LSF's ``node1 8 node2 8``, or a rank file (``rank 0=node1
-        slot=0``), by content. A ``#`` after a blank begins a comment.
+        of PBS and Torque (a host once for each rank), PBS's exec_host (``n0/0+n0/1``, a rank for each slot), LSF's
+        ``node1 8 node2 8``, or a rank file (``rank 0=node1 slot=0``), by content. ``NAME=`` or ``export NAME=`` before
+        a list is skipped. A ``#`` after a blank begins a comment.
     known : callable
         Whether a text is the name of a host as it stands.
     hosts : int
@@ -127,6 +132,10 @@ def _on_line(words: str, known: Callable[[str], bool], expand: Callable[[str], l
     """Return the hosts of a line of a host file or host list."""
     if known(words):
         return [Seat(words, None, "", line)]
+    if (given := _SET.match(words)) is not None:
+        words = given[2].strip()
+    if slots := _of_exec(words):
+        return [Seat(host, ranks, "", line) for host, ranks in slots]
     if _RANK.match(words):
         raise InputError("a line of a rank file among hosts: begin the file with  rank 0=...")
     match = _KEYS.match(words)
@@ -143,6 +152,21 @@ def _on_line(words: str, known: Callable[[str], bool], expand: Callable[[str], l
     if numbered := _numbered(words.split(), known):
         return [Seat(name, _slots(count), "", line) for host, count in numbered for name in expand(host)]
     return [Seat(name, None, "", line) for name in expand(words)]
+
+
+def _of_exec(words: str) -> list[tuple[str, int]]:
+    """Return hosts with their numbers of ranks from words as in PBS's exec_host, ``n0/0+n0/1+n1/0*4``; else nothing."""
+    seats = []
+    for item in words.split("+"):
+        match = _EXEC.fullmatch(item.strip())
+        if match is None:
+            return []
+        ranges = [part.partition("-") for part in match[3].split(",")] if match[3] else []
+        many = [int(last or first) - int(first) + 1 for first, _, last in ranges] or [int(match[2])]
+        if min(many) < 1 or sum(many) > MOST_RANKS:
+            raise InputError(f"{shown(item)}: write a host with 1 to {MOST_RANKS:,} slots, as node1/0-3")
+        seats.append((match[1], sum(many)))
+    return seats
 
 
 def _numbered(words: list[str], known: Callable[[str], bool]) -> list[tuple[str, str]]:

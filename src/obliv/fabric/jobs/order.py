@@ -35,7 +35,7 @@ _BLOCK = 1 << 28  # steps between two checks for an interrupt
 def better_order(
     loads: JobLoads, *, effort: float = 1.0, rng: Rng = None, progress: Progress | None = None
 ) -> tuple[Placement, JobOrder]:
-    """Return an order of a job's ranks on its hosts with a smaller mean load, never a larger one.
+    """Return an order of a job's ranks on its hosts with a smaller mean load; the given order if none was found.
 
     Parameters
     ----------
@@ -69,24 +69,29 @@ def better_order(
     weights = [phase.weight for phase in pattern.phases]
     whole = sum(weights, Fraction(0)) or Fraction(1)
     best: _Start | None = None
-    before = None
+    before, largest = None, 0
     for name, slot_of in _starts(place):
         rows = np.array([loads.row(place.ordered(slot_of), phase) for phase in pattern.phases], np.int64)
         rows = rows.reshape(phases, channels)
         tops = rows.max(axis=1, initial=0)
         mean = sum((weight * int(top) for weight, top in zip(weights, tops, strict=True)), Fraction(0))
-        before = mean if before is None else before
+        if before is None:
+            before, largest = mean, int(tops.max(initial=0))
         if best is None or mean < best.mean:
             best = _Start(name, slot_of, rows, tops, mean)
     if best is None or before is None:
         raise InputError("the job has no ranks")
     trials = _improve(loads, best, weights, effort, rng, report)
     after = sum((weight * int(top) for weight, top in zip(weights, best.tops, strict=True)), Fraction(0))
-    return place.ordered(best.slot_of), JobOrder(
+    if after < before:
+        placement, largest = place.ordered(best.slot_of), int(best.tops.max(initial=0))
+    else:  # exchanges may have led to another order that is as good: nobody should move ranks for it
+        placement, after = place, before
+    return placement, JobOrder(
         before=before / whole * loads.unit,
         after=after / whole * loads.unit,
         bound=min(lower_bound(loads), after / whole * loads.unit),
-        largest=int(best.tops.max(initial=0)) * loads.unit,
+        largest=largest * loads.unit,
         start=best.name,
         trials=trials,
     )

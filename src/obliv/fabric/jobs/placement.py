@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from obliv._util.text import printable, several, shown
+from obliv._util.text import plural, printable, several, shown
 from obliv._util.typing import Array
 from obliv.errors import FileError, InputError
 from obliv.fabric.arguments import typed
@@ -231,7 +231,8 @@ def _terminals(names: HostNames, seats: list[Seat], by_rank: bool, path: str | P
                 )
     if unknown:
         host, line = next(iter(unknown.items()))
-        more = f"; {len(unknown) - 1:,} other hosts are unknown too" if len(unknown) > 1 else ""
+        others = len(unknown) - 1
+        more = f"; {plural(others, 'other host')} {'is' if others == 1 else 'are'} unknown too" if others else ""
         meant = names.nearest(host, partial(reads_as_name, known=names.knows) if path else bool)
         raise _at(f"unknown host {shown(host)}: {meant}{more}", path, line)
     return used

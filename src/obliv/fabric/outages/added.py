@@ -13,9 +13,9 @@ from obliv._util.arrays import positions
 from obliv._util.text import printable
 from obliv._util.typing import Array
 from obliv.errors import InputError
-from obliv.fabric.names import NodeNames, split_port
+from obliv.fabric.names import NodeNames, out_of_range, split_port
 from obliv.fabric.outages.base import Base
-from obliv.fabric.outages.sets import Failure, of_option, out_of_range, without
+from obliv.fabric.outages.sets import Failure, of_option, without
 from obliv.fabric.topology import FabricTopology
 
 __all__ = ["new_cables", "speed_between_switches", "with_cables"]

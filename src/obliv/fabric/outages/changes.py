@@ -11,7 +11,7 @@ import numpy as np
 
 from obliv._util.text import printable
 from obliv.errors import InputError
-from obliv.fabric.names import NodeNames
+from obliv.fabric.names import NodeNames, port_number
 from obliv.fabric.outages.added import new_cables
 from obliv.fabric.outages.base import Base
 from obliv.fabric.outages.sets import Failure, named_failure, of_option
@@ -19,7 +19,7 @@ from obliv.fabric.tables import NONE
 
 __all__ = ["Changes", "changes_of"]
 
-_ENTRY = re.compile(r"(?P<name>.+)/(?P<lid>\d{1,5})=(?P<port>\d{1,3}|none)", re.ASCII | re.DOTALL)
+_ENTRY = re.compile(r"(?P<name>.+)(?:[/:]|\[(?=\d+\]))(?P<lid>\d{1,5})\]?=(?P<port>[^=]+)", re.ASCII | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,8 @@ def _entry(base: Base, names: NodeNames, text: str, hints: bool = False) -> tupl
     """Return the table, the LID and the port that a text names."""
     shown = f"{printable(text[:80])!r}"
     match = _ENTRY.fullmatch(text)
-    if match is None:
+    port = NONE if match is None or match["port"] == "none" else port_number(match["port"])
+    if match is None or port is None:
         raise InputError(f"{shown}: write SWITCH/LID=PORT, or SWITCH/LID=none")
     fabric = base.topology.fabric
     rest = text[match.end("name") :]
@@ -87,7 +88,6 @@ def _entry(base: Base, names: NodeNames, text: str, hints: bool = False) -> tupl
         raise InputError(f"{shown}: not a switch with a table")
     if not 0 < lid < base.out.shape[1]:
         raise InputError(f"{shown}: LID {lid} is out of range (1 to {base.out.shape[1] - 1})")
-    port = NONE if match["port"] == "none" else int(match["port"])
     last = int(fabric.first_slot[node + 1] - fabric.first_slot[node]) - 1
     if port != NONE and port > last:
         raise InputError(f"{shown}: port {port} does not exist: ports are 0 to {last}")

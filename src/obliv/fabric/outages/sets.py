@@ -12,7 +12,7 @@ from obliv._util.text import printable
 from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.fabric.model import Fabric
-from obliv.fabric.names import NodeNames, split_port
+from obliv.fabric.names import NodeNames, cut_port, out_of_range, split_port
 from obliv.fabric.topology import FabricTopology
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "every_failure",
     "named_failure",
     "of_option",
-    "out_of_range",
     "port_named",
     "without",
 ]
@@ -169,9 +168,9 @@ def _failing(names: NodeNames, text: str, accepted: Callable[[str], object] | No
         raise InputError(f"{shown}: not a switch: name a port" + (f", as in {port}" if port else ""))
     end = port_named(names, text, accepted) or _cable_ends(names, text)
     if end is None:
-        name, _, word = text.rpartition("/")
-        if name and names.all(name):
-            raise InputError(f"{shown}: the port {printable(word[:20])!r} is not a number")
+        cut = cut_port(text)
+        if cut is not None and names.all(cut[0]):
+            raise InputError(f"{shown}: the port {printable(cut[1][:20])!r} is not a number")
         hint = "" if accepted is None else _meant(names, text, accepted)
         raise InputError(f"{shown}: no such node: write NAME/PORT or the name of a switch{hint}")
     slot = fabric.slot(*end)
@@ -185,7 +184,13 @@ def _meant(names: NodeNames, text: str, accepted: Callable[[str], object]) -> st
     """Return in words what may be meant by a text whose node there is not."""
     end = split_port(text)
     if end is None:
-        return names.hint(text, lambda near: _typed_port(names, near) or near, accepted)
+        cut = cut_port(text)
+
+        def form(near: str) -> str:  # never a whole switch for what may be one of its ports
+            whole = cut is None or (cut[1].casefold() or "\0") in near.casefold()
+            return (_typed_port(names, near) or near) if whole else ""
+
+        return names.hint(text, form, accepted)
     if hint := names.hint(end[0], lambda near: f"{near}/{end[1]}", accepted):
         return hint
     for near in names.meant(end[0]):  # never the whole switch for one of its ports
@@ -212,11 +217,6 @@ def port_named(names: NodeNames, text: str, accepted: Callable[[str], object] | 
         return None
     node = names.find(end[0], lambda near: f"{near}/{end[1]}", accepted)
     return None if node is None else (node, end[1])
-
-
-def out_of_range(fabric: Fabric, node: int) -> str:
-    """Return which ports a node has, of one that it has not."""
-    return f"does not exist: ports are 1 to {int(fabric.first_slot[node + 1] - fabric.first_slot[node]) - 1}"
 
 
 def _cable_ends(names: NodeNames, text: str) -> tuple[int, int] | None:

@@ -7,7 +7,7 @@ from functools import cache
 
 from obliv._util.sndlib import is_native
 from obliv._util.text import lines
-from obliv.io.formats.rows import kind_of_rows
+from obliv.io.formats.rows import is_multiline_adjlist, kind_of_rows
 from obliv.specs import FILE_FORMATS
 
 __all__ = ["UNREAD", "format_of"]
@@ -38,6 +38,10 @@ UNREAD = {
     "and use obliv.from_networkx",
     "ufm": "a cabling plan of UFM, not a network: scan the fabric and compare the plan with it",
     "lft": "forwarding tables of InfiniBand: they are a routing, lft:PATH on fabric:PATH",
+    "nx-data": "an edge list of NetworkX with data, which is not read: load it with NetworkX's read_edgelist and "
+    "obliv.from_networkx, or write one attribute, data=['weight']",
+    "multiline-adjlist": "a multi-line adjacency list of NetworkX, which is not read: load it with NetworkX's "
+    "read_multiline_adjlist and obliv.from_networkx",
     "adjlist?": "either edges with a bandwidth (format=edgelist) or neighbor lists, a node and its neighbors in a line "
     "(format=adjlist): say which",
     "neighbors?": "either edges (format=edgelist) or neighbor lists, line by line the neighbors of a node "
@@ -84,6 +88,7 @@ _SIGNS = {
     "ucinet": r"dl[ \t]+n[ \t]*=",
     "ufm": r"#?StartDevice,[ \t]*StartPort\b",
     "lft": r"(Unicast lids \[|\w*dump_ucast_routes: Switch)",
+    "nx-data": r"[^\s{]+[ \t]+[^\s{]+[ \t]+\{['\"].*\}[ \t]*$",
     "digraph6": r"(>>digraph6<<)?&[?-~]+$",
     "yaml": r"(---|- [\w-]+:|[\w-]+:)[ \t]*($|[^\s(][^\n]*$)",
     "ini": r"(\[[\w. -]+\]|[\w.]+[ \t]*=[^=>\n]*)$",
@@ -122,7 +127,9 @@ def format_of(text: str) -> str:
             return name
     if _ANYNET.match(first):
         return "anynet"
-    return "graph6" if _is_graph6(text) else kind_of_rows(text)
+    if _is_graph6(text):
+        return "graph6"
+    return "multiline-adjlist" if is_multiline_adjlist(text) else kind_of_rows(text)
 
 
 def _end_of_comments(head: str) -> int:

@@ -28,6 +28,9 @@ __all__ = ["Parse", "from_file", "from_text", "network", "read_file"]
 #: Reads a text into links; the path is for messages.
 Parse = Callable[[str, object], Links]
 
+_IDENTIFIER = re.compile(r"(?i:(?:.*[_ .-])?(?:id|key|name|source|target|index|guid|uuid))|.+(?:Id|ID)")
+_WEIGHT = re.compile(r"weight|bandwidth|capacity|speed|rate|(?:^|[\W_])(?:cap|bw)(?:[\W_]|$)", re.IGNORECASE)
+
 
 def from_file(path: str | Path, parse: Parse, options: Options, format: str = "") -> Topology:
     """Return the topology of a file, with its spec, and the file's SHA-256 among its sources."""
@@ -150,7 +153,8 @@ def _component(links: Links, channels: IntArray, options: Options, notes: list[s
         ]
         rest = f"; and {count - 5} more" if count > 5 else ""
         what = "not strongly connected: it falls into" if one_way else "disconnected: it has"
-        remedy = f"{drawn}; " * bool(drawn) + "component=largest takes the largest"
+        largest = "component=largest takes the largest" if sizes.max() > 1 else ""  # one node is no network
+        remedy = "; ".join(filter(None, (drawn, largest))) or "no edge joins two nodes: is the file complete?"
         raise links.fault(f"the network is {what} {count} components: {'; '.join(parts)}{rest}; {remedy}")
     kind = "strongly connected component" if one_way else "component"
     taken = f"{int(sizes[order[0]])} of {plural(nodes, 'node')}"
@@ -180,12 +184,13 @@ def bandwidths_of(links: Links, edges: Sequence[Edge], options: Options, notes: 
     attribute = options.bandwidth
     if not attribute:
         if fit := _could_be_bandwidth(links, edges):
-            notes.append(f"every bandwidth is 1; the edges have {some(fit)}: use it with bandwidth={some(fit[-1:])}")
+            notes.append(f"every bandwidth is 1; the edges have {some(fit)}: use it with bandwidth={some(fit[:1])}")
         return []
     known = {name for edge in edges for name in edge.attributes} | set(links.edge_defaults)
     lacking = [edge for edge in edges if not links.value(edge, attribute)]
     if attribute not in known and edges:
-        hint = _near(attribute, known) or "its edges have no attributes at all"
+        hint = _near(attribute, {name for name in known if not _is_identifier(name)} or known)
+        hint = hint or "its edges have no attributes at all"
         raise links.fault(f"no edge has the attribute {shown(attribute)} that bandwidth= names; {hint}")
     if lacking and not options.default:
         share = f"{len(lacking)} of {plural(len(edges), 'edge')} {'lacks' if len(lacking) == 1 else 'lack'} it"
@@ -225,15 +230,24 @@ def _unit_of(links: Links, edge: Edge, attribute: str) -> int:
 
 
 def _could_be_bandwidth(links: Links, edges: Sequence[Edge]) -> list[str]:
-    """Return the attributes that are a positive number other than 1 on some edge, the rarest first."""
+    """Return the attributes that are a positive number other than 1 on some edge, the likeliest bandwidth first.
+
+    These are names of weights and speeds, and labels with a unit; then what most edges have. Identifiers are none.
+    """
     fits = cache(lambda text: speed(text) not in (None, 1))
-    count = Counter(
-        name
-        for attributes in (links.edge_defaults, *(edge.attributes for edge in edges))
-        for name, text in attributes.items()
-        if name not in ("id", "key") and fits(text)
-    )
-    return sorted(count, key=lambda name: (count[name], name))
+    count: Counter[str] = Counter()
+    likely: set[str] = set()
+    for attributes in (links.edge_defaults, *(edge.attributes for edge in edges)):
+        for name, text in attributes.items():
+            if not _is_identifier(name) and fits(text):
+                count[name] += 1
+                if _WEIGHT.search(name) or ("label" in name.lower() and positive(text) is None):
+                    likely.add(name)
+    return sorted(count, key=lambda name: (name not in likely, "label" in name.lower(), -count[name], name))
+
+
+def _is_identifier(name: str) -> bool:
+    return _IDENTIFIER.fullmatch(name) is not None
 
 
 def terminals_of(links: Links, nodes: list[int], channels: IntArray, options: Options, notes: list[str]) -> list[int]:
@@ -279,7 +293,8 @@ def _chosen(links: Links, nodes: list[int], channels: IntArray, options: Options
             hint = _near(condition.attribute, known) or "its nodes have no attributes at all"
             raise links.fault(f"no node has the attribute {shown(condition.attribute)} that terminals= names; {hint}")
         chosen = [node for node in nodes if condition.holds(links.node_value(node, condition.attribute))]
-        what = "fits that condition"
+        values = sorted({links.node_value(node, condition.attribute) for node in nodes} - {""})
+        what = f"fits that condition; {condition.attribute} is {some(values, 6) or 'empty everywhere'}"
     else:
         patterns = options.terminals.split("|")
         chosen = [node for node in nodes if any(fnmatchcase(links.names[node], pattern) for pattern in patterns)]

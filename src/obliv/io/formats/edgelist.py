@@ -147,7 +147,8 @@ def words_of(line: str) -> list[str]:
 def header_of(first: list[str], rest: Iterable[list[str]]) -> Columns | None:
     """Return the columns that the first row names; None if it is an edge, given the words of the others.
 
-    It is a header if two names are those of ends and never stand in another row, or if it alone has no number.
+    It is a header if two names are those of ends and never stand in another row, or if it alone has no number, or no
+    rate in its last column.
     """
     delimiter = "," if len(first) > 1 else ";"
     names = first if len(first) > 1 else first[0].split(";")
@@ -157,10 +158,17 @@ def header_of(first: list[str], rest: Iterable[list[str]]) -> Columns | None:
     if ends and len(names) > 1:
         wanted = {names[end] for end in ends}
         return None if any(wanted & set(words) for words in rows) else Columns(names, ends[0], ends[1], delimiter)
-    if len(first) < 2 or any(rational(name) is not None for name in names[:2]):
+    if len(names) < 2 or any(rational(name) is not None for name in names[:2]):
         return None
     some = next(rows, None)
-    numeric = some and all(all(map(str.isdecimal, words[:2])) and len(words) > 1 for words in chain([some], rows))
+    if some is None:
+        return None
+    body = chain([some], rows)
+    if len(names) == 3 and speed(names[2]) is None:
+        below = (words if len(first) > 1 else " ".join(words).split(";") for words in body)
+        rated = all(len(words) == 3 and speed(words[2]) and not {*names[:2]} & {*words[:2]} for words in below)
+        return Columns(names, 0, 1, delimiter) if rated else None
+    numeric = len(first) > 1 and all(all(map(str.isdecimal, words[:2])) and len(words) > 1 for words in body)
     return Columns(names, 0, 1, delimiter) if numeric else None
 
 
@@ -281,7 +289,8 @@ def _edge(words: list[str], line: str, declared: bool, path: object, number: int
         remedy = "a name is a single word, without quotes: write GraphML for others" if quoted else "leave it out"
         word = shown(quoted or arrow or "")
         raise FileError(f"{word} in an edge, which is written  u v  or  u v bandwidth: {remedy}", path, number)
-    single = not commas or (all(len(word.split()) == 1 for word in words[:2]) and (len(words) < 3 or speed(words[2])))
+    blanks = any(len(word.split()) > 1 for word in (words[:2] if words[2:] and speed(words[2]) else words))
+    single = not commas or not ("" in words or blanks)
     if not odd and (not words or (2 <= len(words) <= 3 and single)):
         return words
     if len(words) > 2 and words[2][:1] == "{":

@@ -15,7 +15,7 @@ from obliv._util.text import lines, plural, shown
 from obliv.io.formats._links import Links
 from obliv.io.formats.edgelist import header_of, words_of
 
-__all__ = ["READERS", "kind_of_rows"]
+__all__ = ["READERS", "is_multiline_adjlist", "kind_of_rows"]
 
 #: Number of the line, and its words.
 Row = tuple[int, list[str]]
@@ -23,6 +23,8 @@ Row = tuple[int, list[str]]
 _DECLARED = re.compile(r"#+\s*((un)?directed\b|node:)", re.IGNORECASE)
 _RATE = re.compile(r"\d+(\.\d+)?[KMGT]?bps", re.IGNORECASE)
 _WORDS = re.compile(r'"([^"]*)"|(\S+)')
+_HEADED = re.compile(r"\s*\S+\s+(\d{1,9})\s*")
+_NEIGHBOR = re.compile(r"\s*\S+\s+\{.*\}\s*")
 
 
 def rows_of(text: str, comment: str = "#") -> list[Row]:
@@ -55,6 +57,27 @@ def kind_of_rows(text: str) -> str:
             if bare and 2 < len(body) == int(first[0][:18]) and _is_symmetric(bare, 1):
                 return "metis"
     return _of_lists(rows)
+
+
+def is_multiline_adjlist(text: str) -> bool:
+    r"""Tell whether a node and its number of neighbors stand before lines of these and their data, as NetworkX writes.
+
+    Examples
+    --------
+    >>> is_multiline_adjlist("a 2\nb {}\nc {}\nb 0\nc 0\n"), is_multiline_adjlist("0 1\n1 2\n2 0\n")
+    (True, False)
+    """
+    rows = iter([line for line in lines(text) if line.strip() and not line.lstrip().startswith("#")])
+    listed = 0
+    for row in rows:
+        head = _HEADED.fullmatch(row)
+        if head is None:
+            return False
+        for _ in range(int(head[1])):
+            if _NEIGHBOR.fullmatch(next(rows, "- - -")) is None:
+                return False
+            listed += 1
+    return listed > 0
 
 
 def _numeric(words: Sequence[str]) -> bool:
@@ -326,6 +349,14 @@ def hpcc(text: str, path: object = None) -> Links:
     links.notes.append(
         f"{plural(len(links.terminals), 'host')} are terminals, {plural(count, 'switch', 'switches')} not"
     )
+    ends = {pair for edge in links.edges if edge.tail != edge.head for pair in (edge[:2], edge[1::-1])}
+    neighbors = Counter(tail for tail, _ in ends)
+    if several := [node for node in links.terminals if neighbors[node] > 1]:
+        who = f"{plural(len(several), 'host')} {'has' if len(several) == 1 else 'have'} links to several nodes"
+        links.notes.append(
+            f"{who} ({links.names[several[0]]}{', ...' * (len(several) > 1)}): hosts forward packets here, in ns-3's "
+            "HPCC and SimAI they do not; table:FILE takes listed paths that avoid it"
+        )
     return links
 
 

@@ -91,7 +91,9 @@ def file(
     if format and format not in (*_PARSERS, *FILE_FORMATS):
         if format in UNREAD:
             raise SpecError(f"format={format}: {UNREAD[format]}")
-        raise SpecError(f"format={format} is unknown: {did_you_mean(format, (*_PARSERS, *FILE_FORMATS))}")
+        known = (*_PARSERS, *FILE_FORMATS)
+        hint = "did you mean graphml?" if format.lower() == "xml" else did_you_mean(format, known)
+        raise SpecError(f"format={format} is unknown: {hint}")
     text, digest = read_file(path)
     kind = format or format_of(text)
     if kind in UNREAD:
