@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -14,10 +14,9 @@ from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.engines import GRID_ENGINES, EnginePlan, plan_engine
 from obliv.fabric.reroute.fill import by_digits, evenly
 from obliv.fabric.reroute.lids import with_enough_lids
-from obliv.fabric.reroute.network import switch_network
 from obliv.fabric.reroute.request import Request
 from obliv.fabric.reroute.standing import key_by, standing_of
-from obliv.fabric.reroute.tiers import Tiers, central_ranks, level_ranks, numberings, tiers_of
+from obliv.fabric.reroute.tiers import Tiers, central_ranks, level_ranks, numberings
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.tables import Tables
@@ -115,7 +114,7 @@ def tree_candidate(request: Request, plan: EnginePlan) -> Candidate:
         If there are not enough LIDs.
     """
     numbered, notes = with_enough_lids(request.fabric, plan.lmc, request.most_lmc)
-    net = switch_network(numbered)
+    net = replace(request.switches, fabric=numbered)
     ranks, exact = level_ranks(net, plan.tiers), plan.tiers.exact
 
     by_number, steps = plan.engine == "dmodk", _DETOURS[:1] if exact else _DETOURS
@@ -135,10 +134,9 @@ def updown_candidate(request: Request) -> Candidate:
     On trees all roots are equally high, unless some hosts then do not reach each other.
     """
     numbered, notes = with_enough_lids(request.fabric, 0, request.most_lmc)
-    net = switch_network(numbered)
-    tiers = tiers_of(net, request.shape)
+    net = replace(request.switches, fabric=numbered)
     rated = []
-    for ranks in [*([] if tiers is None else [level_ranks(net, tiers)]), central_ranks(net)]:
+    for ranks in [*([level_ranks(net, request.tiers)] if request.tiers else []), central_ranks(net)]:
         ways = ((by_place, even) for by_place in (False, True) for even in (False, True))
         tables, standing, _ = _best(request, numbered, "0", (evenly(net, ranks, *way) for way in ways))
         rated.append(Candidate("updown", "0", tables, numbered, standing, notes))
@@ -149,7 +147,7 @@ def updown_candidate(request: Request) -> Candidate:
 
 def _best(request: Request, fabric: Fabric, offset: str, variants: Iterable[Tables]) -> tuple[Tables, Standing, int]:
     """Return the best of several tables by the figure that counts first, and its place; shifts decide among equals."""
-    topology = network(fabric)
+    topology = request.topology if fabric is request.fabric else network(fabric)
     few = len(topology.terminals) ** 2 <= _ALL_SHIFTS  # shifts of each can be counted
     by = "worst" if request.by == "shifts" and not few else request.by
     quick, full = key_by(by, brief=True), key_by(by)

@@ -11,11 +11,12 @@ import numpy as np
 from obliv._util.progress import Progress
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.bound import single_path_bound
-from obliv.fabric.reroute.network import switch_network
+from obliv.fabric.reroute.network import SwitchNetwork, switch_network
 from obliv.fabric.reroute.parts import pairs_apart
 from obliv.fabric.reroute.standing import key_by
 from obliv.fabric.reroute.tiers import Tiers, tiers_of
 from obliv.fabric.shape.tree import Shape
+from obliv.fabric.topology import FabricTopology, network
 from obliv.results.fabric.route import Standing
 from obliv.topologies.recognise.grid import Grid
 from obliv.topologies.recognise.nearest import nearest_grid
@@ -68,9 +69,19 @@ class Request:
         return nearest_grid(len(self.fabric.switches), np.stack([tail, head], axis=1))
 
     @cached_property
+    def switches(self) -> SwitchNetwork:
+        """The switches and the channels between them."""
+        return switch_network(self.fabric)
+
+    @cached_property
     def tiers(self) -> Tiers | None:
         """The levels of the switches, if they form a tree."""
-        return tiers_of(switch_network(self.fabric), self.shape)
+        return tiers_of(self.switches, self.shape)
+
+    @cached_property
+    def topology(self) -> FabricTopology:
+        """The topology of the fabric with its own LIDs."""
+        return network(self.fabric)
 
     @cached_property
     def apart(self) -> tuple[int, int]:
