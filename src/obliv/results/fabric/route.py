@@ -104,9 +104,11 @@ class Standing(Record):
         return larger
 
     def __str__(self) -> str:
-        pairs = f"{self.missing} pairs missing" if self.missing else "all pairs"
-        lanes = f" on {self.lanes} lanes" if self.lanes > 1 else ""
-        return f"worst load {self.worst}, {pairs}, {'credit loops' if self.credit_loops else 'no credit loop'}{lanes}"
+        figures = [f"worst load {brief(self.worst)}", f"uniform {brief(self.uniform)}"]
+        figures += [] if self.shifts is None else [f"mean shift {brief(self.shifts.mean)}"]
+        figures += [f"{self.missing} pairs missing"] if self.missing else []
+        figures += ["credit loops"] if self.credit_loops else []
+        return ", ".join(figures) + (f" on {self.lanes} lanes" if self.lanes > 1 else "")
 
 
 @dataclass(frozen=True)
