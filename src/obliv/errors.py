@@ -15,8 +15,8 @@
 
     Interrupted (a KeyboardInterrupt)       Ctrl-C in long work, with what was finished
 
-Messages are one line of at most 300 letters: what is wrong, where, and how to fix it. Every error can be pickled, so that work in other
-processes can raise it.
+Messages are one line of at most 300 letters: what is wrong, where, and how to fix it. Every error can be pickled, so
+that work in other processes can raise it.
 
 >>> import obliv
 >>> try:

@@ -246,7 +246,7 @@ def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
     require_place(path)
     try:
         target = Path(os.path.realpath(path))
-        replaced = target.is_file() or not target.exists()
+        replaced = os.path.isfile(target) or not os.path.exists(target)
     except ValueError:
         raise FileError("not a valid file name", repr(str(path))) from None
     try:
@@ -339,9 +339,9 @@ def require_place(path: str | Path) -> None:
     if str(path) == "-":
         raise FileError("not a file name; use --format json to print the answer on standard output", "-")
     try:
-        if Path(path).is_dir():
+        if os.path.isdir(path):
             raise FileError("is a directory; name a file in it", path)
-        if not Path(path).absolute().parent.is_dir():
+        if not os.path.isdir(Path(path).absolute().parent):
             raise FileError("its directory does not exist", path)
     except (OSError, ValueError) as error:
         if isinstance(error, FileError):

@@ -51,7 +51,7 @@ def hint_at(options: Collection[str], words: Sequence[str], extra: Sequence[str]
     from obliv.bufferless.algorithms import ALGORITHMS
     from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES
 
-    files = [word for word in words if Path(word).is_file()]
+    files = [word for word in words if os.path.isfile(word)]
     if "--lft" in options and len(files) > 1:
         return f": forwarding tables follow --lft, as in --lft {files[1]}"
     for name, argument in pairwise(words):
@@ -70,7 +70,7 @@ def report_unexpected(error: Exception) -> int:
     steps = [*traceback.extract_tb(error.__traceback__), *getattr(error, "steps", ())]
     modules = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
     for step in reversed(steps):
-        if step.filename not in modules and step.filename.endswith(".py") and Path(step.filename).is_file():
+        if step.filename not in modules and step.filename.endswith(".py") and os.path.isfile(step.filename):
             return refuse(f"{step.filename}:{step.lineno}: {type(error).__name__}: {error}")
     if os.environ.get("OBLIV_TRACEBACK"):
         traceback.print_exception(error)
