@@ -127,7 +127,7 @@ def files_read() -> list[str]:
 def require_file(path: str | Path) -> int:
     """Return the size of a regular file in bytes; UnreadableError if there is none, it is no regular file or empty."""
     if _readable is not None and not _may_be_read(path):
-        raise UnreadableError("may not be read from here: name it, or its folder, with --files", path)
+        raise UnreadableError.naming("may not be read from here: name it, or its folder, by {files}", path=path)
     try:
         status = Path(path).stat()
     except FileNotFoundError:
@@ -151,7 +151,7 @@ def files_in(folder: str | Path) -> list[tuple[str, int]]:
     """Return the names and sizes of the regular files in a folder, by name; FileError if it cannot be read."""
     if _readable is not None:
         if not _may_be_read(folder):
-            raise UnreadableError("may not be read from here: name it with --files", folder)
+            raise UnreadableError.naming("may not be read from here: name it by {files}", path=folder)
         _read.append(str(folder))
     try:
         with os.scandir(folder) as entries:
@@ -337,7 +337,7 @@ def _removed_on_failure(drafts: list[tuple[Path, Path]]) -> Iterator[None]:
 def require_place(path: str | Path) -> None:
     """Refuse a path where no file can be written, before any work is done for it."""
     if str(path) == "-":
-        raise FileError("not a file name; use --format json to print the answer on standard output", "-")
+        raise FileError("not a file name", "-")
     try:
         if os.path.isdir(path):
             raise FileError("is a directory; name a file in it", path)

@@ -178,7 +178,7 @@ def explain(
     try:
         return _in_limits(_explained, claim, options, budget, files, step)
     except TimeOverError as error:
-        raise InputError(f"the proof of this channel is not found: {error}; raise the budget") from None
+        raise InputError.naming("the proof of this channel was not found: {0}; raise {budget}", error) from None
 
 
 def _explained(claim: Any, how: tuple[_Options, Any], progress: Progress) -> Explanation:
@@ -293,7 +293,7 @@ def _read_load(subject: _Subject, options: _Options) -> _Load:
     load = subject.content.get("channel_load")
     if isinstance(load, dict) and "stderr" in load:
         raise FileError(
-            "contains an estimate, which has no certificate; leave out --samples for an exact claim", subject.path
+            "contains an estimate, which has no certificate; without samples the claim is exact", subject.path
         )
     return _Load(read_claim(subject.content), *_analyzed(subject, options))
 
@@ -484,16 +484,16 @@ def _building(what: str, given: Any, path: Path | str) -> Iterator[None]:
     try:
         yield
     except UnreadableError as error:
-        raise FileError(f"{shown(str(error.path))}: {error.message}; {_FOLDER}", path) from None
+        raise FileError.naming(f"{{0}}; {_FOLDER}", error, path=path) from None
     except SpecError as error:
         if files_read():
             raise
-        raise FileError(f"its {what} cannot be built: {error}; {_OBJECT.format(what)}", path) from None
+        remedy = f"pass {what}= with the object, or {{import}} the file that registers it"
+        raise FileError.naming(f"its {what} cannot be built: {{0}}; {remedy}", error, path=path) from None
 
 
 _MOST_CHANNELS = 2**22  # of a network inside bounds that do not list its channels
 _FOLDER = "the path is the one in the claim: run the check in the folder where the claim was made"
-_OBJECT = "pass {0}= with the object, or --import the file that registers it"
 
 _CHECKERS: dict[str, Callable[[_Subject, _Options], Verification]] = {
     "worst": _check_load,
