@@ -173,6 +173,46 @@ def test_probabilities_of_few_samples(monkeypatch: pytest.MonkeyPatch, samples: 
     assert valid["computed"]["value"] == pytest.approx((1 - 1 / 24) ** 12)
 
 
+def test_invalid_colors_by_hand() -> None:
+    """With one color all are invalid; packet 2 meets no one, since packet 1 was deflected before, and keeps its color."""
+    one = obliv.bufferless.instance("array:5", [[0, 1], [1, 2], [2, 3]])
+    graph = conflicts(one, 12, 2)
+    assert probabilities.colored(one, graph, 1, 3, 0) == [1, 2 / 3, 2 / 3]
+    alone = obliv.bufferless.instance("array:5", [[0, 1], [2, 3]])
+    assert probabilities.colored(alone, conflicts(alone, 12, 2), 1, 2, 0) == [0, 0]
+
+
+@pytest.mark.parametrize(("packets", "chi"), [(2, 2), (3, 4)])
+def test_invalid_colors_of_packets_over_one_edge(packets: int, chi: int) -> None:
+    """All are neighbors: those with an invalid color collide, and draw against the colors that are taken."""
+    one = measured.star(packets)
+    graph = conflicts(one, 12 * packets, 2)
+    shares = np.array([probabilities.colored(one, graph, chi, 2, seed) for seed in range(3000)])
+    first = 1 - (1 - 1 / chi) ** (packets - 1)
+    second = Fraction(0)
+    for drawn in product(range(chi), repeat=packets):
+        again = [p for p in range(packets) if drawn.count(drawn[p]) > 1]
+        for more in product(range(chi), repeat=len(again)):
+            color = list(drawn)
+            for p, c in zip(again, more, strict=True):
+                color[p] = c
+            wrong = sum(color.count(color[p]) > 1 for p in again)
+            second += Fraction(wrong, packets * chi ** (packets + len(again)))
+    for values, exact in zip(shares.T, (first, second), strict=True):
+        assert abs(values.mean() - float(exact)) <= 4 * values.std() / len(values) ** 0.5
+
+
+def test_share_of_invalid_colors_is_that_of_all_draws() -> None:
+    """The exact share of the row, against its formula on the degrees that are counted edge by edge."""
+    one = probabilities.instance("butterfly:8")
+    paths = [set(one.edge[a:b].tolist()) for a, b in pairwise(one.start.tolist())]
+    degree = [sum(bool(path & other) for other in paths) - 1 for path in paths]
+    assert max(degree) == 5
+    exact = sum(1 - Fraction(9, 10) ** k for k in degree) / len(degree)
+    assert round(float(exact), 5) == 0.15752
+    assert next(probabilities._after_rounds()).value == exact
+
+
 @pytest.mark.parametrize("name", DRAWN)
 def test_more_colors_than_lemma_22_allows_are_counted(name: str) -> None:
     """With one set the largest degree is far above 0, and a bound below it fails."""

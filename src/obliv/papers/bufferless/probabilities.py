@@ -139,13 +139,54 @@ def _unsuccessful(name: str) -> Iterator[Value]:
 
 
 def _after_rounds() -> Iterator[Value]:
-    """Count the packets of one sub-phase that have no valid color after some rounds."""
+    """Compute the packets of one sub-phase with an invalid color in each round by section 4.1; and count collisions."""
+    graph, d = _crowd(ONE_SET)
+    degree = np.bincount(graph.packet.reshape(-1), minlength=instance(ONE_SET).packets)
+    exact = sum((1 - Fraction(2 * d - 1, 2 * d) ** int(count) for count in degree), Fraction(0)) / len(degree)
+    shares = np.array([colored(instance(ONE_SET), graph, 2 * d, 3, seed) for seed in range(RIDES // 5)])
+    means = [Estimate(float(x.mean()), float(x.std(ddof=1) / len(x) ** 0.5), len(x)) for x in shares.T]
+    note = f"d = {d}, χ = {2 * d}; a packet that has not collided keeps its color, whether valid or not."
+    yield Value(exact, f"Exactly: 1 - (1 - 1/χ)^(its neighbors), averaged over packets; {means[0]} over draws.")
+    yield from (Value(value, f"{note} Every packet returns after a round, as printed.") for value in means[1:])
+    yield from _collided(d)
+
+
+def colored(one: Any, graph: Conflicts, chi: int, rounds: int, seed: int) -> list[float]:
+    """Return the share of packets whose color is chosen in each round and invalid, by the letter of section 4.1.
+
+    All packets begin in one frame, in one set, and ride again in every round; those that have reached their targets
+    have priority 3, those that chose a color have 2 until they collide.
+    """
+    rng = np.random.default_rng(seed)
+    color, settled = np.zeros(one.packets, np.int64), np.zeros(one.packets, bool)
+    first, second = graph.packet
+    level = one.network.edge_level(one.edge)
+    owner = np.repeat(np.arange(one.packets), one.length)
+    steps = [(owner[level == at], one.edge[level == at]) for at in np.unique(level)]
+    shares = []
+    for _ in range(rounds):
+        chosen = ~settled
+        color[chosen] = rng.integers(chi, size=int(chosen.sum()))
+        invalid = np.zeros(one.packets, bool)
+        same = color[first] == color[second]
+        invalid[first[same]] = invalid[second[same]] = True
+        shares.append(float((invalid & chosen).mean()))
+        rides = np.ones(one.packets, bool)
+        for packet, edge in steps:
+            there, over = packet[rides[packet]], edge[rides[packet]]
+            _, at, count = np.unique(over * chi + color[there], return_inverse=True, return_counts=True)
+            rides[there[(count[at] > 1) & ~settled[there]]] = False
+        settled = rides
+    return shares
+
+
+def _collided(d: int) -> Iterator[Value]:
+    """Count the packets of one sub-phase that collide in each round of the algorithm, where those arrived are gone."""
     one = instance(ONE_SET)
-    d = int(conflicts(one, 2 * one.network.depth + 2, 2).met.max())
     single = np.ones(one.packets, np.int64)
     for rounds in (1, 2, 3):
         constants = Constants(12 * d, 1, 2, 2 * d, rounds, 2 * (12 * d + 2 * d - 1))
-        failed = np.zeros(RIDES // 5)
+        failed = np.zeros(RIDES // 25)
         for seed in range(len(failed)):
             try:
                 ride(waves(one, constants, single, seed, both_fail=True, cap=rounds))
@@ -166,9 +207,9 @@ def _fewer_sets(name: str, formulas: Formulas) -> Value:
     return Value(share(hits, PARTITIONS), note)
 
 
-def _crowd() -> tuple[Conflicts, int]:
-    """Return the conflicts of all packets in one set, within one frame."""
-    one = instance(CROWD)
+def _crowd(name: str = CROWD) -> tuple[Conflicts, int]:
+    """Return the conflicts of all packets in one set, within one frame, and the largest degree d."""
+    one = instance(name)
     graph = conflicts(one, 2 * one.network.depth + 2, 2)
     return graph, int(graph.met.max())
 

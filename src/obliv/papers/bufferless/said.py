@@ -44,10 +44,17 @@ def _probabilities() -> dict[str, Printed]:
         "at least 1/2", AtLeast(Fraction(1, 2))
     )
     for rounds in (1, 2, 3):
-        entry = f"Section 4.3, one set, χ = 2d: packets without a valid color after round {rounds}: {ONE_SET}"
+        entry = f"Section 4.3, one set, χ = 2d: share of packets with an invalid color in round {rounds}: {ONE_SET}"
         entries[entry] = Printed(
             f"Then, in a round, a packet picks a valid color with probability at least 1/2: at most 2^-{rounds}",
             AtMost(Fraction(1, 2**rounds)),
+        )
+    for rounds in (1, 2, 3):
+        entry = f"Section 4.1, one set, χ = 2d: share of packets that collide in round {rounds}: {ONE_SET}"
+        entries[entry] = Printed(
+            f"A''_{rounds}, a part of A'_{rounds}",
+            beyond="The paper prints no number of the packets that collide. They are fewer than those with an invalid "
+            "color: a packet whose only rivals have been deflected before meets none of them.",
         )
     entries["Section 4.3, one of 54 packets needs more than 8 rounds with χ = 2d: leveled-mesh:8x8"] = Printed(
         "Then, in a round, a packet picks a valid color with probability at least 1/2.",
