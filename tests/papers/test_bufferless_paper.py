@@ -30,8 +30,8 @@ from obliv.bufferless.frames import (
 from obliv.papers.bufferless import errata, graphs, growth, measured, probabilities, runs, statements, variants
 from obliv.papers.bufferless.conflicts import conflicts
 from obliv.papers.bufferless.formulas import Formulas, Size
-from obliv.papers.bufferless.instances import times, verified
-from obliv.papers.bufferless.printed import SIZES
+from obliv.papers.bufferless.instances import Routed, times, verified
+from obliv.papers.bufferless.printed import CENTRALIZED, DEGREES, SIZES
 from obliv.papers.bufferless.said import DRAWN, ERRATA, PROBABILITIES
 from obliv.papers.bufferless.statements import _chernoff
 from obliv.results.bufferless.schedule import Moves
@@ -72,7 +72,17 @@ def test_verdicts_of_all_instances() -> None:
 
 @pytest.mark.parametrize("name", ["butterfly:4", *(pytest.param(n, marks=pytest.mark.nightly) for n in (*APART,)[1:])])
 def test_routing_times(name: str) -> None:
-    assert times(name, "centralized", 0)[1] == verified(name, "centralized").makespan == APART[name]
+    assert times(name, "centralized", 0).time == verified(name, "centralized").makespan == APART[name]
+
+
+def test_one_tau() -> None:
+    """The bound of Theorem 3.1 has the d of the partition, as the tau that the algorithm uses and the command prints."""
+    used = verified("butterfly:4", "centralized").constants
+    assert (used["chi"], used["tau"]) == (1, 144)
+    assert CENTRALIZED["butterfly:4"].text == "at most 2mτ = 75744, d = 0, τ = 144"
+    for name in ("butterfly:6", "leveled-mesh:8x8"):
+        assert times(name, "centralized", 0).boats == DEGREES[name] + 1
+        assert verified(name, "centralized").constants["tau"] == Formulas(SIZES[name], 3, DEGREES[name]).phase
 
 
 def test_formulas() -> None:
@@ -83,6 +93,8 @@ def test_formulas() -> None:
     assert (first.boats, first.phase, first.time) == (25, 192, 2 * 263 * 192)
     assert (second.frame, second.sets, second.boats, second.rounds, second.phase) == (288, 522, 48, 12, 670)
     assert second.time == 2 * 1045 * 3 * 12 * 2 * 670
+    drawn = Formulas(size, 3, 0)  # the partition of seed 0 has no two packets that meet in one set
+    assert (drawn.boats, drawn.phase, drawn.time) == (1, 144, 75_744)
     assert Size(1, 1, 1).log == 1
     assert Size(3, 1, 3).log == 4
 
@@ -140,10 +152,10 @@ def test_tail_of_lemma_21() -> None:
 
 
 def test_fit_recovers_coefficients(monkeypatch: pytest.MonkeyPatch) -> None:
-    def made(spec: str, algorithm: str, seed: int) -> tuple[Size, int]:
+    def made(spec: str, algorithm: str, seed: int) -> Routed:
         size = Size(4, 1 + seed % 3, int(spec))
         more = 1 if algorithm == "centralized" else size.log
-        return size, 30 * size.congestion * size.log * more + 7 * size.dilation * more + (-1) ** seed
+        return Routed(size, 30 * size.congestion * size.log * more + 7 * size.dilation * more + (-1) ** seed, 1)
 
     monkeypatch.setattr(growth, "times", made)
     for algorithm in ("centralized", "distributed"):
@@ -174,7 +186,7 @@ def test_probabilities_of_few_samples(monkeypatch: pytest.MonkeyPatch, samples: 
 
 
 def test_invalid_colors_by_hand() -> None:
-    """With one color all are invalid; packet 2 meets no one, since packet 1 was deflected before, and keeps its color."""
+    """With one color all are invalid; packet 2 meets no one, since packet 1 is off, and keeps its color."""
     one = obliv.bufferless.instance("array:5", [[0, 1], [1, 2], [2, 3]])
     graph = conflicts(one, 12, 2)
     assert probabilities.colored(one, graph, 1, 3, 0) == [1, 2 / 3, 2 / 3]
@@ -294,8 +306,8 @@ def test_times_on_the_page() -> None:
         if line.startswith("| ") and cells[0].strip("`") in SIZES and len(cells) == 6:
             name = cells[0].strip("`")
             size = SIZES[name]
-            both = [str(Formulas(size, alpha).time) for alpha in (3, 12)]
-            computed = [rows[name]["computed"]["exact"], str(times(name, "distributed", 0)[1])]
+            both = [str(Formulas(size, alpha, DEGREES[name]).time) for alpha in (3, 12)]
+            computed = [rows[name]["computed"]["exact"], str(times(name, "distributed", 0).time)]
             assert cells[1:] == [str(size.congestion + size.dilation), computed[0], both[0], computed[1], both[1]]
             hits += 1
     assert hits == 9

@@ -14,6 +14,7 @@ __all__ = [
     "BUTTERFLIES",
     "CENTRALIZED",
     "CONSTANTS",
+    "DEGREES",
     "DISTRIBUTED",
     "FAMILIES",
     "GROWTH",
@@ -44,6 +45,9 @@ SIZES = {
     "leveled-mesh:32x32": Size(1013, 28, 53),
     "deep:L=2000,W=16,S=8,seed=0": Size(128, 14, 2000),
 }
+
+#: The largest degree d of the dependency graphs with the partition of seed 0; chi = d + 1 (centralized).
+DEGREES = dict(zip(SIZES, (0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 3, 0, 1, 0, 1, 1, 2, 1), strict=True))
 
 BUTTERFLIES = tuple(name for name in SIZES if name.startswith("butterfly"))
 MESHES = tuple(name for name in SIZES if name.startswith("leveled-mesh"))
@@ -77,11 +81,13 @@ def _parameters() -> dict[str, Printed]:
 
 
 def _theorem(alpha: int, text: str) -> dict[str, Printed]:
-    """Return the bounds on routing times: all phases of both sessions."""
+    """Return the bounds on routing times: all phases of both sessions, tau with the d of the partition drawn."""
     entries = {}
     for name in (*BUTTERFLIES, *MESHES, CONSTANTS[-1]):
-        most = Formulas(SIZES[name], alpha).time
-        entries[name] = Printed(f"at most {text} = {most}", AtMost(Fraction(most)))
+        d = DEGREES[name] if alpha == 3 else None
+        formulas = Formulas(SIZES[name], alpha, d)
+        most, which = formulas.time, "" if d is None else f", d = {d}, τ = {formulas.phase}"
+        entries[name] = Printed(f"at most {text} = {most}{which}", AtMost(Fraction(most)))
     for family in FAMILIES:
         entries[share(family)] = Printed(f"at most {text}", AtMost(_ONE))
     return entries
