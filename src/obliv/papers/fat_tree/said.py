@@ -136,6 +136,14 @@ STATEMENTS = {
         undecided="The paper does not define the scheme of [9]; D-mod-k is taken for it, ties in WSR go to the path of "
         "lowest number.",
     ),
+    **{
+        f"WSR with ties drawn at random, FT({m},3): ratio": Printed(
+            "",
+            beyond="Table I prints m - 1 for WSR. The paper does not say which of several paths with the smallest "
+            f"accumulated weight is selected: the lowest number gives {m - 1}, and chance gives more.",
+        )
+        for m in (6, 8)
+    },
     "WSR's routes that are D-mod-k's: trees with all of them, of 18": Printed(
         "",
         beyond="Proved for every FT(m, n) in docs/explanation/fat-trees.md; here by WSR's own rule on FT(4..36,2) and "

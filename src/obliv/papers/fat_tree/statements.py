@@ -30,6 +30,8 @@ def compute(step: Step) -> dict[str, Value]:
         _detours,
         _theorem5,
         _wsr,
+        lambda: _random_ties(6),
+        lambda: _random_ties(8),
         _wsr_everywhere,
     )
     return computed(STATEMENTS, (part() for part in parts), step)
@@ -118,6 +120,12 @@ def _wsr() -> Value:
     wsr, dmodk = (obliv.routing(name, tree) for name in ("wsr", "dmodk"))
     same = sum(list(wsr.paths(s, d)) == list(dmodk.paths(s, d)) for s, d in permutations(range(16), 2))
     return Value(Fraction(same), "WSR by its own rule, the links' counts added up.")
+
+
+def _random_ties(m: int) -> Value:
+    tree = obliv.fattree(m, 3)
+    ratios = {obliv.ratio(obliv.WSR(tree, ties="random", seed=seed)).ratio for seed in range(4)}
+    return Value(max(ratios), "The same with four seeds (wsr:ties=random,seed=0 to 3)." if len(ratios) == 1 else "")
 
 
 def _wsr_everywhere() -> Value:
