@@ -76,7 +76,7 @@ def test_routing_times(name: str) -> None:
 
 
 def test_one_tau() -> None:
-    """The bound of Theorem 3.1 has the d of the partition, as the tau that the algorithm uses and the command prints."""
+    """The bound of Theorem 3.1 has the d of the partition, as has the tau that the command prints."""
     used = verified("butterfly:4", "centralized").constants
     assert (used["chi"], used["tau"]) == (1, 144)
     assert CENTRALIZED["butterfly:4"].text == "at most 2mτ = 75744, d = 0, τ = 144"

@@ -374,6 +374,30 @@ def test_figures_of_trees(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert len(boxes) == count
 
 
+@pytest.mark.parametrize(("half", "leaves"), [(2, 2), (2, 3), (2, 4), (2, 5), (3, 2), (3, 3), (3, 4), (3, 6), (3, 7)])
+def test_lemma_8_by_covers(half: int, leaves: int) -> None:
+    """The inequality of its proof for all sets of the hosts of two leaves, pair by pair, and the sum over all leaves."""
+    subsets = np.array(list(product((False, True), repeat=half)))
+    sizes = subsets.sum(axis=1)
+    sources = subsets[:, None, :, None] | subsets[None, :, None, :]  # A or B: the pairs that the link up may carry
+    up = sources.reshape(len(subsets) ** 2, -1).astype(np.int64)  # rows: a set of the leaf a, a set of the leaf b
+    pairs = (up @ up.T).reshape((len(subsets),) * 4)  # by A, B; C, D
+    x, v, u, y = np.meshgrid(sizes, sizes, sizes, sizes, indexing="ij")
+    for most in range(1, 2 * half + 1):
+        if most * leaves < 2 * half:  # X < m/k
+            continue
+        fits = (x + v <= most) & (u + y <= most)
+        bound = most * (x + y) + (leaves - 1) * most * (u + v)
+        assert (2 * pairs <= bound)[fits].all(), most
+        if most * leaves == 2 * half:
+            assert (2 * pairs == bound)[fits].any()
+    # by smaller X the inequality does not hold: the condition of the lemma is needed
+    less = (2 * half - 1) // leaves
+    if less:
+        fits = (x + v <= less) & (u + y <= less)
+        assert (2 * pairs > less * (x + y) + (leaves - 1) * less * (u + v))[fits].any()
+
+
 @pytest.mark.nightly
 def test_the_whole_paper() -> None:
     rows = papers.reproduce("fat-tree").to_dict()["rows"]

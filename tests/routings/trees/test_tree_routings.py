@@ -228,7 +228,7 @@ def test_the_ratio_of_wsr_depends_on_its_ties(m: int, ratio: int) -> None:
 
 @pytest.mark.parametrize("spec", ["wsr:ties=first", "wsr:seed=1", "wsr:ties=random,seed=a"])
 def test_wrong_ties(spec: str) -> None:
-    with pytest.raises(obliv.InputError, match="ties|seed"):
+    with pytest.raises(obliv.InputError, match=r"ties|seed"):
         obliv.routing(spec, obliv.fattree(4, 2))
 
 

@@ -29,8 +29,8 @@ class Size:
 class Formulas:
     """Constants as printed, with alpha = 3 (centralized) or 12 (distributed); sets are a whole number.
 
-    The centralized algorithm's chi and tau depend on the largest degree d of the dependency graphs: `degree`, by default
-    4 log(DN), the most that Lemma 2.2 allows.
+    Chi and tau of the centralized algorithm depend on the largest degree d of the dependency graphs: `degree`, by
+    default 4 log(DN), the most that Lemma 2.2 allows.
     """
 
     size: Size
