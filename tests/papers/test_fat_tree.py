@@ -376,7 +376,7 @@ def test_figures_of_trees(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize(("half", "leaves"), [(2, 2), (2, 3), (2, 4), (2, 5), (3, 2), (3, 3), (3, 4), (3, 6), (3, 7)])
 def test_lemma_8_by_covers(half: int, leaves: int) -> None:
-    """The inequality of its proof for all sets of the hosts of two leaves, pair by pair, and the sum over all leaves."""
+    """The inequality of its proof, for all sets of the hosts of two leaves, pair by pair."""
     subsets = np.array(list(product((False, True), repeat=half)))
     sizes = subsets.sum(axis=1)
     sources = subsets[:, None, :, None] | subsets[None, :, None, :]  # A or B: the pairs that the link up may carry

@@ -113,10 +113,10 @@ STATEMENTS = {
     "Lemma 8, step of the proof on SEFT2(4,4), X = 1: L of the rest": Printed(
         "From Lemma 4, L(All(i,1)→(R,0) - ∪x≠i LXsrc(i,x)) ≤ X - Σx≠i E(i,x).",
         AtMost(Fraction(-2)),
-        erratum="A gap in the proof; the lemma is right (docs/explanation/fat-trees.md proves it by covers). Lemma 4 counts each source once; Σ E(i,x) counts a source "
-        "once for each switch x to which it has more than X pairs. Instance: a host of switch 0 sends to all hosts "
-        "elsewhere, and all of them send to it. These are 12 = k(k-1)X² pairs, so they are a largest set S; X = m/k. "
-        "E(0,x) = 1 for three x, so that the right side is 1 - 3.",
+        erratum="A gap in the proof; the lemma is right (docs/explanation/fat-trees.md proves it by covers). Lemma 4 "
+        "counts each source once; Σ E(i,x) counts a source once for each switch x to which it has more than X pairs. "
+        "Instance: a host of switch 0 sends to all hosts elsewhere, and all of them send to it. These are 12 = "
+        "k(k-1)X² pairs, so they are a largest set S; X = m/k. E(0,x) = 1 for three x: the right side is 1 - 3.",
         right=Fraction(0),
     ),
     "Theorem 2 below k = √(2m): D-mod-k on EFT2(32,4), where √(m/2) = 4": Printed(
