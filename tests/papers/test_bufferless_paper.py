@@ -32,7 +32,7 @@ from obliv.papers.bufferless.conflicts import conflicts
 from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.bufferless.instances import Routed, times, verified
 from obliv.papers.bufferless.printed import CENTRALIZED, DEGREES, SIZES
-from obliv.papers.bufferless.said import DRAWN, ERRATA, PROBABILITIES
+from obliv.papers.bufferless.said import CROWDED, ERRATA, PROBABILITIES
 from obliv.papers.bufferless.statements import _chernoff
 from obliv.results.bufferless.schedule import Moves
 
@@ -175,7 +175,7 @@ def test_share_has_an_error_even_if_all_agree() -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("samples", [40, pytest.param(100, marks=pytest.mark.nightly)])
 def test_probabilities_of_few_samples(monkeypatch: pytest.MonkeyPatch, samples: int) -> None:
-    for name in ("PARTITIONS", "PLANS", "RIDES"):
+    for name in ("PARTITIONS", "PLANS", "RIDES", "RUNS"):
         monkeypatch.setattr(probabilities, name, samples)
     monkeypatch.setattr(probabilities, "_runs", probabilities._runs.__wrapped__)
     computed = {row["entry"]: row for row in papers.reproduce("bufferless", "probabilities").to_dict()["rows"]}
@@ -225,14 +225,20 @@ def test_share_of_invalid_colors_is_that_of_all_draws() -> None:
     assert next(probabilities._after_rounds()).value == exact
 
 
-@pytest.mark.parametrize("name", DRAWN)
-def test_more_colors_than_lemma_22_allows_are_counted(name: str) -> None:
-    """With one set the largest degree is far above 0, and a bound below it fails."""
-    size = SIZES[name]
-    one = probabilities.instance(name)
-    graph = conflicts(one, Formulas(size, 3).frame, 2)
-    everyone = np.ones((1, one.packets), np.int64)
-    assert graph.degrees(everyone)[0] == graph.met.max() > 1
+@pytest.mark.parametrize(("name", "degree", "bound"), [("leveled-mesh:16x16", 56, 52), ("leveled-mesh:32x32", 227, 64)])
+def test_a_partition_can_violate_lemma_22(name: str, degree: int, bound: int) -> None:
+    """The lemma is tried on instances on which it can fail: with all packets in one set it does."""
+    size, one = SIZES[name], probabilities.instance(name)
+    assert name in CROWDED
+    assert 4 * size.log == bound
+    for alpha in (3, 12):
+        formulas = Formulas(size, alpha)
+        graph = conflicts(one, formulas.frame, formulas.group)
+        everyone = np.ones((1, one.packets), np.int64)
+        assert graph.degrees(everyone).tolist() == [degree]
+    assert {entry.partition(": ")[2] for entry in PROBABILITIES if entry.startswith(("Lemma 2.2", "Theorem"))} == {
+        *CROWDED
+    }
 
 
 def test_target_of_the_last_frame_as_printed() -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil
+from math import ceil, e
 
 from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.paper import Printed
-from obliv.papers.verdicts import AtMost
+from obliv.papers.verdicts import AtMost, Bounds
 
 __all__ = [
     "ARRAYS",
@@ -102,17 +102,20 @@ def _growth() -> dict[str, Printed]:
     """Return the terms of the theorems; their constants in 2mτ and 2m·3ξ·2τ are not printed."""
     entries = {}
     for number, log, dilation, per_c, per_d in (
-        ("3.1", "log(DN)", "D", "3072e = 8350", "32/3"),
-        ("4.1", "log²(DN)", "D log(DN)", "516096e = 1402894", "112"),
+        ("3.1", "log(DN)", "D", (1152, 1536), 2),
+        ("4.1", "log²(DN)", "D log(DN)", (258_048, 258_048), 28),
     ):
         text = f"O(C {log} + {dilation})"
-        constant = "The theorem prints no constant; the formulas of its proof give at most"
+        constant = "The theorem prints no constant. By the formulas of its proof it is"
+        least, most = (Fraction(part * e) for part in per_c)
+        band = Bounds(least * Fraction(99, 100), most * Fraction(105, 100))
         for family in FAMILIES:
+            between = f"{per_c[0]}e" if per_c[0] == per_c[1] else f"{per_c[0]}e to {per_c[1]}e, as d is 0 to 4 log(DN),"
             entries[f"Theorem {number}, {family}, steps for each C {log}"] = Printed(
-                text, beyond=f"{constant} {per_c}."
+                text, beyond=f"{constant} {between} in one session, and somewhat more with few sets.", right=band
             )
         entries[f"Theorem {number}, one packet all along arrays of 2^9 to 2^16, steps for each {dilation}"] = Printed(
-            text, beyond=f"{constant} {per_d}."
+            text, beyond=f"{constant} {per_d}, in phases of full frames.", right=Fraction(per_d)
         )
     return entries
 
