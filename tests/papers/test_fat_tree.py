@@ -412,10 +412,9 @@ def test_lemma_8_by_covers(half: int, leaves: int) -> None:
 
 
 def test_words_of_size_have_numbers_by_the_papers_own() -> None:
-    """ "about 3%" is slight, and gains from 6.8% on are noticeable: a factor that fits one word does not fit the other."""
-    entries = {
-        entry: printed for table in (*said.FIGURES.values(), said.OTHER_TREES) for entry, printed in table.items()
-    }
+    """About 3% is slight, and gains from 6.8% on are noticeable: a factor that fits one word does not fit the other."""
+    tables = (*said.FIGURES.values(), said.OTHER_TREES)
+    entries = {entry: printed for table in tables for entry, printed in table.items()}
     words = {"noticeabl": 0, "slightly": 0, "similar": 0, "is small": 0}
     for printed in entries.values():
         word = next((word for word in words if word in printed.text), None)

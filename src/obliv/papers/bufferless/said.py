@@ -176,8 +176,8 @@ ERRATA = {
         "2^(-2 log(DN)) = 1/(DN)².",
         AtMost(Fraction(2)),
         undecided="A single letter, which can be a slip of our copy: 2 log(DN) is meant, by 'ξ = O(log(DN))' at the "
-        "end of the section, and by section 4, where nodes know C, D and N. As printed the probability is no larger, since "
-        "L ≥ D, so that the bound of the sentence holds.",
+        "end of the section, and by section 4, where nodes know C, D and N. As printed the probability is no larger, "
+        "since L ≥ D, so that the bound of the sentence holds.",
         right=Fraction(40),
     ),
     "Section 4.1: rules broken if a packet oscillates (priority 1) as soon as it arrives": Printed(
