@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.bufferless.instances import layered, line, walks
+from tests.oracles import schedules as oracle
 
 import obliv
 from obliv._util.codec import digest_of
@@ -191,7 +192,7 @@ def test_line_has_two_classes() -> None:
 
 
 def test_who_was_beaten_may_come_by_its_destination() -> None:
-    """A wanderer is taken out nowhere, not even where the last edge of its own path ends."""
+    """A wanderer is taken out nowhere, not even where the last edge of its path ends; the result and verify say so."""
     passed = 0
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -199,5 +200,31 @@ def test_who_was_beaten_may_come_by_its_destination() -> None:
         assert saved.verified
         strict = obliv.verify(replace(saved, algorithm="hot-potato"))  # whose packets arrive wherever they do
         details = [part["detail"] for part in strict.checks if part["check"] == "packets"]
-        passed += "after the packet has arrived" in details[0]
+        late = "after the packet has arrived" in details[0]
+        passed += late
+        gone_on = packets_that_go_on(saved.to_dict())
+        assert late == bool(gone_on)
+        line_of = next(part["detail"] for part in obliv.verify(saved).checks if part["check"] == "packets")
+        notes = [note for note in saved.notes if "section 4.1 does not say" in note]
+        assert len(notes) == bool(gone_on)
+        assert ("which the paper leaves open" in line_of) == bool(gone_on)
+        if gone_on:
+            packet, step = min(gone_on.items())
+            assert f"(packet {packet} in step {step})" in notes[0]
+            assert f"(packet {packet} in step {step})" in line_of
+            assert (f"{len(gone_on)} packets" if len(gone_on) > 1 else "1 packet is") in line_of
     assert passed
+
+
+def packets_that_go_on(saved: dict[str, Any]) -> dict[int, int]:
+    """The packets that move on with nothing left of their current path, and the step of it: section 2, move by move."""
+    case = oracle.read(saved)
+    steps = {}
+    for packet, walk in enumerate(case.walks()):
+        ahead = [(edge, 1) for edge in case.paths[packet]]
+        for time, edge, direction in walk:
+            if not ahead:
+                steps[packet] = time
+                break
+            ahead = ahead[1:] if ahead[0] == (edge, direction) else [(edge, -direction), *ahead]
+    return steps

@@ -27,8 +27,9 @@ def reproduce(
 ) -> None:
     """Compute a paper's tables beside the published numbers.
 
-    Verdicts: match, rounding, erratum (the published value is wrong, with a proof), open (a definition is missing, or
-    the result is only a bound), beyond (a number that the paper does not state), differs (exit status 1).
+    Verdicts: match, rounding, reading (another reading of the paper fits), erratum (the published value is wrong, with
+    a proof), open (no reading fits, or the result is only a bound), beyond (a number that the paper does not state),
+    differs (exit status 1). The column "differs if" says which numbers would make a row differ.
 
     Example: obliv reproduce towles
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import groupby, zip_longest
+from itertools import chain, groupby, zip_longest
 from textwrap import wrap
 from typing import Any, ClassVar
 
@@ -15,12 +15,33 @@ from obliv.results.codec import entry as field
 from obliv.results.format import shown
 from obliv.results.numbers import Bounds, Estimate, number
 
-__all__ = ["PaperName", "Papers", "ReproducedEntry", "Reproduction"]
+__all__ = ["OtherReading", "PaperName", "Papers", "ReproducedEntry", "Reproduction"]
 
-_WIDEST = 34  # characters of a line of a cell
+_LINE = 118  # characters of a row
+_WIDEST = 34  # of them, of a cell
 _NOTE = 110
 _NAMES = 3  # rows that a note names; for more rows it gives their number
 _UNPRINTED = "not printed"
+
+
+@dataclass(frozen=True)
+class OtherReading(Record):
+    """Another reading of a paper's words, its number, and whether the published value fits it.
+
+    Parameters
+    ----------
+    reading : str
+        The reading, in a few words.
+    computed : Fraction, Estimate or Bounds
+    fits : bool
+    """
+
+    reading: str
+    computed: Fraction | Estimate | Bounds
+    fits: bool
+
+    def __str__(self) -> str:
+        return f"{self.reading}: {shown(self.computed)}, {'fits' if self.fits else 'no'}"
 
 
 @dataclass(frozen=True)
@@ -33,9 +54,14 @@ class ReproducedEntry(Record):
     published : str
         The print; empty where the paper prints nothing about the computed number.
     computed : Fraction, Estimate or Bounds
-    verdict : {"match", "rounding", "erratum", "open", "beyond", "differs"}
-        ``beyond`` marks a computed number that the paper does not print; ``open`` a print that cannot be decided.
+    verdict : {"match", "rounding", "reading", "erratum", "open", "beyond", "differs"}
+        ``reading`` says that another reading of the paper gives the print; ``open`` that none does, or that the print
+        cannot be decided; ``beyond`` marks a computed number that the paper does not print.
     note : str
+    other_readings : tuple of OtherReading
+        Every other reading that was tried.
+    differs_if : str
+        The computed numbers that would make the verdict ``differs``.
     """
 
     paper: str = field(column="paper")
@@ -45,13 +71,17 @@ class ReproducedEntry(Record):
     computed: Fraction | Estimate | Bounds = field()
     verdict: str = field(column="verdict")
     note: str = field("", omit=lambda row: not row.note)
+    other_readings: tuple[OtherReading, ...] = field((), omit=lambda row: not row.other_readings)
+    differs_if: str = field("", omit=lambda row: not row.differs_if)
 
     def cells(self) -> dict[str, Any]:
         """Return the row, with the parts of the computed number in columns of their own."""
-        note = {"note": self.note} if self.note else {}
+        readings = "; ".join(map(str, self.other_readings))
+        more = {"note": self.note, "other readings": readings, "differs if": self.differs_if}
         parts = number(self.computed)
         names = ("exact", "value", "stderr", "samples", "lower", "upper")
-        return super().cells() | note | {f"computed_{name}": parts.get(name) for name in names}
+        filled = {name: text for name, text in more.items() if text}
+        return super().cells() | filled | {f"computed_{name}": parts.get(name) for name in names}
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,16 +148,24 @@ class Papers(WithoutNetwork):
 
 
 def _lines(rows: Sequence[ReproducedEntry]) -> list[str]:
-    head = ("entry", "published", "computed", "verdict")
-    cells = [
-        [
-            wrap(cell, _WIDEST) or [""]
-            for cell in (row.entry, row.published or _UNPRINTED, shown(row.computed), row.verdict)
-        ]
-        for row in rows
+    columns: dict[str, list[list[str]]] = {
+        "entry": [[row.entry] for row in rows],
+        "published": [[row.published or _UNPRINTED] for row in rows],
+        "computed": [[shown(row.computed)] for row in rows],
+        "verdict": [[row.verdict] for row in rows],
+        "differs if": [[row.differs_if] for row in rows],
+        "other readings": [[str(reading) for reading in row.other_readings] for row in rows],
+    }
+    columns = {name: cells for name, cells in columns.items() if name == "entry" or any(map(any, cells))}
+    longest = [max(map(len, (name, *chain(*cells)))) for name, cells in columns.items()]
+    room = _LINE - 2 * (len(columns) - 1)
+    cap = next((cap for cap in range(_WIDEST, 8, -1) if sum(min(cap, width) for width in longest) <= room), 8)
+    wrapped = [
+        [[name], *([line for part in cell for line in wrap(part, cap)] or [""] for cell in cells)]
+        for name, cells in columns.items()
     ]
-    table = [[[name] for name in head], *cells]
-    widths = [max(len(line) for row in table for line in row[at]) for at in range(len(head))]
+    table = list(zip(*wrapped, strict=True))
+    widths = [max(len(line) for cell in column for line in cell) for column in wrapped]
     lines = []
     for line in table:
         for pieces in zip_longest(*line, fillvalue=""):

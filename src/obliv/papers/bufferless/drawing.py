@@ -57,12 +57,12 @@ def _panel(ax: Axes, name: str) -> None:
         FAMILIES.values(), ("butterflies", "meshes"), view.SERIES, view.MARKERS, strict=False
     ):
         runs = [times(spec, algorithm, seed) for spec in specs for seed in range(_SEEDS)]
-        x = [float(size.congestion * size.log ** (1 if alpha == 3 else 2)) for size, _ in runs]
-        bound = [Formulas(size, alpha).time for size, _ in runs]
+        x = [float(size.congestion * size.log ** (1 if alpha == 3 else 2)) for size, _, _ in runs]
+        bound = [Formulas(size, alpha, boats - 1).time for size, _, boats in runs]
         ax.plot(x, bound, linestyle="none", marker="_", markersize=6, color=view.INK, alpha=0.6, zorder=2)
         ax.plot(
             x,
-            [time for _, time in runs],
+            [time for _, time, _ in runs],
             linestyle="none",
             marker=mark,
             markersize=4.5,

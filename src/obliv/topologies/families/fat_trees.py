@@ -149,8 +149,9 @@ def subft(m: int, levels: int) -> Tree:
 
     Notes
     -----
-    The (m/2)^l up-link ports have no channels, since they are open: port j belongs to top switch j // (m/2). FT(m, n)
-    connects port j of each of its m SUBFT(m, n-1) to its root j. As in every tree, names count levels from the top.
+    The (m/2)^l up-link ports have no channels, since they are open: ``up_link_ports[j]`` is the top switch of port j,
+    number j // (m/2) among them. FT(m, n) connects port j of each of its m SUBFT(m, n-1) to its root j. As in every
+    tree, names count levels from the top.
 
     References
     ----------
@@ -161,13 +162,15 @@ def subft(m: int, levels: int) -> Tree:
     --------
     >>> subft(8, 2)
     <Topology subft:8,2: 24 nodes, 64 channels, 16 terminals>
+    >>> subft(4, 2).up_link_ports  # nodes 6 and 7 are its top switches
+    array([6, 6, 7, 7], dtype=int32)
     """
     m, levels = integers("subft", m=m, levels=levels)
     spec = f"subft:{m},{levels}"
     k = _half(spec, m)
     if levels < 1:
         raise TopologyError(f"{spec}: {levels} levels of switches; a sub-tree needs at least 1")
-    return _tree(spec, (k,) * levels, (1,) + (k,) * (levels - 1))
+    return replace(_tree(spec, (k,) * levels, (1,) + (k,) * (levels - 1)), open_ports=k)
 
 
 @register_topology("eft2", example="eft2:8,6")
