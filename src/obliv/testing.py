@@ -133,7 +133,7 @@ def check_routing(routing: RoutingLike, topology: Topology | str | None = None, 
     obliv.errors.CheckError: lossy: the paths from 0 to 0 have total probability 1/2, not 1
     """
     way = routing_from(routing, topology)
-    if way.by_hops is None and draws_only(way):
+    if draws_only(way):
         raise InputError(
             f"{way.spec}: a routing that only draws paths gives estimates, which cannot be checked exactly"
         )

@@ -26,6 +26,7 @@ from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Estimate, provenance
 from obliv.results.analysis.compare import UNITS, Comparison, Entry
+from obliv.results.base import NOT_VERIFIED
 from obliv.routings.base import Routing, RoutingLike
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
@@ -150,7 +151,11 @@ def compare(
         provenance=provenance(
             specs,
             time.perf_counter() - began,
-            "exact but for the average" if samples else "exact",
+            NOT_VERIFIED
+            if any(x.declared for x in used if isinstance(x, Routing))
+            else "exact but for the average"
+            if samples
+            else "exact",
             seed if samples else None,
             tuple(dict.fromkeys(source for x in (*networks, *used) for source in x.sources)),
         ),

@@ -63,9 +63,12 @@ class Answer:
     def save(self, result: Result) -> None:
         """Save a result if there is a file for it."""
         if self.output is not None:
+            from obliv.results.base import NOT_VERIFIED
+
             result.save(self.output)
             proof = getattr(result, "certificate", None) is not None
-            say(f"saved in {self.output}" + (f"; check it with  obliv verify {self.output}" if proof else ""))
+            how = f" ({NOT_VERIFIED})" if proof and NOT_VERIFIED in result.provenance.exactness else ""
+            say(f"saved in {self.output}{how}" + (f"; check it with  obliv verify {self.output}" if proof else ""))
             if Path(self.output).suffix.lower() in _TABLES:
                 say(f"{self.output} is JSON whatever --format is; for the printed table redirect the output:  > FILE")
 

@@ -143,7 +143,7 @@ def average_case(
         **identity(
             subject,
             began,
-            "exact" if exact else exactness_of(subject, loads.samples or 0),
+            exactness_of(subject, None if exact else loads.samples or 0),
             None if exact else seed,
             ensemble=ensemble,
         ),
