@@ -261,7 +261,7 @@ def _capacity(network: Topology) -> None:
     if claim is None or not speed:
         return
     least = Fraction(int(_distances(network).sum()), len(network.terminals)) / speed
-    most = max(Fraction(1), routing_from("ecmp", network).pair_loads().largest_under(traffic("uniform", network)))
+    most = routing_from("ecmp", network).pair_loads().largest_under(traffic("uniform", network))
     _require(claim >= least, f"{network}: capacity_load is {claim}, but distances allow no less than {least}")
     _require(claim <= most, f"{network}: capacity_load is {claim}, but ecmp needs no more than {most}")
 

@@ -349,7 +349,7 @@ class Comparison(Result):
         return rows
 
     def _notes(self) -> list[str]:
-        """Return why numbers are missing, which traffic is not admissible or loads no channel, what is only declared."""
+        """Return why numbers are missing, which traffic is not admissible or loads no channel, what is declared."""
         missing: dict[str, None] = {}
         quantity = self.quantity  # by all rows
         for row in self.entries:
