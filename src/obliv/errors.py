@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 __all__ = [
     "CheckError",
@@ -54,11 +54,16 @@ def __dir__() -> list[str]:
     return __all__
 
 
+_LONG_WORD = re.compile(r"(\S{120})\S{40,}")  # such as a spec that a program made
+
+
 class OblivError(Exception):
     """The root of all errors that obliv raises on purpose; the tree is in :mod:`obliv.errors`."""
 
+    _clipped: ClassVar[bool] = True
+
     def __init__(self, message: str = "") -> None:
-        super().__init__(message)
+        super().__init__(_LONG_WORD.sub(r"\1...", message) if self._clipped else message)
 
 
 #: The former name of :class:`OblivError`, for one release.
@@ -142,6 +147,8 @@ class FileError(InputError):
     >>> print(FileError("radix 1: every radix must be at least 2", "study.toml", 7))
     study.toml:7: radix 1: every radix must be at least 2
     """
+
+    _clipped = False  # the path stands whole
 
     def __init__(self, message: str, path: object = None, line: int | None = None) -> None:
         self.message = message

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from obliv._util.cost import Cost
 from obliv._util.progress import Progress, rising, within
-from obliv._util.rationals import integer
+from obliv._util.rationals import boolean, integer
 from obliv._util.rng import Rng, drawn_seed
 from obliv.analysis.average.random_traffic import average_case
 from obliv.analysis.deadlocks.search import deadlock as find_deadlock
@@ -119,7 +119,7 @@ def compare(
         raise InputError("compare needs a topology and a routing: compare('mesh:8x8', 'dor', 'o1turn')")
     if unit not in ("", *UNITS):
         raise InputError(f"unit {unit!r:.40} is unknown: choose {', '.join(UNITS)}")
-    samples = integer(samples, "samples")
+    samples, deadlock = integer(samples, "samples"), boolean(deadlock, "deadlock")
     if samples < 0 or samples == 1:
         raise InputError(f"{samples} samples: at least 2 are needed for a standard error, 0 leaves the average out")
     seed = drawn_seed(rng)

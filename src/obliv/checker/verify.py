@@ -13,7 +13,7 @@ from typing import Any
 from obliv._util.codec import read_json
 from obliv._util.earlier import VERSIONS, earlier_definitions
 from obliv._util.progress import Progress, rising
-from obliv._util.rationals import real
+from obliv._util.rationals import boolean, real
 from obliv.checker.claims import Claim, MalformedError, read_claim
 from obliv.errors import FileError, InputError, SpecError
 from obliv.results import Explanation, Result, Schedule, Schedules, Verification
@@ -78,7 +78,7 @@ def verify(
     check = _CHECKERS.get(subject.kind) if isinstance(subject.kind, str) else None
     if check is None:
         raise FileError(f"contains no claim that can be checked (kind {subject.kind!r})", subject.path)
-    options = _Options(quick, budget, topology, routing, rising(progress))
+    options = _Options(boolean(quick, "quick"), budget, topology, routing, rising(progress))
     began = time.perf_counter()
     with _complete(subject):
         checked = check(subject, options)
@@ -176,6 +176,8 @@ def _subject_of(claim: str | os.PathLike[str] | Result) -> _Subject:
     if isinstance(claim, Result):
         content = claim.to_dict()
         return _Subject(content.get("kind"), claim, content, f"the result {claim.kind!r}")
+    if isinstance(claim, str) and not claim:
+        raise InputError("a claim is a file or a result, not an empty text; give the path of a saved claim")
     if isinstance(claim, str | os.PathLike):
         content = read_json(Path(claim))
         return _Subject(content.get("kind"), None, content, Path(claim))
@@ -200,6 +202,10 @@ def _complete(subject: _Subject) -> Iterator[None]:
         yield
     except MalformedError as error:
         raise FileError(f"is not a complete {what}: {error}", subject.path) from None
+    except ZeroDivisionError:
+        raise FileError(
+            f"is not a complete {what}: a load or a capacity is 0 where the figures divide by it", subject.path
+        ) from None
     except OverflowError as error:  # of rationals, exact at any size, where they are shown or compared as floats
         if "float" not in str(error):
             raise
@@ -307,9 +313,10 @@ def _check_failures(subject: _Subject, options: _Options) -> Verification:
 
     if not _certificate(subject):
         raise FileError("is not a complete claim: it contains no certificate", subject.path)
-    network, routing, _ = _analyzed(subject, options)
+    network, routing, inside = _analyzed(subject, options)
     if "claims" in _certificate(subject):
-        return check_rerouted(subject.content, network, routing, routing_of, options.budget, options.progress)
+        checked = check_rerouted(subject.content, network, routing, routing_of, options.budget, options.progress)
+        return _with_network(checked, network, inside)
     return check_failures(subject.content, network, routing, options.budget, options.progress)
 
 
@@ -387,7 +394,7 @@ def _inside(content: Any, subject: _Subject) -> Topology:
 
     certificate = _certificate(subject)
     channels: Any = certificate.get("channels", certificate.get("lengths"))
-    bare = subject.kind == "bounds" and type(channels) is int and 0 < channels < _MOST_CHANNELS
+    bare = subject.kind in ("bounds", "failures") and type(channels) is int and 0 < channels < _MOST_CHANNELS
     count = len(channels) if isinstance(channels, list) else channels if bare else 0
     try:
         return network_of(content, subject.content["topology"], count)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from obliv._util.codec import plain
 from obliv._util.progress import Note
 from obliv._util.text import printable
 from obliv.cli.errors import Stopped, complain
@@ -87,7 +88,7 @@ class Answer:
             data = result.to_dict()
             for key in hide:
                 data.pop(key, None)
-            write(json_text(data))
+            write(json_text(plain(data)))
         elif self.format == "csv":
             from obliv.results.tables import to_csv
 
@@ -246,6 +247,9 @@ def write(text: str, end: str = "\n") -> None:
 
 
 def json_text(data: Any) -> str:
-    """Return indented JSON; only control characters and lone surrogates are escaped."""
+    """Return indented JSON; only control characters and lone surrogates are escaped, and what cannot be printed."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    if "utf" not in encoding.lower():
+        return json.dumps(data, indent=2)
     text = json.dumps(data, indent=2, ensure_ascii=False)
     return re.sub(r"[^ -~\n]", lambda match: match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1], text)
