@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
+import io
+import sys
 from collections.abc import Iterable, Sequence
 
-__all__ = ["did_you_mean", "html_table", "lines", "plural", "printable", "several", "shown"]
+__all__ = [
+    "did_you_mean",
+    "html_table",
+    "in_ascii",
+    "lines",
+    "plural",
+    "print_any_sign",
+    "printable",
+    "several",
+    "shown",
+]
 
 _WORD = 100  # letters of a word that may be a misspelled name
 _LISTED = 200  # letters of the known names in a message
@@ -32,6 +45,59 @@ def printable(text: str, besides: str = "") -> str:
     if text.isprintable() and not besides:
         return text
     return "".join(letter if letter.isprintable() and letter not in besides else "?" for letter in text)
+
+
+#: How signs that obliv prints are written in ASCII; other letters lose their accents, or become question marks.
+_ASCII = {
+    **{
+        "→": "->",
+        "←": "<-",
+        "↔": "<->",
+        "×": "x",
+        "·": "*",
+        "−": "-",
+        "–": "-",
+        "—": "-",
+        "…": "...",
+        "≈": "~",
+        "±": "+-",
+    },
+    **{"≤": "<=", "≥": ">=", "≠": "!=", "√": "sqrt", "∞": "inf", "Σ": "sum", "⌈": "ceil(", "⌉": ")", "⌊": "floor("},
+    **{"⌋": ")", "²": "^2", "³": "^3", "⁴": "^4", "α": "alpha", "β": "beta", "γ": "gamma", "λ": "lambda", "μ": "mu"},
+    **{"ξ": "xi", "τ": "tau", "φ": "phi", "χ": "chi", "“": '"', "”": '"', "‘": "'", "’": "'", "´": "'", "•": "*"},
+}
+
+
+def in_ascii(text: str) -> str:
+    """Return a text in ASCII.
+
+    Examples
+    --------
+    >>> in_ascii("Räcke: √(m/2) ≤ 3 → 中")
+    'Racke: sqrt(m/2) <= 3 -> ?'
+    """
+    import unicodedata
+
+    parts = (_ASCII.get(sign) or unicodedata.normalize("NFKD", sign) for sign in text)
+    return (
+        "".join(sign for part in parts for sign in part if not unicodedata.combining(sign))
+        .encode("ascii", "replace")
+        .decode("ascii")
+    )
+
+
+def _unencodable(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return in_ascii(error.object[error.start : error.end]), error.end
+
+
+def print_any_sign() -> None:
+    """Let standard output and error print signs that their encoding lacks, in ASCII, in place of an error."""
+    codecs.register_error("obliv.ascii", _unencodable)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "backslashreplace"):
+            stream.reconfigure(errors="obliv.ascii")
 
 
 def several(texts: Iterable[str]) -> tuple[str, ...]:

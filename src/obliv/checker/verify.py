@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from obliv._util.codec import read_json
+from obliv._util.earlier import VERSIONS, earlier_definitions
 from obliv._util.files import UnreadableError, files_read, paths_of, reading_from
 from obliv._util.progress import Progress, rising, silent
-from obliv._util.rationals import real
+from obliv._util.rationals import boolean, real
 from obliv._util.text import shown
 from obliv.checker.claims import Claim, MalformedError, read_claim
 from obliv.errors import FileError, InputError, SpecError, TooLargeError
@@ -90,7 +91,7 @@ def verify(
     True
     """
     began, budget, step = time.perf_counter(), real(budget, "budget"), rising(progress)
-    options = _Options(quick, began + budget, topology, routing)
+    options = _Options(boolean(quick, "quick"), began + budget, topology, routing)
     try:
         return _in_limits(_verified, claim, options, budget, files, step)
     except TimeOverError:
@@ -109,7 +110,11 @@ def _verified(claim: Any, options: _Options, progress: Progress) -> Verification
     if check is None:
         raise FileError(f"contains no claim that can be checked (kind {subject.kind!r:.40})", subject.path)
     with _complete(subject):
-        return check(subject, options)
+        checked = check(subject, options)
+        objects = (getattr(subject.result, "subject", None), options.topology, options.routing)
+        if checked.verdict != "not proved" or _version(subject) not in VERSIONS or any(map(_is_built, objects)):
+            return checked
+        return _checked_as_before(check, subject, options) or checked
 
 
 def _in_limits(
@@ -125,6 +130,29 @@ def _in_limits(
         return bounded(work, claim, options, seconds=seconds, files=allowed, own=own, progress=progress)
     except TooLargeError as error:
         raise TooLargeError(f"{own}: {error}") from None
+
+
+def _checked_as_before(
+    check: Callable[[_Subject, _Options], Verification], subject: _Subject, options: _Options
+) -> Verification | None:
+    """Return the proof of a claim by the definitions of the version that saved it; None if these prove no more."""
+    with earlier_definitions() as asked:
+        checked = check(subject, options)
+    if not asked or checked.verdict == "not proved":
+        return None
+    note = Check("definitions", True, f"those of obliv {_version(subject)}: {'; '.join(asked)}")
+    return replace(checked, checks=(note, *checked.checks))
+
+
+def _is_built(given: Any) -> bool:
+    """Return whether what is given was built already, by today's definitions."""
+    return given is not None and not isinstance(given, str)
+
+
+def _version(subject: _Subject) -> Any:
+    """Return the version of obliv that saved a claim, as the claim says."""
+    made = subject.content.get("provenance")
+    return made.get("version") if isinstance(made, dict) else None
 
 
 def explain(
@@ -205,6 +233,8 @@ def _subject_of(claim: str | os.PathLike[str] | Result) -> _Subject:
     if isinstance(claim, Result):
         content = claim.to_dict()
         return _Subject(content.get("kind"), claim, content, f"the result {claim.kind!r}")
+    if isinstance(claim, str) and not claim:
+        raise InputError("a claim is a file or a result, not an empty text; give the path of a saved claim")
     if isinstance(claim, str | os.PathLike):
         with reading_from(None):  # the user named it
             content = read_json(Path(claim))
@@ -230,6 +260,10 @@ def _complete(subject: _Subject) -> Iterator[None]:
         yield
     except MalformedError as error:
         raise FileError(f"is not a complete {what}: {error}", subject.path) from None
+    except ZeroDivisionError:
+        raise FileError(
+            f"is not a complete {what}: a load or a capacity is 0 where the figures divide by it", subject.path
+        ) from None
     except OverflowError as error:  # of rationals, exact at any size, where they are shown or compared as floats
         if "float" not in str(error):
             raise
@@ -342,9 +376,10 @@ def _check_failures(subject: _Subject, options: _Options) -> Verification:
 
     if not _certificate(subject):
         raise FileError("is not a complete claim: it contains no certificate", subject.path)
-    network, routing, _ = _analyzed(subject, options)
+    network, routing, inside = _analyzed(subject, options)
     if "claims" in _certificate(subject):
-        return check_rerouted(subject.content, network, routing, routing_of, options.budget, options.progress)
+        checked = check_rerouted(subject.content, network, routing, routing_of, options.budget, options.progress)
+        return _with_network(checked, network, inside)
     return check_failures(subject.content, network, routing, options.budget, options.progress)
 
 
@@ -420,7 +455,7 @@ def _inside(content: Any, subject: _Subject) -> Topology:
 
     certificate = _certificate(subject)
     channels: Any = certificate.get("channels", certificate.get("lengths"))
-    bare = subject.kind == "bounds" and type(channels) is int and 0 < channels < _MOST_CHANNELS
+    bare = subject.kind in ("bounds", "failures") and type(channels) is int and 0 < channels < _MOST_CHANNELS
     count = len(channels) if isinstance(channels, list) else channels if bare else 0
     try:
         with _building("topology", None, subject.path):

@@ -24,10 +24,12 @@ def main(arguments: list[str] | None = None, *, interrupted: threading.Event | N
     Once `interrupted` is set, errors are the effect of an interrupt, in whose place libraries may raise others.
     """
     from obliv._util.cost import listening
+    from obliv._util.text import print_any_sign
     from obliv.cli.errors import Stopped, complain, refuse, refuse_usage, report_unexpected
     from obliv.errors import OblivError
 
     words = list(sys.argv[1:] if arguments is None else arguments)
+    print_any_sign()
     sys.set_int_max_str_digits(0)  # exact numbers may be longer than Python's default allows
     try:
         from obliv.cli.app import app

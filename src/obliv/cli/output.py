@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from obliv._util.codec import plain
 from obliv._util.progress import Note
 from obliv._util.text import printable
 from obliv.cli.errors import Stopped, complain
@@ -63,9 +64,12 @@ class Answer:
     def save(self, result: Result) -> None:
         """Save a result if there is a file for it."""
         if self.output is not None:
+            from obliv.results.base import NOT_VERIFIED
+
             result.save(self.output)
             proof = getattr(result, "certificate", None) is not None
-            say(f"saved in {self.output}" + (f"; check it with  obliv verify {self.output}" if proof else ""))
+            how = f" ({NOT_VERIFIED})" if proof and NOT_VERIFIED in result.provenance.exactness else ""
+            say(f"saved in {self.output}{how}" + (f"; check it with  obliv verify {self.output}" if proof else ""))
             if Path(self.output).suffix.lower() in _TABLES:
                 say(f"{self.output} is JSON whatever --format is; for the printed table redirect the output:  > FILE")
 
@@ -84,7 +88,7 @@ class Answer:
             data = result.to_dict()
             for key in hide:
                 data.pop(key, None)
-            write(json_text(data))
+            write(json_text(plain(data)))
         elif self.format == "csv":
             from obliv.results.tables import to_csv
 
@@ -245,6 +249,9 @@ def write(text: str, end: str = "\n") -> None:
 
 
 def json_text(data: Any) -> str:
-    """Return indented JSON; only control characters and lone surrogates are escaped."""
+    """Return indented JSON; only control characters and lone surrogates are escaped, and what cannot be printed."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    if "utf" not in encoding.lower():
+        return json.dumps(data, indent=2)
     text = json.dumps(data, indent=2, ensure_ascii=False)
     return re.sub(r"[^ -~\n]", lambda match: match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1], text)

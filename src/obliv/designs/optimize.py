@@ -11,8 +11,8 @@ from typing import Any
 
 from obliv._util.progress import Progress, rising, silent
 from obliv._util.progress import within as share_of
+from obliv._util.rationals import boolean, integer, real
 from obliv._util.rationals import exact as exact_number
-from obliv._util.rationals import real
 from obliv._util.rng import Rng, drawn_seed
 from obliv.designs.average import announce_average, average_design
 from obliv.designs.bounds.worst_case import permutation_line
@@ -135,7 +135,11 @@ def design(
     paths, quantize = at_least_one(paths, "paths"), at_least_one(quantize, "quantize")
     options = {"then": then, "max_hops": max_hops, "max_turns": max_turns, "vc": vc, "paths": paths}
     require_options(objective, options | {"quantize": quantize, "samples": samples, "rng": rng})
-    if exact not in (None, True, False):
+    minimal = boolean(minimal, "minimal")
+    paths, quantize = (
+        None if value is None else integer(value, name) for name, value in (("paths", paths), ("quantize", quantize))
+    )
+    if not (exact is None or isinstance(exact, bool)):
         raise InputError(f"exact={exact!r:.40}: choose True, False, or None to try it where the network is small")
     limited = minimal or any(value is not None for value in (max_hops, max_turns, vc, paths, quantize))
     if within is not None and (objective != "worst" or limited):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CERTIFICATE",
+    "NOT_VERIFIED",
     "NO_CAPACITY",
     "NO_LOAD",
     "WITHOUT_INPUTS",
@@ -34,6 +35,7 @@ __all__ = [
     "share_text",
 ]
 
+NOT_VERIFIED = "declared relative, not verified for all pairs"  #: Exactness where a declaration is relied on.
 NO_CAPACITY = "no closed form of the capacity is known for this topology"
 _NO_CLOSED_FORM = "no closed form here (see obliv.with_capacity)"
 NO_LOAD = "no traffic loads any channel"
@@ -140,6 +142,11 @@ class Result(Record):
                 lines.append((how.label, text))
         return lines
 
+    def figures(self) -> list[tuple[str, str]]:
+        """Return the summary, and what its figures rely on."""
+        relied = self.provenance is not None and NOT_VERIFIED in self.provenance.exactness
+        return self.summary() + ([("routing", NOT_VERIFIED)] if relied else [])
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON types; see the contract of the JSON output."""
         data = {"kind": self.kind} | super().to_dict()
@@ -198,13 +205,13 @@ class Result(Record):
         return self.__dict__ | {"subject": None}  # results that travel between processes stay small
 
     def __repr__(self) -> str:
-        figures = self.summary()
+        figures = self.figures()
         width = max((len(name) for name, _ in figures), default=0)
         lines = [self.title, *(f"  {name:<{width}}  {text}" for name, text in figures)]
         return "\n".join(map(printable, lines))  # names of files and nodes may hold anything
 
     def _repr_html_(self) -> str:
-        table = html_table(self.title, [("figure", "value"), *self.summary()])
+        table = html_table(self.title, [("figure", "value"), *self.figures()])
         return table + picture_of(self) if self.on_network else table
 
 

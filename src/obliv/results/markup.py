@@ -45,7 +45,7 @@ def grid_of(result: Result) -> list[list[str]]:
     if cells := getattr(result, "table_cells", None):
         return [list(map(str, row)) for row in cells()]
     if not result.table and type(result).rows is Result.rows:
-        return [["figure", "value"], *([name, text] for name, text in result.summary())]
+        return [["figure", "value"], *([name, text] for name, text in result.figures())]
     rows = list(result.rows())
     names = list(dict.fromkeys(name for row in rows for name in row)) or list(result.columns)
     return [[name.replace("_", " ") for name in names], *([cell_text(row.get(name)) for name in names] for row in rows)]

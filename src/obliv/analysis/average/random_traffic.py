@@ -16,7 +16,7 @@ import numpy as np
 
 from obliv._util.cost import forecast, require_memory
 from obliv._util.progress import Progress, rising, within
-from obliv._util.rationals import integer
+from obliv._util.rationals import boolean, integer
 from obliv._util.rng import Rng, drawn_seed, within_word
 from obliv._util.typing import Array
 from obliv.analysis.average._kernels import all_permutations, largest_loads, random_permutations
@@ -120,6 +120,7 @@ def average_case(
     began = time.perf_counter()
     step = rising(progress)
     subject = subject_of(x, "average_case")
+    exact = boolean(exact, "exact")
     if path_samples is not None and (exact or ensemble != "permutations"):
         raise InputError.naming(
             "{path_samples} needs random permutations: leave out {exact} and {ensemble}, or {path_samples}"
@@ -145,7 +146,7 @@ def average_case(
         **identity(
             subject,
             began,
-            "exact" if exact else exactness_of(subject, loads.samples or 0),
+            exactness_of(subject, None if exact else loads.samples or 0),
             None if exact else seed,
             ensemble=ensemble,
         ),

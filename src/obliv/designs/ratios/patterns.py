@@ -17,7 +17,7 @@ from obliv._util.rng import Rng, drawn_seed, within_word
 from obliv._util.typing import Array
 from obliv.analysis.ratios.optimum import has_base_load
 from obliv.analysis.ratios.under_traffic import base_load, max_link_load, require_packets
-from obliv.analysis.subject import Subject, by_specs, loads_of, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, by_specs, exactness_of, loads_of, name_of, sources_of, subject_of
 from obliv.designs.bounds.congestion import Carried, Congestion, carried, demand_of, invariant, least_congestion
 from obliv.designs.bounds.path_congestion import PathCongestion, least_congestion_over, listed_paths
 from obliv.designs.minimal import require_connected
@@ -250,7 +250,11 @@ def traffic_ratio(
         provenance=provenance(
             {"topology": best.topology.spec, "routing": routing, "traffic": [row.traffic for row in rows]},
             time.perf_counter() - began,
-            "estimated" if instances else "bounded" if any(isinstance(row.ratio, Bounds) for row in rows) else "exact",
+            "estimated"
+            if instances
+            else "bounded"
+            if any(isinstance(row.ratio, Bounds) for row in rows)
+            else exactness_of(subject, None),
             seed if instances else None,
             sources,
         ),
