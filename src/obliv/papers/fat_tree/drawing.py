@@ -14,6 +14,7 @@ from obliv import view
 from obliv.papers.fat_tree.curves import DENSITIES, SIZES, curves, grouped
 from obliv.papers.fat_tree.placements import INSTANCES, mean
 from obliv.papers.panels import keep
+from obliv.view.figures import require_matplotlib
 from obliv.view.style import NODE
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ _PLANS = {
 
 def draw(path: str | Path, name: str) -> None:
     """Draw a figure, ``figure11`` to ``figure15``, into a file."""
+    require_matplotlib()
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
