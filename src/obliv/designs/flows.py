@@ -25,7 +25,7 @@ from obliv.topologies.base import Topology
 __all__ = ["FlowProgramme", "Layout", "Numbers", "conservation", "flow_orbits", "layout_of"]
 
 
-#: Measured bytes of arrays for a flow before symmetries, for one that may be positive, and for what symmetry makes of it.
+#: Measured bytes of arrays for a flow before symmetries, for one that may be positive, and for each symmetry of that.
 _FLOW, _USED, _IMAGE = 13.0, 35.0, 5.0
 
 
