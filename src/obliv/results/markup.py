@@ -37,7 +37,8 @@ _LATEX = {
 
 _SYMBOLS = {
     "≤": "le", "≥": "ge", "≠": "ne", "±": "pm", "≈": "approx", "·": "cdot", "…": "ldots", "∞": "infty", "∈": "in",
-    "√": "surd", "Σ": "sum", "⌈": "lceil", "⌉": "rceil", "⌊": "lfloor", "⌋": "rfloor", "∪": "cup", "∩": "cap", "←": "gets",
+    "√": "surd", "Σ": "sum", "⌈": "lceil", "⌉": "rceil", "⌊": "lfloor", "⌋": "rfloor",
+    "∪": "cup", "∩": "cap", "←": "gets",
 }  # fmt: skip
 #: Greek capitals that LaTeX writes with a Latin letter.
 _LATIN = dict(
