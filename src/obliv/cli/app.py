@@ -39,7 +39,7 @@ VERBS = {
     "bufferless": ("bufferless:bufferless", "Schedule packets on a leveled network and check every move."),
     "list": ("listing:list_", "List the topologies, routings or traffic patterns."),
     "export": ("export:export", "Write files for simulators, paths as tables, or networks."),
-    "plot": ("plot:app", "Draw a topology, channel loads or worst traffic."),
+    "plot": ("plot:app", "Draw a topology, channel loads, worst traffic or a saved result."),
     "fabric": ("fabric.app:app", "Check InfiniBand fabrics, analyze and improve their tables."),
     "study": ("study.app:app", "Compute and keep many cells: topologies, routings, measures."),
     "report": ("report:report", "Write studies and saved results as one web page."),

@@ -143,11 +143,13 @@ class Looks:
     ] = None
 
     def require(self, path: Path | None) -> None:
-        """Refuse a picture in an unknown format, and looks without a picture."""
+        """Refuse a picture in an unknown format or without matplotlib, and looks without a picture."""
         if path is not None:
             from obliv import view
+            from obliv.view.figures import require_matplotlib
 
             view.require_format(path)
+            require_matplotlib()
         elif self.dark or self.width is not None:
             option = "--dark" if self.dark else "--width"
             raise InputError(f"{option} is for a picture: add --plot FILE.png")

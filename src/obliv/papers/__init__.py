@@ -1,6 +1,6 @@
 """The tables and figures of papers: printed entries, as data, beside the calls that reproduce them.
 
-A paper is a package with a ``PAPER``; it uses the public API, like any user.
+A paper is a package with a ``PAPER``.
 
 >>> from obliv import papers
 >>> for row in papers.reproduce("towles", "figure9").entries:
@@ -24,6 +24,7 @@ from obliv.papers.paper import Paper, rows_of
 from obliv.papers.verdicts import verdict
 from obliv.results import provenance
 from obliv.results.reproduction import ReproducedEntry, Reproduction
+from obliv.view.figures import require_matplotlib
 
 __all__ = ["draw", "figures", "known", "reproduce", "tables", "verdict"]
 
@@ -148,6 +149,7 @@ def draw(paper: str, folder: str | Path, figure: str = "", progress: Progress | 
         drawn = ", ".join(source.figures)
         raise SpecError(f"{figure} of {paper} is a table without a picture; the figures are {drawn}")
     names = [_find(figure, source.figures, f"figure of {paper}")] if figure else list(source.figures)
+    require_matplotlib()
     progress = rising(progress)
     folder = Path(folder)
     try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import obliv
 from obliv import view
 from obliv.view.background import recolor
+from obliv.view.figures import require_matplotlib
 from obliv.view.style import NODE
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def draw_panels(
         Width and height of a panel in inches.
     """
     view.require_format(path)
+    require_matplotlib()
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 

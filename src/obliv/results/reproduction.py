@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from obliv.results.base import WITHOUT_INPUTS, Provenance, WithoutNetwork, never
 from obliv.results.codec import Record
 from obliv.results.codec import entry as field
-from obliv.results.format import shown
+from obliv.results.format import short, shown
 from obliv.results.numbers import Bounds, Estimate, number
 
 __all__ = ["OtherReading", "PaperName", "Papers", "ReproducedEntry", "Reproduction"]
@@ -22,6 +22,8 @@ _WIDEST = 34  # of them, of a cell
 _NOTE = 110
 _NAMES = 3  # rows that a note names; for more rows it gives their number
 _UNPRINTED = "not printed"
+_LONGEST_CELL = 40  # letters of a cell of a column that LaTeX shows
+_ALWAYS = ("table", "entry", "published", "computed", "verdict")
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,26 @@ class Reproduction(WithoutNetwork):
     def ok(self) -> bool:
         """Whether every entry agrees with the published value or is explained."""
         return all(row.verdict != "differs" for row in self.entries)
+
+    def latex_cells(self) -> list[list[str]]:
+        """Return the table for LaTeX, its heading first: the short columns, each number in one cell.
+
+        Notes and other long texts are in the other formats.
+        """
+        tables = {row.table for row in self.entries}
+        hidden = {"paper", "note"} | ({"table"} if len(tables) < 2 else set())
+        rows = []
+        for row in self.entries:
+            cells = {name: value for name, value in row.cells().items() if name not in hidden}
+            cells = {name: str(value or "-") for name, value in cells.items() if not name.startswith("computed_")}
+            cells["published"] = row.published or _UNPRINTED
+            verdict = cells.pop("verdict")
+            rows.append(cells | {"computed": short(row.computed), "verdict": verdict})
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        names = [
+            name for name in names if name in _ALWAYS or max(len(row.get(name, "")) for row in rows) <= _LONGEST_CELL
+        ]
+        return [[name.replace("_", " ") for name in names], *([row.get(name, "-") for name in names] for row in rows)]
 
     def __repr__(self) -> str:
         """Return one aligned table for each table of the paper, its notes below."""

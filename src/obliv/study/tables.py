@@ -202,9 +202,10 @@ def _fields(stored: Stored) -> dict[str, Any]:
 
 
 def cells_of(db: Store, study: str) -> list[Stored]:
-    """Return the cells of a study; InputError if there is none of that name."""
-    if study and study not in db.names():
-        raise InputError(f"no study {study!r} in {db.path}: {did_you_mean(study, db.names())}")
+    """Return the cells of a study; InputError if there is none of that name, FileError if there is none at all."""
+    names = db.names()
+    if study and study not in names:
+        raise InputError(f"no study {study!r} in {db.path}: {did_you_mean(study, names)}")
     return db.cells(study)
 
 

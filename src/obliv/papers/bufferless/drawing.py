@@ -23,6 +23,7 @@ from obliv.papers.bufferless.instances import times
 from obliv.papers.bufferless.printed import BUTTERFLIES, FAMILIES
 from obliv.papers.panels import keep
 from obliv.topologies.leveled.base import given
+from obliv.view.figures import require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,6 +36,7 @@ _THEOREMS = {"theorem3.1": ("centralized", 3, "C log(DN)"), "theorem4.1": ("dist
 
 def draw(path: str | Path, name: str) -> None:
     """Draw the routing times of a theorem, ``theorem3.1`` or ``theorem4.1``, into a file."""
+    require_matplotlib()
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -97,6 +99,7 @@ def _line(ax: Axes, ends: Sequence[float], per: float, term: str) -> None:
 
 def networks(path: str | Path) -> None:
     """Draw Figure 1 into a file: a leveled network, the butterfly and the mesh, with levels from left to right."""
+    require_matplotlib()
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 

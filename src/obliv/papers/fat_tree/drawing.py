@@ -15,6 +15,7 @@ from obliv.papers.fat_tree.curves import PLACEMENTS, curves, grouped
 from obliv.papers.fat_tree.placements import mean
 from obliv.papers.fat_tree.said import DENSITIES, SIZES
 from obliv.papers.panels import keep
+from obliv.view.figures import require_matplotlib
 from obliv.view.style import NODE
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ _PLANS = {
 
 def draw(path: str | Path, name: str) -> None:
     """Draw a figure, ``figure11`` to ``figure15``, into a file."""
+    require_matplotlib()
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
