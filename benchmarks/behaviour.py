@@ -432,6 +432,8 @@ def content(path: Path) -> str:
         import pandas
 
         return str(pandas.read_parquet(path).to_csv(index=False))
+    if b"\0" in data:
+        return f"binary, {size}"
     text = data.decode("utf-8", "backslashreplace")
     if re.search(r"<svg\b", text[:1000]):
         shown = re.findall(r"<!--\s*(.*?)\s*-->|<text\b[^>]*>(.*?)</text>", text, re.DOTALL)

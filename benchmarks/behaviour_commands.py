@@ -81,6 +81,8 @@ FILES = {
     "damage.py": "import sys\n\nsource, target, *words = sys.argv[1:]\n"
     "lines = open(source).read().splitlines(True)\n"
     "open(target, 'w').write(''.join(line for line in lines if not any(word in line for word in words)))\n",
+    "forge.py": "import sys\n\nsource, target, old, new = sys.argv[1:]\ntext = open(source).read()\n"
+    "print(text.count(old))\nopen(target, 'w').write(text.replace(old, new, 1))\n",
     "small.study.toml": 'topologies = ["mesh:{k}x{k}", "ring:5"]\nroutings = ["dor", "ecmp", "o1turn"]\n'
     'measures = ["worst", "hops", "deadlock", { measure = "throughput", traffic = ["uniform", "transpose"] }]\n'
     '\n[ranges]\nk = "2..4"\n',
@@ -109,13 +111,15 @@ SETUPS = {
         "obliv bufferless butterfly:3 -o direct.json",
         "obliv bufferless butterfly:4 -a hot-potato -o hot-potato.json.gz",
         "obliv bufferless butterfly:4 -a centralized --constants tuned -o waves.json",
-        "python damage.py worst.json cut.json nodes",
+        "python forge.py worst.json cut.json '\"permutation\"' '\"permuted\"'",
+        'python forge.py worst.json forged.json \'"exact":"3/2\' \'"exact":"5/4\'',
+        'python forge.py ratio.json over.json \'"exact":"\' \'"exact":"1\'',
     ],
     "fabric": [
         "obliv fabric generate fattree:8,2 -o f.net --routing dmodk --tables f.lfts",
         "obliv fabric generate fattree:4,3 -o t.net --routing dmodk --tables t.lfts",
         "obliv fabric generate fattree:4,3 -o s.net --routing shortest --tables s.lfts",
-        "obliv fabric generate torus:4x4 -o m.net --routing dor --tables m.lfts --adaptive minimal --far m.far",
+        "obliv fabric generate torus:3x5 -o m.net --routing dor --tables m.lfts --adaptive minimal --far m.far",
         "obliv fabric generate fattree:4,2 -o a.net --routing dmodk --tables a.lfts --adaptive updn --far a.far",
         "obliv fabric route m.net --engine dor-dateline --lanes 2 --psl r.psl --sl2vl r.sl2vl -o r.lfts --net r.net",
         "obliv fabric route f.net --engine osrm2 -o two.lfts --net two.net",
@@ -128,7 +132,7 @@ SETUPS = {
         "obliv fabric ratio f.net --lft f.lfts -o ratio.json",
     ],
     "study": [
-        "obliv study run small.study.toml --store small.db --jobs 1",
+        "obliv study run small.study.toml --store small.db --jobs 1 --skip-impossible",
         "obliv study run other.study.toml --store other.db --jobs 1",
     ],
 }
@@ -270,7 +274,7 @@ TABLE = {
         obliv verify {{none.json|words.txt|empty.txt|bytes.txt|square.txt}}
         """,
     "saved": f"""
-        obliv verify {{worst|design|design-ratio|bounds|ratio|traffic-ratio|failures|repaired|lottery|throughput|average|compare|deadlock|direct|waves|cut}}.json
+        obliv verify {{worst|design|design-ratio|bounds|ratio|traffic-ratio|failures|repaired|lottery|throughput|average|compare|deadlock|direct|waves|cut|forged|over}}.json
         obliv verify {{channels|hot-potato}}.json.gz
         obliv verify worst.json --format {_FORMATS}
         obliv verify {{design|ratio|failures|direct}}.json --format json
@@ -372,7 +376,7 @@ TABLE = {
         obliv study diff small.db {{small.db|none.db|own.py}} -o d.json
         obliv study verify small.db --format {{table|json}}
         obliv study verify other.db --budget {{0|10}} --study {{other|none}} -o v.json
-        obliv study run small.study.toml --store small.db --jobs 1
+        obliv study run small.study.toml --store small.db --jobs 1 {{|--skip-impossible}}
         obliv study run other.study.toml --store small.db --jobs 1
         obliv report small.db -o r.html --study small --networks 2
         """,
