@@ -304,6 +304,8 @@ def _carried(certificate: dict[str, Any], topology: Topology) -> Carried:
     focus, channels = certificate.get("focus"), certificate.get("channels")
     if not isinstance(focus, list) or not isinstance(channels, list) or len(channels) != topology.channels:
         raise MalformedError("channels must list where the lengths of every channel come from")
+    if not all(is_index(channel, topology.channels) for channel in focus):
+        raise MalformedError("focus lists something other than channels")
     source, here = [], []
     for entry in channels:
         if not (isinstance(entry, list) and len(entry) == 2 and is_index(entry[0], len(focus))):

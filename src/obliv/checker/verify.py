@@ -13,6 +13,7 @@ from obliv._util.codec import read_json
 from obliv._util.progress import Progress, rising
 from obliv._util.rationals import real
 from obliv.checker.claims import Claim, MalformedError, read_claim
+from obliv.checker.report import beside
 from obliv.errors import FileError, InputError, SpecError
 from obliv.results import Explanation, Result, Schedule, Schedules, Verification
 from obliv.results.base import Channel
@@ -77,7 +78,8 @@ def verify(
     if check is None:
         raise FileError(f"contains no claim that can be checked (kind {subject.kind!r})", subject.path)
     with _complete(subject):
-        return check(subject, _Options(quick, budget, topology, routing, rising(progress)))
+        checked = check(subject, _Options(quick, budget, topology, routing, rising(progress)))
+    return _with_rest(checked, subject)
 
 
 def explain(
@@ -370,7 +372,18 @@ def _with_network(checked: Verification, network: Topology, inside: bool) -> Ver
     if not inside:
         return checked
     counts = f"{network.nodes:,} nodes, {network.channels:,} channels, {len(network.terminals):,} terminals"
-    return replace(checked, checks=(Check("network", True, f"the one inside the claim: {counts}"), *checked.checks))
+    checks = (Check("network", True, f"the one inside the claim: {counts}"), *checked.checks)
+    return replace(checked, checks=checks, beside=("topology", *checked.beside))  # its name
+
+
+def _with_rest(checked: Verification, subject: _Subject) -> Verification:
+    """Return a verification with what the claim says beside its proof; a routing that is only a word must be the one."""
+    word, claimed = _WORDS.get(str(subject.kind)), subject.content.get("routing")
+    checks = checked.checks
+    if word is not None and claimed not in (None, word):
+        checks = (*checks, Check("routing", False, f"such a claim is about {word!r}, not {claimed!r:.40}"))
+    proved = checked.proved and checks is checked.checks
+    return replace(checked, proved=proved, checks=checks, beside=(*beside(subject.content), *checked.beside))
 
 
 def _topology(spec: str, given: Topology | str | None, path: Path | str) -> Topology:
@@ -400,6 +413,7 @@ def _routing(spec: str, given: Routing | str | None, topology: Topology, path: P
         raise FileError(f"its routing cannot be built: {error}; {_OBJECT.format('routing')}", path) from None
 
 
+_WORDS = {"design": "design", "bounds": "any", "lottery": "ecmp", "pareto": "design"}  # what stands for a routing
 _MOST_CHANNELS = 2**22  # of a network inside bounds that do not list its channels
 _FOLDER = "the path is the one in the claim: run the check in the folder where the claim was made"
 _OBJECT = "pass {0}= with the object, or --import the file that registers it"

@@ -39,6 +39,9 @@ class Check(Record):
 class Verification(Result):
     """The result of checking a saved claim: whether it is proved, each step, and the unchecked channels.
 
+    ``beside`` names the keys of the claim that nothing was checked about, such as ``hottest`` or
+    ``channels[*].focus``, where ``[*]`` stands for every row of a list.
+
     Examples
     --------
     >>> import obliv
@@ -50,6 +53,7 @@ class Verification(Result):
       form      ok: every part fits the network
       witness   ok: it loads channel 1 by 2, claimed 2
       channels  ok: 4 by prices, 20 by the simple bound
+      note      not part of the proof: channel_names, focus_channels, names, crossing
     """
 
     kind: ClassVar[str] = "verification"
@@ -58,6 +62,7 @@ class Verification(Result):
     claim: str = ""
     checks: tuple[Check, ...] = ()
     unchecked: tuple[int, ...] = ()
+    beside: tuple[str, ...] = entry((), key="not_part_of_the_proof", omit=lambda checked: not checked.beside)
 
     @property
     @derived(label="verdict")
@@ -70,7 +75,8 @@ class Verification(Result):
 
     def summary(self) -> list[tuple[str, str]]:
         steps = [(step.check, f"{_VERDICTS[step.ok]}: {step.detail}") for step in self.checks]
-        return [("claim", self.claim), *super().summary(), *steps]
+        beside = [("note", f"not part of the proof: {', '.join(self.beside)}")] if self.beside else []
+        return [("claim", self.claim), *super().summary(), *steps, *beside]
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield a row for each step."""
