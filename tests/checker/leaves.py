@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import obliv
-from obliv._util.codec import digest_of, write_json
+from obliv._util.codec import digest_of
 from obliv.bufferless import schedule
 from obliv.fabric.files.lft import write_tables
 from obliv.fabric.files.net import write_net
@@ -68,6 +68,15 @@ CLAIMS: dict[str, Callable[[], Any]] = {
     "design minimal": lambda: obliv.design("mesh:3x2", minimal=True),
     "design ratio": lambda: obliv.design("mesh:2x2", objective="ratio", then="hops"),
     "design average": lambda: obliv.design("mesh:2x2", objective="average", samples=2),
+    "throughput": lambda: obliv.throughput(_routing("mesh:3x2", "o1turn"), "uniform", "complement", "tornado"),
+    "throughput terminal": lambda: obliv.throughput(_routing("hypercube:3", "dor"), "hot-nodes:1", "uniform"),
+    "fabric throughput": lambda: obliv.fabric.throughput(_fabric(), "shift:1", "uniform"),
+    "average": lambda: obliv.average_case(_routing("torus:3x2", "valiant"), exact=True),
+    "average idle": lambda: obliv.average_case(_routing("mesh:2x2", "dor"), exact=True),
+    "deadlock": lambda: obliv.deadlock(_routing("mesh:3x3", "romm"), "turn", certificate=True),
+    "deadlock dateline": lambda: obliv.deadlock(_routing("torus:3x3", "dor"), "dateline", certificate=True),
+    "deadlock cycle": lambda: obliv.deadlock(_routing("mesh:2x2", "o1turn"), "none", certificate=True),
+    "pareto": lambda: obliv.pareto("mesh:3x2", 2, certificate=True),
     "fabric failures": lambda: obliv.fabric.failures(_fabric(), certificate=True),
     "fabric refill": lambda: obliv.fabric.failures(_fabric(), of="switches", repair="refill", certificate=True),
     "fabric engine": lambda: obliv.fabric.failures(_fabric(), repair="updown", certificate=True),

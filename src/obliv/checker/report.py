@@ -12,7 +12,7 @@ from obliv.results.verification import Check
 
 __all__ = ["Report", "beside", "short"]
 
-#: By kind, the keys of a claim that no check is about; how it was made (provenance, notes, reasons) goes without saying.
+#: By kind, the keys of a claim that no check is about, besides how it was made (provenance, notes, reasons).
 _BESIDE = {
     "worst": ("channel_names", "focus_channels", "names", "crossing", "hottest"),
     "worst-channels": (

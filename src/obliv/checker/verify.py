@@ -300,6 +300,16 @@ def _check_lottery(subject: _Subject, options: _Options) -> Verification:
     return check_lottery(subject.content, network, traffic, options.budget, options.progress)
 
 
+def _check_recount(subject: _Subject, options: _Options) -> Verification:
+    """Check what is counted again from the paths alone: throughput, exact averages, dependencies of channels."""
+    from obliv.checker.deadlock import check_deadlock
+    from obliv.checker.traffic import check_average, check_throughput
+
+    check = {"throughput": check_throughput, "average": check_average, "deadlock": check_deadlock}[str(subject.kind)]
+    network, routing, inside = _analyzed(subject, options)
+    return _with_network(check(subject.content, network, routing, options.budget, options.progress), network, inside)
+
+
 def _has_lengths(subject: _Subject) -> bool:
     """Return whether a claim is a ratio by flows and lengths."""
     certificate = subject.content.get("certificate")
@@ -315,13 +325,13 @@ def _read_design(subject: _Subject, options: _Options) -> _Load:
 
 
 def _check_network(subject: _Subject, options: _Options) -> Verification:
-    """Check a design or the bounds of a network."""
-    from obliv.checker.designs import check_design
+    """Check a design, several of them along a curve, or the bounds of a network."""
+    from obliv.checker.designs import check_design, check_pareto
     from obliv.checker.network_bounds import check_network_bounds
 
     network, inside = _network_and_place(subject, options)
-    check = check_design if subject.kind == "design" else check_network_bounds
-    checked = check(subject.content, network, options.quick, options.budget, options.progress)
+    checks = {"design": check_design, "pareto": check_pareto, "bounds": check_network_bounds}
+    checked = checks[str(subject.kind)](subject.content, network, options.quick, options.budget, options.progress)
     return _with_network(checked, network, inside)
 
 
@@ -377,7 +387,7 @@ def _with_network(checked: Verification, network: Topology, inside: bool) -> Ver
 
 
 def _with_rest(checked: Verification, subject: _Subject) -> Verification:
-    """Return a verification with what the claim says beside its proof; a routing that is only a word must be the one."""
+    """Return a verification with what the claim says beside its proof; a routing that is a mere word is checked."""
     word, claimed = _WORDS.get(str(subject.kind)), subject.content.get("routing")
     checks = checked.checks
     if word is not None and claimed not in (None, word):
@@ -428,4 +438,8 @@ _CHECKERS: dict[str, Callable[[_Subject, _Options], Verification]] = {
     "design": _check_network,
     "failures": _check_failures,
     "lottery": _check_lottery,
+    "pareto": _check_network,
+    "throughput": _check_recount,
+    "average": _check_recount,
+    "deadlock": _check_recount,
 }

@@ -18,14 +18,13 @@ from obliv.fabric.routes.trace import Ending, trace
 from obliv.fabric.tables import NONE, Tables
 from obliv.fabric.topology import network
 
-
 OWN = "a host's own cable"  # what stands for a channel where none between switches has the worst load
 
 After = tuple[int, Fraction, bool, set[str]]
 
 
 def after(routing: FabricRouting, failure: Failure, repair: str, offset: str = "0") -> After:
-    """Pairs lost, worst load, whether there is a credit loop, and names for a channel with this load, after a failure."""
+    """Pairs lost, worst load, whether there is a credit loop, and names of channels with this load, after a failure."""
     before, tables = routing.topology.fabric, routing.routes.tables
     fabric = without(before, failure.slots)
     if repair == "refill":
