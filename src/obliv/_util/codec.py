@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-_OBJECT = "a JSON object is needed, { ... }, as --output writes it"
+_OBJECT = "a JSON object is needed, { ... }, as results are saved"
 _NUMBERS = 2**30  # of the largest array
 #: Of numbers in files: obliv does not write longer ones, which are slow to read.
 DIGITS = 4000

@@ -91,7 +91,7 @@ def read_only_from(paths: Iterable[str | Path]) -> None:
 def require_file(path: str | Path) -> int:
     """Return the size of a regular file in bytes; FileError if it does not exist, is not a regular file or is empty."""
     if _readable is not None and not _may_be_read(path):
-        raise FileError("may not be read from here: name it, or its folder, with --files on the command line", path)
+        raise FileError.naming("may not be read from here: name it, or its folder, by {files}", path=path)
     try:
         status = Path(path).stat()
     except FileNotFoundError:
@@ -112,7 +112,7 @@ def require_file(path: str | Path) -> int:
 def files_in(folder: str | Path) -> list[tuple[str, int]]:
     """Return the names and sizes of the regular files in a folder, by name; FileError if it cannot be read."""
     if _readable is not None and not _may_be_read(folder):
-        raise FileError("may not be read from here: name it with --files on the command line", folder)
+        raise FileError.naming("may not be read from here: name it by {files}", path=folder)
     try:
         with os.scandir(folder) as entries:
             return sorted((entry.name, entry.stat().st_size) for entry in entries if entry.is_file())
@@ -297,7 +297,7 @@ def _removed_on_failure(drafts: list[tuple[Path, Path]]) -> Iterator[None]:
 def require_place(path: str | Path) -> None:
     """Refuse a path where no file can be written, before any work is done for it."""
     if str(path) == "-":
-        raise FileError("not a file name; use --format json to print the answer on standard output", "-")
+        raise FileError("not a file name", "-")
     try:
         if Path(path).is_dir():
             raise FileError("is a directory; name a file in it", path)

@@ -63,7 +63,7 @@ def check_deadlock(
         raise MalformedError("it is either acyclic or has a cycle")
     certificate = content.get("certificate")
     if claim.acyclic and not isinstance(certificate, dict):
-        raise MalformedError("it contains no certificate; save it with  obliv deadlock ... --output FILE")
+        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
     if isinstance(certificate, dict):
         report.note_digest(certificate.get("digest") == digest_of(content))
     sources = (*topology.sources, *routing.sources)
@@ -75,7 +75,7 @@ def check_deadlock(
             hops, follows = _walked(routing, lanes, TimeLimit(report.began + budget), progress)
             _check_graph(report, claim, certificate, topology, hops, follows)
     except OutOfTimeError:
-        report.note("paths", None, "time limit reached; raise --budget")
+        report.note("paths", None, "time limit reached; raise the budget")
     except MalformedError:
         raise
     except (OblivError, NotImplementedError) as error:

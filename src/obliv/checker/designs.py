@@ -121,7 +121,7 @@ def check_pareto(
         raise MalformedError(str(error)) from None
     certificate = content.get("certificate")
     if not isinstance(certificate, dict):
-        raise MalformedError("it contains no certificate; save it with  obliv design ... --pareto N --output FILE")
+        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
     designs = certificate.get("designs")
     if not isinstance(designs, list) or not all(isinstance(design, dict) for design in designs):
         raise MalformedError("designs must be a list of designs")

@@ -32,7 +32,7 @@ from obliv.topologies.base import Topology
 __all__ = ["check_average", "check_throughput"]
 
 _MOST_TERMINALS = 9  # whose permutations are counted
-_OUT_OF_TIME = "time limit reached; raise --budget"
+_OUT_OF_TIME = "time limit reached; raise the budget"
 _Rates = dict[int, dict[int, Fraction]]  # by source and destination
 
 

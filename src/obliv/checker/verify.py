@@ -228,7 +228,7 @@ def _read_load(subject: _Subject, options: _Options) -> _Load:
     load = subject.content.get("channel_load")
     if isinstance(load, dict) and "stderr" in load:
         raise FileError(
-            "contains an estimate, which has no certificate; leave out --samples for an exact claim", subject.path
+            "contains an estimate, which has no certificate; without samples the claim is exact", subject.path
         )
     return _Load(read_claim(subject.content), *_analyzed(subject, options))
 
@@ -408,7 +408,7 @@ def _topology(spec: str, given: Topology | str | None, path: Path | str) -> Topo
     except FileError as error:
         raise FileError(f"{error}; {_FOLDER}", path) from None
     except SpecError as error:
-        raise FileError(f"its topology cannot be built: {error}; {_OBJECT.format('topology')}", path) from None
+        raise _not_built("topology", error, path) from None
 
 
 def _routing(spec: str, given: Routing | str | None, topology: Topology, path: Path | str) -> Routing:
@@ -420,13 +420,18 @@ def _routing(spec: str, given: Routing | str | None, topology: Topology, path: P
     except FileError as error:
         raise FileError(f"{error}; {_FOLDER}", path) from None
     except SpecError as error:
-        raise FileError(f"its routing cannot be built: {error}; {_OBJECT.format('routing')}", path) from None
+        raise _not_built("routing", error, path) from None
+
+
+def _not_built(kind: str, error: InputError, path: Path | str) -> FileError:
+    """Return the error for what a claim names and what cannot be built here."""
+    remedy = f"pass {kind}= with the object, or {{import}} the file that registers it"
+    return FileError.naming(f"its {kind} cannot be built: {{0}}; {remedy}", error, path=path)
 
 
 _WORDS = {"design": "design", "bounds": "any", "lottery": "ecmp", "pareto": "design"}  # what stands for a routing
 _MOST_CHANNELS = 2**22  # of a network inside bounds that do not list its channels
 _FOLDER = "the path is the one in the claim: run the check in the folder where the claim was made"
-_OBJECT = "pass {0}= with the object, or --import the file that registers it"
 
 _CHECKERS: dict[str, Callable[[_Subject, _Options], Verification]] = {
     "worst": _check_load,

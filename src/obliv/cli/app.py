@@ -16,8 +16,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from obliv.cli.errors import hint_at
+from obliv.cli.errors import hint_at, option_names
 from obliv.cli.options import flat
+from obliv.errors import InputError
 
 __all__ = ["VERBS", "app", "group"]
 
@@ -104,6 +105,13 @@ class Verb(TyperCommand):
             arguments = "argument" if len(extra) == 1 else "arguments"
             ctx.fail(f"Got unexpected extra {arguments} ({' '.join(extra)}){self._hint(ctx, words)}")
         return extra
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except InputError as error:  # its message names parameters
+            error.args = (error.text(option_names(self)),)
+            raise
 
     @contextmanager
     def _tables_of_a_folder(self, ctx: Any, words: list[str]) -> Iterator[None]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from obliv._util.text import printable
 
-__all__ = ["Stopped", "complain", "hint_at", "refuse", "refuse_usage", "report_unexpected"]
+__all__ = ["Stopped", "complain", "hint_at", "option_names", "refuse", "refuse_usage", "report_unexpected"]
 
 
 class Stopped(BaseException):
@@ -34,6 +34,28 @@ def refuse(message: str) -> int:
 def refuse_usage(error: Any) -> int:
     """Print an error in the command line, with the help of the verb that it is about, and return the exit status 2."""
     return refuse(f"{error.format_message().rstrip('.')} (see {error.ctx.command_path} --help)")
+
+
+def option_names(verb: Any) -> dict[str, str]:
+    """Return the options of a verb by the names that messages give their parameters."""
+    names: dict[str, str] = {}
+    for parameter in verb.params:
+        option = max(parameter.opts, key=len, default="")
+        if option.startswith("--"):
+            for name in (parameter.name.rstrip("_"), option[2:].replace("-", "_")):
+                names |= {name: option, f"{name}=True": option} if parameter.is_flag else {name: option}
+    others = {name: option for name, option in _OTHERWISE.items() if option.split()[0] in names.values()}
+    return others | names
+
+
+#: Options whose parameters have other names in Python.
+_OTHERWISE = {
+    "fewest_virtual_channels": "--fewest",
+    "missing='skip'": "--skip-missing",
+    "paths=True": "--to booksim-paths",
+    "rng": "--seed",
+    "tables": "--lft",
+}
 
 
 def hint_at(options: Collection[str], words: Sequence[str], extra: Sequence[str]) -> str:

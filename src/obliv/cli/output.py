@@ -223,6 +223,8 @@ def require_outputs(*paths: Path | None, inputs: Iterable[tuple[str, str]] = ())
         from obliv._util.files import require_place
 
         for path in named:
+            if str(path) == "-":
+                raise FileError("not a file name; use --format json to print the answer on standard output", path)
             require_place(path)
     real = [path.resolve() for path in named]
     if len(set(real)) < len(real):

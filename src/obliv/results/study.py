@@ -133,9 +133,7 @@ class StudyRun(WithoutNetwork):
                 lines.append((name, f"{len(cells):,}"))
                 groups = [("", f"{group} ({reason})") for group, reason in by_reason(cells)]
                 lines += groups[:_MOST]
-                lines += [("", f"and {len(groups) - _MOST} more reasons: --format json lists them")] * (
-                    len(groups) > _MOST
-                )
+                lines += [("", f"and {len(groups) - _MOST} more reasons, all in JSON")] * (len(groups) > _MOST)
         return [*lines, *([("left", f"{self.left:,}")] if self.left else [])]
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -222,7 +220,7 @@ class Study(WithoutNetwork):
         counts += [f"{count:,} {what}" for what, count in (("failed", self.failed), ("damaged", self.damaged)) if count]
         failed = [row for row in self.entries if row.status in ("failed", "damaged")]
         failures = [f"  - {group}: {reason}" for group, reason in by_reason(failed)]
-        more = [f"  - and {len(failures) - _MOST} more reasons: --format json lists them"] * (len(failures) > _MOST)
+        more = [f"  - and {len(failures) - _MOST} more reasons, all in JSON"] * (len(failures) > _MOST)
         return "\n".join([f"{self.title}, {', '.join(counts)}", *lines, *failures[:_MOST], *more])
 
 
@@ -287,7 +285,7 @@ class StudyDiff(WithoutNetwork):
             for row in self.differences[:_MOST]
         ]
         more = len(self.differences) - _MOST
-        return lines + [("", f"and {more} more: --format csv lists them")] * (more > 0)
+        return lines + [("", f"and {more} more, all in CSV")] * (more > 0)
 
 
 @dataclass(frozen=True)
@@ -331,5 +329,5 @@ class StudyVerification(WithoutNetwork):
             wrong = found.get(verdict, [])
             lines.append((verdict, f"{len(wrong):,}"))
             lines += [("", f"{row.label} ({row.reason})") for row in wrong[:_MOST]]
-            lines += [("", f"and {len(wrong) - _MOST:,} more: --format csv lists them")] * (len(wrong) > _MOST)
+            lines += [("", f"and {len(wrong) - _MOST:,} more, all in CSV")] * (len(wrong) > _MOST)
         return [*lines, ("no claim", f"{self.count('no claim'):,}")]

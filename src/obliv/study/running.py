@@ -215,9 +215,6 @@ class ImpossibleError(FileError):
         super().__init__(message, path, line)
         self.lines = tuple(lines)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.message, self.path, self.line, self.lines)
-
 
 def _require_rest(plan: Plan, misfits: Sequence[tuple[Cell, str]], skip: bool) -> None:
     """Refuse a study with cells that do not fit together, unless they may be left out and others are left."""
@@ -225,8 +222,10 @@ def _require_rest(plan: Plan, misfits: Sequence[tuple[Cell, str]], skip: bool) -
         return
     lines = [f"{cells}: {reason}" for cells, reason in by_reason([_shown(*misfit) for misfit in misfits])]
     count = f"{len(misfits):,} of {plural(len(plan.cells), 'cell')} cannot be computed"
-    hint = "none is left" if skip else "leave them out with --skip-impossible, or by a filter"
-    raise ImpossibleError(f"{count}: {hint}", plan.path or None, None, lines)
+    hint = "none is left" if skip else "leave them out by a filter, or by {skip_impossible}=True"
+    error = ImpossibleError.naming("{0}: " + hint, count, path=plan.path or None)
+    error.lines = tuple(lines)
+    raise error
 
 
 def _shown(cell: Cell, reason: str) -> StudyCell:

@@ -58,7 +58,7 @@ def read_schedule(content: dict[str, Any]) -> ScheduleClaim:
     """
     instance = content.get("instance")
     if not isinstance(instance, dict):
-        raise MalformedError("it contains no instance; save schedules with  obliv bufferless ... --output FILE")
+        raise MalformedError("it contains no instance; save the schedule, which has one")
     words = {key: content.get(key) for key in ("topology", "algorithm", "rules")}
     for key, word in words.items():
         if not isinstance(word, str):

@@ -121,9 +121,9 @@ def read_lanes(
     """
     levels = _levels(fabric, sl)
     if sl2vl is None and not _one(levels):
-        raise InputError(
-            f"{levels.name}: SLs differ, but no SL-to-VL tables are given: add --sl2vl FILE, or --sl2vl identity for "
-            "VL = SL"
+        raise InputError.naming(
+            "{0}: SLs differ, but no SL-to-VL tables are given: give a file of them, or {sl2vl}='identity' for VL = SL",
+            levels.name,
         )
     tables = _tables(fabric, sl2vl)
     return Lanes(
