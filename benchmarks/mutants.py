@@ -219,6 +219,8 @@ def main() -> None:
                 survivors += 1
                 why = "" if those else "   (no test reaches it)"
                 print(f"{path.relative_to(CHECKER)}:{line}: {words}{why}", flush=True)
+        if total:
+            print(f"after {path.relative_to(CHECKER)}: {total - survivors} of {total}", file=sys.stderr, flush=True)
     print(f"{total - survivors} of {total} faults noticed, {100 * (total - survivors) / max(1, total):.0f} %")
 
 

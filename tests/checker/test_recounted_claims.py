@@ -149,6 +149,19 @@ def test_forged_graphs_are_refused(change: Callable[[Claim], None], check: str, 
     assert failing(content, tmp_path) == {check}
 
 
+def test_claims_that_say_two_things_are_refused(tmp_path: Path) -> None:
+    content = obliv.deadlock("mesh:3x3", "romm", "turn", certificate=True).to_dict() | {"acyclic": False}
+    fit(content)
+    write_json(content, tmp_path / "forged.json")
+    with pytest.raises(FileError, match="either acyclic or has a cycle"):
+        obliv.verify(tmp_path / "forged.json")
+    content = obliv.deadlock("random-regular:n=6,d=3,seed=1", "updown", certificate=True).to_dict() | {"scheme": "turn"}
+    fit(content)
+    write_json(content, tmp_path / "forged.json")
+    with pytest.raises(FileError, match="needs coordinates"):
+        obliv.verify(tmp_path / "forged.json")
+
+
 def test_what_paths_do_not_tell_is_not_checked(tmp_path: Path) -> None:
     result = obliv.deadlock("mesh:3x3", "romm", "phase-order", certificate=True)
     assert result.acyclic
