@@ -128,6 +128,8 @@ def _check_pattern(
     same = named is None or _demand_of(named) == demand
     known = "no spec builds this traffic: it is the one inside the claim" if named is None else "it is that of the spec"
     report.note("traffic", same, f"{row.traffic}: {known if same else 'the claim is about another one'}")
+    if named is None and "patterns[*].traffic" not in report.beside:
+        report.beside.append("patterns[*].traffic")
     upper = _attained(topology, demand, flow_rows, whole)
     if upper is None:
         report.note("flows", False, "they do not carry the traffic")

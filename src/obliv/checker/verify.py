@@ -19,6 +19,7 @@ from obliv._util.progress import Progress, rising, silent
 from obliv._util.rationals import boolean, real
 from obliv._util.text import shown
 from obliv.checker.claims import Claim, MalformedError, read_claim
+from obliv.checker.report import beside
 from obliv.errors import FileError, InputError, SpecError, TooLargeError
 from obliv.results import Explanation, Result, Schedule, Schedules, Verification, provenance
 from obliv.results.base import Channel
@@ -112,9 +113,9 @@ def _verified(claim: Any, options: _Options, progress: Progress) -> Verification
     with _complete(subject):
         checked = check(subject, options)
         objects = (getattr(subject.result, "subject", None), options.topology, options.routing)
-        if checked.verdict != "not proved" or _version(subject) not in VERSIONS or any(map(_is_built, objects)):
-            return checked
-        return _checked_as_before(check, subject, options) or checked
+        as_built = checked.verdict != "not proved" or _version(subject) not in VERSIONS or any(map(_is_built, objects))
+        checked = checked if as_built else _checked_as_before(check, subject, options) or checked
+    return _with_rest(checked, subject)
 
 
 def _in_limits(
@@ -398,6 +399,16 @@ def _check_lottery(subject: _Subject, options: _Options) -> Verification:
     return check_lottery(subject.content, network, traffic, options.budget, options.progress)
 
 
+def _check_recount(subject: _Subject, options: _Options) -> Verification:
+    """Check what is counted again from the paths alone: throughput, exact averages, dependencies of channels."""
+    from obliv.checker.deadlock import check_deadlock
+    from obliv.checker.traffic import check_average, check_throughput
+
+    check = {"throughput": check_throughput, "average": check_average, "deadlock": check_deadlock}[str(subject.kind)]
+    network, routing, inside = _analyzed(subject, options)
+    return _with_network(check(subject.content, network, routing, options.budget, options.progress), network, inside)
+
+
 def _has_lengths(subject: _Subject) -> bool:
     """Return whether a claim is a ratio by flows and lengths."""
     certificate = subject.content.get("certificate")
@@ -413,13 +424,13 @@ def _read_design(subject: _Subject, options: _Options) -> _Load:
 
 
 def _check_network(subject: _Subject, options: _Options) -> Verification:
-    """Check a design or the bounds of a network."""
-    from obliv.checker.designs import check_design
+    """Check a design, several of them along a curve, or the bounds of a network."""
+    from obliv.checker.designs import check_design, check_pareto
     from obliv.checker.network_bounds import check_network_bounds
 
     network, inside = _network_and_place(subject, options)
-    check = check_design if subject.kind == "design" else check_network_bounds
-    checked = check(subject.content, network, options.quick, options.budget, options.progress)
+    checks = {"design": check_design, "pareto": check_pareto, "bounds": check_network_bounds}
+    checked = checks[str(subject.kind)](subject.content, network, options.quick, options.budget, options.progress)
     return _with_network(checked, network, inside)
 
 
@@ -474,7 +485,7 @@ def _with_network(checked: Verification, network: Topology, inside: bool) -> Ver
         return checked
     name = _name_of(network)
     first = Check("network", True, f"the one inside the claim: {name}")
-    return replace(checked, topology=name, checks=(first, *checked.checks))
+    return replace(checked, topology=name, checks=(first, *checked.checks), beside=("topology", *checked.beside))
 
 
 def _name_of(network: Topology) -> str:
@@ -488,6 +499,16 @@ def _name_of(network: Topology) -> str:
     counts = f"{network.nodes:,} nodes, {network.channels:,} channels, {len(network.terminals):,} terminals"
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()[:16]
     return f"network {digest} ({counts}) called {network.spec[:80]!a}"
+
+
+def _with_rest(checked: Verification, subject: _Subject) -> Verification:
+    """Return a verification with what the claim says beside its proof; a routing that is a mere word is checked."""
+    word, claimed = _WORDS.get(str(subject.kind)), subject.content.get("routing")
+    checks = checked.checks
+    if word is not None and claimed not in (None, word):
+        checks = (*checks, Check("routing", False, f"such a claim is about {word!r}, not {claimed!r:.40}"))
+    proved = checked.proved and checks is checked.checks
+    return replace(checked, proved=proved, checks=checks, beside=(*beside(subject.content), *checked.beside))
 
 
 def _topology(spec: str, given: Topology | str | None, path: Path | str) -> Topology:
@@ -527,6 +548,7 @@ def _building(what: str, given: Any, path: Path | str) -> Iterator[None]:
         raise FileError.naming(f"its {what} cannot be built: {{0}}; {remedy}", error, path=path) from None
 
 
+_WORDS = {"design": "design", "bounds": "any", "lottery": "ecmp", "pareto": "design"}  # what stands for a routing
 _MOST_CHANNELS = 2**22  # of a network inside bounds that do not list its channels
 _FOLDER = "the path is the one in the claim: run the check in the folder where the claim was made"
 
@@ -540,4 +562,8 @@ _CHECKERS: dict[str, Callable[[_Subject, _Options], Verification]] = {
     "design": _check_network,
     "failures": _check_failures,
     "lottery": _check_lottery,
+    "pareto": _check_network,
+    "throughput": _check_recount,
+    "average": _check_recount,
+    "deadlock": _check_recount,
 }

@@ -42,6 +42,9 @@ class Check(Record):
 class Verification(Result):
     """The result of checking a saved claim: whether it is proved, each step, and the unchecked channels.
 
+    ``beside`` names the keys of the claim that nothing was checked about, such as ``hottest`` or
+    ``channels[*].focus``, where ``[*]`` stands for every row of a list.
+
     Examples
     --------
     >>> import obliv
@@ -53,6 +56,7 @@ class Verification(Result):
       form      ok: every part fits the network
       witness   ok: it loads channel 1 by 2, claimed 2
       channels  ok: 4 by prices, 20 by the simple bound
+      note      not part of the proof: channel_names, focus_channels, names, crossing
     """
 
     kind: ClassVar[str] = "verification"
@@ -61,6 +65,7 @@ class Verification(Result):
     claim: str = ""
     checks: tuple[Check, ...] = ()
     unchecked: tuple[int, ...] = ()
+    beside: tuple[str, ...] = entry((), key="not_part_of_the_proof", omit=lambda checked: not checked.beside)
     recorded: bool = entry(False, compare=False, hidden=True)  #: Whether a file says all this, and nothing was checked.
 
     @property
@@ -81,7 +86,8 @@ class Verification(Result):
         if self.recorded:
             return [("claim", self.claim), ("verdict", RECORDED)]
         steps = [(step.check, f"{_VERDICTS[step.ok]}: {step.detail}") for step in self.checks]
-        return [("claim", self.claim), *super().summary(), *steps]
+        beside = [("note", f"not part of the proof: {', '.join(self.beside)}")] if self.beside else []
+        return [("claim", self.claim), *super().summary(), *steps, *beside]
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Verification:

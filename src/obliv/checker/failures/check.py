@@ -160,6 +160,7 @@ def _check_rows(
     }
     if claim.tables is not None:
         report.note("tables", True, f"as they stand in the claim; that {figures.repair} computes them is not checked")
+        report.beside.append("repair")
     for name, problem in wrong.items():
         report.note(name, not problem, problem or right[name])
 

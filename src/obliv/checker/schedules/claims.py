@@ -63,6 +63,8 @@ def read_schedule(content: dict[str, Any]) -> ScheduleClaim:
     for key, word in words.items():
         if not isinstance(word, str):
             raise MalformedError(f"{key} is missing or not a string")
+    if instance.get("topology", words["topology"]) != words["topology"]:
+        raise MalformedError("the instance is of another topology")
     figures = _figures({name: content.get(name) for name in _FIGURES})
     edges = _array(instance, "edges", 2)
     if edges.shape[1] != 2 and len(edges):
@@ -105,6 +107,8 @@ def read_classes(content: dict[str, Any]) -> list[ScheduleClaim]:
     classes = content["classes"]
     if not isinstance(classes, list) or not classes or not all(isinstance(part, dict) for part in classes):
         raise MalformedError("classes must be a list of schedules")
+    if any(part.get("kind") != "bufferless" for part in classes):
+        raise MalformedError("a class is not a schedule: its kind is bufferless")
     return [read_schedule(part) for part in classes]
 
 
