@@ -138,9 +138,9 @@ def _routing_of(x: Subject, of: str, symmetry: str) -> Routing:
     if not isinstance(routing, Routing):
         raise InputError("failures needs a routing, which routes what is left anew; pair loads do not say how")
     if of not in ("links", "nodes"):
-        raise InputError(f"--of {printable(str(of)[:40])!r}: choose links or nodes")
+        raise InputError.naming("{of}={0!r}: choose links or nodes", printable(str(of)[:40]))
     if symmetry not in ("auto", "off"):
-        raise InputError(f"symmetry {printable(str(symmetry)[:40])!r}: choose auto or off")
+        raise InputError.naming("{symmetry}={0!r}: choose auto or off", printable(str(symmetry)[:40]))
     return routing
 
 
@@ -228,8 +228,9 @@ def _routed_anew(base: Topology, spec: str, failed: tuple[str, ...]) -> Routing 
         return routing_of(spec, left)
     except (RoutingError, SpecError) as error:
         name = ", ".join(failure_name(base, text) for text in failed)
-        hint = "" if spec in REPAIRS else f": name what routes the rest, as --repair ecmp (repair={REPAIRS[0]!r})"
-        raise RoutingError(f"{base.spec} without {name}: {str(error).partition(': shortest, ecmp')[0]}{hint}") from None
+        why = f"{base.spec} without {name}: {str(error).partition(': shortest, ecmp')[0]}"
+        hint = "" if spec in REPAIRS else f": name what routes the rest, as {{repair}}='{REPAIRS[0]}'"
+        raise RoutingError.naming("{0}" + hint, why) from None
 
 
 def _missing(routing: Routing) -> int:

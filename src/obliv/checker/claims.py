@@ -68,9 +68,7 @@ def read_claim(content: dict[str, Any]) -> Claim:
         kind, rows = "worst", tuple(row.get("channel") for row in content["channels"])
     certificate = content.get("certificate")
     if not isinstance(certificate, dict):
-        raise MalformedError(
-            "it contains no certificate; use certificate=True, or save it with  obliv worst ... --output FILE"
-        )
+        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
     channel = content.get("channel")
     if not isinstance(channel, dict) or not all(_is_whole(channel.get(key)) for key in ("id", "tail", "head")):
         raise MalformedError("channel must contain id, tail and head")

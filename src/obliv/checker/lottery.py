@@ -88,7 +88,7 @@ def check_lottery(
                     text = f"{plural(flows, 'flow')} a pair: at most {short(row.load)} with {short(row.probability)}"
                     report.note("guarantee", held is wanted, text if wanted else f"not {text}")
     except OutOfTimeError:
-        report.note("distribution", None, "time limit reached; raise --budget")
+        report.note("distribution", None, "time limit reached; raise the budget")
     except TooLargeError as error:
         report.note("distribution", None, str(error))
     if claim.sampled_mean is not None:

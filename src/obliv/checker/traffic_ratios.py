@@ -61,7 +61,7 @@ def check_traffic_ratio(
     report = Report()
     certificate = content.get("certificate")
     if not isinstance(certificate, dict):
-        raise MalformedError("it contains no certificate; save it with  obliv ratio ... --traffic T --output FILE")
+        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
     try:
         claimed = TrafficRatio.from_dict(content)
         denominator = integer(int(certificate["denominator"]), "the denominator")
@@ -88,7 +88,7 @@ def check_traffic_ratio(
             if read or claims:
                 report.note("source files", same, f"{len(dict(read))} {'as in the claim' if same else 'have changed'}")
         except OutOfTimeError:
-            report.note("time", None, "time limit reached; raise --budget")
+            report.note("time", None, "time limit reached; raise the budget")
         except (OblivError, NotImplementedError) as error:
             if isinstance(error, MalformedError):
                 raise

@@ -126,7 +126,7 @@ def _check_rows(
                 if problem:
                     report.note(name, False, problem)
             done = f"{number} of {len(figures.failures)}"
-            report.note("failures", None, f"time limit reached after {done}; raise --budget")
+            report.note("failures", None, f"time limit reached after {done}; raise the budget")
             return
         if number < 0:
             after, looping = none, loop

@@ -144,7 +144,7 @@ def _check_rows(
             problem = _problem(row, claims[number], here, left, served, limit)
         except OutOfTimeError:
             done = f"{number} of {len(claims)} networks"
-            report.note("failures", None, f"time limit reached after {done}; raise --budget")
+            report.note("failures", None, f"time limit reached after {done}; raise the budget")
             return
         except TopologyError as error:
             if "no terminal is left" not in str(error):

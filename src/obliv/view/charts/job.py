@@ -50,7 +50,7 @@ def plot_job(result: FabricJob, ax: Axes | None = None, *, title: bool = True) -
     """
     cables, phases = len(result.cables), len(result.phases)
     if not cables or not phases:
-        raise InputError("no cable is loaded or named: there is nothing to draw; see --hottest")
+        raise InputError.naming("no cable is loaded or named: there is nothing to draw; see {hottest}")
     heat = np.array(result.heat, float).reshape(phases, cables).T / result.heat_unit
     own = ax is None
     ax = room(ax, min(7.0, max(2.4, 0.28 * phases)), 0.6 + 0.2 * cables)

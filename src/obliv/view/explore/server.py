@@ -158,7 +158,9 @@ def listen(port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         reason = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
-        raise InputError(f"port {port} {reason}: choose another with --port, or leave it out for a free one") from None
+        raise InputError.naming(
+            "{port}={0} {1}: choose another, or leave it out for a free one", port, reason
+        ) from None
     return listener
 
 

@@ -62,7 +62,7 @@ def plot_design(
 def _worst_of(result: Design) -> WorstCase:
     """Return the worst case inside a design, with its routing."""
     if result.certificate is None:
-        raise InputError("this design has no certificate, which holds its worst traffic: save it with  --output FILE")
+        raise InputError("this design has no certificate, which holds its worst traffic: save the design whole")
     worst = WorstCase.from_dict(result.certificate["worst"])
     if result.subject is not None:
         return replace(worst, subject=result.subject)
