@@ -162,7 +162,7 @@ def figure8(path: str | Path) -> None:
     def pattern(taken: list[tuple[int, int]], ax: Axes) -> None:
         draw_pairs(ax, torus, "romm", taken, channel)
         mark_ends(ax, [((s % 9, s // 9), (d % 9, d // 9)) for s, d in taken])
-        name_nodes(ax, {(4.5, 3.7): "c"}, 12)
+        name_nodes(ax, {(4.5, 3.6): "c"}, 12)
         if len(taken) > len(row):
             draw_route(ax, [(3, 6), (3, 4), (7, 4), (7, 2)], "x to y", (0.18, 0.18), color=view.INK, linewidth=2.8)
             name_nodes(ax, {(2.66, 6.36): "x", (7.34, 1.66): "y"}, 12)
