@@ -22,6 +22,10 @@ def reproduce(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="DIR", help="Folder to draw the figures of the paper into (PNG).")
     ] = None,
+    layout: Annotated[
+        str,
+        typer.Option("--layout", metavar="L", help="Text by rows (rows), or in the paper's own columns (paper)."),
+    ] = "rows",
     looks: Looks,
     answer: Answer,
 ) -> None:
@@ -53,7 +57,7 @@ def reproduce(
             return  # a figure without numbers to compare
     with answer.best_so_far():
         with progress() as step:
-            result = papers.reproduce(paper, table, step)
+            result = papers.reproduce(paper, table, step, layout)
         answer.show(result)
     if not result.ok:
         raise typer.Exit(1)

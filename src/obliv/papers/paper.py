@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import hypot
 from pathlib import Path
 
-from obliv import Estimate
+from obliv import Bounds, Estimate
 from obliv.papers.verdicts import Computed, Said, fitting, verdict
+from obliv.results.format import brief
 from obliv.results.reproduction import OtherReading, ReproducedEntry
 
-__all__ = ["Paper", "Printed", "Step", "Table", "Value", "agreeing", "computed", "require", "rows_of"]
+__all__ = ["Paper", "Printed", "Step", "Table", "Value", "agreeing", "computed", "in_columns", "require", "rows_of"]
 
 #: Called with the finished share of a table, from 0 to 1.
 Step = Callable[[float], None]
@@ -91,10 +92,12 @@ class Value:
     print_error : float
         Standard error of the printed number, if that is a mean over random instances.
     readings : dict of str to Value
-        What other readings of the paper give, by a few words about each. One that fits where `value` does not makes
-        the verdict ``reading``, and ``open`` says that none fits.
+        What other readings of the paper give, by a few words about each. One that fits where `value` is the right
+        number and does not fit makes the verdict ``reading``, and ``open`` says that none fits.
     right : str, Fraction, AtMost, AtLeast or Bounds, optional
         As :attr:`Printed.right`, where it depends on what is computed.
+    counted : str
+        If the number is a count, all that were counted: ``"21 meshes"``.
     """
 
     value: Computed
@@ -104,15 +107,21 @@ class Value:
     print_error: float = 0.0
     readings: Mapping[str, Value] = field(default_factory=dict)
     right: Said | None = None
+    counted: str = ""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table or figure: its title, its printed entries, and the function that computes all of them."""
+    """A table or figure: its title, its printed entries, and the function that computes all of them.
+
+    `layout` makes the paper's own arrangement of the computed rows, as text; `always` shows it below the rows.
+    """
 
     title: str
     printed: Mapping[str, Printed]
     compute: Callable[[Step], dict[str, Value]]
+    layout: Callable[[Sequence[ReproducedEntry]], str] | None = None
+    always: bool = False
 
 
 @dataclass(frozen=True)
@@ -145,7 +154,8 @@ def agreeing(cases: Iterable[tuple[str, bool]], what: str, note: str = "") -> Va
     summary = (
         f"{count} of {len(listed)} {what} agree; not {', '.join(failed)}." if failed else f"All {count} {what} agree."
     )
-    return Value(Fraction(count), f"{summary} {note}".strip(), against=Fraction(len(listed)))
+    counted = f"{len(listed)} {what}"
+    return Value(Fraction(count), f"{summary} {note}".strip(), against=Fraction(len(listed)), counted=counted)
 
 
 def rows_of(paper: Paper, name: str, step: Step) -> list[ReproducedEntry]:
@@ -179,15 +189,23 @@ def _row(paper: str, table: str, entry: str, printed: Printed, computed: Value) 
         judged, remark = "open", computed.undecided
     elif fits == "differs" and proper:
         remark = printed.erratum or printed.open
-        if any(reading.fits for reading in readings):
+        if right is not None and any(reading.fits for reading in readings):
             judged = "reading"
         elif remark:
             judged = "erratum" if printed.erratum else "open"
     if judged == "differs":
         remark = ""
-    note = " ".join(filter(None, (remark, computed.note)))
     return ReproducedEntry(
-        paper, table, entry, printed.text, computed.value, judged, note, readings, _differs(printed, computed, right)
+        paper=paper,
+        table=table,
+        entry=entry,
+        published=printed.text,
+        computed=computed.value,
+        verdict=judged,
+        note=" ".join(filter(None, (remark, computed.note))),
+        counted=computed.counted,
+        other_readings=readings,
+        differs_if=_differs(printed, computed, right),
     )
 
 
@@ -208,14 +226,35 @@ def _compared(printed: Printed, computed: Value) -> str:
 
 def _differs(printed: Printed, computed: Value, right: Said | None) -> str:
     """Return the outcome that would make the row differ; empty where none would."""
-    explained = bool(printed.judgement or printed.erratum or printed.open or computed.readings)
-    if explained and right is None:
+    if right is None and (printed.judgement or printed.erratum or printed.open):
         return ""
     claims = [] if printed.judgement else [_claim(printed, computed)]
-    if explained and right is not None:
+    if right is not None:
         claims.append(right)
     texts = list(dict.fromkeys(fitting(claim, computed.value) for claim in claims))
     return f"not {texts[0]}" if len(texts) == 1 else f"neither {texts[0]} nor {texts[1]}"
+
+
+def in_columns(rows: Sequence[ReproducedEntry], columns: Sequence[str]) -> str:
+    """Return rows whose entries end with the name of a column, as ``"3x3, Random, DOR"``, in these columns.
+
+    What stands before the name of a row, here ``3x3``, heads a block. Where the verdict is not ``match`` or
+    ``rounding``, it follows in parentheses with the printed value.
+    """
+    blocks: dict[str, dict[str, list[str]]] = {}
+    for row in rows:
+        *block, name, _ = row.entry.split(", ")
+        agrees = row.verdict in ("match", "rounding")
+        cell = row.text() if isinstance(row.computed, Bounds) else brief(row.computed)
+        text = cell if agrees else f"{cell} ({row.verdict}, {row.published})"
+        blocks.setdefault(", ".join(block), {}).setdefault(name, []).append(text)
+    parts = []
+    for heading, lines in blocks.items():
+        table: list[list[str]] = [[heading, *columns], *([name, *cells] for name, cells in lines.items())]
+        widths = [max(len(line[at]) for line in table) for at in range(len(columns) + 1)]
+        padded = ([f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)] for line in table)
+        parts.append("\n".join("  ".join(line).rstrip() for line in padded))
+    return "\n\n".join(parts)
 
 
 def computed(entries: Collection[str], values: Iterable[Value], step: Step) -> dict[str, Value]:

@@ -60,6 +60,8 @@ class ReproducedEntry(Record):
         ``reading`` says that another reading of the paper gives the print; ``open`` that none does, or that the print
         cannot be decided; ``beyond`` marks a computed number that the paper does not print.
     note : str
+    counted : str
+        If the computed number is a count, all that were counted, such as ``"21 meshes"``.
     other_readings : tuple of OtherReading
         Every other reading that was tried.
     differs_if : str
@@ -73,13 +75,23 @@ class ReproducedEntry(Record):
     computed: Fraction | Estimate | Bounds = field()
     verdict: str = field(column="verdict")
     note: str = field("", omit=lambda row: not row.note)
+    counted: str = field("", omit=lambda row: not row.counted)
     other_readings: tuple[OtherReading, ...] = field((), omit=lambda row: not row.other_readings)
     differs_if: str = field("", omit=lambda row: not row.differs_if)
+
+    def text(self) -> str:
+        """Return the computed number, a count with what was counted."""
+        return f"{shown(self.computed)} of {self.counted}" if self.counted else shown(self.computed)
 
     def cells(self) -> dict[str, Any]:
         """Return the row, with the parts of the computed number in columns of their own."""
         readings = "; ".join(map(str, self.other_readings))
-        more = {"note": self.note, "other readings": readings, "differs if": self.differs_if}
+        more = {
+            "note": self.note,
+            "counted": self.counted,
+            "other readings": readings,
+            "differs if": self.differs_if,
+        }
         parts = number(self.computed)
         names = ("exact", "value", "stderr", "samples", "lower", "upper")
         filled = {name: text for name, text in more.items() if text}
@@ -111,6 +123,8 @@ class Reproduction(WithoutNetwork):
 
     entries: tuple[ReproducedEntry, ...] = field((), key="rows")
     titles: dict[str, str] = field(default_factory=dict, compare=False, hidden=True)  # of tables
+    pages: dict[str, str] = field(default_factory=dict, compare=False, hidden=True)  # tables as the paper sets them
+    below: tuple[str, ...] = field((), compare=False, hidden=True)  # those of them that stand below the rows
 
     @property
     def ok(self) -> bool:
@@ -142,7 +156,9 @@ class Reproduction(WithoutNetwork):
         parts = []
         for (paper, table), group in groupby(self.entries, lambda row: (row.paper, row.table)):
             title = f"{paper} {table}: {self.titles[table]}" if table in self.titles else f"{paper} {table}"
-            parts.append("\n".join([title, "", *_lines(list(group))]))
+            page = [self.pages[table]] if table in self.pages else []
+            rows = [] if page and table not in self.below else ["\n".join(_lines(list(group)))]
+            parts.append("\n\n".join([title, *rows, *page]))
         return "\n\n\n".join(parts)
 
 
@@ -173,7 +189,7 @@ def _lines(rows: Sequence[ReproducedEntry]) -> list[str]:
     columns: dict[str, list[list[str]]] = {
         "entry": [[row.entry] for row in rows],
         "published": [[row.published or _UNPRINTED] for row in rows],
-        "computed": [[shown(row.computed)] for row in rows],
+        "computed": [[row.text()] for row in rows],
         "verdict": [[row.verdict] for row in rows],
         "differs if": [[row.differs_if] for row in rows],
         "other readings": [[str(reading) for reading in row.other_readings] for row in rows],

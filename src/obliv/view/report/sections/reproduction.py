@@ -45,7 +45,8 @@ def reproduction_tables(reproductions: Sequence[Reproduction]) -> list[dict[str,
                         {
                             "entry": printable(row.entry),
                             "published": printable(row.published) or "not printed",
-                            "computed": text_of(row.computed),
+                            "computed": text_of(row.computed)
+                            + (f" of {printable(row.counted)}" if row.counted else ""),
                             "how": how(row.computed),
                             "verdict": printable(row.verdict),
                             "readings": [printable(str(reading)) for reading in row.other_readings],
