@@ -194,6 +194,16 @@ class Result(Record):
         return table + picture_of(self) if self.on_network else table
 
 
+#: Units of throughputs: what a terminal of rate 1 sends, and multiples of the rates where terminals have others.
+PER_CYCLE = "packets per node and cycle"
+TIMES_THE_RATES = "times the rates of the terminals"
+
+
+def unit_of(rated: bool) -> str:
+    """Return the unit of a guaranteed or average throughput."""
+    return TIMES_THE_RATES if rated else PER_CYCLE
+
+
 def share_text(share: Any, capacity: Any, topology: str) -> str | None:
     """Return a fraction of capacity in words; without a capacity, how to compute it, or None for a fabric."""
     if capacity:

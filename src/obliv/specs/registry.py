@@ -232,7 +232,9 @@ class Registry(Generic[T]):
             return "for a file write " + " or ".join(f"{reader}:FILE" for reader in readers)
         other = next((registry.kind for registry in (TOPOLOGIES, ROUTINGS, PATTERNS) if name in registry), None)
         if other:
-            return InputError.naming(f"{name} is {_PLACES[other]}" + "; the topology comes first" * (self is TOPOLOGIES))
+            return InputError.naming(
+                f"{name} is {_PLACES[other]}" + "; the topology comes first" * (self is TOPOLOGIES)
+            )
         for entry in self:  # a name that is the argument of another entry, such as graph:petersen
             parameters = list(entry.signature.parameters.values())
             if len(parameters) == 1 and parameters[0].annotation is str:

@@ -19,16 +19,18 @@ from obliv.view.interactive.assets import script, style
 from obliv.view.report.charts import bundle, charts_data
 from obliv.view.report.contents import Contents, gather
 from obliv.view.report.look import asset, environment
-from obliv.view.report.networks import networks_of
+from obliv.view.report.networks import Networks, networks_of
 from obliv.view.report.quantities import rows_of
 from obliv.view.report.sections.how import how_rows
 from obliv.view.report.sections.others import other_results
 from obliv.view.report.sections.reproduction import VERDICTS, reproduction_tables
 from obliv.view.report.sections.table import table_data
+from obliv.view.report.sections.verdict import verdict
 
 __all__ = ["require_report", "write_report"]
 
 _MOST_NOTES = 20  # on damaged cells; the page marks all
+_BRIEF = 12  # rows of the table of a page to hand on
 _STATIC = 60  # rows of the table that stand in the page for readers without scripts
 
 
@@ -39,6 +41,7 @@ def write_report(
     title: str = "",
     study: str = "",
     networks: int = 6,
+    brief: bool = False,
     progress: Progress | None = None,
 ) -> None:
     """Write a report of studies and saved results: one self-contained web page.
@@ -58,6 +61,8 @@ def write_report(
         Of stores with several studies only this one.
     networks : int
         Most networks to draw and prove in the page: those of saved results, then some of a study.
+    brief : bool
+        Whether to write one page to hand on: the verdict, the charts and the best rows of the table, for print.
     progress : callable, optional
         Called with what is done, and the share that is done.
 
@@ -88,7 +93,7 @@ def write_report(
     contents = gather(sources, study)
     for message in contents.damaged[:_MOST_NOTES]:
         step(Note(printable(message)), 0.3)
-    write_whole(path, _page(contents, title, networks, step).encode("utf-8"))
+    write_whole(path, _page(contents, title, networks, step, brief).encode("utf-8"))
     step("report", 1.0)
 
 
@@ -120,12 +125,14 @@ def _require_packages() -> None:
             raise extra(package, "report")
 
 
-def _page(contents: Contents, title: str, most: int, step: Progress) -> str:
-    table = table_data(contents)
+def _page(contents: Contents, title: str, most: int, step: Progress, brief: bool) -> str:
+    table = table_data(contents, _BRIEF if brief else None)
     rows = rows_of(contents.items)
     charts, specs = charts_data(rows)
+    if brief and specs.pop("plane", None):
+        charts["plane"] = False
     step("networks", 0.4)
-    networks = networks_of(contents, rows, most, step)
+    networks = Networks() if brief else networks_of(contents, rows, most, step)
     step("charts", 0.9)
     scripts = [bundle()] * bool(specs) + [script()] * bool(networks.entries)
     scripts += [asset(f"{name}.js") for name in ("theme", "table", "charts", "networks", "page")]
@@ -150,15 +157,18 @@ def _page(contents: Contents, title: str, most: int, step: Progress) -> str:
             networks=networks,
             title=printable(title) or _title(contents),
             tiles=_tiles(contents, table),
+            brief=brief,
+            verdict=verdict(contents),
             inputs=contents.inputs,
             versions=_versions(contents),
             version=__version__,
-            table=_static_rows(table),
+            table=_static_rows(table)
+            | {"all": len({(item.row.topology, item.row.routing) for item in contents.items})},
             charts=charts,
-            papers=reproduction_tables(contents.reproductions),
+            papers=[] if brief else reproduction_tables(contents.reproductions),
             verdicts=VERDICTS,
-            others=other_results(contents),
-            how=how_rows(contents),
+            others=[] if brief else other_results(contents),
+            how=[] if brief else how_rows(contents),
         )
     )
 
