@@ -83,5 +83,6 @@ def pareto(
             sources=network.sources,
         ),
         constraints=last.constraints,
+        rated=not network.unit_rates,
         points=tuple(rows),
     )

@@ -61,6 +61,7 @@ class Pareto(Result):
     table: ClassVar[str] = "points"
 
     constraints: tuple[str, ...] = ()
+    rated: bool = entry(False, omit=lambda result: not result.rated)
     points: tuple[ParetoPoint, ...] = ()
 
     @property

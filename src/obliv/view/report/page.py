@@ -14,7 +14,7 @@ from obliv._util.files import require_place, write_whole
 from obliv._util.progress import Note, Progress, rising
 from obliv._util.text import plural, printable
 from obliv.errors import FileError, InputError, extra
-from obliv.results.base import Result
+from obliv.results.base import Result, unit_of
 from obliv.view.interactive.assets import script, style
 from obliv.view.report.charts import bundle, charts_data
 from obliv.view.report.contents import Contents, gather
@@ -158,6 +158,7 @@ def _page(contents: Contents, title: str, most: int, step: Progress, brief: bool
             title=printable(title) or _title(contents),
             tiles=_tiles(contents, table),
             brief=brief,
+            unit=_units(contents),
             verdict=verdict(contents),
             inputs=contents.inputs,
             versions=_versions(contents),
@@ -184,6 +185,13 @@ def _title(contents: Contents) -> str:
     if len(contents.inputs) == 1 and len(results) == 1:
         return printable(results[0])
     return printable(", ".join(names)) or f"{plural(len(results), 'result')}"
+
+
+def _units(contents: Contents) -> str:
+    """Return the units of the throughputs in the table."""
+    rated = any(getattr(item.result, "rated", False) for item in contents.items)
+    patterns = any(item.row.measure == "throughput" for item in contents.items)
+    return unit_of(rated) + ", of patterns times the traffic" * patterns
 
 
 def _versions(contents: Contents) -> list[str]:
