@@ -120,6 +120,18 @@ def test_all_roots_of_a_tree_are_equally_high(spec: str) -> None:
     assert after.idle_channels == 0
 
 
+@pytest.mark.parametrize("tree", WHOLE)
+def test_updown_is_left_out_only_where_it_cannot_be_better(tree: Tree) -> None:
+    fabric = tree.fabric()
+    rows = {row.engine: row for row in route(fabric).tried}
+    dmodk, updown = rows["dmodk"].standing, route(fabric, "updown").after
+    assert dmodk is not None
+    assert rows["updown"].standing is None
+    assert rows["updown"].reason.endswith("than dmodk")
+    names = ("worst", "uniform", "worst-shift", "mean-shift", "idle", "lids")
+    assert all(dmodk.figures[name] <= updown.figures[name] for name in names)
+
+
 def test_parallel_cables_of_unlike_speeds() -> None:
     """Of two cables one is half as fast: 4 hosts send 3 to other leaves, over cables that carry 3."""
     plain = Tree(4, 4, 2, 2).topology()

@@ -27,6 +27,7 @@ from obliv.fabric.reroute.spread.candidate import spread_candidate
 from obliv.fabric.reroute.standing import BY, limits_for, refused, standing_of
 from obliv.fabric.routes.classes import Offset
 from obliv.fabric.routes.routing import routing as fabric_routing
+from obliv.fabric.routes.uniform import uniform_bound
 from obliv.fabric.shape.tree import recognise
 from obliv.fabric.tables import Tables
 from obliv.fabric.topology import network
@@ -269,11 +270,24 @@ def _planned(request: Request, tried: list[Attempt]) -> list[Candidate]:
             tried.append(Attempt(plan.engine, None, str(error)))
         else:
             tried.append(Attempt(plan.engine, candidates[-1].standing))
-    if request.engine in ("auto", "updown"):
+    least = next((new.engine for new in candidates if _least(request, new.standing)), None)
+    if request.engine == "auto" and least is not None:
+        tried.append(
+            Attempt("updown", None, f"one LID a host allows no smaller worst case, uniform load or shift than {least}")
+        )
+    elif request.engine in ("auto", "updown"):
         step("tables by updown", len(plans) / (len(plans) + 1))
         candidates.append(updown_candidate(request))
         tried.append(Attempt("updown", candidates[-1].standing))
     return candidates
+
+
+def _least(request: Request, standing: Standing) -> bool:
+    """Return whether no tables with one LID a host are better; those in use may ask for fewer conflicts at random."""
+    if request.by == "balanced" or standing.lmc or standing.missing or standing.idle_channels:
+        return False
+    even = standing.worst <= request.single_lid_optimum and standing.shifts is not None and standing.shifts.worst <= 1
+    return even and standing.uniform == uniform_bound(request.topology)
 
 
 def _of_tree(request: Request) -> Iterator[Tables]:

@@ -187,7 +187,7 @@ class FabricRoute(Result):
       osrm2    2      7/8      1       1           1.61 ± 0.03  0     22    LMC 1
       osrm2-c  2      7/8      1       1           1.58 ± 0.03  0     22    LMC 1
       dmodk    2      7/8      1       1           1.58 ± 0.03  0     14    <- written
-      updown   2      7/8      1       1           1.58 ± 0.03  0     14
+      updown   one LID a host allows no smaller worst case, uniform load or shift than dmodk
       bound    worst load at least 2 for single paths (Yuan et al., Theorem 3): none have a smaller one
     """
 
