@@ -155,7 +155,7 @@ def test_a_design_has_a_row_beside_those_of_a_comparison(tmp_path: Path) -> None
     assert [each["name"] for each in table["columns"]] == ["worst", "hops"]
     assert column(table, "worst")["text"] == ["1/2 = 0.5", "2/3 = 0.6667"]
     assert best.throughput == Fraction(2, 3)
-    assert column(table, "hops")["text"] == ["16/9 = 1.7778"] * 2  # of shortest paths
+    assert column(table, "hops")["text"] == ["16/9 = 1.778"] * 2  # of shortest paths
 
 
 def test_the_verdict_says_what_fails_first(tmp_path: Path) -> None:
