@@ -15,8 +15,8 @@
 
     Interrupted (a KeyboardInterrupt)       Ctrl-C in long work, with what was finished
 
-Messages are one line: what is wrong, where, and how to fix it. Every error can be pickled, so that work in other
-processes can raise it.
+Messages are one line of at most 300 letters: what is wrong, where, and how to fix it. Every error can be pickled, so
+that work in other processes can raise it.
 
 >>> import obliv
 >>> try:
@@ -54,11 +54,33 @@ def __dir__() -> list[str]:
     return __all__
 
 
+#: Letters of a message: what was typed or read may have any length.
+MOST_LETTERS = 300
+
+
+def in_one_line(message: str) -> str:
+    r"""Return a message in one short line: the middle of a long one is left out, its beginning and its end say most.
+
+    Examples
+    --------
+    >>> in_one_line("radix 1\nin dimension\x1b y")
+    'radix 1 in dimension? y'
+    >>> len(in_one_line("unknown topology " + "x" * 40_000))
+    300
+    """
+    if len(message) > MOST_LETTERS:
+        end = MOST_LETTERS // 3
+        message = f"{message[: MOST_LETTERS - end - 5]} ... {message[-end:]}"
+    if message.isprintable():
+        return message
+    return "".join(letter if letter.isprintable() else " " if letter.isspace() else "?" for letter in message)
+
+
 class OblivError(Exception):
     """The root of all errors that obliv raises on purpose; the tree is in :mod:`obliv.errors`."""
 
     def __init__(self, message: str = "") -> None:
-        super().__init__(message)
+        super().__init__(in_one_line(str(message)))
 
 
 #: The former name of :class:`OblivError`, for one release.

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 
 __all__ = ["did_you_mean", "html_table", "lines", "plural", "printable", "several", "shown"]
 
+_WORD = 100  # letters of a word that may be a misspelled name
+_LISTED = 200  # letters of the known names in a message
+
 
 def lines(text: str) -> list[str]:
     """Return the lines of a text as editors count them (str.splitlines also breaks at form feeds and the like)."""
@@ -54,7 +57,7 @@ def plural(count: int, word: str, more: str = "") -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint for a misspelled word: the nearest known words, or all of them.
+    """Return a hint for a misspelled word: the nearest known words, or all of them, as far as they fit in a line.
 
     Examples
     --------
@@ -62,10 +65,13 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     ('did you mean torus?', 'known: mesh, torus')
     """
     words = sorted(known)
-    near = difflib.get_close_matches(word, words, n=3, cutoff=0.55)
+    near = difflib.get_close_matches(word, words, n=3, cutoff=0.55) if len(word) <= _WORD else []
     if near:
         return f"did you mean {' or '.join(near)}?"
-    return f"known: {', '.join(words)}" if words else "no names are known"
+    room = _LISTED
+    listed = [name for name in words if (room := room - len(name) - 2) > 0]
+    more = f" and {len(words) - len(listed)} more" if len(listed) < len(words) else ""
+    return f"known: {', '.join(listed)}{more}" if words else "no names are known"
 
 
 def html_table(caption: str, grid: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> str:

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from obliv._util.codec import read_json
-from obliv._util.progress import Progress, rising
+from obliv._util.files import UnreadableError, files_read, paths_of, reading_from
+from obliv._util.progress import Progress, rising, silent
 from obliv._util.rationals import real
+from obliv._util.text import shown
 from obliv.checker.claims import Claim, MalformedError, read_claim
-from obliv.errors import FileError, InputError, SpecError
-from obliv.results import Explanation, Result, Schedule, Schedules, Verification
+from obliv.errors import FileError, InputError, SpecError, TooLargeError
+from obliv.results import Explanation, Result, Schedule, Schedules, Verification, provenance
 from obliv.results.base import Channel
 from obliv.results.verification import Check
 from obliv.routings.base import Routing
+from obliv.specs.untrusted import TimeOverError, bounded
 from obliv.topologies.base import NodeName, Topology
 
 __all__ = ["explain", "verify"]
+
+T = TypeVar("T")
 
 
 def verify(
@@ -30,6 +38,7 @@ def verify(
     budget: float = 300.0,
     topology: Topology | str | None = None,
     routing: Routing | str | None = None,
+    files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
     progress: Progress | None = None,
 ) -> Verification:
     """Check a saved claim from scratch.
@@ -42,9 +51,12 @@ def verify(
         Check the bound of the channel named in the claim only. This can refute a claim, not prove it: if the channel
         holds, ``verdict`` is ``one channel holds; not proved``.
     budget : float
-        Time limit in seconds; channels not checked in time count as unproved.
+        Time limit in seconds, which begins before the claim is read; what is not checked in time is not proved.
     topology, routing : optional
         The objects, where the specs in the claim do not suffice to build them.
+    files : path-like or several of them, optional
+        Files, and folders of files, that the specs in the claim may name. Those in the folder of the claim are allowed
+        (of a result that was loaded, those in the current folder).
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -59,9 +71,14 @@ def verify(
         If the file does not hold a claim, or the topology or routing that it names cannot be built.
     InputError
         If `claim` is neither a file nor a result.
+    TooLargeError
+        If the check needs more memory than is free.
 
     Notes
     -----
+    What a file names is untrusted: it is built and checked in a process of its own, which cannot take more time, more
+    memory or other files. A result that this process computed is checked in this process.
+
     The pair loads are computed again from the routing's paths, next hops or phases, source by source; neither closed
     forms nor the solver nor the search for symmetries take part. A schedule is followed move by move.
 
@@ -72,20 +89,52 @@ def verify(
     >>> obliv.verify(obliv.worst_case(routing, certificate=True)).proved
     True
     """
-    budget, subject = real(budget, "budget"), _subject_of(claim)
+    began, budget, step = time.perf_counter(), real(budget, "budget"), rising(progress)
+    options = _Options(quick, began + budget, topology, routing)
+    try:
+        return _in_limits(_verified, claim, options, budget, files, step)
+    except TimeOverError:
+        late = "not read and built within the time limit; raise the budget"
+        return Verification(
+            provenance=provenance({}, time.perf_counter() - began),
+            claim=f"that of {shown(str(claim))}" if isinstance(claim, str | os.PathLike) else f"a {claim.kind} result",
+            checks=(Check("time", None, late),),
+        )
+
+
+def _verified(claim: Any, options: _Options, progress: Progress) -> Verification:
+    """Read a claim and check it."""
+    subject, options = _subject_of(claim), replace(options, progress=progress)
     check = _CHECKERS.get(subject.kind) if isinstance(subject.kind, str) else None
     if check is None:
-        raise FileError(f"contains no claim that can be checked (kind {subject.kind!r})", subject.path)
+        raise FileError(f"contains no claim that can be checked (kind {subject.kind!r:.40})", subject.path)
     with _complete(subject):
-        return check(subject, _Options(quick, budget, topology, routing, rising(progress)))
+        return check(subject, options)
+
+
+def _in_limits(
+    work: Callable[[Any, Any, Progress], T], claim: Any, options: Any, seconds: float, files: Any, progress: Progress
+) -> T:
+    """Do work on a claim: in a process with limits, unless the claim is a result that this process computed."""
+    known = isinstance(claim, Schedule | Schedules) or getattr(claim, "subject", None) is not None
+    if known or not isinstance(claim, str | os.PathLike | Result):
+        return work(claim, options, progress)
+    own: Any = Path(claim) if isinstance(claim, str | os.PathLike) else f"the result {claim.kind!r}"
+    allowed = [own.parent if isinstance(own, Path) else Path(), *paths_of(files)]
+    try:
+        return bounded(work, claim, options, seconds=seconds, files=allowed, own=own, progress=progress)
+    except TooLargeError as error:
+        raise TooLargeError(f"{own}: {error}") from None
 
 
 def explain(
     claim: str | os.PathLike[str] | Result,
     channel: int | str | Channel | tuple[NodeName, NodeName],
     *,
+    budget: float = 300.0,
     topology: Topology | str | None = None,
     routing: Routing | str | None = None,
+    files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
     progress: Progress | None = None,
 ) -> Explanation:
     """Return the proof of one channel of a claim as a table of terms that add up to its bound.
@@ -96,8 +145,10 @@ def explain(
         A file with the certificate of a worst case or of a ratio, or such a result.
     channel : int, str, Channel or tuple
         The channel as a result has it, by its number, or by its nodes: ``"(0,0) -> (1,0)"`` or a pair of them.
-    topology, routing : optional
-        The objects, where the specs in the claim do not suffice to build them.
+    budget : float
+        Time limit in seconds.
+    topology, routing, files : optional
+        As for :func:`verify`.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -112,7 +163,7 @@ def explain(
     FileError
         If the file holds no such claim, or the topology or routing that it names cannot be built.
     InputError
-        If there is no such channel.
+        If there is no such channel, or the time limit has passed.
 
     Examples
     --------
@@ -122,10 +173,19 @@ def explain(
     >>> proof.holds, proof.bound, len(proof.terms)
     (True, Fraction(3, 1), 3)
     """
+    budget, step = real(budget, "budget"), rising(progress)
+    options = _Options(False, time.perf_counter() + budget, topology, routing), channel
+    try:
+        return _in_limits(_explained, claim, options, budget, files, step)
+    except TimeOverError as error:
+        raise InputError.naming("the proof of this channel was not found: {0}; raise {budget}", error) from None
+
+
+def _explained(claim: Any, how: tuple[_Options, Any], progress: Progress) -> Explanation:
+    """Read a claim and explain the bound of a channel."""
     from obliv.checker.explain import channel_of, explain_channel
 
-    subject = _subject_of(claim)
-    options = _Options(False, 0.0, topology, routing, rising(progress))
+    subject, options, channel = _subject_of(claim), replace(how[0], progress=progress), how[1]
     if subject.kind != "design" and (_CHECKERS.get(str(subject.kind)) is not _check_load or _has_lengths(subject)):
         raise FileError(
             f"contains no proofs of single channels (kind {subject.kind!r}); verify checks the whole claim",
@@ -134,7 +194,8 @@ def explain(
     with _complete(subject):
         read = _read_design(subject, options) if subject.kind == "design" else _read_load(subject, options)
         number = channel_of(read.topology, channel)
-        return explain_channel(read.claim, read.topology, read.routing, number, rising(progress))
+        proof = explain_channel(read.claim, read.topology, read.routing, number, progress)
+    return replace(proof, topology=_name_of(read.topology)) if read.inside else proof
 
 
 def _subject_of(claim: str | os.PathLike[str] | Result) -> _Subject:
@@ -145,7 +206,8 @@ def _subject_of(claim: str | os.PathLike[str] | Result) -> _Subject:
         content = claim.to_dict()
         return _Subject(content.get("kind"), claim, content, f"the result {claim.kind!r}")
     if isinstance(claim, str | os.PathLike):
-        content = read_json(Path(claim))
+        with reading_from(None):  # the user named it
+            content = read_json(Path(claim))
         return _Subject(content.get("kind"), None, content, Path(claim))
     raise InputError(f"a claim is a file or a result, not {type(claim).__name__}; give the path of a saved claim")
 
@@ -179,10 +241,15 @@ class _Options:
     """The keyword arguments of :func:`verify`."""
 
     quick: bool
-    budget: float
+    end: float  #: When the time limit passes, on the clock of ``time.perf_counter``.
     topology: Topology | str | None
     routing: Routing | str | None
-    progress: Progress
+    progress: Progress = silent
+
+    @property
+    def budget(self) -> float:
+        """The seconds that are left, fewer than 0 if the limit has passed."""
+        return self.end - time.perf_counter()
 
 
 def _check_schedule(subject: _Subject, options: _Options) -> Verification:
@@ -291,10 +358,8 @@ def _check_lottery(subject: _Subject, options: _Options) -> Verification:
         raise FileError("is not a complete claim: topology or traffic is missing", subject.path)
     known = getattr(subject.result, "subject", None)
     network = _topology(str(specs[0]), known if options.topology is None else options.topology, subject.path)
-    try:
+    with _building("traffic", None, subject.path):
         traffic = traffic_of(str(specs[1]), network)
-    except SpecError as error:
-        raise FileError(f"is not a complete claim: {error}", subject.path) from None
     return check_lottery(subject.content, network, traffic, options.budget, options.progress)
 
 
@@ -358,10 +423,13 @@ def _inside(content: Any, subject: _Subject) -> Topology:
     bare = subject.kind == "bounds" and type(channels) is int and 0 < channels < _MOST_CHANNELS
     count = len(channels) if isinstance(channels, list) else channels if bare else 0
     try:
-        return network_of(content, subject.content["topology"], count)
-    except FileError as error:
-        raise FileError(f"{error}; {_FOLDER}", subject.path) from None
+        with _building("topology", None, subject.path):
+            return network_of(content, subject.content["topology"], count)
+    except FileError:
+        raise
     except ValueError as error:
+        if files_read():
+            raise
         raise FileError(f"is not a complete claim: {error}", subject.path) from None
 
 
@@ -369,8 +437,22 @@ def _with_network(checked: Verification, network: Topology, inside: bool) -> Ver
     """Return a verification that says first that the network is the one inside the claim, if it is."""
     if not inside:
         return checked
+    name = _name_of(network)
+    first = Check("network", True, f"the one inside the claim: {name}")
+    return replace(checked, topology=name, checks=(first, *checked.checks))
+
+
+def _name_of(network: Topology) -> str:
+    """Return what a network inside a claim is: its digest and size, then the name that the claim gives it, in quotes.
+
+    The name may look like that of another network; letters that are not ASCII are escaped.
+    """
+    from obliv.topologies.carried import carried
+
+    content = carried(network) or {}
     counts = f"{network.nodes:,} nodes, {network.channels:,} channels, {len(network.terminals):,} terminals"
-    return replace(checked, checks=(Check("network", True, f"the one inside the claim: {counts}"), *checked.checks))
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()[:16]
+    return f"network {digest} ({counts}) called {network.spec[:80]!a}"
 
 
 def _topology(spec: str, given: Topology | str | None, path: Path | str) -> Topology:
@@ -380,30 +462,34 @@ def _topology(spec: str, given: Topology | str | None, path: Path | str) -> Topo
 
     if isinstance(given, Topology):
         require_own_name(given)
-    try:
+    with _building("topology", given, path):
         return topology_of(spec if given is None else given)
-    except FileError as error:
-        raise FileError(f"{error}; {_FOLDER}", path) from None
-    except SpecError as error:
-        raise _not_built("topology", error, path) from None
 
 
 def _routing(spec: str, given: Routing | str | None, topology: Topology, path: Path | str) -> Routing:
     """Return the given routing, or build the one named in a claim."""
     from obliv.routings.make import routing as routing_of
 
-    try:
+    with _building("routing", given, path):
         return routing_of(spec if given is None else given, topology)
-    except FileError as error:
-        raise FileError(f"{error}; {_FOLDER}", path) from None
+
+
+@contextmanager
+def _building(what: str, given: Any, path: Path | str) -> Iterator[None]:
+    """Build what a claim names, or what the user gives, and say of errors which of both they are about."""
+    if given is not None:
+        with reading_from(None):
+            yield
+        return
+    try:
+        yield
+    except UnreadableError as error:
+        raise FileError.naming(f"{{0}}; {_FOLDER}", error, path=path) from None
     except SpecError as error:
-        raise _not_built("routing", error, path) from None
-
-
-def _not_built(kind: str, error: InputError, path: Path | str) -> FileError:
-    """Return the error for what a claim names and what cannot be built here."""
-    remedy = f"pass {kind}= with the object, or {{import}} the file that registers it"
-    return FileError.naming(f"its {kind} cannot be built: {{0}}; {remedy}", error, path=path)
+        if files_read():
+            raise
+        remedy = f"pass {what}= with the object, or {{import}} the file that registers it"
+        raise FileError.naming(f"its {what} cannot be built: {{0}}; {remedy}", error, path=path) from None
 
 
 _MOST_CHANNELS = 2**22  # of a network inside bounds that do not list its channels

@@ -76,7 +76,9 @@ def main(arguments: list[str] | None = None, *, interrupted: threading.Event | N
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
     """Show a warning as a line like any other: where obliv issued it says nothing to users of the command line."""
     from obliv.cli.errors import complain
+    from obliv.errors import in_one_line
 
+    message = in_one_line(str(message))
     complain(f"obliv: {message}" if category is RuntimeWarning else f"obliv: {category.__name__}: {message}")
 
 

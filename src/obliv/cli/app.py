@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from copy import copy
 from difflib import get_close_matches
 from functools import cache
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -73,7 +72,7 @@ class Group(TyperGroup):
         spec = ":" in name or "." in name
         if not spec and (near := get_close_matches(name, verbs)):
             return f". Did you mean {', '.join(map(repr, near))}?"
-        if spec or Path(name).exists():
+        if spec or os.path.exists(name):
             return f": write {', '.join(verbs)} before it"
         return f": choose {', '.join(verbs)}" if ctx.parent is not None else ""
 

@@ -20,7 +20,7 @@ from obliv._util.text import printable
 from obliv.cli.errors import Stopped, complain
 from obliv.cli.options import FormatOption, Output
 from obliv.cli.waiting import heard, shown
-from obliv.errors import FileError, InputError, Interrupted
+from obliv.errors import FileError, InputError, Interrupted, in_one_line
 
 if TYPE_CHECKING:
     import rich.progress
@@ -169,8 +169,8 @@ class Looks:
 
 
 def say(message: str) -> None:
-    """Print a message on standard error; control characters in it are escaped."""
-    complain(f"obliv: {printable(message)}")
+    """Print a message on standard error in one short line, without control characters."""
+    complain(f"obliv: {in_one_line(message)}")
 
 
 def say_cost(what: str, share: float) -> None:

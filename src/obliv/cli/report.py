@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from obliv.cli.options import FilesOption
 from obliv.cli.output import progress, require_outputs, say
 from obliv.cli.study.options import StudyName
 
@@ -23,6 +24,11 @@ def report(
         str, typer.Option("--title", metavar="TEXT", help="Heading of the page.", show_default="what it is about")
     ] = "",
     study: StudyName = "",
+    budget: Annotated[
+        float,
+        typer.Option("--budget", min=0, help="Time limit in seconds for building and drawing networks."),
+    ] = 120.0,
+    files: FilesOption = None,
     networks: Annotated[
         int, typer.Option("--networks", metavar="N", min=0, help="Most networks to draw and prove in the page.")
     ] = 6,
@@ -45,5 +51,6 @@ def report(
     require_outputs(output, inputs=[(str(path), "") for path in inputs])
     require_report(output)
     with progress() as step:
-        view.write_report(inputs, output, title=title, study=study, networks=networks, brief=brief, progress=step)
+        about: dict[str, Any] = {"title": title, "study": study, "networks": networks, "brief": brief, "budget": budget}
+        view.write_report(inputs, output, **about, files=files or (), progress=step)
     say(f"report saved in {output}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,15 +39,28 @@ _NO_CLOSED_FORM = "no closed form here (see obliv.with_capacity)"
 NO_LOAD = "no traffic loads any channel"
 
 
+#: What files may say of themselves; reports and tables repeat it.
+_VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")
+_EXACTNESS = re.compile(
+    r"(?!.*(?<!not )\b(?i:verifi|proved|proven|checked|certif))(exact|bounded|estimated|as each)\b[ -~]{0,120}"
+)
+
+
+def _word(data: Any, form: re.Pattern[str], what: str) -> str:
+    if not isinstance(data, str) or not form.fullmatch(data):
+        raise ValueError(f"{data!r:.40} where {what} is expected")
+    return data
+
+
 @dataclass(frozen=True)
 class Provenance(Record):
     """How a result was obtained, so that it can be reproduced; run times are not compared."""
 
-    version: str = __version__
+    version: str = entry(__version__, codec=Codec(str, lambda data: _word(data, _VERSION, "a version")))
     specs: dict[str, Any] = entry(default_factory=dict)
     seed: int | None = entry(None, codec=WHOLE_OR_NULL)
     wall_seconds: float = entry(0.0, compare=False)
-    exactness: str = "exact"
+    exactness: str = entry("exact", codec=Codec(str, lambda data: _word(data, _EXACTNESS, "an exactness")))
     sources: dict[str, str] = entry(default_factory=dict, omit=lambda provenance: not provenance.sources)
 
 

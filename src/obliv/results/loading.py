@@ -31,7 +31,8 @@ def load(path: str | os.PathLike[str]) -> Result:
     Returns
     -------
     Result
-        Of the kind that the file names. Nothing is verified; see :func:`obliv.verify`.
+        Of the kind that the file names. Nothing is verified, whatever the file says; see :func:`obliv.verify`. Nothing
+        that it names is built: time and memory grow with its size only.
 
     Raises
     ------
@@ -66,7 +67,7 @@ def from_content(data: Mapping[str, Any]) -> Result:
         raise ValueError(f"does not contain a result that obliv can load (kind {kind!r})")
     try:
         return max(classes, key=lambda cls: len(cls.marks)).from_dict(data)
-    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, zlib.error) as error:
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, zlib.error) as error:
         what = f"the key {error} is missing; {OTHER_VERSION}" if isinstance(error, KeyError) else str(error)
         raise ValueError(f"contains an incomplete or invalid result: {what}") from None
 

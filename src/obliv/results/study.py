@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from obliv.results.base import WithoutNetwork
 from obliv.results.codec import Codec, Record, derived, entry
 from obliv.results.format import brief
 from obliv.results.numbers import Bounds, Estimate, from_number, number
+from obliv.results.verification import RECORDED
 
 __all__ = [
     "CellVerdict",
@@ -305,6 +306,7 @@ class StudyVerification(WithoutNetwork):
 
     store: str = ""
     verdicts: tuple[CellVerdict, ...] = entry((), key="rows")
+    recorded: bool = entry(False, compare=False, hidden=True)  #: Whether a file says all this, and nothing was checked.
 
     @property
     @derived(rank=-1)
@@ -321,6 +323,8 @@ class StudyVerification(WithoutNetwork):
         return f"verification: {self.store}"
 
     def summary(self) -> list[tuple[str, str]]:
+        if self.recorded:
+            return [("verdict", RECORDED)]
         found: dict[str, list[CellVerdict]] = {}
         for row in self.verdicts:
             found.setdefault(row.verdict, []).append(row)
@@ -331,3 +335,8 @@ class StudyVerification(WithoutNetwork):
             lines += [("", f"{row.label} ({row.reason})") for row in wrong[:_MOST]]
             lines += [("", f"and {len(wrong) - _MOST:,} more, all in CSV")] * (len(wrong) > _MOST)
         return [*lines, ("no claim", f"{self.count('no claim'):,}")]
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> StudyVerification:
+        """Return the verification that :meth:`to_dict` wrote, as a record: it proves nothing."""
+        return replace(super().from_dict(data), recorded=True)

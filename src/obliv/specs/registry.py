@@ -141,6 +141,11 @@ class Registry(Generic[T]):
         self._load_all()
         return iter([self._entries[name] for name in sorted(self._entries)])
 
+    @property
+    def registered(self) -> tuple[Registration[T], ...]:
+        """What is registered so far; built-in names are once they are used."""
+        return tuple(self._entries.values())
+
     def __contains__(self, name: str) -> bool:
         return self._spelled(name) in {**self._names, **self._modules, **self._points()}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import deque
@@ -133,7 +134,7 @@ def run(
     began = time.perf_counter()
     plan = plan if isinstance(plan, Plan) else read(plan)
     step, misfits = rising(progress), None
-    if not Path(store).exists():  # a study that is refused leaves no file
+    if not os.path.exists(store):  # a study that is refused leaves no file
         require_place(store)
         misfits = impossible(plan, progress=within(step, 0.0, 0.1))
         _require_rest(plan, misfits, skip_impossible)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from obliv._util.codec import digest_of
 from obliv._util.progress import Progress, silent
 from obliv._util.text import plural
 from obliv.checker.report import Report
@@ -37,6 +38,8 @@ def check_schedule(claim: ScheduleClaim, progress: Progress = silent) -> Verific
         walks, the links, the figures, and for the paper's algorithms the plan.
     """
     report = Report()
+    if claim.digest_holds is not None:
+        report.note_digest(claim.digest_holds)
     if check_form(report, claim) and check_network(report, claim):
         progress("packets", 0.2)
         arrival, pushes = check_walks(report, claim)
@@ -65,6 +68,8 @@ def check_classes(claims: list[ScheduleClaim], content: dict[str, Any]) -> Verif
         The content of the file of all classes.
     """
     report = Report()
+    if "digest" in content:
+        report.note_digest(content["digest"] == digest_of(content))
     for claim in claims:
         outcome = check_schedule(claim)
         wrong = next((step.detail for step in outcome.checks if not step.ok), "")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, starts
-from obliv._util.codec import unpack_array
+from obliv._util.codec import digest_of, unpack_array
 from obliv._util.typing import Array
 from obliv.checker.claims import MalformedError
 from obliv.checker.kernels.schedules import Links, Paths, Rows
@@ -96,6 +96,7 @@ def read_schedule(content: dict[str, Any]) -> ScheduleClaim:
         rows=_rows(moves),
         figures=figures,
         plan=plan,
+        digest_holds=None if "digest" not in content else content["digest"] == digest_of(content),
     )
 
 

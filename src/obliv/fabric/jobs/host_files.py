@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -65,7 +66,7 @@ def read_seats(path: str | Path, known: Callable[[str], bool], hosts: int) -> tu
     FileError
         With the line.
     """
-    if any(mark in str(path) for mark in "[,") and not Path(path).exists():
+    if any(mark in str(path) for mark in "[,") and not os.path.exists(path):
         raise FileError("file not found; write the list of hosts into a file, and name this", path)
     text, digest = read_source(path)
     content = list(_content(text, known))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -134,7 +135,7 @@ def read_lanes(
 def _tables(fabric: Fabric, sl2vl: str | Path | None) -> LaneTables:
     if sl2vl is None or str(sl2vl) == "identity":
         return identity(fabric)
-    if get_close_matches(str(sl2vl), ["identity"], cutoff=0.8) and not Path(sl2vl).exists():
+    if get_close_matches(str(sl2vl), ["identity"], cutoff=0.8) and not os.path.exists(sl2vl):
         raise FileError("file not found; did you mean identity?", sl2vl)
     return read_sl2vl(sl2vl, fabric)
 
