@@ -86,7 +86,72 @@ def test_names_in_templates_are_parameters() -> None:
         assert set(re.findall(r"\{([A-Za-z_]\w*)\}", str(template))) <= known, (name, template)
 
 
-@given(st.text(max_size=20), st.text(max_size=20))
+def callables(function: ast.FunctionDef) -> set[str]:
+    """Return the names of a function that stand for something to call, as `here` for the name of a node."""
+    names = {node.name for node in ast.walk(function) if isinstance(node, ast.FunctionDef) and node is not function}
+    for argument in [*function.args.args, *function.args.kwonlyargs]:
+        if argument.annotation is not None and ast.unparse(argument.annotation).startswith("Callable"):
+            names.add(argument.arg)
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            pairs = [(node.targets[0], node.value)]
+            if isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
+                pairs = list(zip(node.targets[0].elts, node.value.elts, strict=False))
+            for target, value in pairs:
+                made = isinstance(value, ast.Call) and ast.unparse(value.func) in ("partial", "functools.partial")
+                method = isinstance(value, ast.Attribute) and value.attr in ("name_of", "channel_name")
+                if isinstance(target, ast.Name) and (made or method or isinstance(value, ast.Lambda)):
+                    names.add(target.id)
+    return names
+
+
+def not_called(tree: ast.Module, methods: set[str]) -> Iterator[str]:
+    """Yield what f-strings write though it has to be called first."""
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            names = callables(function)
+            for node in ast.walk(function):
+                if isinstance(node, ast.FormattedValue):
+                    value = node.value
+                    bare = isinstance(value, ast.Name) and value.id in names
+                    if bare or (isinstance(value, ast.Attribute) and value.attr in methods):
+                        yield f"{node.lineno}: {ast.unparse(value)}"
+
+
+def test_messages_name_nodes_and_not_the_functions_that_name_them() -> None:
+    """Every text that is put together writes names, never what has to be called for one: a name or a method."""
+    trees = [(str(path), ast.parse(path.read_text())) for path in sorted(SOURCE.rglob("*.py"))]
+    methods: set[str] = set()
+    others: set[str] = set()
+    for _, tree in trees:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                for part in node.body:
+                    if isinstance(part, ast.FunctionDef):
+                        plain = not any("property" in ast.unparse(each) for each in part.decorator_list)
+                        (methods if plain else others).add(part.name)
+                    elif isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
+                        others.add(part.target.id)
+            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                others.add(node.attr)
+    assert "name_of" in methods - others
+    found = [f"{name}:{what}" for name, tree in trees for what in not_called(tree, methods - others)]
+    assert not found, "\n".join(found)
+
+
+def test_the_check_of_names_finds_functions() -> None:
+    tree = ast.parse(
+        "def f(topology, n):\n"
+        "    here, there = partial(topology.name_of, n), topology.name_of\n"
+        '    return f"{here} {here()} {there} {topology.name_of} {topology.name_of(n)}"\n'
+    )
+    assert list(not_called(tree, {"name_of"})) == ["3: here", "3: there", "3: topology.name_of"]
+
+
+WORDS = st.text(st.characters(categories=("L", "N", "P")), max_size=20)  # others do not stand in messages
+
+
+@given(WORDS, WORDS)
 def test_what_users_write_stays_as_it_is(one: str, two: str) -> None:
     inner = InputError.naming("{of} {0}", two)
     error = RoutingError.naming("{repair}='ecmp', {of}={0!r}: {1}, {skip}=True", one, inner)

@@ -74,7 +74,7 @@ def test_the_worst_hosts(here: Path, capsys: pytest.CaptureFixture[str]) -> None
         (("--hosts", "hosts", "--pattern", "ring", "--order", "hosts"), "is an input file and would be overwritten"),
         (("--hosts", "hosts", "--pattern", "ring", "--order", "no/where"), "its directory does not exist"),
         (("--hosts", "hosts", "--pattern", "ring", "--seed", "3"), "add --order FILE"),
-        (("--hosts", "hosts", "--hosts", "hosts", "--pattern", "ring", "--order", "x"), "give --hosts once"),
+        (("--hosts", "hosts", "--hosts", "hosts", "--pattern", "ring", "--order", "x"), "is for one job"),
         (("--hosts", "hosts", "--pattern", "ring", "--per-host", "0"), "--per-host"),
         (("--hosts", "hosts", "--pattern", "ring", "--per-host", "10000000"), "at most 999,999 ranks"),
         (("--hosts", "hosts", "--pattern", "ring", "--effort", "2"), "--effort is for exchanges of ranks: add --order"),

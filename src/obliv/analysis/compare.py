@@ -231,6 +231,7 @@ def _entry(
         hops=hops,
         minimal_hops=minimal,
         skipped=routing.skipped if routing.partial else 0,
+        rated=not network.unit_rates,
         reasons={name: str(flow.error) for name, flow in under.items() if isinstance(flow, Misfit)},
     )
 
@@ -251,7 +252,8 @@ def _with_deadlocks(row: Entry, routing: Routing, progress: Progress) -> Entry:
 def _empty(network: Topology, label: str, names: list[str], misfit: Misfit) -> Entry:
     """Return the row of a routing that does not fit a topology."""
     reasons = {"routing": str(misfit.error)}
-    return Entry(network.spec, label, network.capacity, under=dict.fromkeys(names), reasons=reasons)
+    rated = not network.unit_rates
+    return Entry(network.spec, label, network.capacity, under=dict.fromkeys(names), rated=rated, reasons=reasons)
 
 
 def _where(progress: Progress, where: str) -> Progress:

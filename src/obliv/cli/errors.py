@@ -50,6 +50,7 @@ def option_names(verb: Any) -> dict[str, str]:
 
 #: Options whose parameters have other names in Python.
 _OTHERWISE = {
+    "draw": "--plot DIR",
     "fewest_virtual_channels": "--fewest",
     "missing='skip'": "--skip-missing",
     "paths=True": "--to booksim-paths",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -32,12 +32,18 @@ def report(
     networks: Annotated[
         int, typer.Option("--networks", metavar="N", min=0, help="Most networks to draw and prove in the page.")
     ] = 6,
+    brief: Annotated[
+        bool,
+        typer.Option("--brief", help="One page to hand on: verdict, charts and table, without networks and notes."),
+    ] = False,
 ) -> None:
     """Write studies and saved results as one web page.
 
     Example: obliv report meshes.db -o meshes.html
 
     Example: obliv report worst.json average.json -o report.html
+
+    Example: obliv report compare.json design.json --brief -o summary.html
     """
     from obliv import view
     from obliv.view.report.page import require_report
@@ -45,7 +51,6 @@ def report(
     require_outputs(output, inputs=[(str(path), "") for path in inputs])
     require_report(output)
     with progress() as step:
-        view.write_report(
-            inputs, output, title=title, study=study, networks=networks, budget=budget, files=files or (), progress=step
-        )
+        about: dict[str, Any] = {"title": title, "study": study, "networks": networks, "brief": brief, "budget": budget}
+        view.write_report(inputs, output, **about, files=files or (), progress=step)
     say(f"report saved in {output}")

@@ -88,6 +88,7 @@ def pareto(
             sources=network.sources,
         ),
         constraints=last.constraints,
+        rated=not network.unit_rates,
         points=tuple(rows),
         certificate={"designs": designs} if certificate else None,
         subject=last.subject,

@@ -274,6 +274,7 @@ class WorstCaseSearch:
             **described(self.programme.topology, best.routing, constraints, seconds, exact=exact),
             inexact="" if proved else self.inexact,
             channel_load=load,
+            rated=not self.programme.topology.unit_rates,
             hops=best.hops,
             hops_bound=fewest,
             certificate=certificate_of(self.programme, best.worst, self.load_line, self.hops_line),

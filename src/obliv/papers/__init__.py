@@ -69,7 +69,7 @@ def reproduce(paper: str, table: str = "", progress: Progress | None = None, lay
     source = _paper(_find(paper, _PAPERS, "paper"))
     _find(layout, ("rows", "paper"), "layout")
     if table in source.figures and table not in source.tables:
-        raise SpecError(f"{table} of {paper} is a picture without a table: draw the figures of the paper")
+        raise SpecError.naming("{0} of {1} is a picture without a table: {draw} draws it", table, paper)
     tables = [_find(table, source.tables, f"table of {paper}")] if table else list(source.tables)
     layouts = [name for name in source.tables if source.tables[name].layout]
     if layout == "paper" and not set(layouts) & set(tables):

@@ -216,6 +216,21 @@ class Result(Record):
         return table + picture_of(self) if self.on_network else table
 
 
+#: Units of throughputs: what a terminal of rate 1 sends, and multiples of the rates where terminals have others.
+PER_CYCLE = "packets per node and cycle"
+TIMES_THE_RATES = "times the rates of the terminals"
+
+
+def unit_of(rated: bool) -> str:
+    """Return the unit of a guaranteed or average throughput; that of a pattern is times its traffic."""
+    return TIMES_THE_RATES if rated else PER_CYCLE
+
+
+def throughput_text(through: Any, rated: bool) -> str:
+    """Return a guaranteed throughput in words, with its unit where terminals have rates."""
+    return shown(through) + f" {TIMES_THE_RATES}" * (rated and through is not None)
+
+
 def share_text(share: Any, capacity: Any, topology: str) -> str | None:
     """Return a fraction of capacity in words; without a capacity, how to compute it, or None for a fabric."""
     if capacity:

@@ -46,7 +46,7 @@ DEFINED: dict[str, str] = {}
 _PLACES = {
     "topology": "a topology, which comes first",
     "routing": "a routing, which follows the topology",
-    "traffic": "a traffic pattern, which follows the routing or names traffic",
+    "traffic": "a traffic pattern, which follows the routing or {traffic} (A,B for several)",
 }
 _PATH = re.compile(r"[/\\]|\.[A-Za-z]\w*\Z")  # what looks like the name of a file
 
@@ -237,7 +237,9 @@ class Registry(Generic[T]):
             return "for a file write " + " or ".join(f"{reader}:FILE" for reader in readers)
         other = next((registry.kind for registry in (TOPOLOGIES, ROUTINGS, PATTERNS) if name in registry), None)
         if other:
-            return f"{name} is {_PLACES[other]}" + "; the topology comes first" * (self is TOPOLOGIES)
+            return InputError.naming(
+                f"{name} is {_PLACES[other]}" + "; the topology comes first" * (self is TOPOLOGIES)
+            )
         for entry in self:  # a name that is the argument of another entry, such as graph:petersen
             parameters = list(entry.signature.parameters.values())
             if len(parameters) == 1 and parameters[0].annotation is str:

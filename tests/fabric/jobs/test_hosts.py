@@ -247,7 +247,7 @@ def test_several_rails_and_ranks(tmp_path: Path) -> None:
     assert read(topology, tmp_path, "node[001-003]", per_host="2(x2),1").local.tolist() == [0, 1, 0, 1, 0]
     assert "2 adapters" in mistake(lambda: read(topology, tmp_path, "node001\nnode002 HCA-1", rails="all"))
     for text in ("0", "x", "3,2", "2(x99999)", "-1", ""):
-        assert "--per-host" in mistake(lambda text=text: read(topology, tmp_path, "node[001-003]", per_host=text))
+        assert "per_host=" in mistake(lambda text=text: read(topology, tmp_path, "node[001-003]", per_host=text))
     assert "choose rank" in mistake(lambda: read(topology, tmp_path, "node001", rails="both"))
 
 

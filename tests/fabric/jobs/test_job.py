@@ -236,7 +236,7 @@ def test_hosts_outside_a_job_may_be_cut_off() -> None:
     assert found.notes == ()
     sender, receiver = named(broken, [3, 5])
     text = mistake(lambda: job(broken, (inside, [sender, receiver]), "ring"))
-    assert f"what {sender} sends to {receiver} does not arrive: see  obliv fabric check" in text
+    assert f"what {sender} sends to {receiver} does not arrive: see fabric check" in text
     text = mistake(lambda: job(broken, named(broken, [0, 1, 4, 5]), "ring"))
     assert "does not arrive, and 2 other pairs of the job do not either: see" in text
     assert "do not arrive either: see  obliv fabric check" in mistake(lambda: worst_placement(broken, 2, "ring"))

@@ -13,6 +13,7 @@ from tests.view.report.conftest import EVIL, Visit
 
 import obliv
 from obliv import view
+from obliv.results.study import Study, StudyRow
 
 SERIOUS = ("serious", "critical")
 
@@ -271,3 +272,22 @@ def test_ten_thousand_rows_answer_at_once(large: Path, visit: Any) -> None:
     )
     print(f"{frames} frames of scrolling in {time.perf_counter() - began:.2f} s")
     assert frames == 120
+
+
+def test_a_brief_page_is_one_page_of_paper(store: Path, tmp_path: Path, visit: Any) -> None:
+    view.write_report(store, tmp_path / "brief.html", brief=True)
+    paper = visit(tmp_path / "brief.html").page.pdf(prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type */Page\b", paper)) == 1
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_names_of_topologies_show_what_differs(tmp_path: Path, visit: Any, width: int) -> None:
+    names = [f"random-regular:n=200,d=6,lambda-of-the-graph=free,seed={k}" for k in (1, 2, 12)]
+    rows = [StudyRow(topology=name, routing="ecmp", measure="worst", status="done", figures={}) for name in names]
+    view.write_report(Study(name="long", entries=tuple(rows)), tmp_path / "long.html")
+    opened = visit(tmp_path / "long.html", viewport={"width": width, "height": 800})
+    texts = opened.column(2)
+    assert len(set(texts)) == 3
+    assert all(text.endswith(name[-3:]) for text, name in zip(texts, names, strict=True))
+    cut = "cells => cells.filter(cell => cell.scrollWidth > cell.clientWidth).length"
+    assert opened.page.eval_on_selector_all("#table tbody td:nth-child(2)", cut) == 0

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from dataclasses import replace
+from fractions import Fraction
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +17,11 @@ import obliv
 from obliv.cli import main
 from obliv.errors import FileError, InputError, MissingExtraError
 from obliv.results import Result
+from obliv.results.study import Study, StudyRow
 from obliv.view import write_report
 from obliv.view.report import page as pages
+from obliv.view.report.contents import gather
+from obliv.view.report.sections.verdict import verdict
 
 
 def data(page: Path, name: str = "table") -> Any:
@@ -114,6 +120,74 @@ def test_all_networks_that_are_asked_for_are_in_the_page(tmp_path: Path) -> None
     for most, sizes in ((3, ["mesh:4x4", "mesh:4x4", "mesh:3x3"]), (9, ["mesh:4x4"] * 2 + ["mesh:3x3"] * 2)):
         write_report(tmp_path / "s.db", tmp_path / "page.html", networks=most)
         assert [each["topology"] for each in data(tmp_path / "page.html", "networks")] == sizes
+
+
+def test_of_two_values_for_a_cell_the_proved_one_wins(tmp_path: Path) -> None:
+    """The order of the inputs changes the order of rows alone, not what is proved in the page."""
+    table = obliv.compare("mesh:3x3", "dor", "o1turn")
+    proved = obliv.worst_case(obliv.routing("o1turn", obliv.mesh(3, 3)), certificate=True)
+    bare = replace(proved, certificate=None)
+    for inputs in permutations([table, proved, bare]):
+        write_report(list(inputs), tmp_path / "page.html")
+        assert [each["routing"] for each in data(tmp_path / "page.html", "networks")] == ["o1turn"]
+        contents = gather(inputs)
+        (best,) = (item for item in contents.items if item.row.label == "worst: o1turn on mesh:3x3")
+        assert best.result is proved
+        assert len(contents.items) == 4  # worst and hops of two routings
+
+
+def test_a_missing_value_contradicts_nothing(tmp_path: Path) -> None:
+    """A cell that a comparison could not fill is filled by a result."""
+    whole = obliv.compare("mesh:3x3", "dor")
+    empty = replace(whole, entries=tuple(replace(row, worst=None, hops=None) for row in whole.entries))
+    worst = obliv.worst_case(obliv.routing("dor", obliv.mesh(3, 3)))
+    for inputs in ([empty, worst], [worst, empty]):
+        write_report(inputs, tmp_path / "page.html")
+        assert column(data(tmp_path / "page.html"), "worst")["text"] == ["1/2 = 0.5"]  # a load of k - 1
+
+
+def test_a_design_has_a_row_beside_those_of_a_comparison(tmp_path: Path) -> None:
+    best = obliv.design("mesh:3x3", minimal=True)
+    write_report([obliv.compare("mesh:3x3", "dor"), best], tmp_path / "page.html")
+    table = data(tmp_path / "page.html")
+    assert table["routing"][0] == "dor"
+    assert table["routing"][1].startswith("design")
+    assert [each["name"] for each in table["columns"]] == ["worst", "hops"]
+    assert column(table, "worst")["text"] == ["1/2 = 0.5", "2/3 = 0.6667"]
+    assert best.throughput == Fraction(2, 3)
+    assert column(table, "hops")["text"] == ["16/9 = 1.778"] * 2  # of shortest paths
+
+
+def test_the_verdict_says_what_fails_first(tmp_path: Path) -> None:
+    dor = obliv.worst_case(obliv.routing("dor", obliv.mesh(4, 4)), certificate=True)
+    table = obliv.compare("mesh:4x4", "dor", "o1turn", deadlock=True)
+    for inputs in ([table, dor], [dor, table]):
+        lines = verdict(gather(inputs))
+        tail, head = dor.ends
+        assert lines == [
+            ("weak", "mesh:4x4: o1turn can deadlock without more virtual channels."),
+            (
+                "weak",
+                "mesh:4x4: dor fails first, at 1/3 = 0.3333 packets per node and cycle under its worst traffic, "
+                f"when the channel {tail} -> {head} is full (with a certificate).",
+            ),
+            ("good", "mesh:4x4: o1turn guarantees the most, 1/2 = 0.5 packets per node and cycle."),
+        ]
+        write_report(inputs, tmp_path / "page.html")
+        assert "dor fails first" in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_a_brief_page_has_the_verdict_and_the_best_rows(tmp_path: Path) -> None:
+    rows = tuple(
+        StudyRow(topology="mesh:9x9", routing=f"own:{k}", measure="worst", status="done", figures={"": Fraction(k, 99)})
+        for k in range(1, 40)
+    )
+    write_report(Study(name="many", entries=rows), tmp_path / "page.html", brief=True)
+    table = data(tmp_path / "page.html")
+    assert table["routing"] == [f"own:{k}" for k in range(28, 40)]
+    text = (tmp_path / "page.html").read_text("utf-8")
+    assert "own:1 fails first" in text
+    assert "The best 12 of 39 rows" in text
 
 
 def test_results_that_contradict_each_other_are_refused(tmp_path: Path) -> None:

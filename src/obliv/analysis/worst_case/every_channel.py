@@ -96,6 +96,7 @@ def worst_channels(
         **identity(subject, began),
         subject=x,
         capacity=topology.capacity,
+        rated=not topology.unit_rates,
         network_classes=len(np.unique(orbits(topology, known).focus)),
         routing_classes=len(load),
         channels=tuple(rows),

@@ -150,6 +150,7 @@ def solved_worst_case(
         subject=x,
         channel_load=load,
         capacity=topology.capacity,
+        rated=not topology.unit_rates,
         channel=channel,
         permutation=permutation,
         traffic=None if permutation is not None else tuple((s, d, Fraction(amount, scale)) for s, d, amount in flows),

@@ -80,6 +80,7 @@ def worst(
         subject=result.subject,
         channel_load=result.channel_load,
         capacity=result.capacity,
+        rated=result.rated,
         channel=channel,
         names=names,
         permutation=result.permutation,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from obliv._util.text import html_table, plural
 from obliv.results.analysis.throughput import Bottleneck, PatternThroughput
-from obliv.results.base import NO_CAPACITY, NO_LOAD, NOT_VERIFIED, Result
+from obliv.results.base import NO_CAPACITY, NO_LOAD, NOT_VERIFIED, Result, unit_of
 from obliv.results.codec import Record, derived, entry
 from obliv.results.format import short, shown
 from obliv.results.numbers import Estimate, inverse, known, scaled
@@ -18,7 +18,6 @@ __all__ = ["Comparison", "Entry", "Figures"]
 
 #: What the table of a comparison gives, and its heading.
 UNITS = {"capacity": "fractions of capacity", "throughput": "throughput", "load": "largest channel loads"}
-_PER_CYCLE = "packets per node and cycle"
 _DEADLOCK = ("acyclic", "virtual_channels", "scheme")  # columns of rows where deadlocks were asked for
 
 
@@ -86,6 +85,8 @@ class Entry(Record):
         Mean hops over all pairs, and the least of any routing; of a partial routing, over the packets that arrive.
     skipped : int
         How many pairs a partial routing leaves out, as a whole or for a share of their packets.
+    rated : bool
+        Whether terminals have rates other than 1, of which the throughputs are multiples.
     acyclic : bool, optional
         Whether the channel dependency graph has no cycle on one virtual channel; None where it was not asked for.
     virtual_channels : int, optional
@@ -185,6 +186,7 @@ class Entry(Record):
     hops: Fraction | None = entry(None, label="hops", column="hops", reason=lambda row: row.no_hops)
     minimal_hops: Fraction | None = entry(None, reason=lambda row: row.no_hops)
     skipped: int = entry(0, omit=lambda row: not row.skipped)
+    rated: bool = entry(False, omit=lambda row: not row.rated)
 
     @property
     @derived(label="× minimal", column="hops_over_minimal", reason=lambda row: row.no_hops)
@@ -321,8 +323,15 @@ class Comparison(Result):
     @property
     def title(self) -> str:
         """The heading: what was analyzed, in one line."""
-        of = "times the traffic; packets per node and cycle where each sends one" if self.patterns else _PER_CYCLE
+        of = unit_of(self.rated)
+        if self.patterns:
+            of = f"times the traffic; {f'otherwise {of}' if self.rated else f'{of} where each sends one'}"
         return f"compare: {UNITS[self.quantity]}{f' ({of})' * (self.quantity == 'throughput')} on {self.topology}"
+
+    @property
+    def rated(self) -> bool:
+        """Whether terminals of some topology have rates, of which the worst case and the average are multiples."""
+        return any(row.rated for row in self.entries)
 
     @property
     def quantity(self) -> str:

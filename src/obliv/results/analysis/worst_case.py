@@ -12,7 +12,7 @@ import numpy as np
 
 from obliv._util.text import plural
 from obliv.errors import InputError
-from obliv.results.base import CERTIFICATE, NO_CAPACITY, NO_LOAD, Channel, Result, share_text
+from obliv.results.base import CERTIFICATE, NO_CAPACITY, NO_LOAD, Channel, Result, share_text, throughput_text
 from obliv.results.codec import PACKED, Codec, derived, entry, pack, unpack
 from obliv.results.numbers import Estimate, inverse, rational, scaled
 
@@ -78,9 +78,14 @@ class WorstCase(Result):
             raise ValueError(f"crossing: terminals must be 0 to {last}")
 
     @property
-    @derived(label="throughput", column="throughput", reason=NO_LOAD)
+    @derived(
+        label="throughput",
+        text=lambda worst: throughput_text(worst.throughput, worst.rated),
+        column="throughput",
+        reason=NO_LOAD,
+    )
     def throughput(self) -> Fraction | Estimate | None:
-        """Guaranteed packets per node and cycle; None if no channel is loaded."""
+        """Guaranteed packets per node and cycle, if `rated` times the rates; None if no channel is loaded."""
         return inverse(self.channel_load)
 
     @property
@@ -98,6 +103,7 @@ class WorstCase(Result):
         return scaled(through, 1 / self.capacity)
 
     capacity: Fraction | None = entry(None, reason=NO_CAPACITY)
+    rated: bool = entry(False, omit=lambda result: not result.rated)
     channel: Channel | None = entry(
         None,
         label="worst channel",

@@ -59,6 +59,7 @@ class WorstChannels(Result):
     table: ClassVar[str] = "channels"
 
     capacity: Fraction | None = entry(None, reason=NO_CAPACITY)
+    rated: bool = entry(False, omit=lambda result: not result.rated)
     network_classes: int = entry(0)
     routing_classes: int = entry(0)
     channels: tuple[ChannelWorst, ...] = ()
@@ -73,7 +74,7 @@ class WorstChannels(Result):
     @property
     @derived(reason=NO_LOAD)
     def throughput(self) -> Fraction | None:
-        """Guaranteed packets per node and cycle; None if no channel is loaded."""
+        """Guaranteed packets per node and cycle, if `rated` times the rates; None if no channel is loaded."""
         return 1 / self.channel_load if self.channel_load else None
 
     @property

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from obliv.results.base import CERTIFICATE, NO_CAPACITY, Result, share_text
+from obliv.results.base import CERTIFICATE, NO_CAPACITY, Result, share_text, throughput_text
 from obliv.results.codec import derived, entry
 from obliv.results.format import percent, shown
 from obliv.results.numbers import Bounds, bounded
@@ -53,7 +53,11 @@ class Design(Result):
     channel_load: Fraction | Bounds = entry(Fraction(0), label="channel load", column="channel_load")
 
     @property
-    @derived(label="throughput", column="throughput")
+    @derived(
+        label="throughput",
+        text=lambda design: throughput_text(design.throughput, design.rated),
+        column="throughput",
+    )
     def throughput(self) -> Fraction | Bounds:
         """Guaranteed packets per node and cycle: of this routing, and of the best one at most."""
         if isinstance(self.channel_load, Bounds):
@@ -77,6 +81,7 @@ class Design(Result):
         return through / self.capacity
 
     capacity: Fraction | None = entry(None, reason=NO_CAPACITY)
+    rated: bool = entry(False, omit=lambda result: not result.rated)
 
     @property
     @derived(

@@ -61,6 +61,7 @@ class Pareto(Result):
     table: ClassVar[str] = "points"
 
     constraints: tuple[str, ...] = ()
+    rated: bool = entry(False, omit=lambda result: not result.rated)
     points: tuple[ParetoPoint, ...] = ()
     certificate: dict[str, Any] | None = entry(
         None, codec=CERTIFICATE, omit=lambda curve: curve.certificate is None, compare=False, rank=2

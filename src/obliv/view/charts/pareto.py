@@ -9,6 +9,7 @@ import numpy as np
 
 from obliv.errors import InputError
 from obliv.results import Pareto
+from obliv.results.base import unit_of
 from obliv.view.axes import Title, called, finish, room
 from obliv.view.charts.base import light_frame
 from obliv.view.style import NODE, SERIES
@@ -55,7 +56,7 @@ def plot_pareto(result: Pareto, ax: Axes | None = None, *, title: Title = True) 
     ax.set_ylim(0.0, 1.15 * max(heights))
     ax.set_xlim(min(0.98, hops[0] - 0.02), max(hops) + 0.05)
     ax.set_xlabel("mean hops, as a multiple of the least")
-    ax.set_ylabel("guaranteed throughput (packets per node and cycle)")
+    ax.set_ylabel(f"guaranteed throughput ({unit_of(result.rated)})")
     light_frame(ax, "both")
     heading = ", ".join((f"Worst case and locality on {called(result.topology)}", *result.constraints))
     return finish(ax, own, [heading], title=title)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from obliv.results import Estimate
 from obliv.results.analysis.compare import Entry
+from obliv.results.base import unit_of
 
 __all__ = ["ChartData", "floats", "name_of"]
 
@@ -44,13 +45,16 @@ class ChartData:
         if self.quantity != "throughput":
             return {"capacity": "fraction of capacity", "load": "largest channel load"}[self.quantity]
         times = any(entry.beyond for entry in self.entries)
-        return "times the traffic" if times else "packets per node and cycle"
+        return "times the traffic" if times else unit_of(any(entry.rated for entry in self.entries))
 
     def title(self, what: str) -> str:
         """Return the title of a picture of the worst case, the average, a pattern, or of all for an empty text."""
         if self.quantity == "load":
             own = {"worst": "worst-case channel load", "average": "mean of the largest channel load"}
             return own.get(what, f"largest channel load{f' under {what}' if what else ''}")
+        if self.quantity == "capacity":
+            own = {"worst": "worst case as a fraction of capacity", "average": "average as a fraction of capacity"}
+            return own.get(what, f"fraction of capacity{f' under {what}' if what else ''}")
         own = {"worst": "worst-case throughput", "average": "average throughput"}
         return own.get(what, f"throughput{f' under {what}' if what else ''}")
 

@@ -98,7 +98,7 @@ def plot_loads(
     if busiest is not None and busiest[0] > 1 and limit is not None and limit.kind != "channel":
         remarks.append(f"throughput {short(1 / busiest[0])} times the traffic, limited by {limit}")
     elif topology.capacity_load is not None and most:
-        remarks.append(f"throughput {short(topology.capacity_load / most)} of capacity")
+        remarks.append(f"{short(topology.capacity_load / most)} of capacity")
     heading = f"{called(routing.spec)} on {called(topology.spec)} under {pattern.spec}"
     return finish(ax, own, [heading, f"largest channel load {short(most)}"], remarks, title=title)
 

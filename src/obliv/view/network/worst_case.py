@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from obliv._util.text import did_you_mean, plural
 from obliv.errors import InputError
-from obliv.results import Estimate, HeaviestPermutation, Ratio, WorstCase
+from obliv.results import Estimate, HeaviestPermutation, Ratio, Result, WorstCase
+from obliv.results.base import unit_of
 from obliv.results.format import brief, short
 from obliv.view.axes import Title, finish, key, subject_of
 from obliv.view.figures import require_matplotlib
@@ -207,5 +208,6 @@ def _network(shown: Witness, ax: Axes | None, labels: Labels, result: WorstCase)
 
 def _remarks(result: WorstCase) -> list[str]:
     if result.fraction_of_capacity is not None:
-        return [f"throughput {short(result.fraction_of_capacity)} of capacity"]
-    return [] if result.throughput is None else [f"throughput {short(result.throughput)}"]
+        return [f"{short(result.fraction_of_capacity)} of capacity"]
+    times = f" {unit_of(True)}" if result.rated else ""
+    return [] if result.throughput is None else [f"throughput {short(result.throughput)}{times}"]

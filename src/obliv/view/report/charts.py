@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from obliv.results.base import unit_of
 from obliv.view.report.quantities import Row, first_choice
 from obliv.view.report.sections.bars import bar_series, bars, left_out
 from obliv.view.report.sections.plane import plane_points
@@ -20,7 +21,6 @@ _INK, _SOFT, _LINE, _CARD, _ACCENT, _OTHER = (
     f"var(--{name})" for name in ("ink", "soft", "line", "card", "accent", "s7")
 )
 
-_UNIT = "packets per node and cycle"  # as in the table
 
 _MAKE = """
 import sys, vl_convert
@@ -54,8 +54,9 @@ def charts_data(rows: Sequence[Row]) -> tuple[dict[str, Any], dict[str, Any]]:
     placed = {point["topology"] for point in points}
     first = first_choice([row.topology for row in rows if row.topology in placed or not placed])
     times = all(point["times"] for point in points)
-    specs = {"plane": plane_chart(points, first, times)} if points else {}
-    specs["bars"] = bars_chart(found, series, first)
+    unit = unit_of(any(row.rated for row in rows))
+    specs = {"plane": plane_chart(points, first, times, unit)} if points else {}
+    specs["bars"] = bars_chart(found, series, first, unit)
     about = {
         "topologies": list(dict.fromkeys(row.topology for row in rows)),
         "first": first,
@@ -70,7 +71,7 @@ def charts_data(rows: Sequence[Row]) -> tuple[dict[str, Any], dict[str, Any]]:
     return about, specs
 
 
-def plane_chart(points: Sequence[dict[str, Any]], first: str, times: bool) -> dict[str, Any]:
+def plane_chart(points: Sequence[dict[str, Any]], first: str, times: bool, unit: str) -> dict[str, Any]:
     """Return the plane of throughput and locality as a Vega-Lite specification."""
     import altair as alt
 
@@ -79,7 +80,7 @@ def plane_chart(points: Sequence[dict[str, Any]], first: str, times: bool) -> di
         zero=False, nice=True, padding=24
     )
     x = x.axis(tickCount=8, format=".4~g")  # all routings may have the same hops: then their number is the only tick
-    y = alt.Y("y:Q", title=f"worst case ({_UNIT})").scale(zero=True, nice=True).axis(tickCount=6)
+    y = alt.Y("y:Q", title=f"worst case ({unit})").scale(zero=True, nice=True).axis(tickCount=6)
     base = alt.Chart(alt.NamedData("rows")).transform_filter("datum.topology === topology").encode(x=x, y=y)
     room = base.transform_calculate(top="1.06 * datum.y").mark_point(opacity=0, aria=False).encode(y="top:Q")
     steps = base.transform_filter("datum.front").mark_line(
@@ -100,7 +101,7 @@ def plane_chart(points: Sequence[dict[str, Any]], first: str, times: bool) -> di
     return _finished(chart, "plane", points, 360) | {"usermeta": {"heights": heights}}
 
 
-def bars_chart(found: Sequence[dict[str, Any]], series: Sequence[str], first: str) -> dict[str, Any]:
+def bars_chart(found: Sequence[dict[str, Any]], series: Sequence[str], first: str, unit: str) -> dict[str, Any]:
     """Return the bars of routings as a Vega-Lite specification: worst case and average as bars, patterns as dots.
 
     Estimates have whiskers; what lies between bounds is hollow.
@@ -122,7 +123,7 @@ def bars_chart(found: Sequence[dict[str, Any]], series: Sequence[str], first: st
         "description": alt.Description("full:N"),
     }
     solid = base.transform_filter("datum.bar").mark_bar(cornerRadiusEnd=2)
-    solid = solid.encode(x=alt.X("value:Q", title=_UNIT).scale(zero=True).axis(tickCount=6), color=colors, **about)
+    solid = solid.encode(x=alt.X("value:Q", title=unit).scale(zero=True).axis(tickCount=6), color=colors, **about)
     rest = base.transform_filter("datum.bar").mark_bar(fillOpacity=0, aria=False)
     hollow = alt.condition("datum.how === 'bounded'", alt.value(1.5), alt.value(0))
     rest = rest.encode(x="low:Q", x2="high:Q", stroke=colors, strokeWidth=hollow)

@@ -275,10 +275,16 @@ def _distinct(contents: Contents) -> list[Item]:
             first, second = (contents.inputs[each.input].name for each in (other, item))
             where = f"two studies in {first}" if other.input == item.input else f"{first} and {second}"
             raise InputError(f"{row.label}: {where} have different figures; make a report of each")
-        if not _answered(other) or (other.result is None and item.result is not None):
+        if _weight(item) > _weight(other):  # of two equal ones the first
             items[name] = item
     return list(items.values())
 
 
 def _answered(item: Item) -> bool:
-    return item.row.status == "done" and bool(item.row.figures)
+    return item.row.status == "done" and any(value is not None for value in item.row.figures.values())
+
+
+def _weight(item: Item) -> tuple[bool, ...]:
+    """Return which of two items about a cell is kept: one with an answer, with a proof, with the result behind it."""
+    result, alone = item.result, not isinstance(item.result, Comparison)
+    return _answered(item), bool(getattr(result, "certificate", None)), result is not None and alone, result is not None

@@ -16,21 +16,23 @@ from obliv._util.progress import Note, Progress, rising
 from obliv._util.rationals import real
 from obliv._util.text import plural, printable
 from obliv.errors import FileError, InputError, extra
-from obliv.results.base import Result
+from obliv.results.base import Result, unit_of
 from obliv.view.interactive.assets import script, style
 from obliv.view.report.charts import bundle, charts_data
 from obliv.view.report.contents import Contents, gather
 from obliv.view.report.look import asset, environment
-from obliv.view.report.networks import networks_of
+from obliv.view.report.networks import Networks, networks_of
 from obliv.view.report.quantities import rows_of
 from obliv.view.report.sections.how import how_rows
 from obliv.view.report.sections.others import other_results
 from obliv.view.report.sections.reproduction import VERDICTS, reproduction_tables
 from obliv.view.report.sections.table import table_data
+from obliv.view.report.sections.verdict import verdict
 
 __all__ = ["require_report", "write_report"]
 
 _MOST_NOTES = 20  # on damaged cells; the page marks all
+_BRIEF = 12  # rows of the table of a page to hand on
 _STATIC = 60  # rows of the table that stand in the page for readers without scripts
 
 
@@ -41,6 +43,7 @@ def write_report(
     title: str = "",
     study: str = "",
     networks: int = 6,
+    brief: bool = False,
     budget: float = 120.0,
     files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
     progress: Progress | None = None,
@@ -62,6 +65,8 @@ def write_report(
         Of stores with several studies only this one.
     networks : int
         Most networks to draw and prove in the page: those of saved results, then some of a study.
+    brief : bool
+        Whether to write one page to hand on: the verdict, the charts and the best rows of the table, for print.
     budget : float
         Time limit in seconds for building and drawing the networks that files name; the page says which it lacks.
     files : path-like or several of them, optional
@@ -96,7 +101,8 @@ def write_report(
     contents = gather(sources, study)
     for message in contents.damaged[:_MOST_NOTES]:
         step(Note(printable(message)), 0.3)
-    write_whole(path, _page(contents, title, (networks, real(budget, "budget"), allowed), step).encode("utf-8"))
+    limits = networks, real(budget, "budget"), allowed
+    write_whole(path, _page(contents, title, limits, step, brief).encode("utf-8"))
     step("report", 1.0)
 
 
@@ -128,12 +134,14 @@ def _require_packages() -> None:
             raise extra(package, "report")
 
 
-def _page(contents: Contents, title: str, limits: tuple[int, float, list[Path]], step: Progress) -> str:
-    table = table_data(contents)
+def _page(contents: Contents, title: str, limits: tuple[int, float, list[Path]], step: Progress, brief: bool) -> str:
+    table = table_data(contents, _BRIEF if brief else None)
     rows = rows_of(contents.items)
     charts, specs = charts_data(rows)
+    if brief and specs.pop("plane", None):
+        charts["plane"] = False
     step("networks", 0.4)
-    networks = networks_of(contents, rows, *limits, step)
+    networks = Networks() if brief else networks_of(contents, rows, *limits, step)
     step("charts", 0.9)
     scripts = [bundle()] * bool(specs) + [script()] * bool(networks.entries)
     scripts += [asset(f"{name}.js") for name in ("theme", "table", "charts", "networks", "page")]
@@ -158,15 +166,19 @@ def _page(contents: Contents, title: str, limits: tuple[int, float, list[Path]],
             networks=networks,
             title=printable(title) or _title(contents),
             tiles=_tiles(contents, table),
+            brief=brief,
+            unit=_units(contents),
+            verdict=verdict(contents),
             inputs=contents.inputs,
             versions=_versions(contents),
             version=__version__,
-            table=_static_rows(table),
+            table=_static_rows(table)
+            | {"all": len({(item.row.topology, item.row.routing) for item in contents.items})},
             charts=charts,
-            papers=reproduction_tables(contents.reproductions),
+            papers=[] if brief else reproduction_tables(contents.reproductions),
             verdicts=VERDICTS,
-            others=other_results(contents),
-            how=how_rows(contents),
+            others=[] if brief else other_results(contents),
+            how=[] if brief else how_rows(contents),
         )
     )
 
@@ -182,6 +194,13 @@ def _title(contents: Contents) -> str:
     if len(contents.inputs) == 1 and len(results) == 1:
         return printable(results[0])
     return printable(", ".join(names)) or f"{plural(len(results), 'result')}"
+
+
+def _units(contents: Contents) -> str:
+    """Return the units of the throughputs in the table."""
+    rated = any(getattr(item.result, "rated", False) for item in contents.items)
+    patterns = any(item.row.measure == "throughput" for item in contents.items)
+    return unit_of(rated) + ", of patterns times the traffic" * patterns
 
 
 def _versions(contents: Contents) -> list[str]:

@@ -29,7 +29,7 @@ class Row:
     topology, routing : str
         A design has its column as routing.
     values : dict
-        Throughputs by column, in packets per node and cycle.
+        Throughputs by column, in packets per node and cycle, or times the rates of terminals if these are `rated`.
     hops, times : Fraction, Estimate or None
         Mean hops, and these as a multiple of the least.
     """
@@ -40,6 +40,7 @@ class Row:
     hops: Any = None
     times: Any = None
     guaranteed: str = ""
+    rated: bool = False
 
 
 def rows_of(items: Sequence[Item]) -> list[Row]:
@@ -57,6 +58,7 @@ def rows_of(items: Sequence[Item]) -> list[Row]:
         row = rows.setdefault((entry.topology, routing), Row(printable(entry.topology), routing))
         if entry.measure == "hops":
             row.hops, row.times = _hops(item)
+        row.rated = row.rated or getattr(item.result, "rated", False)
         value = entry.figures.get("")
         if entry.measure not in _THROUGHPUTS or value_of(value) is None:
             continue

@@ -63,7 +63,7 @@ function headline(message) {
   }
   if (!big) return [];
   const unit = message.part === "hops" ? "mean hops"
-    : message.part === "worst" ? "packets per node and cycle guaranteed" : "packets per node and cycle, estimated";
+    : message.part === "worst" ? (result.rated ? "times the rates of the terminals" : "packets per node and cycle") + " guaranteed" : "packets per node and cycle, estimated";
   return [make("p", { class: "big" }, number(big), make("span", {}, " " + unit))];
 }
 

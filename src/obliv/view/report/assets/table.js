@@ -25,6 +25,17 @@ const OblivTable = (() => {
     return [...(parts ? [element("i", {}, parts[1]), " "] : []), whole + padding];
   }
 
+  /* Long names without what all long ones begin with, so that what differs is seen; never the same text for two names. */
+  function shortened(names, room) {
+    const long = [...new Set(names)].filter(name => name.length > room);
+    if (long.length < 2) return names;
+    let same = 0;
+    while (long.every(name => name.length > same + 6 && name[same] === long[0][same])) same += 1;
+    const cut = name => name.length > room && same > 10 ? `${name.slice(0, 6)}…${name.slice(same)}` : name;
+    const distinct = new Set(names);
+    return new Set([...distinct].map(cut)).size === distinct.size ? names.map(cut) : names;
+  }
+
   function mount(data, open) {
     const get = id => document.getElementById(id);
     const table = get("table"), scroller = get("scroller"), body = table.tBodies[0], filter = get("filter");
@@ -32,6 +43,7 @@ const OblivTable = (() => {
     const count = data.topology.length, phone = matchMedia("(max-width: 640px)");
     const texts = [data.routing, data.topology, ...data.columns.map(column => column.text)];
     const columns = [null, null, ...data.columns];
+    let topologies = data.topology;
     const words = data.routing.map((routing, k) =>
       [routing, ...texts.slice(1).map(column => column[k])].join("\n").toLowerCase());
     const digits = data.columns.map(column => column.text.reduce((most, text, k) =>
@@ -41,14 +53,15 @@ const OblivTable = (() => {
 
     function widths() {
       const group = element("colgroup"), narrow = phone.matches;
+      topologies = shortened(data.topology, narrow ? 16 : 34);
       let all = 0;
       texts.forEach((column, c) => {
         const size = text => { // phones show decimals only
           const at = text.indexOf(" = ");
           return at < 0 ? text.length : narrow ? text.length - at - 3 : text.length - 2;
         };
-        const longest = column.reduce((most, text) => Math.max(most, size(text)), heads[c].textContent.length + (narrow ? 3 : 4));
-        const width = narrow ? Math.min(longest, c > 1 ? 24 : 11) * 0.52 + 1.1 : Math.min(longest, c > 1 ? 34 : 26) * 0.56 + 2;
+        const longest = (c === 1 ? topologies : column).reduce((most, text) => Math.max(most, size(text)), heads[c].textContent.length + (narrow ? 3 : 4));
+        const width = narrow ? Math.min(longest, c > 1 ? 24 : c ? 40 : 11) * (c === 1 ? 0.58 : 0.52) + (c === 1 ? 1.6 : 1.1) : Math.min(longest, c > 1 ? 34 : c ? 64 : 26) * 0.56 + 2;
         const col = element("col");
         col.style.width = `${width}rem`;
         group.append(col);
@@ -70,7 +83,7 @@ const OblivTable = (() => {
       const button = element("button", { type: "button", class: "open", tabindex: place === active ? 0 : -1 },
         data.routing[k] || "–");
       const made = element("tr", { "aria-rowindex": place + 2 },
-        element("th", { scope: "row" }, button), element("td", {}, data.topology[k]));
+        element("th", { scope: "row" }, button), element("td", { title: data.topology[k] }, topologies[k]));
       made.dataset.place = place;
       data.columns.forEach((column, c) => made.append(
         element("td", { class: `how-${column.how[k]}${column.number ? " number" : ""}` }, ...figure(column.text[k], digits[c]))));
@@ -192,7 +205,7 @@ const OblivTable = (() => {
     });
     addEventListener("beforeprint", () => { printing = true; render(true); });
     addEventListener("afterprint", () => { printing = false; render(true); });
-    phone.addEventListener("change", widths);
+    phone.addEventListener("change", () => { widths(); render(true); });
     widths();
     update();
     return { sort, move, get shown() { return shown.length; } };

@@ -17,23 +17,30 @@ _SUMMARIZED = 5_000  # cells; beyond, the page has the figures of the table alon
 _LINES = 30  # of a summary
 
 
-def table_data(contents: Contents) -> dict[str, Any]:
+def table_data(contents: Contents, most: int | None = None) -> dict[str, Any]:
     """Return columns and details of the table for the script of the page.
 
-    A column of figures has values to sort by, texts, and a letter for how each was obtained.
+    A column of figures has values to sort by, texts, and a letter for how each was obtained. Only the `most` rows with
+    the largest worst-case throughput are taken, if that is given.
     """
     names = column_names(tuple(item.row for item in contents.items))
     rows: dict[tuple[str, str], dict[str, tuple[Any, Item]]] = {}
     behind: dict[tuple[str, str], list[Item]] = {}
     columns: dict[str, None] = {}
     for item in contents.items:
-        key = item.row.topology, item.row.routing or ""
+        design = item.row.measure == "design"  # a row beside those of routings, with the same columns
+        name = names[item.row.measure, options_of(item.row)]
+        key = item.row.topology, name if design else item.row.routing or ""
         cells = rows.setdefault(key, {})
         behind.setdefault(key, []).append(item)
         for figure, value in (item.row.figures or {"": None}).items():
-            column = f"{names[item.row.measure, options_of(item.row)]} {figure}".strip()
+            column = figure or "worst" if design else f"{name} {figure}".strip()
             columns[column] = None
             cells[column] = value, item
+    if most is not None:
+        kept = sorted(rows, key=lambda key: -(_cell(rows[key].get("worst"))[0] or 0.0))[:most]
+        rows = {key: rows[key] for key in rows if key in kept}
+        behind = {key: behind[key] for key in rows}
     figures = [_column(column, [_cell(cells.get(column)) for cells in rows.values()]) for column in columns]
     brief = len(contents.items) > _SUMMARIZED
     return {
