@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from obliv._util.text import did_you_mean, plural
 from obliv.errors import InputError
-from obliv.results import Estimate, HeaviestPermutation, Ratio, Result, WorstCase
+from obliv.results import Estimate, HeaviestPermutation, Ratio, WorstCase
 from obliv.results.base import unit_of
 from obliv.results.format import brief, short
 from obliv.view.axes import Title, finish, key, subject_of
