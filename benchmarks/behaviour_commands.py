@@ -1,4 +1,4 @@
-"""The commands that `behaviour.py` runs beside those of the docs: tables of lines with {some|alternatives}.
+"""The commands that `behaviour.py` runs: those of the docs, examples in the help, and tables of lines with {some|alternatives}.
 
 A line is run for every choice of its alternatives, in a folder with the files of its setup: FILES, and what the
 commands of SETUPS wrote. Lines of SCRIPTS are Python, for what no verb reaches.
@@ -8,12 +8,17 @@ commands of SETUPS wrote. Lines of SCRIPTS are Python, for what no verb reaches.
 # A line of a table is not broken.
 from __future__ import annotations
 
+import hashlib
 import itertools
 import re
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
-__all__ = ["FILES", "SETUPS", "alternatives", "lines"]
+__all__ = ["FILES", "SETUPS", "chains", "unused"]
+
+ROOT = Path(__file__).resolve().parents[1]
 
 #: Asks the page of `explore` for its first bytes, then ends it.
 _EXPLORE = """\
@@ -412,6 +417,101 @@ SCRIPTS = {
     ],
     "study": ["import obliv.study; s = obliv.study.open_store('small.db'); print(s)"],
 }
+
+
+# Chains of commands: {"name", "setup", "files", "commands"}; the commands of one run one after the other in one folder.
+
+
+def chains(slow: bool) -> list[dict[str, Any]]:
+    """Return all chains: those of pages, examples in the help, and the table."""
+    single = [("", f"obliv {words}--help") for words in ("", *(f"{verb} " for verb in commands_of()))]
+    single += [("", example) for verb in commands_of().values() for example in examples(verb)]
+    single += lines()
+    distinct = dict.fromkeys(single)
+    return [
+        *pages(slow),
+        *({"name": named(*one), "setup": one[0], "files": {}, "commands": [one[1]]} for one in distinct),
+    ]
+
+
+def named(setup: str, command: str) -> str:
+    """Return a name of a file for a command, the same wherever it stands in a table."""
+    digest = hashlib.sha256(f"{setup}|{command}".encode()).hexdigest()[:6]
+    return f"{re.sub(r'[^A-Za-z0-9]+', '-', command.removeprefix('obliv '))[:70].strip('-')}.{digest}"
+
+
+def pages(slow: bool) -> Iterator[dict[str, Any]]:
+    """Yield the commands of each page of the docs, and its Python sessions as one at the end."""
+    made = {"_build", "gallery", "generated"}
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        if made & set(page.parts):
+            continue
+        files: dict[str, str] = {}
+        commands: list[str] = []
+        session = []
+        text = page.read_text(encoding="utf-8")
+        for language, more, body in re.findall(r"^```(\w+)([^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+            if "slow" in more.split() and not slow:
+                continue
+            if title := re.search(r'title="([^"]+)"', more):
+                commands += [f"file {title[1]}"] if title[1] in files else []
+                files[f"{title[1]}#{len(commands)}" if title[1] in files else title[1]] = body
+            elif language == "console":
+                lines = re.findall(r"^\$ (.*(?:\\\n.*)*)\n", body, re.MULTILINE)
+                lines = [line.replace("\\\n", " ").removeprefix("pip install uv && uv run ") for line in lines]
+                commands += [line for line in lines if line.startswith(("obliv", "python"))]
+            elif language == "pycon":
+                session.append(body)
+        if session:
+            files["session.txt"] = "\n".join(session)
+            commands.append("session session.txt")
+        if commands:
+            name = str(page.relative_to(ROOT).with_suffix("")).replace("/", ".")
+            yield {"name": name, "setup": "", "files": files, "commands": commands}
+
+
+def commands_of() -> dict[str, Any]:
+    """Return the command of every verb and sub-verb, as "fabric worst"."""
+    from typer.main import get_command
+
+    from obliv.cli.app import app
+
+    def below(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+        if not hasattr(command, "list_commands"):
+            yield name, command
+            return
+        context = command.context_class(command)
+        for word in command.list_commands(context):
+            yield from below(command.get_command(context, word), f"{name} {word}".strip())
+
+    return dict(below(get_command(app), ""))
+
+
+def examples(verb: Any) -> list[str]:
+    """Return the examples in the help of a verb."""
+    paragraphs = re.split(r"\n\s*\n", verb.help or "")
+    texts = [re.sub(r"\s+", " ", paragraph.strip()) for paragraph in paragraphs]
+    return [text.removeprefix("Example: ") for text in texts if re.match(r"(Example: )?obliv ", text)]
+
+
+def unused(all_chains: list[dict[str, Any]]) -> list[str]:
+    """Return the options of verbs that no command uses."""
+    used: set[tuple[str, str]] = set()
+    verbs = commands_of()
+    for line in (line for chain in all_chains for line in chain["commands"] if line.startswith("obliv")):
+        words = shlex.split(line)[1:]
+        name = next((name for name in (" ".join(words[:2]), " ".join(words[:1])) if name in verbs), "")
+        used |= {(name, word.partition("=")[0]) for word in words if word.startswith("-")}
+    return [
+        f"{name} {parameter.opts[0]}"
+        for name, verb in verbs.items()
+        for parameter in verb.params
+        if parameter.param_type_name == "option"
+        and not {(name, word) for word in [*parameter.opts, *parameter.secondary_opts]} & used
+    ]
+
+
+# The tables.
 
 
 def lines() -> Iterator[tuple[str, str]]:
