@@ -225,7 +225,8 @@ def run_chain(chain: dict[str, Any], place: Path, given: argparse.Namespace) -> 
             text += section(title, plain(path.read_text(encoding="utf-8", errors="backslashreplace"), place))
             path.unlink()
         for path in sorted(folder.rglob("*")):
-            if path.is_file() and before.get(path) != path.stat().st_mtime_ns and "__pycache__" not in path.parts:
+            passing = "__pycache__" in path.parts or path.name.endswith(("-wal", "-shm"))  # those of SQLite
+            if path.is_file() and before.get(path) != path.stat().st_mtime_ns and not passing:
                 text += section(f"file {path.relative_to(folder)}", plain(content(path), place))
         if status == STOPPED:
             text = f"$ {command}\n{status}\n"

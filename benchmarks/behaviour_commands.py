@@ -202,11 +202,11 @@ TABLE = {
         obliv design ring:5 --objective {{worst|ratio|average}} --samples 10 --seed 1
         obliv design mesh:3x3 --plot d.svg --dark --width 500 -o d.json
         obliv design mesh:3x3 --pareto 3 --plot p.svg
-        obliv design {{torus:99x99|complete:2|mesh:3x3 --max-hops x|mesh:3x3 --quantize 0|mesh:3x3 --minimal --max-hops 3}}
+        obliv design {{complete:2|mesh:3x3 --max-hops x|mesh:3x3 --quantize 0|mesh:3x3 --minimal --max-hops 3}}
         obliv bounds {{ring:5|complete:4}}
         obliv bounds mesh:3x3 --format {_FORMATS}
         obliv bounds mesh:3x3 {{--gap 0.1|--certificate --format json|--plot b.svg --dark --width 500|--gap x}}
-        obliv bounds complete:9 --time-limit 1
+        obliv bounds mesh:3x3 --time-limit 900
         obliv ratio {{fattree:4,2|fattree:4,3}} {{dmodk|osrmn|shortest}}
         obliv ratio fattree:4,2 dmodk --format {_FORMATS}
         obliv ratio {{mesh:3x3 dor|ring:5 ecmp|file:square.txt ecmp}}
@@ -263,8 +263,8 @@ TABLE = {
         obliv explore {{torsu:3x3|mesh:3x3 dro|mesh:3x3 dor --port 70000|mesh:3x3 dor --files none|mesh:3x3 dor --traffic none --no-browser}}
         python explore.py
         obliv reproduce
-        obliv reproduce {{towles|u2turn|fat-tree|bufferless|nobody}}
-        obliv reproduce u2turn {{figure5|table1|none}} --format {{table|csv}}
+        obliv reproduce {{towles none|bufferless errata|bufferless parameters|nobody}}
+        obliv reproduce u2turn {{figure5|none}} --format {{table|csv}}
         obliv reproduce u2turn figure5 --plot drawn --dark --width 500
         obliv reproduce u2turn figure5 --format json -o u.json
         obliv study schema
