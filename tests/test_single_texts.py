@@ -24,7 +24,7 @@ def test_what_changes() -> None:
     for change in ({"fail": CABLE}, {"entries": "switch((0),1)/14=3"}):
         listed = {name: [text] for name, text in change.items()}
         assert obliv.fabric.what_if(base, **change) == obliv.fabric.what_if(base, **listed)
-    with pytest.raises(obliv.InputError, match="--add 'switch'"):
+    with pytest.raises(obliv.InputError, match="add='switch': write NAME/PORT"):
         obliv.fabric.what_if(base, add="switch")
 
 

@@ -133,7 +133,7 @@ def check_routing(routing: RoutingLike, topology: Topology | str | None = None, 
     obliv.errors.CheckError: lossy: the paths from 0 to 0 have total probability 1/2, not 1
     """
     way = routing_from(routing, topology)
-    if way.by_hops is None and draws_only(way):
+    if draws_only(way):
         raise InputError(
             f"{way.spec}: a routing that only draws paths gives estimates, which cannot be checked exactly"
         )
@@ -261,7 +261,7 @@ def _capacity(network: Topology) -> None:
     if claim is None or not speed:
         return
     least = Fraction(int(_distances(network).sum()), len(network.terminals)) / speed
-    most = max(Fraction(1), routing_from("ecmp", network).pair_loads().largest_under(traffic("uniform", network)))
+    most = routing_from("ecmp", network).pair_loads().largest_under(traffic("uniform", network))
     _require(claim >= least, f"{network}: capacity_load is {claim}, but distances allow no less than {least}")
     _require(claim <= most, f"{network}: capacity_load is {claim}, but ecmp needs no more than {most}")
 

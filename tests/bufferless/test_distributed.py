@@ -297,7 +297,7 @@ def test_a_seed_is_a_run() -> None:
 def test_too_many_moves_are_not_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = line(50, 0.7, 25, np.random.default_rng(0))
     whole = route(instance, np.random.default_rng(1), "tuned")
-    assert not whole.notes
+    assert not any("not recorded" in note for note in whole.notes)
     assert len(whole.moves.start) == instance.packets + 1
     monkeypatch.setattr(distributed, "AFFORDABLE", 100)
     short = route(instance, np.random.default_rng(1), "tuned")

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.bufferless.instances import layered, line, walks
+from tests.oracles import schedules as oracle
 
 import obliv
+from obliv._util.codec import digest_of
 from obliv.bufferless import instances, schedule, schedules
 from obliv.cli import main
 
@@ -35,6 +37,14 @@ ALL = [
 ]
 
 
+def unsealed(result: Any) -> dict[str, Any]:
+    """The content of the file of a schedule without its digests, so that it is the check of a change that fails."""
+    content: dict[str, Any] = result.to_dict()
+    for part in (content, *content.get("classes", ())):
+        del part["digest"]
+    return content
+
+
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize(("algorithm", "options"), ALL)
 @pytest.mark.parametrize("name", ["s.json", "s.json.gz"])
@@ -45,14 +55,47 @@ def test_saved_and_loaded_again(algorithm: str, options: dict[str, Any], name: s
     result.save(tmp_path / name)
     again = obliv.load(tmp_path / name)
     assert isinstance(again, obliv.Schedule)
-    assert again.to_dict() == result.to_dict()
+    assert again == result
+    assert not again.verified  # whatever the file says
+    assert "not checked" in repr(again)
     assert again.delivery.tolist() == result.delivery.tolist() == result.moves.ends().tolist()
     assert obliv.verify(tmp_path / name).proved
     assert obliv.verify(again).proved
     assert obliv.bufferless.load_instance(tmp_path / name).edge.tolist() == result.instance.edge.tolist()  # type: ignore[union-attr]
-    assert set(result.to_dict()) - set(result.bare().to_dict()) == {"instance", "moves"} | (
+    assert set(result.to_dict()) - set(result.bare().to_dict()) == {"digest", "instance", "moves"} | (
         {"plan"} if result.plan else set()
     )
+
+
+def test_a_file_is_not_believed_that_it_was_verified(tmp_path: Path) -> None:
+    """A file without moves that calls itself verified, and the digest that such a change needs."""
+    path = tmp_path / "s.json"
+    made_by("direct").save(path)
+    content = json.loads(path.read_text())
+    assert content["verified"] is True
+    assert content["digest"] == digest_of(content)
+    content["moves"] = []
+    path.write_text(json.dumps(content))
+    for _ in range(2):
+        loaded = obliv.load(path)
+        assert not loaded.verified  # type: ignore[attr-defined]
+        assert loaded.to_dict()["verified"] is False
+        assert "by the verifier" not in repr(loaded) + loaded._repr_html_()
+        assert not obliv.verify(path).proved
+        path.write_text(json.dumps(content | {"digest": digest_of(content)}))
+    assert {step.check: step.ok for step in obliv.verify(path).checks}["digest"]
+    content = unsealed(made_by("direct"))
+    content["notes"] = ["by another hand"]
+    path.write_text(json.dumps(content | {"digest": made_by("direct").to_dict()["digest"]}))
+    assert [step.check for step in obliv.verify(path).checks if step.ok is False] == ["digest"]
+
+
+@pytest.mark.parametrize("packet", [-1, 10**9, 2**62])
+def test_a_move_of_no_packet_is_refused_before_anything_is_allocated(packet: int, tmp_path: Path) -> None:
+    content = unsealed(made_by("direct")) | {"moves": [[1, packet, 0, 1]]}
+    (tmp_path / "s.json").write_text(json.dumps(content))
+    with pytest.raises(obliv.FileError, match="packet that does not exist"):
+        obliv.load(tmp_path / "s.json")
 
 
 def test_a_single_instance_counts_as_a_list_of_one() -> None:
@@ -66,14 +109,14 @@ def test_classes_are_reported_together(tmp_path: Path) -> None:
     assert len(whole.classes) == 4
     assert whole.makespan == sum(part.makespan for part in whole.classes)
     whole.save(tmp_path / "m.json")
-    assert obliv.load(tmp_path / "m.json").to_dict() == whole.to_dict()
+    assert obliv.load(tmp_path / "m.json") == whole
     assert obliv.verify(tmp_path / "m.json").proved
     assert obliv.verify(whole).proved
-    result = whole.to_dict()
+    result = unsealed(whole)
     result["makespan"] -= 1
     (tmp_path / "less.json").write_text(json.dumps(result))
     assert main(["verify", str(tmp_path / "less.json")]) == 1
-    result = whole.to_dict()
+    result = unsealed(whole)
     result["classes"][1]["moves"][0][0] += 1000
     (tmp_path / "other.json").write_text(json.dumps(result))
     assert main(["verify", str(tmp_path / "other.json")]) == 1
@@ -100,7 +143,7 @@ def test_classes_are_reported_together(tmp_path: Path) -> None:
     ],
 )
 def test_a_plan_that_the_moves_do_not_follow_fails(key: str, change: Any, tmp_path: Path) -> None:
-    saved = made_by("centralized", lam=12, s=3).to_dict()
+    saved = unsealed(made_by("centralized", lam=12, s=3))
     assert len(saved["plan"]["colour"]) > saved["packets"]  # packets stop somewhere
     saved["plan"][key] = change(copy.deepcopy(saved["plan"][key]))
     (tmp_path / "s.json").write_text(json.dumps(saved))
@@ -120,7 +163,7 @@ def test_a_plan_that_the_moves_do_not_follow_fails(key: str, change: Any, tmp_pa
     ],
 )
 def test_rounds_that_are_not_undone_fail(key: str, change: Any, tmp_path: Path) -> None:
-    saved = made_by("distributed", lam=36, chi=6, s=3, timetable="oracle").to_dict()
+    saved = unsealed(made_by("distributed", lam=36, chi=6, s=3, timetable="oracle"))
     assert max(saved["plan"]["sub_rounds"]) > 1
     saved["plan"][key] = change(saved["plan"][key])
     (tmp_path / "s.json").write_text(json.dumps(saved))
@@ -134,7 +177,7 @@ def test_long_columns_of_a_plan_are_compressed(algorithm: str, options: dict[str
         text = b64encode(zlib.compress(np.array(values, "<i8").tobytes())).decode()
         return {"b64zlib": text, "dtype": "int64", "shape": [len(values)]}
 
-    saved = made_by(algorithm, **options).to_dict()
+    saved = unsealed(made_by(algorithm, **options))
     saved["plan"] = {
         k: compressed(v) if isinstance(v, list) else v for k, v in json.loads(json.dumps(saved))["plan"].items()
     }
@@ -149,7 +192,7 @@ def test_line_has_two_classes() -> None:
 
 
 def test_who_was_beaten_may_come_by_its_destination() -> None:
-    """A wanderer is taken out nowhere, not even where the last edge of its own path ends."""
+    """A wanderer is taken out nowhere, not even where the last edge of its path ends; the result and verify say so."""
     passed = 0
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -157,5 +200,31 @@ def test_who_was_beaten_may_come_by_its_destination() -> None:
         assert saved.verified
         strict = obliv.verify(replace(saved, algorithm="hot-potato"))  # whose packets arrive wherever they do
         details = [part["detail"] for part in strict.checks if part["check"] == "packets"]
-        passed += "after the packet has arrived" in details[0]
+        late = "after the packet has arrived" in details[0]
+        passed += late
+        gone_on = packets_that_go_on(saved.to_dict())
+        assert late == bool(gone_on)
+        line_of = next(part["detail"] for part in obliv.verify(saved).checks if part["check"] == "packets")
+        notes = [note for note in saved.notes if "section 4.1 does not say" in note]
+        assert len(notes) == bool(gone_on)
+        assert ("which the paper leaves open" in line_of) == bool(gone_on)
+        if gone_on:
+            packet, step = min(gone_on.items())
+            assert f"(packet {packet} in step {step})" in notes[0]
+            assert f"(packet {packet} in step {step})" in line_of
+            assert (f"{len(gone_on)} packets" if len(gone_on) > 1 else "1 packet is") in line_of
     assert passed
+
+
+def packets_that_go_on(saved: dict[str, Any]) -> dict[int, int]:
+    """The packets that move on with nothing left of their current path, and the step of it: section 2, move by move."""
+    case = oracle.read(saved)
+    steps = {}
+    for packet, walk in enumerate(case.walks()):
+        ahead = [(edge, 1) for edge in case.paths[packet]]
+        for time, edge, direction in walk:
+            if not ahead:
+                steps[packet] = time
+                break
+            ahead = ahead[1:] if ahead[0] == (edge, direction) else [(edge, -direction), *ahead]
+    return steps

@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import json
 import random
+import re
 import time
 from fractions import Fraction
 from pathlib import Path
@@ -53,7 +54,11 @@ def test_it_verifies_from_the_command_line(
     assert main(["verify", "claim.json"]) == 0
     out = capsys.readouterr().out
     assert "verdict   proved" in out
-    assert f"ok: the one inside the claim: {network.nodes} nodes, {network.channels} channels" in out
+    first = out.splitlines()[0]
+    counts = f"({network.nodes} nodes, {network.channels} channels, {len(network.terminals)} terminals)"
+    called = f"{counts} called {network.spec!a}"
+    assert re.fullmatch(rf"verification: shortest on network [0-9a-f]{{16}} {re.escape(called)}", first)
+    assert f"ok: the one inside the claim: network {first.split()[4]} {called}" in out
     assert obliv.load("claim.json") == result
 
 
@@ -120,7 +125,7 @@ def test_a_design_carries_its_network(tmp_path: Path, capsys: pytest.CaptureFixt
     best.save(path)
     assert "network" not in json.loads(path.read_text())["certificate"]["worst"]["certificate"]
     assert main(["verify", str(path)]) == 0
-    assert "the one inside the claim: 4 nodes" in capsys.readouterr().out
+    assert "(4 nodes, 8 channels, 4 terminals) called 'square'" in capsys.readouterr().out
 
 
 def _claim(network: obliv.Topology) -> dict[str, Any]:

@@ -103,6 +103,18 @@ def test_forged_ratios_are_refused(name: str, saved: Path, tmp_path: Path) -> No
     assert refused(content, tmp_path / "forged.json")
 
 
+def test_flows_beyond_a_bandwidth_are_refused(tmp_path: Path) -> None:
+    """All else of this claim holds: twice the traffic, with flows that carry it, loads the channel twice as much."""
+    content = obliv.ratio(obliv.routing("dor", obliv.ring(5)), certificate=True).to_dict()
+    ratio = Fraction(content["ratio"]["exact"])
+    _ratio(content, 2 * ratio, 2 * ratio)
+    content["traffic"] = [[s, d, str(2 * Fraction(amount))] for s, d, amount in content["traffic"]]
+    content["certificate"]["unit"] = str(2 * Fraction(content["certificate"]["unit"]))
+    checked = obliv.verify(save_claim(content, tmp_path / "forged.json"))
+    assert [(check.check, check.ok) for check in checked.checks if check.ok is not True] == [("optimum", False)]
+    assert "beyond its bandwidth" in next(check.detail for check in checked.checks if check.check == "optimum")
+
+
 @pytest.mark.parametrize("key", ["lengths", "flows", "permutation"])
 def test_arrays_of_very_many_numbers_are_not_unpacked(key: str, saved: Path, tmp_path: Path) -> None:
     content = read_json(saved)

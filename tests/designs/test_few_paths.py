@@ -18,6 +18,7 @@ from tests.strategies import examples
 
 import obliv
 from obliv.designs.few_paths import supports
+from obliv.errors import Interrupted
 
 
 def upper(design: obliv.Design) -> Fraction:
@@ -178,3 +179,18 @@ def test_an_interruption_keeps_the_limits(monkeypatch: pytest.MonkeyPatch) -> No
         obliv.design("torus:4x4", paths=3)
     assert interrupt.value.so_far.most_paths <= 3
     assert obliv.verify(interrupt.value.so_far).proved
+
+
+def test_the_search_starts_from_known_routings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shortest paths of the Petersen graph are unique and load a channel with 2, which the search alone missed."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(supports._Search, "descend", interrupted)
+    with pytest.raises(Interrupted) as stopped:
+        obliv.design("graph:petersen", paths=1)
+    assert upper(stopped.value.so_far) == 2
+    with pytest.raises(Interrupted) as stopped:
+        obliv.design("fattree:4,3", paths=1)
+    assert upper(stopped.value.so_far) <= obliv.worst_case(obliv.routing("dmodk", "fattree:4,3")).channel_load

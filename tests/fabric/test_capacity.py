@@ -31,8 +31,10 @@ def test_tori_have_the_capacity_of_their_formula(spec: str) -> None:
 
 
 @pytest.mark.parametrize("spec", ["fattree:4,2", "fattree:8,3", "fattree:4,4"])
-def test_whole_fat_trees_have_one(spec: str) -> None:
-    assert capacity_load(from_topology(obliv.topology(spec))) == 1
+def test_whole_fat_trees(spec: str) -> None:
+    topology = obliv.topology(spec)
+    n = len(topology.terminals)
+    assert capacity_load(from_topology(topology)) == topology.capacity_load == Fraction(n - 1, n)
 
 
 def least_load(fabric: Fabric) -> float:

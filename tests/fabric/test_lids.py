@@ -57,7 +57,7 @@ def test_files_say_the_same_as_with_lids_of_infiniband(fabric: Fabric, files: tu
     finding = next(f for f in obliv.fabric.check(again, tables).findings if f.kind == "extended-lids")
     assert finding.severity == "error"
     assert finding.message == (
-        "155 ports have LIDs beyond 49151, up to 69375, which InfiniBand cannot address: add --extended-lids for a "
+        "155 ports have LIDs beyond 49151, up to 69375, which InfiniBand cannot address: use extended_lids for a "
         "fabric whose LIDs have 24 bits"
     )
 
@@ -81,7 +81,7 @@ def test_new_tables_keep_extended_lids_and_are_written_if_asked(
 
 def test_new_lids_exceed_those_of_infiniband_only_if_asked(fabric: Fabric, tmp_path: Path) -> None:
     tree = obliv.topology("xgft:2;200,2;1,1")
-    with pytest.raises(TopologyError, match=r"49151 available LIDs.*or --extended-lids"):
+    with pytest.raises(TopologyError, match=r"49151 available LIDs.*or extended_lids=True"):
         obliv.fabric.from_topology(tree, lmc=7)
     assert obliv.fabric.from_topology(tree, lmc=7, extended_lids=True).ports.lid.max() == 51_200
     infiniband = replace(fabric, extended_lids=False)

@@ -45,6 +45,7 @@ from obliv.routings.mixes import TwoPhase
 from obliv.specs.registry import ROUTINGS as ROUTINGS_BY_NAME
 
 GRID = "dor dor:yx o1turn romm romm:xy valiant xyx yxy u2turn u2turn-a:p=1/3 ival i2turn shortest ecmp updown"
+GRID += " u2turn:shortcut=no"
 TREE = "omrmn dmodk smodk hash:seed=3 kpath:2 ecmp shortest updown valiant wsr"
 ROUTINGS = {
     "mesh:3x3": f"{GRID} 2turn west-first north-last negative-first odd-even",

@@ -30,9 +30,9 @@ from obliv.bufferless.frames import (
 from obliv.papers.bufferless import errata, graphs, growth, measured, probabilities, runs, statements, variants
 from obliv.papers.bufferless.conflicts import conflicts
 from obliv.papers.bufferless.formulas import Formulas, Size
-from obliv.papers.bufferless.instances import times, verified
-from obliv.papers.bufferless.printed import SIZES
-from obliv.papers.bufferless.said import DRAWN, ERRATA, PROBABILITIES
+from obliv.papers.bufferless.instances import Routed, times, verified
+from obliv.papers.bufferless.printed import CENTRALIZED, DEGREES, SIZES
+from obliv.papers.bufferless.said import CROWDED, ERRATA, PROBABILITIES
 from obliv.papers.bufferless.statements import _chernoff
 from obliv.results.bufferless.schedule import Moves
 
@@ -72,7 +72,17 @@ def test_verdicts_of_all_instances() -> None:
 
 @pytest.mark.parametrize("name", ["butterfly:4", *(pytest.param(n, marks=pytest.mark.nightly) for n in (*APART,)[1:])])
 def test_routing_times(name: str) -> None:
-    assert times(name, "centralized", 0)[1] == verified(name, "centralized").makespan == APART[name]
+    assert times(name, "centralized", 0).time == verified(name, "centralized").makespan == APART[name]
+
+
+def test_one_tau() -> None:
+    """The bound of Theorem 3.1 has the d of the partition, as has the tau that the command prints."""
+    used = verified("butterfly:4", "centralized").constants
+    assert (used["chi"], used["tau"]) == (1, 144)
+    assert CENTRALIZED["butterfly:4"].text == "at most 2mτ = 75744, d = 0, τ = 144"
+    for name in ("butterfly:6", "leveled-mesh:8x8"):
+        assert times(name, "centralized", 0).boats == DEGREES[name] + 1
+        assert verified(name, "centralized").constants["tau"] == Formulas(SIZES[name], 3, DEGREES[name]).phase
 
 
 def test_formulas() -> None:
@@ -83,6 +93,8 @@ def test_formulas() -> None:
     assert (first.boats, first.phase, first.time) == (25, 192, 2 * 263 * 192)
     assert (second.frame, second.sets, second.boats, second.rounds, second.phase) == (288, 522, 48, 12, 670)
     assert second.time == 2 * 1045 * 3 * 12 * 2 * 670
+    drawn = Formulas(size, 3, 0)  # the partition of seed 0 has no two packets that meet in one set
+    assert (drawn.boats, drawn.phase, drawn.time) == (1, 144, 75_744)
     assert Size(1, 1, 1).log == 1
     assert Size(3, 1, 3).log == 4
 
@@ -140,10 +152,10 @@ def test_tail_of_lemma_21() -> None:
 
 
 def test_fit_recovers_coefficients(monkeypatch: pytest.MonkeyPatch) -> None:
-    def made(spec: str, algorithm: str, seed: int) -> tuple[Size, int]:
+    def made(spec: str, algorithm: str, seed: int) -> Routed:
         size = Size(4, 1 + seed % 3, int(spec))
         more = 1 if algorithm == "centralized" else size.log
-        return size, 30 * size.congestion * size.log * more + 7 * size.dilation * more + (-1) ** seed
+        return Routed(size, 30 * size.congestion * size.log * more + 7 * size.dilation * more + (-1) ** seed, 1)
 
     monkeypatch.setattr(growth, "times", made)
     for algorithm in ("centralized", "distributed"):
@@ -163,7 +175,7 @@ def test_share_has_an_error_even_if_all_agree() -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("samples", [40, pytest.param(100, marks=pytest.mark.nightly)])
 def test_probabilities_of_few_samples(monkeypatch: pytest.MonkeyPatch, samples: int) -> None:
-    for name in ("PARTITIONS", "PLANS", "RIDES"):
+    for name in ("PARTITIONS", "PLANS", "RIDES", "RUNS"):
         monkeypatch.setattr(probabilities, name, samples)
     monkeypatch.setattr(probabilities, "_runs", probabilities._runs.__wrapped__)
     computed = {row["entry"]: row for row in papers.reproduce("bufferless", "probabilities").to_dict()["rows"]}
@@ -173,14 +185,60 @@ def test_probabilities_of_few_samples(monkeypatch: pytest.MonkeyPatch, samples: 
     assert valid["computed"]["value"] == pytest.approx((1 - 1 / 24) ** 12)
 
 
-@pytest.mark.parametrize("name", DRAWN)
-def test_more_colors_than_lemma_22_allows_are_counted(name: str) -> None:
-    """With one set the largest degree is far above 0, and a bound below it fails."""
-    size = SIZES[name]
-    one = probabilities.instance(name)
-    graph = conflicts(one, Formulas(size, 3).frame, 2)
-    everyone = np.ones((1, one.packets), np.int64)
-    assert graph.degrees(everyone)[0] == graph.met.max() > 1
+def test_invalid_colors_by_hand() -> None:
+    """With one color all are invalid; packet 2 meets no one, since packet 1 is off, and keeps its color."""
+    one = obliv.bufferless.instance("array:5", [[0, 1], [1, 2], [2, 3]])
+    graph = conflicts(one, 12, 2)
+    assert probabilities.colored(one, graph, 1, 3, 0) == [1, 2 / 3, 2 / 3]
+    alone = obliv.bufferless.instance("array:5", [[0, 1], [2, 3]])
+    assert probabilities.colored(alone, conflicts(alone, 12, 2), 1, 2, 0) == [0, 0]
+
+
+@pytest.mark.parametrize(("packets", "chi"), [(2, 2), (3, 4)])
+def test_invalid_colors_of_packets_over_one_edge(packets: int, chi: int) -> None:
+    """All are neighbors: those with an invalid color collide, and draw against the colors that are taken."""
+    one = measured.star(packets)
+    graph = conflicts(one, 12 * packets, 2)
+    shares = np.array([probabilities.colored(one, graph, chi, 2, seed) for seed in range(3000)])
+    first = 1 - (1 - 1 / chi) ** (packets - 1)
+    second = Fraction(0)
+    for drawn in product(range(chi), repeat=packets):
+        again = [p for p in range(packets) if drawn.count(drawn[p]) > 1]
+        for more in product(range(chi), repeat=len(again)):
+            color = list(drawn)
+            for p, c in zip(again, more, strict=True):
+                color[p] = c
+            wrong = sum(color.count(color[p]) > 1 for p in again)
+            second += Fraction(wrong, packets * chi ** (packets + len(again)))
+    for values, exact in zip(shares.T, (first, second), strict=True):
+        assert abs(values.mean() - float(exact)) <= 4 * values.std() / len(values) ** 0.5
+
+
+def test_share_of_invalid_colors_is_that_of_all_draws() -> None:
+    """The exact share of the row, against its formula on the degrees that are counted edge by edge."""
+    one = probabilities.instance("butterfly:8")
+    paths = [set(one.edge[a:b].tolist()) for a, b in pairwise(one.start.tolist())]
+    degree = [sum(bool(path & other) for other in paths) - 1 for path in paths]
+    assert max(degree) == 5
+    exact = sum(1 - Fraction(9, 10) ** k for k in degree) / len(degree)
+    assert round(float(exact), 5) == 0.15752
+    assert next(probabilities._after_rounds()).value == exact
+
+
+@pytest.mark.parametrize(("name", "degree", "bound"), [("leveled-mesh:16x16", 56, 52), ("leveled-mesh:32x32", 227, 64)])
+def test_a_partition_can_violate_lemma_22(name: str, degree: int, bound: int) -> None:
+    """The lemma is tried on instances on which it can fail: with all packets in one set it does."""
+    size, one = SIZES[name], probabilities.instance(name)
+    assert name in CROWDED
+    assert 4 * size.log == bound
+    for alpha in (3, 12):
+        formulas = Formulas(size, alpha)
+        graph = conflicts(one, formulas.frame, formulas.group)
+        everyone = np.ones((1, one.packets), np.int64)
+        assert graph.degrees(everyone).tolist() == [degree]
+    assert {entry.partition(": ")[2] for entry in PROBABILITIES if entry.startswith(("Lemma 2.2", "Theorem"))} == {
+        *CROWDED
+    }
 
 
 def test_target_of_the_last_frame_as_printed() -> None:
@@ -254,8 +312,8 @@ def test_times_on_the_page() -> None:
         if line.startswith("| ") and cells[0].strip("`") in SIZES and len(cells) == 6:
             name = cells[0].strip("`")
             size = SIZES[name]
-            both = [str(Formulas(size, alpha).time) for alpha in (3, 12)]
-            computed = [rows[name]["computed"]["exact"], str(times(name, "distributed", 0)[1])]
+            both = [str(Formulas(size, alpha, DEGREES[name]).time) for alpha in (3, 12)]
+            computed = [rows[name]["computed"]["exact"], str(times(name, "distributed", 0).time)]
             assert cells[1:] == [str(size.congestion + size.dilation), computed[0], both[0], computed[1], both[1]]
             hits += 1
     assert hits == 9

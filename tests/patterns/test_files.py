@@ -126,6 +126,35 @@ def test_wrong_lines(kind: str, text: str, message: str, tmp_path: Path) -> None
         read(kind, text, tmp_path, THREE)
 
 
+@pytest.mark.parametrize(
+    ("kind", "text", "sums"),
+    [("matrix", "0 1 1\n1 0 0\n1/2 1/2 0\n", [2, 1, 1]), ("flows", "0 1 1\n0 2 1\n2 1 1/2\n", [2, 0, Fraction(1, 2)])],
+)
+def test_rows_of_any_sum(kind: str, text: str, sums: list[Fraction], tmp_path: Path) -> None:
+    """The paper on fat trees has a unit for each pair; the ratio does not change with the unit."""
+    (tmp_path / "t.txt").write_text(text, encoding="utf-8")
+    star = obliv.build("star", 4, [(v, 3) for v in range(3)] + [(3, v) for v in range(3)], terminals=range(3))
+    spec = f"{kind}:{tmp_path / 't.txt'},rows=any"
+    given = obliv.traffic(spec, star)
+    assert (given.row_sums, given.spec) == (sums, spec)
+    assert not given.admissible
+    routing = obliv.routing("shortest", star)
+    plain = obliv.traffic_ratio(routing, spec.removesuffix(",rows=any")).patterns[0]
+    small = obliv.traffic_ratio(routing, "1/2" * given).patterns[0]
+    assert (plain.traffic, plain.channel_load, plain.ratio) == (spec, 2 * small.channel_load, small.ratio)
+    with pytest.raises(obliv.TrafficError, match="rows=all is unknown"):
+        obliv.traffic(spec.replace("any", "all"), star)
+
+
+def test_rows_that_fit_keep_their_spec_and_their_rounding(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("0 0.3333333 0.6666666\n1 0 0\n1 0 0\n", encoding="utf-8")
+    star = obliv.build("star", 4, [(v, 3) for v in range(3)] + [(3, v) for v in range(3)], terminals=range(3))
+    given = obliv.traffic(f"matrix:{tmp_path / 't.txt'},rows=any", star)
+    assert given.spec == f"matrix:{tmp_path / 't.txt'}"
+    assert given == obliv.traffic(given.spec, star)
+    assert given.row_sums == [1, 1, 1]
+
+
 def test_a_matrix_that_looks_like_single_pairs(tmp_path: Path) -> None:
     with pytest.raises(obliv.FileError, match="source, destination and rate are read by flows:FILE"):
         read("matrix", "0 1 1/2\n", tmp_path, MESH)

@@ -110,6 +110,8 @@ def without_times(result: Result) -> dict[str, Any]:
     data = json.loads(json.dumps(result.to_dict()))
     for part in (data, *data.get("classes", ()), *data.get("results", ())):
         (part.get("provenance") or {}).pop("wall_seconds", None)
+        part.pop("digest", None)
+        part.pop("verified", None)  # a file does not say it of itself
     (data.get("certificate") or {}).pop("digest", None)
     return dict(data)
 

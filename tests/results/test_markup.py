@@ -35,6 +35,21 @@ def test_powers_of_ten_in_latex() -> None:
     assert lines[4:7] == [r"$0.5 \pm < 1 \cdot 10^{-6}$ \\", r"$\approx 1.2 \cdot 10^{-7}$ \\", r"$3$ \\"]
 
 
+def test_symbols_in_latex() -> None:
+    """What pdflatex does not know by itself, it would refuse."""
+    cell = to_latex([["a"], ["λ Ω Χ ≤ 10² x₁ × − “q” é ⇒"]]).splitlines()[4]
+    symbols = r"$\lambda$ $\Omega$ $\mathrm{X}$ $\le$ 10$^{2}$ x$_{1}$ $\times$ $-$ ``q'' é ?"
+    assert cell == symbols + r" \\"
+
+
+def test_a_reproduction_in_latex_is_narrow(capsys: pytest.CaptureFixture[str]) -> None:
+    """One cell a number and no notes: a table for a paper."""
+    assert main(["reproduce", "towles", "figure9", "--format", "latex"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2] == r"entry & published & computed & verdict \\"
+    assert lines[6] == r"fraction of capacity & $0.173$ & $25/144 = 0.1736$ & rounding \\"
+
+
 def test_results_with_rows_and_with_figures() -> None:
     routing = obliv.DOR(obliv.mesh(3, 3))
     rows = grid_of(obliv.throughput(routing, "uniform", "transpose"))

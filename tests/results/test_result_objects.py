@@ -23,6 +23,7 @@ from tests import strategies
 from tests.strategies import Case
 
 import obliv
+from obliv.results.format import percent
 from obliv.results.schema import schemas
 
 ALWAYS = {"kind", "topology", "routing", "provenance"}
@@ -499,3 +500,20 @@ def test_seeds_beyond_64_bits_are_text_in_files(seed: int, tmp_path: Path) -> No
     (tmp_path / "average.json").write_text(json.dumps(saved))
     with pytest.raises(obliv.FileError):
         obliv.load(tmp_path / "average.json")
+
+
+@pytest.mark.parametrize(
+    ("share", "digits", "text"),
+    [
+        (Fraction(2), 2, "200 %"),
+        (Fraction(1, 8), 3, "12.5 %"),
+        (Fraction(1, 10), 3, "10 %"),
+        (Fraction(12345678, 100), 2, "12,345,678 %"),
+        (Fraction(1, 10**9), 2, "0.000001 %"),  # not 0
+        (Fraction(11, 10**8), 2, "0.000011 %"),
+        (Fraction(0), 2, "0 %"),
+        (obliv.Estimate(0.0512, 0.001, 10), 3, "5.12 %"),
+    ],
+)
+def test_percentages(share: Fraction | obliv.Estimate, digits: int, text: str) -> None:
+    assert percent(share, digits) == text

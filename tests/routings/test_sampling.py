@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
@@ -15,6 +16,7 @@ from tests.strategies import ladder_of_skips, table
 import obliv
 from obliv._util.progress import silent
 from obliv.cli import main
+from obliv.cli.output import Answer
 from obliv.loads.mixed import MixedLoads, TwoPhaseLoads
 from obliv.results.numbers import from_number, interval_beside, number, with_interval
 from obliv.results.tables import to_csv
@@ -238,7 +240,8 @@ class RommByPaths(obliv.Routing):
 def test_a_relative_routing_is_enumerated_from_one_source() -> None:
     routing = RommByPaths(obliv.torus(5, 5))
     loads = routing.pair_loads()
-    assert len(routing.asked) <= 25 + 25 + 23  # from node 0; to check, from another node, and one pair from the others
+    assert loads._start.size == 101  # entries of the pairs from one source, by channel
+    assert not loads.declared
     built_in = obliv.ROMM(obliv.torus(5, 5))
     assert obliv.worst_case(loads).channel_load == obliv.worst_case(built_in).channel_load == Fraction(8, 3)
     for channel in (0, 17, 63):
@@ -310,6 +313,93 @@ def test_the_declaration_of_an_object_counts() -> None:
 class Skewed(RommByPaths):
     def paths(self, source: int, destination: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
         yield from (obliv.DOR(self.topology) if source == 7 else self.built_in).paths(source, destination)
+
+
+class HiddenYX(obliv.Routing):
+    """Dimension order, Y first from one node only: the worst case is 3, and 2 if the declaration is believed."""
+
+    relative = True
+
+    def __init__(self, topology: obliv.Topology, node: int = 12) -> None:
+        super().__init__(topology, "hidden-yx")
+        self.node, self.ways = node, (obliv.DOR(topology), obliv.DOR(topology, "yx"))
+
+    def paths(self, source: int, destination: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+        return iter(self.ways[source == self.node].paths(source, destination))
+
+
+@pytest.mark.parametrize("node", [1, 12, 24])
+def test_all_pairs_are_compared(node: int) -> None:
+    torus = obliv.torus(5, 5)
+    routing = HiddenYX(torus, node)
+    name = rf"\({node % 5},{node // 5}\)"
+    mixed = Fraction(1, 2) * routing + Fraction(1, 2) * obliv.DOR(torus)
+    for call in (
+        lambda: obliv.worst_case(routing),
+        lambda: obliv.worst_case(routing, samples=5),
+        lambda: obliv.worst_case(mixed),
+        lambda: obliv.worst_case(mixed, samples=5),
+        lambda: obliv.throughput(routing, "uniform"),
+        lambda: obliv.average_case(routing, 10, path_samples=10),
+        lambda: obliv.compare(torus, routing, obliv.DOR(torus)),
+    ):
+        with pytest.raises(obliv.RoutingError, match=f"hidden-yx is declared relative, but its paths from {name} to"):
+            call()
+    assert obliv.worst_case(HiddenYXPlain(torus)).channel_load == 3
+
+
+class HiddenYXPlain(HiddenYX):
+    relative = False
+
+
+class OtherOrder(RommByPaths):
+    """Relative, with paths in another order from every source, half of them split in two."""
+
+    def paths(self, source: int, destination: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+        paths = list(self.built_in.paths(source, destination))
+        (path, chance), *others = paths[source % len(paths) :] + paths[: source % len(paths)]
+        yield from (*others, (path, chance / 2), (path, chance / 2))
+
+
+def test_the_order_of_paths_is_no_difference() -> None:
+    assert obliv.worst_case(OtherOrder(obliv.torus(4, 4))).channel_load == Fraction(3, 2)
+
+
+def test_what_is_only_declared_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("obliv.routings.representatives._AFFORDABLE", 0)
+    torus = obliv.torus(5, 5)
+    routing = HiddenYX(torus)
+    words = "declared relative, not verified for all pairs"
+    result = obliv.worst_case(routing, certificate=True)
+    assert result.channel_load == 2  # wrong, and not called exact
+    assert result.provenance.exactness == words
+    assert re.search(rf"^  routing +{words}$", repr(result), re.MULTILINE)
+    Answer(tmp_path / "claim.json").save(result)
+    assert words in capsys.readouterr().err
+    assert not obliv.verify(result).proved
+    assert not obliv.verify(tmp_path / "claim.json", routing=routing).proved
+    mixed = Fraction(1, 2) * routing + Fraction(1, 2) * obliv.DOR(torus)
+    for other in (
+        obliv.worst_case(mixed),
+        obliv.worst_case(mixed.pair_loads()),
+        obliv.throughput(routing, "uniform"),
+        obliv.ratio(routing),
+        obliv.compare(torus, routing, obliv.DOR(torus)),
+        obliv.worst_channels(routing),
+    ):
+        assert other.provenance.exactness == words
+        assert words in repr(other)
+    assert words in obliv.worst_case(routing, samples=5).provenance.exactness
+
+
+def test_paths_made_from_the_offset_need_no_comparison() -> None:
+    for k in (3, 4, 5):
+        routing = obliv.routing("weighted-2turn", obliv.torus(k, k))
+        routing._by_offset = False  # compare them here, once
+        assert routing.compared is not None
+        assert routing.compared.complete
 
 
 def test_a_declaration_that_is_wrong_is_refused() -> None:

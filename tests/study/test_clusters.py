@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,7 +23,7 @@ from obliv.cli import main
 def test_extras_that_are_missing_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["study", "run", str(written(tmp_path)), "--store", str(tmp_path / "s.db")]
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("distributed", "mpi4py.futures"):
+        for name in ("distributed", "mpi4py"):
             patch.setitem(sys.modules, name, None)
         assert main([*words, "--dask", "local"]) == 2
         assert main([*words, "--executor", "mpi"]) == 2
@@ -29,6 +32,70 @@ def test_extras_that_are_missing_are_named(tmp_path: Path, capsys: pytest.Captur
     assert "pip install 'obliv[dask]'" in err
     assert "pip install 'obliv[mpi]'" in err
     assert "choose one" in err
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "ImportError('libmpi.so.40: cannot open shared object file')",
+        "RuntimeError('cannot load MPI library')",
+    ],
+)
+def test_a_library_of_mpi_that_is_missing_is_named(
+    error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """This is not to be mended by installing mpi4py, which is there."""
+    package = tmp_path / "mpi4py"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "MPI.py").write_text(f"raise {error}", encoding="utf-8")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "mpi4py"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert main(["study", "run", str(written(tmp_path)), "--store", str(tmp_path / "s.db"), "--mpi"]) == 2
+    line = capsys.readouterr().err
+    assert "mpi4py is installed, but a library of MPI is not: install one" in line
+    assert "openmpi" in line
+    assert "obliv[mpi]" not in line
+    for name in [name for name in sys.modules if name.partition(".")[0] == "mpi4py"]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+def test_dask_logs_nothing_where_all_goes_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A stand-in for Dask, which warns whenever it can."""
+    log, chosen = logging.getLogger("distributed.client"), {}
+
+    class Cluster(SimpleNamespace):
+        def __init__(self, **options: Any) -> None:
+            chosen.update(options)
+
+        def close(self) -> None:
+            log.warning("a worker was closed")
+
+    class Client(SimpleNamespace):
+        def __init__(self, *_: Any, **__: Any) -> None:
+            log.error("Failed to reconnect to scheduler after 30.00 seconds, closing client")
+
+        def wait_for_workers(self, *_: Any, **__: Any) -> None:
+            log.warning("no workers found")
+
+        def get_executor(self, **_: Any) -> Any:
+            return ThreadPoolExecutor(1)
+
+        def nthreads(self) -> dict[str, int]:
+            return {"one": 1}
+
+        def close(self) -> None:
+            log.warning("closing")
+
+    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=Client, LocalCluster=Cluster))
+    words = ["study", "run", str(written(tmp_path)), "--store", str(tmp_path / "s.db"), "--dask", "local"]
+    assert main(words) == 0
+    assert capsys.readouterr().err == ""
+    assert chosen["silence_logs"] == logging.CRITICAL
+    assert log.isEnabledFor(logging.WARNING)  # afterwards it is as it was
 
 
 def test_an_executor_in_one_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

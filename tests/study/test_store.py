@@ -69,6 +69,28 @@ def test_other_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert file.read_text(encoding="utf-8") == SMALL
 
 
+@pytest.mark.parametrize("moment", ["no file", "an empty file", "a file without tables", "tables without a study"])
+@pytest.mark.parametrize("verb", ["show", "export", "verify"])
+def test_a_store_in_the_first_seconds_of_a_run(
+    moment: str, verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Someone who looks too early is told so, not that the file is wrong."""
+    store = tmp_path / "s.db"
+    if moment == "an empty file":
+        store.touch()
+    elif moment == "a file without tables":
+        db = sqlite3.connect(store)
+        db.execute("PRAGMA journal_mode = WAL")
+        db.close()
+        assert store.stat().st_size
+    elif moment == "tables without a study":
+        with opened(store, write=True):
+            pass
+    line = refusal([verb, str(store)], capsys)
+    early = "a run makes it once it has checked" if moment == "no file" else "if a run has just begun, try again"
+    assert early in line
+
+
 def test_a_damaged_store(finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content = finished.read_bytes()
     store = tmp_path / "store.db"

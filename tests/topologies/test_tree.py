@@ -196,6 +196,8 @@ def test_the_sub_tree_is_the_papers(half: int, levels: int) -> None:
     tops = [ports[i * half] for i in range(half ** (levels - 1))]
     number |= {top: tree.first_node[levels] + i for i, top in enumerate(tops)}
     assert {number[top] for top in ports} == set(range(tree.first_node[levels], tree.nodes))
+    assert [number[top] for top in ports] == tree.up_link_ports.tolist()
+    assert len(obliv.fattree(2 * half, 2).up_link_ports) == 0
     reached = nx.Graph(list(links))
     ours = nx.Graph([edge for edge in edges(tree) if edge[0] < edge[1]])
     matcher = nx.algorithms.isomorphism.GraphMatcher(
@@ -233,6 +235,7 @@ def test_a_fat_tree_is_sub_trees_below_roots(m: int, n: int) -> None:
             return whole.first_node[level] + copy * size + node - part.first_node[level]
 
         wired |= {(place(a), place(b)) for a, b in edges(part) if a < b}
-        for port in range(half ** (n - 1)):
-            wired.add((place(part.first_node[n - 1] + port // half), whole.first_node[n] + port))
+        assert len(part.up_link_ports) == half ** (n - 1)
+        for port, switch in enumerate(part.up_link_ports.tolist()):
+            wired.add((place(switch), whole.first_node[n] + port))
     assert wired == up

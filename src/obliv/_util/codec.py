@@ -13,15 +13,19 @@ from typing import Any
 
 from obliv._util.cost import require_memory
 from obliv._util.files import read_source, write_whole
+from obliv._util.text import shown
 from obliv.errors import FileError
 
 __all__ = [
     "DIGITS",
+    "RepeatedKeyError",
     "digest_of",
     "inflated",
     "pack",
+    "plain",
     "read_json",
     "read_json_source",
+    "unlike_keys",
     "unpack",
     "unpack_array",
     "whole",
@@ -29,7 +33,7 @@ __all__ = [
 ]
 
 
-_OBJECT = "a JSON object is needed, { ... }, as --output writes it"
+_OBJECT = "a JSON object is needed, { ... }, as results are saved"
 _NUMBERS = 2**30  # of the largest array
 #: Of numbers in files: obliv does not write longer ones, which are slow to read.
 DIGITS = 4000
@@ -55,6 +59,15 @@ def pack(values: Any) -> Any:
 def whole(value: int) -> int | str:
     """Return a whole number, as text beyond 64 bits: many readers of JSON would round it."""
     return value if -(2**63) <= value < 2**63 else str(value)
+
+
+def plain(value: Any) -> Any:
+    """Return JSON with lists in place of compressed arrays, for standard output."""
+    if isinstance(value, dict):
+        if value.keys() == {"b64zlib", "dtype", "shape"}:
+            return inflated(value).tolist()
+        return {key: plain(part) for key, part in value.items()}
+    return [plain(part) for part in value] if isinstance(value, list) else value
 
 
 def unpack(value: Any, most: int = _NUMBERS) -> Any:
@@ -112,8 +125,13 @@ def inflated(value: dict[str, Any], most: int = _NUMBERS) -> Any:
 
 
 def digest_of(claim: dict[str, Any]) -> str:
-    """Return the SHA-256 of a saved claim without its digest, as canonical JSON (sorted keys, no blanks, ASCII)."""
+    """Return the SHA-256 of a saved claim without its digest, as canonical JSON (sorted keys, no blanks, ASCII).
+
+    The digest stands in the certificate, or beside the moves of a schedule.
+    """
     bare = dict(claim)
+    if "moves" in bare or "classes" in bare:
+        bare.pop("digest", None)
     if isinstance(bare.get("certificate"), dict):
         bare["certificate"] = {key: value for key, value in bare["certificate"].items() if key != "digest"}
     text = json.dumps(bare, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
@@ -124,6 +142,20 @@ def write_json(value: dict[str, Any], path: str | Path) -> None:
     """Write JSON, compressed where the name ends in ``.gz``, whole or not at all."""
     text = (json.dumps(value, separators=(",", ":"), ensure_ascii=True) + "\n").encode("ascii")
     write_whole(path, gzip.compress(text, 6, mtime=0) if str(path).endswith(".gz") else text)
+
+
+def unlike_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; ValueError if a key is repeated, of which readers would believe one or the other."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        seen = set[str]()
+        key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise RepeatedKeyError(f"the key {shown(key)} is repeated in an object")
+    return value
+
+
+class RepeatedKeyError(ValueError):
+    """An object of JSON with two values of one key."""
 
 
 def _limited(digits: str) -> int:
@@ -146,13 +178,17 @@ def read_json(path: str | Path) -> dict[str, Any]:
 def read_json_source(path: str | Path) -> tuple[dict[str, Any], str]:
     """Return the object in a JSON file and the file's SHA-256, see :func:`obliv._util.files.read_source`."""
     text, digest = read_source(path)
+    parts = sum(map(text.count, ",[{"))  # a list or an object takes up to 64 bytes, and 16 in the one around it
+    require_memory(80.0 * parts + 2.0 * len(text), f"reading {path}")
     try:
-        value = json.loads(text, parse_int=_limited)
+        value = json.loads(text, parse_int=_limited, object_pairs_hook=unlike_keys)
     except json.JSONDecodeError as error:
         if text.lstrip()[:1] != "{":
             raise FileError(_OBJECT, path) from None
         what = error.msg.removesuffix(" at")  # a word that a position follows
         raise FileError(f"invalid JSON: {what} (character {error.colno} of the line)", path, error.lineno) from None
+    except RepeatedKeyError as error:
+        raise FileError(f"invalid JSON: {error}", path) from None
     except (RecursionError, ValueError):
         raise FileError("invalid JSON: it is nested too deeply, or a number has too many digits", path) from None
     if not isinstance(value, dict):

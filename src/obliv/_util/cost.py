@@ -16,6 +16,7 @@ __all__ = [
     "Work",
     "announce",
     "announce_here",
+    "announce_here_as",
     "duration",
     "forecast",
     "free_memory",
@@ -95,6 +96,11 @@ def listening(progress: Progress) -> Iterator[None]:
 def announce_here(what: str, work: Work) -> None:
     """Announce work to the progress function of :func:`listening`, as :func:`announce` does."""
     announce(_LISTENER.get(), what, work)
+
+
+def announce_here_as(what: str, share: float) -> None:
+    """Pass on to the progress function of :func:`listening` what another process announced."""
+    _LISTENER.get()(what, share)
 
 
 def forecast(progress: Progress, what: str, memory: float = 0.0) -> Progress:

@@ -20,11 +20,15 @@ from obliv.errors import FileError
 __all__ = [
     "GZIP",
     "PACKED",
+    "UnreadableError",
     "files_in",
+    "files_read",
+    "paths_of",
     "read_bytes",
     "read_only_from",
     "read_source",
     "read_text",
+    "reading_from",
     "require_file",
     "require_place",
     "together",
@@ -72,14 +76,24 @@ def _read_once(path: str | Path) -> tuple[bytes, str]:
         raise FileError(f"cannot be read: {error.strerror or error}", path) from None
     digest = hashlib.sha256(data).hexdigest()
     if data.startswith(GZIP):
-        pieces = (data[at : at + PACKED] for at in range(0, len(data), PACKED))
-        data = b"".join(unpacked(pieces, path, _LARGEST))
+        packed = (data[at : at + PACKED] for at in range(0, len(data), PACKED))
+        pieces, total = [], 0
+        for piece in unpacked(packed, path, _LARGEST):  # the limits are those of what it holds
+            pieces.append(piece)
+            total += len(piece)
+            require_memory(3.0 * total, f"reading {path}")
+        data = b"".join(pieces)
     if not data.strip():
         raise FileError("the file is empty", path)
     return data, digest
 
 
+class UnreadableError(FileError):
+    """A file that may not be read, or cannot be: nothing of its content is known."""
+
+
 _readable: list[Path] | None = None  # None: every file
+_read: list[str] = []  # files that were read while others were forbidden
 
 
 def read_only_from(paths: Iterable[str | Path]) -> None:
@@ -88,31 +102,57 @@ def read_only_from(paths: Iterable[str | Path]) -> None:
     _readable = [Path(path).resolve() for path in paths]
 
 
+@contextlib.contextmanager
+def reading_from(paths: Iterable[str | Path] | None) -> Iterator[None]:
+    """Let this process read these input files, those in these folders, or all of them, inside a ``with`` statement."""
+    global _readable
+    before = _readable
+    _readable = None if paths is None else [Path(path).resolve() for path in paths]
+    try:
+        yield
+    finally:
+        _readable = before
+
+
+def paths_of(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Path]:
+    """Return one path, or several, as a list."""
+    return [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+
+
+def files_read() -> list[str]:
+    """Return the files that this process has read while it might not read others."""
+    return list(_read)
+
+
 def require_file(path: str | Path) -> int:
-    """Return the size of a regular file in bytes; FileError if it does not exist, is not a regular file or is empty."""
+    """Return the size of a regular file in bytes; UnreadableError if there is none, it is no regular file or empty."""
     if _readable is not None and not _may_be_read(path):
-        raise FileError("may not be read from here: name it, or its folder, with --files on the command line", path)
+        raise UnreadableError.naming("may not be read from here: name it, or its folder, by {files}", path=path)
     try:
         status = Path(path).stat()
     except FileNotFoundError:
-        raise FileError("file not found", path) from None
+        raise UnreadableError("file not found", path) from None
     except OSError as error:
-        raise FileError(f"cannot be read: {error.strerror or error}", path) from None
+        raise UnreadableError(f"cannot be read: {error.strerror or error}", path) from None
     except ValueError:  # a NUL in the name
-        raise FileError("not a valid file name", shown(str(path))) from None
+        raise UnreadableError("not a valid file name", shown(str(path))) from None
     if stat.S_ISDIR(status.st_mode):
-        raise FileError("is a directory; name a file in it", path)
+        raise UnreadableError("is a directory; name a file in it", path)
     if not stat.S_ISREG(status.st_mode):
-        raise FileError("not a regular file: save its content to a file first", path)
+        raise UnreadableError("not a regular file: save its content to a file first", path)
     if status.st_size == 0:
-        raise FileError("the file is empty", path)
+        raise UnreadableError("the file is empty", path)
+    if _readable is not None:
+        _read.append(str(path))
     return status.st_size
 
 
 def files_in(folder: str | Path) -> list[tuple[str, int]]:
     """Return the names and sizes of the regular files in a folder, by name; FileError if it cannot be read."""
-    if _readable is not None and not _may_be_read(folder):
-        raise FileError("may not be read from here: name it with --files on the command line", folder)
+    if _readable is not None:
+        if not _may_be_read(folder):
+            raise UnreadableError.naming("may not be read from here: name it by {files}", path=folder)
+        _read.append(str(folder))
     try:
         with os.scandir(folder) as entries:
             return sorted((entry.name, entry.stat().st_size) for entry in entries if entry.is_file())
@@ -206,7 +246,7 @@ def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
     require_place(path)
     try:
         target = Path(os.path.realpath(path))
-        replaced = target.is_file() or not target.exists()
+        replaced = os.path.isfile(target) or not os.path.exists(target)
     except ValueError:
         raise FileError("not a valid file name", repr(str(path))) from None
     try:
@@ -297,11 +337,11 @@ def _removed_on_failure(drafts: list[tuple[Path, Path]]) -> Iterator[None]:
 def require_place(path: str | Path) -> None:
     """Refuse a path where no file can be written, before any work is done for it."""
     if str(path) == "-":
-        raise FileError("not a file name; use --format json to print the answer on standard output", "-")
+        raise FileError("not a file name", "-")
     try:
-        if Path(path).is_dir():
+        if os.path.isdir(path):
             raise FileError("is a directory; name a file in it", path)
-        if not Path(path).absolute().parent.is_dir():
+        if not os.path.isdir(Path(path).absolute().parent):
             raise FileError("its directory does not exist", path)
     except (OSError, ValueError) as error:
         if isinstance(error, FileError):

@@ -9,7 +9,19 @@ from typing import Any
 
 from obliv.errors import InputError, SpecError
 
-__all__ = ["exact", "fraction", "integer", "positive", "rational", "real", "share", "speed", "speed_hint", "unit"]
+__all__ = [
+    "boolean",
+    "exact",
+    "fraction",
+    "integer",
+    "positive",
+    "rational",
+    "real",
+    "share",
+    "speed",
+    "speed_hint",
+    "unit",
+]
 
 # Digits and exponents are limited because a short text such as 1e999999999 stands for a number that fills the memory.
 _NUMBER = re.compile(r"[+-]?(\d+(/\d+|\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
@@ -117,10 +129,17 @@ def exact(value: Any) -> Fraction | None:
 
 
 def integer(value: Any, what: str) -> int:
-    """Return a whole number of any type as Python's; raise InputError for anything else."""
-    if not isinstance(value, Integral):
+    """Return a whole number of any type as Python's; raise InputError for anything else, also for True and False."""
+    if not isinstance(value, Integral) or isinstance(value, bool):
         raise InputError(f"{what} {value!r:.60} is not a whole number")
     return int(value)
+
+
+def boolean(value: Any, what: str) -> bool:
+    """Return a truth value as Python's; raise InputError for anything else, such as "no", which would count as true."""
+    if not isinstance(value, bool) and type(value).__name__ not in ("bool_", "bool"):
+        raise InputError(f"{what} {value!r:.60} is neither True nor False")
+    return bool(value)
 
 
 def real(value: Any, what: str) -> float:

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
+import io
+import sys
 from collections.abc import Iterable, Sequence
 
-__all__ = ["did_you_mean", "html_table", "lines", "plural", "printable", "several", "shown"]
+__all__ = [
+    "did_you_mean",
+    "html_table",
+    "in_ascii",
+    "lines",
+    "plural",
+    "print_any_sign",
+    "printable",
+    "several",
+    "shown",
+]
+
+_WORD = 100  # letters of a word that may be a misspelled name
+_LISTED = 200  # letters of the known names in a message
 
 
 def lines(text: str) -> list[str]:
@@ -31,6 +47,59 @@ def printable(text: str, besides: str = "") -> str:
     return "".join(letter if letter.isprintable() and letter not in besides else "?" for letter in text)
 
 
+#: How signs that obliv prints are written in ASCII; other letters lose their accents, or become question marks.
+_ASCII = {
+    **{
+        "→": "->",
+        "←": "<-",
+        "↔": "<->",
+        "×": "x",
+        "·": "*",
+        "−": "-",
+        "–": "-",
+        "—": "-",
+        "…": "...",
+        "≈": "~",
+        "±": "+-",
+    },
+    **{"≤": "<=", "≥": ">=", "≠": "!=", "√": "sqrt", "∞": "inf", "Σ": "sum", "⌈": "ceil(", "⌉": ")", "⌊": "floor("},
+    **{"⌋": ")", "²": "^2", "³": "^3", "⁴": "^4", "α": "alpha", "β": "beta", "γ": "gamma", "λ": "lambda", "μ": "mu"},
+    **{"ξ": "xi", "τ": "tau", "φ": "phi", "χ": "chi", "“": '"', "”": '"', "‘": "'", "’": "'", "´": "'", "•": "*"},
+}
+
+
+def in_ascii(text: str) -> str:
+    """Return a text in ASCII.
+
+    Examples
+    --------
+    >>> in_ascii("Räcke: √(m/2) ≤ 3 → 中")
+    'Racke: sqrt(m/2) <= 3 -> ?'
+    """
+    import unicodedata
+
+    parts = (_ASCII.get(sign) or unicodedata.normalize("NFKD", sign) for sign in text)
+    return (
+        "".join(sign for part in parts for sign in part if not unicodedata.combining(sign))
+        .encode("ascii", "replace")
+        .decode("ascii")
+    )
+
+
+def _unencodable(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return in_ascii(error.object[error.start : error.end]), error.end
+
+
+def print_any_sign() -> None:
+    """Let standard output and error print signs that their encoding lacks, in ASCII, in place of an error."""
+    codecs.register_error("obliv.ascii", _unencodable)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "backslashreplace"):
+            stream.reconfigure(errors="obliv.ascii")
+
+
 def several(texts: Iterable[str]) -> tuple[str, ...]:
     """Return texts as a tuple; a single text counts as one, not as its letters.
 
@@ -54,7 +123,7 @@ def plural(count: int, word: str, more: str = "") -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint for a misspelled word: the nearest known words, or all of them.
+    """Return a hint for a misspelled word: the nearest known words, or all of them, as far as they fit in a line.
 
     Examples
     --------
@@ -62,10 +131,13 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     ('did you mean torus?', 'known: mesh, torus')
     """
     words = sorted(known)
-    near = difflib.get_close_matches(word, words, n=3, cutoff=0.55)
+    near = difflib.get_close_matches(word, words, n=3, cutoff=0.55) if len(word) <= _WORD else []
     if near:
         return f"did you mean {' or '.join(near)}?"
-    return f"known: {', '.join(words)}" if words else "no names are known"
+    room = _LISTED
+    listed = [name for name in words if (room := room - len(name) - 2) > 0]
+    more = f" and {len(words) - len(listed)} more" if len(listed) < len(words) else ""
+    return f"known: {', '.join(listed)}{more}" if words else "no names are known"
 
 
 def html_table(caption: str, grid: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> str:

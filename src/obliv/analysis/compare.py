@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from obliv._util.cost import Cost
 from obliv._util.progress import Progress, rising, within
-from obliv._util.rationals import integer
+from obliv._util.rationals import boolean, integer
 from obliv._util.rng import Rng, drawn_seed
 from obliv.analysis.average.random_traffic import average_case
 from obliv.analysis.deadlocks.search import deadlock as find_deadlock
@@ -26,6 +26,7 @@ from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Estimate, provenance
 from obliv.results.analysis.compare import UNITS, Comparison, Entry
+from obliv.results.base import NOT_VERIFIED
 from obliv.routings.base import Routing, RoutingLike
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
@@ -118,7 +119,7 @@ def compare(
         raise InputError("compare needs a topology and a routing: compare('mesh:8x8', 'dor', 'o1turn')")
     if unit not in ("", *UNITS):
         raise InputError(f"unit {unit!r:.40} is unknown: choose {', '.join(UNITS)}")
-    samples = integer(samples, "samples")
+    samples, deadlock = integer(samples, "samples"), boolean(deadlock, "deadlock")
     if samples < 0 or samples == 1:
         raise InputError(f"{samples} samples: at least 2 are needed for a standard error, 0 leaves the average out")
     seed = drawn_seed(rng)
@@ -150,7 +151,11 @@ def compare(
         provenance=provenance(
             specs,
             time.perf_counter() - began,
-            "exact but for the average" if samples else "exact",
+            NOT_VERIFIED
+            if any(x.declared for x in used if isinstance(x, Routing))
+            else "exact but for the average"
+            if samples
+            else "exact",
             seed if samples else None,
             tuple(dict.fromkeys(source for x in (*networks, *used) for source in x.sources)),
         ),

@@ -10,18 +10,20 @@ from typing import Any
 from obliv._util.codec import digest_of
 from obliv._util.cost import Work, announce, forecast
 from obliv._util.progress import Progress, rising, within
+from obliv._util.rationals import boolean
 from obliv._util.text import plural, printable, several
 from obliv._util.typing import Array
 from obliv.analysis.alike import carried, first_alike
 from obliv.analysis.deadlocks.search import deadlock
 from obliv.analysis.subject import Subject, by_specs, identity, subject_of
-from obliv.analysis.worst_case.exact import worst_case
+from obliv.analysis.worst_case.exact import solved_worst_case
 from obliv.errors import InputError, Interrupted, RoutingError, SpecError, TopologyError
 from obliv.results.fabric.failures import REPAIRS, FailureRow, Failures, FailureState, unfinished
 from obliv.results.format import shown
 from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
+from obliv.topologies.carried import carried as network_in_claim
 from obliv.topologies.damaged import all_links, failure_name, link_texts, node_texts, without
 
 __all__ = ["failures"]
@@ -83,10 +85,12 @@ def failures(
     (Fraction(7, 4), Fraction(5, 2), 'link (0,0) - (1,0)')
     """
     began = perf_counter()
-    routing = _routing_of(x, of, symmetry)
+    routing, certificate = _routing_of(x, of, symmetry), boolean(certificate, "certificate")
     base, anew = routing.topology, _anew(routing, repair)
     named = several(fail)
     sets = [named] if named else [(text,) for text in _texts(base, of)]
+    if not sets:
+        raise InputError(f"{base.spec} has no {of} that can fail")
     _routed_anew(base, anew.spec, sets[0])  # what cannot be routed anew is refused before anything is solved
     started = process_time()
     report = rising(progress)
@@ -111,7 +115,9 @@ def failures(
             raise
     missing = unfinished(len(done), len(sets))
     order = sorted(range(len(done)), key=lambda f: done[f][0].rank, reverse=True)
+    network = network_in_claim(base) if certificate else None
     proofs = {
+        **({} if network is None else {"network": network, "channels": base.channels}),
         "failed": [list(sets[f]) for f in order],
         "claims": [claim, *(done[f][1] for f in order)],
         "sources": dict((*base.sources, *routing.sources)),
@@ -138,9 +144,9 @@ def _routing_of(x: Subject, of: str, symmetry: str) -> Routing:
     if not isinstance(routing, Routing):
         raise InputError("failures needs a routing, which routes what is left anew; pair loads do not say how")
     if of not in ("links", "nodes"):
-        raise InputError(f"--of {printable(str(of)[:40])!r}: choose links or nodes")
+        raise InputError.naming("{of}={0!r}: choose links or nodes", printable(str(of)[:40]))
     if symmetry not in ("auto", "off"):
-        raise InputError(f"symmetry {printable(str(symmetry)[:40])!r}: choose auto or off")
+        raise InputError.naming("{symmetry}={0!r}: choose auto or off", printable(str(symmetry)[:40]))
     return routing
 
 
@@ -228,8 +234,9 @@ def _routed_anew(base: Topology, spec: str, failed: tuple[str, ...]) -> Routing 
         return routing_of(spec, left)
     except (RoutingError, SpecError) as error:
         name = ", ".join(failure_name(base, text) for text in failed)
-        hint = "" if spec in REPAIRS else f": name what routes the rest, as --repair ecmp (repair={REPAIRS[0]!r})"
-        raise RoutingError(f"{base.spec} without {name}: {str(error).partition(': shortest, ecmp')[0]}{hint}") from None
+        why = f"{base.spec} without {name}: {str(error).partition(': shortest, ecmp')[0]}"
+        hint = "" if spec in REPAIRS else f": name what routes the rest, as {{repair}}='{REPAIRS[0]}'"
+        raise RoutingError.naming("{0}" + hint, why) from None
 
 
 def _missing(routing: Routing) -> int:
@@ -246,7 +253,7 @@ def _worst(
     routing: Routing, certificate: bool, progress: Progress | None = None
 ) -> tuple[Fraction, str, dict[str, Any] | None]:
     """Return the worst channel load, the name of a channel that has it, and the claim that proves it."""
-    result = worst_case(routing, certificate=certificate, progress=progress)
+    result = solved_worst_case(routing, certificate=certificate, progress=progress, inside=True)[0]
     claim = None
     if result.certificate is not None:
         claim = result.to_dict()

@@ -12,7 +12,7 @@ import numpy as np
 from obliv._util.progress import Progress
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
-from obliv.results import provenance
+from obliv.results.base import NOT_VERIFIED, provenance
 from obliv.routings.base import Routing, RoutingLike, is_adaptable
 from obliv.routings.make import routing
 from obliv.topologies.base import Topology
@@ -149,25 +149,21 @@ def sampled_of(
 def exactness_of(subject: Routing | PairLoads, samples: int | None) -> str:
     """Return what results say of their numbers where paths may be sampled: exact, or estimated, by which assumption."""
     if samples is None:
-        return "exact"
-    from obliv.routings.representatives import draws_only
-
-    if isinstance(subject, Routing) and subject.relative and subject.topology.translations and draws_only(subject):
-        return "estimated; the routing is declared relative, not verified"
-    return "estimated"
+        return NOT_VERIFIED if subject.declared else "exact"
+    return f"estimated; the routing is {NOT_VERIFIED}" if subject.declared else "estimated"
 
 
 def identity(
     subject: Routing | PairLoads,
     began: float,
-    exactness: str = "exact",
+    exactness: str = "",
     seed: int | None = None,
     sources: tuple[tuple[str, str], ...] = (),
     **specs: Any,
 ) -> dict[str, Any]:
     """Return what all results have: network, routing, and their provenance; `sources` are those of other arguments."""
     names = {"topology": subject.topology.spec, "routing": name_of(subject)}
-    read = (*sources_of(subject), *sources)
+    read, exactness = (*sources_of(subject), *sources), exactness or exactness_of(subject, None)
     return {**names, "provenance": provenance(names | specs, time.perf_counter() - began, exactness, seed, read)}
 
 

@@ -110,16 +110,16 @@ def require_options(name: str, options: Mapping[str, Any]) -> None:
     known = find(name).options
     for option in options:
         if option == "seed":
-            raise OptionError(option, "{seed} is called rng now: give a random generator or a seed as rng=")
+            raise OptionError(option, "seed is called rng now: give a random generator or a seed as rng=")
         if option not in known:
-            takes = f"it takes {', '.join(known)}" if known else "it takes no options"
-            raise OptionError(option, f"{name} does not take {{{option}}}; {takes}")
+            takes = f"it takes {', '.join(map('{{{}}}'.format, known))}" if known else "it takes no options"
+            raise OptionError(option, f"{{0}} does not take {{{option}}}; {takes}", name)
     for option, limit in _LIMITS.items():
         value = options.get(option)
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, int | np.integer):
             least = "an even integer" if option == "lam" else "an integer of at least 1"
-            raise OptionError(option, f"{{{option}}} is {value!r}; it must be {least}")
+            raise OptionError(option, f"{{{option}}} is {{0}}; it must be {least}", repr(value))
         if value > limit:
             raise OptionError(option, f"{{{option}}} is {value}; it must be at most {limit}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Iterable
 from functools import partial
 from numbers import Real
@@ -211,7 +212,7 @@ def _explicit(network: Leveled, paths: Any) -> Instance:
 
 
 def _from_file(network: Leveled, path: str | Path) -> Instance:
-    if isinstance(path, str) and not Path(path).exists():
+    if isinstance(path, str) and not os.path.exists(path):
         raise SpecError(f"paths {path!r}: neither a kind of paths nor a file; {did_you_mean(path, KINDS)}")
     start, edge, notes = read_paths(path, network)
     if len(start) == 1:

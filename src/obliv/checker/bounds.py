@@ -70,7 +70,9 @@ def check_bounds(
             return checked
         over = _above(claim, topology, checked, prices, demand, totals)
     except OutOfTimeError:
-        report.note("channels", None, f"time limit reached after {work.done:.0%}; no channel is proved; raise --budget")
+        report.note(
+            "channels", None, f"time limit reached after {work.done:.0%}; no channel is proved; raise the budget"
+        )
         return list(range(topology.channels))
     _note_lower_bound(report, claim, topology, totals)
     load = totals.load / topology.bandwidth_of(named)
@@ -88,7 +90,9 @@ def check_bounds(
     report.note("channels", not over, detail)
     unchecked = [c for c in range(topology.channels) if quick and c != named]
     if unchecked:
-        report.note(OTHER_CHANNELS, None, f"{len(unchecked)}, without which nothing is proved; check without --quick")
+        report.note(
+            OTHER_CHANNELS, None, f"{len(unchecked)}, without which nothing is proved; a quick check leaves them out"
+        )
     return unchecked
 
 

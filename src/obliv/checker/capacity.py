@@ -21,7 +21,7 @@ __all__ = ["capacity_load_of", "distances_from", "least_uniform_load", "spent_on
 
 
 def capacity_load_of(topology: Topology, proof: Any) -> Fraction | None:
-    """Return the least load of uniform traffic: by the topology's closed form, else by the proof in a claim.
+    """Return the least load of uniform traffic: by the topology's closed form, or by the proof in a claim.
 
     Returns
     -------
@@ -31,11 +31,15 @@ def capacity_load_of(topology: Topology, proof: Any) -> Fraction | None:
     Raises
     ------
     MalformedError
-        If the proof is malformed, or its two sides do not meet.
+        If the proof is malformed, its two sides do not meet, or it gives another number than the closed form.
     """
-    if topology.capacity_load is not None and topology.capacity_proof is None:
-        return topology.capacity_load
-    return None if proof is None else _proved_load(topology, proof)
+    known = topology.capacity_load if topology.capacity_proof is None else None
+    if proof is None:
+        return known
+    proved = _proved_load(topology, proof)
+    if known not in (None, proved):
+        raise MalformedError(f"the proof of the capacity gives a load of {proved}, the closed form {known}")
+    return proved
 
 
 def _proved_load(topology: Topology, proof: Any) -> Fraction:

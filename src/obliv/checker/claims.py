@@ -6,6 +6,7 @@ import math
 import zlib
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 from obliv._util.codec import digest_of, unpack
@@ -68,9 +69,7 @@ def read_claim(content: dict[str, Any]) -> Claim:
         kind, rows = "worst", tuple(row.get("channel") for row in content["channels"])
     certificate = content.get("certificate")
     if not isinstance(certificate, dict):
-        raise MalformedError(
-            "it contains no certificate; use certificate=True, or save it with  obliv worst ... --output FILE"
-        )
+        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
     channel = content.get("channel")
     if not isinstance(channel, dict) or not all(_is_whole(channel.get(key)) for key in ("id", "tail", "head")):
         raise MalformedError("channel must contain id, tail and head")
@@ -116,12 +115,16 @@ def read_claim(content: dict[str, Any]) -> Claim:
 
 
 def misstated_key(claimed: Record, content: dict[str, Any]) -> str:
-    """Return the key of a figure of `content` that is not as read or does not follow from the others; "" if none."""
+    """Return the key of a figure of `content` that is not as read or does not follow from the others; "" if none.
+
+    One that the others leave no room for does not follow from them either.
+    """
     own = {field.name for field in fields(claimed)}  # type: ignore[arg-type]
     right = claimed.to_dict()
     keys = {how.key or name: name in own for name, how in claimed.declared().items()}
     figures = (key for key, is_own in keys.items() if key in right and (not is_own or _is_number(right[key])))
-    return next((key for key in figures if not _alike(content.get(key), right[key])), "")
+    wrong = (key for key in figures if not _alike(content.get(key), right[key]))
+    return next(chain(wrong, (key for key in keys if key in content and key not in right)), "")
 
 
 def _is_number(value: Any) -> bool:

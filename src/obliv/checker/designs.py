@@ -7,7 +7,9 @@ of channels, and holds whatever the lengths are, as long as none is negative.
 
 from __future__ import annotations
 
+import time
 import zlib
+from dataclasses import replace
 from fractions import Fraction
 from math import inf
 from typing import Any
@@ -28,14 +30,14 @@ from obliv.checker.time_limit import TimeLimit
 from obliv.checker.worst_case import check_worst_case
 from obliv.errors import InputError, OblivError
 from obliv.kernels import run
-from obliv.results import AverageDesign, Bounds, Design, Estimate, RatioDesign, Verification
+from obliv.results import AverageDesign, Bounds, Design, Estimate, Pareto, RatioDesign, Verification
 from obliv.results.numbers import bounds_of
 from obliv.routings.base import Routing
 from obliv.routings.listed import Listed, PathList
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
 
-__all__ = ["array_of", "check_design", "paths_of"]
+__all__ = ["array_of", "check_design", "check_pareto", "paths_of"]
 
 _LARGEST = 2**61  # of sums in 64 bits
 _LONGEST = 2**48  # length of a channel
@@ -106,6 +108,62 @@ def check_design(
     )
     statement = f"its {what} {short(upper)}, and no {kind} has one below {short(lower)}{estimated}"
     return report.verification(statement, claimed.topology, "design", topology.sources, unchecked)
+
+
+def check_pareto(
+    content: dict[str, Any], topology: Topology, quick: bool, budget: float, progress: Progress
+) -> Verification:
+    """Check a curve of hops and worst cases, each point by its design; parameters as for :func:`check_design`."""
+    report = Report()
+    try:
+        claimed = Pareto.from_dict(content)
+    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
+        raise MalformedError(str(error)) from None
+    certificate = content.get("certificate")
+    if not isinstance(certificate, dict):
+        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
+    designs = certificate.get("designs")
+    if not isinstance(designs, list) or not all(isinstance(design, dict) for design in designs):
+        raise MalformedError("designs must be a list of designs")
+    if not designs or len(designs) != len(claimed.points):
+        raise MalformedError("there must be a design for each point of the curve")
+    report.note_digest(certificate.get("digest") == digest_of(content))
+    figures = zip((claimed, *claimed.points), (content, *content["points"]), strict=True)
+    misstated = next(filter(None, (misstated_key(record, row) for record, row in figures)), "")
+    if misstated:
+        report.note("figures", False, f"{misstated} does not follow from the other figures")
+    constraints = constraints_of(claimed.constraints)
+    least = ways_of(topology, constraints).hops(topology.terminals)[1][:, topology.terminals]
+    fewest = Fraction(int(least.sum()), least.size)
+    unchecked: set[int] = set()
+    for number, (point, design) in enumerate(zip(claimed.points, designs, strict=True), 1):
+        if not report.holds:
+            break
+        made, _ = _read(design)
+        limits = constraints_of(made.constraints)
+        wrong = {
+            "another objective": type(made) is not Design or design.get("kind") != "design",
+            "another network": made.topology != claimed.topology,
+            "other constraints": replace(limits, hops=Fraction(0), minimal=False) != constraints
+            or (limits.minimal and point.hops != fewest),  # with the fewest hops all paths are shortest
+            "more hops": max(made.hops, limits.hops) != point.hops,
+            "another load": made.channel_load != point.channel_load,
+            "another fraction of capacity": made.fraction_of_capacity != point.fraction_of_capacity,
+            "another least number of hops": fewest * point.times_minimal != point.hops,
+        }
+        part = within(progress, (number - 1) / len(designs), number / len(designs))
+        checked = check_design(design, topology, quick, budget - (time.perf_counter() - report.began), part)
+        failed = next((step for step in checked.checks if step.ok is not True), None)
+        problem = next((f"its design has {what}" for what, so in wrong.items() if so), "")
+        if not problem and failed is not None:
+            problem = f"{failed.check}: {failed.detail}"
+        ok = False if problem and (failed is None or failed.ok is False) else None if problem else True
+        report.note(f"point {number}", ok, problem or f"{checked.claim}, with at most {short(point.hops)} mean hops")
+        unchecked.update(checked.unchecked)
+    statement = (
+        f"no routing has a smaller worst case with as few hops as a point of the curve, at {len(designs)} points"
+    )
+    return report.verification(statement, claimed.topology, "design", topology.sources, sorted(unchecked))
 
 
 def _bounding(claimed: Design, topology: Topology) -> Routing | None:
@@ -304,6 +362,8 @@ def _carried(certificate: dict[str, Any], topology: Topology) -> Carried:
     focus, channels = certificate.get("focus"), certificate.get("channels")
     if not isinstance(focus, list) or not isinstance(channels, list) or len(channels) != topology.channels:
         raise MalformedError("channels must list where the lengths of every channel come from")
+    if not all(is_index(channel, topology.channels) for channel in focus):
+        raise MalformedError("focus lists something other than channels")
     source, here = [], []
     for entry in channels:
         if not (isinstance(entry, list) and len(entry) == 2 and is_index(entry[0], len(focus))):

@@ -73,6 +73,9 @@ def check_lottery(
     counts = [claim.flows, *(flows for row in claim.needed for flows in (row.enough, row.too_few) if flows is not None)]
     if min(counts) < 1:
         raise MalformedError("flows is out of range")
+    chances = [row.probability for row in claim.quantiles] + [row.probability for row in claim.needed]
+    if claim.method not in ("exact", "bounds") or not all(0 <= chance <= 1 for chance in chances):
+        raise MalformedError("method is not one that there is, or a probability is not from 0 to 1")
     report = Report()
     limit = TimeLimit(report.began + budget)
     try:
@@ -88,7 +91,7 @@ def check_lottery(
                     text = f"{plural(flows, 'flow')} a pair: at most {short(row.load)} with {short(row.probability)}"
                     report.note("guarantee", held is wanted, text if wanted else f"not {text}")
     except OutOfTimeError:
-        report.note("distribution", None, "time limit reached; raise --budget")
+        report.note("distribution", None, "time limit reached; raise the budget")
     except TooLargeError as error:
         report.note("distribution", None, str(error))
     if claim.sampled_mean is not None:

@@ -87,7 +87,7 @@ def check_ratio_bounds(
             fits = bound >= claimed.hops_bound
             report.note("fewest hops", fits, f"flows prove {short(bound)}, claimed {short(claimed.hops_bound)}")
     except OutOfTimeError:
-        report.note("ratio", None, "time limit reached; the ratio is not proved; raise --budget")
+        report.note("ratio", None, "time limit reached; the ratio is not proved; raise the budget")
     if limit and claimed.hops > limit:
         report.note("limit of hops", False, f"{short(claimed.hops)} mean hops exceed {short(limit)}")
 

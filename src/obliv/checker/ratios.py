@@ -103,7 +103,7 @@ def check_ratio(
 def _read(content: dict[str, Any], topology: Topology) -> _Parts:
     certificate = content.get("certificate")
     if not isinstance(certificate, dict):
-        raise MalformedError("it contains no certificate; save it with  obliv ratio ... --output FILE")
+        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
     terminals, channels = len(topology.terminals), topology.channels
     try:
         unpack_array(content.get("permutation") or [], terminals)  # not too large to be read
@@ -201,7 +201,9 @@ def _check_loads(
             flow = flows(source)
         except OutOfTimeError:
             done = source / len(topology.terminals)
-            report.note("channels", None, f"time limit reached after {done:.0%}; no channel is proved; raise --budget")
+            report.note(
+                "channels", None, f"time limit reached after {done:.0%}; no channel is proved; raise the budget"
+            )
             return False
         destination, channel, amount = merged(flow, source, topology.channels)
         for k in np.flatnonzero(channel == claim.channel).tolist():

@@ -5,11 +5,41 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import Any
 
 from obliv.results import Verification, provenance
 from obliv.results.verification import Check
 
-__all__ = ["Report", "short"]
+__all__ = ["Report", "beside", "short"]
+
+#: By kind, the keys of a claim that no check is about, besides how it was made (provenance, notes, reasons).
+_BESIDE = {
+    "worst": ("channel_names", "focus_channels", "names", "crossing", "hottest"),
+    "worst-channels": (
+        "network_classes",
+        "routing_classes",
+        "channels[*].channel_load",  # the largest is checked
+        "channels[*].focus",
+        "places",
+    ),
+    "ratio": ("channel_names",),
+    "design": ("inexact", "average_load", "average_throughput", "average_fraction_of_capacity", "samples"),
+    "failures": ("orbits",),
+    "lottery": ("method", "sampled_mean", "distribution[*].sampled", "needed[*].tried"),
+}
+
+
+def beside(content: dict[str, Any]) -> tuple[str, ...]:
+    """Return the keys that a saved claim has and that no check is about; ``[*]`` stands for every row of a list."""
+    return tuple(key for key in _BESIDE.get(content.get("kind", ""), ()) if _stands(key, content))
+
+
+def _stands(key: str, content: dict[str, Any]) -> bool:
+    name, _, inner = key.partition("[*].")
+    rows = content.get(name)
+    if not inner:
+        return rows is not None
+    return isinstance(rows, list) and any(isinstance(row, dict) and inner in row for row in rows)
 
 
 class Report:
@@ -17,6 +47,9 @@ class Report:
 
     def __init__(self) -> None:
         self.checks: list[Check] = []
+        self.beside: list[
+            str
+        ] = []  #: Keys of this claim that are not part of its proof, though others of its kind are.
         self.began = time.perf_counter()
 
     def note(self, check: str, ok: bool | None, detail: str) -> bool:
@@ -48,6 +81,7 @@ class Report:
             claim=claim,
             checks=tuple(self.checks),
             unchecked=tuple(unchecked),
+            beside=tuple(self.beside),
         )
 
 

@@ -61,7 +61,7 @@ def check_traffic_ratio(
     report = Report()
     certificate = content.get("certificate")
     if not isinstance(certificate, dict):
-        raise MalformedError("it contains no certificate; save it with  obliv ratio ... --traffic T --output FILE")
+        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
     try:
         claimed = TrafficRatio.from_dict(content)
         denominator = integer(int(certificate["denominator"]), "the denominator")
@@ -88,7 +88,7 @@ def check_traffic_ratio(
             if read or claims:
                 report.note("source files", same, f"{len(dict(read))} {'as in the claim' if same else 'have changed'}")
         except OutOfTimeError:
-            report.note("time", None, "time limit reached; raise --budget")
+            report.note("time", None, "time limit reached; raise the budget")
         except (OblivError, NotImplementedError) as error:
             if isinstance(error, MalformedError):
                 raise
@@ -128,6 +128,8 @@ def _check_pattern(
     same = named is None or _demand_of(named) == demand
     known = "no spec builds this traffic: it is the one inside the claim" if named is None else "it is that of the spec"
     report.note("traffic", same, f"{row.traffic}: {known if same else 'the claim is about another one'}")
+    if named is None and "patterns[*].traffic" not in report.beside:
+        report.beside.append("patterns[*].traffic")
     upper = _attained(topology, demand, flow_rows, whole)
     if upper is None:
         report.note("flows", False, "they do not carry the traffic")

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from obliv._util.codec import read_json
-from obliv._util.progress import Progress, rising
-from obliv._util.rationals import real
+from obliv._util.earlier import VERSIONS, earlier_definitions
+from obliv._util.files import UnreadableError, files_read, paths_of, reading_from
+from obliv._util.progress import Progress, rising, silent
+from obliv._util.rationals import boolean, real
+from obliv._util.text import shown
 from obliv.checker.claims import Claim, MalformedError, read_claim
-from obliv.errors import FileError, InputError, SpecError
-from obliv.results import Explanation, Result, Schedule, Schedules, Verification
+from obliv.checker.report import beside
+from obliv.errors import FileError, InputError, SpecError, TooLargeError
+from obliv.results import Explanation, Result, Schedule, Schedules, Verification, provenance
 from obliv.results.base import Channel
 from obliv.results.verification import Check
 from obliv.routings.base import Routing
+from obliv.specs.untrusted import TimeOverError, bounded
 from obliv.topologies.base import NodeName, Topology
 
 __all__ = ["explain", "verify"]
+
+T = TypeVar("T")
 
 
 def verify(
@@ -30,6 +40,7 @@ def verify(
     budget: float = 300.0,
     topology: Topology | str | None = None,
     routing: Routing | str | None = None,
+    files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
     progress: Progress | None = None,
 ) -> Verification:
     """Check a saved claim from scratch.
@@ -42,9 +53,12 @@ def verify(
         Check the bound of the channel named in the claim only. This can refute a claim, not prove it: if the channel
         holds, ``verdict`` is ``one channel holds; not proved``.
     budget : float
-        Time limit in seconds; channels not checked in time count as unproved.
+        Time limit in seconds, which begins before the claim is read; what is not checked in time is not proved.
     topology, routing : optional
         The objects, where the specs in the claim do not suffice to build them.
+    files : path-like or several of them, optional
+        Files, and folders of files, that the specs in the claim may name. Those in the folder of the claim are allowed
+        (of a result that was loaded, those in the current folder).
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -59,9 +73,14 @@ def verify(
         If the file does not hold a claim, or the topology or routing that it names cannot be built.
     InputError
         If `claim` is neither a file nor a result.
+    TooLargeError
+        If the check needs more memory than is free.
 
     Notes
     -----
+    What a file names is untrusted: it is built and checked in a process of its own, which cannot take more time, more
+    memory or other files. A result that this process computed is checked in this process.
+
     The pair loads are computed again from the routing's paths, next hops or phases, source by source; neither closed
     forms nor the solver nor the search for symmetries take part. A schedule is followed move by move.
 
@@ -72,20 +91,79 @@ def verify(
     >>> obliv.verify(obliv.worst_case(routing, certificate=True)).proved
     True
     """
-    budget, subject = real(budget, "budget"), _subject_of(claim)
+    began, budget, step = time.perf_counter(), real(budget, "budget"), rising(progress)
+    options = _Options(boolean(quick, "quick"), began + budget, topology, routing)
+    try:
+        return _in_limits(_verified, claim, options, budget, files, step)
+    except TimeOverError:
+        late = "not read and built within the time limit; raise the budget"
+        return Verification(
+            provenance=provenance({}, time.perf_counter() - began),
+            claim=f"that of {shown(str(claim))}" if isinstance(claim, str | os.PathLike) else f"a {claim.kind} result",
+            checks=(Check("time", None, late),),
+        )
+
+
+def _verified(claim: Any, options: _Options, progress: Progress) -> Verification:
+    """Read a claim and check it."""
+    subject, options = _subject_of(claim), replace(options, progress=progress)
     check = _CHECKERS.get(subject.kind) if isinstance(subject.kind, str) else None
     if check is None:
-        raise FileError(f"contains no claim that can be checked (kind {subject.kind!r})", subject.path)
+        raise FileError(f"contains no claim that can be checked (kind {subject.kind!r:.40})", subject.path)
     with _complete(subject):
-        return check(subject, _Options(quick, budget, topology, routing, rising(progress)))
+        checked = check(subject, options)
+        objects = (getattr(subject.result, "subject", None), options.topology, options.routing)
+        as_built = checked.verdict != "not proved" or _version(subject) not in VERSIONS or any(map(_is_built, objects))
+        checked = checked if as_built else _checked_as_before(check, subject, options) or checked
+    return _with_rest(checked, subject)
+
+
+def _in_limits(
+    work: Callable[[Any, Any, Progress], T], claim: Any, options: Any, seconds: float, files: Any, progress: Progress
+) -> T:
+    """Do work on a claim: in a process with limits, unless the claim is a result that this process computed."""
+    known = isinstance(claim, Schedule | Schedules) or getattr(claim, "subject", None) is not None
+    if known or not isinstance(claim, str | os.PathLike | Result):
+        return work(claim, options, progress)
+    own: Any = Path(claim) if isinstance(claim, str | os.PathLike) else f"the result {claim.kind!r}"
+    allowed = [own.parent if isinstance(own, Path) else Path(), *paths_of(files)]
+    try:
+        return bounded(work, claim, options, seconds=seconds, files=allowed, own=own, progress=progress)
+    except TooLargeError as error:
+        raise TooLargeError(f"{own}: {error}") from None
+
+
+def _checked_as_before(
+    check: Callable[[_Subject, _Options], Verification], subject: _Subject, options: _Options
+) -> Verification | None:
+    """Return the proof of a claim by the definitions of the version that saved it; None if these prove no more."""
+    with earlier_definitions() as asked:
+        checked = check(subject, options)
+    if not asked or checked.verdict == "not proved":
+        return None
+    note = Check("definitions", True, f"those of obliv {_version(subject)}: {'; '.join(asked)}")
+    return replace(checked, checks=(note, *checked.checks))
+
+
+def _is_built(given: Any) -> bool:
+    """Return whether what is given was built already, by today's definitions."""
+    return given is not None and not isinstance(given, str)
+
+
+def _version(subject: _Subject) -> Any:
+    """Return the version of obliv that saved a claim, as the claim says."""
+    made = subject.content.get("provenance")
+    return made.get("version") if isinstance(made, dict) else None
 
 
 def explain(
     claim: str | os.PathLike[str] | Result,
     channel: int | str | Channel | tuple[NodeName, NodeName],
     *,
+    budget: float = 300.0,
     topology: Topology | str | None = None,
     routing: Routing | str | None = None,
+    files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
     progress: Progress | None = None,
 ) -> Explanation:
     """Return the proof of one channel of a claim as a table of terms that add up to its bound.
@@ -96,8 +174,10 @@ def explain(
         A file with the certificate of a worst case or of a ratio, or such a result.
     channel : int, str, Channel or tuple
         The channel as a result has it, by its number, or by its nodes: ``"(0,0) -> (1,0)"`` or a pair of them.
-    topology, routing : optional
-        The objects, where the specs in the claim do not suffice to build them.
+    budget : float
+        Time limit in seconds.
+    topology, routing, files : optional
+        As for :func:`verify`.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -112,7 +192,7 @@ def explain(
     FileError
         If the file holds no such claim, or the topology or routing that it names cannot be built.
     InputError
-        If there is no such channel.
+        If there is no such channel, or the time limit has passed.
 
     Examples
     --------
@@ -122,10 +202,19 @@ def explain(
     >>> proof.holds, proof.bound, len(proof.terms)
     (True, Fraction(3, 1), 3)
     """
+    budget, step = real(budget, "budget"), rising(progress)
+    options = _Options(False, time.perf_counter() + budget, topology, routing), channel
+    try:
+        return _in_limits(_explained, claim, options, budget, files, step)
+    except TimeOverError as error:
+        raise InputError.naming("the proof of this channel was not found: {0}; raise {budget}", error) from None
+
+
+def _explained(claim: Any, how: tuple[_Options, Any], progress: Progress) -> Explanation:
+    """Read a claim and explain the bound of a channel."""
     from obliv.checker.explain import channel_of, explain_channel
 
-    subject = _subject_of(claim)
-    options = _Options(False, 0.0, topology, routing, rising(progress))
+    subject, options, channel = _subject_of(claim), replace(how[0], progress=progress), how[1]
     if subject.kind != "design" and (_CHECKERS.get(str(subject.kind)) is not _check_load or _has_lengths(subject)):
         raise FileError(
             f"contains no proofs of single channels (kind {subject.kind!r}); verify checks the whole claim",
@@ -134,7 +223,8 @@ def explain(
     with _complete(subject):
         read = _read_design(subject, options) if subject.kind == "design" else _read_load(subject, options)
         number = channel_of(read.topology, channel)
-        return explain_channel(read.claim, read.topology, read.routing, number, rising(progress))
+        proof = explain_channel(read.claim, read.topology, read.routing, number, progress)
+    return replace(proof, topology=_name_of(read.topology)) if read.inside else proof
 
 
 def _subject_of(claim: str | os.PathLike[str] | Result) -> _Subject:
@@ -144,8 +234,11 @@ def _subject_of(claim: str | os.PathLike[str] | Result) -> _Subject:
     if isinstance(claim, Result):
         content = claim.to_dict()
         return _Subject(content.get("kind"), claim, content, f"the result {claim.kind!r}")
+    if isinstance(claim, str) and not claim:
+        raise InputError("a claim is a file or a result, not an empty text; give the path of a saved claim")
     if isinstance(claim, str | os.PathLike):
-        content = read_json(Path(claim))
+        with reading_from(None):  # the user named it
+            content = read_json(Path(claim))
         return _Subject(content.get("kind"), None, content, Path(claim))
     raise InputError(f"a claim is a file or a result, not {type(claim).__name__}; give the path of a saved claim")
 
@@ -168,6 +261,10 @@ def _complete(subject: _Subject) -> Iterator[None]:
         yield
     except MalformedError as error:
         raise FileError(f"is not a complete {what}: {error}", subject.path) from None
+    except ZeroDivisionError:
+        raise FileError(
+            f"is not a complete {what}: a load or a capacity is 0 where the figures divide by it", subject.path
+        ) from None
     except OverflowError as error:  # of rationals, exact at any size, where they are shown or compared as floats
         if "float" not in str(error):
             raise
@@ -179,10 +276,15 @@ class _Options:
     """The keyword arguments of :func:`verify`."""
 
     quick: bool
-    budget: float
+    end: float  #: When the time limit passes, on the clock of ``time.perf_counter``.
     topology: Topology | str | None
     routing: Routing | str | None
-    progress: Progress
+    progress: Progress = silent
+
+    @property
+    def budget(self) -> float:
+        """The seconds that are left, fewer than 0 if the limit has passed."""
+        return self.end - time.perf_counter()
 
 
 def _check_schedule(subject: _Subject, options: _Options) -> Verification:
@@ -226,7 +328,7 @@ def _read_load(subject: _Subject, options: _Options) -> _Load:
     load = subject.content.get("channel_load")
     if isinstance(load, dict) and "stderr" in load:
         raise FileError(
-            "contains an estimate, which has no certificate; leave out --samples for an exact claim", subject.path
+            "contains an estimate, which has no certificate; without samples the claim is exact", subject.path
         )
     return _Load(read_claim(subject.content), *_analyzed(subject, options))
 
@@ -275,9 +377,10 @@ def _check_failures(subject: _Subject, options: _Options) -> Verification:
 
     if not _certificate(subject):
         raise FileError("is not a complete claim: it contains no certificate", subject.path)
-    network, routing, _ = _analyzed(subject, options)
+    network, routing, inside = _analyzed(subject, options)
     if "claims" in _certificate(subject):
-        return check_rerouted(subject.content, network, routing, routing_of, options.budget, options.progress)
+        checked = check_rerouted(subject.content, network, routing, routing_of, options.budget, options.progress)
+        return _with_network(checked, network, inside)
     return check_failures(subject.content, network, routing, options.budget, options.progress)
 
 
@@ -291,11 +394,19 @@ def _check_lottery(subject: _Subject, options: _Options) -> Verification:
         raise FileError("is not a complete claim: topology or traffic is missing", subject.path)
     known = getattr(subject.result, "subject", None)
     network = _topology(str(specs[0]), known if options.topology is None else options.topology, subject.path)
-    try:
+    with _building("traffic", None, subject.path):
         traffic = traffic_of(str(specs[1]), network)
-    except SpecError as error:
-        raise FileError(f"is not a complete claim: {error}", subject.path) from None
     return check_lottery(subject.content, network, traffic, options.budget, options.progress)
+
+
+def _check_recount(subject: _Subject, options: _Options) -> Verification:
+    """Check what is counted again from the paths alone: throughput, exact averages, dependencies of channels."""
+    from obliv.checker.deadlock import check_deadlock
+    from obliv.checker.traffic import check_average, check_throughput
+
+    check = {"throughput": check_throughput, "average": check_average, "deadlock": check_deadlock}[str(subject.kind)]
+    network, routing, inside = _analyzed(subject, options)
+    return _with_network(check(subject.content, network, routing, options.budget, options.progress), network, inside)
 
 
 def _has_lengths(subject: _Subject) -> bool:
@@ -313,13 +424,13 @@ def _read_design(subject: _Subject, options: _Options) -> _Load:
 
 
 def _check_network(subject: _Subject, options: _Options) -> Verification:
-    """Check a design or the bounds of a network."""
-    from obliv.checker.designs import check_design
+    """Check a design, several of them along a curve, or the bounds of a network."""
+    from obliv.checker.designs import check_design, check_pareto
     from obliv.checker.network_bounds import check_network_bounds
 
     network, inside = _network_and_place(subject, options)
-    check = check_design if subject.kind == "design" else check_network_bounds
-    checked = check(subject.content, network, options.quick, options.budget, options.progress)
+    checks = {"design": check_design, "pareto": check_pareto, "bounds": check_network_bounds}
+    checked = checks[str(subject.kind)](subject.content, network, options.quick, options.budget, options.progress)
     return _with_network(checked, network, inside)
 
 
@@ -355,13 +466,16 @@ def _inside(content: Any, subject: _Subject) -> Topology:
 
     certificate = _certificate(subject)
     channels: Any = certificate.get("channels", certificate.get("lengths"))
-    bare = subject.kind == "bounds" and type(channels) is int and 0 < channels < _MOST_CHANNELS
+    bare = subject.kind in ("bounds", "failures") and type(channels) is int and 0 < channels < _MOST_CHANNELS
     count = len(channels) if isinstance(channels, list) else channels if bare else 0
     try:
-        return network_of(content, subject.content["topology"], count)
-    except FileError as error:
-        raise FileError(f"{error}; {_FOLDER}", subject.path) from None
+        with _building("topology", None, subject.path):
+            return network_of(content, subject.content["topology"], count)
+    except FileError:
+        raise
     except ValueError as error:
+        if files_read():
+            raise
         raise FileError(f"is not a complete claim: {error}", subject.path) from None
 
 
@@ -369,8 +483,32 @@ def _with_network(checked: Verification, network: Topology, inside: bool) -> Ver
     """Return a verification that says first that the network is the one inside the claim, if it is."""
     if not inside:
         return checked
+    name = _name_of(network)
+    first = Check("network", True, f"the one inside the claim: {name}")
+    return replace(checked, topology=name, checks=(first, *checked.checks), beside=("topology", *checked.beside))
+
+
+def _name_of(network: Topology) -> str:
+    """Return what a network inside a claim is: its digest and size, then the name that the claim gives it, in quotes.
+
+    The name may look like that of another network; letters that are not ASCII are escaped.
+    """
+    from obliv.topologies.carried import carried
+
+    content = carried(network) or {}
     counts = f"{network.nodes:,} nodes, {network.channels:,} channels, {len(network.terminals):,} terminals"
-    return replace(checked, checks=(Check("network", True, f"the one inside the claim: {counts}"), *checked.checks))
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()[:16]
+    return f"network {digest} ({counts}) called {network.spec[:80]!a}"
+
+
+def _with_rest(checked: Verification, subject: _Subject) -> Verification:
+    """Return a verification with what the claim says beside its proof; a routing that is a mere word is checked."""
+    word, claimed = _WORDS.get(str(subject.kind)), subject.content.get("routing")
+    checks = checked.checks
+    if word is not None and claimed not in (None, word):
+        checks = (*checks, Check("routing", False, f"such a claim is about {word!r}, not {claimed!r:.40}"))
+    proved = checked.proved and checks is checked.checks
+    return replace(checked, proved=proved, checks=checks, beside=(*beside(subject.content), *checked.beside))
 
 
 def _topology(spec: str, given: Topology | str | None, path: Path | str) -> Topology:
@@ -380,29 +518,39 @@ def _topology(spec: str, given: Topology | str | None, path: Path | str) -> Topo
 
     if isinstance(given, Topology):
         require_own_name(given)
-    try:
+    with _building("topology", given, path):
         return topology_of(spec if given is None else given)
-    except FileError as error:
-        raise FileError(f"{error}; {_FOLDER}", path) from None
-    except SpecError as error:
-        raise FileError(f"its topology cannot be built: {error}; {_OBJECT.format('topology')}", path) from None
 
 
 def _routing(spec: str, given: Routing | str | None, topology: Topology, path: Path | str) -> Routing:
     """Return the given routing, or build the one named in a claim."""
     from obliv.routings.make import routing as routing_of
 
-    try:
+    with _building("routing", given, path):
         return routing_of(spec if given is None else given, topology)
-    except FileError as error:
-        raise FileError(f"{error}; {_FOLDER}", path) from None
+
+
+@contextmanager
+def _building(what: str, given: Any, path: Path | str) -> Iterator[None]:
+    """Build what a claim names, or what the user gives, and say of errors which of both they are about."""
+    if given is not None:
+        with reading_from(None):
+            yield
+        return
+    try:
+        yield
+    except UnreadableError as error:
+        raise FileError.naming(f"{{0}}; {_FOLDER}", error, path=path) from None
     except SpecError as error:
-        raise FileError(f"its routing cannot be built: {error}; {_OBJECT.format('routing')}", path) from None
+        if files_read():
+            raise
+        remedy = f"pass {what}= with the object, or {{import}} the file that registers it"
+        raise FileError.naming(f"its {what} cannot be built: {{0}}; {remedy}", error, path=path) from None
 
 
+_WORDS = {"design": "design", "bounds": "any", "lottery": "ecmp", "pareto": "design"}  # what stands for a routing
 _MOST_CHANNELS = 2**22  # of a network inside bounds that do not list its channels
 _FOLDER = "the path is the one in the claim: run the check in the folder where the claim was made"
-_OBJECT = "pass {0}= with the object, or --import the file that registers it"
 
 _CHECKERS: dict[str, Callable[[_Subject, _Options], Verification]] = {
     "worst": _check_load,
@@ -414,4 +562,8 @@ _CHECKERS: dict[str, Callable[[_Subject, _Options], Verification]] = {
     "design": _check_network,
     "failures": _check_failures,
     "lottery": _check_lottery,
+    "pareto": _check_network,
+    "throughput": _check_recount,
+    "average": _check_recount,
+    "deadlock": _check_recount,
 }

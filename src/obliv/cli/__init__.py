@@ -24,10 +24,12 @@ def main(arguments: list[str] | None = None, *, interrupted: threading.Event | N
     Once `interrupted` is set, errors are the effect of an interrupt, in whose place libraries may raise others.
     """
     from obliv._util.cost import listening
+    from obliv._util.text import print_any_sign
     from obliv.cli.errors import Stopped, complain, refuse, refuse_usage, report_unexpected
     from obliv.errors import OblivError
 
     words = list(sys.argv[1:] if arguments is None else arguments)
+    print_any_sign()
     sys.set_int_max_str_digits(0)  # exact numbers may be longer than Python's default allows
     try:
         from obliv.cli.app import app
@@ -76,7 +78,9 @@ def main(arguments: list[str] | None = None, *, interrupted: threading.Event | N
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
     """Show a warning as a line like any other: where obliv issued it says nothing to users of the command line."""
     from obliv.cli.errors import complain
+    from obliv.errors import in_one_line
 
+    message = in_one_line(str(message))
     complain(f"obliv: {message}" if category is RuntimeWarning else f"obliv: {category.__name__}: {message}")
 
 

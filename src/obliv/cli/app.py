@@ -9,15 +9,15 @@ from contextlib import contextmanager
 from copy import copy
 from difflib import get_close_matches
 from functools import cache
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from obliv.cli.errors import hint_at
+from obliv.cli.errors import hint_at, option_names
 from obliv.cli.options import flat
+from obliv.errors import InputError
 
 __all__ = ["VERBS", "app", "group"]
 
@@ -39,7 +39,7 @@ VERBS = {
     "bufferless": ("bufferless:bufferless", "Schedule packets on a leveled network and check every move."),
     "list": ("listing:list_", "List the topologies, routings or traffic patterns."),
     "export": ("export:export", "Write files for simulators, paths as tables, or networks."),
-    "plot": ("plot:app", "Draw a topology, channel loads or worst traffic."),
+    "plot": ("plot:app", "Draw a topology, channel loads, worst traffic or a saved result."),
     "fabric": ("fabric.app:app", "Check InfiniBand fabrics, analyze and improve their tables."),
     "study": ("study.app:app", "Compute and keep many cells: topologies, routings, measures."),
     "report": ("report:report", "Write studies and saved results as one web page."),
@@ -72,7 +72,7 @@ class Group(TyperGroup):
         spec = ":" in name or "." in name
         if not spec and (near := get_close_matches(name, verbs)):
             return f". Did you mean {', '.join(map(repr, near))}?"
-        if spec or Path(name).exists():
+        if spec or os.path.exists(name):
             return f": write {', '.join(verbs)} before it"
         return f": choose {', '.join(verbs)}" if ctx.parent is not None else ""
 
@@ -104,6 +104,13 @@ class Verb(TyperCommand):
             arguments = "argument" if len(extra) == 1 else "arguments"
             ctx.fail(f"Got unexpected extra {arguments} ({' '.join(extra)}){self._hint(ctx, words)}")
         return extra
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except InputError as error:  # its message names parameters
+            error.args = (error.text(option_names(self)),)
+            raise
 
     @contextmanager
     def _tables_of_a_folder(self, ctx: Any, words: list[str]) -> Iterator[None]:

@@ -10,7 +10,7 @@ import typer
 
 from obliv.cli.options import FormatOption, Seed, TopologySpec
 from obliv.cli.output import Answer, Looks, progress, require_outputs, say
-from obliv.errors import InputError, OptionError
+from obliv.errors import InputError
 
 __all__ = ["bufferless"]
 
@@ -138,10 +138,7 @@ def bufferless(
         require_outputs(output, plot, inputs=[source for one in classes for source in one.network.sources])
         if moving and classes:
             require_small([one.network for one in classes], sum(one.packets for one in classes))
-        try:
-            result = schedules(classes, algorithm, topology=topology, rng=seed, progress=step, **chosen)
-        except OptionError as error:
-            raise InputError(error.text(_NAMES)) from None
+        result = schedules(classes, algorithm, topology=topology, rng=seed, progress=step, **chosen)
     answer, bare = Answer(format=format), result.bare()
     if output is not None:
         with answer.anyway(bare):

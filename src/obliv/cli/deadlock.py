@@ -58,9 +58,9 @@ def deadlock(
             result = least = analysis.fewest_virtual_channels(routing, progress=step)
             acyclic = least.fewest is not None
         else:
-            result = graph = analysis.deadlock(routing, vc, progress=step)
+            result = graph = analysis.deadlock(routing, vc, certificate=answer.output is not None, progress=step)
             acyclic = graph.acyclic
-    answer.show(result)
+    answer.show(result, hide=("certificate",))
     looks.save(result.plot, plot)
     if not acyclic:
         raise typer.Exit(1)

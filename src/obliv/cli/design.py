@@ -142,8 +142,16 @@ def design(
     if pareto:
         accuracy = 1e-4 if gap is None else gap
         with progress() as step:
-            curve = obliv.pareto(network, pareto, max_turns=rules.max_turns, vc=rules.vc, gap=accuracy, progress=step)
-        answer.show(curve)
+            curve = obliv.pareto(
+                network,
+                pareto,
+                max_turns=rules.max_turns,
+                vc=rules.vc,
+                gap=accuracy,
+                certificate=answer.output is not None,
+                progress=step,
+            )
+        answer.show(curve, hide=("certificate",))
         looks.save(curve.plot, plot)
         return
     with progress() as step, answer.best_so_far():

@@ -10,9 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from obliv._util.text import printable
+from obliv.errors import in_one_line
 
-__all__ = ["Stopped", "complain", "hint_at", "refuse", "refuse_usage", "report_unexpected"]
+__all__ = ["Stopped", "complain", "hint_at", "option_names", "refuse", "refuse_usage", "report_unexpected"]
 
 
 class Stopped(BaseException):
@@ -26,14 +26,36 @@ def complain(message: str) -> None:
 
 
 def refuse(message: str) -> int:
-    """Print an error in one line, with control characters escaped, and return the exit status 2."""
-    complain("obliv: " + printable(" ".join(message.split())))
+    """Print an error in one short line, without control characters, and return the exit status 2."""
+    complain("obliv: " + in_one_line(" ".join(message.split())))
     return 2
 
 
 def refuse_usage(error: Any) -> int:
     """Print an error in the command line, with the help of the verb that it is about, and return the exit status 2."""
     return refuse(f"{error.format_message().rstrip('.')} (see {error.ctx.command_path} --help)")
+
+
+def option_names(verb: Any) -> dict[str, str]:
+    """Return the options of a verb by the names that messages give their parameters."""
+    names: dict[str, str] = {}
+    for parameter in verb.params:
+        option = max(parameter.opts, key=len, default="")
+        if option.startswith("--"):
+            for name in (parameter.name.rstrip("_"), option[2:].replace("-", "_")):
+                names |= {name: option, f"{name}=True": option} if parameter.is_flag else {name: option}
+    others = {name: option for name, option in _OTHERWISE.items() if option.split()[0] in names.values()}
+    return others | names
+
+
+#: Options whose parameters have other names in Python.
+_OTHERWISE = {
+    "fewest_virtual_channels": "--fewest",
+    "missing='skip'": "--skip-missing",
+    "paths=True": "--to booksim-paths",
+    "rng": "--seed",
+    "tables": "--lft",
+}
 
 
 def hint_at(options: Collection[str], words: Sequence[str], extra: Sequence[str]) -> str:
@@ -51,7 +73,7 @@ def hint_at(options: Collection[str], words: Sequence[str], extra: Sequence[str]
     from obliv.bufferless.algorithms import ALGORITHMS
     from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES
 
-    files = [word for word in words if Path(word).is_file()]
+    files = [word for word in words if os.path.isfile(word)]
     if "--lft" in options and len(files) > 1:
         return f": forwarding tables follow --lft, as in --lft {files[1]}"
     for name, argument in pairwise(words):
@@ -67,10 +89,10 @@ def hint_at(options: Collection[str], words: Sequence[str], extra: Sequence[str]
 
 def report_unexpected(error: Exception) -> int:
     """Report an unexpected exception in one line with its place, in a user's file or in obliv."""
-    steps = traceback.extract_tb(error.__traceback__)
+    steps = [*traceback.extract_tb(error.__traceback__), *getattr(error, "steps", ())]
     modules = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
     for step in reversed(steps):
-        if step.filename not in modules and step.filename.endswith(".py") and Path(step.filename).is_file():
+        if step.filename not in modules and step.filename.endswith(".py") and os.path.isfile(step.filename):
             return refuse(f"{step.filename}:{step.lineno}: {type(error).__name__}: {error}")
     if os.environ.get("OBLIV_TRACEBACK"):
         traceback.print_exception(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,7 +58,7 @@ def explore(
     start = Question(topology, routing, tuple(traffic or ["uniform"]))
     named = _files_of(start)
     for path in files or ():
-        if not path.exists():
+        if not os.path.exists(path):
             raise FileError("file not found: --files names files and folders that exist", path)
     workers = Workers(Setup(_imports(context), (*map(str, files or ()), *named)))
     listener = server.listen(port)

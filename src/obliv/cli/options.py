@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Clusters",
+    "FilesOption",
     "Format",
     "FormatOption",
     "Jobs",
@@ -42,6 +43,14 @@ Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Processes
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed.")]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to save the result in (.json or .json.gz).")
+]
+FilesOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--files",
+        metavar="PATH",
+        help="File, or folder of files, that FILE may name besides those in its folder; repeatable.",
+    ),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", case_sensitive=False, help="Output format.")]
 

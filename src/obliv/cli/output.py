@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from obliv._util.codec import plain
 from obliv._util.progress import Note
 from obliv._util.text import printable
 from obliv.cli.errors import Stopped, complain
 from obliv.cli.options import FormatOption, Output
 from obliv.cli.waiting import heard, shown
-from obliv.errors import FileError, InputError, Interrupted
+from obliv.errors import FileError, InputError, Interrupted, in_one_line
 
 if TYPE_CHECKING:
     import rich.progress
@@ -63,9 +64,12 @@ class Answer:
     def save(self, result: Result) -> None:
         """Save a result if there is a file for it."""
         if self.output is not None:
+            from obliv.results.base import NOT_VERIFIED
+
             result.save(self.output)
             proof = getattr(result, "certificate", None) is not None
-            say(f"saved in {self.output}" + (f"; check it with  obliv verify {self.output}" if proof else ""))
+            how = f" ({NOT_VERIFIED})" if proof and NOT_VERIFIED in result.provenance.exactness else ""
+            say(f"saved in {self.output}{how}" + (f"; check it with  obliv verify {self.output}" if proof else ""))
             if Path(self.output).suffix.lower() in _TABLES:
                 say(f"{self.output} is JSON whatever --format is; for the printed table redirect the output:  > FILE")
 
@@ -84,7 +88,7 @@ class Answer:
             data = result.to_dict()
             for key in hide:
                 data.pop(key, None)
-            write(json_text(data))
+            write(json_text(plain(data)))
         elif self.format == "csv":
             from obliv.results.tables import to_csv
 
@@ -139,11 +143,13 @@ class Looks:
     ] = None
 
     def require(self, path: Path | None) -> None:
-        """Refuse a picture in an unknown format, and looks without a picture."""
+        """Refuse a picture in an unknown format or without matplotlib, and looks without a picture."""
         if path is not None:
             from obliv import view
+            from obliv.view.figures import require_matplotlib
 
             view.require_format(path)
+            require_matplotlib()
         elif self.dark or self.width is not None:
             option = "--dark" if self.dark else "--width"
             raise InputError(f"{option} is for a picture: add --plot FILE.png")
@@ -169,8 +175,8 @@ class Looks:
 
 
 def say(message: str) -> None:
-    """Print a message on standard error; control characters in it are escaped."""
-    complain(f"obliv: {printable(message)}")
+    """Print a message on standard error in one short line, without control characters."""
+    complain(f"obliv: {in_one_line(message)}")
 
 
 def say_cost(what: str, share: float) -> None:
@@ -223,6 +229,8 @@ def require_outputs(*paths: Path | None, inputs: Iterable[tuple[str, str]] = ())
         from obliv._util.files import require_place
 
         for path in named:
+            if str(path) == "-":
+                raise FileError("not a file name; use --format json to print the answer on standard output", path)
             require_place(path)
     real = [path.resolve() for path in named]
     if len(set(real)) < len(real):
@@ -243,6 +251,9 @@ def write(text: str, end: str = "\n") -> None:
 
 
 def json_text(data: Any) -> str:
-    """Return indented JSON; only control characters and lone surrogates are escaped."""
+    """Return indented JSON; only control characters and lone surrogates are escaped, and what cannot be printed."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    if "utf" not in encoding.lower():
+        return json.dumps(data, indent=2)
     text = json.dumps(data, indent=2, ensure_ascii=False)
     return re.sub(r"[^ -~\n]", lambda match: match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1], text)

@@ -64,10 +64,10 @@ def ratio(
     """
     from obliv.analysis.ratios.optimum import has_base_load
     from obliv.designs.ratios import oblivious
-    from obliv.designs.ratios.patterns import traffic_ratio
+    from obliv.designs.ratios.patterns import any_rows, traffic_ratio
 
     looks.require(plot)
-    named = [*(traffic or ()), *(f"matrix:{path}" for path in set_ or ())]
+    named = [any_rows(spec) for spec in (*(traffic or ()), *(f"matrix:{path}" for path in set_ or ()))]
     _require_fitting(named, instances, adaptive, answer)
     if not instances:
         named = seeded(named, context, seed, needed="--instances")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from obliv.cli.options import FilesOption
 from obliv.cli.output import progress, require_outputs, say
 from obliv.cli.study.options import StudyName
 
@@ -23,6 +24,11 @@ def report(
         str, typer.Option("--title", metavar="TEXT", help="Heading of the page.", show_default="what it is about")
     ] = "",
     study: StudyName = "",
+    budget: Annotated[
+        float,
+        typer.Option("--budget", min=0, help="Time limit in seconds for building and drawing networks."),
+    ] = 120.0,
+    files: FilesOption = None,
     networks: Annotated[
         int, typer.Option("--networks", metavar="N", min=0, help="Most networks to draw and prove in the page.")
     ] = 6,
@@ -39,5 +45,7 @@ def report(
     require_outputs(output, inputs=[(str(path), "") for path in inputs])
     require_report(output)
     with progress() as step:
-        view.write_report(inputs, output, title=title, study=study, networks=networks, progress=step)
+        view.write_report(
+            inputs, output, title=title, study=study, networks=networks, budget=budget, files=files or (), progress=step
+        )
     say(f"report saved in {output}")

@@ -22,13 +22,18 @@ def reproduce(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="DIR", help="Folder to draw the figures of the paper into (PNG).")
     ] = None,
+    layout: Annotated[
+        str,
+        typer.Option("--layout", metavar="L", help="Text by rows (rows), or in the paper's own columns (paper)."),
+    ] = "rows",
     looks: Looks,
     answer: Answer,
 ) -> None:
     """Compute a paper's tables beside the published numbers.
 
-    Verdicts: match, rounding, erratum (the published value is wrong, with a proof), open (a definition is missing, or
-    the result is only a bound), beyond (a number that the paper does not state), differs (exit status 1).
+    Verdicts: match, rounding, reading (another reading of the paper fits), erratum (the published value is wrong, with
+    a proof), open (no reading fits, or the result is only a bound), beyond (a number that the paper does not state),
+    differs (exit status 1). The column "differs if" says which numbers would make a row differ.
 
     Example: obliv reproduce towles
     """
@@ -52,7 +57,7 @@ def reproduce(
             return  # a figure without numbers to compare
     with answer.best_so_far():
         with progress() as step:
-            result = papers.reproduce(paper, table, step)
+            result = papers.reproduce(paper, table, step, layout)
         answer.show(result)
     if not result.ok:
         raise typer.Exit(1)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from obliv.cli.options import FilesOption
 from obliv.cli.output import Answer, progress, require_outputs
 from obliv.errors import InputError
 
@@ -19,8 +20,9 @@ def verify(
     quick: Annotated[bool, typer.Option("--quick", help="Check the named channel only, which proves nothing.")] = False,
     budget: Annotated[
         float,
-        typer.Option("--budget", min=0, help="Time limit in seconds; channels not checked in time count as unproved."),
+        typer.Option("--budget", min=0, help="Time limit in seconds; what is not checked in time is not proved."),
     ] = 300.0,
+    files: FilesOption = None,
     channel: Annotated[
         str | None,
         typer.Option(
@@ -45,13 +47,13 @@ def verify(
         if quick:
             raise InputError("--channel shows the proof of one channel; leave out --quick")
         with progress() as step:
-            proof = obliv.explain(file, channel, progress=step)
+            proof = obliv.explain(file, channel, budget=budget, files=files or (), progress=step)
         answer.show(proof)
         if not proof.holds:
             raise typer.Exit(1)
         return
     with progress() as step:
-        result = obliv.verify(file, quick=quick, budget=budget, progress=step)
+        result = obliv.verify(file, quick=quick, budget=budget, files=files or (), progress=step)
     answer.show(result)
     if not result.proved:
         raise typer.Exit(1)

@@ -11,8 +11,8 @@ from typing import Any
 
 from obliv._util.progress import Progress, rising, silent
 from obliv._util.progress import within as share_of
+from obliv._util.rationals import boolean, integer, real
 from obliv._util.rationals import exact as exact_number
-from obliv._util.rationals import real
 from obliv._util.rng import Rng, drawn_seed
 from obliv.designs.average import announce_average, average_design
 from obliv.designs.bounds.worst_case import permutation_line
@@ -135,7 +135,11 @@ def design(
     paths, quantize = at_least_one(paths, "paths"), at_least_one(quantize, "quantize")
     options = {"then": then, "max_hops": max_hops, "max_turns": max_turns, "vc": vc, "paths": paths}
     require_options(objective, options | {"quantize": quantize, "samples": samples, "rng": rng})
-    if exact not in (None, True, False):
+    minimal = boolean(minimal, "minimal")
+    paths, quantize = (
+        None if value is None else integer(value, name) for name, value in (("paths", paths), ("quantize", quantize))
+    )
+    if not (exact is None or isinstance(exact, bool)):
         raise InputError(f"exact={exact!r:.40}: choose True, False, or None to try it where the network is small")
     limited = minimal or any(value is not None for value in (max_hops, max_turns, vc, paths, quantize))
     if within is not None and (objective != "worst" or limited):
@@ -189,9 +193,9 @@ def design(
 def _goal(objective: str, then: str | None, gap: float | None) -> tuple[str | None, float]:
     """Return what to minimize after the objective, and the gap at which to stop, with their defaults."""
     if objective not in ("worst", "ratio", "average"):
-        raise InputError(f"objective={objective!r}: choose worst, ratio or average")
+        raise InputError.naming("{objective}={0!r}: choose worst, ratio or average", objective)
     if then not in ("hops", "default", None):
-        raise InputError(f"then={then!r}: choose hops, or None")
+        raise InputError.naming("{then}={0!r}: choose hops, or None", then)
     gap = (1e-3 if objective == "ratio" else 1e-4) if gap is None else real(gap, "gap")
     if not 0 < gap < 1:
         raise InputError(f"a gap of {gap:g}: choose a number between 0 and 1, such as 1e-4")
@@ -233,12 +237,14 @@ def require_options(objective: str, options: Mapping[str, Any]) -> None:
         raise InputError(f"max_hops: {hops!r:.40} is not a number; write for example 2.5 or 64/27")
     given = {name for name, value in options.items() if value is not None}
     if "max_hops" in given and given & {"paths", "quantize"}:
-        raise InputError("max_hops cannot be combined with paths or quantize; choose minimal, or neither")
+        raise InputError.naming(
+            "{max_hops} cannot be combined with {paths} or {quantize}; choose {minimal}, or neither"
+        )
     if objective != "average" and given & {"samples", "rng"}:
-        raise InputError("samples and rng are for the objective average: leave them out")
+        raise InputError.naming("{samples} and {rng} are for the objective average: leave them out")
     if objective == "average" and given - {"samples", "rng"}:
-        raise InputError(
-            "the objective average cannot be combined with then, max_hops, max_turns, vc, paths or quantize"
+        raise InputError.naming(
+            "the objective average cannot be combined with {then}, {max_hops}, {max_turns}, {vc}, {paths} or {quantize}"
         )
     if objective == "ratio" and given & {"max_turns", "vc", "paths", "quantize"}:
         raise InputError("the least ratio is designed without limits of turns, virtual channels, paths and weights")

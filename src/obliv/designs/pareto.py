@@ -26,6 +26,7 @@ def pareto(
     max_turns: int | None = None,
     vc: int | None = None,
     gap: float = 1e-4,
+    certificate: bool = False,
     progress: Progress | None = None,
 ) -> Pareto:
     """Design routings from the fewest hops to the least worst case, at equal distances of hops.
@@ -39,6 +40,8 @@ def pareto(
         As for :func:`obliv.design`.
     gap : float
         As for :func:`obliv.design`.
+    certificate : bool
+        Whether to keep the designs of all points, which prove the curve.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -61,6 +64,7 @@ def pareto(
     network, step = topology_of(topology), rising(progress)
     last = design(network, max_turns=max_turns, vc=vc, gap=gap, progress=within(step, 0.0, 1 / (points + 1)))
     first, rows = feasible_states(network, max_turns, vc)[0].least_hops, []
+    designs = []
     for k in range(points):
         limit = first + (last.hops - first) * Fraction(k, points - 1)
         part = within(step, (k + 1) / (points + 1), (k + 2) / (points + 1))
@@ -69,6 +73,7 @@ def pareto(
             if k == points - 1
             else design(network, then=None, max_hops=limit, max_turns=max_turns, vc=vc, gap=gap, progress=part)
         )
+        designs.append(result.to_dict() if certificate else {})
         rows.append(ParetoPoint(limit, limit / first, result.channel_load, result.fraction_of_capacity))
         if last.hops == first:
             break
@@ -84,4 +89,6 @@ def pareto(
         ),
         constraints=last.constraints,
         points=tuple(rows),
+        certificate={"designs": designs} if certificate else None,
+        subject=last.subject,
     )

@@ -10,6 +10,7 @@ some paths are legal, a channel carries the sum of the flows over its arcs.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,7 +96,7 @@ def worst_case_programme(
     used : bool array, shape (terminals, terminals, channels), optional
         The channels that each pair may use, where nothing else limits its paths; symmetries must keep them.
     progress : callable
-        Called with the size of the programme and what it will cost, if it is large, before it is built.
+        Called with the size of the programme and what it will cost, if it is large, before its matrix is built.
 
     Raises
     ------
@@ -109,7 +110,6 @@ def worst_case_programme(
     ends = states.node[states.tail], states.node[states.head]
     column, column_size = flow_orbits(layout, layout.arcs, places, ends, usable)
     focus, alike = _focus(topology, symmetry)
-    _announce(layout, int((column >= 0).sum()), len(column_size), len(focus), progress)
     conserve, arrivals = conservation(layout, column, len(column_size))
     flow, size = column, column_size
     if not states.plain:
@@ -118,6 +118,7 @@ def worst_case_programme(
         used[source, destination, states.channel[arc]] = True
         places = [(lift.terminals, lift.channels) for lift in layout.lifts]
         flow, size = flow_orbits(layout, layout.channels, places, (topology.tail, topology.head), used)
+    _announce(layout, column, flow, conserve, focus, progress)
     cover, budget, cover_flow = _covers(layout, column, flow, len(column_size), focus)
     potentials = budget.shape[1]
     matrix = vstack(
@@ -146,20 +147,23 @@ def worst_case_programme(
     )
 
 
-def _announce(layout: Layout, flows: int, orbits_of_flows: int, focus: int, progress: Progress) -> None:
-    """Say what the programme will cost, from the flows that symmetries leave."""
-    terminals = layout.arcs.terminals
-    share = orbits_of_flows / max(1, flows)
-    covers = focus * terminals * (terminals - 1) * (1 if layout.arcs.sources > 1 else 0.5)
-    rows = covers + share * layout.arcs.sources * terminals * layout.states.count
-    columns = orbits_of_flows + 2 * terminals * focus
-    entries = 2 * orbits_of_flows + 3 * covers + 2 * terminals * focus
+def _announce(
+    layout: Layout, column: Array, flow: Array, conserve: csr_array, focus: Array, progress: Progress
+) -> None:
+    """Say what the programme will cost; its size is counted, so that what fits is never refused."""
+    potential, count = _potentials(layout, focus)
+    budgets = len(np.unique(potential * len(focus) + np.arange(len(focus)))) + len(focus)
+    covers = carried = 0
+    for _, _, distinct, row, _ in _covered(layout, column, flow, focus):
+        covers, carried = covers + len(distinct), carried + len(row)
+    rows = conserve.shape[0] + covers + len(focus)
+    columns = conserve.shape[1] + count + 1
+    entries = conserve.nnz + carried + 2 * covers + budgets
     announce(
         progress,
-        f"the linear program of {layout.states.topology.spec} (up to {_round(rows)} rows, {_round(columns)} columns, "
+        f"the linear program of {layout.states.topology.spec} ({_round(rows)} rows, {_round(columns)} columns, "
         f"{_round(entries)} non-zeros)",
         Work(_SECONDS * rows**1.5, _BYTES * entries),
-        rough=True,
     )
 
 
@@ -168,27 +172,40 @@ def _round(number: float) -> str:
     return f"{int(float(f'{number:.1e}')):,}"
 
 
-def _covers(
-    layout: Layout, column: Array, flow: Array, columns: int, focus: Array
-) -> tuple[csr_array, csr_array, Array]:
-    """Return the rows that cover flows by potentials, those of the budgets, and the orbits of flows covered."""
-    topology, states, terminals = layout.states.topology, layout.states, layout.channels.terminals
-    potential, count = _potentials(layout, focus)
+def _covered(
+    layout: Layout, column: Array, flow: Array, focus: Array
+) -> Iterator[tuple[Array, Array, Array, Array, Array]]:
+    """Yield the cover rows of each focus channel.
+
+    A source and a destination of each row, the orbit that it covers; then the row, from 0, and the column of every flow
+    that counts in it.
+    """
+    states, terminals = layout.states, layout.channels.terminals
     source, destination = (part.ravel() for part in np.indices((terminals, terminals)))
-    covered, left, right, row, entry, rows = [], [], [], [], [], 0
-    for k, channel in enumerate(focus.tolist()):
+    for channel in focus.tolist():
         orbit = flow.reshape(-1)[layout.channels.of(source, destination, np.full(len(source), channel))]
         distinct, first = np.unique(orbit, return_index=True)
         distinct, first = distinct[distinct >= 0], first[distinct >= 0]
-        covered.append(distinct)
-        left.append(potential[0, source[first], k])
-        right.append(potential[1, destination[first], k])
         arc = np.flatnonzero(states.channel == channel)
         at = layout.arcs.of(source[first][:, None], destination[first][:, None], arc[None, :])
         carried = column.reshape(-1)[at]
         some = carried >= 0
-        row.append(rows + np.nonzero(some)[0])
-        entry.append(carried[some])
+        yield source[first], destination[first], distinct, np.nonzero(some)[0], carried[some]
+
+
+def _covers(
+    layout: Layout, column: Array, flow: Array, columns: int, focus: Array
+) -> tuple[csr_array, csr_array, Array]:
+    """Return the rows that cover flows by potentials, those of the budgets, and the orbits of flows covered."""
+    topology, terminals = layout.states.topology, layout.channels.terminals
+    potential, count = _potentials(layout, focus)
+    covered, left, right, row, entry, rows = [], [], [], [], [], 0
+    for k, (source, destination, distinct, at, carried) in enumerate(_covered(layout, column, flow, focus)):
+        covered.append(distinct)
+        left.append(potential[0, source, k])
+        right.append(potential[1, destination, k])
+        row.append(rows + at)
+        entry.append(carried)
         rows += len(distinct)
     cover_flow, on = np.concatenate(covered), np.concatenate(row)
     order = np.arange(rows)

@@ -36,7 +36,7 @@ def saved_design(topology: Topology, path: Path) -> Listed:
     """
     content, digest = read_json_source(path)
     if content.get("kind") != "design":
-        raise FileError("contains no design; save one with  obliv design TOPOLOGY --output FILE", path)
+        raise FileError("contains no design: save a result of design in it", path)
     try:
         listed = unpacked(content.get("paths"))
         routing = Listed(topology, f"design:{path}", listed)

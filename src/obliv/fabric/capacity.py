@@ -35,10 +35,10 @@ def capacity_load(fabric: Fabric) -> Fraction | None:
 
     Notes
     -----
-    A whole fat tree FT(m, n) has 1 by convention. Elsewhere two bounds hold for every routing: an endpoint's cable
-    carries (n - 1) / n, and the channels between switches carry at least all distances together, shared out evenly.
-    Where equal use of all shortest paths loads no channel more than the greater of the two, that is the answer:
-    on tori, hypercubes, complete graphs, and wherever endpoints have the narrowest cables.
+    A whole fat tree has that of its topology, which is (n - 1) / n on FT(m, n). Elsewhere two bounds hold for every
+    routing: an endpoint's cable carries (n - 1) / n, and the channels between switches carry at least all distances
+    together, shared out evenly. Where equal use of all shortest paths loads no channel more than the greater of the
+    two, that is the answer: on tori, hypercubes, complete graphs, and wherever endpoints have the narrowest cables.
 
     Examples
     --------

@@ -107,10 +107,10 @@ def require_writable_lids(fabric: Fabric, path: str | Path) -> None:
     """Refuse to write LIDs beyond those of InfiniBand, unless the fabric is known to have extended ones."""
     ports, last = beyond_infiniband(fabric)
     if ports and not fabric.extended_lids:
-        raise FileError(
+        raise FileError.naming(
             f"cannot be written: LIDs go up to {last}, beyond the {LAST_LID} of InfiniBand and OpenSM: on a fabric "
-            "with LIDs of 24 bits, as Omni-Path, add --extended-lids",
-            path,
+            "with LIDs of 24 bits, as Omni-Path, use {extended_lids}=True",
+            path=path,
         )
 
 
@@ -198,8 +198,8 @@ def require_lids(switches: int, ports: int, lmc: int, *, extended: bool = False)
     first = -(-(switches + 1) // step) * step
     last = LAST_EXTENDED_LID if extended else LAST_LID
     if first + step * ports - 1 > last:
-        otherwise = "" if extended else ", or --extended-lids for LIDs of 24 bits as on Omni-Path"
-        raise TopologyError(
+        otherwise = "" if extended else ", or {extended_lids}=True for LIDs of 24 bits as on Omni-Path"
+        raise TopologyError.naming(
             f"{switches} switches and {ports} ports of hosts with {plural(step, 'LID')} each need more than the "
             f"{last} available LIDs: use a smaller LMC or a smaller fabric{otherwise}"
         )

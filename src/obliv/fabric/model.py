@@ -9,11 +9,12 @@ from functools import cached_property
 import numpy as np
 
 from obliv._util.arrays import positions
+from obliv._util.earlier import as_before
 from obliv._util.text import shown
 from obliv._util.typing import Array
 from obliv.results.fabric.check import Finding
 
-__all__ = ["RATES", "SPEEDS", "WIDTHS", "Fabric", "Finding", "Nodes", "Ports", "gbits", "node_name"]
+__all__ = ["RATES", "SPEEDS", "WIDTHS", "Fabric", "Finding", "Nodes", "Ports", "gbits", "node_name", "rate_of"]
 
 
 #: The share of data in PAM4 lanes: 256b/257b transcoding and the code RS(544,514), as in IEEE 802.3, clause 119; 16/17.
@@ -37,6 +38,14 @@ WIDTHS = {"1x": 1, "2x": 2, "4x": 4, "8x": 8, "12x": 12}
 RATES = {
     width + speed: lanes * lane * share for width, lanes in WIDTHS.items() for speed, (lane, share) in SPEEDS.items()
 }
+
+
+def rate_of(name: str) -> Fraction:
+    """Return the data rate of a width and speed in Gb/s."""
+    newer = name.endswith(("HDR", "NDR", "XDR"))
+    if newer and as_before("HDR, NDR and XDR lanes carry 64/66 of their signaling rate"):
+        return RATES[name] / _PAM4 * Fraction(64, 66)
+    return RATES[name]
 
 
 def gbits(rate: Fraction) -> str:

@@ -49,6 +49,8 @@ class PairLoads(ABC):
         Number of sampled paths per pair where the loads are estimates, None where they are exact.
     partial : bool
         Whether packets are left out: those of pairs without a path, by a partial routing.
+    declared : bool
+        Whether the routing is declared relative and only some of its pairs were compared with the declaration.
 
     Examples
     --------
@@ -66,6 +68,7 @@ class PairLoads(ABC):
     denominator: int
     samples: int | None = None
     partial: bool = False
+    declared: bool = False
 
     @abstractmethod
     def weights(self, channel: int) -> Weights:
@@ -388,6 +391,7 @@ class LoadsWithoutSelf(PairLoads):
         self.denominator = loads.denominator
         self.samples = loads.samples
         self.partial = loads.partial
+        self.declared = loads.declared
         self._loads = loads
 
     def weights(self, channel: int) -> Weights:

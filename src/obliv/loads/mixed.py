@@ -32,6 +32,7 @@ class MixedLoads(PairLoads):
         counted = [part.samples for _, part in parts if part.samples is not None]
         self.samples = min(counted) if counted else None
         self.partial = any(part.partial for _, part in parts)
+        self.declared = any(part.declared for _, part in parts)
         self._parts = [
             (chance.numerator * (self.denominator // (part.denominator * chance.denominator)), part)
             for chance, part in parts
@@ -84,6 +85,7 @@ class TwoPhaseLoads(PairLoads):
         require_memory(16.0 * n * self.topology.channels, f"Valiant's loads on {self.topology.spec}")
         self.samples = base.samples
         self.partial = base.partial
+        self.declared = base.declared
         sent, taken = [], []
         for channel in range(self.topology.channels):
             row, col, weight = base.weights(channel).spread()

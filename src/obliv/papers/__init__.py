@@ -1,6 +1,6 @@
 """The tables and figures of papers: printed entries, as data, beside the calls that reproduce them.
 
-A paper is a package with a ``PAPER``; it uses the public API, like any user.
+A paper is a package with a ``PAPER``.
 
 >>> from obliv import papers
 >>> for row in papers.reproduce("towles", "figure9").entries:
@@ -24,6 +24,7 @@ from obliv.papers.paper import Paper, rows_of
 from obliv.papers.verdicts import verdict
 from obliv.results import provenance
 from obliv.results.reproduction import ReproducedEntry, Reproduction
+from obliv.view.figures import require_matplotlib
 
 __all__ = ["draw", "figures", "known", "reproduce", "tables", "verdict"]
 
@@ -40,7 +41,7 @@ def known() -> dict[str, str]:
     return {name: _paper(name).about for name in _PAPERS}
 
 
-def reproduce(paper: str, table: str = "", progress: Progress | None = None) -> Reproduction:
+def reproduce(paper: str, table: str = "", progress: Progress | None = None, layout: str = "rows") -> Reproduction:
     """Compute tables and figures of a paper and compare them with the published numbers.
 
     Parameters
@@ -51,6 +52,9 @@ def reproduce(paper: str, table: str = "", progress: Progress | None = None) -> 
         One table or figure; default all of them.
     progress : callable, optional
         Called with the table and the finished share, from 0 to 1.
+    layout : {"rows", "paper"}
+        How the text shows tables: a row for each entry, with verdict and notes, or in the paper's own columns where
+        the table has such a layout.
 
     Returns
     -------
@@ -60,22 +64,36 @@ def reproduce(paper: str, table: str = "", progress: Progress | None = None) -> 
     Raises
     ------
     SpecError
-        If the paper or the table is unknown.
+        If the paper or the table is unknown, or a layout is asked for that the table does not have.
     """
     source = _paper(_find(paper, _PAPERS, "paper"))
+    _find(layout, ("rows", "paper"), "layout")
     if table in source.figures and table not in source.tables:
-        raise SpecError(f"{table} of {paper} is a picture without a table: --plot DIR (papers.draw) draws it")
+        raise SpecError(f"{table} of {paper} is a picture without a table: draw the figures of the paper")
     tables = [_find(table, source.tables, f"table of {paper}")] if table else list(source.tables)
+    layouts = [name for name in source.tables if source.tables[name].layout]
+    if layout == "paper" and not set(layouts) & set(tables):
+        has = (
+            f"those of {paper} with the paper's layout are {', '.join(layouts)}" if layouts else f"{paper} has no other"
+        )
+        raise SpecError(f"{table or paper} is shown in rows; {has}")
     progress = rising(progress)
     began = time.perf_counter()
     rows: list[ReproducedEntry] = []
 
     def result() -> Reproduction:
         specs = {"paper": paper, "table": table} if table else {"paper": paper}
+        pages = {}
+        for name in layouts:
+            listed = [row for row in rows if row.table == name]
+            if listed and (layout == "paper" or source.tables[name].always):
+                pages[name] = source.tables[name].layout(listed)  # type: ignore[misc]
         return Reproduction(
             provenance=provenance(specs, time.perf_counter() - began, "as each row says"),
             entries=tuple(rows),
             titles={name: source.tables[name].title for name in tables},
+            pages=pages,
+            below=tuple(name for name in pages if source.tables[name].always),
         )
 
     for done, name in enumerate(tables):
@@ -148,6 +166,7 @@ def draw(paper: str, folder: str | Path, figure: str = "", progress: Progress | 
         drawn = ", ".join(source.figures)
         raise SpecError(f"{figure} of {paper} is a table without a picture; the figures are {drawn}")
     names = [_find(figure, source.figures, f"figure of {paper}")] if figure else list(source.figures)
+    require_matplotlib()
     progress = rising(progress)
     folder = Path(folder)
     try:

@@ -10,7 +10,7 @@ import obliv
 from obliv._util.typing import Array
 from obliv.papers.paper import Step
 
-__all__ = ["worst_of_batches"]
+__all__ = ["largest_of", "worst_of_batches"]
 
 _CHUNK = 1000  # permutations whose loads stay in the cache
 
@@ -49,7 +49,9 @@ def worst_of_batches(
     for batch, stream in enumerate(rng.spawn(batches)):
         worst = 0
         for first in range(0, size, _CHUNK):
-            worst = max(worst, _worst(table, min(_CHUNK, size - first), stream))
+            nodes = np.broadcast_to(np.arange(len(table)), (min(_CHUNK, size - first), len(table)))
+            drawn = stream.permuted(nodes, axis=1)
+            worst = max(worst, int(_largest(table, drawn).max()))
             if worst >= limit:
                 break
         loads_of_batches.append(Fraction(worst, loads.denominator))
@@ -68,13 +70,19 @@ def _by_pair(loads: obliv.PairLoads) -> Array:
     return table
 
 
-def _worst(table: Array, count: int, rng: np.random.Generator) -> int:
-    n, _, channels = table.shape
-    destinations = rng.permuted(np.broadcast_to(np.arange(n), (count, n)), axis=1)
-    total = np.zeros((count, channels), table.dtype)
+def largest_of(loads: obliv.PairLoads, destinations: Array) -> Array:
+    """Return the numerator of the largest channel load of each permutation, a row of `destinations`."""
+    table = _by_pair(loads)
+    chunks = (destinations[first : first + _CHUNK] for first in range(0, len(destinations), _CHUNK))
+    return np.concatenate([_largest(table, chunk) for chunk in chunks])
+
+
+def _largest(table: Array, destinations: Array) -> Array:
+    total = np.zeros((len(destinations), table.shape[2]), table.dtype)
     added = np.empty_like(total)
-    for source in range(n):
+    for source, to in enumerate(destinations.T):
         # other modes than clip copy first
-        np.take(table[source], destinations[:, source], axis=0, out=added, mode="clip")
+        np.take(table[source], to, axis=0, out=added, mode="clip")
         total += added
-    return int(total.max())
+    largest: Array = total.max(axis=1)
+    return largest

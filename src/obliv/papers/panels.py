@@ -5,18 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import obliv
 from obliv import view
 from obliv.view.background import recolor
+from obliv.view.figures import require_matplotlib
 from obliv.view.style import NODE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Panel", "draw_pairs", "draw_panels", "draw_series", "keep", "name_nodes", "pairs_of", "without_loads"]
+__all__ = [
+    "Panel",
+    "draw_pairs",
+    "draw_panels",
+    "draw_route",
+    "draw_series",
+    "keep",
+    "mark_ends",
+    "name_nodes",
+    "pairs_of",
+    "without_loads",
+]
 
 #: The title of a panel, and the function that draws it into axes.
 Panel = tuple[str, Callable[["Axes"], object]]
@@ -38,6 +50,7 @@ def draw_panels(
         Width and height of a panel in inches.
     """
     view.require_format(path)
+    require_matplotlib()
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -79,6 +92,27 @@ def name_nodes(ax: Axes, names: Mapping[tuple[float, float], str], size: float) 
     """Write names at coordinates."""
     for (x, y), name in names.items():
         ax.text(x, y, name, fontsize=size, ha="center", va="center", zorder=9)
+
+
+def mark_ends(ax: Axes, pairs: Sequence[tuple[tuple[int, int], tuple[int, int]]]) -> None:
+    """Mark sources by squares and destinations by circles at their coordinates; they may be the same nodes."""
+    sources, destinations = zip(*pairs, strict=True)
+    x, y = zip(*sources, strict=True)
+    ax.scatter(x, y, s=34, marker="s", color=view.SERIES[3], zorder=9)
+    x, y = zip(*destinations, strict=True)
+    ax.scatter(x, y, s=90, marker="o", facecolors="none", edgecolors=view.SERIES[2], linewidths=2, zorder=9)
+
+
+def draw_route(
+    ax: Axes, corners: Sequence[tuple[float, float]], name: str, off: tuple[float, float] = (0.0, 0.0), **look: Any
+) -> None:
+    """Draw a route through the coordinates of its corners, moved a little so that routes stay apart."""
+    x, y = ([value + by for value in values] for values, by in zip(zip(*corners, strict=True), off, strict=True))
+    ax.plot(x, y, solid_capstyle="round", zorder=6, label=name, **look)
+    for k in range(len(x) - 1):  # an arrow in the middle of every segment
+        tip, tail = (((1 - t) * x[k] + t * x[k + 1], (1 - t) * y[k] + t * y[k + 1]) for t in (0.6, 0.5))
+        arrow = {"arrowstyle": "-|>", "color": look.get("color", view.INK), "linewidth": 1.6, "mutation_scale": 14}
+        ax.annotate("", tip, tail, arrowprops=arrow, zorder=7)
 
 
 def without_loads(ax: Axes, key: str) -> None:

@@ -9,7 +9,7 @@ from math import floor
 
 from obliv import Bounds, Estimate, InputError
 
-__all__ = ["AtLeast", "AtMost", "Bounds", "Computed", "Said", "exactly", "verdict"]
+__all__ = ["AtLeast", "AtMost", "Bounds", "Computed", "Said", "exactly", "fitting", "verdict"]
 
 _PRINTED = re.compile(r"([+-]?)(\d*)(?:\.(\d+))?\s*(%?)\Z")
 
@@ -38,7 +38,7 @@ def exactly(value: Fraction | Estimate | None) -> Fraction:
     return value
 
 
-Said = str | Fraction | AtLeast | AtMost
+Said = str | Fraction | AtLeast | AtMost | Bounds
 
 
 def verdict(published: Said, computed: Computed) -> str:
@@ -46,8 +46,8 @@ def verdict(published: Said, computed: Computed) -> str:
 
     Parameters
     ----------
-    published : str, Fraction, AtMost or AtLeast
-        A decimal as printed (``"0.278"``, ``"62.3 %"``), an exact number, or a bound.
+    published : str, Fraction, AtMost, AtLeast or Bounds
+        A decimal as printed (``"0.278"``, ``"62.3 %"``), an exact number, a bound, or both bounds.
     computed : Fraction, Estimate or Bounds
         The computed number.
 
@@ -68,6 +68,9 @@ def verdict(published: Said, computed: Computed) -> str:
         return _beyond(published.bound, computed)
     if isinstance(published, AtMost):
         return _within(published.bound, computed)
+    if isinstance(published, Bounds):
+        sides = {_beyond(Fraction(published.lower), computed), _within(Fraction(published.upper), computed)}
+        return next(side for side in ("differs", "rounding", "match") if side in sides)
     if isinstance(computed, Estimate):
         half = _unit(published) / 2 if isinstance(published, str) else Fraction(0)
         near = abs(computed.value - float(_number(published))) <= float(half) + 3 * computed.stderr
@@ -83,6 +86,38 @@ def verdict(published: Said, computed: Computed) -> str:
     if sign * floor(size + Fraction(1, 2)) == printed:
         return "match"
     return "rounding" if sign * floor(size) == printed else "differs"
+
+
+def fitting(published: Said, computed: Computed) -> str:
+    """Return which numbers fit, in a few characters; a number of another kind than `computed` may fit differently.
+
+    Examples
+    --------
+    >>> fitting("0.278", Fraction(5, 18)), fitting(AtMost(Fraction(3)), Estimate(2.9, 0.1, 60))
+    ('in [0.2775, 0.279)', '≤ 3 ± 3 s.e.')
+    """
+    if isinstance(computed, Bounds) and isinstance(published, str | Fraction):
+        return f"around {published}"
+    off = " ± 3 s.e." if isinstance(computed, Estimate) else ""
+    if isinstance(published, AtMost):
+        return f"≤ {_brief(published.bound)}{off}"
+    if isinstance(published, AtLeast):
+        return f"≥ {_brief(published.bound)}{off}"
+    if isinstance(published, Bounds):
+        return f"in [{_brief(published.lower)}, {_brief(published.upper)}]{off}"
+    if isinstance(published, Fraction):
+        return f"{published}{off}"
+    number, unit = _number(published), _unit(published)
+    if isinstance(computed, Estimate):
+        return f"in [{_brief(number - unit / 2)}, {_brief(number + unit / 2)}]{off}"
+    rounded, cut = abs(number) - unit / 2, abs(number) + unit
+    if number > 0:
+        return f"in [{_brief(rounded)}, {_brief(cut)})"
+    return f"in ({_brief(-cut)}, {_brief(-rounded)}]" if number else f"in ({_brief(-cut)}, {_brief(cut)})"
+
+
+def _brief(value: Fraction | float) -> str:
+    return f"{float(value):.8g}"
 
 
 def _within(bound: Fraction, computed: Computed) -> str:

@@ -15,7 +15,7 @@ from obliv._util.cost import require_memory
 from obliv._util.files import read_source
 from obliv._util.rationals import rational
 from obliv._util.sndlib import is_native
-from obliv._util.text import lines, plural, shown
+from obliv._util.text import did_you_mean, lines, plural, shown
 from obliv.errors import FileError, TopologyError, TrafficError
 from obliv.patterns.base import Traffic
 from obliv.patterns.matrices import ROUNDING, permutation, rounded
@@ -27,6 +27,7 @@ __all__ = ["flows_file", "matrix_file", "permutation_file"]
 
 Flows = dict[tuple[int, int], Fraction]
 
+_ANY = ",rows=any"
 _PAIRS = "; lines of source, destination and rate are read by flows:FILE"
 
 
@@ -57,18 +58,22 @@ def permutation_file(topology: Topology, path: Path) -> Traffic:
 
 
 @register_pattern("matrix", example="matrix:demand.txt")
-def matrix_file(topology: Topology, path: Path) -> Traffic:
-    """Traffic matrix in a file: one row per line, numbers such as 0.25, 1/3 or 1e-3; names of terminals may head it."""
+def matrix_file(topology: Topology, path: Path, rows: str = "limited") -> Traffic:
+    """Traffic matrix in a file: one row per line, numbers such as 0.25, 1/3 or 1e-3; names of terminals may head it.
+
+    A row adds up to what its terminal may send at most; with ``rows=any`` to any number, where only proportions count.
+    """
+    _require_rule("matrix", rows)
     n = len(topology.terminals)
     require_memory(100.0 * n * n, f"a traffic matrix of {n} terminals")
     limits = _limits(topology)
     text, digest = _numbers(path)
-    rows = cells_of(text)
+    table = cells_of(text)
     terminal = terminal_reader(topology)
     columns = list(range(n))
-    headed = bool(rows) and _is_header(rows[0][1], n)
+    headed = bool(table) and _is_header(table[0][1], n)
     if headed:
-        number, names = rows.pop(0)
+        number, names = table.pop(0)
         if [name.lower() for name in names[2:]] in (["rate"], ["amount"], ["value"]):
             raise FileError(f"names the columns of a list of pairs{_PAIRS}", path, number)
         columns = [_at_line(terminal, cell, path, number) for cell in names[-n:]]
@@ -76,7 +81,8 @@ def matrix_file(topology: Topology, path: Path) -> Traffic:
             raise FileError("a terminal heads two columns", path, number)
     flows: Flows = {}
     line_of: dict[int, int] = {}
-    for number, cells in rows:
+    wider = False
+    for number, cells in table:
         named = headed and len(cells) == n + 1
         values = cells[1:] if named else cells
         if len(values) != n:
@@ -90,16 +96,20 @@ def matrix_file(topology: Topology, path: Path) -> Traffic:
             raise FileError(f"a second row of the terminal of line {line_of[source]}", path, number)
         line_of[source] = number
         rates = [_rate(cell, k, path, number) for k, cell in enumerate(values, 1)]
-        _require_row(sum(rates), limits[source], path, number)
+        wider |= _take_row(sum(rates, Fraction(0)), source, limits, rows, path, number)
         flows |= {(source, columns[k]): rate for k, rate in enumerate(rates) if rate}
-    if len(rows) != n:
-        raise FileError(f"{len(rows)} rows, {topology.spec} has {n} terminals", path)
-    return rounded(f"matrix:{path}", n, flows, limits, ((str(path), digest),))
+    if len(table) != n:
+        raise FileError(f"{len(table)} rows, {topology.spec} has {n} terminals", path)
+    return rounded(f"matrix:{path}{_ANY * wider}", n, flows, limits, ((str(path), digest),))
 
 
 @register_pattern("flows", example="flows:rates.txt")
-def flows_file(topology: Topology, path: Path) -> Traffic:
-    """Rates of single pairs in a file: lines of source, destination and rate, by number or name of the terminals."""
+def flows_file(topology: Topology, path: Path, rows: str = "limited") -> Traffic:
+    """Rates of single pairs in a file: lines of source, destination and rate, by number or name of the terminals.
+
+    What a terminal sends is limited as for a matrix; with ``rows=any`` it is not.
+    """
+    _require_rule("flows", rows)
     terminal = terminal_reader(topology)
     flows: Flows = {}
     line_of: dict[tuple[int, int], int] = {}
@@ -123,11 +133,12 @@ def flows_file(topology: Topology, path: Path) -> Traffic:
         last_line[source] = number
         if rate:
             flows[source, destination] = rate
+    wider = False
     for source, total in totals.items():
-        _require_row(total, limits[source], path, last_line[source])
+        wider |= _take_row(total, source, limits, rows, path, last_line[source])
     if not line_of:
         raise FileError("holds no rates: write lines like  SOURCE DESTINATION RATE", path)
-    return rounded(f"flows:{path}", len(limits), flows, limits, ((str(path), digest),))
+    return rounded(f"flows:{path}{_ANY * wider}", len(limits), flows, limits, ((str(path), digest),))
 
 
 def _numbers(path: Path) -> tuple[str, str]:
@@ -159,14 +170,25 @@ def _is_header(cells: Sequence[str], n: int) -> bool:
     return (len(cells) == n + 1 and not is_number(cells[0])) or (len(cells) == n and not any(map(is_number, cells)))
 
 
-def _require_row(total: Fraction | int, limit: Fraction, path: Path, number: int) -> None:
-    if total > limit * (1 + ROUNDING):
-        raise FileError(
-            f"the row adds up to {float(total):.7g}, its terminal sends at most {limit}: "
-            "divide all rates by the largest sum, or let terminals send more, by injection= of the network",
-            path,
-            number,
-        )
+def _require_rule(pattern: str, rows: str) -> None:
+    if rows not in ("limited", "any"):
+        raise TrafficError(f"{pattern}: rows={rows} is unknown: {did_you_mean(rows, ('limited', 'any'))}")
+
+
+def _take_row(total: Fraction, source: int, limits: list[Fraction], rows: str, path: Path, number: int) -> bool:
+    """Return whether a terminal sends more than it may, which `rows` can allow; its limit is raised then."""
+    limit = limits[source]
+    if total <= limit * (1 + ROUNDING):
+        return False
+    if rows == "any":
+        limits[source] = total
+        return True
+    raise FileError(
+        f"the row adds up to {float(total):.7g}, its terminal sends at most {limit}: divide all rates by the largest "
+        "sum, take rows=any where only proportions count, or let terminals send more, by injection= of the network",
+        path,
+        number,
+    )
 
 
 def _at_line(terminal: Callable[[str], int], cell: str, path: Path, number: int) -> int:

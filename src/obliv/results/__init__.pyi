@@ -43,6 +43,7 @@ from obliv.results.listing import Listing as Listing
 from obliv.results.loading import load as load
 from obliv.results.numbers import Bounds as Bounds
 from obliv.results.numbers import Estimate as Estimate
+from obliv.results.reproduction import OtherReading as OtherReading
 from obliv.results.reproduction import ReproducedEntry as ReproducedEntry
 from obliv.results.reproduction import Reproduction as Reproduction
 from obliv.results.several import Results as Results

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CERTIFICATE",
+    "NOT_VERIFIED",
     "NO_CAPACITY",
     "NO_LOAD",
     "WITHOUT_INPUTS",
@@ -33,20 +35,35 @@ __all__ = [
     "share_text",
 ]
 
+NOT_VERIFIED = "declared relative, not verified for all pairs"  #: Exactness where a declaration is relied on.
 NO_CAPACITY = "no closed form of the capacity is known for this topology"
 _NO_CLOSED_FORM = "no closed form here (see obliv.with_capacity)"
 NO_LOAD = "no traffic loads any channel"
+
+
+#: What files may say of themselves; reports and tables repeat it.
+_VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")
+_EXACTNESS = re.compile(
+    r"(?!.*(?<!not )\b(?i:verifi|proved|proven|checked|certif))(exact|bounded|estimated|as each)\b[ -~]{0,120}"
+    "|certified bounds"  # of lotteries
+)
+
+
+def _word(data: Any, form: re.Pattern[str], what: str) -> str:
+    if not isinstance(data, str) or not form.fullmatch(data):
+        raise ValueError(f"{data!r:.40} where {what} is expected")
+    return data
 
 
 @dataclass(frozen=True)
 class Provenance(Record):
     """How a result was obtained, so that it can be reproduced; run times are not compared."""
 
-    version: str = __version__
+    version: str = entry(__version__, codec=Codec(str, lambda data: _word(data, _VERSION, "a version")))
     specs: dict[str, Any] = entry(default_factory=dict)
     seed: int | None = entry(None, codec=WHOLE_OR_NULL)
     wall_seconds: float = entry(0.0, compare=False)
-    exactness: str = "exact"
+    exactness: str = entry("exact", codec=Codec(str, lambda data: _word(data, _EXACTNESS, "an exactness")))
     sources: dict[str, str] = entry(default_factory=dict, omit=lambda provenance: not provenance.sources)
 
 
@@ -126,6 +143,11 @@ class Result(Record):
                 lines.append((how.label, text))
         return lines
 
+    def figures(self) -> list[tuple[str, str]]:
+        """Return the summary, and what its figures rely on."""
+        relied = self.provenance is not None and NOT_VERIFIED in self.provenance.exactness
+        return self.summary() + ([("routing", NOT_VERIFIED)] if relied else [])
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON types; see the contract of the JSON output."""
         data = {"kind": self.kind} | super().to_dict()
@@ -184,13 +206,13 @@ class Result(Record):
         return self.__dict__ | {"subject": None}  # results that travel between processes stay small
 
     def __repr__(self) -> str:
-        figures = self.summary()
+        figures = self.figures()
         width = max((len(name) for name, _ in figures), default=0)
         lines = [self.title, *(f"  {name:<{width}}  {text}" for name, text in figures)]
         return "\n".join(map(printable, lines))  # names of files and nodes may hold anything
 
     def _repr_html_(self) -> str:
-        table = html_table(self.title, [("figure", "value"), *self.summary()])
+        table = html_table(self.title, [("figure", "value"), *self.figures()])
         return table + picture_of(self) if self.on_network else table
 
 

@@ -119,5 +119,5 @@ class Explanation(Result):
             lines.append((f"{what} {term.name}", term.in_words(priced)))
         if rest := self.terms[_SHOWN:]:
             total = sum((term.amount for term in rest), Fraction(0))
-            lines.append((plural(len(rest), "more term"), f"{brief(total)}; --format csv prints all"))
+            lines.append((plural(len(rest), "more term"), f"{brief(total)}; all in CSV"))
         return [*lines, ("sum", shown(self.bound))]

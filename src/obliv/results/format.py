@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from obliv.results.numbers import Bounds, Estimate, Number, as_float
 
-__all__ = ["brief", "short", "shown"]
+__all__ = ["brief", "percent", "short", "shown"]
 
 
 def shown(value: Number | Bounds | float, digits: int = 6, longest: int = 24) -> str:
@@ -63,6 +63,24 @@ def short(value: Number | Bounds | float, longest: int = 15) -> str:
 def brief(value: Number | float) -> str:
     """Return a number for a small label: the fraction where it is short, else its first digits."""
     return short(value, 8).partition(" = ")[0] if isinstance(value, Fraction) else short(value)
+
+
+def percent(share: Fraction | Estimate, digits: int = 2) -> str:
+    """Return a share of at least 0 in percent, without an exponent; one that is positive is never written as 0.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> percent(Fraction(2)), percent(Fraction(38, 99)), percent(Fraction(3, 10**12)), percent(Fraction(0))
+    ('200 %', '38 %', '0.000001 %', '0 %')
+    """
+    value = 100 * (share if isinstance(share, Fraction) else Fraction(share.value))
+    if value <= 0:
+        return "0 %"
+    places = 0 if value >= 1000 else min(max(digits - 1 - math.floor(math.log10(value)), 0), 6)
+    whole, rest = divmod(max(round(value * 10**places), 1), 10**places)
+    decimals = f".{rest:0{places}}".rstrip("0").rstrip(".") if places else ""
+    return f"{whole:,}{decimals} %"
 
 
 def _estimated(value: Estimate) -> str:

@@ -31,7 +31,8 @@ def load(path: str | os.PathLike[str]) -> Result:
     Returns
     -------
     Result
-        Of the kind that the file names. Nothing is verified; see :func:`obliv.verify`.
+        Of the kind that the file names. Nothing is verified, whatever the file says; see :func:`obliv.verify`. Nothing
+        that it names is built: time and memory grow with its size only.
 
     Raises
     ------
@@ -50,6 +51,8 @@ def load(path: str | os.PathLike[str]) -> Result:
     """
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"load needs the path of a file, not {type(path).__name__}")
+    if not str(path):
+        raise InputError("load needs the path of a file, not an empty text")
     path = path if isinstance(path, str) else Path(path)
     data = read_json(path)
     try:
@@ -65,8 +68,10 @@ def from_content(data: Mapping[str, Any]) -> Result:
     if not kind or not classes:
         raise ValueError(f"does not contain a result that obliv can load (kind {kind!r})")
     try:
-        return max(classes, key=lambda cls: len(cls.marks)).from_dict(data)
-    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError, zlib.error) as error:
+        result = max(classes, key=lambda cls: len(cls.marks)).from_dict(data)
+        result.figures()  # what is computed from the others must be defined, too
+        return result
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, zlib.error) as error:
         what = f"the key {error} is missing; {OTHER_VERSION}" if isinstance(error, KeyError) else str(error)
         raise ValueError(f"contains an incomplete or invalid result: {what}") from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
 from obliv._util.text import printable
@@ -20,6 +21,12 @@ _LATEX = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "×": r"$\times$",
+    "−": "$-$",
+    "–": "--",
+    "—": "---",
+    "“": "``",
+    "”": "''",
+    "’": "'",
     "→": r"$\to$",
     "<": "$<$",
     ">": "$>$",
@@ -28,9 +35,21 @@ _LATEX = {
 }
 
 
+_SYMBOLS = {
+    "≤": "le", "≥": "ge", "≠": "ne", "±": "pm", "≈": "approx", "·": "cdot", "…": "ldots", "∞": "infty", "∈": "in",
+    "√": "surd", "Σ": "sum", "⌈": "lceil", "⌉": "rceil", "⌊": "lfloor", "⌋": "rfloor",
+    "∪": "cup", "∩": "cap", "←": "gets",
+}  # fmt: skip
+#: Greek capitals that LaTeX writes with a Latin letter.
+_LATIN = dict(
+    zip(["Alpha", "Beta", "Epsilon", "Zeta", "Eta", "Iota", "Kappa", "Mu", "Nu", "Rho", "Tau", "Chi"], "ABEZHIKMNPTX")
+)
+
+
 def markup(result: Result, form: str) -> str:
     """Return a result as a table in ``markdown`` or ``latex``, followed by its caption; in LaTeX as a comment."""
-    grid, caption = grid_of(result), printable(result.caption)
+    cells = getattr(result, "latex_cells", None) if form == "latex" else None
+    grid, caption = cells() if cells else grid_of(result), printable(result.caption)
     table = to_latex(grid) if form == "latex" else to_markdown(grid)
     if not caption:
         return table
@@ -45,7 +64,7 @@ def grid_of(result: Result) -> list[list[str]]:
     if cells := getattr(result, "table_cells", None):
         return [list(map(str, row)) for row in cells()]
     if not result.table and type(result).rows is Result.rows:
-        return [["figure", "value"], *([name, text] for name, text in result.summary())]
+        return [["figure", "value"], *([name, text] for name, text in result.figures())]
     rows = list(result.rows())
     names = list(dict.fromkeys(name for row in rows for name in row)) or list(result.columns)
     return [[name.replace("_", " ") for name in names], *([cell_text(row.get(name)) for name in names] for row in rows)]
@@ -100,4 +119,23 @@ def _in_latex(cell: str) -> str:
     if _NUMBER.fullmatch(cell):
         text = cell.replace("±", r"\pm").replace("≈", r"\approx").replace("<", "< ")
         return "$" + _POWER.sub(lambda found: f"{found[1]} \\cdot 10^{{{int(found[2])}}}", text) + "$"
-    return "".join(_LATEX.get(sign, sign) for sign in printable(cell).replace("->", "→"))
+    return "".join(map(_letter, printable(cell).replace("->", "→")))
+
+
+def _letter(sign: str) -> str:
+    """Return a letter in LaTeX, which knows those of Europe; other symbols by their name in mathematics."""
+    if sign in _LATEX:
+        return _LATEX[sign]
+    if sign in _SYMBOLS:
+        return rf"$\{_SYMBOLS[sign]}$"
+    if sign.isascii() or (ord(sign) < 0x180 and sign.isalpha()):
+        return sign
+    name = unicodedata.name(sign, "")
+    if name.startswith("GREEK ") and "LETTER" in name and " WITH " not in name:
+        letter = name.split()[-1].lower().replace("lamda", "lambda")
+        capital = letter.capitalize() if "CAPITAL" in name else letter
+        return rf"$\mathrm{{{_LATIN[capital]}}}$" if capital in _LATIN else rf"$\{capital}$"
+    plain = unicodedata.normalize("NFKD", sign)
+    if "SUPERSCRIPT" in name or "SUBSCRIPT" in name:
+        return f"${'^' if 'SUPERSCRIPT' in name else '_'}{{{plain.replace(chr(0x2212), '-')}}}$"
+    return plain if plain.isascii() else "?"

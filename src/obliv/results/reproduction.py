@@ -5,22 +5,45 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import groupby, zip_longest
+from itertools import chain, groupby, zip_longest
 from textwrap import wrap
 from typing import Any, ClassVar
 
 from obliv.results.base import WITHOUT_INPUTS, Provenance, WithoutNetwork, never
 from obliv.results.codec import Record
 from obliv.results.codec import entry as field
-from obliv.results.format import shown
+from obliv.results.format import short, shown
 from obliv.results.numbers import Bounds, Estimate, number
 
-__all__ = ["PaperName", "Papers", "ReproducedEntry", "Reproduction"]
+__all__ = ["OtherReading", "PaperName", "Papers", "ReproducedEntry", "Reproduction"]
 
-_WIDEST = 34  # characters of a line of a cell
+_LINE = 118  # characters of a row
+_WIDEST = 34  # of them, of a cell
 _NOTE = 110
 _NAMES = 3  # rows that a note names; for more rows it gives their number
 _UNPRINTED = "not printed"
+_LONGEST_CELL = 40  # letters of a cell of a column that LaTeX shows
+_ALWAYS = ("table", "entry", "published", "computed", "verdict")
+
+
+@dataclass(frozen=True)
+class OtherReading(Record):
+    """Another reading of a paper's words, its number, and whether the published value fits it.
+
+    Parameters
+    ----------
+    reading : str
+        The reading, in a few words.
+    computed : Fraction, Estimate or Bounds
+    fits : bool
+    """
+
+    reading: str
+    computed: Fraction | Estimate | Bounds
+    fits: bool
+
+    def __str__(self) -> str:
+        return f"{self.reading}: {shown(self.computed)}, {'fits' if self.fits else 'no'}"
 
 
 @dataclass(frozen=True)
@@ -33,9 +56,16 @@ class ReproducedEntry(Record):
     published : str
         The print; empty where the paper prints nothing about the computed number.
     computed : Fraction, Estimate or Bounds
-    verdict : {"match", "rounding", "erratum", "open", "beyond", "differs"}
-        ``beyond`` marks a computed number that the paper does not print; ``open`` a print that cannot be decided.
+    verdict : {"match", "rounding", "reading", "erratum", "open", "beyond", "differs"}
+        ``reading`` says that another reading of the paper gives the print; ``open`` that none does, or that the print
+        cannot be decided; ``beyond`` marks a computed number that the paper does not print.
     note : str
+    counted : str
+        If the computed number is a count, all that were counted, such as ``"21 meshes"``.
+    other_readings : tuple of OtherReading
+        Every other reading that was tried.
+    differs_if : str
+        The computed numbers that would make the verdict ``differs``.
     """
 
     paper: str = field(column="paper")
@@ -45,13 +75,27 @@ class ReproducedEntry(Record):
     computed: Fraction | Estimate | Bounds = field()
     verdict: str = field(column="verdict")
     note: str = field("", omit=lambda row: not row.note)
+    counted: str = field("", omit=lambda row: not row.counted)
+    other_readings: tuple[OtherReading, ...] = field((), omit=lambda row: not row.other_readings)
+    differs_if: str = field("", omit=lambda row: not row.differs_if)
+
+    def text(self) -> str:
+        """Return the computed number, a count with what was counted."""
+        return f"{shown(self.computed)} of {self.counted}" if self.counted else shown(self.computed)
 
     def cells(self) -> dict[str, Any]:
         """Return the row, with the parts of the computed number in columns of their own."""
-        note = {"note": self.note} if self.note else {}
+        readings = "; ".join(map(str, self.other_readings))
+        more = {
+            "note": self.note,
+            "counted": self.counted,
+            "other readings": readings,
+            "differs if": self.differs_if,
+        }
         parts = number(self.computed)
         names = ("exact", "value", "stderr", "samples", "lower", "upper")
-        return super().cells() | note | {f"computed_{name}": parts.get(name) for name in names}
+        filled = {name: text for name, text in more.items() if text}
+        return super().cells() | filled | {f"computed_{name}": parts.get(name) for name in names}
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,18 +123,42 @@ class Reproduction(WithoutNetwork):
 
     entries: tuple[ReproducedEntry, ...] = field((), key="rows")
     titles: dict[str, str] = field(default_factory=dict, compare=False, hidden=True)  # of tables
+    pages: dict[str, str] = field(default_factory=dict, compare=False, hidden=True)  # tables as the paper sets them
+    below: tuple[str, ...] = field((), compare=False, hidden=True)  # those of them that stand below the rows
 
     @property
     def ok(self) -> bool:
         """Whether every entry agrees with the published value or is explained."""
         return all(row.verdict != "differs" for row in self.entries)
 
+    def latex_cells(self) -> list[list[str]]:
+        """Return the table for LaTeX, its heading first: the short columns, each number in one cell.
+
+        Notes and other long texts are in the other formats.
+        """
+        tables = {row.table for row in self.entries}
+        hidden = {"paper", "note"} | ({"table"} if len(tables) < 2 else set())
+        rows = []
+        for row in self.entries:
+            cells = {name: value for name, value in row.cells().items() if name not in hidden}
+            cells = {name: str(value or "-") for name, value in cells.items() if not name.startswith("computed_")}
+            cells["published"] = row.published or _UNPRINTED
+            verdict = cells.pop("verdict")
+            rows.append(cells | {"computed": short(row.computed), "verdict": verdict})
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        names = [
+            name for name in names if name in _ALWAYS or max(len(row.get(name, "")) for row in rows) <= _LONGEST_CELL
+        ]
+        return [[name.replace("_", " ") for name in names], *([row.get(name, "-") for name in names] for row in rows)]
+
     def __repr__(self) -> str:
         """Return one aligned table for each table of the paper, its notes below."""
         parts = []
         for (paper, table), group in groupby(self.entries, lambda row: (row.paper, row.table)):
             title = f"{paper} {table}: {self.titles[table]}" if table in self.titles else f"{paper} {table}"
-            parts.append("\n".join([title, "", *_lines(list(group))]))
+            page = [self.pages[table]] if table in self.pages else []
+            rows = [] if page and table not in self.below else ["\n".join(_lines(list(group)))]
+            parts.append("\n\n".join([title, *rows, *page]))
         return "\n\n\n".join(parts)
 
 
@@ -118,16 +186,24 @@ class Papers(WithoutNetwork):
 
 
 def _lines(rows: Sequence[ReproducedEntry]) -> list[str]:
-    head = ("entry", "published", "computed", "verdict")
-    cells = [
-        [
-            wrap(cell, _WIDEST) or [""]
-            for cell in (row.entry, row.published or _UNPRINTED, shown(row.computed), row.verdict)
-        ]
-        for row in rows
+    columns: dict[str, list[list[str]]] = {
+        "entry": [[row.entry] for row in rows],
+        "published": [[row.published or _UNPRINTED] for row in rows],
+        "computed": [[row.text()] for row in rows],
+        "verdict": [[row.verdict] for row in rows],
+        "differs if": [[row.differs_if] for row in rows],
+        "other readings": [[str(reading) for reading in row.other_readings] for row in rows],
+    }
+    columns = {name: cells for name, cells in columns.items() if name == "entry" or any(map(any, cells))}
+    longest = [max(map(len, (name, *chain(*cells)))) for name, cells in columns.items()]
+    room = _LINE - 2 * (len(columns) - 1)
+    cap = next((cap for cap in range(_WIDEST, 8, -1) if sum(min(cap, width) for width in longest) <= room), 8)
+    wrapped = [
+        [[name], *([line for part in cell for line in wrap(part, cap)] or [""] for cell in cells)]
+        for name, cells in columns.items()
     ]
-    table = [[[name] for name in head], *cells]
-    widths = [max(len(line) for row in table for line in row[at]) for at in range(len(head))]
+    table = list(zip(*wrapped, strict=True))
+    widths = [max(len(line) for cell in column for line in cell) for column in wrapped]
     lines = []
     for line in table:
         for pieces in zip_longest(*line, fillvalue=""):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from obliv.results.base import WithoutNetwork
 from obliv.results.codec import Codec, Record, derived, entry
 from obliv.results.format import brief
 from obliv.results.numbers import Bounds, Estimate, from_number, number
+from obliv.results.verification import RECORDED
 
 __all__ = [
     "CellVerdict",
@@ -133,9 +134,7 @@ class StudyRun(WithoutNetwork):
                 lines.append((name, f"{len(cells):,}"))
                 groups = [("", f"{group} ({reason})") for group, reason in by_reason(cells)]
                 lines += groups[:_MOST]
-                lines += [("", f"and {len(groups) - _MOST} more reasons: --format json lists them")] * (
-                    len(groups) > _MOST
-                )
+                lines += [("", f"and {len(groups) - _MOST} more reasons, all in JSON")] * (len(groups) > _MOST)
         return [*lines, *([("left", f"{self.left:,}")] if self.left else [])]
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -222,7 +221,7 @@ class Study(WithoutNetwork):
         counts += [f"{count:,} {what}" for what, count in (("failed", self.failed), ("damaged", self.damaged)) if count]
         failed = [row for row in self.entries if row.status in ("failed", "damaged")]
         failures = [f"  - {group}: {reason}" for group, reason in by_reason(failed)]
-        more = [f"  - and {len(failures) - _MOST} more reasons: --format json lists them"] * (len(failures) > _MOST)
+        more = [f"  - and {len(failures) - _MOST} more reasons, all in JSON"] * (len(failures) > _MOST)
         return "\n".join([f"{self.title}, {', '.join(counts)}", *lines, *failures[:_MOST], *more])
 
 
@@ -287,7 +286,7 @@ class StudyDiff(WithoutNetwork):
             for row in self.differences[:_MOST]
         ]
         more = len(self.differences) - _MOST
-        return lines + [("", f"and {more} more: --format csv lists them")] * (more > 0)
+        return lines + [("", f"and {more} more, all in CSV")] * (more > 0)
 
 
 @dataclass(frozen=True)
@@ -307,6 +306,7 @@ class StudyVerification(WithoutNetwork):
 
     store: str = ""
     verdicts: tuple[CellVerdict, ...] = entry((), key="rows")
+    recorded: bool = entry(False, compare=False, hidden=True)  #: Whether a file says all this, and nothing was checked.
 
     @property
     @derived(rank=-1)
@@ -323,6 +323,8 @@ class StudyVerification(WithoutNetwork):
         return f"verification: {self.store}"
 
     def summary(self) -> list[tuple[str, str]]:
+        if self.recorded:
+            return [("verdict", RECORDED)]
         found: dict[str, list[CellVerdict]] = {}
         for row in self.verdicts:
             found.setdefault(row.verdict, []).append(row)
@@ -331,5 +333,10 @@ class StudyVerification(WithoutNetwork):
             wrong = found.get(verdict, [])
             lines.append((verdict, f"{len(wrong):,}"))
             lines += [("", f"{row.label} ({row.reason})") for row in wrong[:_MOST]]
-            lines += [("", f"and {len(wrong) - _MOST:,} more: --format csv lists them")] * (len(wrong) > _MOST)
+            lines += [("", f"and {len(wrong) - _MOST:,} more, all in CSV")] * (len(wrong) > _MOST)
         return [*lines, ("no claim", f"{self.count('no claim'):,}")]
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> StudyVerification:
+        """Return the verification that :meth:`to_dict` wrote, as a record: it proves nothing."""
+        return replace(super().from_dict(data), recorded=True)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from obliv.results.base import Result
 from obliv.results.codec import Record, derived, entry
 
-__all__ = ["OTHER_CHANNELS", "Check", "Verification"]
+__all__ = ["OTHER_CHANNELS", "RECORDED", "Check", "Verification"]
 
 #: The step that stands for the channels that a quick check leaves out.
 OTHER_CHANNELS = "other channels"
+
+#: The verdict of a verification that was loaded.
+RECORDED = "not checked here: this is the record of an earlier check; verify the claim itself"
 
 _VERDICTS = {True: "ok", False: "FAILS", None: "not checked"}
 
@@ -39,6 +42,9 @@ class Check(Record):
 class Verification(Result):
     """The result of checking a saved claim: whether it is proved, each step, and the unchecked channels.
 
+    ``beside`` names the keys of the claim that nothing was checked about, such as ``hottest`` or
+    ``channels[*].focus``, where ``[*]`` stands for every row of a list.
+
     Examples
     --------
     >>> import obliv
@@ -50,6 +56,7 @@ class Verification(Result):
       form      ok: every part fits the network
       witness   ok: it loads channel 1 by 2, claimed 2
       channels  ok: 4 by prices, 20 by the simple bound
+      note      not part of the proof: channel_names, focus_channels, names, crossing
     """
 
     kind: ClassVar[str] = "verification"
@@ -58,6 +65,8 @@ class Verification(Result):
     claim: str = ""
     checks: tuple[Check, ...] = ()
     unchecked: tuple[int, ...] = ()
+    beside: tuple[str, ...] = entry((), key="not_part_of_the_proof", omit=lambda checked: not checked.beside)
+    recorded: bool = entry(False, compare=False, hidden=True)  #: Whether a file says all this, and nothing was checked.
 
     @property
     @derived(label="verdict")
@@ -68,9 +77,22 @@ class Verification(Result):
         missing = {step.check for step in self.checks if step.ok is not True}
         return "one channel holds; not proved" if missing == {OTHER_CHANNELS} else "not proved"
 
+    @property
+    def title(self) -> str:
+        """The heading; what was not read has no names."""
+        return super().title if self.topology else self.kind
+
     def summary(self) -> list[tuple[str, str]]:
+        if self.recorded:
+            return [("claim", self.claim), ("verdict", RECORDED)]
         steps = [(step.check, f"{_VERDICTS[step.ok]}: {step.detail}") for step in self.checks]
-        return [("claim", self.claim), *super().summary(), *steps]
+        beside = [("note", f"not part of the proof: {', '.join(self.beside)}")] if self.beside else []
+        return [("claim", self.claim), *super().summary(), *steps, *beside]
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Verification:
+        """Return the verification that :meth:`to_dict` wrote, as a record: it proves nothing."""
+        return replace(super().from_dict(data), recorded=True)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield a row for each step."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from obliv.routings.hops import HopRouting
     from obliv.routings.lengths import Lengths
     from obliv.routings.mixes import Mix
+    from obliv.routings.representatives import Comparison
     from obliv.topologies.links import LinkFlows
     from obliv.topologies.trees import NumberedPaths
 
@@ -81,8 +83,8 @@ class Routing:
     relative : bool
         Whether paths depend only on the position of the destination relative to the source (Towles, section 4.2), on
         a network with translations: then the paths from one source are enumerated, the others are moved there. A
-        declaration: the paths of all pairs of one source and of one pair from every other source are compared. Where
-        paths are only drawn, a few pairs are compared, and results say that the rest is declared, not verified.
+        declaration: the paths of all pairs are compared with it. On networks of several thousand terminals, and where
+        paths are only drawn, some pairs are, and results say that the routing is declared relative, not verified.
 
     Examples
     --------
@@ -104,6 +106,7 @@ class Routing:
     any_choice: bool = False
     unnumbered: bool = False
     relative: bool = False
+    _by_offset: bool = False  # relative by its code, which makes all paths from the offset alone: nothing to compare
 
     def __init__(self, topology: Topology, spec: str = "") -> None:
         self.spec = spec or type(self).__name__
@@ -165,8 +168,20 @@ class Routing:
         return crossed_by_paths(self, source, destination, packets, rng)
 
     def symmetries(self) -> list[Array]:
-        """Return node maps under which the routing looks the same, verified or declared, to draw fewer paths."""
-        return list(self.topology.translations) if self.relative else []
+        """Return node maps under which the routing looks the same, to draw fewer paths; see :attr:`relative`."""
+        return [] if self.compared is None else list(self.topology.translations)
+
+    @cached_property
+    def compared(self) -> Comparison | None:
+        """What was compared of a relative routing; None for other routings, and where it has no use."""
+        from obliv.routings.representatives import compared
+
+        return compared(self) if self.relative else None
+
+    @property
+    def declared(self) -> bool:
+        """Whether the paths of some pairs are taken from :attr:`relative`, and were not compared with it."""
+        return self.compared is not None and not self.compared.complete
 
     @property
     def skipped(self) -> int:
@@ -275,6 +290,8 @@ class Routing:
             loads = PathSampler(self).loads(samples, generator(rng), step)
         if self.partial:
             loads.partial = True
+        if self.declared:
+            loads.declared = True
         return loads
 
     def path_lengths(self, progress: Progress) -> Lengths:

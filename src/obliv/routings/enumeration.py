@@ -13,11 +13,10 @@ from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.loads.base import PairLoads
 from obliv.loads.paths import Crossings, collected, from_entries
-from obliv.loads.translated import TranslatedLoads, translation_group
+from obliv.loads.translated import TranslatedLoads
 from obliv.routings.base import Routing
 from obliv.routings.checks import checked_paths, require_all
 from obliv.routings.lengths import Lengths
-from obliv.routings.representatives import require_relative
 
 __all__ = ["enumerated_loads", "lengths_of", "served_of"]
 
@@ -25,11 +24,10 @@ __all__ = ["enumerated_loads", "lengths_of", "served_of"]
 def enumerated_loads(routing: Routing, progress: Progress) -> PairLoads:
     """Return the exact pair loads from all paths: of every pair, or from one source where the routing is relative."""
     nodes = routing.topology.terminals.tolist()
-    group = translation_group(routing.topology) if routing.relative else None
-    if group is None:
-        return from_entries(routing.topology, collected(_enumerated(routing, nodes, progress)))
-    require_relative(routing, group)
-    return TranslatedLoads(from_entries(routing.topology, collected(_enumerated(routing, [0], progress))), group)
+    relative = routing.compared
+    sources = nodes if relative is None else [0]
+    loads = from_entries(routing.topology, collected(_enumerated(routing, sources, progress)))
+    return loads if relative is None else TranslatedLoads(loads, relative.group)
 
 
 def lengths_of(routing: Routing, source: int, destination: int) -> Lengths:

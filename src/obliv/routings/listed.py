@@ -109,6 +109,8 @@ class Listed(Routing):
     [((0,), Fraction(1, 1))]
     """
 
+    _by_offset = True
+
     def __init__(self, topology: Topology, spec: str, listed: PathList) -> None:
         super().__init__(topology, spec)
         self.listed = listed

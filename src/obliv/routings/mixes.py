@@ -99,6 +99,10 @@ class Mix(Routing):
             crossed.update(part.crossings(source, destination, count, rng))
         return crossed
 
+    @property
+    def declared(self) -> bool:
+        return any(part.declared for _, part in self.parts)
+
     def symmetries(self) -> list[Array]:
         first, *others = [part.symmetries() for _, part in self.parts]
         return [g for g in first if all(any(np.array_equal(g, h) for h in maps) for maps in others)]
@@ -156,6 +160,10 @@ class TwoPhase(Routing):
     @property
     def phase_routing(self) -> Routing | None:
         return self.base
+
+    @property
+    def declared(self) -> bool:
+        return self.base.declared
 
     def symmetries(self) -> list[Array]:
         return self.base.symmetries()

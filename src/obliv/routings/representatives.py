@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import log, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
-from obliv._util.cost import require_memory
+from obliv._util.cost import Work, announce_here, require_memory
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.loads.paths import Entries
-from obliv.loads.translated import Group
-from obliv.routings.base import Routing
+from obliv.loads.translated import Group, translation_group
+from obliv.routings.base import Path, Routing
 from obliv.routings.checks import checked_paths
 from obliv.topologies.base import Topology
 from obliv.topologies.maps import channel_map, terminal_map
 
 __all__ = [
+    "Comparison",
     "PairClasses",
     "class_of_pair",
+    "compared",
     "draws_only",
     "expanded",
     "network_symmetries",
     "pair_classes",
-    "require_relative",
 ]
 
 
@@ -147,33 +149,100 @@ def _moved(new: Array, old: Array, moved: Array, layer: tuple[Array, Array, Arra
     return np.repeat(new, count), moved[channel[at]], numerator[at]
 
 
-def require_relative(routing: Routing, group: Group) -> None:
-    """Check a routing that is declared relative against its paths from node 0.
+class Comparison(NamedTuple):
+    """What was compared of a routing that is declared relative.
 
-    Of a routing that lists its paths, all pairs of one random source are compared, and one pair from every other
-    source, with many paths, where a difference is likely to show. Of one that draws paths, random packets of some pairs
-    are: that finds gross differences only, and refuses a relative routing with a probability below 10^-9.
-    RoutingError, naming a pair, if the paths differ.
+    Attributes
+    ----------
+    group : Group
+        The translations that carry the paths from node 0 to those from every other node.
+    complete : bool
+        Whether the paths of all pairs were compared.
     """
+
+    group: Group
+    complete: bool
+
+
+#: Work up to which the paths of all pairs are compared: the channels of all paths, and _OVERHEAD for each path.
+_AFFORDABLE, _OVERHEAD = 3e8, 30
+
+
+def compared(routing: Routing) -> Comparison | None:
+    """Check a routing that is declared relative against its paths from node 0; None without translations to use.
+
+    The paths of all pairs are compared, up to about two thousand terminals. In larger networks it is all pairs of one
+    random source, and one pair from every other source, with many paths, where a difference is likely to show. Of a
+    routing that draws paths, random packets of some pairs are compared: that finds gross differences only, and refuses
+    a relative routing with a probability below 10^-9. RoutingError, naming a pair, if the paths differ.
+    """
+    group = translation_group(routing.topology) if routing.relative and routing.by_hops is None else None
+    if group is None or routing._by_offset:
+        return None if group is None else Comparison(group, True)
     if draws_only(routing):
         _compare_drawn(routing, group)
-        return
-    nodes = routing.topology.nodes
+        return Comparison(group, False)
+    nodes, began = routing.topology.nodes, time.process_time()
     paths = [list(checked_paths(routing, 0, offset)) for offset in range(nodes)]
+    spent = time.process_time() - began
+    if nodes * sum(len(path) + _OVERHEAD for of_pair in paths for path, _ in of_pair) <= _AFFORDABLE:
+        what = f"comparing all paths of {routing.spec} on {routing.topology.spec}, which is declared relative"
+        announce_here(what, Work(spent * nodes))
+        for source in range(1, nodes):
+            _compare_source(routing, group, paths, source)
+        return Comparison(group, True)
     offsets = sorted(range(nodes), key=lambda offset: -len(paths[offset]))[: 1 + nodes // 4]
     whole = int(np.random.default_rng(nodes).integers(1, nodes)) if nodes > 1 else 0
     for source in range(1, nodes):
-        moved = _channels_moved(routing.topology, group.add(np.arange(nodes), source))
-        for offset in range(nodes) if source == whole else [offsets[source % len(offsets)]]:
-            destination = int(group.add(offset, source))
-            expected = _distribution((moved[list(path)].tolist(), share) for path, share in paths[offset])
-            if expected != _distribution(checked_paths(routing, source, destination)):
-                raise RoutingError(_not_relative(routing, source, destination, offset))
+        if source == whole:
+            _compare_source(routing, group, paths, source)
+        else:
+            offset = offsets[source % len(offsets)]
+            moved = _channels_moved(routing.topology, group.add(np.arange(nodes), source))
+            _compare_pair(
+                routing, group, [(moved[list(path)].tolist(), share) for path, share in paths[offset]], source, offset
+            )
+    return Comparison(group, False)
+
+
+def _compare_source(routing: Routing, group: Group, paths: list[list[Path]], source: int) -> None:
+    """Compare the paths of all pairs of a source with those of node 0, moved."""
+    nodes = routing.topology.nodes
+    moved = _channels_moved(routing.topology, group.add(np.arange(nodes), source)).tolist()
+    for offset, of_pair in enumerate(paths):
+        expected = [([moved[channel] for channel in path], share) for path, share in of_pair]
+        if not _same_order(routing, source, int(group.add(offset, source)), expected):
+            _compare_pair(routing, group, expected, source, offset)
+
+
+def _same_order(routing: Routing, source: int, destination: int, expected: list[tuple[list[int], Fraction]]) -> bool:
+    """Return whether a pair has the expected paths, channel by channel, in the expected order; False if in doubt."""
+    given = routing.paths(source, destination)
+    if not isinstance(given, Iterable):
+        return False
+    listed = list(given)
+    return len(listed) == len(expected) and all(
+        isinstance(one, tuple | list)
+        and len(one) == 2
+        and isinstance(one[0], tuple | list)
+        and one[1] == other[1]
+        and list(one[0]) == other[0]
+        for one, other in zip(listed, expected, strict=True)
+    )
+
+
+def _compare_pair(
+    routing: Routing, group: Group, expected: list[tuple[list[int], Fraction]], source: int, offset: int
+) -> None:
+    """Compare the paths of a pair, in any order."""
+    destination = int(group.add(offset, source))
+    if _distribution(expected) != _distribution(checked_paths(routing, source, destination)):
+        raise RoutingError(_not_relative(routing, source, destination, offset))
 
 
 def draws_only(routing: Routing) -> bool:
     """Return whether the paths of a routing can be drawn, but not listed pair by pair."""
-    return type(routing).paths is Routing.paths or routing.by_hops is not None
+    return type(routing).paths is Routing.paths
 
 
 #: Pairs, and random packets of each, on which a routing that draws paths is compared.
@@ -207,7 +276,7 @@ def _not_relative(routing: Routing, source: int, destination: int, offset: int) 
     )
 
 
-def _distribution(paths: Iterator[tuple[list[int], Fraction]] | Iterator[tuple[tuple[int, ...], Fraction]]) -> object:
+def _distribution(paths: Iterable[tuple[Sequence[int], Fraction]]) -> object:
     shares: dict[tuple[int, ...], Fraction] = {}
     for path, share in paths:
         shares[tuple(path)] = shares.get(tuple(path), Fraction(0)) + share

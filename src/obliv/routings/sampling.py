@@ -13,7 +13,7 @@ from obliv.loads.paths import Entries, from_entries
 from obliv.loads.translated import TranslatedLoads, translation_group
 from obliv.routings.base import Crossed, Routing
 from obliv.routings.checks import checked_channels, checked_paths, require_all
-from obliv.routings.representatives import expanded, network_symmetries, pair_classes, require_relative
+from obliv.routings.representatives import expanded, network_symmetries, pair_classes
 
 __all__ = ["PathSampler", "crossed_by_paths"]
 
@@ -29,8 +29,6 @@ class PathSampler:
         topology = routing.topology
         maps = network_symmetries(routing)
         group = translation_group(topology)
-        if group is not None and routing.relative:
-            require_relative(routing, group)
         alike = group is not None and all(any(np.array_equal(g, h) for h in maps) for g in topology.translations)
         self._routing = routing
         self._group = group if alike else None

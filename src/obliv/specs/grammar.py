@@ -17,6 +17,7 @@ __all__ = ["bind", "split_arguments", "split_mix"]
 
 _RADICES = re.compile(r"\d+(x\d+)+\Z", re.IGNORECASE)
 _TERM = re.compile(r"\s*(\d+(?:/\d+|\.\d+)?)\s*\*\s*")
+_LONGEST = 2**18  # letters; lists of what is damaged may be long
 _COMMA = re.compile(r",(?![^()]*\))")
 _NEXT_TERM = re.compile(r"\+\s*(?=\d+(?:/\d+|\.\d+)?\s*\*)")
 
@@ -26,6 +27,8 @@ def split_mix(spec: str, *, partial: bool = False) -> list[tuple[Fraction, str]]
 
     The weights must add up to 1; with `partial` they may add up to less.
     """
+    if len(spec) > _LONGEST:
+        raise SpecError(f"the spec {spec[:40]!r}... has {len(spec):,} letters, {_LONGEST:,} are allowed")
     if not _TERM.match(spec):
         return None
     from obliv._util.rationals import fraction

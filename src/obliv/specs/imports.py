@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,8 +22,8 @@ def run_files(files: Iterable[str]) -> None:
         If a file is not found or raises an error; the message names the line.
     """
     for name in files:
-        if not Path(name).is_file():
-            hint = f"; did you mean {name}.py?" if Path(f"{name}.py").is_file() else ""
+        if not os.path.isfile(name):
+            hint = f"; did you mean {name}.py?" if os.path.isfile(f"{name}.py") else ""
             raise FileError(f"file to import not found{hint}", name)
         module = Path(name).stem
         try:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from obliv._util.text import did_you_mean, several
-from obliv.errors import OblivError, SpecError
+from obliv.errors import InputError, OblivError, SpecError
 from obliv.specs import MODULES
 from obliv.specs.grammar import bind
 
@@ -44,9 +44,9 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\Z")
 DEFINED: dict[str, str] = {}
 
 _PLACES = {
-    "topology": "a topology, which comes first (compare takes more with --also)",
+    "topology": "a topology, which comes first",
     "routing": "a routing, which follows the topology",
-    "traffic": "a traffic pattern, which follows the routing or --traffic (A,B for several)",
+    "traffic": "a traffic pattern, which follows the routing or names traffic",
 }
 _PATH = re.compile(r"[/\\]|\.[A-Za-z]\w*\Z")  # what looks like the name of a file
 
@@ -141,6 +141,11 @@ class Registry(Generic[T]):
         self._load_all()
         return iter([self._entries[name] for name in sorted(self._entries)])
 
+    @property
+    def registered(self) -> tuple[Registration[T], ...]:
+        """What is registered so far; built-in names are once they are used."""
+        return tuple(self._entries.values())
+
     def __contains__(self, name: str) -> bool:
         return self._spelled(name) in {**self._names, **self._modules, **self._points()}
 
@@ -166,7 +171,8 @@ class Registry(Generic[T]):
         if name not in self._names and name in self._points():
             self.register(name)(self._points()[name].load())
         if name not in self._names:
-            raise SpecError(f"unknown {self.kind} {name!r}: {self._hint(name)}")
+            hint = self._hint(name)
+            raise SpecError.naming(f"unknown {self.kind} {{0!r}}: {{1}}", name, hint)
         return self._entries[self._names[name]]
 
     def name_of(self, make: Any) -> str:
@@ -206,7 +212,7 @@ class Registry(Generic[T]):
         entry, positional, named = self.parse(spec, *given)
         return entry.make(*positional, **named)
 
-    def _hint(self, name: str) -> str:
+    def _hint(self, name: str) -> str | InputError:
         if name in DEFINED:
             known = [entry.name for entry in self._entries.values() if getattr(entry.make, "__name__", "") == name]
             if known:
@@ -242,7 +248,9 @@ class Registry(Generic[T]):
         hint = did_you_mean(name.lower(), self._entries) if hint.startswith("known") else hint  # no aliases in the list
         if not hint.startswith("known"):
             return hint
-        return "there is no file of this name either" if _PATH.search(name) else f"{hint}; your own: --import FILE.py"
+        if _PATH.search(name):
+            return "there is no file of this name either"
+        return InputError.naming("{0}; your own: {import} the file that registers it", hint)
 
     def _points(self) -> dict[str, Any]:
         """Return the entry points of other packages by name."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from obliv._util.toml import strings_of
@@ -23,7 +23,7 @@ def at_its_line(plan: Plan, cell: Cell, error: InputError) -> FileError:
     """Return an error of a cell with the line of its spec; one inside of a file that a spec names stays as it is."""
     about = f"{cell}: {error}"
     if isinstance(error, FileError):
-        if error.line is not None or error.path is None or Path(str(error.path)).is_file():
+        if error.line is not None or error.path is None or os.path.isfile(str(error.path)):
             return error
         about = f"{error}: {_WHERE}" if error.message == "file not found" else str(error)
     texts = [cell.topology, cell.routing or "", *map(str, cell.options.values())]

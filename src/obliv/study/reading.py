@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -95,7 +96,7 @@ def _run_imports(file: _File, names: Iterable[str]) -> None:
     try:
         run_files(names)
     except FileError as error:
-        if error.line is None and not Path(str(error.path)).is_file():
+        if error.line is None and not os.path.isfile(str(error.path)):
             file.refuse(str(error), "imports", str(error.path))
         raise
 

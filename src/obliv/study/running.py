@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import deque
@@ -133,7 +134,7 @@ def run(
     began = time.perf_counter()
     plan = plan if isinstance(plan, Plan) else read(plan)
     step, misfits = rising(progress), None
-    if not Path(store).exists():  # a study that is refused leaves no file
+    if not os.path.exists(store):  # a study that is refused leaves no file
         require_place(store)
         misfits = impossible(plan, progress=within(step, 0.0, 0.1))
         _require_rest(plan, misfits, skip_impossible)
@@ -215,9 +216,6 @@ class ImpossibleError(FileError):
         super().__init__(message, path, line)
         self.lines = tuple(lines)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.message, self.path, self.line, self.lines)
-
 
 def _require_rest(plan: Plan, misfits: Sequence[tuple[Cell, str]], skip: bool) -> None:
     """Refuse a study with cells that do not fit together, unless they may be left out and others are left."""
@@ -225,8 +223,10 @@ def _require_rest(plan: Plan, misfits: Sequence[tuple[Cell, str]], skip: bool) -
         return
     lines = [f"{cells}: {reason}" for cells, reason in by_reason([_shown(*misfit) for misfit in misfits])]
     count = f"{len(misfits):,} of {plural(len(plan.cells), 'cell')} cannot be computed"
-    hint = "none is left" if skip else "leave them out with --skip-impossible, or by a filter"
-    raise ImpossibleError(f"{count}: {hint}", plan.path or None, None, lines)
+    hint = "none is left" if skip else "leave them out by a filter, or by {skip_impossible}=True"
+    error = ImpossibleError.naming("{0}: " + hint, count, path=plan.path or None)
+    error.lines = tuple(lines)
+    raise error
 
 
 def _shown(cell: Cell, reason: str) -> StudyCell:

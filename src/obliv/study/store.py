@@ -217,8 +217,11 @@ class Store:
             )
 
     def names(self) -> list[str]:
-        """Return the names of the studies."""
-        return [name for (name,) in self._db.execute("SELECT name FROM studies ORDER BY rowid")]
+        """Return the names of the studies; FileError if there is none, as in the first moments of a run."""
+        names = [name for (name,) in self._db.execute("SELECT name FROM studies ORDER BY rowid")]
+        if not names:
+            raise FileError(_NONE_YET, self.path)
+        return names
 
     def cells(self, study: str = "") -> list[Stored]:
         """Return the cells of a study, or of all, in the order of their files."""
@@ -266,6 +269,8 @@ class Store:
 
 _DAMAGED = "is damaged ({}): restore a copy, or compute it again into another file"
 
+_NONE_YET = "holds no study: if a run has just begun, try again in a moment; otherwise name another file"
+
 #: How to go on after an error of SQLite, by a part of its message.
 _ERRORS = {
     "disk is full": "cannot be written, the disk is full: make space and run the same command again",
@@ -292,7 +297,7 @@ def _mapped(path: str | Path) -> Iterator[None]:
 
 def _connect(path: Path, write: bool) -> sqlite3.Connection:
     if not write:
-        require_file(path)
+        _require_store(path)
     # SQLite removes its files beside a store when the last connection that may write closes
     place = path.absolute().as_uri() + ("" if write else "?mode=rw")
     db = sqlite3.connect(place, timeout=_PATIENCE, isolation_level=None, uri=True)
@@ -315,13 +320,22 @@ def _connect(path: Path, write: bool) -> sqlite3.Connection:
         if write:
             _prepare(db)
         elif not tables:
-            raise FileError("is not a store of studies: name another file", path)
+            raise FileError(_NONE_YET, path)
         else:
             db.execute("PRAGMA query_only = ON")
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _require_store(path: Path) -> None:
+    """Raise FileError unless there is a file that is not empty."""
+    if os.path.isfile(path) and not os.path.getsize(path):
+        raise FileError(_NONE_YET, path)
+    if not os.path.lexists(path):
+        raise FileError("file not found; a run makes it once it has checked which cells fit together", path)
+    require_file(path)
 
 
 def _readable(db: sqlite3.Connection) -> bool:

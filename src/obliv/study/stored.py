@@ -95,7 +95,7 @@ def intact(db: Store, stored: Stored) -> tuple[Stored, Result | None]:
     return stored, result
 
 
-_HOW = "obliv study run --retry-failed computes it again"
+_HOW = "a run with retry_failed computes it again"
 _AGAIN = f"is damaged; {_HOW}"
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from obliv import __version__
-from obliv._util.files import write_whole
+from obliv._util.files import paths_of, write_whole
 from obliv._util.progress import Progress, rising
 from obliv._util.text import did_you_mean
 from obliv.checker.verify import verify as check
@@ -20,6 +21,7 @@ from obliv.results.numbers import spread
 from obliv.results.study import CellVerdict, Difference, Study, StudyDiff, StudyRow, StudyVerification
 from obliv.results.tables import to_csv
 from obliv.routings.make import routing as routing_of
+from obliv.specs.untrusted import bounded
 from obliv.study.cells import Cell
 from obliv.study.store import Store, opened
 from obliv.study.stored import Stored, decoded, intact
@@ -127,7 +129,12 @@ def diff(first: str | Path, second: str | Path) -> StudyDiff:
 
 
 def verify(
-    store: str | Path, study: str = "", *, budget: float = 300.0, progress: Progress | None = None
+    store: str | Path,
+    study: str = "",
+    *,
+    budget: float = 300.0,
+    files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    progress: Progress | None = None,
 ) -> StudyVerification:
     """Check every claim in a store with independent code; see :func:`obliv.verify`.
 
@@ -140,22 +147,25 @@ def verify(
         Name of a study; by default all.
     budget : float
         Time limit in seconds for each claim; what is not checked in time is not proved.
+    files : path-like or several of them, optional
+        Files, and folders of files, that specs in the store may name, besides those in the folder of the store.
     progress : callable, optional
         Called with the cell that is being checked, and the share that is done.
     """
     progress = rising(progress)
     verdicts = []
+    allowed = [Path(store).parent, *paths_of(files)]
     with opened(store) as db, tempfile.TemporaryDirectory() as folder:
         db.check()
         done = [stored for stored in cells_of(db, study) if stored.status in ("done", "damaged")]
         for k, stored in enumerate(done):
             progress(str(stored.cell), k / len(done))
-            verdict, reason = _verdict(db, stored, Path(folder) / "claim.json", budget)
+            verdict, reason = _verdict(db, stored, Path(folder) / "claim.json", budget, allowed)
             verdicts.append(CellVerdict(**_fields(stored), verdict=verdict, reason=reason))
     return StudyVerification(provenance=provenance({}, 0.0), store=str(store), verdicts=tuple(verdicts))
 
 
-def _verdict(db: Store, cell: Stored, file: Path, budget: float) -> tuple[str, str]:
+def _verdict(db: Store, cell: Stored, file: Path, budget: float, files: Sequence[Any]) -> tuple[str, str]:
     """Return the verdict on a cell, and the reason if its claim is not proved or it is damaged."""
     stored, _ = intact(db, cell)
     if stored.status == "damaged":
@@ -166,9 +176,12 @@ def _verdict(db: Store, cell: Stored, file: Path, budget: float) -> tuple[str, s
         return "no claim", ""
     file.write_text(json.dumps(result), encoding="ascii")
     try:
-        if misstated := _misstated(stored.cell, result):
-            return "not proved", misstated
-        checked = check(file, budget=budget)
+        about = result.get("topology"), result.get("routing")
+        if cell.cell.routing is not None and about != (cell.cell.topology, cell.cell.routing):
+            own = f"the cell {cell.cell}"
+            if misstated := bounded(_misstated, cell.cell, about, seconds=budget, files=files, own=own):
+                return "not proved", misstated
+        checked = check(file, budget=budget, files=files)
     except OblivError as error:
         message = error.message if isinstance(error, FileError) else str(error)
         return "not proved", message
@@ -177,14 +190,10 @@ def _verdict(db: Store, cell: Stored, file: Path, budget: float) -> tuple[str, s
     return "not proved", next((f"{step.check}: {step.detail}" for step in checked.checks if not step.ok), "")
 
 
-def _misstated(cell: Cell, result: Mapping[str, Any]) -> str:
+def _misstated(cell: Cell, about: tuple[Any, Any], progress: Progress) -> str:
     """Return what a claim is about, if it is not the cell that it is stored for; else empty."""
-    about = result.get("topology"), result.get("routing")
-    if cell.routing is not None and about != (cell.topology, cell.routing):
-        routing = routing_of(cell.routing, cell.topology)  # whose specs may be other words for the same
-        if about != (routing.topology.spec, routing.spec):
-            return f"the claim is about {about[1]} on {about[0]}"
-    return ""
+    routing = routing_of(cell.routing, cell.topology)  # whose specs may be other words for the same
+    return "" if about == (routing.topology.spec, routing.spec) else f"the claim is about {about[1]} on {about[0]}"
 
 
 def _fields(stored: Stored) -> dict[str, Any]:
@@ -193,9 +202,10 @@ def _fields(stored: Stored) -> dict[str, Any]:
 
 
 def cells_of(db: Store, study: str) -> list[Stored]:
-    """Return the cells of a study; InputError if there is none of that name."""
-    if study and study not in db.names():
-        raise InputError(f"no study {study!r} in {db.path}: {did_you_mean(study, db.names())}")
+    """Return the cells of a study; InputError if there is none of that name, FileError if there is none at all."""
+    names = db.names()
+    if study and study not in names:
+        raise InputError(f"no study {study!r} in {db.path}: {did_you_mean(study, names)}")
     return db.cells(study)
 
 

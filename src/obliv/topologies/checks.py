@@ -50,13 +50,19 @@ def require_network(nodes: int, channels: int, spec: str) -> None:
     """Refuse a network that is too large to be held, and announce a large one, before anything is allocated."""
     if nodes >= 2**31 or channels >= 2**31:
         raise TopologyError(
-            f"{spec}: {nodes:,} nodes and {channels:,} channels; fewer than 2,147,483,648 of either are supported"
+            f"{spec}: {_count(nodes)} nodes and {_count(channels)} channels; "
+            "fewer than 2,147,483,648 of either are supported"
         )
     limit = _LIMIT.get()
     if limit is not None and nodes > limit[0]:
         raise TopologyError(f"{spec}: {nodes:,} nodes, {limit[1]}")
     work = Work(2.5e-7 * channels, 64.0 * nodes + 200.0 * channels)
     announce_here(f"{spec} ({nodes:,} nodes, {channels:,} channels)", work)
+
+
+def _count(number: int) -> str:
+    """Return a number in full where that is short, else its order."""
+    return f"{number:,}" if number < 10**18 else f"some 10^{int(number.bit_length() * 0.30103)}"
 
 
 def require_nodes(topology: Topology, *nodes: int) -> None:

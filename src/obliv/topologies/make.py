@@ -61,12 +61,16 @@ def build(
     >>> build("triangle", 3, [(0, 1), (1, 2), (2, 0)])
     <Topology triangle: 3 nodes, 3 channels, 3 terminals>
     """
+    if isinstance(nodes, bool) or not isinstance(nodes, int | np.integer):
+        raise TopologyError(f"{spec}: {nodes!r:.40} nodes: it must be a whole number")
+    if not isinstance(links, Iterable):
+        raise TopologyError(f"{spec}: links is a {type(links).__name__}, not a list of (tail, head)")
+    if nodes >= 2**31:
+        raise TopologyError(f"{spec}: {float(min(nodes, 10**300)):.3g} nodes; fewer than 2,147,483,648 are supported")
     pairs = whole_numbers(links if isinstance(links, np.ndarray) else list(links), f"{spec}: a channel is (tail, head)")
     if pairs.size and (pairs.ndim != 2 or pairs.shape[1] != 2):
         raise TopologyError(f"{spec}: a channel is (tail, head), two node numbers")
     pairs = pairs.reshape(-1, 2)
-    if not isinstance(nodes, int | np.integer):
-        raise TopologyError(f"{spec}: {nodes!r} nodes: it must be a whole number")
     order = np.argsort(pairs[:, 0], kind="stable")
     pairs = pairs[order]
     speeds: tuple[Fraction, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
@@ -45,7 +46,7 @@ def rates_of(topology: Topology, what: str, value: Any) -> Rates:
     if isinstance(value, str) and exact(value) is None:
         words = value.split("x")
         if len(words) == 1 or not all(map(is_number, words)):
-            if not Path(value).exists():
+            if not os.path.exists(value):
                 raise TopologyError(f"{topology.spec}: {what}={value} is neither a number nor a file")
             return _from_file(topology, what, Path(value))
         value = words

@@ -164,7 +164,9 @@ def bound_of(tree: Tree) -> tuple[int, str] | None:
         return single_path_bound(2 * k, n), "Yuan et al., Theorem 3" if n == 2 else "Yuan et al., Theorem 4"
     if n == 2 and k > 1 and tree.parents == (1, k):
         bound = two_levels(2 * k, tree.children[1])
-        return (bound, "covers of links, docs/explanation/fat-trees.md") if bound > 1 else None  # 1 needs no theorem
+        printed = theorem2(2 * k, tree.children[1]) == bound  # k ≥ √(2m), where it says as much
+        source = "Yuan et al., Theorem 2" if printed else "covers of links, docs/explanation/fat-trees.md"
+        return (bound, source) if bound > 1 else None  # 1 needs no theorem
     return None
 
 

@@ -44,6 +44,8 @@ class Tree(Topology):
     ----------
     children, parents : tuple of int
         Children of the nodes of levels 1 to `levels`, parents of those of levels 0 to `levels` - 1.
+    open_ports : int
+        Ports up of every root to which nothing is connected: m/2 in SUBFT(m, l), else 0.
 
     Examples
     --------
@@ -55,6 +57,13 @@ class Tree(Topology):
 
     children: tuple[int, ...] = ()
     parents: tuple[int, ...] = ()
+    open_ports: int = 0
+
+    @property
+    def up_link_ports(self) -> NodeArray:
+        """The root of every open port up, by the number of the port."""
+        first, end = self.first_node[-2:]
+        return np.repeat(np.arange(first, end, dtype=np.int32), self.open_ports)
 
     @property
     def levels(self) -> int:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from obliv._util.text import did_you_mean
+from obliv.errors import InputError
 from obliv.view.background import recolor
 from obliv.view.figures import figure_of, require_matplotlib
 from obliv.view.literal import LITERAL, set_literal, without_warnings, wrapped
@@ -15,15 +18,23 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
+    "Title",
     "bar",
+    "called",
     "finish",
     "key",
     "most_inches",
+    "naming",
     "narrow",
     "points_across",
     "points_per_unit",
     "room",
+    "subject_of",
+    "title_of",
 ]
+
+#: Whether a picture has a title, or another title than its own.
+Title = bool | str
 
 _FLAT = 90.0  # points; lower drawings have the color bar below
 _KEY_LETTERS = 90  # in a line of a key
@@ -58,14 +69,55 @@ def narrow(inches: float) -> Iterator[None]:
         _MOST.reset(token)
 
 
-def finish(ax: Axes, own: bool, lines: Sequence[str] = (), remarks: Sequence[str] = ()) -> Axes:
-    """Finish a picture: write its title, if any, and fit a figure created here to its content."""
-    if lines:
+def finish(ax: Axes, own: bool, lines: Sequence[str] = (), remarks: Sequence[str] = (), *, title: Title = True) -> Axes:
+    """Finish a picture: write its title, if any, or another one, and fit a figure created here to its content."""
+    if isinstance(title, str):
+        lines, remarks = title.splitlines(), ()
+    if title and lines:
         _title(ax, lines, remarks)
     if own:
         _fit(ax)
     recolor(ax)
     return ax
+
+
+_NAMES: ContextVar[Mapping[str, str] | None] = ContextVar("names of specs in pictures", default=None)
+_ASKED: ContextVar[set[str] | None] = ContextVar("specs in a picture", default=None)
+
+
+@contextmanager
+def naming(names: Mapping[str, str] | None) -> Iterator[None]:
+    """Write names in place of specs inside a ``with`` statement; InputError where a picture has no such spec."""
+    if not names:
+        yield
+        return
+    asked: set[str] = set()
+    before, outer = _NAMES.set(names), _ASKED.set(asked)
+    try:
+        yield
+    finally:
+        _NAMES.reset(before)
+        _ASKED.reset(outer)
+    for spec in names:
+        if spec not in asked:
+            raise InputError(f"{spec!r:.60} is not in this picture: {did_you_mean(spec, asked)}")
+
+
+def called(spec: str) -> str:
+    """Return the name that a routing or topology has in pictures: its spec, unless :func:`naming` gives another."""
+    if (asked := _ASKED.get()) is not None:
+        asked.add(spec)
+    return (_NAMES.get() or {}).get(spec, spec)
+
+
+def title_of(result: Any) -> str:
+    """Return the title of a result, with the names of :func:`naming`."""
+    return str(replace(result, routing=called(result.routing), topology=called(result.topology)).title)
+
+
+def subject_of(result: Any) -> str:
+    """Return what a result is about, for the title of its picture."""
+    return f"{called(result.routing)} on {called(result.topology)}"
 
 
 def points_per_unit(ax: Axes) -> float:
@@ -150,12 +202,13 @@ def _fit(ax: Axes) -> None:
 
 def _beyond(ax: Axes) -> tuple[float, float, float]:
     """Return how far the texts on the axes reach beyond them to the right, above and below, in points."""
-    if not ax.texts:
+    texts = [*ax.texts, *([legend] if (legend := ax.get_legend()) is not None and legend.get_gid() == "above" else [])]
+    if not texts:
         return 0.0, 0.0, 0.0
     ax.apply_aspect()
     inner, scale = ax.get_window_extent(), 72.0 / figure_of(ax).dpi
     with without_warnings():
-        boxes = [text.get_window_extent() for text in ax.texts]
+        boxes = [text.get_window_extent() for text in texts]
     right = max(text.x1 for text in boxes) - inner.x1
     above = max(text.y1 for text in boxes) - inner.y1
     below = inner.y0 - min(text.y0 for text in boxes)

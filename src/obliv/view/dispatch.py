@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from obliv.errors import InputError
 from obliv.results.base import Result
+from obliv.view.axes import naming
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot"]
+__all__ = ["drawing_of", "plot"]
 
 #: The module and the function that draw each kind of result.
 _DRAWN_BY = {
@@ -47,7 +49,7 @@ _INSTEAD = {
 }
 
 
-def plot(result: Result, ax: Axes | None = None, **options: Any) -> Axes:
+def plot(result: Result, ax: Axes | None = None, *, names: Mapping[str, str] | None = None, **options: Any) -> Axes:
     """Draw a result; the same as ``result.plot(...)``.
 
     Parameters
@@ -56,9 +58,11 @@ def plot(result: Result, ax: Axes | None = None, **options: Any) -> Axes:
         A result of one of the kinds that the page of ``obliv plot`` lists.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
+    names : mapping of str to str, optional
+        Names to write in place of specs of routings and topologies, such as ``{"romm": "ROMM, 2 VCs"}``.
     **options
-        ``title=False`` leaves out the title. Pictures of networks take `labels`, those of traffic `kind`, as for
-        :func:`obliv.view.plot_worst`; others as for :func:`obliv.view.plot_failures`,
+        `title` is another title, and ``title=False`` leaves it out. Pictures of networks take `labels`, those of
+        traffic `kind`, as for :func:`obliv.view.plot_worst`; others as for :func:`obliv.view.plot_failures`,
         :func:`obliv.view.plot_comparison` and :func:`obliv.view.plot_schedule`.
 
     Returns
@@ -68,7 +72,7 @@ def plot(result: Result, ax: Axes | None = None, **options: Any) -> Axes:
     Raises
     ------
     InputError
-        If results of this kind have no picture, or `ax` is a text.
+        If results of this kind have no picture, `ax` is a text, or a spec of `names` is not in the picture.
 
     Notes
     -----
@@ -77,16 +81,26 @@ def plot(result: Result, ax: Axes | None = None, **options: Any) -> Axes:
     Examples
     --------
     >>> import obliv
-    >>> ax = plot(obliv.worst_case(obliv.routing("dor", obliv.mesh(4, 4))), kind="matrix")
+    >>> ax = plot(obliv.worst_case(obliv.routing("dor", obliv.mesh(4, 4))), kind="matrix", names={"dor": "XY"})
+    >>> ax.get_title().splitlines()[0]
+    'XY on mesh:4x4'
     """
+    drawing = drawing_of(result)
+    if isinstance(ax, str):
+        raise InputError(f"plot({ax!r:.40}): the first argument are axes to draw on; write plot(kind={ax!r:.40})")
+    with naming(names):
+        axes: Axes = drawing(result, ax=ax, **options)
+    return axes
+
+
+def drawing_of(result: Result) -> Callable[..., Axes]:
+    """Return the function that draws a result; InputError if there is none."""
     kind = result.kind if isinstance(result, Result) else ""
     if kind not in _DRAWN_BY:
         raise InputError(
             f"there is no picture of a {type(result).__name__}: plot draws results of the kinds "
             f"{', '.join(_DRAWN_BY)}; {_INSTEAD.get(kind, 'for others see view.plot_topology and view.plot_loads')}"
         )
-    if isinstance(ax, str):
-        raise InputError(f"plot({ax!r:.40}): the first argument are axes to draw on; write plot(kind={ax!r:.40})")
     module, function = _DRAWN_BY[kind]
-    axes: Axes = getattr(importlib.import_module(module), function)(result, ax=ax, **options)
-    return axes
+    drawing: Callable[..., Axes] = getattr(importlib.import_module(module), function)
+    return drawing

@@ -29,6 +29,8 @@ _FORMATS: dict[str, dict[str, None]] = {
 }
 
 
+# Texts stay texts: publishers refuse fonts of PDF's type 3, and programs for drawings edit and search those of SVG.
+_TEXTS: Any = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "obliv"}
 _PIXELS = 125.0  # across a picture for every inch of its drawing
 _WIDTH: ContextVar[int | None] = ContextVar("width", default=None)
 
@@ -86,7 +88,7 @@ def save(x: Any, path: str | Path, *, dpi: float = 160, width: int | None = None
         dpi = width / figure.get_size_inches()[0]
     try:
         data = io.BytesIO()
-        with rc_context({"svg.hashsalt": "obliv"}), one_warning():
+        with rc_context(_TEXTS), one_warning():
             figure.savefig(data, format=kind, dpi=dpi, metadata=_FORMATS[kind])
     finally:
         if own:

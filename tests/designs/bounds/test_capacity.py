@@ -28,14 +28,27 @@ CHORD = "a b\nb c\nc d\nd a\na c\n"
 def plain(topology: obliv.Topology) -> obliv.Topology:
     """Return the same network without its closed form."""
     ends = list(zip(topology.tail.tolist(), topology.head.tolist()))
-    return obliv.build("plain", topology.nodes, ends, terminals=topology.terminals.tolist())
+    speeds = list(topology.bandwidth)
+    return obliv.build("plain", topology.nodes, ends, terminals=topology.terminals.tolist(), bandwidth=speeds)
 
 
-@pytest.mark.parametrize("spec", ["mesh:4x4", "mesh:5x3", "torus:5x5", "hypercube:4", "ring:6"])
+TREES = ["fattree:4,2", "eft2:4,3", "sub-eft2:4,3", "subft:4,2", "subft:6,1", "xgft:2;3,2;2,2", "xgft:2;2,3;1,2;1,1/3"]
+
+
+@pytest.mark.parametrize("spec", ["mesh:4x4", "mesh:5x3", "torus:5x5", "hypercube:4", "ring:6", *TREES])
 def test_closed_forms(spec: str) -> None:
     topology = obliv.topology(spec)
     assert obliv.with_capacity(topology) is topology
     assert obliv.with_capacity(plain(topology)).capacity_load == topology.capacity_load
+
+
+def test_one_network_has_one_capacity() -> None:
+    specs = ["fattree:4,2", "xgft:2;2,4;1,2", "eft2:4,4"]
+    assert {obliv.topology(spec).capacity_load for spec in specs} == {Fraction(7, 8)}
+    assert {obliv.bounds(spec).capacity for spec in specs} == {Fraction(7, 8)}
+    best = obliv.worst_case("fattree:4,2", "omrmn")
+    assert (best.channel_load, best.fraction_of_capacity) == (1, Fraction(7, 8))
+    assert obliv.topology("xgft:1;1;1").capacity is None
 
 
 @examples(20)

@@ -289,7 +289,7 @@ def test_redacted_guids_and_strange_bytes(write: Write) -> None:
         (b"a bit of text\n", "contains no topology of an InfiniBand fabric; readable are"),
         (b"graph [ node [ id 0 ] ]\n", "a network in the format gml, which other commands take as"),
         (b"SwitchName=leaf1 Nodes=node[001-002]\n", ": it looks like a topology.conf of Slurm"),
-        (b"node001\nnode002 # second\n", ": it looks like a list of hosts, which obliv fabric job takes with --hosts"),
+        (b"node001\nnode002 # second\n", ": it looks like a list of hosts, which fabric job takes as its hosts"),
         (b"node[001-016] slots=4\n", ": it looks like a list of hosts"),
         (b"#StartDevice,StartPort,EndDevice,EndPort\na,1,b,1\n", "a cabling plan of UFM: give a scan"),
         (b"\x89PNG\r\n\x1a\n\0\0", "contains no topology"),

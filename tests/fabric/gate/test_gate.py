@@ -224,7 +224,7 @@ MISTAKES = [
     ("[[job]]\nrank = 1", "is not a limit"),
     ('since = "nights/good"', 'two files are needed, as ["nights/good/topology.txt", "nights/good/tables.txt"]'),
     ('hosts = 8\nsince = ["no.net", "no.lfts"]', "fabric.toml:2: since: "),
-    ('# none\nengine = "ftree"', "fabric.toml:2: the limit engine is compared with OpenSM's log: add --log FILE"),
+    ('# none\nengine = "ftree"', "fabric.toml:2: the limit engine is compared with OpenSM's log: give log"),
 ]
 
 
@@ -233,7 +233,7 @@ def test_mistakes(tree: tuple[Fabric, Tables], tmp_path: Path) -> None:
     for text, part in MISTAKES:
         assert part in mistake(lambda text=text: judged(text, tmp_path, *tree)), text
     message = mistake(lambda: judged("hosts = 8\nworst_load = 1", tmp_path, tree[0], None))
-    assert message.endswith("fabric.toml:2: the limit worst_load needs forwarding tables: add --lft FILE")
+    assert message.endswith("fabric.toml:2: the limit worst_load needs forwarding tables: give tables")
     for rows, part in (
         ("a,b\n", "name,port,name,port"),
         ("# none\n", "contains no cable"),

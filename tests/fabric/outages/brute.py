@@ -18,9 +18,13 @@ from obliv.fabric.routes.trace import Ending, trace
 from obliv.fabric.tables import NONE, Tables
 from obliv.fabric.topology import network
 
+OWN = "a host's own cable"  # what stands for a channel where none between switches has the worst load
 
-def after(routing: FabricRouting, failure: Failure, repair: str, offset: str = "0") -> tuple[int, Fraction, bool]:
-    """Pairs lost, worst load, and whether there is a credit loop, after a failure."""
+After = tuple[int, Fraction, bool, set[str]]
+
+
+def after(routing: FabricRouting, failure: Failure, repair: str, offset: str = "0") -> After:
+    """Pairs lost, worst load, whether there is a credit loop, and names of channels with this load, after a failure."""
     before, tables = routing.topology.fabric, routing.routes.tables
     fabric = without(before, failure.slots)
     if repair == "refill":
@@ -28,9 +32,14 @@ def after(routing: FabricRouting, failure: Failure, repair: str, offset: str = "
     rows = [row for row, node in enumerate(tables.switch.tolist()) if node not in failure.switches]
     left = replace(tables, switch=tables.switch[rows], out=tables.out[rows], line=tables.line[rows])
     new = fabric_routing(network(fabric), left, offset, missing="skip")
-    worst = obliv.worst_case(new, symmetry="off").channel_load
-    assert isinstance(worst, Fraction)
-    return new.skipped - routing.skipped, worst, not credit_loops(new.routes.traces).acyclic
+    channels = obliv.worst_channels(new, symmetry="off").channels
+    worst = max((row.channel_load for row in channels), default=Fraction(0))
+    topology = new.topology
+    hot = [row.channel.id for row in channels if row.channel_load == worst > 0]
+    names = {topology.cable(c).ends for c in hot}
+    if all(topology.at_host[c] for c in hot):
+        names.add(OWN if hot else "")
+    return new.skipped - routing.skipped, worst, not credit_loops(new.routes.traces).acyclic, names
 
 
 def refilled(before: Fabric, fabric: Fabric, tables: Tables, failure: Failure, ends: list[int]) -> Tables:

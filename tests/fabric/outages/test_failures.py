@@ -23,7 +23,9 @@ def compare(routing: FabricRouting, of: str, repair: str, offset: str = "0") -> 
     found = {row.failed: row for row in failures(routing, of=of, repair=repair, offset=offset).failures}
     for failure in every_failure(routing.topology, of):
         row = found.pop(failure.name)
-        assert (row.pairs_lost, row.channel_load, row.deadlock) == brute.after(routing, failure, repair, offset), row
+        *figures, names = brute.after(routing, failure, repair, offset)
+        assert [row.pairs_lost, row.channel_load, row.deadlock] == figures, row
+        assert row.channel in names, row
     assert not found
 
 
@@ -66,6 +68,17 @@ def test_failures_on_a_torus_under_tables_of_opensm(engine: str, repair: str, tm
         scan = simulator.kept("ibnetdiscover.txt", "ibnetdiscover")
     fabric, tables = obliv.fabric.read(scan, scan.parent / "opensm-lfts.dump")
     compare(obliv.fabric.routing(obliv.fabric.network(fabric), tables, missing="skip"), "cables", repair)
+
+
+def test_a_cable_between_switches_is_named_if_it_is_loaded_as_much_as_those_of_hosts() -> None:
+    """Three switches in a ring, a host each: every cable that is left carries one packet, like the hosts' own."""
+    after = failures(from_routing(obliv.routing("shortest", obliv.ring(3))))
+    assert {row.channel_load for row in after.failures} == {1}
+    assert all(row.channel.count("switch") == 2 for row in after.failures)
+    pair = from_routing(obliv.routing("dmodk", obliv.topology("xgft:2;2,2;1,1")))  # two hosts at each of two leaves
+    assert [(row.channel_load, row.channel) for row in failures(pair).failures] == [(1, brute.OWN)] * 2
+    line = failures(from_routing(obliv.routing("shortest", obliv.line(3))), of="switches")
+    assert (line.failures[0].channel_load, line.failures[0].channel) == (0, "")
 
 
 def test_given_failures_and_engines() -> None:

@@ -197,6 +197,41 @@ def test_wsr_pair_by_pair(spec: str) -> None:
             assert [list(channels) for channels, _ in wsr.paths(s, d)] == [best]
 
 
+@pytest.mark.parametrize("spec", ["fattree:4,3", "xgft:2;4,8;1,3"])
+def test_wsr_with_random_ties(spec: str) -> None:
+    """Each path has the least accumulated weight; which of several is taken differs, and follows the seed."""
+    tree = obliv.topology(spec)
+    all_paths, one, other = obliv.OMRMN(tree), *(obliv.WSR(tree, "random", seed) for seed in (1, 2))
+    weight = np.zeros(tree.channels, int)
+    chosen = set()
+    for s, d in product(range(tree.below[-1]), repeat=2):
+        if s != d:
+            paths = [list(channels) for channels, _ in all_paths.paths(s, d)]
+            sums = [int(weight[path].sum()) for path in paths]
+            ((path, _),) = one.paths(s, d)
+            at = paths.index(list(path))
+            assert sums[at] == min(sums)
+            chosen.add(sums[:at].count(min(sums)))
+            weight[list(path)] += 1
+    assert {0, 1, 2} <= chosen
+    pairs = np.nonzero(~np.eye(tree.below[-1], dtype=bool))
+    assert np.array_equal(one.ways(*pairs), obliv.routing("wsr:ties=random,seed=1", tree).ways(*pairs))
+    assert not np.array_equal(one.ways(*pairs), other.ways(*pairs))
+
+
+@pytest.mark.parametrize(("m", "ratio"), [(6, 9), (8, 16)])
+def test_the_ratio_of_wsr_depends_on_its_ties(m: int, ratio: int) -> None:
+    tree = obliv.fattree(m, 3)
+    assert obliv.ratio(obliv.routing("wsr", tree)).ratio == m - 1
+    assert obliv.ratio(obliv.routing("wsr:ties=random,seed=5", tree)).ratio == ratio
+
+
+@pytest.mark.parametrize("spec", ["wsr:ties=first", "wsr:seed=1", "wsr:ties=random,seed=a"])
+def test_wrong_ties(spec: str) -> None:
+    with pytest.raises(obliv.InputError, match=r"ties|seed"):
+        obliv.routing(spec, obliv.fattree(4, 2))
+
+
 def test_wsr_that_would_take_too_long(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ratio", "xgft:3;24,24,24;1,24,24", "wsr"]) == 2
     out, err = capsys.readouterr()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ def test_the_tree_is_the_papers_link_by_link(m: int, n: int) -> None:
     assert topology.terminals.tolist() == list(range(m * k ** (n - 1)))
     assert topology.nodes == (m + 2 * n - 1) * k ** (n - 1)
     assert topology.channels == 2 * n * m * k ** (n - 1)
-    assert topology.capacity_load == 1
+    assert topology.capacity_load == 1 - Fraction(1, m * k ** (n - 1))  # self-pairs do not leave their host
     # All inner nodes have m ports, hosts have one; channels are numbered by tail.
     out = np.bincount(topology.tail, minlength=topology.nodes)
     assert np.array_equal(out, np.bincount(topology.head, minlength=topology.nodes))

@@ -147,7 +147,7 @@ def test_a_port_in_use(capsys: pytest.CaptureFixture[str]) -> None:
         other.listen()
         port = other.getsockname()[1]
         assert main(["explore", "mesh:2x2", "dor", "--no-browser", "--port", str(port)]) == 2
-    line = f"obliv: port {port} is in use: choose another with --port, or leave it out for a free one\n"
+    line = f"obliv: --port {port} is in use: choose another, or leave it out for a free one\n"
     assert capsys.readouterr().err == line
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from obliv._util.cost import forecast, require_memory
 from obliv._util.progress import Progress, rising, within
-from obliv._util.rationals import integer
+from obliv._util.rationals import boolean, integer
 from obliv._util.rng import Rng, drawn_seed, within_word
 from obliv._util.typing import Array
 from obliv.analysis.average._kernels import all_permutations, largest_loads, random_permutations
@@ -120,8 +120,11 @@ def average_case(
     began = time.perf_counter()
     step = rising(progress)
     subject = subject_of(x, "average_case")
+    exact = boolean(exact, "exact")
     if path_samples is not None and (exact or ensemble != "permutations"):
-        raise InputError("path_samples needs random permutations: leave out exact and ensemble, or path_samples")
+        raise InputError.naming(
+            "{path_samples} needs random permutations: leave out {exact} and {ensemble}, or {path_samples}"
+        )
     seed = drawn_seed(rng)
     random = np.random.default_rng([seed, 1])  # for paths; permutations use the seed itself
     if path_samples is None:
@@ -143,7 +146,7 @@ def average_case(
         **identity(
             subject,
             began,
-            "exact" if exact else exactness_of(subject, loads.samples or 0),
+            exactness_of(subject, None if exact else loads.samples or 0),
             None if exact else seed,
             ensemble=ensemble,
         ),
@@ -181,10 +184,10 @@ def _over_all(loads: PairLoads, ensemble: str, step: Progress) -> _Figures:
     """Return the figures of all permutations."""
     n = loads.terminals
     if ensemble != "permutations":
-        raise InputError(f"exact takes all permutations: leave out ensemble={ensemble} or exact")
+        raise InputError.naming("{exact} takes all permutations: leave out {ensemble}={0} or {exact}", ensemble)
     if n > 9:
-        raise InputError(
-            f"exact takes all permutations of up to 9 terminals, {loads.topology.spec} has {n}: use samples"
+        raise InputError.naming(
+            "{exact} takes all permutations of up to 9 terminals, {0} has {1}: use {samples}", loads.topology.spec, n
         )
     words = pair_words(loads, step)
     images, maxima = _all(words)
@@ -224,7 +227,7 @@ Maxima = Iterator[tuple[Array, int]]  # largest loads as whole numbers (or float
 def threads(jobs: int | None) -> int:
     """Return how many threads to use: a number from 1, or all processors where it is None or 0."""
     if jobs is not None and (jobs := integer(jobs, "jobs")) < 0:
-        raise InputError(f"jobs={jobs}: use a number from 1, or None for all processors")
+        raise InputError.naming("{jobs}={0}: use a number from 1, or None for all processors", jobs)
     return jobs or os.cpu_count() or 1
 
 

@@ -16,7 +16,7 @@ from obliv.analysis.deadlocks._kernels import drain
 from obliv.errors import TooLargeError
 from obliv.kernels import run
 
-__all__ = ["Dependencies", "Graph", "distinct", "short_cycle"]
+__all__ = ["Dependencies", "Graph", "distinct", "order_of", "short_cycle"]
 
 
 _BUFFER = 1 << 22  # dependencies collected before duplicates are dropped
@@ -106,6 +106,28 @@ def distinct(numbers: Array) -> Array:
     new[1:] = ordered[1:] != ordered[:-1]
     values: Array = ordered[new]
     return values
+
+
+def order_of(ptr: Array, head: Array) -> Array:
+    """Return the vertices of an acyclic graph in an order in which every edge leads onward (Kahn).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> order_of(np.array([0, 0, 2, 3]), np.array([0, 2, 0])).tolist()
+    [1, 2, 0]
+    """
+    before = np.bincount(head, minlength=len(ptr) - 1)
+    layer, layers = np.flatnonzero(before == 0), []
+    while len(layer):
+        layers.append(layer)
+        count = ptr[layer + 1] - ptr[layer]
+        inside = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+        behind = head[np.repeat(ptr[layer], count) + inside]
+        np.subtract.at(before, behind, 1)
+        behind = distinct(behind)
+        layer = behind[before[behind] == 0]
+    return np.concatenate([np.zeros(0, np.int64), *layers])
 
 
 def short_cycle(ptr: Array, head: Array) -> list[int] | None:

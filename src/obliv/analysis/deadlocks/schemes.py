@@ -205,8 +205,8 @@ def find(name: Any) -> Scheme:
     if not isinstance(name, str):
         raise SpecError(f"a virtual-channel scheme is a name or a function, not {name!r}")
     if name not in SCHEMES:
-        fewest = "; --fewest finds the one with the fewest virtual channels" if name.isdigit() else ""
-        raise SpecError(f"unknown virtual-channel scheme {name!r}: {did_you_mean(name, SCHEMES)}{fewest}")
+        fewest = "; {fewest_virtual_channels} finds the one with the fewest virtual channels" if name.isdigit() else ""
+        raise SpecError.naming("unknown virtual-channel scheme {0!r}: {1}" + fewest, name, did_you_mean(name, SCHEMES))
     return SCHEMES[name]
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from obliv._util.codec import pack
 from obliv._util.cost import forecast
 from obliv._util.progress import Progress, rising, within
-from obliv.analysis.deadlocks.graph import Dependencies, Graph, short_cycle
+from obliv.analysis.deadlocks.graph import Dependencies, Graph, order_of, short_cycle
 from obliv.analysis.deadlocks.hops import follow_hops, follow_two_phases
 from obliv.analysis.deadlocks.paths import OwnScheme, follow_paths
 from obliv.analysis.deadlocks.programs import follow_programs
@@ -26,7 +27,11 @@ __all__ = ["deadlock", "fewest_virtual_channels", "require_scheme"]
 
 @by_specs
 def deadlock(
-    routing: RoutingLike, scheme: str | OwnScheme | None = None, *, progress: Progress | None = None
+    routing: RoutingLike,
+    scheme: str | OwnScheme | None = None,
+    *,
+    certificate: bool = False,
+    progress: Progress | None = None,
 ) -> Deadlock:
     """Check whether the channel dependency graph of a routing is acyclic.
 
@@ -38,6 +43,8 @@ def deadlock(
         them, else ``none``. Or ``none``, ``phase``, ``turn``, ``turn+uturn``, ``family``, ``phase-order``,
         ``double-y``, ``updown``, ``dateline``, or one of the others with ``+dateline``; or a function of the routing
         and the channels of a path that returns a whole number from 0 for each hop.
+    certificate : bool
+        Whether to keep an order of the virtual channels in which every path leads onward, if there is no cycle.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -82,7 +89,7 @@ def deadlock(
     routing = routing_of(routing, "deadlock")
     lanes = routing.lane_dependencies if scheme in (None, "lanes") else None
     if lanes is not None:
-        return _with_lanes(routing, lanes, began)
+        return _with_lanes(routing, lanes, began, certificate)
     if scheme == "lanes":
         raise RoutingError(
             f"scheme lanes needs the lanes of an InfiniBand fabric, which {routing.spec} does not have: "
@@ -94,7 +101,7 @@ def deadlock(
         _follow(part, chosen, collected, rising(progress))
     graph = collected.graph()
     name = chosen.name if isinstance(chosen, Scheme) else getattr(chosen, "__name__", "own scheme")
-    return _result(routing, name, graph, _numbered(collected, graph), time.perf_counter() - began)
+    return _result(routing, name, graph, _numbered(collected, graph), began, certificate)
 
 
 def require_scheme(routing: Routing, name: str) -> Scheme:
@@ -109,7 +116,7 @@ def require_scheme(routing: Routing, name: str) -> Scheme:
     return scheme
 
 
-def _with_lanes(routing: Routing, lanes: LaneDependencies, began: float) -> Deadlock:
+def _with_lanes(routing: Routing, lanes: LaneDependencies, began: float, certificate: bool) -> Deadlock:
     """Return the verdict with the virtual lanes of an InfiniBand fabric."""
     collected = Dependencies(routing.topology.channels)
     used, follows = lanes
@@ -118,7 +125,7 @@ def _with_lanes(routing: Routing, lanes: LaneDependencies, began: float) -> Dead
     collected.use(used[:, 0] + offset[used[:, 1]])
     collected.follow(follows[:, 0] + offset[follows[:, 1]], follows[:, 2] + offset[follows[:, 3]])
     graph = collected.graph()
-    return _result(routing, "lanes", graph, _numbered(collected, graph), time.perf_counter() - began)
+    return _result(routing, "lanes", graph, _numbered(collected, graph), began, certificate)
 
 
 @by_specs
@@ -243,7 +250,9 @@ def _numbered(collected: Dependencies, graph: Graph) -> np.ndarray[Any, Any]:
     return number[graph.label]
 
 
-def _result(routing: Routing, scheme: str, graph: Graph, virtual: np.ndarray[Any, Any], seconds: float) -> Deadlock:
+def _result(
+    routing: Routing, scheme: str, graph: Graph, virtual: np.ndarray[Any, Any], began: float, certificate: bool
+) -> Deadlock:
     topology = routing.topology
     circle = short_cycle(graph.ptr, graph.head)
     cycle = None
@@ -259,10 +268,14 @@ def _result(routing: Routing, scheme: str, graph: Graph, virtual: np.ndarray[Any
     if topology.directions is not None:
         dims = topology.directions.dim[graph.channel]
         by_dimension = {_letter(dim): len(np.unique(virtual[dims == dim])) for dim in range(len(topology.radices))}
+    proof = None
+    if certificate and circle is None:
+        order = order_of(graph.ptr, graph.head)
+        proof = {"order": pack(np.stack([graph.channel[order], virtual[order]], axis=1))}
     return Deadlock(
         topology=topology.spec,
         routing=routing.spec,
-        provenance=_provenance(routing, {"scheme": scheme}, seconds),
+        provenance=_provenance(routing, {"scheme": scheme}, time.perf_counter() - began),
         subject=routing,
         scheme=scheme,
         acyclic=circle is None,
@@ -270,6 +283,7 @@ def _result(routing: Routing, scheme: str, graph: Graph, virtual: np.ndarray[Any
         virtual_channels=int(virtual.max(initial=-1)) + 1,
         by_dimension=by_dimension,
         dependencies=len(graph.head),
+        certificate=proof,
         places=places,
     )
 

@@ -111,11 +111,11 @@ def lottery(
     pattern = traffic_of(traffic, network)
     flows, samples = integer(flows, "flows"), integer(samples, "samples")
     if not 1 <= flows <= _MOST_FLOWS:
-        raise InputError(f"flows={flows}: use a whole number from 1 to {_MOST_FLOWS:,}")
+        raise InputError.naming("{flows}={0}: use a whole number from 1 to {1}", flows, f"{_MOST_FLOWS:,}")
     if hash not in ("independent", "polarised"):
-        raise InputError(f"hash {printable(str(hash)[:40])!r}: choose independent or polarised")
+        raise InputError.naming("{hash}={0!r}: choose independent or polarised", printable(str(hash)[:40]))
     if samples < 0:
-        raise InputError(f"samples={samples}: use a number from 0")
+        raise InputError.naming("{samples}={0}: use a number from 0", samples)
     wanted = [parsed(text) for text in several(guarantee)]
     seed = drawn_seed(rng)
     kept = _kept(network, among)

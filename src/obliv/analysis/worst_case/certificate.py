@@ -28,6 +28,7 @@ def certificate_of(
     worst: int,
     permutation: tuple[int, ...],
     sources: tuple[tuple[str, str], ...],
+    inside: bool = False,
 ) -> dict[str, Any]:
     """Return the certificate of a worst case, in the form of saved claims, without its digest.
 
@@ -47,6 +48,8 @@ def certificate_of(
         The permutation that attains it.
     sources : tuple of (path, SHA-256)
         Files behind the specs.
+    inside : bool
+        Whether it is part of another certificate, which has the network.
     """
     rates = loads.rates
     proofs = [loads.proof(c, rates) for c in range(loads.topology.channels)]
@@ -70,7 +73,7 @@ def certificate_of(
         else:
             channels.append("simple")
     same = all(v.dtype != object for v in duals)
-    network = carried(loads.topology)
+    network = None if inside else carried(loads.topology)
     return {
         **({} if network is None else {"network": network}),
         **({} if loads.topology.capacity_proof is None else {"capacity": loads.topology.capacity_proof}),

@@ -10,6 +10,7 @@ import numpy as np
 
 from obliv._util.arrays import whole
 from obliv._util.progress import Progress, rising, within
+from obliv._util.rationals import boolean
 from obliv.analysis.subject import Subject, by_specs, exactness_of, identity, sources_of, subject_of
 from obliv.analysis.worst_case.symmetry import orbits, verified
 from obliv.errors import InputError
@@ -111,10 +112,15 @@ def solved_worst_case(
     rng: Rng = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
+    inside: bool = False,
 ) -> tuple[WorstCase, ChannelSearch]:
-    """Return the worst case as :func:`worst_case`, and the search with the optimum of every channel it solved."""
+    """Return the worst case as :func:`worst_case`, and the search with the optimum of every channel it solved.
+
+    With `inside` the certificate is part of another one, which has the network.
+    """
     began = time.perf_counter()
     step = rising(progress)
+    certificate = boolean(certificate, "certificate")
     if samples is not None and certificate:
         raise InputError("an estimate has no certificate: leave out samples or the certificate")
     random, seed = _chance(samples, rng)
@@ -131,7 +137,7 @@ def solved_worst_case(
     if certificate and search.solution is not None:
         from obliv.analysis.worst_case.certificate import certificate_of
 
-        proof = certificate_of(loads, classes, search.prices, claim, search.worst, permutation or (), sources)
+        proof = certificate_of(loads, classes, search.prices, claim, search.worst, permutation or (), sources, inside)
     load: Fraction | Estimate = claim
     if loads.samples is not None and isinstance(subject, Routing) and search.solution is not None:
         from obliv.analysis.estimate import largest_load

@@ -95,7 +95,7 @@ def verified(loads: PairLoads, symmetry: str, progress: Progress) -> list[Array]
     standing example (load 10, not 2).
     """
     if symmetry not in ("auto", "search", "off"):
-        raise InputError(f"symmetry {symmetry!r}: choose auto, search or off")
+        raise InputError.naming("{symmetry}={0!r}: choose auto, search or off", symmetry)
     count, maps = loads.topology.channels, loads.topology.generators
     for channel in sorted({0, count // 2})[
         :count

@@ -171,4 +171,4 @@ def compact(sets: Array, session: Array) -> Array:
 def require_known(name: str, value: str, known: Sequence[str]) -> None:
     """Raise OptionError unless the value of an option is one of those that there are."""
     if value not in known:
-        raise OptionError(name, f"invalid {{{name}}} {value!r}: {did_you_mean(str(value), known)}")
+        raise OptionError(name, f"invalid {{{name}}} {{0}}: {{1}}", repr(value), did_you_mean(str(value), known))

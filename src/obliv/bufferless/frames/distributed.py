@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from obliv._util.typing import Array
 from obliv.bufferless.frames.boats import PARTS, Rides, ride
 from obliv.bufferless.frames.constants import (
     Constants,
@@ -97,8 +98,10 @@ def distributed(
     Notes
     -----
     Where the paper leaves room: packets from even inner levels enter at the second move, a packet deflected at its
-    source goes back over the edge on which the winner came, and a packet counts as oscillating once it has crossed the
-    edge at its target.  Unlike in the paper, packets have no target in the last frame of a group.
+    source goes back over the edge on which the winner came, a packet counts as oscillating once it has crossed the
+    edge at its target, and a wanderer that comes to its destination with nothing left of its current path is sent on
+    until the round is undone, of which a note tells.  Unlike in the paper, packets have no target in the last frame of
+    a group.
 
     The algorithm runs twice.  Boat by boat, which is fast, it finds constants, colors, delivery times and the number
     of moves.  Step by step it finds the moves, if these are affordable, and again the times, which must agree.
@@ -156,7 +159,7 @@ def distributed(
             "rounds": int(rides.rounds.max(initial=0)),
         },
         plan=_plan(game, rides, timetable, tie),
-        notes=(*_late(game, rides), *notes),
+        notes=(*_late(game, rides), *(_passing(instance, walked.moves) if walked is not None else ()), *notes),
     )
 
 
@@ -285,6 +288,42 @@ def _late(game: Waves, rides: Rides) -> tuple[str, ...]:
         f"{len(late)} of {len(rides.rounds)} sub-phases, the first {PARTS[rides.part[first]]} of phase "
         f"{rides.phase[first]}, took more than the {game.constants.xi} rounds of the timetable; rounds were added",
     )
+
+
+def _passing(instance: Instance, moves: Moves) -> tuple[str, ...]:
+    """Return a note if wanderers are sent on from their destinations, nothing being left of their current paths."""
+    low, high = instance.network.edge_ends
+    more = moves.more if len(moves.more) else np.zeros(len(moves.time), np.int64)
+    goal = np.asarray(instance.destination)[moves.packet]
+    head, tail = (np.where(moves.up == up, high[moves.edge], low[moves.edge]) for up in (True, False))
+    near = (head == goal) | ((tail == goal) & (more > 0))
+    near[moves.start[1:] - 1] = False  # a packet's last move
+    steps = {p: _sent_on(instance, moves, more, p) for p in np.unique(moves.packet[near]).tolist()}
+    found = [(p, step) for p, step in steps.items() if step]
+    if not found:
+        return ()
+    packet, step = found[0]
+    which = "a packet wanders" if len(found) == 1 else f"{len(found)} packets wander"
+    return (
+        f"{which} to the destination with nothing left of the current path, and on (packet {packet} in step {step}): "
+        "section 4.1 does not say whether such a packet is absorbed",
+    )
+
+
+def _sent_on(instance: Instance, moves: Moves, more: Array, packet: int) -> int:
+    """Return the first step in which a packet moves although nothing is left of its current path; 0 if none."""
+    ahead = [2 * e + 1 for e in reversed(instance.edge[instance.start[packet] : instance.start[packet + 1]].tolist())]
+    for row in range(moves.start[packet], moves.start[packet + 1]):
+        link, extra = 2 * int(moves.edge[row]) + int(moves.up[row]), int(more[row])
+        for n in range(1 + min(extra, 2 - extra % 2)):  # the states of an oscillation repeat
+            if not ahead:
+                return int(moves.time[row]) + n
+            taken = link ^ (n & 1)
+            if ahead[-1] == taken:
+                ahead.pop()
+            else:
+                ahead.append(taken ^ 1)
+    return 0
 
 
 def _no_moves(moves: int, chosen: bool) -> str:

@@ -133,7 +133,7 @@ def plan(
     """
     options = options or PlanOptions()
     if options.segments not in SEGMENTS:
-        raise OptionError("segments", f"invalid {{segments}} {options.segments!r}: use {' or '.join(SEGMENTS)}")
+        raise OptionError("segments", f"invalid {{segments}} {{0!r}}: use {' or '.join(SEGMENTS)}", options.segments)
     if len(sets) != instance.packets or (len(sets) and (sets.min() < 1 or sets.max() > s)):
         raise InputError(f"sets must be a number from 1 to {s} for each of the {instance.packets} packets")
     gamma = group_frames(instance.dilation, lam)

@@ -101,5 +101,5 @@ def _order(instance: Instance, rng: np.random.Generator | None, order: str) -> A
             raise OptionError("order", "the order 'random' needs a random generator")
         packets = rng.permutation(instance.packets)
     else:
-        raise OptionError("order", f"invalid {{order}} {order!r}: {did_you_mean(order, ORDERS)}")
+        raise OptionError("order", "invalid {order} {0!r}: {1}", order, did_you_mean(order, ORDERS))
     return packets.astype(np.int32)

@@ -67,7 +67,7 @@ def hot_potato(
     """
     if not callable(priority) and priority not in PRIORITIES:
         known = did_you_mean(str(priority), PRIORITIES)
-        raise OptionError("priority", f"invalid {{priority}} {priority!r} of hot-potato: {known}")
+        raise OptionError("priority", "invalid {priority} {0} of hot-potato: {1}", repr(priority), known)
     name = priority if isinstance(priority, str) else getattr(priority, "__name__", "function")
     if limit is None:
         limit = 1000 + 100 * (instance.congestion + instance.dilation)

@@ -62,7 +62,7 @@ def queues(instance: Instance, rng: np.random.Generator, priority: str | Priorit
     """
     if not callable(priority) and priority not in PRIORITIES:
         known = did_you_mean(str(priority), PRIORITIES)
-        raise OptionError("priority", f"invalid {{priority}} {priority!r} of queues: {known}")
+        raise OptionError("priority", "invalid {priority} {0} of queues: {1}", repr(priority), known)
     edges = instance.network.edges
     require_memory(5.0 * len(instance.edge) + 4.0 * edges + 80.0 * instance.packets, "the queues")
     if callable(priority):

@@ -126,7 +126,7 @@ def _check_rows(
                 if problem:
                     report.note(name, False, problem)
             done = f"{number} of {len(figures.failures)}"
-            report.note("failures", None, f"time limit reached after {done}; raise --budget")
+            report.note("failures", None, f"time limit reached after {done}; raise the budget")
             return
         if number < 0:
             after, looping = none, loop
@@ -160,6 +160,7 @@ def _check_rows(
     }
     if claim.tables is not None:
         report.note("tables", True, f"as they stand in the claim; that {figures.repair} computes them is not checked")
+        report.beside.append("repair")
     for name, problem in wrong.items():
         report.note(name, not problem, problem or right[name])
 

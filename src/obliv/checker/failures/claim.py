@@ -63,7 +63,7 @@ def read_failures(content: dict[str, Any], topology: Topology) -> FailuresClaim:
     """
     certificate = content.get("certificate")
     if not isinstance(certificate, dict):
-        raise MalformedError("it contains no certificate; save it with  obliv fabric failures ... --output FILE")
+        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
     if certificate.keys() - {"tables"} != _KEYS or not isinstance(certificate["sources"], dict):
         raise MalformedError("a certificate of failures has the parts " + ", ".join(sorted(_KEYS)))
     figures = figures_of(content)

@@ -76,7 +76,7 @@ class _Rerouted(NamedTuple):
 
 def _read(content: dict[str, Any]) -> _Rerouted:
     certificate = content["certificate"]
-    if certificate.keys() != _KEYS or not isinstance(certificate["sources"], dict):
+    if certificate.keys() - {"network", "channels"} != _KEYS or not isinstance(certificate["sources"], dict):
         raise MalformedError("a certificate of failures has the parts " + ", ".join(sorted(_KEYS)))
     failed, claims = certificate["failed"], certificate["claims"]
     figures = figures_of(content)
@@ -144,7 +144,7 @@ def _check_rows(
             problem = _problem(row, claims[number], here, left, served, limit)
         except OutOfTimeError:
             done = f"{number} of {len(claims)} networks"
-            report.note("failures", None, f"time limit reached after {done}; raise --budget")
+            report.note("failures", None, f"time limit reached after {done}; raise the budget")
             return
         except TopologyError as error:
             if "no terminal is left" not in str(error):

@@ -17,7 +17,7 @@ from obliv.errors import RoutingError
 from obliv.kernels import run
 from obliv.routings.hops import HopRouting
 
-__all__ = ["hop_flows"]
+__all__ = ["denominator_of_hops", "hop_flows"]
 
 
 def hop_flows(routing: HopRouting, denominator: int, check_time: CheckTime) -> Flows:
@@ -49,6 +49,21 @@ def hop_flows(routing: HopRouting, denominator: int, check_time: CheckTime) -> F
         return pieces.flow(whole)
 
     return flow
+
+
+def denominator_of_hops(routing: HopRouting, check_time: CheckTime) -> int:
+    """Return a common denominator of all flows: that of a node's is its choices times those of the nodes behind it."""
+    common = 1
+    head = routing.topology.head.tolist()
+    for d in routing.topology.terminals.tolist():
+        check_time()
+        nexts = list(_towards(routing, d))
+        below = [1] * len(nexts)
+        for v in reversed([v for v in _order(routing, [[head[c] for c, _ in hops] for hops in nexts], d) if v >= 0]):
+            choices = lcm(*(chance.denominator for _, chance in nexts[v]))
+            below[v] = choices * lcm(*(below[head[c]] for c, _ in nexts[v]))
+        common = lcm(common, *below)
+    return common
 
 
 def _tables(routing: HopRouting, denominator: int, check_time: CheckTime) -> tuple[HopTables, Any]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import lcm
+
 from obliv.checker.flows.base import CheckTime, Flows
 from obliv.checker.flows.clusters import cluster_flows
-from obliv.checker.flows.hops import hop_flows
+from obliv.checker.flows.hops import denominator_of_hops, hop_flows
 from obliv.checker.flows.links import difference_flows
 from obliv.checker.flows.mixes import mixed_flows, two_phase_flows
 from obliv.checker.flows.paths import numbered_flows, path_flows
@@ -13,7 +15,7 @@ from obliv.checker.flows.reach import reach_flows
 from obliv.errors import RoutingError
 from obliv.routings.base import Routing
 
-__all__ = ["source_flows"]
+__all__ = ["denominator_of", "source_flows"]
 
 
 def source_flows(routing: Routing, denominator: int, check_time: CheckTime = lambda: None) -> Flows:
@@ -54,3 +56,21 @@ def source_flows(routing: Routing, denominator: int, check_time: CheckTime = lam
         flows_of = {node: flows for sources, flows in parts for node in sources.tolist()}
         return lambda i: flows_of[int(topology.terminals[i])](i)
     return path_flows(routing, check_time)
+
+
+def denominator_of(routing: Routing, check_time: CheckTime = lambda: None) -> int:
+    """Return a denominator that :func:`source_flows` can use, for results that do not contain one."""
+    components = routing.components()
+    if components[0][1] is not routing:
+        return lcm(*(denominator_of(part, check_time) for _, part in components))
+    if (routing.programs and routing.topology.axes) or routing.by_number is not None:
+        return 1
+    if (base := routing.phase_routing) is not None:
+        own = denominator_of(base, check_time)
+        flows = source_flows(base, own, check_time)
+        return lcm(
+            own, *(int(part) for i in range(len(base.topology.terminals)) for part in set(flows(i).whole.tolist()))
+        )
+    if routing.link_flows is None and routing.cluster_trees is None and not routing.any_choice:
+        return lcm(*(denominator_of_hops(part, check_time) for _, part in routing.hop_groups or ()))
+    return 1

@@ -61,13 +61,15 @@ class Walk(NamedTuple):
 
     `stack` has room for the moves of any packet; `mark` holds -1 for every edge where packets keep to their edges.
     `arrival` gets the time of every packet's last move; `pushes` how many links were added and how many moves down
-    were not over the edge just taken; `fault` packet and row of the first fault.
+    were not over the edge just taken; `passed` how many packets go on from the end of their current path, the first of
+    them, and the step in which it does; `fault` packet and row of the first fault.
     """
 
     stack: Array
     mark: Array
     arrival: Array
     pushes: Array
+    passed: Array
     fault: Array
 
 
@@ -78,6 +80,15 @@ def longest_walk(start: Array) -> int:
     for p in range(len(start) - 1):
         most = max(most, start[p + 1] - start[p])
     return most
+
+
+@kernel
+def go_on(p: int, step: int, passed: Array) -> None:
+    """Count a packet that is sent on in a step although its current path has come to its end."""
+    if passed[0] == 0:
+        passed[1] = p
+        passed[2] = step
+    passed[0] += 1
 
 
 @kernel
@@ -92,7 +103,7 @@ def walk_packets(links: Links, paths: Paths, rows: Rows, rules: Rules, walk: Wal
     begin, path, source, destination = paths
     start, time, edge, up, more = rows
     rests, keeps, wanders = rules
-    stack, mark, arrival, pushes, fault = walk
+    stack, mark, arrival, pushes, passed, fault = walk
     for p in range(len(begin) - 1):
         at = source[p]
         done = begin[p]
@@ -100,6 +111,7 @@ def walk_packets(links: Links, paths: Paths, rows: Rows, rules: Rules, walk: Wal
         depth = 0
         clock = 0
         before = -1
+        beyond = False
         fault[0] = p
         if keeps:
             for i in range(begin[p], end):
@@ -107,8 +119,12 @@ def walk_packets(links: Links, paths: Paths, rows: Rows, rules: Rules, walk: Wal
         for r in range(start[p], start[p + 1]):
             fault[1] = r
             e = edge[r]
-            if done == end and depth == 0 and not wanders:
-                return LATE
+            if done == end and depth == 0:
+                if not wanders:
+                    return LATE
+                if not beyond:
+                    beyond = True
+                    go_on(p, int(time[r]), passed)
             if time[r] < clock + 1:
                 return BEFORE
             if clock > 0 and not rests and time[r] != clock + 1:
@@ -134,8 +150,12 @@ def walk_packets(links: Links, paths: Paths, rows: Rows, rules: Rules, walk: Wal
                     depth += 1
                     pushes[0] += 1
                 at = high[e] if goes else low[e]
-                if back == 0 and extra > 0 and done == end and depth == 0 and not wanders:
-                    return LATE
+                if back == 0 and extra > 0 and done == end and depth == 0:
+                    if not wanders:
+                        return LATE
+                    if not beyond:
+                        beyond = True
+                        go_on(p, int(time[r]) + 1, passed)
             if extra > 1:  # each oscillation
                 pushes[0] += (extra - extra % 2) // 2
             before = e

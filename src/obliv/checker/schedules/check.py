@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from obliv._util.codec import digest_of
 from obliv._util.progress import Progress, silent
 from obliv._util.text import plural
 from obliv.checker.report import Report
@@ -23,6 +24,12 @@ __all__ = ["check_classes", "check_schedule"]
 
 #: What the paper's algorithms promise beyond the rules.
 _PLANS = {"centralized": check_waves, "distributed": check_rounds}
+#: By algorithm whose promises are checked, the keys that these do not depend on; of others the name is but a name.
+_UNUSED = {
+    "centralized": ["plan.chi_stop", "plan.chi_all", "plan.segments"],
+    "distributed": ["deflections", "plan.tie"],
+    "direct": [],
+}
 _WHAT = "schedule"  # what is verified; how its paths were drawn is a label that nothing proves
 _OF_CLASSES = {"congestion": "at most", "dilation": "at most", "algorithm": "in all classes", "rules": "in all classes"}
 
@@ -37,6 +44,9 @@ def check_schedule(claim: ScheduleClaim, progress: Progress = silent) -> Verific
         walks, the links, the figures, and for the paper's algorithms the plan.
     """
     report = Report()
+    report.beside += ["routing", "constants", "instance.made", *_UNUSED.get(claim.algorithm, ["algorithm"])]
+    if claim.digest_holds is not None:
+        report.note_digest(claim.digest_holds)
     if check_form(report, claim) and check_network(report, claim):
         progress("packets", 0.2)
         arrival, pushes = check_walks(report, claim)
@@ -65,10 +75,14 @@ def check_classes(claims: list[ScheduleClaim], content: dict[str, Any]) -> Verif
         The content of the file of all classes.
     """
     report = Report()
+    report.beside += ["topology", "routing"]
+    if "digest" in content:
+        report.note_digest(content["digest"] == digest_of(content))
     for claim in claims:
         outcome = check_schedule(claim)
         wrong = next((step.detail for step in outcome.checks if not step.ok), "")
         report.note(claim.topology, outcome.proved, wrong or outcome.claim)
+        report.beside += [key for key in (f"classes[*].{key}" for key in outcome.beside) if key not in report.beside]
     for name, value in _totals(claims).items():
         alike = name not in ("algorithm", "rules") or all(getattr(claim, name) == value for claim in claims)
         fits = content.get(name) == value and alike

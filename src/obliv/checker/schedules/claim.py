@@ -38,6 +38,7 @@ class ScheduleClaim:
     rows: Rows
     figures: Figures
     plan: dict[str, Any] | None = None
+    digest_holds: bool | None = None  #: None without one: results in memory and files of earlier versions.
     trusted_network: bool = False  #: Whether the network comes from the topology itself, not from a file.
 
     @property

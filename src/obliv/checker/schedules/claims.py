@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, starts
-from obliv._util.codec import unpack_array
+from obliv._util.codec import digest_of, unpack_array
 from obliv._util.typing import Array
 from obliv.checker.claims import MalformedError
 from obliv.checker.kernels.schedules import Links, Paths, Rows
@@ -58,11 +58,13 @@ def read_schedule(content: dict[str, Any]) -> ScheduleClaim:
     """
     instance = content.get("instance")
     if not isinstance(instance, dict):
-        raise MalformedError("it contains no instance; save schedules with  obliv bufferless ... --output FILE")
+        raise MalformedError("it contains no instance; save the schedule, which has one")
     words = {key: content.get(key) for key in ("topology", "algorithm", "rules")}
     for key, word in words.items():
         if not isinstance(word, str):
             raise MalformedError(f"{key} is missing or not a string")
+    if instance.get("topology", words["topology"]) != words["topology"]:
+        raise MalformedError("the instance is of another topology")
     figures = _figures({name: content.get(name) for name in _FIGURES})
     edges = _array(instance, "edges", 2)
     if edges.shape[1] != 2 and len(edges):
@@ -96,6 +98,7 @@ def read_schedule(content: dict[str, Any]) -> ScheduleClaim:
         rows=_rows(moves),
         figures=figures,
         plan=plan,
+        digest_holds=None if "digest" not in content else content["digest"] == digest_of(content),
     )
 
 
@@ -104,6 +107,8 @@ def read_classes(content: dict[str, Any]) -> list[ScheduleClaim]:
     classes = content["classes"]
     if not isinstance(classes, list) or not classes or not all(isinstance(part, dict) for part in classes):
         raise MalformedError("classes must be a list of schedules")
+    if any(part.get("kind") != "bufferless" for part in classes):
+        raise MalformedError("a class is not a schedule: its kind is bufferless")
     return [read_schedule(part) for part in classes]
 
 

@@ -28,6 +28,7 @@ def check_network(report: Report, claim: ScheduleClaim) -> bool:
     except OblivError:
         network = None
     if not isinstance(network, Leveled):
+        report.beside.append("topology")
         detail = f"{claim.topology[:60]!r} is not looked up; the checks are about the levels and edges of the file"
         return report.note("network", True, detail)
     low, high = network.edge_ends

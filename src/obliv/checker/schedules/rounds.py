@@ -49,6 +49,8 @@ def _mirror_problem(claim: ScheduleClaim) -> str:
     tau, xi = number(plan, "tau", 1), number(plan, "xi", 0)
     size = len(plan["sub_begin"]) if isinstance(plan["sub_begin"], (list, np.ndarray)) else None
     begin, rounds = column(plan, "sub_begin", size), column(plan, "sub_rounds", size)
+    if plan["timetable"] not in ("fixed", "oracle"):
+        return "the timetable is neither fixed nor oracle"
     if (rounds < 1).any():
         return "a sub-phase has no round"
     if (np.diff(begin) <= 0).any():

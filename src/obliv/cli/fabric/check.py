@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -59,7 +60,7 @@ class LaneFiles:
     @property
     def inputs(self) -> list[tuple[str, str]]:
         """The files that are read, as outputs must not replace them."""
-        return [(str(path), "") for path in vars(self).values() if path is not None and Path(path).is_file()]
+        return [(str(path), "") for path in vars(self).values() if path is not None and os.path.isfile(path)]
 
 
 def check(

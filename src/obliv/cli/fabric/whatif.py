@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -59,7 +60,7 @@ def whatif(
 
     looks.require(plot)
     require_outputs(answer.output, plot, net, inputs=[*files.inputs, (str(base), "")])
-    if base.exists():
+    if os.path.exists(base):
         state = obliv.fabric.read_base(base)
         obliv.fabric.require_same_files(state, base, [path for path, _ in files.inputs], files.offset)
     else:

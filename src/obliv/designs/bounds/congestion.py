@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array, hstack, vstack
 
 from obliv._util.arrays import INT64_SAFE
-from obliv._util.cost import Work, announce
+from obliv._util.cost import Work, announce, require_memory
 from obliv._util.progress import Progress, silent
 from obliv._util.typing import Array
 from obliv.designs._kernels import Channels, distances
@@ -50,6 +50,7 @@ __all__ = [
 _SCALE = 10**7  # of rounded lengths
 _VERTEX_ROWS = 3000
 _BYTES = 150.0  # of memory for an entry of the matrix, with what the solver needs
+_FLOW, _IMAGE = 90.0, 7.0  # measured bytes of arrays for a flow before symmetries, and for each symmetry
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,11 +154,13 @@ def least_congestion(
     channels = topology.channels
     maps = symmetry.generators if symmetry else ()
     senders = np.arange(len(topology.terminals)) if maps else np.flatnonzero(demand.any(axis=1))
-    _announce(topology, len(senders), len(maps), progress)
+    flows = len(senders) * channels
+    require_memory((_FLOW + _IMAGE * len(maps)) * flows, f"the linear program of a traffic on {topology.spec}")
     column, conserve, needed = _conservation(topology, maps, senders, demand / scale)
     count, columns = len(senders), conserve.shape[1]
     alike, groups = orbits(channels, [g.channels for g in maps])
     _, focus = np.unique(alike, return_index=True)
+    _announce(topology, len(needed) + groups, columns + 1, conserve.nnz + (count + 1) * groups, progress)
     speed = relative_speeds(topology, focus)
     crossing = csr_array(
         (np.full(groups * count, -1.0), (np.repeat(np.arange(groups), count), column[:, focus].T.ravel())),
@@ -198,15 +201,13 @@ def _exact_lengths(duals: Array, alike: Array, nodes: int) -> list[Array]:
     return [np.array([value // divisor for value in values], np.int64)]
 
 
-def _announce(topology: Topology, senders: int, symmetries: int, progress: Progress) -> None:
+def _announce(topology: Topology, rows: int, columns: int, entries: int, progress: Progress) -> None:
     """Say what the linear program will cost."""
-    rows, flows = senders * topology.nodes, senders * topology.channels
     announce(
         progress,
         f"the linear program of a traffic on {topology.spec} "
-        f"(up to {rows:,} rows, {flows:,} columns, {3 * flows:,} non-zeros)",
-        Work(2e-10 * (3.0 * flows / (1 + symmetries)) ** 2, _BYTES * 3.0 * flows),
-        rough=True,
+        f"({rows:,} rows, {columns:,} columns, {entries:,} non-zeros)",
+        Work(2e-10 * float(entries) ** 2, _BYTES * entries),
     )
 
 

@@ -9,7 +9,7 @@ pair never makes the result worse.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import lcm
 
@@ -35,7 +35,8 @@ from obliv.topologies.base import Topology
 __all__ = ["at_least_one", "few_paths", "limits"]
 
 _LEVELS = (16, 12, 10, 8, 7, 6, 5, 4, 3, 2, 1)
-_KNOWN = ("dor", "o1turn")  # one path per pair, and two
+_KNOWN = ("dor", "o1turn", "dmodk", "shortest")  # one path per pair, or two
+_SHORTEST = ("shortest",)  # that on any network, and the shortest paths
 _SMALL = 81  # pairs up to which symmetries are also given up
 _ROUNDS = 5  # of paths that come back, at every level
 _PASSES = 4  # in which the pairs give up paths
@@ -101,11 +102,11 @@ def few_paths(
     announce(progress, what, Work(_SECONDS * size), rough=True)
     pool, weights = _listed(families[0], best)
     yield _rounded(families[0], *_top(pool, weights, most or count), parts)
-    if free:
-        yield from _known(programme.topology, most, parts)
+    known = _known_routings(programme.topology, _KNOWN if free else _SHORTEST) if programme.states.plain else []
+    yield from _known(programme.topology, known, most, parts)
     for k, family in enumerate(families):
         step = within(progress, k / len(families), (k + 1) / len(families))
-        search = _Search(family, *_listed(family, best), free)
+        search = _Search(family, *_listed(family, best), free, known)
         choice = search.sparse() if most is None else search.descend(most, step)
         if parts is None:
             yield from _weighted(family, choice)
@@ -115,10 +116,10 @@ def few_paths(
             yield family.routing(*improved(family, choice.support, choice.support, units, parts, most or parts), parts)
 
 
-def _known(topology: Topology, most: int | None, parts: int | None) -> Iterator[Listed]:
+def _known(topology: Topology, known: list[Routing], most: int | None, parts: int | None) -> Iterator[Listed]:
     """Yield the known routings that obey the limits, whatever their symmetries."""
     family = family_of(topology, Symmetry((), None))
-    for routing in _known_routings(topology):
+    for routing in known:
         support, weights = _listed(family, routing)
         whole = parts or 2
         exact = all((weight * whole % 1 == 0).all() for weight in weights)  # 1, or 1/2 and 1/2
@@ -126,13 +127,13 @@ def _known(topology: Topology, most: int | None, parts: int | None) -> Iterator[
             yield family.routing(support, [(weight * whole).astype(int).tolist() for weight in weights], whole)
 
 
-def _known_routings(topology: Topology) -> list[Routing]:
-    """Return the routings with one and with two paths per pair that the network has."""
+def _known_routings(topology: Topology, names: Sequence[str]) -> list[Routing]:
+    """Return those of some routings that the network has."""
     routings = []
-    for name in _KNOWN:
+    for name in names:
         try:
             routings.append(routing_of_spec(name, topology))
-        except OblivError:  # of meshes and tori
+        except OblivError:  # of meshes, tori and trees
             continue
     return routings
 
@@ -187,6 +188,7 @@ class _Search:
     pool: Support
     weights: list[Array]  # of the pool
     free: bool
+    known: list[Routing]  # with legal paths
     scale: float = 1.0  # load of the pool
 
     def __post_init__(self) -> None:
@@ -244,7 +246,7 @@ class _Search:
             support, weights = choice.support, choice.weights
             progress(f"at most {level} paths per pair: load {choice.load:.6g}", 0.7 * (k + 1) / len(_LEVELS))
         best = levels[1]
-        known = [_listed(self.family, routing)[0] for routing in _known_routings(self.family.topology) if self.free]
+        known = [_listed(self.family, routing)[0] for routing in self.known]
         for level in range(1, most + 1):
             fits = [levels[level]] if level in levels else []
             fits += [self.solved(own) for own in known if max(map(len, own)) == level]

@@ -87,13 +87,12 @@ def ratio_programme(topology: Topology, symmetry: Symmetry, minimal: bool, progr
     """
     terminals, channels = len(topology.terminals), topology.channels
     if not symmetry.generators:
-        require_memory(300.0 * terminals * channels**2, f"the linear program of {topology.spec}")
+        require_memory(100.0 * terminals * channels**2, f"the linear program of {topology.spec}")
     classes = classes_of(topology, symmetry)
     sources = terminals if symmetry.to_first_node is None else 1
     rows = sum(terminals * channels / entry.order for entry in classes) + 1.0 * sources * terminals * topology.nodes
-    name = f"the linear program of {topology.spec}, {rows:,.0f} rows"
-    entries = 24.0 * sources * terminals * channels * (1 + len(symmetry.generators))
-    announce(progress, name, Work(_SECONDS_A_ROW * rows, 600.0 * rows + entries))
+    name = f"the linear program of {topology.spec}, up to {rows:,.0f} rows"
+    announce(progress, name, Work(_SECONDS_A_ROW * rows, 300.0 * rows), rough=True)
     layout = layout_of(topology, symmetry, states_of(topology, None))
     usable = layout.states.usable(sources, True) if minimal else None
     places = [(lift.terminals, lift.arcs) for lift in layout.lifts]
@@ -104,6 +103,7 @@ def ratio_programme(topology: Topology, symmetry: Symmetry, minimal: bool, progr
     builder = _Builder(topology, layout, flow, speed, conserve, len(size))
     blocks = tuple(builder.block(entry) for entry in classes)
     matrix = builder.matrix()
+    require_memory(600.0 * matrix.shape[0], f"the linear program of {topology.spec}, {matrix.shape[0]:,} rows,")
     rest = matrix.shape[0] - len(arrivals)
     return RatioProgramme(
         topology,

@@ -17,7 +17,7 @@ from obliv._util.rng import Rng, drawn_seed, within_word
 from obliv._util.typing import Array
 from obliv.analysis.ratios.optimum import has_base_load
 from obliv.analysis.ratios.under_traffic import base_load, max_link_load, require_packets
-from obliv.analysis.subject import Subject, by_specs, loads_of, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, by_specs, exactness_of, loads_of, name_of, sources_of, subject_of
 from obliv.designs.bounds.congestion import Carried, Congestion, carried, demand_of, invariant, least_congestion
 from obliv.designs.bounds.path_congestion import PathCongestion, least_congestion_over, listed_paths
 from obliv.designs.minimal import require_connected
@@ -36,7 +36,7 @@ from obliv.specs.registry import PATTERNS
 from obliv.topologies.base import Topology
 from obliv.topologies.carried import carried as topology_in_claim
 
-__all__ = ["traffic_ratio"]
+__all__ = ["any_rows", "traffic_ratio"]
 
 _MOST_INSTANCES = 10**9
 
@@ -195,7 +195,8 @@ def traffic_ratio(
     On fat trees with a closed form of the best routing, the closed form is used. On all other networks a linear program
     minimizes the largest load of the traffic, with a flow for each source. No number of the solver is trusted: lengths
     of channels prove the lower bound of that load, explicit paths attain the upper one, both in exact arithmetic.
-    Packets from a terminal to itself count for neither routing.
+    Packets from a terminal to itself count for neither routing. What terminals send is not limited, since the ratio
+    depends on proportions alone: matrices of a unit for each pair are taken as they are.
 
     Examples
     --------
@@ -227,7 +228,7 @@ def traffic_ratio(
     sources = sources_of(subject)
     for at, given in enumerate(traffic):
         part = within(step, 0.3 + 0.7 * at / len(traffic), 0.3 + 0.7 * (at + 1) / len(traffic))
-        flow: Traffic = traffic_of(given, best.topology)
+        flow: Traffic = traffic_of(any_rows(given) if isinstance(given, str) else given, best.topology)
         sources += flow.sources
         if instances:
             rows.append(best.average(own, given, _seeds(seed, instances), part))
@@ -249,7 +250,11 @@ def traffic_ratio(
         provenance=provenance(
             {"topology": best.topology.spec, "routing": routing, "traffic": [row.traffic for row in rows]},
             time.perf_counter() - began,
-            "estimated" if instances else "bounded" if any(isinstance(row.ratio, Bounds) for row in rows) else "exact",
+            "estimated"
+            if instances
+            else "bounded"
+            if any(isinstance(row.ratio, Bounds) for row in rows)
+            else exactness_of(subject, None),
             seed if instances else None,
             sources,
         ),
@@ -281,6 +286,11 @@ def _seeds(seed: int, instances: int) -> range:
     if (seed + 1) * instances > 10**18:
         seed = within_word(seed, 29)
     return range(seed * instances, (seed + 1) * instances)
+
+
+def any_rows(spec: str) -> str:
+    """Return the spec of a file of rates such that its rows may have any sum; all other specs as they are."""
+    return f"{spec},rows=any" if spec.startswith(("matrix:", "flows:")) and ",rows=" not in spec else spec
 
 
 def _placed(spec: Any, seed: int) -> str:

@@ -13,7 +13,7 @@ from obliv._util.cost import Work, announce, forecast, require_memory
 from obliv._util.progress import Progress, rising, within
 from obliv._util.text import plural
 from obliv._util.typing import Array
-from obliv.analysis.subject import Subject, loads_of, name_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, exactness_of, loads_of, name_of, sources_of, subject_of
 from obliv.analysis.worst_case.exact import named_channel
 from obliv.designs.minimal import require_connected
 from obliv.designs.ratios.bounds import Lengths, Links, Witness, simple_lengths, solved_lengths, witness_of
@@ -149,7 +149,7 @@ class _Search:
             provenance=provenance(
                 {"topology": topology.spec, "routing": routing},
                 seconds,
-                "exact" if lower == upper else "bounded",
+                "bounded" if lower < upper else exactness_of(self.loads, None),
                 sources=sources,
             ),
             subject=subject,

@@ -226,7 +226,7 @@ def adaptive_routing(
     """
     mode = _ALIASES.get(mode, mode)
     if mode not in MODES:
-        raise SpecError(f"adaptive={mode[:40]!r}: {did_you_mean(mode, MODES)}")
+        raise SpecError.naming("{adaptive}={0!r}: {1}", mode[:40], did_you_mean(mode, MODES))
     options = spec_options(offset, missing)
     spec = spec or f"far:{groups.name},adaptive={mode}{options}"
     if mode == "static":

@@ -149,7 +149,7 @@ def require_samples(samples: int) -> None:
 def require_count(hottest: int) -> None:
     """Refuse what is not a number of cables to name."""
     if integer(hottest, "hottest") < 0:
-        raise InputError(f"hottest={hottest}: the number of cables to name must be 0 or more")
+        raise InputError.naming("{hottest}={0}: the number of cables to name must be 0 or more", hottest)
 
 
 def mean_of(values: Array) -> Estimate:

@@ -57,7 +57,7 @@ def _check_lids(fabric: Fabric, notes: Notes) -> None:
     if fabric.extended_lids:
         notes.add("note", "extended-lids", f"{text}: LIDs of 24 bits, as on Omni-Path")
     else:
-        notes.add("error", "extended-lids", f"{text}: add --extended-lids for a fabric whose LIDs have 24 bits")
+        notes.add("error", "extended-lids", f"{text}: use extended_lids for a fabric whose LIDs have 24 bits")
 
 
 def _check_nodes(fabric: Fabric, notes: Notes) -> None:

@@ -15,7 +15,7 @@ from obliv.fabric.files.blocks import Blocks
 from obliv.fabric.files.cables import cables
 from obliv.fabric.files.records import NAMES, Node, Port, Records, text_of
 from obliv.fabric.lids import checked_lids, note_repeated_guids
-from obliv.fabric.model import RATES, Fabric, Nodes, Ports
+from obliv.fabric.model import Fabric, Nodes, Ports, rate_of
 from obliv.fabric.notes import Notes, Place
 from obliv.fabric.tables import MAX_PORTS
 
@@ -57,8 +57,9 @@ def assemble(records: Records, blocks: Blocks, *, lmc_known: bool) -> Fabric:
     guid = np.array([node.guid for node in nodes], np.uint64)
     note_repeated_guids(guid, node_line, "node", records.called, records.at, notes)
     note_repeated_guids(port_guid, owner_line, "port", place, at, notes)
-    used = sorted({RATES[NAMES[k]] for k in np.unique(number[number >= 0]).tolist()})
-    rank = np.array([used.index(RATES[name]) if RATES[name] in used else -1 for name in NAMES] + [-1], np.int32)
+    rates = {k: rate_of(NAMES[k]) for k in np.unique(number[number >= 0]).tolist()}
+    used = sorted(set(rates.values()))
+    rank = np.array([used.index(rates[k]) if k in rates else -1 for k in range(len(NAMES))] + [-1], np.int32)
     return Fabric(
         name=notes.file,
         nodes=Nodes(

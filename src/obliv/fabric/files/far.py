@@ -219,7 +219,8 @@ class _Reader(MixedReader):
         if DISCOVER.match(line):
             raise FileError("contains a topology, not tables of adaptive routing", self.path, number)
         if TABLES.match(line):
-            raise FileError("contains forwarding tables without groups: give them as --lft", self.path, number)
+            message = "contains forwarding tables without groups: give them as {tables}"
+            raise FileError.naming(message, path=self.path, line=number)
         noted_line(line, number, self.notes)
 
     def _group(self, line: bytes, number: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from itertools import islice
@@ -111,13 +112,9 @@ def folder_of(path: str | Path) -> Folder | None:
         If there is no topology, or there are those of several runs.
     """
     place = Path(path)
-    try:
-        folder = place.is_dir()
-    except ValueError:  # a NUL in the name
-        return None
-    if not folder:
+    if not os.path.isdir(place):
         kind, _, rest = str(path).partition(":")
-        if kind in ("fabric", "file") and rest and not place.exists():
+        if kind in ("fabric", "file") and rest and not os.path.exists(place):
             raise FileError(f"file not found: write the path alone, {printable(rest)}", path)
         return None
     runs: dict[str, dict[str, dict[str, Path]]] = {}  # by the beginning of names: roles, ends of names, files

@@ -74,12 +74,12 @@ def _other_format(path: str | Path) -> str:
     kind = format_of(text)
     rows = [row for line in lines(text[:_HEAD]) if (row := line.partition("#")[0].strip())]
     if kind == "ufm":
-        return ": it is a cabling plan of UFM: give a scan of the fabric, and the plan with --plan"
+        return ": it is a cabling plan of UFM: give a scan of the fabric, and this file as the plan"
     if kind in UNREAD:
         return f": it looks like {UNREAD[kind].partition(', which ')[0].partition(': ')[0]}"
     if kind == "edgelist":
         if rows and all(_HOSTS.fullmatch(row) for row in rows):
-            return ": it looks like a list of hosts, which obliv fabric job takes with --hosts"
+            return ": it looks like a list of hosts, which fabric job takes as its hosts"
         try:
             kind = f"a list of {plural(len(parse_edges(text, path).edges), 'edge')}"
         except FileError:

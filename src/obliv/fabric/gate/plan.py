@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -95,7 +96,7 @@ def read_plan(path: str | Path, fabric: Fabric) -> Plan:
     """
     if not Path(path).name.lower().removesuffix(".gz").endswith(".csv"):
         try:
-            if not Path(path).is_dir():
+            if not os.path.isdir(path):
                 dialect_of(path)
         except FileError as error:
             if error.line is not None or not _looks_like_csv(path):

@@ -68,10 +68,10 @@ def within_limits(
     """
     if tables is None and limits.about_tables:
         name = limits.about_tables[0]
-        raise _refusal(limits, f"the limit {name} needs forwarding tables: add --lft FILE", _line(limits, name))
+        raise _refusal(limits, _line(limits, name), "the limit {0} needs forwarding tables: give {tables}", name)
     if limits.engine is not None and check.engine is None:
-        message = "the limit engine is compared with OpenSM's log: add --log FILE"
-        raise _refusal(limits, message, _line(limits, "engine"))
+        message = "the limit engine is compared with OpenSM's log: give {log}"
+        raise _refusal(limits, _line(limits, "engine"), message)
     gate = _Gate(check, limits, tables, rising(progress))
     found = tuple(gate.found())
     findings = [finding for notes in gate.notes for finding in notes.findings()]
@@ -84,9 +84,11 @@ def _line(limits: Limits, name: str) -> int:
     return dict(limits.lines).get(name, limits.job[0].line if name == "job" else 0)
 
 
-def _refusal(limits: Limits, message: str, line: int) -> InputError:
+def _refusal(limits: Limits, line: int, template: str, *values: object) -> InputError:
     """Return the error for a limit that cannot be compared, with its place in the file of limits."""
-    return FileError(message, limits.name, line or None) if limits.sources else InputError(message)
+    if not limits.sources:
+        return InputError.naming(template, *values)
+    return FileError.naming(template, *values, path=limits.name, line=line or None)
 
 
 class _Gate:
@@ -143,7 +145,7 @@ class _Gate:
             try:
                 routing = fabric_routing(network(self.fabric), self.tables, limits.offset, missing="skip")
             except InputError as error:
-                raise _refusal(limits, str(error), self._line.get("offset", 0)) from None
+                raise _refusal(limits, self._line.get("offset", 0), "{0}", str(error)) from None
             found = Guarantees(routing, self.progress)
             yield from self._loads(found)
             yield from self._since(found)
@@ -163,7 +165,7 @@ class _Gate:
             try:
                 plan = read_plan(self.limits.plan, self.fabric)
             except InputError as error:
-                raise _refusal(self.limits, f"plan: {error}", self._line.get("plan", 0)) from None
+                raise _refusal(self.limits, self._line.get("plan", 0), "plan: {0}", str(error)) from None
             self.sources.update(plan.sources)
             yield self._planned("plan", self.limits.plan, plan, whole=True)
         if self.limits.cables:
@@ -172,7 +174,7 @@ class _Gate:
             try:
                 slots, reasons = slots_named(self.fabric, ends)
             except InputError as error:
-                raise _refusal(self.limits, f"cables: {error}", line) from None
+                raise _refusal(self.limits, line, "cables: {0}", str(error)) from None
             pairs = tuple(zip(slots[::2], slots[1::2], strict=True))
             plan = Plan(pairs, self.limits.cables, (line,) * len(pairs), reasons=reasons)
             yield self._planned("cables", str(len(pairs)), plan, whole=False)
@@ -202,7 +204,7 @@ class _Gate:
         try:
             before = read_guarantees(*self.limits.since, self.limits.offset, self.progress)
         except InputError as error:
-            raise _refusal(self.limits, f"since: {error}", line) from None
+            raise _refusal(self.limits, line, "since: {0}", str(error)) from None
         self.sources.update(before.routing.topology.sources)
         self.sources.update(before.routing.sources)
         kept = found.pairs >= before.pairs  # by the tables alone: the lanes of that night are not at hand
@@ -217,7 +219,7 @@ class _Gate:
             try:
                 found = job(routing, one.hosts, one.pattern, per_host=one.per_host, hottest=1, progress=self.progress)
             except InputError as error:
-                raise _refusal(self.limits, f"job {number}: {error}", one.line) from None
+                raise _refusal(self.limits, one.line, "job {0}: {1}", number, str(error)) from None
             self.sources.update(found.provenance.sources)
             lost = found.jobs[0].lost
             words = f"{found.load}, but {plural(lost, 'pair')} of it cut off" if lost else str(found.load)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -65,7 +66,7 @@ def read_seats(path: str | Path, known: Callable[[str], bool], hosts: int) -> tu
     FileError
         With the line.
     """
-    if any(mark in str(path) for mark in "[,") and not Path(path).exists():
+    if any(mark in str(path) for mark in "[,") and not os.path.exists(path):
         raise FileError("file not found; write the list of hosts into a file, and name this", path)
     text, digest = read_source(path)
     content = list(_content(text, known))
@@ -101,14 +102,18 @@ def per_host_of(text: str, hosts: int) -> list[int]:
     for word in text.split(","):
         match = re.match(r"\s*(\d+)(?:\(x(\d{1,6})\))?\s*\Z", word, re.ASCII)
         if match is not None and len(match[1]) > 6:
-            raise InputError(f"--per-host {shown(text)}: a host may have at most 999,999 ranks")
+            raise InputError.naming("{per_host}={0}: a host may have at most 999,999 ranks", shown(text))
         if match is None or not int(match[1]):
-            raise InputError(f"--per-host {shown(text)}: write a number from 1, or a list as of Slurm, 4(x3),2")
+            raise InputError.naming(
+                "{per_host}={0}: write a number from 1, or a list as of Slurm, 4(x3),2", shown(text)
+            )
         counts += [int(match[1])] * min(int(match[2] or 1), hosts + 1)
     if "," not in text and "(" not in text:
         counts *= hosts
     if len(counts) != hosts:
-        raise InputError(f"--per-host {shown(text)} is for {plural(len(counts), 'host')}, the job has {hosts:,}")
+        raise InputError.naming(
+            "{per_host}={0} is for {1}, the job has {2}", shown(text), plural(len(counts), "host"), f"{hosts:,}"
+        )
     return counts
 
 

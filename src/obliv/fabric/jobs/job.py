@@ -350,9 +350,10 @@ def _require_arrival(routing: FabricRouting, place: Placement) -> None:
     s, d = (routing.topology.name_of(int(routing.topology.terminals[terminals[k]])) for k in np.argwhere(cut)[0])
     others = int(cut.sum()) - 1
     more = f", and {plural(others, 'other pair')} of the job {'does' if others == 1 else 'do'} not either"
-    raise RoutingError(
-        f"{routing.spec}: what {s} sends to {d} does not arrive{more if others else ''}: see  obliv fabric check,  "
-        'or leave such pairs out with --skip-missing (missing="skip" in Python)'
+    raise RoutingError.naming(
+        "{0} does not arrive{1}: see fabric check, or leave such pairs out by {missing}='skip'",
+        f"{routing.spec}: what {s} sends to {d}",
+        more if others else "",
     )
 
 

@@ -60,9 +60,9 @@ def better_order(
         If there are several jobs.
     """
     if len(loads.jobs) != 1:
-        raise InputError("a better order is for one job: give --hosts once")
+        raise InputError("a better order is for one job, not for several")
     if not 0 <= real(effort, "effort") < float("inf"):
-        raise InputError(f"effort={effort}: write a number from 0")
+        raise InputError.naming("{effort}={0}: write a number from 0", effort)
     (place, pattern), report = loads.jobs[0], rising(progress)
     phases, channels = len(pattern.phases), len(loads.factor)
     require_memory(24.0 * phases * channels, f"a better order of {place.ranks} ranks for {phases} phases")

@@ -149,7 +149,7 @@ def _placed(
 ) -> Placement:
     """Return the placement for the hosts of a file."""
     if rails not in RAILS:
-        raise InputError(f"--rails {rails[:40]}: choose rank, all or first")
+        raise InputError.naming("{rails}={0!r}: choose rank, all or first", rails[:40])
     used = _terminals(names, seats, by_rank, path)
     silent = [seat.ranks is None for seat in seats]
     if any(silent) and len(set(used)) < len(used):  # node files of PBS name a host once for each rank
@@ -179,10 +179,8 @@ def _placed(
     widest = {len(every[host]) for host in host_of}
     if rails == "all" and len(widest) > 1:
         few = first[min(range(len(every)), key=lambda host: len(every[host]))]
-        raise InputError(
-            f"--rails all: hosts have {min(widest)} to {max(widest)} adapters ({printable(few)} has {min(widest)}): "
-            "use --rails rank"
-        )
+        adapters = f"{min(widest)} to {max(widest)} adapters ({printable(few)} has {min(widest)})"
+        raise InputError.naming("{rails}='all': hosts have {0}: use {rails}='rank'", adapters)
     return Placement(
         topology=names.topology,
         name=str(path) or "given",

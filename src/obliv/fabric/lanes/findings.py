@@ -44,7 +44,7 @@ def note_lanes(traces: Traces, lanes: Lanes, verdict: LaneVerdict) -> tuple[int,
     _note_shared(lanes, verdict, about_tables)
     levels = lanes.levels
     if not levels.given:
-        text = "no service levels are given: all packets are assumed to have SL 0; add --sl FILE or --sl N"
+        text = "no service levels are given: all packets are assumed to have SL 0; give them as sl, a file or a number"
         about_levels.add("note", "assumed-sl", text)
     if verdict.lacking:
         columns, ends = len(traces.lid), len(traces.ends)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -121,9 +122,9 @@ def read_lanes(
     """
     levels = _levels(fabric, sl)
     if sl2vl is None and not _one(levels):
-        raise InputError(
-            f"{levels.name}: SLs differ, but no SL-to-VL tables are given: add --sl2vl FILE, or --sl2vl identity for "
-            "VL = SL"
+        raise InputError.naming(
+            "{0}: SLs differ, but no SL-to-VL tables are given: give a file of them, or {sl2vl}='identity' for VL = SL",
+            levels.name,
         )
     tables = _tables(fabric, sl2vl)
     return Lanes(
@@ -134,7 +135,7 @@ def read_lanes(
 def _tables(fabric: Fabric, sl2vl: str | Path | None) -> LaneTables:
     if sl2vl is None or str(sl2vl) == "identity":
         return identity(fabric)
-    if get_close_matches(str(sl2vl), ["identity"], cutoff=0.8) and not Path(sl2vl).exists():
+    if get_close_matches(str(sl2vl), ["identity"], cutoff=0.8) and not os.path.exists(sl2vl):
         raise FileError("file not found; did you mean identity?", sl2vl)
     return read_sl2vl(sl2vl, fabric)
 

@@ -15,7 +15,7 @@ from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.fabric.names import NodeNames, out_of_range, split_port
 from obliv.fabric.outages.base import Base
-from obliv.fabric.outages.sets import Failure, of_option, without
+from obliv.fabric.outages.sets import Failure, about, without
 from obliv.fabric.topology import FabricTopology
 
 __all__ = ["new_cables", "speed_between_switches", "with_cables"]
@@ -45,7 +45,7 @@ def new_cables(topology: FabricTopology, failure: Failure, texts: Sequence[str])
 
     cables = []
     for text in texts:
-        with of_option(f"--add {printable(text[:120])!r}:"):
+        with about("add", text):
             cables.append(new(text, hints=True))
         taken |= {*cables[-1]}
     return tuple(cables)
@@ -60,7 +60,7 @@ def _free(names: NodeNames, failure: Failure, taken: set[int], name: str, port: 
     if slot < 0 or not port:
         raise InputError(f"port {port} {out_of_range(fabric, node)}")
     if slot in taken or fabric.ports.peer[slot] >= 0:
-        raise InputError(f"port {port} of {printable(name[:80])!r} has a cable: --fail it first")
+        raise InputError.naming("port {0} of {1!r} has a cable: {fail} it first", port, printable(name[:80]))
     return slot
 
 
@@ -151,5 +151,5 @@ def speed_between_switches(topology: FabricTopology) -> Fraction:
     """Return the bandwidth of the cables between switches."""
     speeds = {topology.bandwidth_of(c) for c in np.flatnonzero(~topology.at_host).tolist()}
     if len(speeds) > 1:
-        raise InputError("--add: cables between switches differ in speed, so that the new one's is not known")
+        raise InputError.naming("{add}: cables between switches differ in speed, so that the new one's is not known")
     return speeds.pop() if speeds else Fraction(1)

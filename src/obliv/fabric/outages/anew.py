@@ -63,7 +63,9 @@ def rerouted(fabric: Fabric, engine: str) -> tuple[Fabric, Tables, Offset]:
     try:
         result = route(fabric, engine, force=True)
     except LanesError as error:
-        raise RoutingError(f"{error.needed}, and tables after a failure have one: choose layered or updown") from None
+        raise RoutingError(
+            f"{error.values[0]}, and tables after a failure have one: choose layered or updown"
+        ) from None
     if result.tables is None or result.fabric is None:
         raise TypeError("new tables and their fabric are kept")
     return result.fabric, result.tables, result.offset

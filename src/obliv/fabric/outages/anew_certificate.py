@@ -28,7 +28,7 @@ def why_not_anew(routing: FabricRouting, lefts: list[Left | None]) -> str:
     """Return why new tables get no proof; "" where they get one."""
     nodes = len(routing.topology.fabric.switches)
     if len(lefts) * nodes * len(routing.topology.terminals) > _LARGEST:
-        return f"the tables after {plural(len(lefts), 'failure')} would be too large: name one by --fail"
+        return f"the tables after {plural(len(lefts), 'failure')} would be too large: name one failure"
     for left in lefts:
         if left is None:
             return "no host is left"

@@ -161,7 +161,8 @@ def require_same_files(base: Base, path: str | Path, files: Iterable[str | Path]
             raise FileError(f"was made from other files: {file} {what}: remove it to have it made anew", path)
     given = f",offset={offset}" if offset != "0" else ""
     if given != "".join(part for part in (f",{text}" for text in base.routing.split(",")) if part[:8] == ",offset="):
-        raise FileError(f"was made with another --offset than {offset}: remove it to have it made anew", path)
+        message = "was made with another {offset} than {0}: remove it to have it made anew"
+        raise FileError.naming(message, offset, path=path)
 
 
 def _stamp(name: str, digest: str) -> list[Any]:

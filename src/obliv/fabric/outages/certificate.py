@@ -58,7 +58,7 @@ def why_none(routing: FabricRouting, sets: Iterable[Failure], repair: str, loop:
     if len(routes.traces.lid) == len(topology.terminals):
         return ""
     if repair != "keep":
-        return "hosts have several LIDs, and other tables depend on all of them: only --repair keep is proved"
+        return "hosts have several LIDs, and other tables depend on all of them: only kept tables are proved"
     return "hosts have several LIDs, and routes to all of them together have a credit loop" if loop else ""
 
 

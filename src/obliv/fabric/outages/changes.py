@@ -14,7 +14,7 @@ from obliv.errors import InputError
 from obliv.fabric.names import NodeNames, port_number
 from obliv.fabric.outages.added import new_cables
 from obliv.fabric.outages.base import Base
-from obliv.fabric.outages.sets import Failure, named_failure, of_option
+from obliv.fabric.outages.sets import Failure, about, named_failure
 from obliv.fabric.tables import NONE
 
 __all__ = ["Changes", "changes_of"]
@@ -57,12 +57,12 @@ def changes_of(base: Base, fail: Sequence[str], entries: Sequence[str], add: Seq
     failure = named_failure(topology, fail) if fail else Failure("", ())
     slots = np.array(failure.slots, np.int64)
     if topology.at_host[topology.channel_of[slots]].any():
-        raise InputError("--fail: the cable of a host: use  obliv fabric failures --fail  for it")
+        raise InputError.naming("{fail}: the cable of a host: use fabric failures for it")
     names = NodeNames(topology.fabric)
-    with of_option("--set"):
+    with about("entries"):
         found = tuple(_entry(base, names, text, hints=True) for text in entries)
     if len({entry[:2] for entry in found}) < len(found):
-        raise InputError("--set: an entry is set twice")
+        raise InputError.naming("{entries}: an entry is set twice")
     cables = new_cables(topology, failure, add)
     new = (f"new: {topology.port_name(one)} - {topology.port_name(two)}" for one, two in cables)
     texts = ((failure.name,) if fail else ()) + (*new, *(printable(text) for text in entries))

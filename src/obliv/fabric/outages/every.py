@@ -109,9 +109,11 @@ def failures(
     step = rising(progress)
     if repair not in ("keep", "refill", "auto", *ENGINES):
         names = ", ".join(ENGINES)
-        raise InputError(f"--repair {printable(repair[:40])!r}: choose keep, refill, or an engine: auto, {names}")
+        raise InputError.naming(
+            "{repair}={0!r}: choose keep, refill, or an engine: auto, {1}", printable(repair[:40]), names
+        )
     if symmetry not in ("auto", "search", "off"):
-        raise InputError(f"symmetry {printable(symmetry[:40])!r}: choose auto, search or off")
+        raise InputError.naming("{symmetry}={0!r}: choose auto, search or off", printable(symmetry[:40]))
     topology = routing.topology
     named = several(fail)
     sets = [named_failure(topology, named)] if named else every_failure(topology, of)

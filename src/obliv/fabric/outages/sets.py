@@ -18,14 +18,14 @@ from obliv.fabric.topology import FabricTopology
 __all__ = [
     "KINDS",
     "Failure",
+    "about",
     "every_failure",
     "named_failure",
-    "of_option",
     "port_named",
     "without",
 ]
 
-#: What ``--of`` takes.
+#: What can fail one by one.
 KINDS = ("cables", "lanes", "switches")
 
 
@@ -64,7 +64,7 @@ def every_failure(topology: FabricTopology, of: str) -> list[Failure]:
     """
     fabric = topology.fabric
     if of not in KINDS:
-        raise InputError(f"--of {printable(of[:40])!r}: choose {', '.join(KINDS)}")
+        raise InputError.naming("{of}={0!r}: choose {1}", printable(of[:40]), ", ".join(KINDS))
     tail, head, slots = fabric.trunks
     once = slots < fabric.ports.peer[slots]
     tail, head, slots = tail[once], head[once], slots[once]
@@ -112,7 +112,7 @@ def named_failure(topology: FabricTopology, names: Sequence[str]) -> Failure:
         return node, slot
 
     for name in names:
-        with of_option("--fail"):
+        with about("fail"):
             node, slot = new(name, hints=True)
         if slot < 0:
             found = _of_switch(topology, node)
@@ -236,9 +236,10 @@ def _cable_ends(names: NodeNames, text: str) -> tuple[int, int] | None:
 
 
 @contextmanager
-def of_option(option: str) -> Iterator[None]:
-    """Begin errors with the option that they are about."""
+def about(parameter: str, text: str = "") -> Iterator[None]:
+    """Begin errors with the parameter that they are about, and its text unless they begin with that themselves."""
     try:
         yield
     except InputError as error:
-        raise InputError(f"{option} {error}") from None
+        shown = f"{printable(text[:120])!r}: " * (text != "")
+        raise InputError.naming(f"{{{parameter}}}={{0}}{{1}}", shown, error) from None

@@ -21,7 +21,7 @@ from obliv.results.fabric.what_if import WhatIf
 
 __all__ = ["what_if"]
 
-_UNUSED = "no route of these tables uses the new cables: --net FILE writes the fabric for  obliv fabric route"
+_UNUSED = "no route of these tables uses the new cables: write the changed fabric for fabric route"
 _OWN = "a host's own cable"  # it carries 1 where a host reaches anybody
 _BLOCK = 1 << 20  # routes that are followed together
 

@@ -32,14 +32,12 @@ _ALL_SHIFTS = 1 << 24  # flows of all shifts, up to which these are counted to c
 
 
 class LanesError(RoutingError):
-    """Tables that need more virtual lanes than are allowed; `needed` says of which and how many."""
+    """Tables that need more virtual lanes than are allowed; the first of the values says of which and how many."""
 
-    def __init__(self, needed: str) -> None:
-        self.needed = needed
-        super().__init__(f"{needed}: use  --lanes 2")
-
-    def __reduce__(self) -> tuple[type, tuple[str]]:
-        return type(self), (self.needed,)
+    @classmethod
+    def of(cls, needed: str) -> LanesError:
+        """Return the error that says what is needed, and of which engine."""
+        return cls.naming("{0}: use {lanes}=2", needed)
 
 
 @dataclass(frozen=True, eq=False)

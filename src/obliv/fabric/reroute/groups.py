@@ -62,7 +62,7 @@ def groups_of(fabric: Fabric, rule: str = "updn") -> GroupTables:
     <GroupTables updn: 6 tables, LIDs to 14>
     """
     if rule not in GROUP_RULES:
-        raise SpecError(f"adaptive={rule[:40]!r}: {did_you_mean(rule, GROUP_RULES)}")
+        raise SpecError.naming("{adaptive}={0!r}: {1}", rule[:40], did_you_mean(rule, GROUP_RULES))
     switches = fabric.switches
     own = fabric.first_slot[switches]
     slots = np.concatenate([fabric.endpoints, own])

@@ -303,11 +303,15 @@ def _of_tree(request: Request) -> Iterator[Tables]:
 def _limits(by: str | None, allow: Mapping[str, object], tables: Tables | None) -> dict[str, Fraction]:
     """Return the figures that may grow, and up to what."""
     if by is not None and by not in BY:
-        raise SpecError(f"by={by[:40]!r}: {did_you_mean(by, BY)}")
+        raise SpecError.naming("{by}={0!r}: {1}", by[:40], did_you_mean(by, BY))
     if by == "balanced" and tables is None:
-        raise InputError("by='balanced' compares with the tables in use: give them, or choose worst, uniform or shifts")
+        raise InputError.naming(
+            "{by}='balanced' compares with the tables in use: give them, or choose worst, uniform or shifts"
+        )
     if allow and (tables is None or by not in (None, "balanced")):
-        raise InputError("allow is for by='balanced', with tables in use: otherwise nothing limits new tables")
+        raise InputError.naming(
+            "{allow} is for {by}='balanced', with tables in use: otherwise nothing limits new tables"
+        )
     return limits_for(allow)
 
 
@@ -393,7 +397,7 @@ def _left_out(best: Candidate, tried: list[Attempt]) -> list[str]:
         if attempt.engine == DATELINE and found is not None and _serves(found) < _serves(best.standing):
             return [
                 f"{DATELINE} would have {_words(found)}, but needs SL-to-VL tables, which OpenSM loads by a plug-in: "
-                "name files for it with  --sl2vl FILE --psl FILE"
+                "lane_tables asks for them, and their files are to be written"
             ]
     return []
 

@@ -220,7 +220,7 @@ def offsets_of(topology: FabricTopology, offset: Offset) -> Array:
         return np.asarray(place % most)
     words = rule.split("-")
     if not all(word.isdecimal() and word.isascii() and len(word) < 4 for word in words):
-        raise SpecError(f"offset={rule[:40]!r}: write {_RULE}")
+        raise SpecError.naming("{offset}={0!r}: write {1}", rule[:40], _RULE)
     given = _offered(np.array([int(word) for word in words]), most, topology.spec)
     return np.asarray(given[place % len(given)].astype(np.int64))
 

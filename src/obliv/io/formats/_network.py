@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
@@ -57,7 +58,7 @@ def from_text(text: str, digest: str, path: str | Path, parse: Parse, options: O
 def read_file(path: str | Path) -> tuple[str, str]:
     """Read text and SHA-256 of a file, with a hint for ``file:NAME,bandwith=X``: an option that is part of the path."""
     name, comma, rest = str(path).partition(",")
-    if comma and not Path(path).exists() and Path(name).is_file():
+    if comma and not os.path.exists(path) and os.path.isfile(name):
         option = rest.partition("=")[0].strip()
         known = ("bandwidth", "component", "default", "directed", "ejection", "format", "injection", "terminals")
         hint = did_you_mean(option, known)

@@ -223,9 +223,11 @@ def _require_min(routing: Routing, kind: str) -> None:
             "one shortest path for each pair here, of several the one whose nodes have the lowest numbers from the "
             "destination backwards"
         )
-        raise RoutingError(
-            f"BookSim2 cannot route {routing.spec} on {topology.spec}: {plural(wrong, 'pair')}, such as {first}, would "
-            f"take other paths; it has {known}; with --to booksim-paths (paths=True) a routing function is written, too"
+        raise RoutingError.naming(
+            "BookSim2 cannot route {0}, would take other paths; it has {1}; with {paths}=True a routing function is "
+            "written, too",
+            f"{routing.spec} on {topology.spec}: {plural(wrong, 'pair')}, such as {first}",
+            known,
         )
 
 

@@ -23,6 +23,7 @@ from obliv.papers.bufferless.instances import times
 from obliv.papers.bufferless.printed import BUTTERFLIES, FAMILIES
 from obliv.papers.panels import keep
 from obliv.topologies.leveled.base import given
+from obliv.view.figures import require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,6 +36,7 @@ _THEOREMS = {"theorem3.1": ("centralized", 3, "C log(DN)"), "theorem4.1": ("dist
 
 def draw(path: str | Path, name: str) -> None:
     """Draw the routing times of a theorem, ``theorem3.1`` or ``theorem4.1``, into a file."""
+    require_matplotlib()
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -57,12 +59,12 @@ def _panel(ax: Axes, name: str) -> None:
         FAMILIES.values(), ("butterflies", "meshes"), view.SERIES, view.MARKERS, strict=False
     ):
         runs = [times(spec, algorithm, seed) for spec in specs for seed in range(_SEEDS)]
-        x = [float(size.congestion * size.log ** (1 if alpha == 3 else 2)) for size, _ in runs]
-        bound = [Formulas(size, alpha).time for size, _ in runs]
+        x = [float(size.congestion * size.log ** (1 if alpha == 3 else 2)) for size, _, _ in runs]
+        bound = [Formulas(size, alpha, boats - 1).time for size, _, boats in runs]
         ax.plot(x, bound, linestyle="none", marker="_", markersize=6, color=view.INK, alpha=0.6, zorder=2)
         ax.plot(
             x,
-            [time for _, time in runs],
+            [time for _, time, _ in runs],
             linestyle="none",
             marker=mark,
             markersize=4.5,
@@ -97,6 +99,7 @@ def _line(ax: Axes, ends: Sequence[float], per: float, term: str) -> None:
 
 def networks(path: str | Path) -> None:
     """Draw Figure 1 into a file: a leveled network, the butterfly and the mesh, with levels from left to right."""
+    require_matplotlib()
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 

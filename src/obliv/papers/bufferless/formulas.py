@@ -27,10 +27,15 @@ class Size:
 
 @dataclass(frozen=True)
 class Formulas:
-    """Constants as printed, with alpha = 3 (centralized) or 12 (distributed); sets are a whole number."""
+    """Constants as printed, with alpha = 3 (centralized) or 12 (distributed); sets are a whole number.
+
+    Chi and tau of the centralized algorithm depend on the largest degree d of the dependency graphs: `degree`, by
+    default 4 log(DN), the most that Lemma 2.2 allows.
+    """
 
     size: Size
     alpha: int
+    degree: int | None = None
 
     @property
     def frame(self) -> int:
@@ -54,8 +59,10 @@ class Formulas:
 
     @property
     def boats(self) -> int:
-        """Chi: d + 1 with d as large as Lemma 2.2 lets it be; 2 lambda / alpha in the distributed algorithm."""
-        return self.frame // self.alpha + 1 if self.alpha == 3 else 2 * self.frame // self.alpha
+        """Chi: d + 1; 2 lambda / alpha in the distributed algorithm."""
+        if self.alpha == 3:
+            return (4 * self.size.log if self.degree is None else self.degree) + 1
+        return 2 * self.frame // self.alpha
 
     @property
     def phase(self) -> int:

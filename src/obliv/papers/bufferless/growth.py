@@ -33,7 +33,7 @@ def fit(specs: Sequence[str], algorithm: str, seeds: int) -> tuple[Estimate, Est
     terms, steps = [], []
     for spec in specs:
         for seed in range(seeds):
-            size, time = times(spec, algorithm, seed)
+            size, time, _ = times(spec, algorithm, seed)
             factor = 1 if algorithm == "centralized" else size.log
             terms.append((size.congestion * size.log * factor, size.dilation * factor))
             steps.append(time)

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import obliv
 from obliv.papers.bufferless.formulas import Size
 
-__all__ = ["instance", "times", "verified"]
+__all__ = ["Routed", "instance", "times", "verified"]
+
+
+class Routed(NamedTuple):
+    """An instance's size, its routing time, and its chi; that of the centralized algorithm is d + 1."""
+
+    size: Size
+    time: int
+    boats: int
 
 
 @lru_cache(maxsize=200)
@@ -28,9 +36,10 @@ def verified(spec: str, algorithm: str) -> Any:
 
 
 @lru_cache(maxsize=2000)
-def times(spec: str, algorithm: str, seed: int) -> tuple[Size, int]:
-    """Return the size of an instance and its routing time by the printed algorithm."""
+def times(spec: str, algorithm: str, seed: int) -> Routed:
+    """Return the routing time of an instance by the printed algorithm."""
     packets = instance(spec, seed)
     options = {} if algorithm == "centralized" else {"steps": "boats"}
     run = obliv.bufferless.ALGORITHMS[algorithm].run(packets, np.random.default_rng(seed), options)
-    return Size(packets.packets, packets.congestion, packets.dilation), int(run.delivery.max())
+    size = Size(packets.packets, packets.congestion, packets.dilation)
+    return Routed(size, int(run.delivery.max()), int(run.constants["chi"]))

@@ -173,6 +173,6 @@ def _local() -> Value:
     oracle = sum(perturbed(*case, oracle=True)[0] for case in PERTURBED)
     note = (
         f"One packet with another path, four pairs of runs with the same C, D, N and seed; {shares} of all steps are "
-        f"without a cause. With --timetable oracle, which is not in the paper: {oracle} packets."
+        f"without a cause. With the timetable oracle, which is not in the paper: {oracle} packets."
     )
     return Value(Fraction(sum(count for count, _ in runs)), note)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil
+from math import ceil, e
 
 from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.paper import Printed
-from obliv.papers.verdicts import AtMost
+from obliv.papers.verdicts import AtMost, Bounds
 
 __all__ = [
     "ARRAYS",
     "BUTTERFLIES",
     "CENTRALIZED",
     "CONSTANTS",
+    "DEGREES",
     "DISTRIBUTED",
     "FAMILIES",
     "GROWTH",
@@ -44,6 +45,9 @@ SIZES = {
     "leveled-mesh:32x32": Size(1013, 28, 53),
     "deep:L=2000,W=16,S=8,seed=0": Size(128, 14, 2000),
 }
+
+#: The largest degree d of the dependency graphs with the partition of seed 0; chi = d + 1 (centralized).
+DEGREES = dict(zip(SIZES, (0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 3, 0, 1, 0, 1, 1, 2, 1), strict=True))
 
 BUTTERFLIES = tuple(name for name in SIZES if name.startswith("butterfly"))
 MESHES = tuple(name for name in SIZES if name.startswith("leveled-mesh"))
@@ -77,11 +81,13 @@ def _parameters() -> dict[str, Printed]:
 
 
 def _theorem(alpha: int, text: str) -> dict[str, Printed]:
-    """Return the bounds on routing times: all phases of both sessions."""
+    """Return the bounds on routing times: all phases of both sessions, tau with the d of the partition drawn."""
     entries = {}
     for name in (*BUTTERFLIES, *MESHES, CONSTANTS[-1]):
-        most = Formulas(SIZES[name], alpha).time
-        entries[name] = Printed(f"at most {text} = {most}", AtMost(Fraction(most)))
+        d = DEGREES[name] if alpha == 3 else None
+        formulas = Formulas(SIZES[name], alpha, d)
+        most, which = formulas.time, "" if d is None else f", d = {d}, τ = {formulas.phase}"
+        entries[name] = Printed(f"at most {text} = {most}{which}", AtMost(Fraction(most)))
     for family in FAMILIES:
         entries[share(family)] = Printed(f"at most {text}", AtMost(_ONE))
     return entries
@@ -96,17 +102,20 @@ def _growth() -> dict[str, Printed]:
     """Return the terms of the theorems; their constants in 2mτ and 2m·3ξ·2τ are not printed."""
     entries = {}
     for number, log, dilation, per_c, per_d in (
-        ("3.1", "log(DN)", "D", "3072e = 8350", "32/3"),
-        ("4.1", "log²(DN)", "D log(DN)", "516096e = 1402894", "112"),
+        ("3.1", "log(DN)", "D", (1152, 1536), 2),
+        ("4.1", "log²(DN)", "D log(DN)", (258_048, 258_048), 28),
     ):
         text = f"O(C {log} + {dilation})"
-        constant = "The theorem prints no constant; the formulas of its proof give at most"
+        constant = "The theorem prints no constant. By the formulas of its proof it is"
+        least, most = (Fraction(part * e) for part in per_c)
+        band = Bounds(least * Fraction(99, 100), most * Fraction(105, 100))
         for family in FAMILIES:
+            between = f"{per_c[0]}e" if per_c[0] == per_c[1] else f"{per_c[0]}e to {per_c[1]}e, as d is 0 to 4 log(DN),"
             entries[f"Theorem {number}, {family}, steps for each C {log}"] = Printed(
-                text, beyond=f"{constant} {per_c}."
+                text, beyond=f"{constant} {between} in one session, and somewhat more with few sets.", right=band
             )
         entries[f"Theorem {number}, one packet all along arrays of 2^9 to 2^16, steps for each {dilation}"] = Printed(
-            text, beyond=f"{constant} {per_d}."
+            text, beyond=f"{constant} {per_d}, in phases of full frames.", right=Fraction(per_d)
         )
     return entries
 

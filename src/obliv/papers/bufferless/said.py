@@ -9,10 +9,12 @@ from obliv.papers.bufferless.printed import SIZES
 from obliv.papers.paper import Printed
 from obliv.papers.verdicts import AtLeast, AtMost
 
-__all__ = ["DRAWN", "ERRATA", "MEASURED", "ONE_SET", "PROBABILITIES", "STATEMENTS"]
+__all__ = ["CROWDED", "DRAWN", "ERRATA", "MEASURED", "ONE_SET", "PROBABILITIES", "STATEMENTS"]
 
 #: Instances whose partitions and colors are drawn many times.
 DRAWN = ("butterfly:4", "butterfly:6", "leveled-mesh:8x8")
+#: Instances on which Lemma 2.2 can fail: with all packets in one set, d exceeds 4 log(DN).
+CROWDED = ("leveled-mesh:16x16", "leveled-mesh:32x32")
 #: An instance all of whose packets begin at level 0, so that they are in one sub-phase.
 ONE_SET = "butterfly:8"
 
@@ -24,7 +26,7 @@ def _probabilities() -> dict[str, Printed]:
         ("Theorem 3.1, planned, and there in 2mτ", "1 - 1/DN", 1),
         ("Theorem 4.1, χ ≥ 2d, no packet needs more than ξ rounds", "1 - 2/DN", 2),
     ):
-        for name in DRAWN:
+        for name in CROWDED:
             size = SIZES[name]
             least = 1 - Fraction(share, size.dilation * size.packets)
             entries[f"{entry}: {name}"] = Printed(f"at least {text} = {float(least):.4f}", AtLeast(least))
@@ -44,14 +46,23 @@ def _probabilities() -> dict[str, Printed]:
         "at least 1/2", AtLeast(Fraction(1, 2))
     )
     for rounds in (1, 2, 3):
-        entry = f"Section 4.3, one set, χ = 2d: packets without a valid color after round {rounds}: {ONE_SET}"
+        entry = f"Section 4.3, one set, χ = 2d: share of packets with an invalid color in round {rounds}: {ONE_SET}"
         entries[entry] = Printed(
             f"Then, in a round, a packet picks a valid color with probability at least 1/2: at most 2^-{rounds}",
             AtMost(Fraction(1, 2**rounds)),
         )
+    for rounds in (1, 2, 3):
+        entry = f"Section 4.1, one set, χ = 2d: share of packets that collide in round {rounds}: {ONE_SET}"
+        entries[entry] = Printed(
+            f"A''_{rounds}, a part of A'_{rounds}",
+            beyond="The paper prints no number of the packets that collide. They are fewer than those with an invalid "
+            "color: a packet whose only rivals have been deflected before meets none of them.",
+            right=AtMost(Fraction(1, 2**rounds)),
+        )
     entries["Section 4.3, one of 54 packets needs more than 8 rounds with χ = 2d: leveled-mesh:8x8"] = Printed(
         "Then, in a round, a packet picks a valid color with probability at least 1/2.",
         beyond="The paper prints no number for this. By the union bound it is at most 54 · 2^-8 = 0.211.",
+        right=AtMost(Fraction(54, 256)),
     )
     return entries
 
@@ -152,28 +163,22 @@ ERRATA = {
         "0 and can be left out, and the lemma holds as printed.",
         right=Fraction(8),
     ),
-    "Section 4.3: phases of the packet, N = 1, D = 2, λ = 48": Printed(
+    "Section 4.3: phases of the packet, N = 1, D = 3, λ = 96, path from level 95 to 98": Printed(
         "A packet participates in at most D/λ phases (as its path length is at most D).",
-        AtMost(Fraction(2, 48)),
-        erratum="A rounding up is missing: by section 3.1 a packet is injected and absorbed in phases, one at least, "
-        "and D/λ < 1 for D < λ = 48 log(DN). Harmless: at most D phases take place, so the probability of failure "
-        "remains at most 1/DN.",
-        right=Fraction(1),
+        AtMost(Fraction(3, 96)),
+        erratum="By section 3.1 a packet is injected and absorbed in phases, one at least, and D/λ < 1 for D < λ = "
+        "48 log(DN). Nor is it D/λ rounded up, which is 1: a packet of color χ stops at level 96. Harmless: at most D "
+        "phases take place, so the probability of failure remains at most 1/DN.",
+        right=Fraction(2),
     ),
     "Section 4.3: ξ = 2 log(LN) over log(DN), N = 1, D = 2, L = 2^20 - 1": Printed(
         "If ξ = 2 log(LN), then a particular phase will be unsuccessful for a particular packet with probability "
         "2^(-2 log(DN)) = 1/(DN)².",
         AtMost(Fraction(2)),
-        erratum='A misprint for 2 log(DN), by the right side of the same sentence, by "ξ = O(log(DN))" at the end of '
-        "the section, and by section 4, where nodes know C, D and N. The probability is no larger with L, since L ≥ D.",
+        undecided="A single letter, which can be a slip of our copy: 2 log(DN) is meant, by 'ξ = O(log(DN))' at the "
+        "end of the section, and by section 4, where nodes know C, D and N. As printed the probability is no larger, "
+        "since L ≥ D, so that the bound of the sentence holds.",
         right=Fraction(40),
-    ),
-    "Section 4.3: unsuccessful packets among those with a succesful phase, butterfly:4": Printed(
-        "A packet is unsuccessful if one of its phases is succesful, therefore, by the union bound, a packet will be "
-        "unsuccessful with probability at most D/λ(DN)².",
-        erratum='A misprint: "unsuccessful if one of its phases is unsuccessful", by the sentence before, "The '
-        'distributed algorithm will be succesful if every phase that a packet participates in is succesful."',
-        right=Fraction(0),
     ),
     "Section 4.1: rules broken if a packet oscillates (priority 1) as soon as it arrives": Printed(
         "A packet which successfully reaches its target level in round k (without being deflected by non-oscillating "
@@ -182,11 +187,13 @@ ERRATA = {
         undecided="A definition is missing: when an arriving packet counts as oscillating. If at once, two packets of "
         "one color that arrive over different edges both succeed and then oscillate on one edge. Here: once it has "
         "crossed that edge, so that these two collide before.",
+        right=Fraction(1),
     ),
     "Section 4.2: rules broken if the boats from inner-level 2 enter at t_(4k-3)": Printed(
         "In order to handle the even levels, during this phase the boats enter the frame F_j from inner-level 2.",
         undecided="The time steps at which these boats enter, and B_2 is injected, are not printed. Level plus time of "
         "a moving packet keeps its parity, so they are t_(4k-2) and t_2 here; with t_(4k-3) and t_1 packets would "
         "reach their odd targets at even times.",
+        right=Fraction(1),
     ),
 }

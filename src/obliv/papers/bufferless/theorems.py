@@ -11,7 +11,7 @@ from obliv.papers.bufferless.conflicts import conflicts
 from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.bufferless.graphs import frames
 from obliv.papers.bufferless.instances import instance, times, verified
-from obliv.papers.bufferless.printed import CONSTANTS, FAMILIES, SIZES, share
+from obliv.papers.bufferless.printed import CONSTANTS, DEGREES, FAMILIES, SIZES, share
 from obliv.papers.paper import Step, Value, require
 
 __all__ = ["centralized", "distributed", "parameters"]
@@ -59,14 +59,18 @@ def _theorem(algorithm: str, alpha: int, step: Step) -> dict[str, Value]:
         _require_size(name)
         # the deep one takes ten million rows of moves
         checked = alpha == 3 or name != CONSTANTS[-1]
-        time = verified(name, algorithm).makespan if checked else times(name, algorithm, 0)[1]
-        values[name] = Value(Fraction(time), "" if checked else "Boat by boat, without moves.")
+        time = verified(name, algorithm).makespan if checked else times(name, algorithm, 0).time
+        note = "" if checked else "Boat by boat, without moves."
+        if alpha == 3:
+            tau = verified(name, algorithm).constants["tau"]
+            require(tau == Formulas(SIZES[name], alpha, DEGREES[name]).phase, f"{name} has d = {DEGREES[name]}")
+        values[name] = Value(Fraction(time), note)
         step(0.5 * (at + 1) / len(names))
     for at, (family, specs) in enumerate(FAMILIES.items()):
         runs = [(spec, seed, *times(spec, algorithm, seed)) for spec in specs for seed in range(SEEDS)]
-        shares = [Fraction(time, Formulas(size, alpha).time) for _, _, size, time in runs]
+        shares = [Fraction(time, Formulas(size, alpha, boats - 1).time) for _, _, size, time, boats in runs]
         best = max(range(len(runs)), key=shares.__getitem__)
-        spec, seed, size, time = runs[best]
+        spec, seed, size, time, _ = runs[best]
         note = f"{spec} with seed {seed}: C = {size.congestion}, {time} steps; the least share is "
         values[share(family)] = Value(shares[best], f"{note}{float(min(shares)):.3f}.")
         step(0.5 + 0.5 * (at + 1) / len(FAMILIES))

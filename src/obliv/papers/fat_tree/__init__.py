@@ -25,10 +25,9 @@ from obliv.papers.paper import Paper, Step, Table, Value
 __all__ = ["PAPER"]
 
 
-def _figures(step: Step) -> dict[str, Value]:
-    """Compute the figures, then the traffic without figures."""
-    drawn = curves.compute(lambda share: step(0.8 * share))
-    return drawn | variants.compute(lambda share: step(0.8 + 0.2 * share))
+def _other_traffic(step: Step) -> dict[str, Value]:
+    """Compute the traffic and the trees that the text mentions without figures."""
+    return curves.other_trees(lambda share: step(0.2 * share)) | variants.compute(lambda share: step(0.2 + 0.8 * share))
 
 
 _PROPERTIES = network.NETWORK | disjointness.DISJOINTNESS | proofs.PROOFS | routes.ROUTES
@@ -54,10 +53,25 @@ PAPER = Paper(
             "mean ratio of regular traffic on FT(8,3) and FT(16,3), random placements", printed.TABLE3, study.table3
         ),
         "regular": Table("what the text says of Tables II and III", said.REGULAR, study.regular),
-        "figures": Table(
-            "what the text says of Figures 11 to 15, and of clustered traffic that it shows no figure of",
-            said.FIGURES | variants.PRINTED,
-            _figures,
+        "figure9": Table("OSRM2, where √(m/2) is not an integer", said.FIGURE9, statements.figure9),
+        "figure10": Table("OSRM3", said.FIGURE10, statements.figure10),
+        "figure11": Table(
+            "random traffic on FT(16,3): points and what the text says", said.FIGURES["figure11"], curves.figure11
+        ),
+        "figure12": Table(
+            "clusters on FT(32,2): points and what the text says", said.FIGURES["figure12"], curves.figure12
+        ),
+        "figure13": Table(
+            "clusters on FT(8,3): points and what the text says", said.FIGURES["figure13"], curves.figure13
+        ),
+        "figure14": Table(
+            "hot spots on FT(32,2): points and what the text says", said.FIGURES["figure14"], curves.figure14
+        ),
+        "figure15": Table(
+            "hot spots on FT(16,3): points and what the text says", said.FIGURES["figure15"], curves.figure15
+        ),
+        "clusters": Table(
+            "clusters that the text mentions without a figure", said.OTHER_TREES | variants.PRINTED, _other_traffic
         ),
         "properties": Table(
             "the network, its properties and routes, the lemmas and the steps of two proofs",

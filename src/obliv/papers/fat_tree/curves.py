@@ -6,21 +6,36 @@ No figure's numbers are printed. Group sizes are those that the text lists; dens
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from functools import cache
+from math import hypot
 
 import obliv
 from obliv.papers.fat_tree.placements import INSTANCES, mean, placed, quotient, ratios
-from obliv.papers.fat_tree.said import FIGURES
+from obliv.papers.fat_tree.said import DENSITIES, FIGURES, OTHER_TREES, SIZES, WORDS
 from obliv.papers.paper import Step, Value
+from obliv.results import Estimate
 from obliv.results.numbers import known
 
-__all__ = ["DENSITIES", "SIZES", "Curves", "compute", "curves", "grouped", "random_traffic"]
+__all__ = [
+    "PLACEMENTS",
+    "Curves",
+    "curves",
+    "figure11",
+    "figure12",
+    "figure13",
+    "figure14",
+    "figure15",
+    "grouped",
+    "groups",
+    "other_trees",
+    "random_traffic",
+]
 
-SIZES = (2, 4, 8, 16, 32, 64, 128)
 _SMALL = (2, 4, 8, 16, 32)
 _ABOVE = ("4/5", "9/10")
-DENSITIES = ("1/100", "1/50", "1/20", "1/10", "1/4", "1/2", "3/4", "1")
+
+#: Placements of a point. Verdicts are some standard errors from where they would change; the paper has 32.
+PLACEMENTS = {"figure11": 32, "figure12": 96, "figure13": 96, "figure14": 512, "figure15": 96}
 
 #: By routing, and for every point of its curve, the ratios of all instances.
 Curves = dict[str, list[list[float]]]
@@ -47,43 +62,88 @@ def random_traffic(m: int, n: int, densities: Sequence[str] = DENSITIES) -> Curv
     return curves(m, n, ("MLID", "WSR", f"OSRM{n}"), tuple(f"bernoulli:{p}" for p in densities))
 
 
-def compute(step: Step) -> dict[str, Value]:
-    """Compute the statements of the text about the figures."""
-    values: list[Value] = []
-    for share, (m, n) in ((0.4, (16, 3)), (0.45, (32, 2)), (0.5, (8, 3))):
-        values += [
-            Value(max(map(mean, points), key=float), f"Densities are ours; {_listed(DENSITIES, points)}.")
-            for points in random_traffic(m, n).values()
-        ]
-        step(share)
+def figure11(step: Step) -> dict[str, Value]:
+    """Compute the points of random traffic on FT(16,3), and what the text says of it on three trees."""
+    points = {}
+    for at, tree in enumerate(((16, 3), (32, 2), (8, 3)), 1):
+        points[tree] = random_traffic(*tree)
+        step(0.2 * at)
+    means = {
+        tree: {name: [mean(p).value for p in lists] for name, lists in found.items()} for tree, found in points.items()
+    }
+    largest = {
+        tree: max((mean(p) for lists in found.values() for p in lists), key=float) for tree, found in points.items()
+    }
+    first = largest[16, 3]
+    values = [Value(first, "Densities are ours.")]
+    for tree in ((32, 2), (8, 3)):
+        error = hypot(largest[tree].stderr, first.stderr) / first.value
+        values.append(Value(Estimate(largest[tree].value / first.value, error, first.samples), WORDS))
+    apart = [max(at) / min(at) for found in means.values() for at in zip(*found.values(), strict=True)]
+    error = 2**0.5 * max(mean(p).stderr for found in points.values() for lists in found.values() for p in lists)
+    values.append(Value(Estimate(max(apart), error, first.samples), WORDS))
     values += [_dense(), _full()]
-    step(0.7)
-    clusters = _groups("clustered", 32, 2)
-    bound = obliv.ratio(obliv.routing("osrm2", obliv.fattree(32, 2))).ratio
-    values += [
-        Value(mean(clusters["MLID/WSR"][0])),
-        Value(
-            bound,
-            f"The exact ratio over all traffic; over placements {mean(clusters['OSRM2'][0])}.",
-            against=Fraction(4),
-        ),
-        _over(clusters),
-        _over(_groups("clustered", 8, 3)),
-        _over(_groups("clustered", 16, 3)),
-    ]
-    step(0.8)
-    for m, n in ((32, 2), (16, 3)):
-        spots = _groups("hotspot", m, n)
-        largest = max((mean(point) for points in spots.values() for point in points), key=float)
-        values += [_over(spots), Value(largest)]
-    step(0.9)
-    values += [_over(_groups("clustered", m, n, _SMALL), _SMALL) for m, n in ((18, 2), (12, 3))]
     step(1.0)
-    return dict(zip(FIGURES, values, strict=True))
+    return dict(zip(FIGURES["figure11"], values + _pointwise(points[16, 3], DENSITIES), strict=True))
 
 
-def _groups(kind: str, m: int, n: int, sizes: Sequence[int] = SIZES) -> Curves:
-    return curves(m, n, ("MLID/WSR", f"OSRM{n}"), grouped(kind, sizes))
+def figure12(step: Step) -> dict[str, Value]:
+    """Compute clusters on FT(32,2)."""
+    clusters = groups("figure12", 32, 2, step)
+    small = [mean(clusters[name][0]) for name in ("MLID/WSR", "OSRM2")]
+    most = obliv.ratio(obliv.routing("osrm2", obliv.fattree(32, 2))).ratio
+    note = f"Under any traffic at most {most}, exactly."
+    values = [Value(small[0]), Value(small[1], note), _over(clusters)]
+    return dict(zip(FIGURES["figure12"], values + _pointwise(clusters, SIZES), strict=True))
+
+
+def figure13(step: Step) -> dict[str, Value]:
+    """Compute clusters on FT(8,3), and on FT(16,3)."""
+    clusters = groups("figure13", 8, 3, lambda share: step(0.3 * share))
+    values = [_over(clusters), _over(groups("figure13", 16, 3, lambda share: step(0.3 + 0.7 * share)))]
+    return dict(zip(FIGURES["figure13"], values + _pointwise(clusters, SIZES), strict=True))
+
+
+def figure14(step: Step) -> dict[str, Value]:
+    """Compute hot spots on FT(32,2)."""
+    return _spots("figure14", 32, 2, step)
+
+
+def figure15(step: Step) -> dict[str, Value]:
+    """Compute hot spots on FT(16,3)."""
+    return _spots("figure15", 16, 3, step)
+
+
+def other_trees(step: Step) -> dict[str, Value]:
+    """Compute clusters on two other trees."""
+    values = [
+        _over(curves(m, n, ("MLID/WSR", f"OSRM{n}"), grouped("clustered", _SMALL), PLACEMENTS["figure13"]))
+        for m, n in ((18, 2), (12, 3))
+    ]
+    step(1.0)
+    return dict(zip(OTHER_TREES, values, strict=True))
+
+
+def groups(figure: str, m: int, n: int, step: Step = lambda share: None) -> Curves:
+    """Return the ratios of clusters, or of hot spots, of all sizes."""
+    kind = "clustered" if figure in ("figure12", "figure13") else "hotspot"
+    found: Curves = {"MLID/WSR": [], f"OSRM{n}": []}
+    for at, traffic in enumerate(grouped(kind), 1):
+        for name, points in curves(m, n, tuple(found), (traffic,), PLACEMENTS[figure]).items():
+            found[name] += points
+        step(at / len(SIZES))
+    return found
+
+
+def _spots(figure: str, m: int, n: int, step: Step) -> dict[str, Value]:
+    spots = groups(figure, m, n, step)
+    largest = max((mean(point) for points in spots.values() for point in points), key=float)
+    return dict(zip(FIGURES[figure], [_over(spots), Value(largest), *_pointwise(spots, SIZES)], strict=True))
+
+
+def _pointwise(points: Curves, at: Sequence[object]) -> list[Value]:
+    """Return the points of all curves, one place on the axis after another."""
+    return [Value(mean(lists[number])) for number in range(len(at)) for lists in points.values()]
 
 
 def _dense() -> Value:
@@ -111,14 +171,12 @@ def _full() -> Value:
     return Value(max(ratios_of))
 
 
-def _over(points: Curves, sizes: Sequence[int] = SIZES) -> Value:
+def _over(points: Curves) -> Value:
     """Return the ratio of the paper's routing to the known one, averaged over sizes."""
     known, new = points
     value = quotient(points[new], points[known])
-    text = "; ".join(f"{name}: {_listed(sizes, points[name])}" for name in (known, new))
-    return Value(value, f"Mean ratios by size, {text}.", print_error=value.stderr)
-
-
-def _listed(at: Sequence[object], points: list[list[float]]) -> str:
-    means = map(mean, points)
-    return ", ".join(f"{x}: {value.value:.3f} ± {value.stderr:.3f}" for x, value in zip(at, means, strict=True))
+    count = len(points[new][0])
+    # what the paper averages has an error of its own, that of 32 placements
+    return Value(
+        value, f"{count} placements of each size. {WORDS}", print_error=value.stderr * (count / INSTANCES) ** 0.5
+    )

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 import obliv
 from obliv import view
-from obliv.papers.fat_tree.curves import DENSITIES, SIZES, curves, grouped
-from obliv.papers.fat_tree.placements import INSTANCES, mean
+from obliv.papers.fat_tree.curves import PLACEMENTS, curves, grouped
+from obliv.papers.fat_tree.placements import mean
+from obliv.papers.fat_tree.said import DENSITIES, SIZES
 from obliv.papers.panels import keep
+from obliv.view.figures import require_matplotlib
 from obliv.view.style import NODE
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ _PLANS = {
 
 def draw(path: str | Path, name: str) -> None:
     """Draw a figure, ``figure11`` to ``figure15``, into a file."""
+    require_matplotlib()
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -64,7 +67,9 @@ def draw(path: str | Path, name: str) -> None:
     ax = figure.subplots()
     _panel(ax, name)
     ax.set_ylabel("performance ratio\n(largest link load / the least possible)", fontsize=9)
-    caption = f"Points are means of {INSTANCES} random instances, each ratio exact; bars are ± one standard error."
+    caption = (
+        f"Points are means of {PLACEMENTS[name]} random instances, each ratio exact; bars are ± one standard error."
+    )
     keep(figure, path, caption)
 
 
@@ -81,7 +86,7 @@ def _panel(ax: Axes, name: str) -> None:
         most = obliv.ratio(obliv.routing(new.lower(), obliv.fattree(m, n))).upper
         ax.axhline(float(most), color=colors[new], linewidth=1.2, linestyle=(0, (4, 3)))
         _remark(ax, float(most), f"{new} under any traffic: at most {most}")
-    points = curves(m, n, routings, kind.traffics)
+    points = curves(m, n, routings, kind.traffics, PLACEMENTS[name])
     for number, (routing, mark) in enumerate(zip(routings, view.MARKERS, strict=False)):
         means = [mean(values) for values in points[routing]]
         # beside each other where bars would hide bars; where curves are steep and bars small, that would mislead

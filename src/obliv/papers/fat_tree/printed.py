@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import isqrt
 
 from obliv.papers.paper import Printed
+from obliv.papers.verdicts import Bounds
 
 __all__ = ["OSRM2", "PORTS", "TABLE1", "TABLE2", "TABLE3"]
 
@@ -36,8 +37,18 @@ _INTEGERS = (
     "grid of groups."
 )
 
+
+def _grid(half: int) -> int:
+    """Return the least size of the larger group over all grids of groups with a root for each pair, by trying all."""
+    return min(max(-(-half // a), -(-half // (half // a))) for a in range(1, half + 1))
+
+
 #: Sizes for which the paper states no ratio of OSRM2.
-OSRM2 = {f"OSRM2, FT({m},2)": Printed("", beyond=_INTEGERS) for m in PORTS if isqrt(m // 2) ** 2 != m // 2}
+OSRM2 = {
+    f"OSRM2, FT({m},2)": Printed("", beyond=_INTEGERS, right=Fraction(_grid(m // 2)))
+    for m in PORTS
+    if isqrt(m // 2) ** 2 != m // 2
+}
 
 _MESH = (
     "The paper defines neither the sides of the 2D mesh nor its place on the tree. Of the definitions that were tried, "
@@ -45,10 +56,13 @@ _MESH = (
 )
 
 
+_MEAN = Bounds(Fraction(1), Fraction(16))  # no mean exceeds the largest ratio of the trees and routings, m/2 and m - 1
+
+
 def _means(tree: str, new: str, means: dict[str, tuple[str, str]]) -> dict[str, Printed]:
     """Return the entries of one tree: by pattern, the means of MLID/WSR and of the new routing."""
     return {
-        f"{tree}{pattern}, {routing}": Printed(text, open=_MESH if pattern == "2D Mesh" else "")
+        f"{tree}{pattern}, {routing}": Printed(text, open=_MESH, right=_MEAN) if pattern == "2D Mesh" else Printed(text)
         for pattern, pair in means.items()
         for routing, text in zip(("MLID/WSR", new), pair, strict=True)
     }

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from math import isqrt
 
 from obliv.papers.paper import Printed
-from obliv.papers.verdicts import AtLeast, AtMost
+from obliv.papers.verdicts import AtLeast, AtMost, Bounds
 
-__all__ = ["FIGURES", "REGULAR", "STATEMENTS"]
+__all__ = [
+    "DENSITIES",
+    "FIGURE9",
+    "FIGURE10",
+    "FIGURES",
+    "OTHER_TREES",
+    "REGULAR",
+    "SIZES",
+    "STATEMENTS",
+    "WORDS",
+    "mean_of",
+    "ratio_of",
+]
 
 _CLOSE = (
     "all of the single path routing algorithms achieve a similar performance and their performance ratios are very "
@@ -43,37 +57,109 @@ REGULAR = {
     ),
 }
 
+#: How words of size are read, by the numbers that the paper gives with them.
+WORDS = (
+    'The paper calls "about 3%" slight, and gains from 6.8% to 16.8% (Table II) noticeable; so slightly is less than '
+    "5 % here, noticeably 5 % or more, and similar within 5 %."
+)
+_SLIGHTLY = Bounds(Fraction(95, 100), Fraction(1))
+_NOTICEABLY = AtMost(Fraction(95, 100))
+_SIMILARLY = Bounds(Fraction(95, 100), Fraction(105, 100))
+_HOW_CLOSE = "The paper does not say how close, here or where it says that the ratios of Figure 11 are very close to 1."
+
+SIZES = (2, 4, 8, 16, 32, 64, 128)
+DENSITIES = ("1/100", "1/50", "1/20", "1/10", "1/4", "1/2", "3/4", "1")
+
+
+def ratio_of(m: int, n: int, routing: str) -> int:
+    """Return the oblivious ratio of a routing of the study on FT(m, n) by Table I: no mean over traffic exceeds it."""
+    if n == 3:
+        return m // 2 if routing == "OSRM3" else m - 1
+    return isqrt(m // 2) if routing == "OSRM2" else m // 2
+
+
+def mean_of(m: int, n: int, routing: str, why: str) -> Printed:
+    """Return the entry of a mean that the paper prints no number of; it lies between 1 and the oblivious ratio."""
+    return Printed("", beyond=why, right=Bounds(Fraction(1), Fraction(ratio_of(m, n, routing))))
+
+
+def _points(m: int, n: int, known: tuple[str, ...], at: Sequence[object], along: str) -> dict[str, Printed]:
+    why = "A point of the figure: a mean with its standard error. Our copy of the paper has no images."
+    return {f"{along} {x}, {name}": mean_of(m, n, name, why) for x in at for name in (*known, f"OSRM{n}")}
+
+
+def _largest(m: int, n: int, text: str, known: tuple[str, ...]) -> Printed:
+    most = max(ratio_of(m, n, name) for name in (*known, f"OSRM{n}"))
+    return Printed(text, undecided=_HOW_CLOSE, right=Bounds(Fraction(1), Fraction(most)))
+
+
+_GROUPS = ("MLID/WSR",)
+_BOTH = ("MLID", "WSR")
+
 FIGURES = {
-    **{
-        f"Figure 11: random traffic on FT({m},{n}), largest mean of eight densities, {name}": Printed(text, "1.0")
-        for m, n, text in ((16, 3, _CLOSE), (32, 2, "very similar"), (8, 3, "very similar"))
-        for name in ("MLID", "WSR", "OSRM2" if n == 2 else "OSRM3")
+    "figure11": {
+        "largest mean of eight densities on FT(16,3)": _largest(16, 3, _CLOSE, _BOTH),
+        **{
+            f"largest mean of eight densities on FT({m},{n}), over that on FT(16,3)": Printed(
+                "The results on FT(32, 2) and FT(8, 3) are very similar.", _SIMILARLY
+            )
+            for m, n in ((32, 2), (8, 3))
+        },
+        "largest quotient of the means of two routings at a density, three trees": Printed(
+            "all of the single path routing algorithms achieve a similar performance", AtMost(Fraction(105, 100))
+        ),
+        "probabilities 4/5 and 9/10 on three trees, largest mean of all schemes": Printed(_ABOVE, "1.00"),
+        "all pairs on FT(16,3), MLID, WSR and OSRM3": Printed("1", Fraction(1)),
+        **_points(16, 3, _BOTH, DENSITIES, "probability"),
     },
-    "Figure 11: probabilities 4/5 and 9/10 on three trees, largest mean of all schemes": Printed(_ABOVE, "1.00"),
-    "Figure 11: all pairs on FT(16,3), MLID, WSR and OSRM3": Printed("1", Fraction(1)),
-    "Figure 12: groups of 2 on FT(32,2), MLID/WSR": Printed("larger than 4", AtLeast(Fraction(4))),
-    "Figure 12: groups of 2 on FT(32,2), OSRM2": Printed("no more than 4"),
-    "Figure 12: groups of 2 to 128 on FT(32,2), OSRM2 over MLID/WSR": Printed("noticeable better", AtMost(Fraction(1))),
-    "Figure 13: groups of 2 to 128 on FT(8,3), OSRM3 over MLID/WSR": Printed("only slightly", AtMost(Fraction(1))),
-    "Figure 13: groups of 2 to 128 on FT(16,3), OSRM3 over MLID/WSR": Printed(_SIMILAR, AtMost(Fraction(1))),
-    "Figure 14: 4 hot spots of 2 to 128 on FT(32,2), OSRM2 over WSR": Printed(
-        "OSRM2 is slightly (about 3% on average among all cases in the experiment) worse than WSR/DLID in FT(32,2).",
-        "1.03",
-    ),
-    "Figure 14: 4 hot spots on FT(32,2), largest mean": Printed(
-        "The performance ratios of all schemes are close to 1",
-        undecided="The paper does not say how close.",
-    ),
-    "Figure 15: 4 hot spots of 2 to 128 on FT(16,3), OSRM3 over WSR": Printed("similar", "1.0"),
-    "Figure 15: 4 hot spots on FT(16,3), largest mean": Printed(
-        "The performance ratios of all schemes are close to 1",
-        undecided="The paper does not say how close.",
-    ),
-    "Other trees: groups of 2 to 32 on FT(18,2), OSRM2 over MLID/WSR": Printed(_OTHERS, AtMost(Fraction(1))),
-    "Other trees: groups of 2 to 32 on FT(12,3), OSRM3 over MLID/WSR": Printed(_OTHERS, AtMost(Fraction(1))),
+    "figure12": {
+        "groups of 2 on FT(32,2), MLID/WSR": Printed("larger than 4", AtLeast(Fraction(4))),
+        "groups of 2 on FT(32,2), OSRM2": Printed("no more than 4", AtMost(Fraction(4))),
+        "groups of 2 to 128 on FT(32,2), OSRM2 over MLID/WSR": Printed(
+            "OSRM2 performs noticeable better than MLID/WSR.", _NOTICEABLY
+        ),
+        **_points(32, 2, _GROUPS, SIZES, "size"),
+    },
+    "figure13": {
+        "groups of 2 to 128 on FT(8,3), OSRM3 over MLID/WSR": Printed(
+            "only slightly on FT(8,3) and FT(16,3)", _SLIGHTLY
+        ),
+        "groups of 2 to 128 on FT(16,3), OSRM3 over MLID/WSR": Printed(
+            f"{_SIMILAR}. ... only slightly on FT(8,3) and FT(16,3)", _SLIGHTLY
+        ),
+        **_points(8, 3, _GROUPS, SIZES, "size"),
+    },
+    "figure14": {
+        "4 hot spots of 2 to 128 on FT(32,2), OSRM2 over WSR": Printed(
+            "OSRM2 is slightly (about 3% on average among all cases in the experiment) worse than WSR/DLID in FT(32,2)",
+            "1.03",
+        ),
+        "4 hot spots on FT(32,2), largest mean": _largest(
+            32, 2, "The performance ratios of all schemes are close to 1", _GROUPS
+        ),
+        **_points(32, 2, _GROUPS, SIZES, "size"),
+    },
+    "figure15": {
+        "4 hot spots of 2 to 128 on FT(16,3), OSRM3 over WSR": Printed(
+            "The performance of OSRM3 is similar to other single path routing schemes in FT(16,3)", _SIMILARLY
+        ),
+        "4 hot spots on FT(16,3), largest mean": _largest(
+            16, 3, "The performance ratios of all schemes are close to 1", _GROUPS
+        ),
+        **_points(16, 3, _GROUPS, SIZES, "size"),
+    },
 }
 
-STATEMENTS = {
+OTHER_TREES = {
+    "Groups of 2 to 32 on FT(18,2), OSRM2 over MLID/WSR": Printed(
+        f"{_OTHERS}. Moreover, the improvement on FT(m, 2) is quite noticeable in most cases", _NOTICEABLY
+    ),
+    "Groups of 2 to 32 on FT(12,3), OSRM3 over MLID/WSR": Printed(
+        f"{_OTHERS}. ... while the improvement on FT(m, 3) is small", _SLIGHTLY
+    ),
+}
+
+FIGURE9 = {
     "Figure 9: sizes m up to 72, √(m/2) not an integer, whose indices name existing switches only, of 30": (
         Printed(
             "Our algorithm OSRM2, described in Fig. 9, can also handle the case when √(m/2) is not an integer.",
@@ -102,43 +188,67 @@ STATEMENTS = {
         beyond="Where Zs · Zd ≤ m/2, the words of section V-A are a routing: Zs groups of sources by Zd groups of "
         "destinations. The paper states no ratio of it; osrm2 takes a grid of the same ratio with the fewest groups of "
         "sources, since a host needs an address for each.",
+        right=Fraction(9),
     ),
+}
+
+FIGURE10 = {
     "Figure 10, last branch on FT(4,3), (0,0,0) to (1,1,0): hops that are links, of 6": Printed(
         "node(s0,s1,s2) → switch((s0,s1),2) → switch((s0,s2),1) → switch((s2,d2),0) → switch((d0,s2),1) → "
         "switch((d0,s1),2) → node(d0,d1,d2)",
         undecided='By section V-B, "A processing node (p0, p1, p2) is attached to switch ((p0, p1), 2)", the last '
         "switch is ((d0,d1),2), as in the branch above it. One letter, which can be a slip of our copy, a text "
         "conversion.",
+        right=Fraction(5),
     ),
+}
+
+STATEMENTS = {
     "Lemma 8, step of the proof on SEFT2(4,4), X = 1: L of the rest": Printed(
         "From Lemma 4, L(All(i,1)→(R,0) - ∪x≠i LXsrc(i,x)) ≤ X - Σx≠i E(i,x).",
         AtMost(Fraction(-2)),
-        erratum="A gap in the proof; the lemma is right. Lemma 4 counts each source once; Σ E(i,x) counts a source "
-        "once for each switch x to which it has more than X pairs. Instance: a host of switch 0 sends to all hosts "
-        "elsewhere, and all of them send to it. These are 12 = k(k-1)X² pairs, so they are a largest set S; X = m/k. "
-        "E(0,x) = 1 for three x, so that the right side is 1 - 3.",
+        erratum="A gap in the proof; the lemma is right (docs/explanation/fat-trees.md proves it by covers). Lemma 4 "
+        "counts each source once; Σ E(i,x) counts a source once for each switch x to which it has more than X pairs. "
+        "Instance: a host of switch 0 sends to all hosts elsewhere, and all of them send to it. These are 12 = "
+        "k(k-1)X² pairs, so they are a largest set S; X = m/k. E(0,x) = 1 for three x: the right side is 1 - 3.",
         right=Fraction(0),
     ),
     "Theorem 2 below k = √(2m): D-mod-k on EFT2(32,4), where √(m/2) = 4": Printed(
-        "", beyond='The theorem begins "If k ≥ √(2m)"; below that the ratio of D-mod-k is min(m/2, k-1).'
+        "",
+        beyond='The theorem begins "If k ≥ √(2m)"; below that the ratio of D-mod-k is min(m/2, k-1).',
+        right=Fraction(3),
     ),
     "Paths with detours: least ratio known on EFT2(34,9), where Theorem 2 gives 5": Printed(
         "",
         beyond='Section II-B: "A path between two processing nodes in FT(m, n) has two phases: the first phase '
         'contains only up channels and the second phase contains only down channels." A routing that comes down at a '
         "third leaf and climbs again is outside this model.",
+        right=Fraction(4),
     ),
     "Theorem 5 at n = 5: a bound on FT(8,5) over the printed one": Printed(
-        "", beyond="The same argument gives (m/2)^(⌊2n/3⌋/2), never less than (m/2)^⌊(n-1)/3⌋."
+        "",
+        beyond="The same argument gives (m/2)^(⌊2n/3⌋/2), never less than (m/2)^⌊(n-1)/3⌋.",
+        right=Fraction(2),
     ),
     "WSR's routes on FT(4,3) that are D-mod-k's, of 240": Printed(
         "A recently proposed scheme [9] yields exactly the same routes as WSR.",
         undecided="The paper does not define the scheme of [9]; D-mod-k is taken for it, ties in WSR go to the path of "
         "lowest number.",
+        right=Fraction(240),
     ),
+    **{
+        f"WSR with ties drawn at random, FT({m},3): ratio": Printed(
+            "",
+            beyond="Table I prints m - 1 for WSR. The paper does not say which of several paths with the smallest "
+            f"accumulated weight is selected: the lowest number gives {m - 1}, and chance gives more.",
+            right=Bounds(Fraction(m), Fraction(m * m, 4)),
+        )
+        for m in (6, 8)
+    },
     "WSR's routes that are D-mod-k's: trees with all of them, of 18": Printed(
         "",
         beyond="Proved for every FT(m, n) in docs/explanation/fat-trees.md; here by WSR's own rule on FT(4..36,2) and "
         "FT(16,3).",
+        right=Fraction(18),
     ),
 }

@@ -10,26 +10,35 @@ import numpy as np
 
 import obliv
 from obliv.papers.fat_tree.detour import Detour
-from obliv.papers.fat_tree.said import STATEMENTS
+from obliv.papers.fat_tree.said import FIGURE9, FIGURE10, STATEMENTS
 from obliv.papers.fat_tree.stars import gap_instance
 from obliv.papers.paper import Step, Value, computed, require
+from obliv.results.numbers import known
 from obliv.topologies.tree_bounds import single_path_bound, theorem5
 
-__all__ = ["compute", "groups_in_use", "indices"]
+__all__ = ["compute", "figure9", "figure10", "groups_in_use", "indices"]
+
+
+def figure9(step: Step) -> dict[str, Value]:
+    """Compute the sentences about Figure 9, OSRM2, exactly."""
+    return computed(FIGURE9, (part() for part in (_figure9, _pairs_of_groups, _grid_of_the_text)), step)
+
+
+def figure10(step: Step) -> dict[str, Value]:
+    """Follow a branch of Figure 10, OSRM3."""
+    return computed(FIGURE10, [_figure10()], step)
 
 
 def compute(step: Step) -> dict[str, Value]:
     """Compute every statement exactly."""
     parts = (
-        _figure9,
-        _pairs_of_groups,
-        _grid_of_the_text,
-        _figure10,
         _lemma8_step,
         _theorem2,
         _detours,
         _theorem5,
         _wsr,
+        lambda: _random_ties(6),
+        lambda: _random_ties(8),
         _wsr_everywhere,
     )
     return computed(STATEMENTS, (part() for part in parts), step)
@@ -41,10 +50,11 @@ def _groups(half: int) -> tuple[int, int]:
     return -(-half // (root + (root * root < half))), -(-half // root)
 
 
-def indices(half: int) -> set[int]:
-    """Return the top switches that the formula of Figure 9 names, for `half` = m/2."""
+def indices(half: int, factor: str = "Nd") -> set[int]:
+    """Return the top switches that the formula of Figure 9 names, for `half` = m/2, with Nd as printed or Zd."""
     sources, destinations = _groups(half)
-    return {s // sources * destinations + d // destinations for s in range(half) for d in range(half)}
+    times = destinations if factor == "Nd" else isqrt(half)
+    return {s // sources * times + d // destinations for s in range(half) for d in range(half)}
 
 
 def groups_in_use(half: int) -> int:
@@ -55,9 +65,13 @@ def groups_in_use(half: int) -> int:
 
 def _figure9() -> Value:
     sizes = [half for half in range(2, 37) if isqrt(half) ** 2 != half]
-    right = [half for half in sizes if max(indices(half)) < half]
+    right, with_zd = (Fraction(sum(max(indices(half, factor)) < half for half in sizes)) for factor in ("Nd", "Zd"))
     smallest = sorted(indices(sizes[0]))
-    return Value(Fraction(len(right)), f"On FT(4,2) it names {smallest} of switches 0 and 1.")
+    return Value(
+        right,
+        f"On FT(4,2) it names {smallest} of switches 0 and 1.",
+        readings={"Zd in the place of the letter Nd": Value(with_zd)},
+    )
 
 
 def _pairs_of_groups() -> Value:
@@ -118,6 +132,12 @@ def _wsr() -> Value:
     wsr, dmodk = (obliv.routing(name, tree) for name in ("wsr", "dmodk"))
     same = sum(list(wsr.paths(s, d)) == list(dmodk.paths(s, d)) for s, d in permutations(range(16), 2))
     return Value(Fraction(same), "WSR by its own rule, the links' counts added up.")
+
+
+def _random_ties(m: int) -> Value:
+    tree = obliv.fattree(m, 3)
+    ratios = {known(obliv.ratio(obliv.WSR(tree, ties="random", seed=seed)).ratio) for seed in range(4)}
+    return Value(max(ratios), "The same with four seeds (wsr:ties=random,seed=0 to 3)." if len(ratios) == 1 else "")
 
 
 def _wsr_everywhere() -> Value:

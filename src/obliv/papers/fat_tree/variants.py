@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from obliv.papers.fat_tree.curves import SIZES
 from obliv.papers.fat_tree.placements import INSTANCES, mean, quotient, ratios
+from obliv.papers.fat_tree.said import SIZES, mean_of, ratio_of
 from obliv.papers.fat_tree.study import PATTERNS
 from obliv.papers.paper import Printed, Step, Value
-from obliv.papers.verdicts import AtMost
+from obliv.papers.verdicts import AtMost, Bounds
 from obliv.patterns import jobs
 
 __all__ = ["PRINTED", "VARIANTS", "Variant", "compute"]
@@ -123,9 +123,12 @@ def _printed() -> dict[str, Printed]:
             for variant in variants:
                 why = f"The paper mentions this traffic without a definition or a number. {variant.about}"
                 for name in (*variant.known, new):
-                    entries[_entry(variant.name, m, n, name)] = Printed("", beyond=why)
+                    entries[_entry(variant.name, m, n, name)] = mean_of(m, n, name, why)
             known = " and ".join(variants[0].known)
-            claim = Printed(_COMPARABLE, AtMost(Fraction(1)), undecided=f"{_UNDEFINED} {variants[0].about}")
+            right = Bounds(Fraction(1, ratio_of(m, n, "MLID/WSR")), Fraction(ratio_of(m, n, new)))
+            claim = Printed(
+                _COMPARABLE, AtMost(Fraction(1)), undecided=f"{_UNDEFINED} {variants[0].about}", right=right
+            )
             entries[_entry(kind, m, n, f"{new} over {known}")] = claim
     return entries
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from obliv.papers.paper import Paper, Table
+from functools import partial
+
+from obliv.papers.paper import Paper, Table, in_columns
 from obliv.papers.towles import drawing, figure4, figure8, figure9, growth, printed, statements, table1
 
 __all__ = ["PAPER"]
@@ -15,6 +17,7 @@ PAPER = Paper(
             "ideal throughput of DOR and ROMM on a 9-ary 2-cube, fraction of capacity",
             printed.TABLE1,
             table1.compute,
+            partial(in_columns, columns=("DOR", "ROMM")),
         ),
         "figure4": Table("focus channels, and which symmetries may be used", printed.FIGURE4, figure4.compute),
         "figure8": Table(
@@ -23,7 +26,11 @@ PAPER = Paper(
             figure8.compute,
         ),
         "figure9": Table(
-            "the worst-case permutation for ROMM on a 9-ary 2-cube, as printed", printed.FIGURE9, figure9.compute
+            "the worst-case permutation for ROMM on a 9-ary 2-cube, as printed",
+            printed.FIGURE9,
+            figure9.compute,
+            figure9.layout,
+            always=True,
         ),
         "statements": Table("statements about DOR and ROMM", printed.STATEMENTS, statements.compute),
         "growth": Table(

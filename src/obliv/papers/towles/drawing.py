@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import obliv
 from obliv import view
-from obliv.papers.panels import draw_pairs, draw_panels, name_nodes, without_loads
+from obliv.papers.panels import draw_pairs, draw_panels, draw_route, mark_ends, name_nodes, without_loads
 from obliv.papers.towles.figure4 import f, g
-from obliv.papers.towles.figure9 import printed_permutation
+from obliv.papers.towles.figure9 import found_permutation, printed_permutation
 from obliv.papers.towles.statements import adversary
 from obliv.view.style import NODE
 
@@ -73,8 +72,9 @@ def figure4(path: str | Path) -> None:
     numbers = {channel: number for number, channel in enumerate(sorted(set(focus)), start=1)}
 
     def classes(ax: Axes) -> None:
-        view.draw_loads(torus, [numbers[c] for c in focus], ax, worst=torus.channels_between(0, 1)[0])
-        without_loads(ax, "focus channel (0,0) → (1,0); the other one is (0,0) → (0,1)")
+        for node in (1, 4):  # one over the other, so that both are outlined
+            view.draw_loads(torus, [numbers[c] for c in focus], ax, worst=torus.channels_between(0, node)[0])
+        without_loads(ax, "focus channels (0,0) → (1,0) and (0,0) → (0,1)")
 
     def carried(image: Sequence[int], channel: int, ax: Axes) -> None:
         tail, head = int(torus.tail[channel]), int(torus.head[channel])
@@ -116,18 +116,26 @@ def figure5(path: str | Path) -> None:
 
 
 def figure6(path: str | Path) -> None:
-    """Draw the route of DOR and all routes of ROMM between one pair."""
+    """Draw the route of DOR and two routes of ROMM between one pair."""
     torus = obliv.topology("torus:7x7")
-    source, destination = 1 + 7 * 1, 4 + 7 * 3
 
-    def routes(name: str, ax: Axes) -> None:
-        view.draw_paths(obliv.routing(name, torus), source, destination, ax, title=False)
+    def routes(ax: Axes) -> None:
+        view.draw_topology(torus, ax)
+        draw_route(ax, [(1, 1), (5, 1), (5, 5)], "DOR", (0.16, -0.16), color=view.SERIES[1], linewidth=2.4)
+        for name, corners, off, number in (
+            ("ROMM by i", [(1, 1), (1, 4), (2, 4), (5, 4), (5, 5)], (-0.16, 0.16), 3),
+            ("ROMM by j", [(1, 1), (4, 1), (4, 2), (4, 5), (5, 5)], (0.16, 0.16), 2),
+        ):
+            draw_route(ax, corners, name, off, color=view.SERIES[number], linewidth=2.2, linestyle="--")
+        name_nodes(ax, {(1, 1): "s", (5, 5): "d", (2, 4): "i", (4, 2): "j"}, 10)
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), fontsize=9, frameon=False, ncols=3)
 
     draw_panels(
         path,
-        [("DOR", partial(routes, "dor")), ("ROMM", partial(routes, "romm"))],
-        "Figure 6: the route of DOR, and the channels of all routes of ROMM, which stay in the minimal quadrant. The "
-        "pair of nodes and the size of the torus are ours.",
+        [("Dimension-order and ROMM routes", routes)],
+        "Figure 6: the route of DOR from s to d (solid), and two routes of ROMM with the intermediate nodes i and j "
+        "(dashed), Y first to i, X first to j. The nodes and the size of the torus are ours.",
+        (6.4, 6.0),
     )
 
 
@@ -146,24 +154,66 @@ def figure7(path: str | Path) -> None:
 def figure8(path: str | Path) -> None:
     """Draw the adversarial pattern for ROMM on the 9-ary 2-cube, without and with the other rows."""
     torus = obliv.topology("torus:9x9")
-    pairs = adversary(9)
-    row = [(s, d) for s, d in pairs if s < 9]
-    channel = torus.channels_between(0, 1)[0]
+    # moved so that the row of the tornado is in the middle, and no pair goes around
+    pairs = [(_moved(s), _moved(d)) for s, d in adversary(9)]
+    row = [(s, d) for s, d in pairs if s // 9 == 4]
+    channel = torus.channels_between(_moved(0), _moved(1))[0]
+
+    def pattern(taken: list[tuple[int, int]], ax: Axes) -> None:
+        draw_pairs(ax, torus, "romm", taken, channel)
+        mark_ends(ax, [((s % 9, s // 9), (d % 9, d // 9)) for s, d in taken])
+        name_nodes(ax, {(4.5, 3.6): "c"}, 12)
+        if len(taken) > len(row):
+            draw_route(ax, [(3, 6), (3, 4), (7, 4), (7, 2)], "x to y", (0.18, 0.18), color=view.INK, linewidth=2.8)
+            name_nodes(ax, {(2.66, 6.36): "x", (7.34, 1.66): "y"}, 12)
+
     draw_panels(
         path,
         [
-            ("Tornado in one row", lambda ax: draw_pairs(ax, torus, "romm", row, channel)),
-            ("and pairs of other rows across it", lambda ax: draw_pairs(ax, torus, "romm", pairs, channel)),
+            ("Tornado in one row", partial(pattern, row)),
+            ("and pairs of other rows across it", partial(pattern, pairs)),
         ],
-        "Figure 8: the tornado alone loads channel c with 4, the worst case of DOR; six more rows add 12/5.",
-        (6.0, 5.4),
+        "Figure 8: red squares send, green circles receive. The tornado alone loads channel c with 4, the worst case "
+        "of DOR. Six more rows add 12/5: a pair such as x and y has c in its minimal quadrant; one path is drawn. "
+        "Coordinates are ours.",
+        (6.4, 5.8),
     )
 
 
+def _moved(node: int) -> int:
+    """Return the node of the 9-ary 2-cube four columns to the right and four rows up."""
+    return (node % 9 + 4) % 9 + 9 * ((node // 9 + 4) % 9)
+
+
 def figure9(path: str | Path) -> None:
-    """Draw the printed permutation as a matrix, with the load of each pair on the channel."""
-    worst = obliv.worst_case(obliv.routing("romm", obliv.topology("torus:9x9")))
-    view.save(dataclasses.replace(worst, permutation=tuple(printed_permutation())), path, kind="matrix")
+    """Draw the printed permutation and one that is found here as matrices in the paper's order."""
+    draw_panels(
+        path,
+        [
+            ("as printed", partial(_draw_matrix, printed_permutation())),
+            ("found here", partial(_draw_matrix, found_permutation())),
+        ],
+        "Figure 9: worst-case permutations for ROMM on a 9-ary 2-cube. Entry (i, j) denotes the destination node of "
+        "the source on row i, column j. Dark entries load channel (0,0) → (1,0) with 1, light ones with 1/10; both "
+        "permutations load it with 32/5.",
+        (6.4, 5.2),
+    )
+
+
+def _draw_matrix(images: list[int], ax: Axes) -> None:
+    """Draw the destinations of nodes (i, j), rows from the top, each with its load on the channel (0,0) -> (1,0)."""
+    loads = obliv.routing("romm", obliv.topology("torus:9x9")).pair_loads()
+    weights = (loads.on_channel(0).toarray() / loads.denominator) ** 0.5  # so that 1/10 is seen
+    table = [[float(weights[i + 9 * j, images[i + 9 * j]]) for j in range(9)] for i in range(9)]
+    ax.imshow(table, cmap="Blues", vmin=0.0, vmax=1.6)
+    for i in range(9):
+        for j in range(9):
+            to = images[i + 9 * j]
+            ax.text(j, i, f"({to % 9},{to // 9})", ha="center", va="center", fontsize=9)
+    ax.set_xticks(range(9))
+    ax.set_yticks(range(9))
+    ax.set_xlabel("column j", fontsize=9)
+    ax.set_ylabel("row i", fontsize=9)
 
 
 def _draw_bipartite(ax: Axes, matching: bool) -> None:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from statistics import quantiles
+from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
 
 import obliv
+from obliv import Estimate
 from obliv.papers.batches import worst_of_batches
 from obliv.papers.paper import Step, Value
 from obliv.papers.towles.printed import TABLE1
-from obliv.papers.verdicts import Bounds, exactly
+from obliv.papers.verdicts import exactly
 
 __all__ = ["BATCHES", "PATTERNS", "SEED", "compute"]
 
@@ -55,13 +56,16 @@ def _constant(values: list[Fraction]) -> Value:
 
 
 def _spread(values: list[Fraction]) -> Value:
-    """Return bounds over the batches; the printed number is the result of one batch too."""
+    """Return the mean over the batches; the printed number is a single one, whose error is that of one batch."""
     sample = [float(value) for value in values]
     printed = float(TABLE1["Worst of 10^4 permutations, ROMM"].text)
-    cuts = quantiles(sample, n=20, method="inclusive")
     below = sum(round(value, 3) <= printed for value in sample)
+    # of as many batches and the printed one, in which place the printed one is
+    chance = (below + 1) / (len(sample) + 1)
+    error = stdev(sample)
     note = (
-        f"The least and the most of {len(values)} batches of 10^4 (seed {SEED}): median {cuts[9]:.3f}, 5-95 % "
-        f"{cuts[0]:.3f} to {cuts[18]:.3f}; {below} of {len(values)} come down to the printed value."
+        f"The mean of {len(values)} batches of 10^4 (seed {SEED}), from {min(sample):.3f} to {max(sample):.3f}. The "
+        f"print is one batch, {(fmean(sample) - printed) / error:.1f} standard deviations of {error:.4f} below. {below}"
+        f" of {len(values)} batches come down to it: p = {chance:.2f} on this side."
     )
-    return Value(Bounds(min(values), max(values)), note)
+    return Value(Estimate(fmean(sample), error / len(sample) ** 0.5, len(sample)), note, print_error=error)

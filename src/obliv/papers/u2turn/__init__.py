@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from obliv.papers.paper import Paper, Table
+from functools import partial
+
+from obliv.papers.paper import Paper, Table, in_columns
 from obliv.papers.u2turn import (
     averages,
     claims,
@@ -19,6 +21,8 @@ from obliv.papers.u2turn import tables34 as both
 
 __all__ = ["PAPER"]
 
+_layout = partial(in_columns, columns=printed.COLUMNS)
+
 PAPER = Paper(
     name="u2turn",
     about="U2TURN, uniform two-turn routing on meshes: VAL, DOR, O1TURN, U2TURN, U2TURN-A; worst and average case",
@@ -28,8 +32,12 @@ PAPER = Paper(
             printed.TABLE1,
             table1.compute,
         ),
-        "table3": Table("throughput on odd square meshes, fraction of capacity", printed.TABLE3, both.compute_odd),
-        "table4": Table("throughput on even square meshes, fraction of capacity", printed.TABLE4, both.compute_even),
+        "table3": Table(
+            "throughput on odd square meshes, fraction of capacity", printed.TABLE3, both.compute_odd, _layout
+        ),
+        "table4": Table(
+            "throughput on even square meshes, fraction of capacity", printed.TABLE4, both.compute_even, _layout
+        ),
         "claims": Table("claims 1 to 3: how many radices agree", printed.CLAIMS, claims.compute),
         "equations": Table("equations 1 to 13", printed.EQUATIONS, equations.compute),
         "figure2": Table("worst case on odd square meshes, fraction of capacity", printed.FIGURE2, figures26.figure2),

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 import obliv
 from obliv import view
-from obliv.papers.panels import draw_pairs, draw_panels, draw_series
+from obliv.papers.panels import draw_pairs, draw_panels, draw_series, mark_ends
 from obliv.papers.u2turn.averages import average_of
 from obliv.papers.u2turn.figures26 import RADICES, optimum
 from obliv.papers.u2turn.meshes import ROUTINGS, worst
-from obliv.papers.u2turn.patterns import Pairs, funnel, mirrored, split
+from obliv.papers.u2turn.patterns import funnel, mirrored, split
 from obliv.papers.u2turn.printed import COLUMNS, FIGURE6_MESHES
 from obliv.papers.verdicts import Bounds, exactly
 
@@ -129,19 +129,10 @@ def _draw_patterns(path: str | Path, cases: list[tuple[str, int, int, str, int]]
         mesh = obliv.topology(f"mesh:{kx}x{ky}")
         numbers = [(a[0] + kx * a[1], b[0] + kx * b[1]) for a, b in pairs]
         draw_pairs(ax, mesh, routing, numbers, mesh.channels_between(i, i + 1)[0])
-        _mark_ends(ax, pairs)
+        mark_ends(ax, pairs)
 
     panels = [(title, partial(pattern, kx, ky, routing, i)) for title, kx, ky, routing, i in cases]
     draw_panels(path, panels, f"{caption} Red squares send, green circles receive.")
-
-
-def _mark_ends(ax: Axes, pairs: Pairs) -> None:
-    """Mark sources and destinations, which may be the same nodes."""
-    sources, destinations = zip(*pairs, strict=True)
-    x, y = zip(*sources, strict=True)
-    ax.scatter(x, y, s=34, marker="s", color=view.SERIES[3], zorder=9)
-    x, y = zip(*destinations, strict=True)
-    ax.scatter(x, y, s=90, marker="o", facecolors="none", edgecolors=view.SERIES[2], linewidths=2, zorder=9)
 
 
 def _draw_bars(path: str | Path, title: str, values: dict[str, list[float]], caption: str) -> None:

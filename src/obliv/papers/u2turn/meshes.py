@@ -8,23 +8,34 @@ from functools import cache
 from math import factorial, hypot
 from typing import Any
 
+import numpy as np
+
 import obliv
+from obliv._util.typing import Array
+from obliv.papers.batches import largest_of
 from obliv.papers.verdicts import exactly
 
 __all__ = [
     "ASYMMETRIC",
+    "DRAWN",
     "ROUTINGS",
     "SAMPLES",
+    "SPREADING",
     "average",
     "capacity_load",
+    "covariances",
+    "drawn_loads",
     "gain",
     "largest_loads",
     "mean_gain",
+    "mean_of_throughputs",
     "worst",
     "worst_load",
 ]
 
 SAMPLES = 2_000_000  # the paper takes one million
+DRAWN = 5_000  # permutations that show how far averages of a few of them spread
+SPREADING = ("dor", "o1turn", "u2turn")  # routings whose loads differ between permutations
 
 Average = Fraction | obliv.Estimate
 
@@ -69,6 +80,33 @@ def average(mesh: str, routing: str, samples: int | None = None) -> Average:
     otherwise an estimate from `samples` permutations (default :data:`SAMPLES`).
     """
     return _average(mesh, routing, SAMPLES if samples is None else samples)
+
+
+@cache
+def drawn_loads(mesh: str) -> Array:
+    """Return the largest loads, in units of the capacity load, of :data:`SPREADING` under permutations: a row each."""
+    topology = obliv.topology(mesh)
+    rng = np.random.default_rng(topology.nodes)
+    drawn = rng.permuted(np.broadcast_to(np.arange(topology.nodes), (DRAWN, topology.nodes)), axis=1)
+    loads = [obliv.routing(routing, topology).pair_loads() for routing in SPREADING]
+    sizes = np.array([largest_of(table, drawn) / table.denominator for table in loads])
+    relative: Array = sizes / float(topology.capacity_load or 0)
+    return relative
+
+
+def covariances(mesh: str) -> Array:
+    """Return the covariances of averages over one permutation; over n they are smaller by n, to the first order."""
+    loads = drawn_loads(mesh)
+    slope = 1 / loads.mean(axis=1) ** 2  # of the reciprocal
+    result: Array = np.cov(loads) * np.outer(slope, slope)
+    return result
+
+
+def mean_of_throughputs(mesh: str, routing: str) -> obliv.Estimate:
+    """Return the mean throughput of permutations, without those that load no channel, as a fraction of capacity."""
+    loads = drawn_loads(mesh)[SPREADING.index(routing)]
+    values = 1 / loads[loads > 0]
+    return obliv.Estimate(values.mean(), values.std(ddof=1) / len(values) ** 0.5, len(values))
 
 
 @cache

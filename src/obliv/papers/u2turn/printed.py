@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from obliv.papers.paper import Printed
-from obliv.papers.verdicts import AtMost
+from obliv.papers.verdicts import AtLeast, AtMost, Bounds, Said
 
 __all__ = [
     "ASYMMETRIC_EQUATIONS",
@@ -101,12 +101,11 @@ EVEN: dict[str, Rows] = {
 }
 
 _RANDOM = (
-    'Table II: "Destination node chosen at uniform random". The paper does not say whether the row is the expected '
-    'load or is measured with destinations that were drawn (section I: "Section V provides simulation results"). In '
-    "expectation U2TURN has (3k-1)/(2k) times DOR's load on every channel, 2k/(3k-1) of capacity: XYX loads an X "
-    "channel with (2k-1)/k times what DOR puts there and a Y channel with as much as DOR, YXY the other way round. The "
-    "largest load of drawn destinations is above the largest expected load, and all printed entries are below "
-    "2k/(3k-1)."
+    'Table II: "Destination node chosen at uniform random". In expectation U2TURN has (3k-1)/(2k) times DOR\'s load on '
+    "every channel, 2k/(3k-1) of capacity: XYX loads an X channel with (2k-1)/k times what DOR puts there and a Y "
+    "channel with as much as DOR, YXY the other way round. Without the degenerate case of section III-A, u2turn:"
+    "shortcut=no, it has 1/(3/2 - 1/k²), which is the print at k = 3, 4, 5 and 8, not at 6 and 7; Nearest-Neighbor is "
+    "printed with that case. Drawn destinations would lower DOR as well, for which 1 is printed."
 )
 _NEAREST = (
     'Table II: "Packets sent to nodes one hop away with equal probability", which gives the print at the five other '
@@ -114,16 +113,38 @@ _NEAREST = (
     "(packets that leave row 1, that come to row 1, and of its own row) and 13/96 from YXY, 139/96 in all; the "
     "capacity load is 2, and 2/(139/96) = 192/139 = 1.381."
 )
-_STAGES = (
-    'IV-A says "the two-stage minimal routing" of VAL and not which one. With XY in both stages the value is 24/55 = '
-    "0.436; with XY or YX at random in both it is 72/157 = 0.4586, which prints as 0.5."
-)
+_STAGES = 'IV-A says "the two-stage minimal routing" of VAL and not which one; here it is XY in both stages.'
 _AVERAGE = (
     'The paper finds averages "by averaging the throughput over a large set of random traffic matrix T (e.g. |T| = '
-    '1000000)" and does not define the random matrix.'
+    '1000000)" and does not define the random matrix. Here they are reciprocals of mean loads of permutations.'
 )
+#: The averages by another program, as far as its samples tell; at 3x3 from all permutations.
+_AVERAGES: dict[str, tuple[Said, Said, Said]] = {
+    "3x3": (Fraction(241920, 590783), Fraction(6720, 14003), Fraction(725760, 1190837)),
+    **{
+        size: tuple(Bounds(Fraction(mean) - Fraction(1, 1000), Fraction(mean) + Fraction(1, 1000)) for mean in means)  # type: ignore[misc]
+        for size, means in {
+            "4x4": ("0.4778", "0.5429", "0.6388"),
+            "5x5": ("0.4419", "0.5262", "0.6287"),
+            "6x6": ("0.4713", "0.5557", "0.6465"),
+            "7x7": ("0.4615", "0.5507", "0.6396"),
+            "8x8": ("0.4775", "0.5687", "0.6510"),
+        }.items()
+    },
+}
 _ERRATA = {("8x8", "Nearest-Neighbor", "U2TURN"): _NEAREST}
-_RIGHT = {
+#: Exactly, though printed with few digits: equation 5, and the traffic that defines capacity.
+_EXACT = {
+    **{(size, "Worst-case", "VAL"): Fraction(1, 2) for size in ODD | EVEN},
+    **{(size, "Average-case", "VAL"): Fraction(1, 2) for size in ODD | EVEN},
+    **{(size, "Random", name): Fraction(1) for size in ODD | EVEN for name in ("DOR", "O1TURN")},
+}
+_RIGHT: dict[tuple[str, str, str], Said] = {
+    **{
+        (size, "Average-case", name): right
+        for size, means in _AVERAGES.items()
+        for name, right in zip(COLUMNS[1:], means, strict=True)
+    },
     ("8x8", "Nearest-Neighbor", "U2TURN"): Fraction(192, 139),
     ("3x3", "Nearest-Neighbor", "VAL"): Fraction(24, 55),
     **{(f"{k}x{k}", "Random", "U2TURN"): Fraction(2 * k, 3 * k - 1) for k in range(3, 9)},
@@ -131,7 +152,7 @@ _RIGHT = {
 _OPEN = {
     **{(size, "Random", "U2TURN"): _RANDOM for size in ODD | EVEN},
     ("3x3", "Nearest-Neighbor", "VAL"): _STAGES,
-    **{(size, "Average-case", name): _AVERAGE for size in ODD | EVEN for name in COLUMNS},
+    **{(size, "Average-case", name): _AVERAGE for size in ODD | EVEN for name in COLUMNS[1:]},
 }
 
 
@@ -139,7 +160,7 @@ def _entries(tables: dict[str, Rows]) -> dict[str, Printed]:
     return {
         f"{size}, {row}, {name}": Printed(
             text,
-            Fraction(1, 2) if (row, name) == ("Worst-case", "VAL") else None,  # equation 5: exactly
+            _EXACT.get((size, row, name)),
             erratum=_ERRATA.get((size, row, name), ""),
             open=_OPEN.get((size, row, name), ""),
             right=_RIGHT.get((size, row, name)),
@@ -254,12 +275,15 @@ def of_u2turn_a(k: int) -> Fraction:
     return Fraction(k + 1, 2 * k + 1) if k % 2 else Fraction(1, 2)
 
 
+#: The points of Figure 2 that Table III prints, and formulas of the text.
 FIGURE2 = {
     f"k = {k}, {name}": printed
     for k in range(3, 14, 2)
     for name, printed in {
         "VAL": Printed("half of network capacity", Fraction(1, 2)),
-        "DOR": Printed("U2TURN outperforms DOR", AtMost(of_u2turn_a(k))),
+        "DOR": Printed(ODD[f"{k}x{k}"]["Worst-case"][1])
+        if f"{k}x{k}" in ODD
+        else Printed("", beyond="Table III ends at k = 7. The load of DOR is k-1.", right=Fraction(k + 1, 4 * k)),
         "O1TURN": Printed("within a factor of 1/k² of half of network capacity", bound_of_o1turn(k)),
         "U2TURN": Printed("(k+1)/(2k+1)", of_u2turn_a(k)),
         "Optimal Routing": Printed(
@@ -298,15 +322,16 @@ FIGURE5 = {
 
 FIGURE6_MESHES = tuple((kx, ky) for kx in range(3, 8) for ky in range(2, kx))
 
+#: Equations 5, 7, 9, 11 and 13 as printed; the figure's own numbers are not in the text.
 FIGURE6 = {
     f"{kx}x{ky}, {name}": printed
     for kx, ky in FIGURE6_MESHES
     for name, printed in {
         "VAL": Printed("1/2", Fraction(1, 2)),
-        "DOR": Printed(f"<= {bound_of_dor(kx)}", AtMost(bound_of_dor(kx))),
-        "O1TURN": Printed(f"<= {bound_of_o1turn(kx)}", AtMost(bound_of_o1turn(kx))),
-        "U2TURN": Printed(str(of_u2turn(kx)), of_u2turn(kx)),
-        "U2TURN-A": Printed(str(of_u2turn_a(kx)), of_u2turn_a(kx)),
+        "DOR": Printed("<= (kmax-1)/(2kmax)" if kx % 2 else "<= 1/2", AtMost(bound_of_dor(kx))),
+        "O1TURN": Printed("<= (kmax²-1)/(2kmax²)" if kx % 2 else "<= 1/2", AtMost(bound_of_o1turn(kx))),
+        "U2TURN": Printed("(kmax+1)/(2kmax)" if kx % 2 else "1/2", of_u2turn(kx)),
+        "U2TURN-A": Printed("(kmax+1)/(2kmax+1)" if kx % 2 else "1/2", of_u2turn_a(kx)),
     }.items()
 }
 
@@ -316,19 +341,18 @@ _SIZES = (
 )
 
 FIGURE7 = {
-    entry: Printed(text, open=_SIZES)
-    for entry, text in {
-        "U2TURN-A over DOR": "42.6%",
-        "U2TURN-A over O1TURN": "20.8%",
-        "U2TURN-A over VAL": "41.5%",
-        "U2TURN over DOR": "22.9%",
-        "U2TURN over O1TURN": "8.5%",
-        "U2TURN over VAL": "18.8%",
-    }.items()
+    entry: Printed(text, open=_SIZES, right=Bounds(Fraction(gain - 10, 1000), Fraction(gain + 10, 1000)))
+    for entry, text, gain in (  # in thousandths, on 3x2 to 7x6
+        ("U2TURN-A over DOR", "42.6%", 304),
+        ("U2TURN-A over O1TURN", "20.8%", 137),
+        ("U2TURN-A over VAL", "41.5%", 324),
+        ("U2TURN over DOR", "22.9%", 267),
+        ("U2TURN over O1TURN", "8.5%", 107),
+        ("U2TURN over VAL", "18.8%", 289),
+    )
 }
 
 AVERAGE_MESHES = tuple((kx, ky) for kx in range(3, 9) for ky in range(2, kx))
-_PERMUTATIONS = "The gain of averages over random permutations, by the reciprocal of the mean largest load."
 _OUTPERFORM = (
     "U2TURN and U2TURN-A outperform existing algorithms VAL, DOR and O1TURN in both worst-case and average throughput "
     "for asymmetric meshes"
@@ -338,13 +362,16 @@ AVERAGES = {
     "meshes on which U2TURN-A is above U2TURN": Printed(
         "Compared with U2TURN-A, U2TURN achieves better worst-case throughput but worse average throughput",
         undecided=_SIZES,
+        right=Fraction(4),
     ),
-    "meshes on which U2TURN is above VAL, DOR and O1TURN": Printed(_OUTPERFORM, undecided=_SIZES),
-    "meshes on which U2TURN-A is above VAL, DOR and O1TURN": Printed(_OUTPERFORM, undecided=_SIZES),
-    **{f"{kx}x{ky}, U2TURN-A over U2TURN": Printed("", beyond=_PERMUTATIONS) for kx, ky in AVERAGE_MESHES},
-    **{
-        f"{kx}x{ky}, U2TURN over O1TURN": Printed("", beyond=_PERMUTATIONS) for kx, ky in AVERAGE_MESHES if kx - ky == 1
-    },
+    "meshes on which U2TURN is above VAL, DOR and O1TURN": Printed(_OUTPERFORM, undecided=_SIZES, right=Fraction(19)),
+    "meshes on which U2TURN-A is above VAL, DOR and O1TURN": Printed(_OUTPERFORM, undecided=_SIZES, right=Fraction(21)),
+    "odd k: chance that nine averages of Table III are as far off, were they means over a million": Printed(
+        "averaging the throughput over a large set of random traffic matrix T (e.g. |T| = 1000000)",
+        AtLeast(Fraction(27, 10_000)),  # three standard deviations
+        open='"E.g." leaves the size open. Means over a million permutations cannot be as far off.',
+        right=AtMost(Fraction(1, 10**9)),
+    ),
 }
 
 _HEADLINE = "The random matrices are not defined; these are averages over random permutations."
@@ -354,15 +381,19 @@ _EQUAL = (
     "on 3x2 both are 1. Lx >= Ly holds, so that the conclusion stands."
 )
 _COMPLEMENT = (
-    "Table IV prints 0.5 in all four columns of Complement, as computed; the sentence holds for odd k, and does not "
-    "say whether even k is meant."
+    "Table IV prints 0.5 in all four columns of Complement, as computed. The sentence does not say that it is about "
+    "every size; it holds for odd k, and for the mean over all six sizes, of which the paragraph's averages are."
 )
 _ONE_HALF = "U2TURN and U2TURN-A achieve best worst-case throughput of 1/2 network capacity"
 _BETWEEN = "For Complement and Nearest-Neighbor traffic, U2TURN outperforms VAL, but does worse than DOR and O1TURN"
 
 STATEMENTS = {
-    f"U2TURN over {name}, from {which} averages": Printed(text, open="" if which == "the printed" else _HEADLINE)
-    for name, text in (("VAL", "27.2%"), ("DOR", "39.7%"), ("O1TURN", "18.8%"))
+    f"U2TURN over {name}, from {which} averages": Printed(
+        text,
+        open="" if which == "the printed" else _HEADLINE,
+        right=None if which == "the printed" else Bounds(Fraction(gain - 3, 1000), Fraction(gain + 3, 1000)),
+    )
+    for name, text, gain in (("VAL", "27.2%", 271), ("DOR", "39.7%", 395), ("O1TURN", "18.8%", 185))
     for which in ("the printed", "computed")
 } | {
     "XYX: meshes kx > ky with Lx > Ly": Printed("Lx > Ly for all the cases in Table I"),
@@ -402,7 +433,9 @@ STATEMENTS = {
     ),
     "Nearest-Neighbor: U2TURN above VAL, below DOR and O1TURN": Printed(_BETWEEN),
     "Complement, odd k: U2TURN above VAL, below DOR and O1TURN": Printed(_BETWEEN),
-    "Complement, even k: U2TURN above VAL, below DOR and O1TURN": Printed(_BETWEEN, open=_COMPLEMENT),
+    "Complement, even k: U2TURN above VAL, below DOR and O1TURN": Printed(
+        _BETWEEN, open=_COMPLEMENT, right=Fraction(0)
+    ),
     "Random: DOR above U2TURN, below it in the worst case": Printed(
         "For ideal uniformly Random traffic, although DOR achieves better throughput than U2TURN, DOR is significantly "
         "worse in the average and worse case throughput"

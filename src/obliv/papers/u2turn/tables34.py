@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import numpy as np
+from scipy.sparse import find
+
 import obliv
 from obliv.papers.paper import Step, Value
-from obliv.papers.u2turn.meshes import ROUTINGS, average, worst
+from obliv.papers.u2turn.meshes import ROUTINGS, SPREADING, average, covariances, mean_of_throughputs, worst
 from obliv.papers.u2turn.printed import COLUMNS, EVEN, ODD
 from obliv.papers.verdicts import exactly
 
-__all__ = ["PATTERNS", "compute_even", "compute_odd", "under_patterns"]
+__all__ = ["FEW", "PATTERNS", "compute_even", "compute_odd", "under_patterns"]
 
 #: The rows of patterns, in their order; DOR-WC sends (x, y) to (k-1-y, k-1-x).
 PATTERNS = {
@@ -22,6 +26,11 @@ PATTERNS = {
     "Complement": "complement",
     "Nearest-Neighbor": "nearest-neighbor",
 }
+
+#: Sizes of an ensemble that is much smaller than the million that the paper names.
+FEW = (300, 500)
+
+_PACKETS, _RUNS = 300, 200  # packets of a node to destinations that are drawn, and how often they are drawn
 
 
 def compute_odd(step: Step) -> dict[str, Value]:
@@ -56,10 +65,61 @@ def under_patterns(size: str, name: str) -> dict[str, Fraction]:
 
 def _column(size: str, name: str) -> dict[str, Value]:
     mesh = f"mesh:{size}"
+    column = {"Worst-case": Value(worst(mesh, ROUTINGS[name])), "Average-case": _averages(mesh, name)}
+    column |= {row: Value(value) for row, value in under_patterns(size, name).items()}
+    if name == "U2TURN":
+        routing = obliv.routing("u2turn:shortcut=no", obliv.topology(mesh))
+        without = obliv.throughput(routing, *PATTERNS.values()).patterns
+        for (row, value), other in zip(list(column.items())[2:], without, strict=True):
+            reading = Value(exactly(other.fraction_of_capacity))
+            if reading.value != value.value:
+                column[row] = replace(value, readings={"without the short cut": reading})
+        refuted = {"destinations drawn, for DOR, where 1 is printed": _drawn_under_dor(size)}
+        column["Random"] = replace(column["Random"], readings=dict(column["Random"].readings) | refuted)
+    if name == "VAL" and size == "3x3":
+        column["Nearest-Neighbor"] = replace(
+            column["Nearest-Neighbor"], readings={"XY or YX in both stages": Value(_val_by_o1turn(mesh))}
+        )
+    return column
+
+
+def _averages(mesh: str, name: str) -> Value:
     mean = average(mesh, ROUTINGS[name])
-    which = "all 9! permutations" if size == "3x3" else "random permutations"
-    note = "" if name == "VAL" else f"The reciprocal of the mean largest load of {which}."
-    return {
-        "Worst-case": Value(worst(mesh, ROUTINGS[name])),
-        "Average-case": Value(mean, note),
-    } | {row: Value(value) for row, value in under_patterns(size, name).items()}
+    if name == "VAL":
+        return Value(mean)
+    which = "all 9! permutations" if mesh == "mesh:3x3" else "random permutations"
+    spread = float(covariances(mesh).diagonal()[SPREADING.index(ROUTINGS[name])])
+    few = FEW[0]
+    readings = {f"a mean of {few} permutations": Value(obliv.Estimate(float(mean), (spread / few) ** 0.5, few))}
+    literal = "the mean of throughputs" + (", without the identity" if mesh == "mesh:3x3" else "")
+    readings[literal] = Value(mean_of_throughputs(mesh, ROUTINGS[name]))
+    return Value(mean, f"The reciprocal of the mean largest load of {which}.", readings=readings)
+
+
+@cache
+def _drawn_under_dor(size: str) -> Value:
+    """Return the throughput of DOR where every node sends packets to destinations that are drawn."""
+    topology = obliv.topology(f"mesh:{size}")
+    loads = obliv.routing("dor", topology).pair_loads()
+    share = np.array([loads.on_channel(c).toarray().ravel() for c in range(topology.channels)]) / loads.denominator
+    rng = np.random.default_rng(topology.nodes)
+    even = np.full(topology.nodes, 1 / topology.nodes)
+    drawn = rng.multinomial(_PACKETS, even, size=(_RUNS, topology.nodes)).reshape(_RUNS, -1) / _PACKETS
+    values = float(topology.capacity_load or 0) / (share @ drawn.T).max(axis=0)
+    spread = float(values.std(ddof=1))
+    estimate = obliv.Estimate(float(values.mean()), spread / _RUNS**0.5, _RUNS)
+    return Value(estimate, against=Fraction(1), print_error=spread)
+
+
+def _val_by_o1turn(mesh: str) -> Fraction:
+    """Return the throughput of VAL under Nearest-Neighbor traffic with XY or YX at random in both stages."""
+    topology = obliv.topology(mesh)
+    traffic = obliv.traffic("nearest-neighbor", topology)
+    loads = obliv.routing("o1turn", topology).pair_loads()
+    # a source sends to all middles alike, and all of them send to a destination alike
+    ends = [[row + column for column in traffic.column_sums] for row in traffic.row_sums]
+    largest = max(
+        sum(int(weight) * ends[s][d] for s, d, weight in zip(*find(loads.on_channel(c)), strict=True))
+        for c in range(topology.channels)
+    )
+    return Fraction(topology.capacity_load or 0) * loads.denominator * topology.nodes / Fraction(largest)

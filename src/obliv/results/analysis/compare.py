@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from obliv._util.text import html_table, plural
 from obliv.results.analysis.throughput import Bottleneck, PatternThroughput
-from obliv.results.base import NO_CAPACITY, NO_LOAD, Result
+from obliv.results.base import NO_CAPACITY, NO_LOAD, NOT_VERIFIED, Result
 from obliv.results.codec import Record, derived, entry
 from obliv.results.format import short, shown
 from obliv.results.numbers import Estimate, inverse, known, scaled
@@ -349,7 +349,7 @@ class Comparison(Result):
         return rows
 
     def _notes(self) -> list[str]:
-        """Return why numbers are missing, and which traffic is not admissible or loads no channel."""
+        """Return why numbers are missing, which traffic is not admissible or loads no channel, what is declared."""
         missing: dict[str, None] = {}
         quantity = self.quantity  # by all rows
         for row in self.entries:
@@ -370,4 +370,5 @@ class Comparison(Result):
                 missing[f"  - {row.routing} on {row.topology}: leaves out {pairs} whose packets do not arrive"] = None
             for what, reason in row.reasons.items():
                 missing[f"  - {'' if what == 'routing' else what + ' '}on {row.topology}: {reason}"] = None
-        return list(missing)
+        relied = self.provenance is not None and NOT_VERIFIED in self.provenance.exactness
+        return [*missing, f"  - {NOT_VERIFIED}"] if relied else list(missing)

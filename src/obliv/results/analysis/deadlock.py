@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from obliv.results.base import Result
+from obliv.results.base import CERTIFICATE, Result
 from obliv.results.codec import Record, derived, entry
 
 __all__ = ["Deadlock", "LeftOut", "SchemeCount", "VirtualChannel", "VirtualChannels"]
@@ -53,6 +53,9 @@ class Deadlock(Result):
     )
     by_dimension: dict[str, int] = entry(default_factory=dict, key="virtual_channels_by_dimension")
     dependencies: int = entry(0, label="dependencies", column="dependencies")
+    certificate: dict[str, Any] | None = entry(
+        None, codec=CERTIFICATE, omit=lambda check: check.certificate is None, compare=False, rank=2
+    )
     places: tuple[str, ...] = entry((), compare=False, hidden=True)  # each channel of the cycle, in words
 
     def summary(self) -> list[tuple[str, str]]:

@@ -168,7 +168,7 @@ class Lottery(Result):
             text = f"{_text(row.probability)}{sampled} of {row.load} or more"
             lines.append(("" if number else "probability", text))
         if len(rows) > _ROWS:
-            lines.append(("", f"and {len(rows) - _ROWS:,} larger loads, all in --format csv"))
+            lines.append(("", f"and {len(rows) - _ROWS:,} larger loads, all in CSV"))
         lines += [("guarantee", str(row)) for row in self.needed]
         return [*lines, *(("note", text) for text in self.notes)]
 

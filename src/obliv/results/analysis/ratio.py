@@ -11,7 +11,7 @@ from obliv._util.text import plural
 from obliv.results.analysis.worst_case import FLOWS
 from obliv.results.base import CERTIFICATE, Channel, Result
 from obliv.results.codec import PACKED, Codec, Record, codec_of, derived, entry
-from obliv.results.format import shown
+from obliv.results.format import percent, shown
 from obliv.results.numbers import Bounds, Estimate, bounded, bounds_of
 
 __all__ = ["PatternRatio", "Ratio", "TrafficRatio"]
@@ -51,7 +51,7 @@ class Ratio(Result):
     @property
     @derived(
         label="gap",
-        text=lambda ratio: None if ratio.gap is None else f"{100 * float(ratio.gap):.2g} %",
+        text=lambda ratio: None if ratio.gap is None else percent(ratio.gap),
         omit=lambda ratio: ratio.gap is None,
     )
     def gap(self) -> Fraction | None:
@@ -201,4 +201,4 @@ def _loss(loss: Fraction | Bounds | Estimate | None) -> str:
         return "0 %: no more load than over all paths"
     most = loss.upper if isinstance(loss, Bounds) else loss
     about = "about " if isinstance(loss, Estimate) else "at most " if isinstance(loss, Bounds) else ""
-    return f"{about}{100 * float(most):.3g} % more load than over all paths"
+    return f"{about}{percent(most, 3)} more load than over all paths"

@@ -109,7 +109,7 @@ class WorstChannels(Result):
             place = self.places[at.id] if self.places else f"{at.tail} -> {at.head}"
             lines.append((place, f"{shown(row.channel_load)}, {plural(sizes[row.focus], 'channel', 'channels alike')}"))
         if len(focus) > _LISTED:
-            lines.append(("", f"and {len(focus) - _LISTED} more classes; --format csv lists every channel"))
+            lines.append(("", f"and {len(focus) - _LISTED} more classes; every channel in CSV"))
         return lines
 
 

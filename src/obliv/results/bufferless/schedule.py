@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from obliv._util.arrays import starts
-from obliv._util.codec import pack, unpack_array
+from obliv._util.codec import digest_of, pack, unpack_array
 from obliv._util.content import Value
 from obliv._util.typing import Array
 from obliv.results.base import Result
@@ -103,7 +103,8 @@ class Schedule(Result):
     """A schedule with its routing time, and whether the verifier has checked it.
 
     ``constants`` holds the parameters of the algorithm; ``plan`` the choices of the paper's algorithms for every
-    packet, from which the verifier checks their frames, boats and targets.
+    packet, from which the verifier checks their frames, boats and targets. ``verified`` is False in a schedule that was
+    loaded, whatever its file says.
 
     Examples
     --------
@@ -134,7 +135,7 @@ class Schedule(Result):
     deflections: int | None = entry(
         0, column="deflections", reason="the schedule was simulated boat by boat, without its moves"
     )
-    verified: bool = entry(False, column="verified")
+    verified: bool = entry(False, compare=False, column="verified")  # by this process; see from_dict
     constants: dict[str, Any] = entry(default_factory=dict)
     notes: tuple[str, ...] = ()
     delivery: Any = entry(None, compare=False, hidden=True)  # int64, when every packet arrives
@@ -168,17 +169,30 @@ class Schedule(Result):
             *_checked(self),
         ]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the schedule as JSON types; with its moves, the SHA-256 of all the rest is added."""
+        data = super().to_dict()
+        return data | {"digest": digest_of(data)} if self.whole else data
+
     def bare(self) -> Schedule:
         """Return the figures only, without instance, moves and plan."""
         return replace(self, instance=None, moves=None, plan=None, delivery=None)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Schedule:
-        """Return the schedule that :meth:`to_dict` wrote; its instance gives the number of packets in its moves."""
-        fields = cls._fields_from(data)
+        """Return the schedule that :meth:`to_dict` wrote; its instance gives the number of packets in its moves.
+
+        It is not verified: a file cannot say that of itself.
+        """
+        fields = cls._fields_from(data) | {"verified": False}
         if "instance" not in fields:
             return cls(**fields)
-        moves = Moves.from_rows(fields.pop("moves"), fields["instance"].packets)
+        rows, packets = fields.pop("moves"), fields["instance"].packets
+        if len(rows) and (rows.ndim != 2 or rows.shape[1] not in (4, 5)):
+            raise ValueError("moves are not rows of time, packet, edge and direction")
+        if len(rows) and not 0 <= rows[:, 1].min() <= rows[:, 1].max() < packets:
+            raise ValueError("a move is of a packet that does not exist")
+        moves = Moves.from_rows(rows, packets)
         return cls(**fields, moves=moves, delivery=moves.ends())
 
 
@@ -278,6 +292,11 @@ class Schedules(Result):
 
     def _same(self, constant: str) -> bool:
         return len({str(schedule.constants.get(constant)) for schedule in self.classes}) == 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the schedules as JSON types; with their moves, the SHA-256 of all the rest is added."""
+        data = super().to_dict()
+        return data | {"digest": digest_of(data)} if all(one.whole for one in self.classes) else data
 
     def bare(self) -> Schedules:
         """Return the figures alone, without instances, moves and plans."""

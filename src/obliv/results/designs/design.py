@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from obliv.results.base import CERTIFICATE, NO_CAPACITY, Result, share_text
 from obliv.results.codec import derived, entry
-from obliv.results.format import shown
+from obliv.results.format import percent, shown
 from obliv.results.numbers import Bounds, bounded
 
 __all__ = ["Design"]
@@ -20,7 +20,7 @@ def _loss(design: Design) -> str | None:
         return None
     if not isinstance(gap, Bounds):
         return "none: the load is the least of all routings"
-    return f"at most {100 * float(gap.upper):.3g} % more load than without limits of paths and weights"
+    return f"at most {percent(gap.upper, 3)} more load than without limits of paths and weights"
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,9 +82,7 @@ class Design(Result):
     @derived(
         label="optimality",
         text=lambda design: (
-            f"within {100 * float(design.gap.upper):.2g} % of the optimum"
-            if isinstance(design.gap, Bounds)
-            else "proved"
+            f"within {percent(design.gap.upper)} of the optimum" if isinstance(design.gap, Bounds) else "proved"
         ),
         column="gap",
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from obliv.results.base import NO_CAPACITY, Result
+from obliv.results.base import CERTIFICATE, NO_CAPACITY, Result
 from obliv.results.codec import Record, derived, entry
 from obliv.results.format import short
 from obliv.results.numbers import Bounds
@@ -62,6 +62,9 @@ class Pareto(Result):
 
     constraints: tuple[str, ...] = ()
     points: tuple[ParetoPoint, ...] = ()
+    certificate: dict[str, Any] | None = entry(
+        None, codec=CERTIFICATE, omit=lambda curve: curve.certificate is None, compare=False, rank=2
+    )
 
     @property
     @derived()

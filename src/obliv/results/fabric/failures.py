@@ -108,7 +108,7 @@ class Failures(Result):
       most lost     12 pairs
       rank 1        12 pairs lost, worst load 2   switch((0),1) port 3 - switch((0),0) port 1
       rank 2        12 pairs lost, worst load 2   switch((0),1) port 4 - switch((1),0) port 1
-                    and 6 more, all in --format csv
+                    and 6 more, all in CSV
     """
 
     kind: ClassVar[str] = "failures"
@@ -174,7 +174,7 @@ class Failures(Result):
             alike = f"   (and {row.alike - 1:,} alike)" if row.alike > 1 else ""
             lines.append((f"rank {number}", f"{row_text(row)}   {row.failed}{alike}"))
         if (more := len(self.failures) - self._listed) > 0:
-            lines.append(("", f"and {more:,} more" + ", all in --format csv" * (self.top is None)))
+            lines.append(("", f"and {more:,} more" + ", all in CSV" * (self.top is None)))
         return [*lines, *(("note", text) for text in self.notes)]
 
 

@@ -331,7 +331,7 @@ class FabricJob(Result):
             more = ranked[0].crossing - min(3, len(ranked[0].pairs))
             lines.insert(1, ("pairs", pairs + (f" and {more:,} more" if more else "")))
         if len(self.phases) > len(ranked):
-            lines.append(("", f"and {plural(len(self.phases) - len(ranked), 'more phase')}, all in --format csv"))
+            lines.append(("", f"and {plural(len(self.phases) - len(ranked), 'more phase')}, all in CSV"))
         return lines
 
     def _order_lines(self) -> list[tuple[str, str]]:

@@ -56,6 +56,13 @@ class YXY(ProgramRouting):
 class U2TURN(ProgramRouting):
     """U2TURN: XYX or YXY, 1/2 each; on kx > ky YXY only, on kx < ky XYX only.
 
+    Parameters
+    ----------
+    topology : Cartesian
+    shortcut : bool
+        Whether a packet goes directly where only its first dimension differs (the paper's degenerate case); without, it
+        goes by a random coordinate there too, and back over the same links.
+
     Notes
     -----
     In other than two dimensions: draw an order of the dimensions uniformly, go in its first to a uniformly random
@@ -66,16 +73,21 @@ class U2TURN(ProgramRouting):
     >>> import obliv
     >>> obliv.worst_case(obliv.U2TURN(obliv.mesh(8, 8))).channel_load
     Fraction(4, 1)
+    >>> [obliv.throughput(obliv.U2TURN(obliv.mesh(3, 3), shortcut), "uniform").patterns[0].fraction_of_capacity
+    ...  for shortcut in (True, False)]
+    [Fraction(3, 4), Fraction(18, 25)]
     """
 
-    def __init__(self, topology: Topology) -> None:
-        orders = _orders(topology, "u2turn")
+    def __init__(self, topology: Topology, shortcut: bool = True) -> None:
+        spec = "u2turn" if shortcut else "u2turn:shortcut=no"
+        orders = _orders(topology, spec)
         if len(orders) == 2:
             kx, ky = topology.radices
             if kx != ky:
                 orders = [(1, 0)] if kx > ky else [(0, 1)]
         share = Fraction(1, len(orders))
-        super().__init__(topology, tuple(p for order in orders for p in _there_and_back(order, share)), "u2turn")
+        programs = tuple(p for order in orders for p in _there_and_back(order, share, shortcut))
+        super().__init__(topology, programs, spec)
 
 
 @register_routing("u2turn-a", example="u2turn-a:p=1/3")
@@ -162,15 +174,16 @@ def _orders(topology: Topology, spec: str) -> list[Order]:
     return list(permutations(range(len(require_grid(topology, spec).axes))))
 
 
-def _there_and_back(order: Order, share: Fraction) -> tuple[Program, ...]:
+def _there_and_back(order: Order, share: Fraction, shortcut: bool = True) -> tuple[Program, ...]:
     """Return programs by the first of the other dimensions that differs: out in `order[0]`, the others, and back."""
     first, others = order[0], order[1:]
     out, rest = Phase(TO_INTERMEDIATE, ((first,),)), Phase(TO_DESTINATION, ((*others, first),))
+    deciding = others if shortcut else (*others, first)
     programs = [
-        Program(share, (out, rest), ANYWHERE, (*((y, False) for y in others[:at]), (x, True)))
-        for at, x in enumerate(others)
+        Program(share, (out, rest), ANYWHERE, (*((y, False) for y in deciding[:at]), (x, True)))
+        for at, x in enumerate(deciding)
     ]
-    direct = Program(share, (Phase(TO_DESTINATION, ((first,),)),), ANYWHERE, tuple((y, False) for y in others))
+    direct = Program(share, (Phase(TO_DESTINATION, ((first,),)),), ANYWHERE, tuple((y, False) for y in deciding))
     return (*programs, direct)
 
 

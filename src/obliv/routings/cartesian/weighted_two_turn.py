@@ -43,7 +43,7 @@ class WeightedTwoTurn(Routing):
     (Fraction(1, 2), Fraction(2368, 625))
     """
 
-    relative = True
+    relative = _by_offset = True
 
     def __init__(self, topology: Topology, spec: str = "weighted-2turn") -> None:
         grid = require_grid(topology, spec)

@@ -11,8 +11,11 @@ __all__ = ["least_weights"]
 
 
 @kernel
-def least_weights(below: Array, width: Array, counts: Array, table: Array) -> None:
-    """Fill ``table[s, d]`` with the path number of least count, pair after pair; ``counts[up, height, link]``."""
+def least_weights(below: Array, width: Array, counts: Array, draws: Array, table: Array) -> None:
+    """Fill ``table[s, d]`` with the path number of least count, pair after pair; ``counts[up, height, link]``.
+
+    Of equal ones the first, or that which ``draws[s, d]``, a number below 2^31, selects if there are such.
+    """
     n = len(table)
     cost = np.zeros((2, width[len(width) - 1]), counts.dtype)  # of all paths up to one height and to the next one
     for s in range(n):
@@ -39,8 +42,14 @@ def least_weights(below: Array, width: Array, counts: Array, table: Array) -> No
             least = total[0]
             for number in range(1, width[turn]):
                 least = min(least, total[number])
+            left = 0  # of the equal ones, how many come before the chosen one
+            if len(draws) > 0:
+                for number in range(width[turn]):
+                    left += total[number] == least
+                left = (draws[s, d] * left) >> 31
             chosen = 0
-            while total[chosen] != least:
+            while left > 0 or total[chosen] != least:
+                left -= total[chosen] == least
                 chosen += 1
             table[s, d] = chosen
             for h in range(turn):

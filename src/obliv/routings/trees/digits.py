@@ -17,7 +17,7 @@ __all__ = ["DModK", "Hash", "SModK", "mixed"]
 class DModK(TreeRouting):
     """D-mod-k: the digits of the destination choose the ports, the last digit at the leaf.
 
-    WSR of Yuan et al. comes to the same where it was tried.
+    WSR of Yuan et al. comes to the same on FT(m, n), if ties go to the lowest path number.
 
     Examples
     --------

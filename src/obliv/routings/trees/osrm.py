@@ -55,7 +55,8 @@ class OSRM2(TreeRouting):
         if hosts == roots and isqrt(hosts) ** 2 != hosts:
             self.notes = (
                 f"{self.spec}: √(m/2) is not an integer on {tree.spec}, where the paper's index is out of the range "
-                f"of the roots; uses the best grid, {a} groups of sources by {b} of destinations",
+                f"of the roots; uses the best grid, {a} groups of sources by {b} of destinations "
+                f"(osrm2-c has the least ratio, ⌈√(m/2)⌉ = {isqrt(hosts - 1) + 1}, for every m)",
             )
 
     def ways(self, source: Array, destination: Array) -> Array:

@@ -8,18 +8,21 @@ from functools import cached_property
 import numpy as np
 
 from obliv._util.cost import require_memory
+from obliv._util.rationals import integer
+from obliv._util.text import did_you_mean
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.kernels import run
 from obliv.routings.trees._kernels import least_weights
 from obliv.routings.trees.base import TreeRouting, number_of
-from obliv.routings.trees.digits import DModK
+from obliv.routings.trees.digits import DModK, mixed
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
 
 __all__ = ["WSR", "TreeTable", "up_ports"]
 
 
+_TIES = ("lowest", "random")
 _MOST_WORK = 2 * 10**10  # hosts² times paths that WSR's own rule may take: half a minute
 
 
@@ -127,37 +130,55 @@ def up_ports(routing: TreeRouting) -> list[Array]:
 class WSR(TreeRouting):
     """Widest shortest routing: assigns the pairs in order, each to the path with the least-used links so far.
 
-    By its own rule: the sum of the links' counts, the lowest path number of equals. On FT(m, n) that comes to D-mod-k
-    (the proof is in docs/explanation/fat-trees.md), which stands in where the rule would take too long; `notes` says
-    so. On other trees the two can differ, and what would take too long is refused.
+    By its own rule: the least sum of the links' counts. The paper does not say which of equal paths is taken, and the
+    ratio depends on it. With the lowest path number the rule comes to D-mod-k on FT(m, n) (the proof is in
+    docs/explanation/fat-trees.md), which stands in where the rule would take too long; `notes` says so. On other trees
+    the two can differ, and what would take too long is refused.
+
+    Parameters
+    ----------
+    topology : Tree
+    ties : {"lowest", "random"}
+        Which of the paths with the least sum is taken: that of the lowest number, or one drawn by a hash of the pair.
+    seed : int
+        Of the hash.
 
     Raises
     ------
     RoutingError
-        If the rule would take too long on a tree other than FT(m, n).
+        If the rule would take too long on a tree other than FT(m, n), or with random ties.
 
     Examples
     --------
     >>> import obliv
     >>> obliv.ratio(obliv.WSR(obliv.fattree(4, 2))).ratio
     Fraction(2, 1)
+    >>> tree = obliv.fattree(6, 3)
+    >>> [int(obliv.ratio(obliv.WSR(tree, ties=ties)).ratio) for ties in ("lowest", "random")]
+    [5, 9]
     >>> obliv.WSR(obliv.fattree(36, 3)).notes
     ('wsr: D-mod-k stands in on fattree:36,3, which gives the same paths (docs/explanation/fat-trees.md)',)
     """
 
-    def __init__(self, topology: Topology, spec: str = "wsr") -> None:
-        super().__init__(topology, spec)
+    def __init__(self, topology: Topology, ties: str = "lowest", seed: int = 0, spec: str = "") -> None:
+        seed = integer(seed, "wsr: seed")
+        if ties not in _TIES:
+            raise RoutingError(f"wsr: ties={ties} is unknown: {did_you_mean(ties, _TIES)}")
+        if seed and ties != "random":
+            raise RoutingError("wsr: seed is for ties=random; leave it out")
+        options = "" if ties == "lowest" else f":ties={ties}" + f",seed={seed}" * bool(seed)
+        super().__init__(topology, spec or f"wsr{options}")
         tree = self.topology
         work = tree.below[-1] ** 2 * tree.width[-1]
-        self.own_rule = work <= _MOST_WORK
-        if not self.own_rule and tree.half is None:
+        self.ties, self.seed, self.own_rule = ties, seed, work <= _MOST_WORK
+        if not self.own_rule and (tree.half is None or ties == "random"):
             raise RoutingError(
-                f"{spec} chooses among up to {tree.width[-1]} paths for each of {tree.below[-1] ** 2} pairs of "
-                f"{tree.spec}, one after another, which takes too long: take dmodk"
+                f"{self.spec} chooses among up to {tree.width[-1]} paths for each of {tree.below[-1] ** 2} pairs of "
+                f"{tree.spec}, one after another, which takes too long: take {'hash' if ties == 'random' else 'dmodk'}"
             )
         if not self.own_rule:
             proof = "docs/explanation/fat-trees.md"
-            self.notes = (f"{spec}: D-mod-k stands in on {tree.spec}, which gives the same paths ({proof})",)
+            self.notes = (f"{self.spec}: D-mod-k stands in on {tree.spec}, which gives the same paths ({proof})",)
             self.alike = tree.children[0]
 
     def ways(self, source: Array, destination: Array) -> Array:
@@ -171,9 +192,13 @@ class WSR(TreeRouting):
     @cached_property
     def _table(self) -> Array:
         tree, n = self.topology, self.topology.below[-1]
-        require_memory(6.0 * n * n, f"the paths of {self.spec} on {tree.spec}")
+        require_memory((6.0 if self.ties == "lowest" else 30.0) * n * n, f"the paths of {self.spec} on {tree.spec}")
         table = np.zeros((n, n), np.int32)
         below, width = np.array(tree.below, np.int64), np.array(tree.width, np.int64)
         counts = np.zeros((2, tree.levels, max(map(tree.links, range(tree.levels)))), np.int32)
-        run(least_weights, 20.0 * n * n * tree.width[-1], below, width, counts, table)
+        draws = np.zeros((0, 0), np.int64)
+        if self.ties == "random":
+            hosts = np.arange(n)
+            draws = (mixed(hosts[:, None], hosts, self.seed) >> np.uint64(33)).astype(np.int64)
+        run(least_weights, 20.0 * n * n * tree.width[-1], below, width, counts, draws, table)
         return table

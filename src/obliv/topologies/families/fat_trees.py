@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import prod
-from typing import Any
 
 import numpy as np
 
+from obliv._util.earlier import as_before
 from obliv._util.typing import Array, FloatArray, NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
@@ -63,7 +63,7 @@ def xgft(children: Sequence[int], parents: Sequence[int], bandwidth: Sequence[Nu
     spec = "xgft:" + ";".join(",".join(map(str, part)) for part in parts)
     if speeds and len(speeds) != len(children):
         raise TopologyError(f"{spec}: {len(children)} levels need that many bandwidths, not {len(speeds)}")
-    tree = _tree(spec, children, parents)
+    tree = _tree(spec, children, parents, speeds)
     if all(speed == 1 for speed in speeds):
         return tree
     heights = tree.heights
@@ -122,7 +122,7 @@ def fattree(m: int, n: int) -> Tree:
     k = _half(spec, m)
     if n < 2:
         raise TopologyError(f"{spec}: {n} levels of switches; a fat tree needs at least 2")
-    return _tree(spec, (k,) * (n - 1) + (m,), (1,) + (k,) * (n - 1), capacity_load=Fraction(1))
+    return _tree(spec, (k,) * (n - 1) + (m,), (1,) + (k,) * (n - 1))
 
 
 @register_topology("subft", example="subft:8,2")
@@ -149,8 +149,9 @@ def subft(m: int, levels: int) -> Tree:
 
     Notes
     -----
-    The (m/2)^l up-link ports have no channels, since they are open: port j belongs to top switch j // (m/2). FT(m, n)
-    connects port j of each of its m SUBFT(m, n-1) to its root j. As in every tree, names count levels from the top.
+    The (m/2)^l up-link ports have no channels, since they are open: ``up_link_ports[j]`` is the top switch of port j,
+    number j // (m/2) among them. FT(m, n) connects port j of each of its m SUBFT(m, n-1) to its root j. As in every
+    tree, names count levels from the top.
 
     References
     ----------
@@ -161,13 +162,15 @@ def subft(m: int, levels: int) -> Tree:
     --------
     >>> subft(8, 2)
     <Topology subft:8,2: 24 nodes, 64 channels, 16 terminals>
+    >>> subft(4, 2).up_link_ports  # nodes 6 and 7 are its top switches
+    array([6, 6, 7, 7], dtype=int32)
     """
     m, levels = integers("subft", m=m, levels=levels)
     spec = f"subft:{m},{levels}"
     k = _half(spec, m)
     if levels < 1:
         raise TopologyError(f"{spec}: {levels} levels of switches; a sub-tree needs at least 1")
-    return _tree(spec, (k,) * levels, (1,) + (k,) * (levels - 1))
+    return replace(_tree(spec, (k,) * levels, (1,) + (k,) * (levels - 1)), open_ports=k)
 
 
 @register_topology("eft2", example="eft2:8,6")
@@ -242,7 +245,7 @@ def _half(spec: str, m: int) -> int:
     return m // 2
 
 
-def _tree(spec: str, children: tuple[int, ...], parents: tuple[int, ...], **more: Any) -> Tree:
+def _tree(spec: str, children: tuple[int, ...], parents: tuple[int, ...], speeds: Sequence[Fraction] = ()) -> Tree:
     if not children or len(children) != len(parents):
         raise TopologyError(f"{spec}: it needs at least one level, and the children and parents of each level")
     if min(children) < 1 or min(parents) < 1:
@@ -276,8 +279,24 @@ def _tree(spec: str, children: tuple[int, ...], parents: tuple[int, ...], **more
         generators=tuple(_shifts(children, parents, below, width, sizes)),
         children=children,
         parents=parents,
-        **more,
+        capacity_load=_capacity_load(spec, below, width, speeds),
     )
+
+
+def _capacity_load(spec: str, below: list[int], width: list[int], speeds: Sequence[Fraction]) -> Fraction | None:
+    """Return the least load of uniform traffic: the part of it that leaves a sub-tree, over the links above that.
+
+    Equal use of all shortest paths attains it. It is (N - 1)/N on FT(m, n), where the links of the hosts are loaded
+    most: what a host sends to itself does not leave it.
+    """
+    if as_before("the capacity of fat trees is 1 on FT(m, n), and is not known on others"):
+        return Fraction(1) if spec.startswith("fattree:") else None
+    hosts = below[-1]
+    loads = [
+        Fraction(below[level] * (hosts - below[level]), hosts * width[level + 1]) / (speeds[level] if speeds else 1)
+        for level in range(len(below) - 1)
+    ]
+    return max(loads) or None
 
 
 def _positions(sizes: list[int]) -> FloatArray:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from obliv.results import Average
 from obliv.results.numbers import as_float
-from obliv.view.axes import finish, room
+from obliv.view.axes import Title, finish, room, subject_of
 from obliv.view.charts.base import mark_line
 from obliv.view.charts.numbers import Bar, draw_numbers, height_of
 from obliv.view.style import ACCENT, SERIES
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_average"]
 
 
-def plot_average(result: Average, ax: Axes | None = None, *, title: bool = True) -> Axes:
+def plot_average(result: Average, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw the largest channel load of random traffic: its mean, the largest of those drawn, and the worst case.
 
     Parameters
@@ -26,8 +26,8 @@ def plot_average(result: Average, ax: Axes | None = None, *, title: bool = True)
         The result of :func:`obliv.average_case`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
-    title : bool
-        Whether to write a title.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -51,4 +51,4 @@ def plot_average(result: Average, ax: Axes | None = None, *, title: bool = True)
         mark_line(ax, least, "uniform traffic, best routing", "capacity", side)
     draw_numbers(ax, bars, least)
     ax.set_xlabel("largest channel load")
-    return finish(ax, own, [f"{result.routing} on {result.topology}"] if title else [])
+    return finish(ax, own, [f"{subject_of(result)}"], title=title)

@@ -9,7 +9,7 @@ import numpy as np
 
 from obliv.results.analysis.compare import Entry
 from obliv.results.format import short
-from obliv.view.axes import room
+from obliv.view.axes import called, room
 from obliv.view.charts.base import end_label, legend, light_frame, make_room, mark_capacity, note, whiskers
 from obliv.view.charts.quantities import ChartData, floats
 from obliv.view.literal import LITERAL
@@ -43,7 +43,7 @@ def draw_bars(figures: ChartData, shown: Sequence[str], ax: Axes | None) -> Axes
             texts.append(_why_not(entry, what) if value is None else short(value, _LONGEST))
             ends.append((tip, end_label(ax, tip, at, texts[-1], 8)))
     several = len(figures.topologies) > 1
-    names = [f"{entry.routing}\non {entry.topology}" if several else entry.routing for entry in figures.entries]
+    names = [called(entry.routing) + (f"\non {called(entry.topology)}" if several else "") for entry in figures.entries]
     ax.set_yticks(range(rows), labels=names, **LITERAL)
     ax.set_ylim(rows - 0.4, -0.6)
     most = max(tip for tip, _ in ends)

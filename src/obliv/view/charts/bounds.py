@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from obliv.errors import InputError
 from obliv.results import NetworkBounds
 from obliv.results.format import short
-from obliv.view.axes import finish, room
+from obliv.view.axes import Title, called, finish, room
 from obliv.view.charts.numbers import Bar, draw_numbers, height_of
 from obliv.view.style import SERIES
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_bounds"]
 
 
-def plot_bounds(result: NetworkBounds, ax: Axes | None = None, *, title: bool = True) -> Axes:
+def plot_bounds(result: NetworkBounds, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw the least channel loads of a network: solid where they are exact, pale and hatched between bounds.
 
     Parameters
@@ -26,8 +26,8 @@ def plot_bounds(result: NetworkBounds, ax: Axes | None = None, *, title: bool = 
         The result of :func:`obliv.bounds`; what it does not know is named without a bar.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
-    title : bool
-        Whether to write a title.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -58,4 +58,4 @@ def plot_bounds(result: NetworkBounds, ax: Axes | None = None, *, title: bool = 
     draw_numbers(ax, bars)
     ax.set_xlabel("least channel load of any routing")
     price = [] if result.price is None else [f"price of being oblivious {short(result.price)}"]
-    return finish(ax, own, [f"Bounds on {result.topology}", *price] if title else [])
+    return finish(ax, own, [f"Bounds on {called(result.topology)}", *price], title=title)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from obliv._util.text import did_you_mean
 from obliv.errors import InputError
 from obliv.results import Comparison
-from obliv.view.axes import finish
+from obliv.view.axes import Title, called, finish
 from obliv.view.charts.bars import draw_bars
 from obliv.view.charts.lines import draw_lines
 from obliv.view.charts.plane import draw_plane
@@ -23,7 +23,7 @@ _KINDS = ("auto", "bars", "lines", "plane")
 
 
 def plot_comparison(
-    result: Comparison, kind: str = "auto", ax: Axes | None = None, *, of: str = "", title: bool = True
+    result: Comparison, kind: str = "auto", ax: Axes | None = None, *, of: str = "", title: Title = True
 ) -> Axes:
     """Draw routings side by side.
 
@@ -39,8 +39,8 @@ def plot_comparison(
         Where to draw; default a new figure.
     of : str
         The quantity: ``worst``, ``average`` or a pattern; default the worst case, and for bars all quantities.
-    title : bool
-        Whether to write a title.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -79,11 +79,11 @@ def plot_comparison(
     heading = _heading(kind, figures, one)
     if any(one in entry.beyond for entry in entries):
         heading += " (not admissible)"
-    return finish(ax, own, [heading] if title else [])
+    return finish(ax, own, [heading], title=title)
 
 
 def _heading(kind: str, figures: ChartData, of: str) -> str:
-    what, topologies = figures.title("" if kind == "plane" else of), figures.topologies
+    what, topologies = figures.title("" if kind == "plane" else of), [called(name) for name in figures.topologies]
     what = what[0].upper() + what[1:] + " and locality" * (kind == "plane")
     if len(topologies) == 1:
         return f"{what} on {topologies[0]}"

@@ -10,7 +10,7 @@ from obliv.results import Failures
 from obliv.results.fabric.failures import row_text
 from obliv.results.format import short
 from obliv.results.numbers import as_float
-from obliv.view.axes import finish, room
+from obliv.view.axes import Title, finish, room, subject_of
 from obliv.view.charts.base import end_label, light_frame, make_room, mark_line
 from obliv.view.literal import LITERAL
 from obliv.view.style import ACCENT, SERIES
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_failures"]
 
 
-def plot_failures(result: Failures, ax: Axes | None = None, *, count: int = 12, title: bool = True) -> Axes:
+def plot_failures(result: Failures, ax: Axes | None = None, *, count: int = 12, title: Title = True) -> Axes:
     """Draw a bar for each outcome of failures, as long as the worst load, the most harmful first.
 
     Failures with the same credit loops, lost pairs and worst load share a bar, which names the first and how many more.
@@ -34,8 +34,8 @@ def plot_failures(result: Failures, ax: Axes | None = None, *, count: int = 12, 
         Where to draw; default a new figure.
     count : int
         Largest number of bars.
-    title : bool
-        Whether to write a title.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -77,4 +77,4 @@ def plot_failures(result: Failures, ax: Axes | None = None, *, count: int = 12, 
     light_frame(ax, "x")
     left = len(outcomes) - len(shown)
     ax.set_xlabel("worst load after the failure" + (f"; {left:,} more outcomes are not shown" if left else ""))
-    return finish(ax, own, [f"{result.routing} on {result.topology}", f"routes: {result.repair}"] if title else [])
+    return finish(ax, own, [f"{subject_of(result)}", f"routes: {result.repair}"], title=title)

@@ -8,7 +8,7 @@ from obliv.errors import InputError
 from obliv.results import Locality
 from obliv.results.format import brief, short
 from obliv.results.numbers import as_float
-from obliv.view.axes import finish, points_across, room
+from obliv.view.axes import Title, finish, points_across, room, subject_of
 from obliv.view.charts.base import light_frame, mark_line, whole_ticks
 from obliv.view.literal import LITERAL
 from obliv.view.style import INK, NODE, SERIES
@@ -21,7 +21,7 @@ __all__ = ["plot_hops"]
 _LETTER = 5.5  # points: width of a letter of a share, and its part of the gap to the next
 
 
-def plot_hops(result: Locality, ax: Axes | None = None, *, title: bool = True) -> Axes:
+def plot_hops(result: Locality, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw the share of pairs and paths of each length, and the mean beside that of the shortest paths.
 
     Parameters
@@ -30,8 +30,8 @@ def plot_hops(result: Locality, ax: Axes | None = None, *, title: bool = True) -
         The result of :func:`obliv.locality` of a routing.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
-    title : bool
-        Whether to write a title.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -71,6 +71,6 @@ def plot_hops(result: Locality, ax: Axes | None = None, *, title: bool = True) -
     ax.set_xlabel("hops of a path")
     ax.set_ylabel("share of pairs and paths")
     light_frame(ax, "both")
-    lines = [f"{result.routing} on {result.topology}", f"mean hops {short(result.hops)}"]
+    lines = [f"{subject_of(result)}", f"mean hops {short(result.hops)}"]
     times = [] if least in (0.0, mean) else [f"{short(result.hops_over_minimal)} times the least"]
-    return finish(ax, own, lines if title else [], times)
+    return finish(ax, own, lines, times, title=title)

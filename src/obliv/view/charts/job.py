@@ -8,7 +8,7 @@ import numpy as np
 
 from obliv.errors import InputError
 from obliv.results import FabricJob
-from obliv.view.axes import bar, finish, room
+from obliv.view.axes import Title, bar, finish, room, subject_of
 from obliv.view.literal import LITERAL
 from obliv.view.style import LOADS, colormap
 
@@ -20,7 +20,7 @@ __all__ = ["plot_job"]
 _NAMED = 40  # phases whose names are written
 
 
-def plot_job(result: FabricJob, ax: Axes | None = None, *, title: bool = True) -> Axes:
+def plot_job(result: FabricJob, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw a row for each of the hottest cables and a column for each phase, darker where the load is larger.
 
     Parameters
@@ -29,8 +29,8 @@ def plot_job(result: FabricJob, ax: Axes | None = None, *, title: bool = True) -
         The result of :func:`obliv.fabric.job`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
-    title : bool
-        Whether to write a title.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def plot_job(result: FabricJob, ax: Axes | None = None, *, title: bool = True) -
     """
     cables, phases = len(result.cables), len(result.phases)
     if not cables or not phases:
-        raise InputError("no cable is loaded or named: there is nothing to draw; see --hottest")
+        raise InputError.naming("no cable is loaded or named: there is nothing to draw; see {hottest}")
     heat = np.array(result.heat, float).reshape(phases, cables).T / result.heat_unit
     own = ax is None
     ax = room(ax, min(7.0, max(2.4, 0.28 * phases)), 0.6 + 0.2 * cables)
@@ -65,4 +65,4 @@ def plot_job(result: FabricJob, ax: Axes | None = None, *, title: bool = True) -
     ax.set_xlabel("phase")
     bar(ax, image, "load")
     patterns = ", ".join(f"{job.pattern} of {job.ranks:,} ranks" for job in result.jobs)
-    return finish(ax, own, [f"{patterns}: {result.routing} on {result.topology}"] if title else [])
+    return finish(ax, own, [f"{patterns}: {subject_of(result)}"], title=title)

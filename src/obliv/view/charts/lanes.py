@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from obliv.errors import InputError
 from obliv.results import VirtualChannels
-from obliv.view.axes import finish, room
+from obliv.view.axes import Title, finish, room, subject_of
 from obliv.view.charts.base import whole_ticks
 from obliv.view.charts.numbers import Bar, draw_numbers, height_of
 from obliv.view.style import ACCENT, SERIES
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_virtual_channels"]
 
 
-def plot_virtual_channels(result: VirtualChannels, ax: Axes | None = None, *, title: bool = True) -> Axes:
+def plot_virtual_channels(result: VirtualChannels, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw a bar for each scheme: its virtual channels, in orange where packets can wait for each other forever.
 
     Parameters
@@ -27,8 +27,8 @@ def plot_virtual_channels(result: VirtualChannels, ax: Axes | None = None, *, ti
         The result of :func:`obliv.fewest_virtual_channels`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
-    title : bool
-        Whether to write a title.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -56,4 +56,4 @@ def plot_virtual_channels(result: VirtualChannels, ax: Axes | None = None, *, ti
     whole_ticks(ax)
     ax.set_xlabel("virtual channels")
     verdict = "every scheme is cyclic" if result.best is None else f"fewest without deadlock: {result.summary()[0][1]}"
-    return finish(ax, own, [f"{result.routing} on {result.topology}", verdict] if title else [])
+    return finish(ax, own, [f"{subject_of(result)}", verdict], title=title)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from obliv.view.axes import room
+from obliv.view.axes import called, room
 from obliv.view.charts.base import legend, light_frame, whiskers
 from obliv.view.charts.quantities import ChartData, floats
 from obliv.view.literal import LITERAL
@@ -38,15 +38,16 @@ def draw_lines(figures: ChartData, what: str, ax: Axes | None) -> Axes:
             linewidth=max(1.2, 2.8 - 0.4 * number),
             markeredgecolor=NODE,
             markeredgewidth=0.6,
-            label=routing,
+            label=called(routing),
             zorder=3 + number,
         )
         whiskers(ax, np.arange(len(topologies)), heights, errors, "y")
+    marks = [called(topology) for topology in topologies]
     families = {topology.partition(":")[0] for topology in topologies}
-    short = len(families) == 1
-    names = [topology.partition(":")[2] if short else topology for topology in topologies]
+    short = len(families) == 1 and marks == topologies
+    names = [topology.partition(":")[2] for topology in topologies] if short else marks
     ax.set_xticks(range(len(topologies)), labels=names, **LITERAL)
-    if sum(len(t) for t in topologies) > 11 * len(topologies) or len(topologies) > 12:
+    if sum(len(t) for t in (topologies if short else marks)) > 11 * len(topologies) or len(topologies) > 12:
         ax.tick_params(axis="x", rotation=30)
     ax.set_xlim(-0.4, len(topologies) - 0.6)
     ax.set_ylim(0.0, 1.12 * most)

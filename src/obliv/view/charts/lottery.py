@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from obliv.errors import InputError
 from obliv.results import Lottery
 from obliv.results.numbers import as_float, bounds_of
-from obliv.view.axes import finish, key, room
+from obliv.view.axes import Title, finish, key, room, title_of
 from obliv.view.charts.base import light_frame
 from obliv.view.style import ACCENT, INK, SERIES
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_lottery"]
 
 
-def plot_lottery(result: Lottery, ax: Axes | None = None, *, title: bool = True) -> Axes:
+def plot_lottery(result: Lottery, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw the probability that the largest load is at most a load: bounds as a band, samples as dots.
 
     Parameters
@@ -26,8 +26,8 @@ def plot_lottery(result: Lottery, ax: Axes | None = None, *, title: bool = True)
         The result of :func:`obliv.lottery`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
-    title : bool
-        Whether to write a title.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -72,4 +72,4 @@ def plot_lottery(result: Lottery, ax: Axes | None = None, *, title: bool = True)
     ax.set_ylabel("P(largest load ≤ load)")
     light_frame(ax, "y")
     key(ax, ax.get_legend_handles_labels()[0])
-    return finish(ax, own, [result.title, f"{result.hash} hash"] if title else [])
+    return finish(ax, own, [title_of(result), f"{result.hash} hash"], title=title)

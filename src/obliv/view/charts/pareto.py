@@ -9,7 +9,7 @@ import numpy as np
 
 from obliv.errors import InputError
 from obliv.results import Pareto
-from obliv.view.axes import finish, room
+from obliv.view.axes import Title, called, finish, room
 from obliv.view.charts.base import light_frame
 from obliv.view.style import NODE, SERIES
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_pareto"]
 
 
-def plot_pareto(result: Pareto, ax: Axes | None = None, *, title: bool = True) -> Axes:
+def plot_pareto(result: Pareto, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw the guaranteed throughput over the mean hops; no routing lies above the curve.
 
     Parameters
@@ -28,8 +28,8 @@ def plot_pareto(result: Pareto, ax: Axes | None = None, *, title: bool = True) -
         The result of :func:`obliv.pareto`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
-    title : bool
-        Whether to write a title.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -57,6 +57,5 @@ def plot_pareto(result: Pareto, ax: Axes | None = None, *, title: bool = True) -
     ax.set_xlabel("mean hops, as a multiple of the least")
     ax.set_ylabel("guaranteed throughput (packets per node and cycle)")
     light_frame(ax, "both")
-    return finish(
-        ax, own, [", ".join((f"Worst case and locality on {result.topology}", *result.constraints))] if title else []
-    )
+    heading = ", ".join((f"Worst case and locality on {called(result.topology)}", *result.constraints))
+    return finish(ax, own, [heading], title=title)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from obliv.errors import InputError
-from obliv.view.axes import room
+from obliv.view.axes import called, room
 from obliv.view.charts.base import light_frame, whiskers
 from obliv.view.charts.quantities import ChartData, floats
 from obliv.view.labels import label_points
@@ -74,4 +74,4 @@ def _trails(figures: ChartData, what: str) -> tuple[dict[str, list[Point]], dict
 
 
 def _wrapped(names: list[str]) -> str:
-    return textwrap.fill(", ".join(names), _WIDE, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(", ".join(map(called, names)), _WIDE, break_long_words=False, break_on_hyphens=False)

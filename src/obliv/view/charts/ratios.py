@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from obliv.errors import InputError
 from obliv.results import Estimate, TrafficRatio
 from obliv.results.format import short
-from obliv.view.axes import finish, room
+from obliv.view.axes import Title, finish, room, subject_of
 from obliv.view.charts.base import mark_line
 from obliv.view.charts.numbers import Bar, draw_numbers, height_of
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_traffic_ratio"]
 
 
-def plot_traffic_ratio(result: TrafficRatio, ax: Axes | None = None, *, title: bool = True) -> Axes:
+def plot_traffic_ratio(result: TrafficRatio, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw a bar for each pattern: how many times the largest load of the best routing for it.
 
     Parameters
@@ -26,8 +26,8 @@ def plot_traffic_ratio(result: TrafficRatio, ax: Axes | None = None, *, title: b
         The result of :func:`obliv.traffic_ratio`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
-    title : bool
-        Whether to write a title.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -52,6 +52,6 @@ def plot_traffic_ratio(result: TrafficRatio, ax: Axes | None = None, *, title: b
     draw_numbers(ax, bars, 1.0)
     ax.set_xlabel("performance ratio")
     estimated = " (estimated)" if isinstance(result.ratio, Estimate) else ""
-    lines = [f"{result.routing} on {result.topology}", f"largest ratio {short(result.ratio)}{estimated}"]
+    lines = [f"{subject_of(result)}", f"largest ratio {short(result.ratio)}{estimated}"]
     rates = ["with the best rates over its paths"] if result.adaptive else []
-    return finish(ax, own, lines if title else [], rates)
+    return finish(ax, own, lines, rates, title=title)

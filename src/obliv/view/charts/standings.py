@@ -8,7 +8,7 @@ from obliv._util.text import plural
 from obliv.results import Bisection, FabricRoute, WhatIf
 from obliv.results.fabric.failures import FailureState, state_text
 from obliv.results.numbers import as_float
-from obliv.view.axes import finish, room
+from obliv.view.axes import Title, called, finish, room, subject_of, title_of
 from obliv.view.charts.base import mark_line
 from obliv.view.charts.numbers import Bar, draw_numbers, height_of
 from obliv.view.literal import shortened
@@ -23,7 +23,7 @@ _REASON = 52  # characters of the reason why an engine gave no tables
 _CHANGES = 3  # that a title names
 
 
-def plot_route(result: FabricRoute, ax: Axes | None = None, *, title: bool = True) -> Axes:
+def plot_route(result: FabricRoute, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw the worst loads of the tables in use and of each engine tried, beside the lower bound.
 
     Parameters
@@ -32,8 +32,8 @@ def plot_route(result: FabricRoute, ax: Axes | None = None, *, title: bool = Tru
         The result of :func:`obliv.fabric.route`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
-    title : bool
-        Whether to write a title.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def plot_route(result: FabricRoute, ax: Axes | None = None, *, title: bool = Tru
     """
     bars = []
     for attempt in result.candidates:
-        name = attempt.engine + ("\n(kept)" if result.kept else "\n(written)") * attempt.chosen
+        name = called(attempt.engine) + ("\n(kept)" if result.kept else "\n(written)") * attempt.chosen
         if (standing := attempt.standing) is None:
             bars.append(Bar(name, None, text=shortened(attempt.reason, _REASON)))
         else:
@@ -58,10 +58,10 @@ def plot_route(result: FabricRoute, ax: Axes | None = None, *, title: bool = Tru
         mark_line(ax, least, f"single paths: at least {result.lower_bound}", "bound", "left")
     draw_numbers(ax, bars, least)
     ax.set_xlabel("worst load")
-    return finish(ax, own, [result.title] if title else [])
+    return finish(ax, own, [title_of(result)], title=title)
 
 
-def plot_what_if(result: WhatIf, ax: Axes | None = None, *, title: bool = True) -> Axes:
+def plot_what_if(result: WhatIf, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw the worst load before and after a change, with the pairs that are missing and credit loops.
 
     Parameters
@@ -70,8 +70,8 @@ def plot_what_if(result: WhatIf, ax: Axes | None = None, *, title: bool = True) 
         The result of :func:`obliv.fabric.what_if`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
-    title : bool
-        Whether to write a title.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -90,16 +90,16 @@ def plot_what_if(result: WhatIf, ax: Axes | None = None, *, title: bool = True) 
     ax.set_xlabel("worst load")
     more = len(result.changes) - _CHANGES
     changes = [*result.changes[:_CHANGES], *([f"and {plural(more, 'more change')}"] if more > 0 else [])]
-    lines = [f"{result.routing} on {result.topology}", "; ".join(changes) or "no change"]
+    lines = [f"{subject_of(result)}", "; ".join(changes) or "no change"]
     pairs = f"{plural(abs(result.pairs_lost), 'pair')} {'gained' if result.pairs_lost < 0 else 'lost'}"
-    return finish(ax, own, lines if title else [], [pairs])
+    return finish(ax, own, lines, [pairs], title=title)
 
 
 def _bar(name: str, state: FailureState) -> Bar:
     return Bar(name, state.channel_load, ACCENT if state.deadlock else SERIES[0], state_text(state))
 
 
-def plot_bisection(result: Bisection, ax: Axes | None = None, *, title: bool = True) -> Axes:
+def plot_bisection(result: Bisection, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw the mean bandwidth of random bisections, an estimate, beside the smallest and the largest of them.
 
     Parameters
@@ -108,8 +108,8 @@ def plot_bisection(result: Bisection, ax: Axes | None = None, *, title: bool = T
         The result of :func:`obliv.fabric.bisection`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
-    title : bool
-        Whether to write a title.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -131,4 +131,4 @@ def plot_bisection(result: Bisection, ax: Axes | None = None, *, title: bool = T
     mark_line(ax, 1.0, "full bandwidth", "full", "right")
     draw_numbers(ax, bars, 1.0)
     ax.set_xlabel("bandwidth of a pair, as a share of a host's link")
-    return finish(ax, own, [f"{result.routing} on {result.topology}"] if title else [])
+    return finish(ax, own, [f"{subject_of(result)}"], title=title)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from obliv.errors import InputError
 from obliv.results import Throughput
 from obliv.results.analysis.throughput import PatternThroughput
-from obliv.view.axes import finish, room
+from obliv.view.axes import Title, finish, room, subject_of
 from obliv.view.charts.base import mark_capacity
 from obliv.view.charts.numbers import Bar, draw_numbers, height_of
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_throughput"]
 
 
-def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: bool = True) -> Axes:
+def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw a bar for every pattern: the fraction of capacity where all are known, else the throughput.
 
     Parameters
@@ -26,8 +26,8 @@ def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: bool =
         The result of :func:`obliv.throughput`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
-    title : bool
-        Whether to write a title.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: bool =
     if relative:
         mark_capacity(ax)
     ax.set_xlabel("fraction of capacity" if relative else "throughput (times the traffic)")
-    return finish(ax, own, [f"{result.routing} on {result.topology}"] if title else [])
+    return finish(ax, own, [f"{subject_of(result)}"], title=title)
 
 
 def _name(row: PatternThroughput) -> str:

@@ -204,7 +204,7 @@ _PARTS: dict[str, Callable[[Question, Progress], Message]] = {
 
 def _said(result: Result) -> Message:
     """Return a result as JSON and as the lines that the command line prints."""
-    lines = [list(line) for line in result.summary()]
+    lines = [list(line) for line in result.figures()]
     return {"result": result.to_dict(), "lines": lines, "files": bool(result.provenance.sources)}
 
 

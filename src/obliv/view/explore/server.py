@@ -31,6 +31,7 @@ __all__ = ["listen", "page_app", "serve"]
 
 _LARGEST = 64 * 1024  # bytes of a question
 _CONNECTIONS = 64
+_PATIENCE, _LOOK = 5.0, 0.25  # seconds for a request to come, and between looks
 HOST = "127.0.0.1"
 
 
@@ -80,10 +81,14 @@ async def _ask(request: Request) -> Response:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         return JSONResponse({"error": "the question is not of the type application/json"}, 415)
     body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > _LARGEST:
-            return JSONResponse({"error": f"the question has more than {_LARGEST:,} bytes"}, 413)
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > _LARGEST:
+                    return JSONResponse({"error": f"the question has more than {_LARGEST:,} bytes"}, 413)
+    except TimeoutError:
+        return JSONResponse({"error": f"the question was not complete after {_PATIENCE:g} seconds"}, 408)
     try:
         question = question_of(body)
     except InputError as error:
@@ -158,7 +163,9 @@ def listen(port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         reason = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
-        raise InputError(f"port {port} {reason}: choose another with --port, or leave it out for a free one") from None
+        raise InputError.naming(
+            "{port}={0} {1}: choose another, or leave it out for a free one", port, reason
+        ) from None
     return listener
 
 
@@ -169,10 +176,26 @@ class _Server(uvicorn.Server):
         self.should_exit = self.force_exit = True
 
 
+async def _close_silent(server: uvicorn.Server) -> None:
+    """Close connections on which no request comes, the oldest ones at once where these are half of what is allowed."""
+    since: dict[Any, float] = {}
+    while True:
+        now = asyncio.get_running_loop().time()
+        silent = [one for one in list(server.server_state.connections) if getattr(one, "cycle", None) is None]
+        since = {one: since.get(one, now) for one in silent}
+        oldest = sorted(silent, key=since.__getitem__)
+        many = max(0, len(oldest) - _CONNECTIONS // 2)
+        for number, one in enumerate(oldest):
+            if (number < many or now - since[one] > _PATIENCE) and one.transport is not None:
+                one.transport.close()
+        await asyncio.sleep(_LOOK)
+
+
 def serve(listener: socket.socket, app: Guard, workers: Workers, ready: Callable[[], None]) -> None:
     """Serve the page until a signal comes, then kill the workers; call `ready` once it is being served."""
     config = uvicorn.Config(
         app,
+        http="h11",
         log_config=None,
         log_level="critical",
         access_log=False,
@@ -188,9 +211,11 @@ def serve(listener: socket.socket, app: Guard, workers: Workers, ready: Callable
 
     async def run() -> None:
         asyncio.get_running_loop().call_soon(ready)
+        closing = asyncio.ensure_future(_close_silent(server))
         try:
             await server.serve([listener])
         finally:
+            closing.cancel()
             workers.close()  # ends the threads that wait for them
 
     asyncio.run(run())

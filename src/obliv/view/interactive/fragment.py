@@ -13,12 +13,13 @@ from obliv._util.files import write_whole
 from obliv._util.text import printable
 from obliv.errors import TooLargeError
 from obliv.view.interactive.assets import asset, script, style
-from obliv.view.interactive.payload import Limits, network_payload
+from obliv.view.interactive.payload import Limits, network_payload, untrusted_payload
 
 __all__ = ["document", "fragment", "json_text", "write_network"]
 
 _ROOM = 700_000  # characters of the data in a notebook
 _CHANNELS = 4_000  # of a network that is drawn in a notebook
+_SECONDS = 20.0  # for all that a loaded result names
 _HEIGHTS = (300, 720)  # pixels of the frame
 _BODY = "body { margin: 0.4rem; background: light-dark(#fefefe, #10151b); } :root { color-scheme: light dark; }"
 
@@ -41,7 +42,8 @@ def fragment(subject: Any) -> str:
     '<iframe sandbox="allow-scripts" title="mesh:3x3"'
     """
     try:
-        payload = network_payload(subject, Limits(room=_ROOM // 2, seconds=15.0, channels=_CHANNELS))
+        limits = Limits(room=_ROOM // 2, seconds=15.0, channels=_CHANNELS)
+        payload = untrusted_payload(subject, limits, _SECONDS, [""])  # files of the current folder
         text = json_text(payload)
         if len(text) > _ROOM:
             raise TooLargeError(f"its drawing takes {len(text) / 1e6:.2g} MB, a notebook shows up to {_ROOM / 1e6:.2g}")

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+from obliv._util.progress import Progress
 from obliv.checker.claims import Claim, MalformedError
 from obliv.checker.flows.sources import source_flows
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.errors import OblivError
 from obliv.patterns.make import traffic as traffic_of
 from obliv.patterns.standard import uniform
-from obliv.results import Estimate, Ratio, WorstCase
+from obliv.results import Estimate, Ratio, Result, WorstCase
 from obliv.results.format import shown
 from obliv.results.numbers import as_float
 from obliv.routings.base import Routing
+from obliv.specs.untrusted import bounded
 from obliv.topologies.base import Topology
 from obliv.view.interactive.certified import claim_of, page_proof
 from obliv.view.interactive.drawing import drawn_channels, require_drawable
@@ -25,7 +28,7 @@ from obliv.view.interactive.packing import Entries, UnevenError, flow_entries, p
 from obliv.view.interactive.shown import Limits, Shown, Subject, shown_of
 from obliv.view.network.witness import Witness
 
-__all__ = ["VERSION", "Limits", "network_payload"]
+__all__ = ["VERSION", "Limits", "network_payload", "untrusted_payload"]
 
 _MOST_PAIRS = 2_000  # listed for the worst channel where the loads of all pairs are left out
 VERSION = 1  #: Of the form; scripts refuse others.
@@ -129,6 +132,31 @@ def _worst(result: WorstCase | Ratio, seen: Witness) -> dict[str, Any]:
         "traffic": flows,
         "pairs": [[s, d, round(load, 9)] for s, d, load in reversed(seen.strong[-_MOST_PAIRS:])],
     }
+
+
+def untrusted_payload(
+    subject: Subject, limits: Limits, seconds: float, files: Iterable[str | Path], own: str = ""
+) -> dict[str, Any]:
+    """Return what :func:`network_payload` does; of a loaded result, within limits of time, memory and files.
+
+    Parameters
+    ----------
+    subject : Topology, Routing, PairLoads or Result
+    limits : Limits
+    seconds : float
+        Time limit for building and drawing what a loaded result names.
+    files : iterable of path-like
+        Files, and folders of files, that its specs may name.
+    own : str
+        What errors call the result.
+    """
+    if not isinstance(subject, Result) or subject.subject is not None:
+        return network_payload(subject, limits)
+    return bounded(_payload, subject, limits, seconds=seconds, files=files, own=own or f"the result {subject.kind!r}")
+
+
+def _payload(subject: Subject, limits: Limits, progress: Progress) -> dict[str, Any]:
+    return network_payload(subject, limits)
 
 
 def _crossing(seen: Shown, limits: Limits) -> tuple[dict[str, Any] | None, str]:

@@ -9,7 +9,7 @@ from obliv.errors import InputError
 from obliv.results import Deadlock
 from obliv.topologies.base import Topology
 from obliv.topologies.make import topology as topology_of
-from obliv.view.axes import finish, key, points_per_unit
+from obliv.view.axes import Title, finish, key, points_per_unit, subject_of
 from obliv.view.figures import require_matplotlib
 from obliv.view.network.canvas import Canvas, canvas
 from obliv.view.network.names import Labels
@@ -26,7 +26,7 @@ _SPOT = 0.35  # of a channel's length: where its number stands, apart from that 
 _COLORS = (ACCENT, SERIES[0], SERIES[2], SERIES[5])  # of virtual channels
 
 
-def plot_deadlock(result: Deadlock, ax: Axes | None = None, *, labels: Labels = "auto", title: bool = True) -> Axes:
+def plot_deadlock(result: Deadlock, ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True) -> Axes:
     """Draw the cycle of a deadlock: its channels in color by virtual channel, numbered in the order of waiting.
 
     Parameters
@@ -37,8 +37,8 @@ def plot_deadlock(result: Deadlock, ax: Axes | None = None, *, labels: Labels = 
         Where to draw; default a new figure.
     labels : {"auto", True, False}
         Names of the nodes, as for :func:`obliv.view.draw_topology`.
-    title : bool
-        Whether to write a title.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def plot_deadlock(result: Deadlock, ax: Axes | None = None, *, labels: Labels = 
     key(on.ax, [*_signs(color), *node_signs(topology)])
     verdict = "acyclic: no deadlock" if result.acyclic else f"{plural(len(steps), 'channel')} can wait for each other"
     scheme = "" if result.scheme == "none" else f" with {result.scheme}"
-    return finish(on.ax, own, [f"{result.routing} on {result.topology}{scheme}", verdict] if title else [])
+    return finish(on.ax, own, [f"{subject_of(result)}{scheme}", verdict], title=title)
 
 
 def _numbers(on: Canvas, channels: list[int]) -> None:

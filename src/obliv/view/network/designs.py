@@ -11,6 +11,7 @@ from obliv.results import AverageDesign, Design, RatioDesign, WorstCase
 from obliv.results.format import short
 from obliv.results.numbers import bounds_of
 from obliv.topologies.make import topology as topology_of
+from obliv.view.axes import Title, title_of
 from obliv.view.network.names import Labels
 from obliv.view.network.witness import network_named
 from obliv.view.network.worst_case import draw_worst
@@ -22,7 +23,7 @@ __all__ = ["plot_design"]
 
 
 def plot_design(
-    result: Design, kind: str = "network", ax: Axes | None = None, *, labels: Labels = "auto", title: bool = True
+    result: Design, kind: str = "network", ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True
 ) -> Axes:
     """Draw the worst traffic of a designed routing and the loads under it, with the proved distance to the optimum.
 
@@ -54,15 +55,15 @@ def plot_design(
         aim, remarks = f"ratio {short(bounds_of(result.ratio)[1])}", [load]
     elif isinstance(result, AverageDesign):
         remarks = [f"mean largest load {short(result.average_load)} (estimated)"]
-    what = result.title.removeprefix("design: ")
+    what = title_of(result).removeprefix("design: ")
     heading = ", ".join((what[0].upper() + what[1:], *result.constraints))
-    return draw_worst(worst, kind, ax, labels, [heading, f"{aim or load}, {optimum}"] if title else [], remarks)
+    return draw_worst(worst, kind, ax, labels, [heading, f"{aim or load}, {optimum}"], remarks, title)
 
 
 def _worst_of(result: Design) -> WorstCase:
     """Return the worst case inside a design, with its routing."""
     if result.certificate is None:
-        raise InputError("this design has no certificate, which holds its worst traffic: save it with  --output FILE")
+        raise InputError("this design has no certificate, which holds its worst traffic: save the design whole")
     worst = WorstCase.from_dict(result.certificate["worst"])
     if result.subject is not None:
         return replace(worst, subject=result.subject)

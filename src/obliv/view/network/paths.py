@@ -12,7 +12,7 @@ from obliv.errors import InputError
 from obliv.results.format import brief
 from obliv.routings.base import Routing
 from obliv.routings.checks import checked_paths, merged
-from obliv.view.axes import bar, finish, key, points_per_unit
+from obliv.view.axes import Title, bar, finish, key, points_per_unit
 from obliv.view.figures import figure_of, require_matplotlib
 from obliv.view.labels import Box, box_of, overlap
 from obliv.view.layout.base import Points
@@ -36,7 +36,7 @@ def draw_paths(
     ax: Axes | None = None,
     *,
     labels: Labels = "auto",
-    title: bool = True,
+    title: Title = True,
 ) -> Axes:
     """Draw all paths of one pair; channels are wider and darker the more likely the packet takes them.
 
@@ -50,8 +50,8 @@ def draw_paths(
         Where to draw; default a new figure.
     labels : {"auto", True, False}
         Names of the nodes, as for :func:`obliv.view.draw_topology`.
-    title : bool
-        Whether to write a title.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def draw_paths(
             far = f"{lengths[0]} to {lengths[-1]} hops, mean {brief(mean)}"
         what = f"{routing.spec} on {topology.spec}: {topology.name_of(start)} to {topology.name_of(end)}"
         lines = [what, f"{plural(len(paths), 'path')}, {far}"]
-    return finish(on.ax, own, lines)
+    return finish(on.ax, own, lines, title=title)
 
 
 def _channels(on: Canvas, used: dict[int, Fraction], label: str) -> None:

@@ -17,7 +17,7 @@ from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
 from obliv.topologies.make import topology as topology_of
-from obliv.view.axes import finish
+from obliv.view.axes import Title, called, finish, subject_of
 from obliv.view.figures import require_matplotlib
 from obliv.view.network.channels import draw_loads, draw_topology
 from obliv.view.network.names import Labels
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_loads", "plot_shifts", "plot_topology", "plot_worst_channels"]
 
 
-def plot_topology(topology: Topology, ax: Axes | None = None, *, labels: Labels = "auto") -> Axes:
+def plot_topology(topology: Topology, ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True) -> Axes:
     """Draw a network with its name as the title.
 
     Parameters
@@ -39,6 +39,8 @@ def plot_topology(topology: Topology, ax: Axes | None = None, *, labels: Labels 
         Where to draw; default a new figure.
     labels : {"auto", True, False}
         Names of the nodes, as for :func:`obliv.view.draw_topology`.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -52,10 +54,12 @@ def plot_topology(topology: Topology, ax: Axes | None = None, *, labels: Labels 
     own = ax is None
     ax = draw_topology(topology, ax, labels)
     size = f"{plural(topology.nodes, 'node')}, {plural(topology.channels, 'channel')}"
-    return finish(ax, own, [topology.spec, size])
+    return finish(ax, own, [topology.spec, size], title=title)
 
 
-def plot_loads(routing: Routing, traffic: Traffic | str, ax: Axes | None = None, *, labels: Labels = "auto") -> Axes:
+def plot_loads(
+    routing: Routing, traffic: Traffic | str, ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True
+) -> Axes:
     """Draw the load of every channel under a traffic pattern.
 
     Parameters
@@ -68,6 +72,8 @@ def plot_loads(routing: Routing, traffic: Traffic | str, ax: Axes | None = None,
         Where to draw; default a new figure.
     labels : {"auto", True, False}
         Names of the nodes, as for :func:`obliv.view.draw_topology`.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -93,11 +99,13 @@ def plot_loads(routing: Routing, traffic: Traffic | str, ax: Axes | None = None,
         remarks.append(f"throughput {short(1 / busiest[0])} times the traffic, limited by {limit}")
     elif topology.capacity_load is not None and most:
         remarks.append(f"throughput {short(topology.capacity_load / most)} of capacity")
-    heading = f"{routing.spec} on {topology.spec} under {pattern.spec}"
-    return finish(ax, own, [heading, f"largest channel load {short(most)}"], remarks)
+    heading = f"{called(routing.spec)} on {called(topology.spec)} under {pattern.spec}"
+    return finish(ax, own, [heading, f"largest channel load {short(most)}"], remarks, title=title)
 
 
-def plot_worst_channels(result: WorstChannels, ax: Axes | None = None, *, labels: Labels = "auto") -> Axes:
+def plot_worst_channels(
+    result: WorstChannels, ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True
+) -> Axes:
     """Draw the worst case of every channel; unlike the loads of one traffic they are not attained together.
 
     Parameters
@@ -108,6 +116,8 @@ def plot_worst_channels(result: WorstChannels, ax: Axes | None = None, *, labels
         Where to draw; default a new figure.
     labels : {"auto", True, False}
         Names of the nodes, as for :func:`obliv.view.draw_topology`.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -124,11 +134,11 @@ def plot_worst_channels(result: WorstChannels, ax: Axes | None = None, *, labels
         raise InputError(f"the result is not about {topology.spec}: it has {len(result.channels)} channels")
     own = ax is None
     ax = draw_loads(topology, [row.channel_load for row in result.channels], ax, labels=labels)
-    heading = f"{result.routing} on {result.topology}: each channel under its own worst traffic"
-    return finish(ax, own, [heading, f"largest channel load {short(result.channel_load)}"])
+    heading = f"{subject_of(result)}: each channel under its own worst traffic"
+    return finish(ax, own, [heading, f"largest channel load {short(result.channel_load)}"], title=title)
 
 
-def plot_shifts(result: Shifts, ax: Axes | None = None, *, labels: Labels = "auto", title: bool = True) -> Axes:
+def plot_shifts(result: Shifts, ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True) -> Axes:
     """Draw the load of every channel under the worst shift.
 
     Parameters
@@ -139,8 +149,8 @@ def plot_shifts(result: Shifts, ax: Axes | None = None, *, labels: Labels = "aut
         Where to draw; default a new figure.
     labels : {"auto", True, False}
         Names of the nodes, as for :func:`obliv.view.draw_topology`.
-    title : bool
-        Whether to write a title.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -170,9 +180,9 @@ def plot_shifts(result: Shifts, ax: Axes | None = None, *, labels: Labels = "aut
     ax = draw_loads(topology, loads, ax, labels=labels)
     given = " in the given order" if result.order else ""
     which = f"shift {result.worst_shift}{given}, the worst of {result.shifts:,}"
-    heading = f"{result.routing} on {result.topology}: {which}"
+    heading = f"{subject_of(result)}: {which}"
     worst, mean = f"largest channel load {short(result.worst_load)}", f"mean over the shifts {short(result.mean_load)}"
-    return finish(ax, own, [heading, worst] if title else [], [mean])
+    return finish(ax, own, [heading, worst], [mean], title=title)
 
 
 def _shifted(topology: Topology, order: Sequence[int], by: int) -> Traffic:

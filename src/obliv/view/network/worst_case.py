@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from obliv._util.text import did_you_mean, plural
 from obliv.errors import InputError
-from obliv.results import Estimate, HeaviestPermutation, Ratio, Result, WorstCase
+from obliv.results import Estimate, HeaviestPermutation, Ratio, WorstCase
 from obliv.results.format import brief, short
-from obliv.view.axes import finish, key
+from obliv.view.axes import Title, finish, key, subject_of
 from obliv.view.figures import require_matplotlib
 from obliv.view.network.canvas import canvas
 from obliv.view.network.channels import as_amounts, loads_on, outlined, worst_sign
@@ -31,7 +31,7 @@ _KINDS = ("matrix", "network")
 
 
 def plot_worst(
-    result: WorstCase, kind: str = "network", ax: Axes | None = None, *, labels: Labels = "auto", title: bool = True
+    result: WorstCase, kind: str = "network", ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True
 ) -> Axes:
     """Draw the worst case of a routing.
 
@@ -47,8 +47,8 @@ def plot_worst(
         Where to draw; default a new figure.
     labels : {"auto", True, False}
         Names of the nodes, as for :func:`obliv.view.draw_topology`.
-    title : bool
-        Whether to write a title.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
 
     Returns
     -------
@@ -67,11 +67,11 @@ def plot_worst(
     """
     estimated = " (estimated)" if isinstance(result.channel_load, Estimate) else ""
     load = f"worst-case channel load {short(result.channel_load)}{estimated}"
-    return draw_worst(result, kind, ax, labels, [_heading(result), load] if title else [], _remarks(result))
+    return draw_worst(result, kind, ax, labels, [subject_of(result), load], _remarks(result), title)
 
 
 def plot_ratio(
-    result: Ratio, kind: str = "network", ax: Axes | None = None, *, labels: Labels = "auto", title: bool = True
+    result: Ratio, kind: str = "network", ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True
 ) -> Axes:
     """Draw the traffic that attains the performance ratio of a routing, and the loads under it.
 
@@ -108,8 +108,8 @@ def plot_ratio(
         traffic=result.traffic,
         certificate=result.certificate,
     )
-    lines = [_heading(result), f"performance ratio {short(result.ratio)}"]
-    return draw_worst(worst, kind, ax, labels, lines if title else [], [])
+    lines = [subject_of(result), f"performance ratio {short(result.ratio)}"]
+    return draw_worst(worst, kind, ax, labels, lines, [], title)
 
 
 def plot_heaviest(
@@ -118,7 +118,7 @@ def plot_heaviest(
     ax: Axes | None = None,
     *,
     labels: Labels = "auto",
-    title: bool = True,
+    title: Title = True,
 ) -> Axes:
     """Draw the permutation in a traffic matrix that loads the worst channel of the matrix most.
 
@@ -151,28 +151,29 @@ def plot_heaviest(
         channel=result.channel,
         permutation=result.permutation,
     )
-    heading = f"{_heading(result)}: heaviest permutation in {result.traffic}"
+    heading = f"{subject_of(result)}: heaviest permutation in {result.traffic}"
     load = f"channel load {short(result.channel_load)}"
     whole = f"under all of {result.traffic}: {short(result.traffic_load)}"
-    return draw_worst(worst, kind, ax, labels, [heading, load] if title else [], [whole])
+    return draw_worst(worst, kind, ax, labels, [heading, load], [whole], title)
 
 
 def draw_worst(
-    result: WorstCase, kind: str, ax: Axes | None, labels: Labels, lines: Sequence[str], remarks: Sequence[str]
+    result: WorstCase,
+    kind: str,
+    ax: Axes | None,
+    labels: Labels,
+    lines: Sequence[str],
+    remarks: Sequence[str],
+    title: Title,
 ) -> Axes:
-    """Draw the traffic of a worst case under a title of `lines` and `remarks`; without lines there is no title."""
+    """Draw the traffic of a worst case, under a title of `lines` and `remarks`, another one, or none."""
     if kind not in _KINDS:
         raise InputError(f"unknown kind {kind!r} of picture: {did_you_mean(str(kind), _KINDS)}")
     require_labels(labels)
     require_matplotlib()
     shown, own = witness(result), ax is None
     ax = draw_matrix(shown, ax, labels) if kind == "matrix" else _network(shown, ax, labels, result)
-    return finish(ax, own, lines, remarks)
-
-
-def _heading(result: Result) -> str:
-    """Return the first line of a title: a routing and its network."""
-    return f"{result.routing} on {result.topology}"
+    return finish(ax, own, lines, remarks, title=title)
 
 
 def _network(shown: Witness, ax: Axes | None, labels: Labels, result: WorstCase) -> Axes:

@@ -42,6 +42,7 @@ class Input:
     holds: str
     digest: str = ""
     single: bool = True  #: One result, and not a store of many.
+    folder: str = "."  #: Where the files that its specs name may be.
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def gather(inputs: Sequence[str | Path | Result], study: str = "") -> Contents:
             result = load(source)
             digest = hashlib.sha256(Path(source).read_bytes()).hexdigest()
             holds = f"saved {result.title}" if isinstance(result, Results) else f"saved result of {result.kind}"
-            _add(contents, result, Input(Path(source).name, holds, digest))
+            _add(contents, result, Input(Path(source).name, holds, digest, folder=str(Path(source).parent)))
     if not (contents.items or contents.reproductions or contents.others):
         names = ", ".join(entry.name for entry in contents.inputs)
         raise InputError(f"there is nothing to report: {names or 'no input'} has no results")
@@ -138,7 +139,9 @@ def _add_store(contents: Contents, path: str | Path, study: str) -> None:
         counts = [f"{count['done']:,} of {plural(len(cells), 'cell')} done"]
         counts += [f"{count[status]:,} {status}" for status in ("failed", "damaged") if count[status]]
         names = study or ", ".join(db.names())
-        contents.inputs.append(Input(Path(path).name, f"study {names}: {', '.join(counts)}", single=False))
+        contents.inputs.append(
+            Input(Path(path).name, f"study {names}: {', '.join(counts)}", single=False, folder=str(Path(path).parent))
+        )
         contents.items += [Item(entry_of(stored), result, number) for stored, result in cells]
 
 

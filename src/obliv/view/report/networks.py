@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from obliv._util.progress import Progress
 from obliv._util.text import plural, printable
 from obliv.errors import OblivError
 from obliv.results import WorstCase
-from obliv.view.interactive.payload import Limits, network_payload
+from obliv.view.interactive.payload import Limits, untrusted_payload
 from obliv.view.report.contents import Contents, Item
 from obliv.view.report.quantities import Row, first_choice
 
@@ -38,8 +40,14 @@ class Networks:
         return f"The page has {len(self.entries)} of {plural(self.worst_cases, 'worst case')}." if missing > 0 else ""
 
 
-def networks_of(contents: Contents, rows: Sequence[Row], most: int, progress: Progress) -> Networks:
-    """Return up to `most` networks: those of saved results first, then the best ones of the topology shown first."""
+def networks_of(
+    contents: Contents, rows: Sequence[Row], most: int, budget: float, files: Sequence[Path], progress: Progress
+) -> Networks:
+    """Return up to `most` networks: those of saved results first, then the best ones of the topology shown first.
+
+    What files name is built within `budget` seconds for all of them, from files in their folders and in `files`.
+    """
+    end = time.monotonic() + budget
     items = [item for item in contents.items if isinstance(item.result, WorstCase)]
     networks = Networks(worst_cases=len(items))
     room = _ROOM
@@ -50,7 +58,8 @@ def networks_of(contents: Contents, rows: Sequence[Row], most: int, progress: Pr
         name = printable(item.row.label.partition(": ")[2])
         progress(f"drawing {name}", 0.4 + 0.5 * len(networks.entries) / most)
         try:
-            payload = network_payload(result, _LIMITS)  # type: ignore[arg-type]
+            folders = [contents.inputs[item.input].folder, *files]
+            payload = untrusted_payload(result, _LIMITS, end - time.monotonic(), folders, name)  # type: ignore[arg-type]
         except (OblivError, NotImplementedError) as error:
             networks.left_out.append(printable(f"{name}: {error}"))
             continue

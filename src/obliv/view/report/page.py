@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from obliv import __version__
-from obliv._util.files import require_place, write_whole
+from obliv._util.files import paths_of, require_place, write_whole
 from obliv._util.progress import Note, Progress, rising
+from obliv._util.rationals import real
 from obliv._util.text import plural, printable
 from obliv.errors import FileError, InputError, extra
 from obliv.results.base import Result
@@ -39,6 +41,8 @@ def write_report(
     title: str = "",
     study: str = "",
     networks: int = 6,
+    budget: float = 120.0,
+    files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
     progress: Progress | None = None,
 ) -> None:
     """Write a report of studies and saved results: one self-contained web page.
@@ -58,6 +62,10 @@ def write_report(
         Of stores with several studies only this one.
     networks : int
         Most networks to draw and prove in the page: those of saved results, then some of a study.
+    budget : float
+        Time limit in seconds for building and drawing the networks that files name; the page says which it lacks.
+    files : path-like or several of them, optional
+        Files, and folders of files, that specs in the inputs may name, besides those in the folders of the inputs.
     progress : callable, optional
         Called with what is done, and the share that is done.
 
@@ -81,14 +89,14 @@ def write_report(
     if not isinstance(inputs, str | Path | Result | Iterable):
         raise InputError(f"a report is about stores and results, or their files, not about a {type(inputs).__name__}")
     sources = [inputs] if isinstance(inputs, str | Path | Result) else list(inputs)
-    files = [source for source in sources if not isinstance(source, Result)]
-    require_report(path, files)
+    require_report(path, [source for source in sources if not isinstance(source, Result)])
+    allowed = paths_of(files)
     step = rising(progress)
     step("reading", 0.0)
     contents = gather(sources, study)
     for message in contents.damaged[:_MOST_NOTES]:
         step(Note(printable(message)), 0.3)
-    write_whole(path, _page(contents, title, networks, step).encode("utf-8"))
+    write_whole(path, _page(contents, title, (networks, real(budget, "budget"), allowed), step).encode("utf-8"))
     step("report", 1.0)
 
 
@@ -120,12 +128,12 @@ def _require_packages() -> None:
             raise extra(package, "report")
 
 
-def _page(contents: Contents, title: str, most: int, step: Progress) -> str:
+def _page(contents: Contents, title: str, limits: tuple[int, float, list[Path]], step: Progress) -> str:
     table = table_data(contents)
     rows = rows_of(contents.items)
     charts, specs = charts_data(rows)
     step("networks", 0.4)
-    networks = networks_of(contents, rows, most, step)
+    networks = networks_of(contents, rows, *limits, step)
     step("charts", 0.9)
     scripts = [bundle()] * bool(specs) + [script()] * bool(networks.entries)
     scripts += [asset(f"{name}.js") for name in ("theme", "table", "charts", "networks", "page")]

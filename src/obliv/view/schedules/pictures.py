@@ -9,7 +9,9 @@ from obliv._util.files import require_place
 from obliv._util.text import did_you_mean
 from obliv.errors import InputError
 from obliv.results.bufferless.schedule import Schedule, Schedules
+from obliv.view.axes import Title, finish
 from obliv.view.figures import figure_of, require_matplotlib
+from obliv.view.literal import LITERAL
 from obliv.view.saving import save
 from obliv.view.schedules.animation import animate
 from obliv.view.schedules.histograms import deflection_ages, delivery_times
@@ -89,7 +91,12 @@ def require_drawing(path: str | Path) -> str:
 
 
 def plot_schedule(
-    result: Schedule | Schedules, kind: str = "space-time", ax: Axes | None = None, **options: Any
+    result: Schedule | Schedules,
+    kind: str = "space-time",
+    ax: Axes | None = None,
+    *,
+    title: Title = True,
+    **options: Any,
 ) -> Axes:
     """Draw a schedule; the same as ``result.plot(kind, ...)``.
 
@@ -102,6 +109,8 @@ def plot_schedule(
         ``deliveries`` by time.
     ax : matplotlib.axes.Axes, optional
         Where to draw, unless there are several classes; default a new figure.
+    title : bool or str
+        A title to write; a caption below says what a schedule is about.
     **options
         As for :func:`space_time`, :func:`one_phase`, :func:`one_round`, :func:`deflection_ages` and
         :func:`delivery_times`.
@@ -123,10 +132,10 @@ def plot_schedule(
     drawing: Any = _KINDS[kind]
     if len(classes) == 1:
         axes: Axes = drawing(classes[0], ax=ax, **options)
-        return axes
+        return finish(axes, ax is None, title=title) if isinstance(title, str) else axes
     if ax is not None:
         raise InputError("several classes need axes of their own: plot each of  result.classes")
-    panels = _panels(min(len(classes), _CLASSES))
+    panels = _panels(min(len(classes), _CLASSES), 0.4 if isinstance(title, str) else 0.0)
     before, steps = 0, result.makespan
     for number, (schedule, panel) in enumerate(zip(classes, panels, strict=False), 1):
         drawing(schedule, ax=panel, **options)
@@ -135,19 +144,21 @@ def plot_schedule(
         before += schedule.makespan
     if len(classes) > len(panels):
         figure_of(panels[0]).text(0.5, 0.005, f"The first {len(panels)} of {len(classes)} classes.", ha="center")
+    if isinstance(title, str):
+        figure_of(panels[0]).suptitle(title, fontsize=11, **LITERAL)
     return panels[0]
 
 
-def _panels(number: int) -> list[Axes]:
-    """Return axes below each other in a new figure."""
+def _panels(number: int, heading: float) -> list[Axes]:
+    """Return axes below each other in a new figure, below room for a title in inches."""
     require_matplotlib()
     from matplotlib import pyplot
 
     wide, tall, above, below = 10.6, 3.4, 0.75, 1.15  # inches
     left, right = 0.85, 0.6
-    width, height = left + wide + right, number * (tall + above + below)
+    width, height = left + wide + right, number * (tall + above + below) + heading
     figure = pyplot.figure(figsize=(width, height), layout="none")
-    lows = [height - (k + 1) * (tall + above + below) + below for k in range(number)]
+    lows = [height - heading - (k + 1) * (tall + above + below) + below for k in range(number)]
     return [figure.add_axes((left / width, low / height, wide / width, tall / height)) for low in lows]
 
 

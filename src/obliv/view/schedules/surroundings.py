@@ -10,7 +10,7 @@ import numpy as np
 
 from obliv._util.typing import Array
 from obliv.results.bufferless.schedule import Schedule
-from obliv.view.axes import points_across
+from obliv.view.axes import called, points_across
 from obliv.view.figures import figure_of
 from obliv.view.literal import LITERAL, set_literal
 from obliv.view.style import FAINT, INK, NODE, QUIET, SERIES
@@ -125,6 +125,7 @@ def above(ax: Axes, handles: Sequence[Any], lift: float) -> None:
         handlelength=1.6,
         handletextpad=0.6,
     )
+    legend.set_gid("above")
     set_literal(legend.get_texts())
 
 
@@ -158,7 +159,7 @@ def about(schedule: Schedule, *more: str) -> str:
         *more,
     ]
     paths = schedule.routing if schedule.routing.endswith(("paths", "walks")) else f"{schedule.routing} paths"
-    return f"{schedule.topology}, {paths}: {', '.join(numbers)}."
+    return f"{called(schedule.topology)}, {paths}: {', '.join(numbers)}."
 
 
 def framed(ax: Axes, time: str) -> None:

@@ -129,7 +129,7 @@ def test_many_hosts_at_a_switch() -> None:
 
 def test_what_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     torus = from_topology(obliv.topology("torus:4x4"))
-    with pytest.raises(RoutingError, match="two-turn needs 2 virtual lanes on torus:4x4: use  --lanes 2"):
+    with pytest.raises(RoutingError, match="two-turn needs 2 virtual lanes on torus:4x4: use lanes=2"):
         route(torus, "two-turn")
     with pytest.raises(RoutingError, match="two-turn needs several LIDs for each host, and only an LMC of 0 is"):
         route(torus, "two-turn", lanes=4, most_lmc=0)

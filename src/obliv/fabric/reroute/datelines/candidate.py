@@ -51,7 +51,7 @@ def dateline_candidate(request: Request) -> Candidate | None:
         )
     needed = 2 if order.dimensions else 1
     if needed > request.lanes:
-        raise LanesError(f"dor-dateline needs {plural(needed, 'virtual lane')} on {grid.shape.spec}")
+        raise LanesError.of(f"dor-dateline needs {plural(needed, 'virtual lane')} on {grid.shape.spec}")
     notes = (*notes, f"dor-dateline: the switches form {grid.shape.spec}")
     best = None
     for lanes in range(needed, request.lanes + 1):  # detours on more lanes can be worse

@@ -53,7 +53,7 @@ def spread_candidate(request: Request) -> Candidate:
     floor = Fraction(1, max(1, int(np.bincount(beside[beside >= 0]).max(initial=1))))  # the load of a host's own cable
     found = choices(grid.shape, floor, replace(request, most_lmc=most))
     if not found:
-        raise LanesError(f"{engine} needs 2 virtual lanes on {grid.shape.spec}")
+        raise LanesError.of(f"{engine} needs 2 virtual lanes on {grid.shape.spec}")
     wanted = [found[0], *(choice for choice in found if choice.lmc == 0)][:2]
     if found[0].load is None:  # too large to compare them before
         wanted += [choice for choice in found if choice.family == "minimal"][:1]

@@ -16,7 +16,7 @@ def other_results(contents: Contents) -> list[dict[str, Any]]:
     """Return title, figures and provenance of each result."""
     found = []
     for result, source in contents.others:
-        lines = result.summary() or [("", line.strip()) for line in repr(result).split("\n")[1:]]
+        lines = result.figures() or [("", line.strip()) for line in repr(result).split("\n")[1:]]
         made = result.provenance
         found.append(
             {

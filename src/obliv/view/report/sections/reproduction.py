@@ -17,8 +17,9 @@ __all__ = ["VERDICTS", "reproduction_tables"]
 VERDICTS = {
     "match": "as printed",
     "rounding": "agrees as rounded, truncated or within the error of an estimate",
+    "reading": "another reading of the paper gives the print, see other readings",
     "erratum": "the print contradicts itself or a proof",
-    "open": "no known definition reproduces the print, or the number cannot decide it",
+    "open": "no reading that was tried gives the print, or the number cannot decide it",
     "beyond": "a number that the paper does not print",
     "differs": "disagrees without an explanation",
 }
@@ -39,13 +40,17 @@ def reproduction_tables(reproductions: Sequence[Reproduction]) -> list[dict[str,
                     "counts": ", ".join(f"{counts[name]:,} {name}" for name in VERDICTS if counts[name]),
                     "entries": plural(len(rows), "entry", "entries"),
                     "open": any(row.verdict == "differs" for row in rows),
+                    "readings": any(row.other_readings for row in rows),
                     "rows": [
                         {
                             "entry": printable(row.entry),
                             "published": printable(row.published) or "not printed",
-                            "computed": text_of(row.computed),
+                            "computed": text_of(row.computed)
+                            + (f" of {printable(row.counted)}" if row.counted else ""),
                             "how": how(row.computed),
                             "verdict": printable(row.verdict),
+                            "readings": [printable(str(reading)) for reading in row.other_readings],
+                            "differs": printable(row.differs_if),
                             "note": notes.get(row.note),
                         }
                         for row in rows
