@@ -271,7 +271,7 @@ TABLE = {
         obliv reproduce
         obliv reproduce {{towles none|bufferless errata|nobody}}
         obliv reproduce u2turn {{figure5|none}} --format {{table|csv}}
-        obliv reproduce u2turn figure5 --plot drawn --dark --width 500
+        obliv reproduce u2turn figure5 --plot drawn --dark --width 500 --layout {{wide|none}}
         obliv reproduce u2turn figure5 --format json -o u.json
         obliv study schema
         obliv study run {{none.toml|broken.toml|unknown.study.toml|small.study.toml}} --store s.db
@@ -300,6 +300,9 @@ TABLE = {
         obliv report worst.json compare.json -o r.html --title Title --networks 1
         obliv report {{bounds|throughput|average|failures|lottery|deadlock|ratio|direct}}.json -o r.html
         obliv report worst.json -o r.{{pdf|html}} --networks 0
+        obliv {{verify worst.json|report worst.json -o r.html --budget 5}} --files {{.|none}}
+        obliv plot result {{worst|throughput|average|compare|failures|lottery|bounds|ratio|deadlock|design|direct}}.json -o p.svg
+        obliv plot result compare.json -o p.svg --picture {{bars|plane|lines|none}} --dark --width 500 --import own.py
         """,
     "fabric": f"""
         obliv fabric check {{f.net|t.net|m.net|cable.net|two.net}}
@@ -386,7 +389,7 @@ TABLE = {
         obliv study diff small.db other.db --format {_FORMATS}
         obliv study diff small.db {{small.db|none.db|own.py}} -o d.json
         obliv study verify small.db --format {{table|json}}
-        obliv study verify other.db --budget {{0|10}} --study {{other|none}} -o v.json
+        obliv study verify other.db --files . --budget {{0|10}} --study {{other|none}} -o v.json
         obliv study run small.study.toml --store small.db --jobs 1 {{|--skip-impossible}}
         obliv study run other.study.toml --store small.db --jobs 1
         obliv report small.db -o r.html --study small --networks 2
