@@ -271,7 +271,7 @@ TABLE = {
         obliv reproduce
         obliv reproduce {{towles none|bufferless errata|nobody}}
         obliv reproduce u2turn {{figure5|none}} --format {{table|csv}}
-        obliv reproduce u2turn figure5 --plot drawn --dark --width 500 --layout {{wide|none}}
+        obliv reproduce u2turn figure5 --plot drawn --dark --width 500 --layout {{rows|paper}}
         obliv reproduce u2turn figure5 --format json -o u.json
         obliv study schema
         obliv study run {{none.toml|broken.toml|unknown.study.toml|small.study.toml}} --store s.db
