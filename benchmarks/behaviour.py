@@ -32,13 +32,14 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from behaviour_commands import FILES, SETUPS, lines
+from behaviour_commands import FILES, SETUPS, chains, unused
 
 ROOT = Path(__file__).resolve().parents[1]
 LINES = 400  # of an output that are kept; of the others a digest
@@ -102,98 +103,6 @@ def main() -> int:
     return 0
 
 
-# Chains of commands: {"name", "setup", "files", "commands"}; the commands of one run one after the other in one folder.
-
-
-def chains(slow: bool) -> list[dict[str, Any]]:
-    """Return all chains: those of pages, examples in the help, and the table."""
-    single = [("", f"obliv {words}--help") for words in ("", *(f"{verb} " for verb in commands_of()))]
-    single += [("", example) for verb in commands_of().values() for example in examples(verb)]
-    single += lines()
-    distinct = dict.fromkeys(single)
-    return [
-        *pages(slow),
-        *({"name": named(*one), "setup": one[0], "files": {}, "commands": [one[1]]} for one in distinct),
-    ]
-
-
-def named(setup: str, command: str) -> str:
-    """Return a name of a file for a command, the same wherever it stands in a table."""
-    digest = hashlib.sha256(f"{setup}|{command}".encode()).hexdigest()[:6]
-    return f"{re.sub(r'[^A-Za-z0-9]+', '-', command.removeprefix('obliv '))[:70].strip('-')}.{digest}"
-
-
-def pages(slow: bool) -> Iterator[dict[str, Any]]:
-    """Yield the commands of each page of the docs, and its Python sessions as one at the end."""
-    made = {"_build", "gallery", "generated"}
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
-        if made & set(page.parts):
-            continue
-        files: dict[str, str] = {}
-        commands: list[str] = []
-        session = []
-        text = page.read_text(encoding="utf-8")
-        for language, more, body in re.findall(r"^```(\w+)([^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
-            if "slow" in more.split() and not slow:
-                continue
-            if title := re.search(r'title="([^"]+)"', more):
-                commands += [f"file {title[1]}"] if title[1] in files else []
-                files[f"{title[1]}#{len(commands)}" if title[1] in files else title[1]] = body
-            elif language == "console":
-                lines = re.findall(r"^\$ (.*(?:\\\n.*)*)\n", body, re.MULTILINE)
-                lines = [line.replace("\\\n", " ").removeprefix("pip install uv && uv run ") for line in lines]
-                commands += [line for line in lines if line.startswith(("obliv", "python"))]
-            elif language == "pycon":
-                session.append(body)
-        if session:
-            files["session.txt"] = "\n".join(session)
-            commands.append("session session.txt")
-        if commands:
-            name = str(page.relative_to(ROOT).with_suffix("")).replace("/", ".")
-            yield {"name": name, "setup": "", "files": files, "commands": commands}
-
-
-def commands_of() -> dict[str, Any]:
-    """Return the command of every verb and sub-verb, as "fabric worst"."""
-    from typer.main import get_command
-
-    from obliv.cli.app import app
-
-    def below(command: Any, name: str) -> Iterator[tuple[str, Any]]:
-        if not hasattr(command, "list_commands"):
-            yield name, command
-            return
-        context = command.context_class(command)
-        for word in command.list_commands(context):
-            yield from below(command.get_command(context, word), f"{name} {word}".strip())
-
-    return dict(below(get_command(app), ""))
-
-
-def examples(verb: Any) -> list[str]:
-    """Return the examples in the help of a verb."""
-    paragraphs = re.split(r"\n\s*\n", verb.help or "")
-    texts = [re.sub(r"\s+", " ", paragraph.strip()) for paragraph in paragraphs]
-    return [text.removeprefix("Example: ") for text in texts if re.match(r"(Example: )?obliv ", text)]
-
-
-def unused(all_chains: list[dict[str, Any]]) -> list[str]:
-    """Return the options of verbs that no command uses."""
-    used: set[tuple[str, str]] = set()
-    verbs = commands_of()
-    for line in (line for chain in all_chains for line in chain["commands"] if line.startswith("obliv")):
-        words = shlex.split(line)[1:]
-        name = next((name for name in (" ".join(words[:2]), " ".join(words[:1])) if name in verbs), "")
-        used |= {(name, word.partition("=")[0]) for word in words if word.startswith("-")}
-    return [
-        f"{name} {parameter.opts[0]}"
-        for name, verb in verbs.items()
-        for parameter in verb.params
-        if parameter.param_type_name == "option"
-        and not {(name, word) for word in [*parameter.opts, *parameter.secondary_opts]} & used
-    ]
-
-
 # Running.
 
 
@@ -226,16 +135,13 @@ def record(given: argparse.Namespace) -> None:
         ]
         for batch in (first, all_chains):
             each_forked([lambda chain=chain: run_chain(chain, place, given) for chain in batch], given.jobs)
-        used = sorted((place / "seconds.txt").read_text(encoding="utf-8").splitlines(), key=by_seconds, reverse=True)
+        used = (place / "seconds.txt").read_text(encoding="utf-8").splitlines()
+        used.sort(key=lambda line: -float(line.split()[0]))
     (given.folder / "seconds").write_text("\n".join(used), encoding="utf-8")
     texts = [path.read_text(encoding="utf-8") for path in given.folder.glob("*.txt")]
     stopped = sum(f"\n{STOPPED}" in text for text in texts)
     seconds = time.monotonic() - began
     print(f"{len(texts)} commands in {seconds:.0f} s; {stopped} were stopped after {given.seconds} s of CPU time")
-
-
-def by_seconds(line: str) -> float:
-    return float(line.split()[0])
 
 
 def warm(place: Path) -> None:
@@ -319,7 +225,8 @@ def run_chain(chain: dict[str, Any], place: Path, given: argparse.Namespace) -> 
             text += section(title, plain(path.read_text(encoding="utf-8", errors="backslashreplace"), place))
             path.unlink()
         for path in sorted(folder.rglob("*")):
-            if path.is_file() and before.get(path) != path.stat().st_mtime_ns and "__pycache__" not in path.parts:
+            passing = "__pycache__" in path.parts or path.name.endswith(("-wal", "-shm"))  # those of SQLite
+            if path.is_file() and before.get(path) != path.stat().st_mtime_ns and not passing:
                 text += section(f"file {path.relative_to(folder)}", plain(content(path), place))
         if status == STOPPED:
             text = f"$ {command}\n{status}\n"
@@ -451,13 +358,26 @@ def content(path: Path) -> str:
 
 
 def stored(path: Path) -> str:
-    """Return the rows of an SQLite file."""
-    with sqlite3.connect(path) as base:
-        tables = [name for (name,) in base.execute("select name from sqlite_master where type = 'table' order by name")]
-        return "\n".join(
-            "\n".join([f"table {name}", *sorted(str(row) for row in base.execute(f'select * from "{name}"'))])
-            for name in tables
-        )
+    """Return the rows of an SQLite file without columns that differ from run to run; what is packed is unpacked."""
+    varies = {"seconds", "beat", "host", "process", "checksum"}
+    lines = []
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        for (table,) in base.execute("select name from sqlite_master where type = 'table' order by name").fetchall():
+            rows = base.execute(f'select * from "{table}"')
+            names = [column[0] for column in rows.description]
+            lines.append(f"table {table}: {', '.join(names)}")
+            lines += sorted(
+                "  ".join(unpacked(value) for name, value in zip(names, row) if name not in varies) for row in rows
+            )
+    return "\n".join(lines)
+
+
+def unpacked(value: object) -> str:
+    if isinstance(value, bytes):
+        with contextlib.suppress(zlib.error):
+            value = zlib.decompress(value)
+        return value.decode("utf-8", "backslashreplace")
+    return str(value)
 
 
 #: What differs from run to run, and what it becomes; a line on standard error that says how long work takes is dropped.

@@ -1,4 +1,4 @@
-"""The commands that `behaviour.py` runs beside those of the docs: tables of lines with {some|alternatives}.
+"""The commands that `behaviour.py` runs: those of the docs, examples in the help, and tables of lines with {some|alternatives}.
 
 A line is run for every choice of its alternatives, in a folder with the files of its setup: FILES, and what the
 commands of SETUPS wrote. Lines of SCRIPTS are Python, for what no verb reaches.
@@ -8,12 +8,17 @@ commands of SETUPS wrote. Lines of SCRIPTS are Python, for what no verb reaches.
 # A line of a table is not broken.
 from __future__ import annotations
 
+import hashlib
 import itertools
 import re
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
-__all__ = ["FILES", "SETUPS", "alternatives", "lines"]
+__all__ = ["FILES", "SETUPS", "chains", "unused"]
+
+ROOT = Path(__file__).resolve().parents[1]
 
 #: Asks the page of `explore` for its first bytes, then ends it.
 _EXPLORE = """\
@@ -36,6 +41,12 @@ with contextlib.redirect_stdout(said):
     status = main("explore mesh:3x3 dor --traffic transpose --no-browser".split())
 print(status)
 """
+
+#: Examples in the help that measure time, take half a minute and more, or serve a page until they are interrupted.
+LEFT_OUT = (
+    r"obliv (reproduce (towles|u2turn|fat-tree|bufferless)|design mesh:5x5 --paths 4 --quantize 64)$"
+    r"|obliv explore torus:5x5 romm"
+)
 
 #: Small files that commands read, good and bad ones; "\udcff" is a byte that is no UTF-8.
 FILES = {
@@ -197,11 +208,11 @@ TABLE = {
         obliv design ring:5 --objective {{worst|ratio|average}} --samples 10 --seed 1
         obliv design mesh:3x3 --plot d.svg --dark --width 500 -o d.json
         obliv design mesh:3x3 --pareto 3 --plot p.svg
-        obliv design {{torus:99x99|complete:2|mesh:3x3 --max-hops x|mesh:3x3 --quantize 0|mesh:3x3 --minimal --max-hops 3}}
+        obliv design {{complete:2|mesh:3x3 --max-hops x|mesh:3x3 --quantize 0|mesh:3x3 --minimal --max-hops 3}}
         obliv bounds {{ring:5|complete:4}}
         obliv bounds mesh:3x3 --format {_FORMATS}
         obliv bounds mesh:3x3 {{--gap 0.1|--certificate --format json|--plot b.svg --dark --width 500|--gap x}}
-        obliv bounds complete:9 --time-limit 1
+        obliv bounds mesh:3x3 --time-limit 900
         obliv ratio {{fattree:4,2|fattree:4,3}} {{dmodk|osrmn|shortest}}
         obliv ratio fattree:4,2 dmodk --format {_FORMATS}
         obliv ratio {{mesh:3x3 dor|ring:5 ecmp|file:square.txt ecmp}}
@@ -258,9 +269,9 @@ TABLE = {
         obliv explore {{torsu:3x3|mesh:3x3 dro|mesh:3x3 dor --port 70000|mesh:3x3 dor --files none|mesh:3x3 dor --traffic none --no-browser}}
         python explore.py
         obliv reproduce
-        obliv reproduce {{towles|u2turn|fat-tree|bufferless|nobody}}
-        obliv reproduce u2turn {{figure5|table1|none}} --format {{table|csv}}
-        obliv reproduce u2turn figure5 --plot drawn --dark --width 500
+        obliv reproduce {{towles none|bufferless errata|nobody}}
+        obliv reproduce u2turn {{figure5|none}} --format {{table|csv}}
+        obliv reproduce u2turn figure5 --plot drawn --dark --width 500 --layout {{rows|paper}}
         obliv reproduce u2turn figure5 --format json -o u.json
         obliv study schema
         obliv study run {{none.toml|broken.toml|unknown.study.toml|small.study.toml}} --store s.db
@@ -289,6 +300,9 @@ TABLE = {
         obliv report worst.json compare.json -o r.html --title Title --networks 1
         obliv report {{bounds|throughput|average|failures|lottery|deadlock|ratio|direct}}.json -o r.html
         obliv report worst.json -o r.{{pdf|html}} --networks 0
+        obliv {{verify worst.json|report worst.json -o r.html --budget 5}} --files {{.|none}}
+        obliv plot result {{worst|throughput|average|compare|failures|lottery|bounds|ratio|deadlock|design|direct}}.json -o p.svg
+        obliv plot result compare.json -o p.svg --picture {{bars|plane|lines|none}} --dark --width 500 --import own.py
         """,
     "fabric": f"""
         obliv fabric check {{f.net|t.net|m.net|cable.net|two.net}}
@@ -375,7 +389,7 @@ TABLE = {
         obliv study diff small.db other.db --format {_FORMATS}
         obliv study diff small.db {{small.db|none.db|own.py}} -o d.json
         obliv study verify small.db --format {{table|json}}
-        obliv study verify other.db --budget {{0|10}} --study {{other|none}} -o v.json
+        obliv study verify other.db --files . --budget {{0|10}} --study {{other|none}} -o v.json
         obliv study run small.study.toml --store small.db --jobs 1 {{|--skip-impossible}}
         obliv study run other.study.toml --store small.db --jobs 1
         obliv report small.db -o r.html --study small --networks 2
@@ -412,6 +426,101 @@ SCRIPTS = {
     ],
     "study": ["import obliv.study; s = obliv.study.open_store('small.db'); print(s)"],
 }
+
+
+# Chains of commands: {"name", "setup", "files", "commands"}; the commands of one run one after the other in one folder.
+
+
+def chains(slow: bool) -> list[dict[str, Any]]:
+    """Return all chains: those of pages, examples in the help, and the table."""
+    single = [("", f"obliv {words}--help") for words in ("", *(f"{verb} " for verb in commands_of()))]
+    single += [("", example) for verb in commands_of().values() for example in examples(verb)]
+    single += lines()
+    distinct = {one: None for one in single if not re.match(LEFT_OUT, one[1])}
+    return [
+        *pages(slow),
+        *({"name": named(*one), "setup": one[0], "files": {}, "commands": [one[1]]} for one in distinct),
+    ]
+
+
+def named(setup: str, command: str) -> str:
+    """Return a name of a file for a command, the same wherever it stands in a table."""
+    digest = hashlib.sha256(f"{setup}|{command}".encode()).hexdigest()[:6]
+    return f"{re.sub(r'[^A-Za-z0-9]+', '-', command.removeprefix('obliv '))[:70].strip('-')}.{digest}"
+
+
+def pages(slow: bool) -> Iterator[dict[str, Any]]:
+    """Yield the commands of each page of the docs, and its Python sessions as one at the end."""
+    made = {"_build", "gallery", "generated"}
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        if made & set(page.parts):
+            continue
+        files: dict[str, str] = {}
+        commands: list[str] = []
+        session = []
+        text = page.read_text(encoding="utf-8")
+        for language, more, body in re.findall(r"^```(\w+)([^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+            if "slow" in more.split() and not slow:
+                continue
+            if title := re.search(r'title="([^"]+)"', more):
+                commands += [f"file {title[1]}"] if title[1] in files else []
+                files[f"{title[1]}#{len(commands)}" if title[1] in files else title[1]] = body
+            elif language == "console":
+                lines = re.findall(r"^\$ (.*(?:\\\n.*)*)\n", body, re.MULTILINE)
+                lines = [line.replace("\\\n", " ").removeprefix("pip install uv && uv run ") for line in lines]
+                commands += [line for line in lines if line.startswith(("obliv", "python"))]
+            elif language == "pycon":
+                session.append(body)
+        if session:
+            files["session.txt"] = "\n".join(session)
+            commands.append("session session.txt")
+        if commands:
+            name = str(page.relative_to(ROOT).with_suffix("")).replace("/", ".")
+            yield {"name": name, "setup": "", "files": files, "commands": commands}
+
+
+def commands_of() -> dict[str, Any]:
+    """Return the command of every verb and sub-verb, as "fabric worst"."""
+    from typer.main import get_command
+
+    from obliv.cli.app import app
+
+    def below(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+        if not hasattr(command, "list_commands"):
+            yield name, command
+            return
+        context = command.context_class(command)
+        for word in command.list_commands(context):
+            yield from below(command.get_command(context, word), f"{name} {word}".strip())
+
+    return dict(below(get_command(app), ""))
+
+
+def examples(verb: Any) -> list[str]:
+    """Return the examples in the help of a verb."""
+    paragraphs = re.split(r"\n\s*\n", verb.help or "")
+    texts = [re.sub(r"\s+", " ", paragraph.strip()) for paragraph in paragraphs]
+    return [text.removeprefix("Example: ") for text in texts if re.match(r"(Example: )?obliv ", text)]
+
+
+def unused(all_chains: list[dict[str, Any]]) -> list[str]:
+    """Return the options of verbs that no command uses."""
+    used: set[tuple[str, str]] = set()
+    verbs = commands_of()
+    for line in (line for chain in all_chains for line in chain["commands"] if line.startswith("obliv")):
+        words = shlex.split(line)[1:]
+        name = next((name for name in (" ".join(words[:2]), " ".join(words[:1])) if name in verbs), "")
+        used |= {(name, word.partition("=")[0]) for word in words if word.startswith("-")}
+    return [
+        f"{name} {parameter.opts[0]}"
+        for name, verb in verbs.items()
+        for parameter in verb.params
+        if parameter.param_type_name == "option"
+        and not {(name, word) for word in [*parameter.opts, *parameter.secondary_opts]} & used
+    ]
+
+
+# The tables.
 
 
 def lines() -> Iterator[tuple[str, str]]:
