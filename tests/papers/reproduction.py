@@ -28,3 +28,8 @@ class Reproduction:
 def page_of(paper: str) -> list[str]:
     """The lines of the page on a paper."""
     return (DOCS / "explanation/papers" / f"{paper}.md").read_text(encoding="utf-8").splitlines()
+
+
+def said(row: dict[str, Any]) -> str:
+    """Return the verdict of a row as the text shows it."""
+    return "reading" if row.get("by_reading") else str(row["verdict"])

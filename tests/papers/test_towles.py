@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.papers.reproduction import Reproduction, page_of
+from tests.papers.reproduction import Reproduction, page_of, said
 
 import obliv
 from obliv import Estimate, papers
@@ -77,16 +77,14 @@ def towles(request: pytest.FixtureRequest) -> Iterator[Reproduction]:
 
 
 def test_exact_entries(towles: Reproduction) -> None:
-    entries = {
-        row["entry"]: (row["computed"]["exact"], row["verdict"]) for row in towles.rows if "exact" in row["computed"]
-    }
+    entries = {row["entry"]: (row["computed"]["exact"], said(row)) for row in towles.rows if "exact" in row["computed"]}
     assert entries == GOLDEN
 
 
 def test_nothing_differs_and_every_number_is_one_of_three_kinds(towles: Reproduction) -> None:
     kinds = ({"exact", "value"}, {"value", "stderr", "samples"}, {"lower", "upper"})
     for row in towles.rows:
-        assert row["verdict"] in ("match", "rounding", "reading", "open", "beyond")  # no erratum is claimed
+        assert said(row) in ("match", "rounding", "reading", "open", "beyond")  # no erratum is claimed
         assert row["differs_if"]
         assert row["published"] or row["verdict"] == "beyond"
         assert set(row["computed"]) in kinds
@@ -175,7 +173,7 @@ def test_series_and_what_becomes_of_it(towles: Reproduction) -> None:
     assert bound[37] > Fraction(135, 1000) > bound[39]
     assert Fraction(1, 8) < bound[9_999] < Fraction(1251, 10_000)
     row = towles["ROMM as k increases, its limit"]
-    assert (row["verdict"], row["computed"]) == ("reading", {"lower": 0.0, "upper": 0.125})
+    assert (said(row), row["computed"]) == ("reading", {"lower": 0.0, "upper": 0.125})
     assert [reading["fits"] for reading in row["other_readings"]] == [True, True, True, False, False]
     assert "does not print its largest k" in row["note"]
     assert "Prints as 0.14 at k = 17, 19." in row["note"]
@@ -306,7 +304,7 @@ def test_every_row_of_towles_stands_on_its_page(towles: Reproduction) -> None:
         if row["table"] == "growth":
             continue
         start = f"| {row['entry']} | {row['published']} | "
-        end = f" | {row['verdict']} |"
+        end = f" | {said(row)} |"
         lines = [line for line in printed if line.startswith(start) and line.endswith(end)]
         assert len(lines) == 1, row["entry"]
         if "stderr" not in row["computed"]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import networkx as nx
 import pytest
-from tests.papers.reproduction import Reproduction, page_of
+from tests.papers.reproduction import Reproduction, page_of, said
 
 import obliv
 from obliv import SpecError, papers
@@ -128,7 +128,7 @@ def test_averages(either: Reproduction) -> None:
     exact = {"DOR": "241920/590783", "O1TURN": "6720/14003", "U2TURN": "725760/1190837"}
     for name, text in exact.items():
         row = either[f"3x3, Average-case, {name}"]
-        assert (row["computed"]["exact"], row["verdict"]) == (text, "reading")  # the random matrix is not defined
+        assert (row["computed"]["exact"], said(row)) == (text, "reading")  # the random matrix is not defined
         assert "does not define the random matrix" in row["note"]
 
 
@@ -147,7 +147,7 @@ def test_which_entries_are_errata(complete: Reproduction) -> None:
 def test_withdrawn_errata(u2turn: Reproduction) -> None:
     for k in SQUARES:
         row = u2turn[f"{k}x{k}, Nearest-Neighbor, VAL"]
-        assert row["verdict"] == ("reading" if k == 3 else "match")
+        assert said(row) == ("reading" if k == 3 else "match")
     assert u2turn["3x3, Nearest-Neighbor, VAL"]["other_readings"][0]["computed"]["exact"] == "72/157"
 
 
@@ -158,7 +158,7 @@ def test_random_without_the_short_cut_fits_four_sizes_and_drawn_destinations_non
         assert Fraction(without["computed"]["exact"]) == 1 / (Fraction(3, 2) - Fraction(1, k * k))
         assert without["fits"] == (k in (3, 4, 5, 8))
         assert not drawn["fits"]  # DOR, for which the same row prints 1
-        assert row["verdict"] == ("match" if k == 4 else "reading" if without["fits"] else "open")
+        assert said(row) == ("match" if k == 4 else "reading" if without["fits"] else "open")
         (other,) = u2turn[f"{k}x{k}, Nearest-Neighbor, U2TURN"]["other_readings"]
         assert not other["fits"]
 
@@ -175,7 +175,7 @@ def test_averages_are_means_of_some_hundred_permutations_if_at_all(u2turn: Repro
 @pytest.mark.nightly
 def test_a_million_permutations_are_too_many(complete: Reproduction) -> None:
     row = next(row for row in complete.rows if "means over a million" in row["entry"])
-    assert row["verdict"] == "reading"
+    assert said(row) == "reading"
     assert [reading["fits"] for reading in row["other_readings"]] == [True, True, False]
     assert 0.4 < row["other_readings"][0]["computed"]["lower"] < row["other_readings"][0]["computed"]["upper"] < 0.85
 
@@ -268,11 +268,11 @@ def test_routings_of_a_mesh_are_no_better_on_its_blocks() -> None:
 def test_nothing_differs_and_every_number_is_one_of_three_kinds(either: Reproduction) -> None:
     kinds = ({"exact", "value"}, {"value", "stderr", "samples"}, {"lower", "upper"})
     for row in either.rows:
-        assert row["verdict"] in ("match", "rounding", "reading", "erratum", "open", "beyond"), row
+        assert said(row) in ("match", "rounding", "reading", "erratum", "open", "beyond"), row
         assert row["differs_if"], row
         assert row["published"] or row["verdict"] == "beyond"
         assert set(row["computed"]) in kinds
-        if row["verdict"] in ("reading", "erratum", "open", "beyond"):
+        if said(row) in ("reading", "erratum", "open", "beyond"):
             assert row["note"]
     entries = [(row["table"], row["entry"]) for row in either.rows]
     assert len(set(entries)) == len(entries)
@@ -436,7 +436,7 @@ def test_comparisons_of_sections_4_and_5(complete: Reproduction) -> None:
     for entry, count in counts.items():
         assert (complete[entry]["computed"]["exact"], complete[entry]["verdict"]) == (str(count), "match"), entry
     row = complete["Complement, even k: U2TURN above VAL, below DOR and O1TURN"]
-    assert (row["computed"]["exact"], row["verdict"]) == ("0", "reading")  # Table IV itself prints 0.5 four times
+    assert (row["computed"]["exact"], said(row)) == ("0", "reading")  # Table IV itself prints 0.5 four times
     assert [reading["fits"] for reading in row["other_readings"]] == [True]
 
 
@@ -551,10 +551,10 @@ def test_everything_on_the_page_of_u2turn_as_the_command_gives_it(monkeypatch: p
     text = "\n".join(page_of("u2turn"))
     for row in rows:
         if row["table"] in ("table3", "table4") and "stderr" in row["computed"]:
-            mark = "" if row["verdict"] == "rounding" else f" ({row['verdict']}, printed {row['published']})"
+            mark = "" if row["verdict"] == "rounding" else f" ({said(row)}, printed {row['published']})"
             assert page[row["entry"]] == f"{row['computed']['value']:.4f}{mark}"
         if row["table"] == "figure7" or "computed averages" in row["entry"]:
-            assert f"| {row['published']} | {100 * row['computed']['value']:.1f} % | {row['verdict']} |" in text
+            assert f"| {row['published']} | {100 * row['computed']['value']:.1f} % | {said(row)} |" in text
 
 
 def square_tables() -> dict[str, str]:
@@ -599,7 +599,7 @@ def test_tables_in_the_papers_layout() -> None:
 
 def exact_cell(row: dict[str, Any]) -> str:
     value = row["computed"]["exact"]
-    return value if row["verdict"] == "match" else f"{value} ({row['verdict']}, printed {row['published']})"
+    return value if row["verdict"] == "match" else f"{value} ({said(row)}, printed {row['published']})"
 
 
 def test_other_rows_on_the_page_of_u2turn(either: Reproduction) -> None:
@@ -608,7 +608,7 @@ def test_other_rows_on_the_page_of_u2turn(either: Reproduction) -> None:
         entry, published = row["entry"], row["published"]
         tables = ("claims", "equations", "figure3", "figure4", "figure5", "statements")
         if row["table"] in tables and "averages" not in entry:
-            assert f"| {entry} | {published} | {text_of(row)} | {row['verdict']} |" in text
+            assert f"| {entry} | {published} | {text_of(row)} | {said(row)} |" in text
         if row["table"] == "averages" and row["verdict"] == "open":
             assert f"| {entry} | {text_of(row)} | open |" in text
     figure6 = {row["entry"]: row["computed"]["exact"] for row in either.rows if row["table"] == "figure6"}

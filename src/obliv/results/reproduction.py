@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain, groupby, zip_longest
 from textwrap import wrap
@@ -78,6 +78,17 @@ class ReproducedEntry(Record):
     counted: str = field("", omit=lambda row: not row.counted)
     other_readings: tuple[OtherReading, ...] = field((), omit=lambda row: not row.other_readings)
     differs_if: str = field("", omit=lambda row: not row.differs_if)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row; a print that another reading gives is ``rounding`` with ``by_reading`` in JSON."""
+        data = super().to_dict()
+        return data | {"verdict": "rounding", "by_reading": True} if self.verdict == "reading" else data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ReproducedEntry:
+        """Return the row that :meth:`to_dict` wrote."""
+        row = super().from_dict(data)
+        return replace(row, verdict="reading") if data.get("by_reading") is True else row
 
     def text(self) -> str:
         """Return the computed number, a count with what was counted."""
