@@ -109,7 +109,7 @@ def test_own_paths_are_those_that_are_analyzed(kind: type[Routing]) -> None:
         count += 1
         topology = routing.topology
         expected = truth(topology)
-        if routing.relative:  # set by its constructor: refused, not trusted
+        if routing.relative:  # as its parent is declared: compared, and refused
             with pytest.raises(obliv.RoutingError, match="declared relative, but"):
                 obliv.worst_case(routing)
             continue

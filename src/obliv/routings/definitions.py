@@ -15,8 +15,8 @@ __all__ = ["voided"]
 _CHOOSE = ("paths", "next_hops", "chances", "hops_to", "ways", "sample")
 #: What a method that chooses paths is made from where its class does not replace that too.
 _MADE_FROM = {"chances": ("next_hops",), "hops_to": ("next_hops", "chances")}
-#: What holds of a class whatever its paths.
-_KEPT = {"sources", "notes", "partial", "spread", "_general", "_repr_html_"}
+#: What holds of a class whatever its paths; those of a class that is declared relative are compared with that.
+_KEPT = {"sources", "notes", "partial", "relative", "spread", "_general", "_repr_html_"}
 _OPERATORS = {"__mul__", "__rmul__", "__add__"}
 
 

@@ -272,7 +272,7 @@ def _not_relative(routing: Routing, source: int, destination: int, offset: int) 
     name = routing.topology.name_of
     return (
         f"{routing.spec} is declared relative, but its paths from {name(source)} to {name(destination)} "
-        f"are not those from {name(0)} to {name(offset)}, moved; leave out relative = True"
+        f"are not those from {name(0)} to {name(offset)}, moved: set relative = False"
     )
 
 
