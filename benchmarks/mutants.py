@@ -1,9 +1,10 @@
 """Weakens the checker, one refusal after another, and counts how many of these faults its tests notice.
 
-``python benchmarks/mutants.py [--every N] [--nightly] [FILE...]`` prints the faults that no test notices and the score;
-files are those of ``src/obliv/checker``, by default all.  A fault makes a check hold, leaves out a ``raise``, a
-``return`` of a problem or a part of a condition, or moves a limit by one.  Tests that reach the line are run, those by
-day alone unless ``--nightly`` is given.  All of it takes hours: a night's work, not a test's.
+``python benchmarks/mutants.py [--every N] [--sample N] [--minutes M] [--nightly] [FILE...]`` prints the faults that no
+test notices and the score; files are those of ``src/obliv/checker``, by default all.  A fault makes a check hold,
+leaves out a ``raise``, a ``return`` of a problem or a part of a condition, or moves a limit by one.  Tests that reach
+the line are run, those by day alone unless ``--nightly`` is given.  All of it takes hours: a night's work, not a test's.
+``--sample`` tries faults that are drawn by the day of the year, and ``--minutes`` ends with the score of those tried.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import random
 import signal
 import sys
 import tempfile
@@ -201,18 +203,29 @@ def noticed(path: Path, tree: ast.Module, tests: list[str], options: list[str]) 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--every", type=int, default=1, help="try one in N faults")
+    parser.add_argument("--sample", type=int, metavar="N", help="try N faults, drawn by the day of the year")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="start no fault later than this")
     parser.add_argument("--nightly", action="store_true", help="run the tests of the night, too")
     parser.add_argument("--tests", nargs="*", default=TESTS, help="files or folders of tests")
     parser.add_argument("files", nargs="*", help="such as ratios.py, below the checker's folder")
-    given = parser.parse_args()
+    given, began = parser.parse_args(), time.monotonic()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
     options = ["-q", "-p", "no:cacheprovider"]
     options += ["-m", ""] if given.nightly else []
     tests = reached(list(given.tests), options)
     total = survivors = 0
-    for path in [CHECKER / name for name in given.files] or sorted(CHECKER.rglob("*.py")):
-        for line, words, tree in list(faults_of(path))[:: given.every]:
+    paths = [CHECKER / name for name in given.files] or sorted(CHECKER.rglob("*.py"))
+    chosen = [(path, number) for path in paths for number in range(0, len(list(faults_of(path))), given.every)]
+    if given.sample is not None and given.sample < len(chosen):
+        day = time.gmtime().tm_yday
+        print(f"{given.sample} of {len(chosen)} faults, drawn by day {day} of the year")
+        chosen = sorted(random.Random(day).sample(chosen, given.sample))
+    for path in dict.fromkeys(path for path, _ in chosen):
+        faults = list(faults_of(path))
+        for line, words, tree in [faults[number] for of, number in chosen if of == path]:
+            if time.monotonic() - began > 60 * given.minutes:
+                break
             total += 1
             those = tests.get(f"{path}:{line}", [])
             if not (those and noticed(path, tree, those, options)):
