@@ -7,6 +7,7 @@ import inspect
 import pickle
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +31,10 @@ OTHERS = ("uv sync --extra", "var(--")  # and variables of CSS
 def texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield every text of a module that is not a docstring, with the expressions in braces, and its line."""
     heads = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    docs = {id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, heads) and _has_doc(node)}
-    parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    docs = {id(node.body[0].value) for node in nodes if isinstance(node, heads) and _has_doc(node)}
+    parts = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in nodes:
         if isinstance(node, ast.JoinedStr):
             whole = (part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
             yield node.lineno, "".join(map(str, whole))
@@ -44,17 +46,23 @@ def _has_doc(node: Any) -> bool:
     return bool(node.body) and isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
 
 
-def below_cli() -> Iterator[tuple[str, ast.Module]]:
-    for path in sorted(SOURCE.rglob("*.py")):
-        name = path.relative_to(SOURCE).as_posix()
-        if not name.startswith("cli/"):
-            yield name, ast.parse(path.read_text())
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Return all modules of the package by their place; parsed once."""
+    return {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
+
+
+def below_cli(having: str = "") -> Iterator[tuple[str, ast.Module]]:
+    """Yield the modules below the command line whose text has some characters."""
+    for name, tree in modules().items():
+        if not name.startswith("cli/") and having in (SOURCE / name).read_text():
+            yield name, tree
 
 
 def test_no_message_below_the_command_line_speaks_in_options() -> None:
     found = [
         f"{name}:{line}: {text}"
-        for name, tree in below_cli()
+        for name, tree in below_cli("--")
         if name not in WRITERS
         for line, text in texts(tree)
         if OPTION.search(text) and not any(other in text for other in OTHERS)
@@ -86,13 +94,13 @@ def test_names_in_templates_are_parameters() -> None:
         assert set(re.findall(r"\{([A-Za-z_]\w*)\}", str(template))) <= known, (name, template)
 
 
-def callables(function: ast.FunctionDef) -> set[str]:
+def callables(function: ast.FunctionDef, nodes: list[ast.AST]) -> set[str]:
     """Return the names of a function that stand for something to call, as `here` for the name of a node."""
-    names = {node.name for node in ast.walk(function) if isinstance(node, ast.FunctionDef) and node is not function}
+    names = {node.name for node in nodes if isinstance(node, ast.FunctionDef) and node is not function}
     for argument in [*function.args.args, *function.args.kwonlyargs]:
         if argument.annotation is not None and ast.unparse(argument.annotation).startswith("Callable"):
             names.add(argument.arg)
-    for node in ast.walk(function):
+    for node in nodes:
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
             pairs = [(node.targets[0], node.value)]
             if isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
@@ -109,18 +117,18 @@ def not_called(tree: ast.Module, methods: set[str]) -> Iterator[str]:
     """Yield what f-strings write though it has to be called first."""
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef):
-            names = callables(function)
-            for node in ast.walk(function):
-                if isinstance(node, ast.FormattedValue):
-                    value = node.value
-                    bare = isinstance(value, ast.Name) and value.id in names
-                    if bare or (isinstance(value, ast.Attribute) and value.attr in methods):
-                        yield f"{node.lineno}: {ast.unparse(value)}"
+            nodes = list(ast.walk(function))
+            written = [node for node in nodes if isinstance(node, ast.FormattedValue)]
+            names = callables(function, nodes) if written else set()
+            for node in written:
+                bare = isinstance(node.value, ast.Name) and node.value.id in names
+                if bare or (isinstance(node.value, ast.Attribute) and node.value.attr in methods):
+                    yield f"{node.lineno}: {ast.unparse(node.value)}"
 
 
 def test_messages_name_nodes_and_not_the_functions_that_name_them() -> None:
     """Every text that is put together writes names, never what has to be called for one: a name or a method."""
-    trees = [(str(path), ast.parse(path.read_text())) for path in sorted(SOURCE.rglob("*.py"))]
+    trees = list(modules().items())
     methods: set[str] = set()
     others: set[str] = set()
     for _, tree in trees:
