@@ -104,10 +104,10 @@ EVEN: dict[str, Rows] = {
 }
 
 _RANDOM = (
-    'Table II: "Destination node chosen at uniform random". How it was sampled is not printed. In expectation U2TURN has '
-    "(3k-1)/(2k) times DOR's load on every channel, 2k/(3k-1) of capacity: XYX loads an X channel with (2k-1)/k times "
-    "what DOR puts there and a Y channel with as much as DOR, YXY the other way round. No formula that falls with k "
-    "gives 0.682 at k = 6 and 0.686 at k = 7."
+    'Table II: "Destination node chosen at uniform random". How it was sampled is not printed. In expectation U2TURN '
+    "has (3k-1)/(2k) times DOR's load on every channel, 2k/(3k-1) of capacity: XYX loads an X channel with (2k-1)/k "
+    "times what DOR puts there and a Y channel with as much as DOR, YXY the other way round. No formula that falls "
+    "with k gives 0.682 at k = 6 and 0.686 at k = 7."
 )
 #: What speaks against readings that fit some entries.
 DEGENERATE = (

@@ -110,7 +110,9 @@ def _asymmetric() -> dict[str, Value]:
             even.append((size, ours == u2turn_a == Fraction(1, 2) >= max(others)))
     return {
         "kx < ky: XYX as YXY on the mesh with kx and ky exchanged": agreeing(exchanged, "meshes up to 7x8"),
-        "kx > ky, worst case: U2TURN and U2TURN-A above VAL, DOR and O1TURN": _of_odd(above, "meshes kx > ky up to 8x7"),
+        "kx > ky, worst case: U2TURN and U2TURN-A above VAL, DOR and O1TURN": _of_odd(
+            above, "meshes kx > ky up to 8x7"
+        ),
         "kx > ky, worst case: U2TURN above U2TURN-A": _of_odd(variant, "meshes kx > ky up to 8x7"),
         "even kmax, worst case: U2TURN and U2TURN-A at 1/2, not below VAL, DOR and O1TURN": agreeing(
             even, "meshes kx > ky up to 8x7", "VAL and O1TURN have 1/2 there, too."
