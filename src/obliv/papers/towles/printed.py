@@ -88,7 +88,7 @@ STATEMENTS = {
         right=Fraction(8),
     ),
     "fully connected network of 16 nodes: channels": Printed(
-        "The maximum value of |C| is N^2, corresponding to a fully-connected network",
+        "N^2, corresponding to a fully-connected network",
         Fraction(256),
         open="N(N-1) channels join different nodes; N² counts one from every node to itself. As a bound N² holds.",
         right=Fraction(240),
