@@ -18,10 +18,14 @@ from obliv.errors import FileError
 Claim = dict[str, Any]
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("topology", "routing", "of"),
-    [("mesh:2x2", "ecmp", "links"), ("torus:3x2", "updown", "nodes"), ("line:3", "shortest", "nodes")],
+    [
+        ("mesh:2x2", "ecmp", "links"),
+        ("torus:3x2", "updown", "nodes"),
+        ("line:3", "shortest", "nodes"),
+        ("subft:4,1", "ecmp", "links"),
+    ],
 )
 def test_honest_claims_are_proved(topology: str, routing: str, of: str, tmp_path: Path) -> None:
     result = obliv.failures(obliv.routing(routing, obliv.topology(topology)), of=of, certificate=True)
