@@ -22,8 +22,8 @@ def _exact(text: Any) -> dict[str, Any]:
 #: Zeros, negative and huge numbers, what is no number, and other types.
 NONSENSE: tuple[Any, ...] = (
     _exact("0"), 0, _exact("-1"), -1, 10**400, _exact("9" * 400), 2**63, -(2**63) - 1, 1e308, 0.5,
-    float("nan"), float("inf"), "x", "", "0", "-1", "1/0", None, True, [], {}, [[0]], _exact("1/0"), _exact("x"), _exact(3),
-    {"exact": "1", "value": "x"}, {"lower": 0, "upper": 0}, {"lower": float("nan"), "upper": float("inf")},
+    float("nan"), float("inf"), "x", "", "0", "-1", "1/0", None, True, [], {}, [[0]], _exact("1/0"), _exact("x"),
+    _exact(3), {"exact": "1", "value": "x"}, {"lower": 0, "upper": 0}, {"lower": float("nan"), "upper": float("inf")},
     {"value": float("nan"), "stderr": -1, "samples": 0},
 )  # fmt: skip
 

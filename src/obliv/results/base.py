@@ -175,7 +175,7 @@ class Result(Record):
 
     @property
     def provable(self) -> bool:
-        """Whether :func:`obliv.verify` can check the result once it is saved: it has a certificate, or can be recounted."""
+        """Whether :func:`obliv.verify` can check the result once it is saved."""
         return getattr(self, "certificate", None) is not None
 
     def save(self, path: str | Path) -> None:
