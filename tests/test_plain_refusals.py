@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -107,7 +108,8 @@ def test_failures_of_an_own_network_are_proved(tmp_path: Path) -> None:
     result.save(path)
     checked = obliv.verify(path)
     assert checked.proved
-    assert "(4 nodes, 8 channels, 4 terminals) called 'own'" in checked.checks[0].detail
+    shown = r"the one inside the claim: network [0-9a-f]{16} \(4 nodes, 8 channels, 4 terminals\) called 'own'"
+    assert re.fullmatch(shown, checked.checks[0].detail)
     content = json.loads(path.read_text())
     content["certificate"]["network"]["head"][0] = 2
     content["certificate"]["digest"] = digest_of(content)

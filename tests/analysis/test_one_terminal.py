@@ -38,7 +38,7 @@ def test_one_terminal_is_refused(analysis: str) -> None:
         ANALYSES[analysis](WAY)
 
 
-@pytest.mark.parametrize("analysis", ANALYSES.keys() - {"pair loads"})
+@pytest.mark.parametrize("analysis", [name for name in ANALYSES if name != "pair loads"])
 def test_a_network_without_channels_is_refused(analysis: str) -> None:
     apart = obliv.ECMP(obliv.build("apart", 2, []))
     with pytest.raises(obliv.TopologyError, match=r"apart has no channels, so there is no traffic to analyze; give it"):

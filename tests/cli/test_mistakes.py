@@ -83,9 +83,9 @@ def test_misspelt_patterns(spec: str, meant: str) -> None:
 
 def test_an_unknown_name_lists_what_is_known() -> None:
     for call, known in (
-        (lambda: obliv.topology("qqqqqqqq"), "torus"),
-        (lambda: obliv.routing("qqqqqqqq", obliv.mesh(2, 2)), "romm"),
-        (lambda: obliv.traffic("qqqqqqqq", obliv.mesh(2, 2)), "uniform"),
+        (lambda: obliv.topology("qqqqqqqq"), "known: array, butterfly, "),
+        (lambda: obliv.routing("qqqqqqqq", obliv.mesh(2, 2)), "known: 2turn, design, "),
+        (lambda: obliv.traffic("qqqqqqqq", obliv.mesh(2, 2)), "known: anti-transpose, "),
     ):
         assert known in mistake(call)
 
@@ -747,7 +747,7 @@ def test_registering_again_and_using() -> None:
         ("worst Abilene.graphml ecmp", "no file of this name"),
         ("worst nets/abilene ecmp", "no file of this name"),
         ("compare mesh:3x3 dor,o1turn", "write the names apart, dor o1turn"),
-        ("plot mesh:3x3 -o x.png", "write topology, loads, worst before it"),
+        ("plot mesh:3x3 -o x.png", "write topology, loads, worst, result before it"),
         ("mesh:3x3 dor", "write worst, verify"),
         ("worst mesh:3x3 mine --import {folder}/mine", "did you mean {folder}/mine.py?"),
         ("worst mesh:3x3 mine --import {folder}/mine.py", "its first parameter must be the topology"),

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from obliv._util.codec import plain
 from obliv._util.progress import Note
 from obliv._util.text import printable
 from obliv.cli.errors import Stopped, complain
@@ -88,6 +87,8 @@ class Answer:
             data = result.to_dict()
             for key in hide:
                 data.pop(key, None)
+            from obliv._util.codec import plain
+
             write(json_text(plain(data)))
         elif self.format == "csv":
             from obliv.results.tables import to_csv

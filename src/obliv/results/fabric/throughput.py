@@ -58,12 +58,12 @@ class FabricThroughput(Throughput):
     >>> routing = obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2)))
     >>> obliv.fabric.throughput(routing, "shift:1", "shift:3")
     throughput: lft:dmodk on fabric:fattree:4,2
-      shift:1  load 1, throughput 1, of capacity 1
+      shift:1  load 1, throughput 1, of capacity 7/8 = 0.875
                mean hops 3
                1   switch((0),1) port 3 -> switch((0),0) port 1   1 pair
                1   switch((1),1) port 3 -> switch((0),0) port 2   1 pair
                1   switch((2),1) port 3 -> switch((0),0) port 3   1 pair
-      shift:3  load 1, throughput 1, of capacity 1
+      shift:3  load 1, throughput 1, of capacity 7/8 = 0.875
                mean hops 4
                1   switch((0),1) port 3 -> switch((0),0) port 1   1 pair
                1   switch((0),1) port 4 -> switch((1),0) port 1   1 pair
