@@ -153,6 +153,8 @@ def test_standard_output_has_plain_lists(capsys: pytest.CaptureFixture[str]) -> 
         ("deadlock mesh:2x2 dor", True),
         ("design mesh:2x2 --pareto 2", True),
         ("bounds mesh:2x2", True),
+        ("lottery fattree:4,2 shift:2 --flows 2", True),
+        ("lottery fattree:4,3 random-permutation --flows 2 --samples 50", True),
         ("compare mesh:2x2 dor", False),
     ],
 )

@@ -45,7 +45,7 @@ NO_LOAD = "no traffic loads any channel"
 _VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")
 _EXACTNESS = re.compile(
     r"(?!.*(?<!not )\b(?i:verifi|proved|proven|checked|certif))(exact|bounded|estimated|as each)\b[ -~]{0,120}"
-    "|certified bounds"  # of lotteries
+    "|certified bounds(, with samples beside)?"  # of lotteries
 )
 
 
