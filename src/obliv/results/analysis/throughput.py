@@ -224,6 +224,11 @@ class Throughput(Result):
     capacity: Fraction | None = entry(None, reason=NO_CAPACITY)
     patterns: tuple[PatternThroughput, ...] = ()
 
+    @property
+    def provable(self) -> bool:
+        """Whether its loads are exact, which :func:`obliv.verify` counts again."""
+        return not any(isinstance(row.channel_load, Estimate) for row in self.patterns)
+
     def summary(self) -> list[tuple[str, str]]:
         lines = []
         for row in self.patterns:
