@@ -62,7 +62,7 @@ BUILDERS = [
     ["_leaves", "_cyclic"],
     ["closes"],
     ["assign_layers"],
-    ["has_credit_loop(self, after)", "_deadlocks"],
+    ["has_credit_loop(self, after)", "_deadlocks(routing)"],
 ]
 
 #: Which imports count, beside those of module bodies that run.

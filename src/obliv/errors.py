@@ -70,7 +70,9 @@ def in_one_line(message: str) -> str:
     """
     if len(message) > MOST_LETTERS:
         end = MOST_LETTERS // 3
-        message = f"{message[: MOST_LETTERS - end - 5]} ... {message[-end:]}"
+        first, last = message[: MOST_LETTERS - end - 5], message[-end:]
+        first, last = re.sub(r" \S{1,20}$", "", first), re.sub(r"^\S{1,20} ", "", last)  # whole words, if short
+        message = f"{first} ... {last}"
     if message.isprintable():
         return message
     return "".join(letter if letter.isprintable() else " " if letter.isspace() else "?" for letter in message)

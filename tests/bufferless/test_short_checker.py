@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from obliv._util.codec import unpack_array
+from obliv._util.codec import digest_of, unpack_array
 from obliv.bufferless import instance, instances, schedule, schedules
 from obliv.checker.verify import verify as check
 
@@ -95,7 +95,7 @@ def test_it_refuses_what_the_verifier_refuses(
     path = tmp_path / "forged.json"
     refused = 0
     for forged in _forgeries(saved):
-        path.write_text(json.dumps(forged))
+        path.write_text(json.dumps({**forged, "digest": digest_of(forged)}))
         try:
             theirs = check(path).proved
         except ValueError:

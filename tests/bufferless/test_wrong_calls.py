@@ -217,14 +217,14 @@ def test_hardly_anything_to_route(paths: list[list[int]], tmp_path: Path) -> Non
         assert proved(plain(result), tmp_path)
         remaining = tmp_path / "kept.json.gz"
         result.save(remaining)
-        assert without_time(obliv.load(remaining)) == without_time(result)
+        assert without_time(obliv.load(remaining)) == without_time(result) | {"verified": False}
 
 
 def test_nothing_at_all_can_be_kept(tmp_path: Path) -> None:
     result = schedule(instance("array:4", []), "direct")
     remaining = tmp_path / "kept.json"
     result.save(remaining)
-    assert without_time(obliv.load(remaining)) == without_time(result)
+    assert without_time(obliv.load(remaining)) == without_time(result) | {"verified": False}
     assert obliv.verify(remaining).proved
 
 

@@ -524,7 +524,7 @@ def test_names_of_outputs_and_missing_files_are_text(here: Path, capsys: pytest.
         assert all(letter.isprintable() for letter in (out + err).replace("\n", ""))
         assert "31mi" in err or status == 0
         assert err.count("\n") == 1 or status == 0
-    assert main(["verify", f"{place}o.json"]) == 0
+    assert main(["verify", f"{place}o.json", "--files", "."]) == 0
 
 
 @pytest.mark.usefixtures("moves")

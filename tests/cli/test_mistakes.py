@@ -83,9 +83,9 @@ def test_misspelt_patterns(spec: str, meant: str) -> None:
 
 def test_an_unknown_name_lists_what_is_known() -> None:
     for call, known in (
-        (lambda: obliv.topology("qqqqqqqq"), "torus"),
-        (lambda: obliv.routing("qqqqqqqq", obliv.mesh(2, 2)), "romm"),
-        (lambda: obliv.traffic("qqqqqqqq", obliv.mesh(2, 2)), "uniform"),
+        (lambda: obliv.topology("qqqqqqqq"), "known: array, butterfly, "),
+        (lambda: obliv.routing("qqqqqqqq", obliv.mesh(2, 2)), "known: 2turn, design, "),
+        (lambda: obliv.traffic("qqqqqqqq", obliv.mesh(2, 2)), "known: anti-transpose, "),
     ):
         assert known in mistake(call)
 
@@ -747,7 +747,7 @@ def test_registering_again_and_using() -> None:
         ("worst Abilene.graphml ecmp", "no file of this name"),
         ("worst nets/abilene ecmp", "no file of this name"),
         ("compare mesh:3x3 dor,o1turn", "write the names apart, dor o1turn"),
-        ("plot mesh:3x3 -o x.png", "write topology, loads, worst before it"),
+        ("plot mesh:3x3 -o x.png", "write topology, loads, worst, result before it"),
         ("mesh:3x3 dor", "write worst, verify"),
         ("worst mesh:3x3 mine --import {folder}/mine", "did you mean {folder}/mine.py?"),
         ("worst mesh:3x3 mine --import {folder}/mine.py", "its first parameter must be the topology"),
@@ -810,7 +810,7 @@ def test_a_result_does_not_replace_what_it_is_about(tmp_path: Path) -> None:
         ("average mesh:4x4 dor transpose", "is obliv throughput mesh:4x4 dor transpose (see obliv average --help)"),
         ("worst mesh:4x4 dor romm", "use obliv compare for several routings (see obliv worst --help)"),
         ("worst mesh:4x4 dor --plot", "requires an argument (see obliv worst --help)"),
-        ("compare mesh:4x4 dor --traffic uniform tornado", "which follows the routing or --traffic (A,B for several)"),
+        ("compare mesh:4x4 dor --traffic uniform tornado", "TRAFFIC is given twice, as 'tornado' and with --traffic"),
         ("throughput mesh:4x4 dor hot-nodes:(0,0,(1,1)", "'(0' is not a terminal: a parenthesis is missing"),
         ("throughput mesh:4x4 dor hot-nodes:(0,0)(1,1)", "put commas between terminals"),
         ("reproduce towles table1 --plot x", "table1 of towles is a table without a picture"),

@@ -32,7 +32,7 @@ REFUSALS = {
     "fabric version": "No such command 'version': choose check, worst, ratio,",
     "fabric fabric.net": "No such command 'fabric.net': write check, worst, ratio,",
     "study run.toml": "No such command 'run.toml': write run, show, export, diff, verify, schema before it (see",
-    "plot mesh:3x3": "No such command 'mesh:3x3': write topology, loads, worst before it (see obliv plot --help)",
+    "plot mesh:3x3": "No such command 'mesh:3x3': write topology, loads, worst, result before it",
     "plot help wrost": "No such command 'wrost'. Did you mean 'worst'? (see obliv plot --help)",
     "worst mesh:3x3 dor romm": "Got unexpected extra argument (romm): use obliv compare for several routings (see",
     "worst mesh:3x3 dor a b": "Got unexpected extra arguments (a b) (see obliv worst --help)",

@@ -320,7 +320,7 @@ def _check_load(subject: _Subject, options: _Options) -> Verification:
         return _check_ratio(subject, options)
     read = _read_load(subject, options)
     checked = check_worst_case(read.claim, read.topology, read.routing, options.quick, options.budget, options.progress)
-    return _with_network(checked, read.topology, read.inside)
+    return _with_network(subject, checked, read.topology, read.inside)
 
 
 def _read_load(subject: _Subject, options: _Options) -> _Load:
@@ -357,7 +357,7 @@ def _check_ratio(subject: _Subject, options: _Options) -> Verification:
 
     network, routing, inside = _analyzed(subject, options)
     checked = check_ratio(subject.content, network, routing, options.quick, options.budget, options.progress)
-    return _with_network(checked, network, inside)
+    return _with_network(subject, checked, network, inside)
 
 
 def _check_traffic_ratio(subject: _Subject, options: _Options) -> Verification:
@@ -366,7 +366,7 @@ def _check_traffic_ratio(subject: _Subject, options: _Options) -> Verification:
 
     network, routing, inside = _analyzed(subject, options)
     checked = check_traffic_ratio(subject.content, network, routing, options.budget, options.progress)
-    return _with_network(checked, network, inside)
+    return _with_network(subject, checked, network, inside)
 
 
 def _check_failures(subject: _Subject, options: _Options) -> Verification:
@@ -380,7 +380,7 @@ def _check_failures(subject: _Subject, options: _Options) -> Verification:
     network, routing, inside = _analyzed(subject, options)
     if "claims" in _certificate(subject):
         checked = check_rerouted(subject.content, network, routing, routing_of, options.budget, options.progress)
-        return _with_network(checked, network, inside)
+        return _with_network(subject, checked, network, inside)
     return check_failures(subject.content, network, routing, options.budget, options.progress)
 
 
@@ -406,7 +406,9 @@ def _check_recount(subject: _Subject, options: _Options) -> Verification:
 
     check = {"throughput": check_throughput, "average": check_average, "deadlock": check_deadlock}[str(subject.kind)]
     network, routing, inside = _analyzed(subject, options)
-    return _with_network(check(subject.content, network, routing, options.budget, options.progress), network, inside)
+    return _with_network(
+        subject, check(subject.content, network, routing, options.budget, options.progress), network, inside
+    )
 
 
 def _has_lengths(subject: _Subject) -> bool:
@@ -431,7 +433,7 @@ def _check_network(subject: _Subject, options: _Options) -> Verification:
     network, inside = _network_and_place(subject, options)
     checks = {"design": check_design, "pareto": check_pareto, "bounds": check_network_bounds}
     checked = checks[str(subject.kind)](subject.content, network, options.quick, options.budget, options.progress)
-    return _with_network(checked, network, inside)
+    return _with_network(subject, checked, network, inside)
 
 
 def _network_and_place(subject: _Subject, options: _Options) -> tuple[Topology, bool]:
@@ -479,8 +481,11 @@ def _inside(content: Any, subject: _Subject) -> Topology:
         raise FileError(f"is not a complete claim: {error}", subject.path) from None
 
 
-def _with_network(checked: Verification, network: Topology, inside: bool) -> Verification:
+def _with_network(subject: _Subject, checked: Verification, network: Topology, inside: bool) -> Verification:
     """Return a verification that says first that the network is the one inside the claim, if it is."""
+    if subject.content.get("rated", not network.unit_rates) is network.unit_rates:
+        wrong = Check("unit", False, "rated must say whether throughput is in multiples of the terminals' rates")
+        checked = replace(checked, proved=False, checks=(*checked.checks, wrong))
     if not inside:
         return checked
     name = _name_of(network)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from obliv._util.codec import plain
 from obliv._util.progress import Note
 from obliv._util.text import printable
 from obliv.cli.errors import Stopped, complain
@@ -67,9 +66,9 @@ class Answer:
             from obliv.results.base import NOT_VERIFIED
 
             result.save(self.output)
-            proof = getattr(result, "certificate", None) is not None
-            how = f" ({NOT_VERIFIED})" if proof and NOT_VERIFIED in result.provenance.exactness else ""
-            say(f"saved in {self.output}{how}" + (f"; check it with  obliv verify {self.output}" if proof else ""))
+            how = f" ({NOT_VERIFIED})" if result.provable and NOT_VERIFIED in result.provenance.exactness else ""
+            how += f"; check it with  obliv verify {self.output}" if result.provable else ""
+            say(f"saved in {self.output}{how}")
             if Path(self.output).suffix.lower() in _TABLES:
                 say(f"{self.output} is JSON whatever --format is; for the printed table redirect the output:  > FILE")
 
@@ -88,6 +87,8 @@ class Answer:
             data = result.to_dict()
             for key in hide:
                 data.pop(key, None)
+            from obliv._util.codec import plain
+
             write(json_text(plain(data)))
         elif self.format == "csv":
             from obliv.results.tables import to_csv

@@ -22,8 +22,6 @@ _WIDEST = 34  # of them, of a cell
 _NOTE = 110
 _NAMES = 3  # rows that a note names; for more rows it gives their number
 _UNPRINTED = "not printed"
-_LONGEST_CELL = 40  # letters of a cell of a column that LaTeX shows
-_ALWAYS = ("table", "entry", "published", "computed", "verdict")
 
 
 @dataclass(frozen=True)
@@ -116,16 +114,21 @@ class Reproduction(WithoutNetwork):
     Examples
     --------
     >>> from obliv import papers
-    >>> papers.reproduce("towles", "figure9")
-    towles figure9: the worst-case permutation for ROMM on a 9-ary 2-cube, as printed
+    >>> papers.reproduce("towles", "figure8")
+    towles figure8: the adversarial pattern for ROMM: what each row of Figure 9 adds to channel c
     <BLANKLINE>
-    entry                         published    computed           verdict
-    ----------------------------  -----------  -----------------  --------
-    nodes that are a destination  permutation  81                 match
-    load on the hottest channel   worst-case   32/5 = 6.4         match
-    fraction of capacity          0.173        25/144 = 0.173611  rounding
+    entry                               published                        computed    verdict  differs if
+    ----------------------------------  -------------------------------  ----------  -------  ----------
+    channel c under tornado in one row  the same loading as DOR          4           match    not 4
+    channel c under the whole pattern   worst-case permutation for ROMM  32/5 = 6.4  match    not 32/5
+    channel c, the tornado row's part   the worst-case of DOR            4           match    not 4
+    channel c, the other rows' part     load beyond the simple tornado   12/5 = 2.4  match    not 12/5
+                                        case
     <BLANKLINE>
-    * load on the hottest channel: On (0,0) -> (1,0), rows of the figure being x; the exact worst case is 32/5.
+    * channel c, the tornado row's part: From 4 nodes of row y = 0, each (k-1)/2 hops.
+    <BLANKLINE>
+    * channel c, the other rows' part: Rows y = 1: 2/5, y = 2: 2/5, y = 3: 2/5, y = 6: 2/5, y = 7: 2/5, y = 8:
+      2/5; y = 4, 5 add nothing. Every pair that adds load adds 1/10.
     """
 
     kind: ClassVar[str] = "reproduce"
@@ -148,19 +151,12 @@ class Reproduction(WithoutNetwork):
         Notes and other long texts are in the other formats.
         """
         tables = {row.table for row in self.entries}
-        hidden = {"paper", "note"} | ({"table"} if len(tables) < 2 else set())
-        rows = []
-        for row in self.entries:
-            cells = {name: value for name, value in row.cells().items() if name not in hidden}
-            cells = {name: str(value or "-") for name, value in cells.items() if not name.startswith("computed_")}
-            cells["published"] = row.published or _UNPRINTED
-            verdict = cells.pop("verdict")
-            rows.append(cells | {"computed": short(row.computed), "verdict": verdict})
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        names = [
-            name for name in names if name in _ALWAYS or max(len(row.get(name, "")) for row in rows) <= _LONGEST_CELL
+        names = ["table"] * (len(tables) > 1) + ["entry", "published", "computed", "verdict"]
+        rows = [
+            [row.table] * (len(tables) > 1) + [row.entry, row.published or _UNPRINTED, short(row.computed), row.verdict]
+            for row in self.entries
         ]
-        return [[name.replace("_", " ") for name in names], *([row.get(name, "-") for name in names] for row in rows)]
+        return [names, *rows]
 
     def __repr__(self) -> str:
         """Return one aligned table for each table of the paper, its notes below."""

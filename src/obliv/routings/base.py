@@ -174,9 +174,11 @@ class Routing:
     @cached_property
     def compared(self) -> Comparison | None:
         """What was compared of a relative routing; None for other routings, and where it has no use."""
+        if not self.relative:
+            return None
         from obliv.routings.representatives import compared
 
-        return compared(self) if self.relative else None
+        return compared(self)
 
     @property
     def declared(self) -> bool:

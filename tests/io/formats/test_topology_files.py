@@ -190,7 +190,7 @@ def test_bad_bandwidths(write: Write, number: str) -> None:
     if number in ("0", "-1"):  # a number that is not asked for may be anything
         assert file(path).channels == 4
     else:
-        with pytest.raises(FileError, match="positive, finite number"):
+        with pytest.raises(FileError, match="finite number such as"):
             file(path)
 
 

@@ -78,7 +78,7 @@ def test_the_example_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureF
     claim = str(tmp_path / "claim.json")
     assert main(["ratio", "fattree:6,2", f"table:{EXAMPLE}", "--output", claim]) == 0
     assert "so this one is optimal" in capsys.readouterr().out
-    assert main(["verify", claim]) == 0
+    assert main(["verify", claim, "--files", str(Path(EXAMPLE).parent)]) == 0
     assert "proved" in capsys.readouterr().out
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from obliv._util.arrays import whole
 from obliv._util.progress import Progress, rising, within
-from obliv._util.rationals import boolean
 from obliv.analysis.subject import Subject, by_specs, exactness_of, identity, sources_of, subject_of
 from obliv.analysis.worst_case.symmetry import orbits, verified
 from obliv.errors import InputError
@@ -120,7 +119,10 @@ def solved_worst_case(
     """
     began = time.perf_counter()
     step = rising(progress)
-    certificate = boolean(certificate, "certificate")
+    if not isinstance(certificate, bool):
+        from obliv._util.rationals import boolean  # raises, or takes one of NumPy's
+
+        certificate = boolean(certificate, "certificate")
     if samples is not None and certificate:
         raise InputError("an estimate has no certificate: leave out samples or the certificate")
     random, seed = _chance(samples, rng)

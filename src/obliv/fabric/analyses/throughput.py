@@ -51,7 +51,7 @@ def throughput(
     >>> from obliv.fabric.generate.from_topology import from_routing
     >>> throughput(from_routing(obliv.routing("dmodk", obliv.topology("fattree:4,2"))), "shift:2", hottest=1)
     throughput: lft:dmodk on fabric:fattree:4,2
-      shift:2  load 1, throughput 1, of capacity 1
+      shift:2  load 1, throughput 1, of capacity 7/8 = 0.875
                mean hops 4
                1   switch((0),1) port 3 -> switch((0),0) port 1   1 pair
     """

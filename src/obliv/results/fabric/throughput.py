@@ -58,12 +58,12 @@ class FabricThroughput(Throughput):
     >>> routing = obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2)))
     >>> obliv.fabric.throughput(routing, "shift:1", "shift:3")
     throughput: lft:dmodk on fabric:fattree:4,2
-      shift:1  load 1, throughput 1, of capacity 1
+      shift:1  load 1, throughput 1, of capacity 7/8 = 0.875
                mean hops 3
                1   switch((0),1) port 3 -> switch((0),0) port 1   1 pair
                1   switch((1),1) port 3 -> switch((0),0) port 2   1 pair
                1   switch((2),1) port 3 -> switch((0),0) port 3   1 pair
-      shift:3  load 1, throughput 1, of capacity 1
+      shift:3  load 1, throughput 1, of capacity 7/8 = 0.875
                mean hops 4
                1   switch((0),1) port 3 -> switch((0),0) port 1   1 pair
                1   switch((0),1) port 4 -> switch((1),0) port 1   1 pair
@@ -84,11 +84,8 @@ class FabricThroughput(Throughput):
         lines = []
         for row in self.patterns:
             lines.append((row.traffic, str(row)))
-            about = [] if row.hops is None else [f"mean hops {shown(row.hops)}"]
-            if row.limited_by is not None and row.limited_by.kind != "channel":
-                about.insert(0, f"limited by {row.limited_by}")
-            if about:
-                lines.append(("", "; ".join(about)))
+            if remarks := row.remarks(channels=False):
+                lines.append(("", remarks))
             for cable in row.hottest:
                 lines.append(("", f"{shown(cable.load)}   {cable.ends}   {plural(cable.pairs, 'pair')}"))
         return [*lines, *(("note", text) for text in self.notes)]

@@ -99,7 +99,7 @@ class FabricWorst(WorstCase):
     worst: lft:dmodk on fabric:fattree:4,2
       channel load    2
       throughput      1/2 = 0.5
-      of capacity     1/2 = 0.5
+      of capacity     7/16 = 0.4375
       worst channel   10: switch((0),1) port 3 -> switch((0),0) port 1
       focus channels  32
       hottest 1       2   switch((0),1) port 3 -> switch((0),0) port 1
