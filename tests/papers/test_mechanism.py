@@ -251,7 +251,7 @@ def _against(printed: Printed) -> Fraction | None:
 
 def wrong_numbers(value: Computed) -> list[Computed]:
     """Other numbers of the same kind, below and above."""
-    factors = [Fraction(factor) for factor in ("-2", "1/2", "3/2", "2", "1000")]
+    factors = [Fraction(factor) for factor in ("-2", "1/2", "3/2", "2", "1000000000")]
     if isinstance(value, Bounds):
         factors.append(Fraction(1, 10**6))  # a chance that is neither usual nor impossible
         return [Bounds(value.lower * f + f, value.upper * f + f) for f in factors if f > 0]
