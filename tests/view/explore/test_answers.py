@@ -143,7 +143,7 @@ def test_files_are_read_where_they_are_named(tmp_path: Path, monkeypatch: pytest
     assert found["files"]
     for spec in ("open/../secret/net.txt", "secret/net.txt", "secret/missing.txt", "open/link.txt"):
         asked = Question(f"file:{tmp_path}/{spec}", "ecmp", want=("network",))
-        assert "may not be read from here: name it, or its folder, with --files" in told(asked)["topology"]
+        assert "may not be read from here: allow it, or its folder, with --files PATH" in told(asked)["topology"]
     for routing in ("table:/etc/passwd", "design:/etc/passwd"):
         assert "may not be read" in told(Question("mesh:2x2", routing, want=("worst",)))["routing"]
     for pattern in ("permutation:/etc/passwd", "matrix:/etc/passwd", "flows:/etc/passwd", "demands:/etc/passwd"):
