@@ -6,6 +6,7 @@ import gc
 import importlib
 import os
 import sys
+import threading
 from collections import Counter
 from collections.abc import Generator
 from contextlib import suppress
@@ -57,6 +58,14 @@ def pytest_collection(session: pytest.Session) -> None:
             if not name.endswith(("__init__", "__main__", "conftest")):
                 with suppress(Exception):  # what cannot be imported is reported by the collection
                     importlib.import_module(name)
+
+
+def pytest_runtest_setup() -> None:
+    """Let processes be copied beside the threads of pytest-xdist, which wait and hold no lock."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        for thread in threading.enumerate():
+            if thread is not threading.main_thread() and not thread.name.startswith("obliv"):
+                thread.name = f"obliv-idle-{thread.name}"
 
 
 @pytest.hookimpl(wrapper=True)

@@ -355,9 +355,9 @@ def _begun(call: _Call, progress: Progress) -> tuple[Any, ...]:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=places)
     except OSError as error:
         return "refused", error.errno
-    assert process.stdin and process.stdout
     try:
-        return _followed(process, _heard(process.stdout, process.stdin, request), call, progress)
+        heard = _heard(process.stdout, process.stdin, request)  # type: ignore[arg-type]  # which are pipes
+        return _followed(process, heard, call, progress)
     finally:
         process.kill()
         process.wait()
@@ -371,8 +371,9 @@ def _tables() -> tuple[Any, ...]:
 
 
 def _names_of_others() -> tuple[list[tuple[int, str]], set[str]]:
-    """Return the names that were registered outside of obliv, with the number of each one's table, and their modules."""
-    names, modules = [], set()
+    """Return the names that were registered outside of obliv, with the numbers of their tables, and their modules."""
+    names: list[tuple[int, str]] = []
+    modules: set[str] = set()
     for k, table in enumerate(_tables()):
         for entry in table.registered:
             if not entry.make.__module__.startswith("obliv."):
