@@ -60,12 +60,14 @@ def pytest_collection(session: pytest.Session) -> None:
                     importlib.import_module(name)
 
 
-def pytest_runtest_setup() -> None:
+@pytest.fixture(scope="session", autouse=True)
+def _copies() -> None:
     """Let processes be copied beside the threads of pytest-xdist, which wait and hold no lock."""
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        for thread in threading.enumerate():
-            if thread is not threading.main_thread() and not thread.name.startswith("obliv"):
-                thread.name = f"obliv-idle-{thread.name}"
+    from obliv._util.progress import IDLE
+
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread():
+            thread.name = f"{IDLE}-{thread.name}"
 
 
 @pytest.hookimpl(wrapper=True)
