@@ -45,7 +45,7 @@ NO_LOAD = "no traffic loads any channel"
 _VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")
 _EXACTNESS = re.compile(
     r"(?!.*(?<!not )\b(?i:verifi|proved|proven|checked|certif))(exact|bounded|estimated|as each)\b[ -~]{0,120}"
-    "|certified bounds"  # of lotteries
+    "|certified bounds(, with samples beside)?"  # of lotteries
 )
 
 
@@ -172,6 +172,11 @@ class Result(Record):
         except ImportError:
             raise extra("pandas", "table") from None
         return pandas.DataFrame([spread(row) for row in self.rows()])
+
+    @property
+    def provable(self) -> bool:
+        """Whether :func:`obliv.verify` can check the result once it is saved."""
+        return getattr(self, "certificate", None) is not None
 
     def save(self, path: str | Path) -> None:
         """Write the result as JSON, compressed where the name ends in ``.gz``; :func:`obliv.load` reads it.
