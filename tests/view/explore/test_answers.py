@@ -134,7 +134,7 @@ def test_files_are_read_where_they_are_named(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "open").mkdir()
     (tmp_path / "secret").mkdir()
     for folder in ("open", "secret"):
-        (tmp_path / folder / "net.txt").write_text("a <script>alert(1)</script>\na c\n", encoding="utf-8")
+        (tmp_path / folder / "net.txt").write_text("# undirected\na <script>alert(1)</script>\na c\n", encoding="utf-8")
     (tmp_path / "open" / "link.txt").symlink_to(tmp_path / "secret" / "net.txt")
     monkeypatch.setattr(files, "_readable", [tmp_path / "open"])
     inside = f"file:{tmp_path}/open/net.txt"
