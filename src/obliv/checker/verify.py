@@ -25,7 +25,7 @@ from obliv.results import Explanation, Result, Schedule, Schedules, Verification
 from obliv.results.base import Channel
 from obliv.results.verification import Check
 from obliv.routings.base import Routing
-from obliv.specs.untrusted import TimeOverError, bounded
+from obliv.specs.untrusted import CrashedError, TimeOverError, bounded
 from obliv.topologies.base import NodeName, Topology
 
 __all__ = ["explain", "verify"]
@@ -129,8 +129,8 @@ def _in_limits(
     allowed = [own.parent if isinstance(own, Path) else Path(), *paths_of(files)]
     try:
         return bounded(work, claim, options, seconds=seconds, files=allowed, own=own, progress=progress)
-    except TooLargeError as error:
-        raise TooLargeError(f"{own}: {error}") from None
+    except (CrashedError, TooLargeError) as error:
+        raise type(error)(f"{own}: {error}") from None
 
 
 def _checked_as_before(
