@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from obliv._util.codec import digest_of, unpack
 from obliv.errors import InputError
 from obliv.results.codec import Record
+from obliv.results.loading import from_content
 from obliv.results.numbers import rational
 
-__all__ = ["Claim", "MalformedError", "misstated_key", "read_claim"]
+__all__ = ["Claim", "MalformedError", "certificate_of", "foreign_key", "misstated_key", "read_claim", "read_result"]
+
+Read = TypeVar("Read", bound=Record)
 
 
 class MalformedError(InputError):
@@ -67,9 +71,7 @@ def read_claim(content: dict[str, Any]) -> Claim:
     if kind == "worst-channels":  # what is proved is the largest of its loads
         _require_largest(content)
         kind, rows = "worst", tuple(row.get("channel") for row in content["channels"])
-    certificate = content.get("certificate")
-    if not isinstance(certificate, dict):
-        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
+    certificate = certificate_of(content)
     channel = content.get("channel")
     if not isinstance(channel, dict) or not all(_is_whole(channel.get(key)) for key in ("id", "tail", "head")):
         raise MalformedError("channel must contain id, tail and head")
@@ -112,6 +114,55 @@ def read_claim(content: dict[str, Any]) -> Claim:
         skipped=content.get("skipped"),
         digest_holds=certificate.get("digest") == digest_of(content),
     )
+
+
+def read_result(kind: type[Read], content: dict[str, Any]) -> Read:
+    """Return the result that a claim holds.
+
+    Raises
+    ------
+    MalformedError
+        If a part is missing or malformed.
+    """
+    try:
+        return kind.from_dict(content)
+    except (ArithmeticError, AttributeError, KeyError, MemoryError, RecursionError, TypeError, ValueError) as error:
+        raise MalformedError(str(error) or type(error).__name__) from None
+    except zlib.error as error:
+        raise MalformedError(f"an array cannot be unpacked: {error}") from None
+
+
+def certificate_of(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the certificate of a claim; raise MalformedError if it has none."""
+    certificate = content.get("certificate")
+    if not isinstance(certificate, dict):
+        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
+    return certificate
+
+
+def foreign_key(content: dict[str, Any]) -> str:
+    """Return a key of a claim that obliv does not write in such results; "" if there is none.
+
+    Neither does it write other reasons why a figure is missing; there a figure could stand that nobody checks.
+    """
+    try:
+        written = from_content(content).to_dict()
+    except ValueError as error:
+        raise MalformedError(str(error)) from None
+    return next(_foreign(content, written, ""), "")
+
+
+def _foreign(content: Any, written: Any, name: str) -> Iterator[str]:
+    if isinstance(content, dict) and isinstance(written, dict):
+        for key, value in content.items():
+            inner = f"{name}.{key}".lstrip(".")
+            if key not in written or (key.endswith("_reason") and value != written[key]):
+                yield inner
+            else:
+                yield from _foreign(value, written[key], inner)
+    elif isinstance(content, list) and isinstance(written, list):
+        for value, row in zip(content, written, strict=False):
+            yield from _foreign(value, row, f"{name}[*]")
 
 
 def misstated_key(claimed: Record, content: dict[str, Any]) -> str:

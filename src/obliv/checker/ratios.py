@@ -20,12 +20,11 @@ from obliv._util.codec import digest_of, unpack_array
 from obliv._util.cost import require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
-from obliv.checker.claims import MalformedError
+from obliv.checker.claims import MalformedError, certificate_of
 from obliv.checker.flows.base import Flow, Flows
 from obliv.checker.flows.sources import source_flows
 from obliv.checker.report import Report, short
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
-from obliv.checker.worst_case import check_sources
 from obliv.errors import OblivError
 from obliv.results import Verification
 from obliv.results.analysis.ratio import Ratio
@@ -80,7 +79,7 @@ def check_ratio(
     report = Report()
     claim = _read(content, topology)
     report.note_digest(claim.digest_holds)
-    check_sources(report, claim.sources, topology, routing)
+    report.note_sources(claim.sources, (*topology.sources, *routing.sources))
     unchecked: list[int] = list(range(topology.channels))
     if report.holds and _check_form(report, claim, topology):
         checked = [claim.channel] if quick else unchecked
@@ -101,9 +100,7 @@ def check_ratio(
 
 
 def _read(content: dict[str, Any], topology: Topology) -> _Parts:
-    certificate = content.get("certificate")
-    if not isinstance(certificate, dict):
-        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
+    certificate = certificate_of(content)
     terminals, channels = len(topology.terminals), topology.channels
     try:
         unpack_array(content.get("permutation") or [], terminals)  # not too large to be read

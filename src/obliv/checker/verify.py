@@ -18,7 +18,7 @@ from obliv._util.files import UnreadableError, files_read, paths_of, reading_fro
 from obliv._util.progress import Progress, rising, silent
 from obliv._util.rationals import boolean, real
 from obliv._util.text import shown
-from obliv.checker.claims import Claim, MalformedError, read_claim
+from obliv.checker.claims import Claim, MalformedError, foreign_key, read_claim
 from obliv.checker.report import beside
 from obliv.errors import FileError, InputError, SpecError, TooLargeError
 from obliv.results import Explanation, Result, Schedule, Schedules, Verification, provenance
@@ -115,7 +115,7 @@ def _verified(claim: Any, options: _Options, progress: Progress) -> Verification
         objects = (getattr(subject.result, "subject", None), options.topology, options.routing)
         as_built = checked.verdict != "not proved" or _version(subject) not in VERSIONS or any(map(_is_built, objects))
         checked = checked if as_built else _checked_as_before(check, subject, options) or checked
-    return _with_rest(checked, subject)
+        return _with_rest(checked, subject)
 
 
 def _in_limits(
@@ -507,11 +507,17 @@ def _name_of(network: Topology) -> str:
 
 
 def _with_rest(checked: Verification, subject: _Subject) -> Verification:
-    """Return a verification with what the claim says beside its proof; a routing that is a mere word is checked."""
+    """Return a verification with what the claim says beside its proof.
+
+    A routing that is a mere word is checked, and that the claim has no other keys than its kind has.
+    """
     word, claimed = _WORDS.get(str(subject.kind)), subject.content.get("routing")
     checks = checked.checks
     if word is not None and claimed not in (None, word):
         checks = (*checks, Check("routing", False, f"such a claim is about {word!r}, not {claimed!r:.40}"))
+    foreign = foreign_key(subject.content) if checked.verdict != "not proved" and subject.content else ""
+    if foreign:
+        checks = (*checks, Check("keys", False, f"{foreign[:80]} is not what obliv writes in such a claim"))
     proved = checked.proved and checks is checked.checks
     return replace(checked, proved=proved, checks=checks, beside=(*beside(subject.content), *checked.beside))
 

@@ -19,7 +19,7 @@ from obliv.results import Verification
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 
-__all__ = ["check_sources", "check_worst_case"]
+__all__ = ["check_worst_case"]
 
 _STATEMENTS = {
     "worst": "no admissible traffic loads a channel by more than",
@@ -50,7 +50,7 @@ def check_worst_case(
     report = Report()
     unchecked: list[int] = []
     report.note_digest(claim.digest_holds)
-    check_sources(report, claim.sources, topology, routing)
+    report.note_sources(claim.sources, (*topology.sources, *routing.sources))
     if not report.holds:
         unchecked = list(range(topology.channels))
     elif check_form(report, claim, topology):
@@ -66,17 +66,6 @@ def check_worst_case(
     scope = "on the named channel only" if quick else f"on all {topology.channels} channels"
     statement = f"{_STATEMENTS[claim.kind]} {claim.channel_load} ({scope})"
     return report.verification(statement, claim.topology, claim.routing, topology.sources, unchecked)
-
-
-def check_sources(report: Report, claimed: dict[str, str], topology: Topology, routing: Routing) -> None:
-    """Note whether the files that the specs read are those of the claim."""
-    read = dict((*topology.sources, *routing.sources))
-    for path in sorted(set(claimed) - set(read)):
-        report.note("source file", False, f"{path} is listed, but the specs do not read it")
-    for path, digest in read.items():
-        same = claimed.get(path) == digest
-        what = "has the SHA-256 of the claim" if same else "has changed since"
-        report.note("source file", same, f"{path} {what if path in claimed else 'has no SHA-256 in the claim'}")
 
 
 def _check_skipped(report: Report, claim: Claim, routing: Routing) -> None:
