@@ -34,6 +34,7 @@ class Claim:
     routing: str
     channel_load: Fraction
     lower_bound: Fraction | None
+    lower_bound_source: Any
     throughput: Fraction | None
     fraction_of_capacity: Fraction | None
     capacity: Fraction | None
@@ -98,6 +99,7 @@ def read_claim(content: dict[str, Any]) -> Claim:
         routing=_get(content, "routing", str),
         channel_load=_exact(content, "ratio" if kind == "ratio" else "channel_load", required=True) or Fraction(0),
         lower_bound=_exact(content, "lower_bound"),
+        lower_bound_source=content.get("lower_bound_source", content.get("lower_bound_reason")),
         throughput=_exact(content, "throughput"),
         fraction_of_capacity=_exact(content, "fraction_of_capacity"),
         capacity=_exact(content, "capacity"),
@@ -141,7 +143,7 @@ def certificate_of(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def foreign_key(content: dict[str, Any]) -> str:
-    """Return a key of a claim that obliv does not write in such results; "" if there is none.
+    """Return a key of a claim, or of one inside its certificate, that obliv does not write in such results; "" if none.
 
     Neither does it write other reasons why a figure is missing; there a figure could stand that nobody checks.
     """
@@ -149,7 +151,11 @@ def foreign_key(content: dict[str, Any]) -> str:
         written = from_content(content).to_dict()
     except ValueError as error:
         raise MalformedError(str(error)) from None
-    return next(_foreign(content, written, ""), "")
+    certificate = content.get("certificate")
+    parts = certificate.values() if isinstance(certificate, dict) else ()
+    claims = (claim for part in parts for claim in (part if isinstance(part, list) else (part,)))
+    inside = (foreign_key(claim) for claim in claims if isinstance(claim, dict) and "kind" in claim)
+    return next(chain(_foreign(content, written, ""), filter(None, inside)), "")
 
 
 def _foreign(content: Any, written: Any, name: str) -> Iterator[str]:

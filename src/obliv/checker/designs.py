@@ -39,6 +39,7 @@ from obliv.topologies.base import Topology
 
 __all__ = ["array_of", "check_design", "check_pareto", "paths_of"]
 
+_PATHS = {"per_pair", "hops", "channels", "amounts", "whole"}
 _LARGEST = 2**61  # of sums in 64 bits
 _LONGEST = 2**48  # length of a channel
 
@@ -210,7 +211,7 @@ def _read(content: dict[str, Any]) -> tuple[Design, dict[str, Any]]:
 
 def paths_of(content: Any, topology: Topology) -> PathList:
     """Return the paths of a design; the list itself checks that they fit the network."""
-    if not isinstance(content, dict) or type(content.get("whole")) is not int:
+    if not isinstance(content, dict) or type(content.get("whole")) is not int or content.keys() != _PATHS:
         raise MalformedError("paths is not a list of paths")
     pairs = len(topology.terminals) ** 2
     per_pair = array_of(content, "per_pair", 1, pairs)

@@ -73,6 +73,11 @@ def check_lottery(
     chances = [row.probability for row in claim.quantiles] + [row.probability for row in claim.needed]
     if claim.method not in ("exact", "bounds") or not all(0 <= chance <= 1 for chance in chances):
         raise MalformedError("method is not one that there is, or a probability is not from 0 to 1")
+    for rows in (claim.quantiles, claim.needed):
+        if len(set(rows)) < len(rows):
+            raise MalformedError("a quantile or what is needed is listed twice")
+    if not claim.quantiles:
+        raise MalformedError("it has no quantiles")
     report, sources = Report(), (*topology.sources, *traffic.sources)
     report.note_sources(claim.provenance.sources, sources)
     limit = TimeLimit(report.began + budget)

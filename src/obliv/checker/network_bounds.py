@@ -222,8 +222,8 @@ def _check_matching(report: Report, claimed: NetworkBounds, topology: Topology) 
 def _check_bisection(report: Report, claimed: NetworkBounds, bisection: Fraction | Bounds, topology: Topology) -> None:
     """Check the load across the named half, and that no bisection can have a larger one."""
     side = np.zeros(topology.nodes, bool)
-    if any(not 0 <= node < topology.nodes for node in claimed.half):
-        report.note("bisection", False, "a node of the half does not exist")
+    if any(not 0 <= node < topology.nodes for node in claimed.half) or len(set(claimed.half)) < len(claimed.half):
+        report.note("bisection", False, "a node of the half does not exist, or is listed twice")
         return
     side[list(claimed.half)] = True
     here = int(side[topology.terminals].sum())

@@ -27,7 +27,7 @@ from obliv.checker.report import Report, short
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.errors import OblivError
 from obliv.results import Verification
-from obliv.results.analysis.ratio import Ratio
+from obliv.results.analysis.ratio import NO_BOUND, Ratio
 from obliv.results.numbers import rational
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
@@ -145,6 +145,8 @@ def _check_form(report: Report, claim: _Parts, topology: Topology) -> bool:
         problem = "a row of the traffic is out of range"
     elif claim.ratio.lower > claim.ratio.upper or claim.ratio.lower_bound is not None:
         problem = "the bounds are out of order, or there is a bound of single paths without a proof"
+    elif claim.ratio.lower_bound_source != NO_BOUND["network"]:
+        problem = "the bound of single paths is missing for another reason than obliv writes"
     return report.note("form", not problem, problem or "every part fits the network")
 
 

@@ -23,6 +23,7 @@ from obliv.errors import OblivError
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Average, Throughput, Verification
+from obliv.results.analysis.average import IDLE
 from obliv.results.analysis.throughput import PatternThroughput
 from obliv.results.numbers import Bounds, Estimate
 from obliv.routings.base import Routing
@@ -147,6 +148,8 @@ def check_average(
             f"an exact average is over all permutations of up to {_MOST_TERMINALS} terminals of rate 1"
         )
     report.note_figures((claim, content))
+    if claim.mean_throughput is None and claim.mean_throughput_reason != IDLE:
+        report.note("figures", False, "the mean of throughputs is missing for another reason than that one is infinite")
     report.note_sources(claim.provenance.sources, (*topology.sources, *routing.sources))
     base = _check_capacity(report, claim.capacity, topology, "fraction_of_capacity")
     limit = TimeLimit(report.began + budget)

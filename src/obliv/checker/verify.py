@@ -113,8 +113,9 @@ def _verified(claim: Any, options: _Options, progress: Progress) -> Verification
     with _complete(subject):
         checked = check(subject, options)
         objects = (getattr(subject.result, "subject", None), options.topology, options.routing)
-        as_built = checked.verdict != "not proved" or _version(subject) not in VERSIONS or any(map(_is_built, objects))
-        checked = checked if as_built else _checked_as_before(check, subject, options) or checked
+        of_then = _version(subject) in VERSIONS and subject.kind in _KINDS_OF_THEN and not any(map(_is_built, objects))
+        if checked.verdict == "not proved" and of_then:
+            checked = _checked_as_before(check, subject, options) or checked
         return _with_rest(checked, subject)
 
 
@@ -141,8 +142,10 @@ def _checked_as_before(
         checked = check(subject, options)
     if not asked or checked.verdict == "not proved":
         return None
-    note = Check("definitions", True, f"those of obliv {_version(subject)}: {'; '.join(asked)}")
-    return replace(checked, checks=(note, *checked.checks))
+    whose = f"obliv {_version(subject)}"
+    note = Check("definitions", True, f"those of {whose}: {'; '.join(asked)}")
+    statement = f"by the definitions of {whose}, {checked.claim}"
+    return replace(checked, claim=statement, definitions=whose, checks=(note, *checked.checks))
 
 
 def _is_built(given: Any) -> bool:
@@ -486,6 +489,8 @@ def _with_network(subject: _Subject, checked: Verification, network: Topology, i
     if subject.content.get("rated", not network.unit_rates) is network.unit_rates:
         wrong = Check("unit", False, "rated must say whether throughput is in multiples of the terminals' rates")
         checked = replace(checked, proved=False, checks=(*checked.checks, wrong))
+    if not network.unit_rates and "throughput" in subject.content and "rated" not in subject.content:
+        checked = replace(checked, beside=("throughput", *checked.beside))  # of an unsaid unit, as until 0.2.0
     if not inside:
         return checked
     name = _name_of(network)
@@ -560,6 +565,7 @@ def _building(what: str, given: Any, path: Path | str) -> Iterator[None]:
 
 
 _WORDS = {"design": "design", "bounds": "any", "lottery": "ecmp", "pareto": "design"}  # what stands for a routing
+_KINDS_OF_THEN = ("worst", "worst-channels", "ratio", "traffic-ratio", "bounds", "design", "failures", "lottery")
 _MOST_CHANNELS = 2**22  # of a network inside bounds that do not list its channels
 _FOLDER = "the path is the one in the claim: run the check in the folder where the claim was made"
 
