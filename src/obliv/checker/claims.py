@@ -12,13 +12,46 @@ from typing import Any, TypeVar
 
 from obliv._util.codec import digest_of, unpack
 from obliv.errors import InputError
+from obliv.results.base import Provenance
 from obliv.results.codec import Record
 from obliv.results.loading import from_content
 from obliv.results.numbers import rational
 
-__all__ = ["Claim", "MalformedError", "certificate_of", "foreign_key", "misstated_key", "read_claim", "read_result"]
+__all__ = [
+    "Claim",
+    "MalformedError",
+    "certificate_of",
+    "foreign_key",
+    "is_certified",
+    "misstated_key",
+    "read_claim",
+    "read_result",
+]
 
 Read = TypeVar("Read", bound=Record)
+
+_MADE = {"provenance": Provenance().to_dict()}  # which claims inside others may lack
+
+#: By kind, the parts of certificates that say what they prove, of which every one or any one is there.
+_PARTS: dict[str, tuple[set[str], ...]] = {
+    "worst": ({"denominator", "duals", "generators", "channels"},),
+    "worst-channels": ({"denominator", "duals", "generators", "channels"},),
+    "ratio": ({"denominator", "duals", "generators", "channels"}, {"denominator", "lengths", "flows", "unit"}),
+    "traffic-ratio": ({"denominator", "patterns"},),
+    "design": ({"worst", "channels"}, {"worst", "demands", "lengths"}),
+    "bounds": ({"capacity_lengths"}, {"adaptive_lengths"}, {"oblivious"}),
+    "pareto": ({"designs"},),
+    "failures": ({"failed", "sources"},),
+    "deadlock": ({"order"},),
+}
+
+
+def is_certified(result: Any) -> bool:
+    """Return whether a result has a certificate of the form of its kind; one that was read, with a digest that fits."""
+    certificate = getattr(result, "certificate", None)
+    if not isinstance(certificate, dict) or not result.sealed:
+        return False
+    return any(parts <= certificate.keys() for parts in _PARTS.get(result.kind, ()))
 
 
 class MalformedError(InputError):
@@ -48,6 +81,7 @@ class Claim:
     sources: dict[str, str]
     digest_holds: bool
     rows: tuple[Any, ...] | None = None  #: The channels that a claim about each of them lists.
+    row_loads: tuple[Fraction, ...] | None = None
     capacity_proof: Any = None  #: What proves a capacity without a closed form.
     skipped: Any = None  #: Number of pairs left out, if the claim gives it.
 
@@ -68,9 +102,9 @@ def read_claim(content: dict[str, Any]) -> Claim:
         Naming the key that is missing or malformed.
     """
     kind = _get(content, "kind", str)
-    rows = None
+    rows, loads = None, None
     if kind == "worst-channels":  # what is proved is the largest of its loads
-        _require_largest(content)
+        loads = _require_largest(content)
         kind, rows = "worst", tuple(row.get("channel") for row in content["channels"])
     certificate = certificate_of(content)
     channel = content.get("channel")
@@ -112,6 +146,7 @@ def read_claim(content: dict[str, Any]) -> Claim:
         channels=channels,
         sources=_get(certificate, "sources", dict),
         rows=rows,
+        row_loads=loads,
         capacity_proof=certificate.get("capacity"),
         skipped=content.get("skipped"),
         digest_holds=certificate.get("digest") == digest_of(content),
@@ -142,19 +177,19 @@ def certificate_of(content: dict[str, Any]) -> dict[str, Any]:
     return certificate
 
 
-def foreign_key(content: dict[str, Any]) -> str:
+def foreign_key(content: dict[str, Any], inner: bool = False) -> str:
     """Return a key of a claim, or of one inside its certificate, that obliv does not write in such results; "" if none.
 
     Neither does it write other reasons why a figure is missing; there a figure could stand that nobody checks.
     """
     try:
-        written = from_content(content).to_dict()
+        written = from_content(_MADE | content if inner else content).to_dict()
     except ValueError as error:
         raise MalformedError(str(error)) from None
     certificate = content.get("certificate")
     parts = certificate.values() if isinstance(certificate, dict) else ()
     claims = (claim for part in parts for claim in (part if isinstance(part, list) else (part,)))
-    inside = (foreign_key(claim) for claim in claims if isinstance(claim, dict) and "kind" in claim)
+    inside = (foreign_key(claim, True) for claim in claims if isinstance(claim, dict) and "kind" in claim)
     return next(chain(_foreign(content, written, ""), filter(None, inside)), "")
 
 
@@ -200,8 +235,8 @@ def _alike(value: Any, right: Any) -> bool:
     return all(type(end) in (int, float) and math.isclose(end, own, rel_tol=1e-9, abs_tol=1e-12) for end, own in ends)
 
 
-def _require_largest(content: dict[str, Any]) -> None:
-    """Raise unless the load of a claim about every channel is the largest of its rows, on the channel that it names."""
+def _require_largest(content: dict[str, Any]) -> tuple[Fraction, ...]:
+    """Return the loads of a claim about every channel; raise unless its own is the largest, on the channel it names."""
     rows = _get(content, "channels", list)
     largest = _exact(content, "channel_load", required=True)
     loads = [_exact(row, "channel_load", required=True) if isinstance(row, dict) else None for row in rows]
@@ -210,6 +245,7 @@ def _require_largest(content: dict[str, Any]) -> None:
     named = [load for row, load in zip(rows, loads, strict=True) if row.get("channel") == content.get("channel")]
     if named != [largest]:
         raise MalformedError("channel_load is not the largest load of its channels")
+    return tuple(load for load in loads if load is not None)
 
 
 def _is_whole(value: Any) -> bool:

@@ -2,7 +2,8 @@
 
 An acyclic graph comes with an order in which every hop of every path leads onward; a cycle with the hops that some
 paths make.  Which virtual channel a hop takes is computed here from the path alone, so schemes that need the phases of
-a routing are not checked.
+a routing are not checked.  The scheme ``updown`` is about heights of nodes; these are by definition those of the
+routing of this name, so they are taken from there.
 """
 
 from __future__ import annotations

@@ -20,7 +20,6 @@ _BESIDE = {
     "worst-channels": (
         "network_classes",
         "routing_classes",
-        "channels[*].channel_load",  # the largest is checked
         "channels[*].focus",
         "places",
     ),

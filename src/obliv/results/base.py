@@ -125,6 +125,7 @@ class Result(Record):
     marks: ClassVar[tuple[str, ...]] = ()  #: JSON keys that other classes of the same kind lack.
     table: ClassVar[str] = ""  #: The field whose records are the rows; without one the result is one row.
 
+    sealed: ClassVar[bool] = True  #: False of one that was read with a certificate whose digest does not fit.
     on_network: ClassVar[bool] = False  #: Whether notebooks draw the network of the result below its table.
     columns: ClassVar[tuple[str, ...]] = ()  #: The columns where a result may have no rows.
 
