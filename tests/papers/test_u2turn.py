@@ -16,6 +16,7 @@ from tests.papers.reproduction import Reproduction, page_of, said
 
 import obliv
 from obliv import SpecError, papers
+from obliv.cli import main
 from obliv.papers.paper import agreeing, in_columns
 from obliv.papers.u2turn import claims, equations, figures26, meshes, patterns, table1
 from obliv.papers.u2turn.averages import average_of
@@ -575,6 +576,12 @@ def square_tables() -> dict[str, str]:
 def text_of(row: dict[str, Any]) -> str:
     counted = f" of {row['counted']}" if "counted" in row else ""
     return shown(from_number(row["computed"])) + counted
+
+
+@pytest.mark.parametrize("form", ["json", "csv", "markdown", "latex"])
+def test_a_layout_is_of_text_only(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "u2turn", "table3", "--layout", "paper", "--format", form]) == 2
+    assert capsys.readouterr().err == f"obliv: --layout arranges text: leave it out with --format {form}\n"
 
 
 def test_tables_in_the_papers_layout() -> None:

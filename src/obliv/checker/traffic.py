@@ -112,8 +112,23 @@ def _check_pattern(
     wrong = next((key for key, value in right.items() if getattr(row, key) != value), "")
     detail = "no channel" if load is None else f"load {short(load)}, hops {short(hops or Fraction(0))}"
     report.note(row.traffic, not wrong, f"{wrong} is {right[wrong]}" if wrong else detail)
+    if not wrong and not _overloads(row, topology, shares, busiest):
+        report.note("overload", False, f"{row.traffic}: no terminal exceeds its rate so: {str(row.overload)[:80]!r}")
     if not wrong and not _limits(row, topology, loads, shares, need):
         report.note("limits", False, f"{row.traffic}: what limits it is not {str(row.limited_by)[:80]!r}")
+
+
+def _overloads(
+    row: PatternThroughput, topology: Topology, shares: dict[str, list[Fraction]], busiest: Fraction
+) -> bool:
+    """Return whether a row names a terminal that exceeds its rate as much as any, or none; that may be left out."""
+    over = row.overload
+    if over is None:
+        return True
+    side = shares.get(over.kind, [])
+    if not 0 <= over.terminal < len(side) or not side[over.terminal] == over.share == busiest > 1:
+        return False
+    return over.name == topology.name_of(int(topology.terminals[over.terminal]))
 
 
 def _limits(

@@ -175,6 +175,11 @@ class Result(Record):
             raise extra("pandas", "table") from None
         return pandas.DataFrame([spread(row) for row in self.rows()])
 
+    @property
+    def provable(self) -> bool:
+        """Whether :func:`obliv.verify` can check the result once it is saved."""
+        return getattr(self, "certificate", None) is not None
+
     def save(self, path: str | Path) -> None:
         """Write the result as JSON, compressed where the name ends in ``.gz``; :func:`obliv.load` reads it.
 

@@ -69,7 +69,9 @@ def from_content(data: Mapping[str, Any]) -> Result:
         raise ValueError(f"does not contain a result that obliv can load (kind {kind!r})")
     try:
         result = max(classes, key=lambda cls: len(cls.marks)).from_dict(data)
-        result.figures()  # what is computed from the others must be defined, too
+        result.figures()  # what is computed from the others must be defined, too,
+        for name in type(result).declared():
+            getattr(result, name)  # also where the figures do not show it
         certificate = data.get("certificate")
         if isinstance(certificate, dict) and certificate.get("digest") != digest_of(dict(data)):
             object.__setattr__(result, "sealed", False)

@@ -117,10 +117,10 @@ def average_case(
     >>> obliv.average_case(obliv.routing("dor", obliv.mesh(3, 3)), exact=True).fraction_of_capacity
     Fraction(241920, 590783)
     """
+    exact = boolean(exact, "exact")
     began = time.perf_counter()
     step = rising(progress)
     subject = subject_of(x, "average_case")
-    exact = boolean(exact, "exact")
     if path_samples is not None and (exact or ensemble != "permutations"):
         raise InputError.naming(
             "{path_samples} needs random permutations: leave out {exact} and {ensemble}, or {path_samples}"

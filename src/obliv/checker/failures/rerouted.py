@@ -163,8 +163,8 @@ def _problem(row: FailureRow, content: Any, here: Topology, routing: Routing, se
         return f"{row.failed}: {max(0, served - _served(routing))} pairs are lost, claimed {row.pairs_lost}"
     if row.deadlock is not _deadlocks(routing):
         return f"{row.failed}: a deadlock is claimed to be {row.deadlock}"
-    if content is None and not here.channels:
-        return "" if row.channel_load == 0 and not row.channel else f"{row.failed}: no channel is left"
+    if content is None and not (here.channels and _served(routing)):
+        return "" if row.channel_load == 0 and not row.channel else f"{row.failed}: no traffic is left"
     if not isinstance(content, dict):
         raise MalformedError("a claim is not an object")
     claim: Claim = read_claim(content)

@@ -83,6 +83,12 @@ class Average(Result):
     worst_load: Fraction | None = entry(None, column="worst_load", omit=lambda average: average.largest_load is None)
     capacity: Fraction | None = entry(None, reason=NO_CAPACITY)
     ensemble: str = "permutations"
+
+    @property
+    def provable(self) -> bool:
+        """Whether it is the exact mean, which :func:`obliv.verify` counts again."""
+        return not isinstance(self.channel_load, Estimate)
+
     samples: int = entry(
         0, label="traffic", text=lambda average: f"{average.samples} {average.ensemble}", column="samples"
     )

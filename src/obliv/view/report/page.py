@@ -13,7 +13,7 @@ from typing import Any
 from obliv import __version__
 from obliv._util.files import paths_of, require_place, write_whole
 from obliv._util.progress import Note, Progress, rising
-from obliv._util.rationals import real
+from obliv._util.rationals import boolean, real
 from obliv._util.text import plural, printable
 from obliv.checker.claims import is_certified
 from obliv.errors import FileError, InputError, extra
@@ -92,6 +92,7 @@ def write_report(
     >>> page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     True
     """
+    brief = boolean(brief, "brief")
     if not isinstance(inputs, str | Path | Result | Iterable):
         raise InputError(f"a report is about stores and results, or their files, not about a {type(inputs).__name__}")
     sources = [inputs] if isinstance(inputs, str | Path | Result) else list(inputs)
