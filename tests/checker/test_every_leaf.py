@@ -35,7 +35,7 @@ EVIDENCE = {
 #: What says how a claim was made.
 LABELS = {"provenance", "notes", "verified", "digest"}
 #: Figures that a claim may leave out.
-OPTIONAL = {"needed", "rated"}
+OPTIONAL = {"needed", "rated", "overload"}
 #: Of which some changes give another true statement.
 ONE_SIDED = {"quantiles[*].probability", "needed[*].load", "needed[*].probability", "needed[*].enough", "hops_bound"}
 

@@ -194,7 +194,9 @@ def foreign_key(content: dict[str, Any], inner: bool = False) -> str:
 
 
 def _foreign(content: Any, written: Any, name: str) -> Iterator[str]:
-    if isinstance(content, dict) and isinstance(written, dict):
+    if _is_number(written):
+        yield from (name,) if not _alike(content, written) else ()  # its decimal value is that of the exact one
+    elif isinstance(content, dict) and isinstance(written, dict):
         for key, value in content.items():
             inner = f"{name}.{key}".lstrip(".")
             if key not in written or (key.endswith("_reason") and value != written[key]):
