@@ -37,6 +37,13 @@ def test_nothing_is_not_proved() -> None:
     assert "listed twice" in failing(changed(content, ("patterns",), content["patterns"] * 2))
 
 
+def test_a_point_stands_on_a_curve_once() -> None:
+    content = content_of(CLAIMS["pareto"]())
+    content["points"] *= 2
+    content["certificate"]["designs"] *= 2
+    assert "listed twice" in failing(changed(content, ("provenance", "seed"), None))
+
+
 @pytest.mark.parametrize("kind", ["worst", "throughput", "average", "deadlock", "pareto", "bounds", "design"])
 def test_keys_of_other_claims(kind: str) -> None:
     content = content_of(CLAIMS[kind]())

@@ -120,6 +120,8 @@ def check_pareto(
         raise MalformedError("designs must be a list of designs")
     if not designs or len(designs) != len(claimed.points):
         raise MalformedError("there must be a design for each point of the curve")
+    if len({point.hops for point in claimed.points}) < len(designs):
+        raise MalformedError("a point of the curve is listed twice")
     report.note_digest(certificate.get("digest") == digest_of(content))
     report.note_figures(*zip((claimed, *claimed.points), (content, *content["points"]), strict=True))
     constraints = constraints_of(claimed.constraints)
