@@ -15,6 +15,7 @@ from obliv._util.files import paths_of, require_place, write_whole
 from obliv._util.progress import Note, Progress, rising
 from obliv._util.rationals import boolean, real
 from obliv._util.text import plural, printable
+from obliv.checker.claims import is_certified
 from obliv.errors import FileError, InputError, extra
 from obliv.results.base import Result, unit_of
 from obliv.view.interactive.assets import script, style
@@ -212,7 +213,7 @@ def _versions(contents: Contents) -> list[str]:
 def _tiles(contents: Contents, table: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the numbers at the top of the page, with their names."""
     status = Counter(item.row.status for item in contents.items)
-    proofs = sum(bool(getattr(result, "certificate", None)) for result in contents.results())
+    proofs = sum(is_certified(result) for result in contents.results())
     tiles = [
         (len(set(table["topology"])), "topology", "topologies"),
         (len(set(table["routing"]) - {""}), "routing", "routings"),
