@@ -15,6 +15,7 @@ from obliv._util.progress import Progress, rising
 from obliv._util.text import html_table
 from obliv._util.typing import Array
 from obliv.errors import InputError, RoutingError, TooLargeError
+from obliv.routings.definitions import voided
 from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
@@ -56,6 +57,9 @@ class Routing:
     A subclass gives :meth:`paths`, or derives from :class:`HopRouting` and gives ``next_hops``, or gives
     :meth:`sample` alone, which is enough for estimates. Everything else has a default.
     ``0.5 * a + 0.5 * b`` of two routings is a routing.
+
+    What a class inherits that says something about its parent's paths, such as a closed form of their loads, does not
+    hold of a subclass that chooses paths by a method of its own: defaults take its place there.
 
     Two routings are equal if their class, network and all other attributes are equal.
 
@@ -107,6 +111,14 @@ class Routing:
     unnumbered: bool = False
     relative: bool = False
     _by_offset: bool = False  # relative by its code, which makes all paths from the offset alone: nothing to compare
+
+    _general = True  # everything else is made from what chooses the paths
+
+    def __init_subclass__(cls, same_paths: bool = False, **options: Any) -> None:
+        """Undo what a class inherits about other paths than its own, unless it declares that they are the same."""
+        super().__init_subclass__(**options)
+        for name, general in () if same_paths else voided(cls).items():
+            setattr(cls, name, general)
 
     def __init__(self, topology: Topology, spec: str = "") -> None:
         self.spec = spec or type(self).__name__

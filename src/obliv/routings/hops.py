@@ -46,6 +46,8 @@ class HopRouting(Routing):
     Fraction(5, 1)
     """
 
+    _general = True
+
     @property
     def by_hops(self) -> HopRouting | None:
         return self

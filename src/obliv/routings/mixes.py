@@ -241,7 +241,7 @@ def _joined(
 
 def _parts_of(routing: Routing) -> Sequence[tuple[Fraction, Routing]]:
     """Return the parts of a mix, even if its weights do not add up to 1; any other routing is its only part."""
-    return routing.parts if isinstance(routing, Mix) else [(Fraction(1), routing)]
+    return routing.parts if isinstance(routing, Mix) and type(routing).paths is Mix.paths else [(Fraction(1), routing)]
 
 
 def _weight(weight: Any) -> Fraction:

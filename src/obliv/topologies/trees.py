@@ -19,10 +19,11 @@ __all__ = ["NumberedPaths", "Tree"]
 class NumberedPaths(Protocol):
     """Shortest paths of all pairs of hosts of a fat tree by number; `alike` consecutive hosts share them."""
 
-    alike: int
-
     @property
     def topology(self) -> Tree: ...
+
+    @property
+    def alike(self) -> int: ...
 
     def ways(self, source: Array, destination: Array, /) -> Array: ...
 

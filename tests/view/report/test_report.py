@@ -17,6 +17,7 @@ import obliv
 from obliv.cli import main
 from obliv.errors import FileError, InputError, MissingExtraError
 from obliv.results import Result
+from obliv.results.numbers import Estimate
 from obliv.results.study import Study, StudyRow
 from obliv.view import write_report
 from obliv.view.report import page as pages
@@ -201,6 +202,23 @@ def test_results_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"worst: dor on mesh:3x3: true\.json and other\.json have different figures"):
         write_report([tmp_path / "true.json", tmp_path / "other.json"], tmp_path / "bad.html")
     assert not (tmp_path / "bad.html").exists()
+
+
+def test_exact_figures_win_over_estimates_and_bounds_that_hold_them(tmp_path: Path) -> None:
+    routing = obliv.routing("dor", obliv.mesh(3, 3))
+    proved, rough, fine = (
+        obliv.worst_case(routing, certificate=True),
+        obliv.worst_case(routing, samples=5),
+        obliv.worst_case(routing, samples=50),
+    )
+    assert isinstance(rough.channel_load, Estimate)
+    rough = replace(rough, channel_load=replace(rough.channel_load, value=2.5))
+    for inputs in permutations((proved, rough, fine)):
+        contents = gather(inputs)
+        assert [item.result for item in contents.items] == [proved]
+        assert len(contents.notes) == 2
+        assert all("worst: dor on mesh:3x3: the report shows the" in note for note in contents.notes)
+    assert gather([rough, fine]).items[0].result == gather([fine, rough]).items[0].result == fine
 
 
 def test_bad_input_is_one_line(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -196,7 +196,7 @@ def _deadlocks(routing: Routing) -> bool:
     from scipy.sparse.csgraph import connected_components
 
     channels = routing.topology.channels
-    edges = _after_hops(routing) if isinstance(routing, HopRouting) else _after_paths(routing)
+    edges = _after_hops(routing.by_hops) if routing.by_hops is not None else _after_paths(routing)
     if not edges:
         return False
     tail, head = np.array(sorted(edges)).T

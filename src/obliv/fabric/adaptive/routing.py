@@ -80,7 +80,7 @@ class GroupHops(HopRouting):
         return Hops.even(np.array(channel, np.int64), self.topology)
 
 
-class AdaptiveRouting(FabricRouting):
+class AdaptiveRouting(FabricRouting, same_paths=True):
     """The routes that group tables allow, each port of a group equally likely.
 
     Parameters
@@ -155,7 +155,7 @@ class AdaptiveRouting(FabricRouting):
         return AdaptiveLoads(self.routes, self.groups, self.any_choice)
 
 
-class AnyChoice(AdaptiveRouting):
+class AnyChoice(AdaptiveRouting, same_paths=True):
     """The routes that group tables allow, among which the switches choose as they like."""
 
     any_choice = True

@@ -80,8 +80,7 @@ def tables_of(routing: Routing, fabric: Fabric) -> Tables:
 def _plain_tree(routing: Routing) -> TypeGuard[TreeRouting]:
     return (
         isinstance(routing, TreeRouting)
-        and routing.spread == 1
-        and type(routing).paths is TreeRouting.paths
+        and routing.by_number is routing
         and routing.topology.parents[0] == 1
         and np.array_equal(routing.topology.terminals, np.arange(routing.topology.below[-1]))
     )

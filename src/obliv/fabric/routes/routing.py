@@ -150,7 +150,7 @@ class FabricRouting(Routing):
         return self.routes.missing
 
 
-class FabricHops(FabricRouting, HopRouting):
+class FabricHops(FabricRouting, HopRouting, same_paths=True):
     """Tables by which a switch forwards a packet by its destination only, whatever the source."""
 
     def next_hops(self, node: int, destination: int) -> list[int]:

@@ -41,8 +41,10 @@ class ProgramRouting(Routing):
     def __init__(self, topology: Topology, programs: tuple[Program, ...], spec: str) -> None:
         super().__init__(require_grid(topology, spec), spec)
         self._programs = programs
-        inherited = type(self).paths is ProgramRouting.paths  # a subclass may list paths that differ from the programs
-        self.programs = programs if inherited else ()
+
+    @property
+    def programs(self) -> tuple[Program, ...]:  # type: ignore[override]
+        return self._programs
 
     def paths(self, source: int, destination: int) -> Iterator[Path]:
         """Return every path once; ROMM and Valiant draw them in many ways (orders² × intermediates)."""
@@ -68,8 +70,6 @@ class ProgramRouting(Routing):
                     yield self._channels(source, program, [s for _, s in stops], [order for _, order in choice]), likely
 
     def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
-        if not self.programs:
-            return super().sample(source, destination, rng)
         start, end, serving = self._serving(source, destination)
         program = serving[int(rng.choice(len(serving), p=np.array([float(p.probability) for p in serving])))]
         stops = []
@@ -85,8 +85,6 @@ class ProgramRouting(Routing):
         return self._channels(source, program, stops, orders)
 
     def crossings(self, source: int, destination: int, packets: int, rng: np.random.Generator) -> Crossed:
-        if not self.programs:
-            return super().crossings(source, destination, packets, rng)
         start, end, serving = self._serving(source, destination)
         counts = rng.multinomial(packets, np.array([float(program.probability) for program in serving]))
         crossed: Crossed = Counter()
@@ -104,11 +102,11 @@ class ProgramRouting(Routing):
         return crossed
 
     def symmetries(self) -> list[Array]:
-        loads = self._loads(silent) if self.programs else None  # a closed form: no path is listed
-        return [] if loads is None else [g for g in self.topology.generators if loads.keeps(g)]
+        loads = self._loads(silent)  # a closed form: no path is listed
+        return [g for g in self.topology.generators if loads.keeps(g)]
 
     def path_lengths(self, progress: Progress) -> Lengths:
-        if not self.programs or not self.topology.all_terminals:
+        if not self.topology.all_terminals:
             return super().path_lengths(progress)
         from obliv.routings.cartesian.program_lengths import of_program
         from obliv.routings.lengths import add
@@ -119,7 +117,7 @@ class ProgramRouting(Routing):
         return total
 
     def _loads(self, progress: Progress) -> PairLoads:
-        return SeparableLoads(self.topology, self.programs) if self.programs else super()._loads(progress)
+        return SeparableLoads(self.topology, self.programs)
 
     def joined_loads(self, parts: Sequence[tuple[Fraction, Routing]]) -> PairLoads | None:
         if not all(part.programs for _, part in parts):

@@ -57,14 +57,7 @@ class MinimalRouting(HopRouting):
             return []
         return near[:1] if self.one_path else near
 
-    @property
-    def _own_hops(self) -> bool:
-        """Whether a subclass overrides the next hops."""
-        return type(self).next_hops is not MinimalRouting.next_hops
-
     def path_lengths(self, progress: Progress) -> Lengths:
-        if self._own_hops:
-            return super().path_lengths(progress)
         counts = np.zeros(self.topology.nodes, np.int64)
         terminals = self.topology.terminals
         for done, destination in enumerate(terminals.tolist(), 1):
@@ -73,13 +66,10 @@ class MinimalRouting(HopRouting):
         return {h: Fraction(count) for h, count in enumerate(counts.tolist()) if count}
 
     def _loads(self, progress: Progress) -> PairLoads:
-        own = self._own_hops or type(self).hops_to is not MinimalRouting.hops_to
-        split = None if own or self.one_path else equal_split(self.topology)
+        split = None if self.one_path else equal_split(self.topology)
         return split or super()._loads(progress)
 
     def hops_to(self, destination: int) -> Hops:
-        if self._own_hops:
-            return super().hops_to(destination)
         topology = self.topology
         far = self._distances(destination)
         near = np.flatnonzero((far[topology.head] == far[topology.tail] - 1) & (far[topology.head] >= 0))

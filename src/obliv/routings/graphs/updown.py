@@ -88,8 +88,8 @@ class UpDown(HopRouting):
         return down, hops
 
     def _loads(self, progress: Progress) -> PairLoads:
-        own = any(getattr(type(self), name) is not getattr(UpDown, name) for name in ("next_hops", "hops_to", "rank"))
-        return (None if own else equal_split(self.topology)) or super()._loads(progress)
+        own_rank = type(self).rank is not UpDown.rank
+        return (None if own_rank else equal_split(self.topology)) or super()._loads(progress)
 
     def next_hops(self, node: int, destination: int) -> list[int]:
         if node == destination:

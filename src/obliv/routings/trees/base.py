@@ -46,7 +46,7 @@ class TreeRouting(Routing):
 
     topology: Tree
     spread = 1
-    alike = 1
+    _general = True
 
     def __init__(self, topology: Topology, spec: str = "") -> None:
         super().__init__(_require_tree(topology, spec or type(self).__name__), spec)
@@ -54,6 +54,11 @@ class TreeRouting(Routing):
     def ways(self, source: Array, destination: Array) -> Array:
         """Path numbers of pairs of hosts, shape (..., spread)."""
         raise NotImplementedError(f"{type(self).__name__} must give ways(source, destination)")
+
+    @property
+    def alike(self) -> int:
+        """How many sources, one after another from a multiple of this number, have the same path numbers."""
+        return 1
 
     def classes(self) -> tuple[Array, Array]:
         """Class numbers of the hosts as sources and as destinations.
@@ -75,34 +80,18 @@ class TreeRouting(Routing):
             yield way_channels(tree, source, destination, turn, number), Fraction(count, self.spread)
 
     def path_lengths(self, progress: Progress) -> Lengths:
-        if self._own_paths:
-            return super().path_lengths(progress)
         below = self.topology.below  # all paths are shortest: as many channels up as down
         counts = np.diff(below, prepend=0).tolist()  # of the destinations of a source, by the level of the turn
         return {2 * turn: Fraction(below[-1] * count) for turn, count in enumerate(counts) if count}
 
     @property
-    def _own_paths(self) -> bool:
-        """Whether a subclass lists other paths than its numbers name."""
-        return type(self).paths is not TreeRouting.paths
-
-    @property
     def by_number(self) -> TreeRouting | None:
-        return self if self.spread == 1 and not self._own_paths else None
+        return self if self.spread == 1 else None
 
     def _loads(self, progress: Progress) -> PairLoads:
-        if self._own_paths or not np.array_equal(self.topology.terminals, np.arange(self.topology.below[-1])):
+        if not np.array_equal(self.topology.terminals, np.arange(self.topology.below[-1])):
             return super()._loads(progress)
-        return TreeLoads(self.topology, self.ways, self.spread, self.alike, self._own_classes())
-
-    def _own_classes(self) -> tuple[Array, Array]:
-        """Return the classes; those of single hosts where path numbers replace those of the class that names them."""
-        order = type(self).__mro__
-        of = {name: next(c for c in order if name in vars(c)) for name in ("ways", "classes")}
-        if of["classes"] is TreeRouting or issubclass(of["classes"], of["ways"]):
-            return self.classes()
-        hosts = np.arange(self.topology.below[-1])
-        return hosts, hosts
+        return TreeLoads(self.topology, self.ways, self.spread, self.alike, self.classes())
 
 
 def way_channels(tree: Tree, source: int, destination: int, turn: int, number: int) -> tuple[int, ...]:

@@ -30,7 +30,10 @@ class DModK(TreeRouting):
 
     def __init__(self, topology: Topology, spec: str = "dmodk") -> None:
         super().__init__(topology, spec)
-        self.alike = self.topology.children[0] if self.topology.parents[0] == 1 else 1
+
+    @property
+    def alike(self) -> int:
+        return self.topology.children[0] if self.end == "destination" and self.topology.parents[0] == 1 else 1
 
     def ways(self, source: Array, destination: Array) -> Array:
         tree = self.topology
@@ -58,7 +61,6 @@ class SModK(DModK):
 
     def __init__(self, topology: Topology, spec: str = "smodk") -> None:
         super().__init__(topology, spec)
-        self.alike = 1
 
 
 @register_routing("hash", example="hash:seed=1")

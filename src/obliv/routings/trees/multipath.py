@@ -40,7 +40,10 @@ class OMRMN(TreeRouting):
         super().__init__(topology, spec)
         tree = self.topology
         self.spread = tree.width[-1]
-        self.alike = tree.children[0] if tree.parents[0] == 1 else 1
+
+    @property
+    def alike(self) -> int:
+        return self.topology.children[0] if self.topology.parents[0] == 1 else 1
 
     def ways(self, source: Array, destination: Array) -> Array:
         width = np.array(self.topology.width)[self.topology.turn(source, destination)]
@@ -48,9 +51,8 @@ class OMRMN(TreeRouting):
         return numbers
 
     def _loads(self, progress: Progress) -> PairLoads:
-        own = self._own_paths or type(self).ways is not OMRMN.ways
         # with one path per pair, that path has a number
-        return (None if own or self.spread == 1 else equal_split(self.topology)) or super()._loads(progress)
+        return (None if self.spread == 1 else equal_split(self.topology)) or super()._loads(progress)
 
 
 @register_routing("kpath", example="kpath:4,base=dmodk,select=shift")
@@ -95,7 +97,10 @@ class KPath(TreeRouting):
         self.base, self.select, self.seed = first, select, seed
         self.counts = tuple(min(k, width) for width in tree.width)
         self.spread = lcm(*self.counts)
-        self.alike = 1 if select == "random" else first.alike
+
+    @property
+    def alike(self) -> int:
+        return 1 if self.select == "random" else self.base.alike
 
     def ways(self, source: Array, destination: Array) -> Array:
         tree = self.topology
@@ -115,7 +120,7 @@ class KPath(TreeRouting):
 
     def classes(self) -> tuple[Array, Array]:
         if isinstance(self.base, TreeRouting) and self.select != "random":
-            return self.base._own_classes()
+            return self.base.classes()
         return super().classes()
 
     def _drawn(self, source: Array, destination: Array, turn: Array, step: Array) -> Array:

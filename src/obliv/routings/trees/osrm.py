@@ -105,7 +105,10 @@ class OSRM2C(TreeRouting):
         self.lids = fewest_lids(k) if lids is None else integer(lids, "osrm2-c: lids")
         if not 1 <= self.lids <= k:
             raise RoutingError(f"{self.spec}: a destination on {tree.spec} has 1 to {k} LIDs")
-        self.alike = k if self.lids == 1 else 1  # with one the source does not count: D-mod-k
+
+    @property
+    def alike(self) -> int:
+        return self.topology.children[0] if self.lids == 1 else 1  # with one the source does not count: D-mod-k
 
     def ways(self, source: Array, destination: Array) -> Array:
         tree = self.topology
@@ -160,7 +163,10 @@ class OSRM3D(TreeRouting):
     def __init__(self, topology: Topology, spec: str = "osrm3-d") -> None:
         super().__init__(topology, spec)
         require_levels(self.topology, spec, 3)
-        self.alike = self.topology.children[0]
+
+    @property
+    def alike(self) -> int:
+        return self.topology.children[0]
 
     def ways(self, source: Array, destination: Array) -> Array:
         tree = self.topology
@@ -196,7 +202,10 @@ class OSRMN(TreeRouting):
             raise RoutingError(f"{spec} is for fat trees FT(m, n), {topology.spec} is not one: use dmodk")
         self.lids = fewest_lids(half)  # of the last choice, where both choose it
         self.alternates = _alternating_ratio(half, self.topology.levels) < _d_mod_k_ratio(half, self.topology.levels)
-        self.alike = 1 if self.alternates else half
+
+    @property
+    def alike(self) -> int:
+        return 1 if self.alternates else self.topology.children[0]
 
     def ways(self, source: Array, destination: Array) -> Array:
         tree = self.topology

@@ -62,7 +62,10 @@ class TreeTable(TreeRouting):
                 raise RoutingError(f"{spec}: the table of level {level} must hold whole numbers in the shape {shape}")
             if table.min() < 0 or table.max() >= tree.parents[level]:
                 raise RoutingError(f"{spec}: up ports of level {level} are 0 to {tree.parents[level] - 1}")
-        self.alike = tree.children[0]
+
+    @property
+    def alike(self) -> int:
+        return self.topology.children[0]
 
     def ways(self, source: Array, destination: Array) -> Array:
         tree = self.topology
@@ -104,6 +107,10 @@ def up_ports(routing: TreeRouting) -> list[Array]:
     if routing.spread != 1:
         raise RoutingError(
             f"{routing.spec} has several paths per pair: no single up port for a switch and a destination"
+        )
+    if routing.by_number is not routing:
+        raise RoutingError(
+            f"{routing.spec} lists paths of its own, not by number: give ways(source, destination) instead"
         )
     host = np.arange(n)
     tables = []
@@ -179,7 +186,10 @@ class WSR(TreeRouting):
         if not self.own_rule:
             proof = "docs/explanation/fat-trees.md"
             self.notes = (f"{self.spec}: D-mod-k stands in on {tree.spec}, which gives the same paths ({proof})",)
-            self.alike = tree.children[0]
+
+    @property
+    def alike(self) -> int:
+        return 1 if self.own_rule else self.topology.children[0]
 
     def ways(self, source: Array, destination: Array) -> Array:
         if self.own_rule:

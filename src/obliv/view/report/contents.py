@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from obliv.results.analysis.ratio import TrafficRatio
 from obliv.results.analysis.throughput import Throughput
 from obliv.results.base import Result
 from obliv.results.loading import load
+from obliv.results.numbers import Bounds, Estimate, bounds_of
 from obliv.results.reproduction import Reproduction
 from obliv.results.several import Results
 from obliv.results.study import Study, StudyRow
@@ -67,12 +69,15 @@ class Contents:
     reproductions : list of Reproduction
     others : list of (Result, int)
         Results without figures for the table, with the number of their input.
+    notes : list of str
+        Figures that are left out for more precise ones of the same cell.
     """
 
     inputs: list[Input] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
     reproductions: list[Reproduction] = field(default_factory=list)
     others: list[tuple[Result, int]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def damaged(self) -> list[str]:
@@ -258,12 +263,12 @@ def _compared(result: Comparison) -> Iterator[StudyRow]:
 
 
 def _distinct(contents: Contents) -> list[Item]:
-    """Return one item for each cell; two inputs that contradict each other are an error.
+    """Return one item for each cell, the most precise one; what is left out for it is noted.
 
     Raises
     ------
     InputError
-        If two inputs have different figures for the same cell.
+        If two inputs contradict each other: their exact figures differ, or their bounds do not meet.
     """
     items: dict[str, Item] = {}
     for item in contents.items:
@@ -272,20 +277,52 @@ def _distinct(contents: Contents) -> list[Item]:
         other = items.setdefault(name, item)
         if other is item:
             continue
-        if _answered(other) and _answered(item) and other.row.figures != row.figures:
+        differ = _answered(other) and _answered(item) and other.row.figures != row.figures
+        if differ and not _agree(other.row.figures, row.figures):
             first, second = (contents.inputs[each.input].name for each in (other, item))
             where = f"two studies in {first}" if other.input == item.input else f"{first} and {second}"
             raise InputError(f"{row.label}: {where} have different figures; make a report of each")
-        if _weight(item) > _weight(other):  # of two equal ones the first
-            items[name] = item
+        worse, better = sorted((item, other), key=_weight)  # of two equal ones the first counts
+        items[name] = better
+        if differ:
+            left, kept = (f"{_words(each)} of {contents.inputs[each.input].name}" for each in (worse, better))
+            contents.notes.append(f"{row.label}: the report shows the {kept}, not the {left}")
     return list(items.values())
+
+
+def _agree(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether figures can be about the same numbers: estimates leave all open, bounds what is between them."""
+    return one.keys() == other.keys() and all(_can_be(value, other[name]) for name, value in one.items())
+
+
+def _can_be(one: Any, other: Any) -> bool:
+    if one == other or isinstance(one, Estimate) or isinstance(other, Estimate):
+        return True
+    if not all(isinstance(value, Fraction | Bounds) for value in (one, other)):
+        return False
+    (low, high), (least, most) = bounds_of(one), bounds_of(other)
+    return low <= most and least <= high
+
+
+def _precision(item: Item) -> tuple[int, float]:
+    """Return how precise the figures of an item are: exact ones before bounds, these before estimates by samples."""
+    values = item.row.figures.values()
+    estimates = [value.samples for value in values if isinstance(value, Estimate)]
+    if estimates:
+        return 0, float(min(estimates))
+    widths = [float(value.upper - value.lower) for value in values if isinstance(value, Bounds)]
+    return (1, -max(widths)) if widths else (2, 0.0)
+
+
+def _words(item: Item) -> str:
+    return ("estimate", "bounds", "exact figures")[_precision(item)[0]]
 
 
 def _answered(item: Item) -> bool:
     return item.row.status == "done" and any(value is not None for value in item.row.figures.values())
 
 
-def _weight(item: Item) -> tuple[bool, ...]:
-    """Return which of two items about a cell is kept: one with an answer, with a proof, with the result behind it."""
+def _weight(item: Item) -> tuple[Any, ...]:
+    """Return which of two items about a cell is kept: one with an answer, precise, with a proof, with its result."""
     result, alone = item.result, not isinstance(item.result, Comparison)
-    return _answered(item), is_certified(result), result is not None and alone, result is not None
+    return _answered(item), _precision(item), is_certified(result), result is not None and alone, result is not None

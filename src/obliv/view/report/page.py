@@ -32,7 +32,7 @@ from obliv.view.report.sections.verdict import verdict
 
 __all__ = ["require_report", "write_report"]
 
-_MOST_NOTES = 20  # on damaged cells; the page marks all
+_MOST_NOTES = 20  # on damaged cells, which the page marks all, and on figures that are left out
 _BRIEF = 12  # rows of the table of a page to hand on
 _STATIC = 60  # rows of the table that stand in the page for readers without scripts
 
@@ -101,7 +101,7 @@ def write_report(
     step = rising(progress)
     step("reading", 0.0)
     contents = gather(sources, study)
-    for message in contents.damaged[:_MOST_NOTES]:
+    for message in (*contents.damaged, *contents.notes)[:_MOST_NOTES]:
         step(Note(printable(message)), 0.3)
     limits = networks, real(budget, "budget"), allowed
     write_whole(path, _page(contents, title, limits, step, brief).encode("utf-8"))
