@@ -131,7 +131,6 @@ def wait_for(true: Callable[[], bool], message: str) -> None:
         (["--port", "-1"], "-1 is not in the range"),
         (["--port", "web"], "not a whole number"),
         (["mesh:4x4", "dor", "ecmp"], "ecmp is a routing, which follows the topology"),
-        (["mesh:4x4", "dor", "uniform", "ecmp"], "unexpected extra argument"),
     ],
 )
 def test_mistakes_on_the_command_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
