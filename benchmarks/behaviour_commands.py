@@ -188,6 +188,7 @@ TABLE = {
         obliv throughput mesh:4x4 o1turn {{anti-transpose|bernoulli:0.1|bit-complement|bit-reverse|clustered:4|hot-nodes:5,share=1/2|hotspot:2,2|hypercube|mesh2d|nearest-neighbor|random-permutation:seed=1|ring|shift:3|shuffle|torus2d|tree|'1/2*uniform+1/2*transpose'|'3/2*uniform'}}
         obliv throughput mesh:2x2 dor {{matrix:demand.txt|matrix:ragged.txt|matrix:negative.txt|permutation:swap.txt|permutation:twice.txt|permutation:short.txt|flows:flows.txt|demands:words.txt|matrix:bytes.txt|matrix:empty.txt|unifrom|shift|tornado:3|hotspot:9}}
         obliv throughput mesh:3x3 romm uniform --samples 20 --seed 3
+        obliv throughput mesh:3x3 dor {{--traffic uniform|uniform --traffic transpose}}
         obliv throughput mesh:2x2,injection=rates.txt,ejection=1/2 dor uniform
         obliv throughput mesh:3x3,injection=rates.txt dor uniform
         obliv average {{mesh:3x3|ring:6}} {{dor|romm}} --samples 300 --seed 1
@@ -240,6 +241,7 @@ TABLE = {
         obliv lottery fattree:4,3 shift:4 --among {{all|up|down|leaf-up}} --hash {{independent|polarised}}
         obliv lottery fattree:4,2 shift:2 --guarantee {{2@0.9|1|x|2@3}} --flows 1
         obliv lottery mesh:3x3 transpose --samples 200 --seed 4
+        obliv lottery mesh:3x3 --traffic transpose --flows 1
         obliv lottery fattree:4,2 shift:2 --flows 2 --plot l.svg --dark --width 500
         obliv bufferless {{butterfly:3|leveled-mesh:3x3|line:6|array:6|leveled-hypercube:3|unrolled-fattree:2,2|unrolled-debruijn:3|unrolled-shuffle:3}} --format {{table|json}}
         obliv bufferless {{deep:L=8,W=4,S=4|random-leveled:L=8,W=4,seed=1|multibutterfly:3|leveled-file:levels.txt|leveled-file:square.txt|leveled-file:none|mesh:3x3|torus:4x4}}
@@ -264,7 +266,7 @@ TABLE = {
         obliv export mesh:3x3 --to {{table|dot|graphml}} -o none/e.out
         obliv plot topology {{mesh:3x3|fattree:4,2|dragonfly:p=1,a=2,h=1|file:named.csv|butterfly:2|ring:5}} -o t.svg
         obliv plot topology mesh:3x3 -o t.{{png|pdf|xyz}} --dark --width 500
-        obliv plot loads {{mesh:3x3|fattree:4,2}} ecmp {{uniform|shift:1}} -o l.svg --dark --width 500
+        obliv plot loads {{mesh:3x3|fattree:4,2}} ecmp {{uniform|shift:1|--traffic uniform}} -o l.svg --dark --width 500
         obliv plot worst {{mesh:3x3|ring:5}} dor --kind {{network|matrix}} -o w.svg --dark --width 500
         obliv explore {{torsu:3x3|mesh:3x3 dro|mesh:3x3 dor --port 70000|mesh:3x3 dor --files none|mesh:3x3 dor --traffic none --no-browser}}
         python explore.py
@@ -323,6 +325,7 @@ TABLE = {
         obliv fabric {{worst|ratio|shifts}} t.net --lft t.lfts --format {{csv|markdown|latex}} -o o.json
         obliv fabric {{average|bisection}} t.net --lft t.lfts --samples 50 --seed 1 --format {_FORMATS} -o o.json
         obliv fabric throughput t.net --lft t.lfts uniform --format {_FORMATS} -o o.json
+        obliv fabric throughput t.net --lft t.lfts --traffic uniform
         obliv fabric throughput {{f.net --lft f.lfts|t.net --lft t.lfts}} {{uniform|shift:4|random-permutation:seed=1|none}} --seed 1 --hottest 2
         obliv fabric {{worst|throughput|average|bisection|shifts}} f.net --lft rows.lfts --skip-missing {{|uniform}}
         obliv fabric {{worst|ratio|average|bisection|shifts|failures}} f.net --lft rows.lfts

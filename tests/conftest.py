@@ -6,6 +6,7 @@ import gc
 import importlib
 import os
 import sys
+import threading
 from collections import Counter
 from collections.abc import Generator
 from contextlib import suppress
@@ -57,6 +58,16 @@ def pytest_collection(session: pytest.Session) -> None:
             if not name.endswith(("__init__", "__main__", "conftest")):
                 with suppress(Exception):  # what cannot be imported is reported by the collection
                     importlib.import_module(name)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _copies() -> None:
+    """Let processes be copied beside the threads of pytest-xdist, which wait and hold no lock."""
+    from obliv._util.progress import IDLE
+
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread():
+            thread.name = f"{IDLE}-{thread.name}"
 
 
 @pytest.hookimpl(wrapper=True)

@@ -16,6 +16,10 @@ import obliv
 from obliv._util.codec import digest_of, pack, plain
 from obliv._util.text import in_ascii
 from obliv.cli import main
+from obliv.fabric.generate.from_topology import from_routing
+from obliv.fabric.outages.base import base_of
+from obliv.fabric.outages.base_file import read_base, save_base
+from obliv.view.explore.question import question_of
 
 RING = [(0, 1), (1, 2), (2, 3), (3, 0), (1, 0), (2, 1), (3, 2), (0, 3)]
 CALLS: dict[str, Callable[[], Any]] = {
@@ -52,6 +56,30 @@ def test_repeated_keys_are_refused(tmp_path: Path) -> None:
     for read in (obliv.load, obliv.verify):
         with pytest.raises(obliv.FileError, match="the key 'kind' is repeated"):
             read(path)
+
+
+def test_repeated_keys_are_refused_wherever_json_is_read(tmp_path: Path) -> None:
+    """Of two values of a key, one reader believes the first and another one the last."""
+    graph, image, state = tmp_path / "graph.json", tmp_path / "image.json", tmp_path / "kept.state"
+    graph.write_text('{"nodes": [{"id": "a"}, {"id": "b", "id": "c"}], "links": [{"source": "a", "target": "c"}]}')
+    image.write_text('{"permutation": [1, 2, 3, 0], "permutation": [0, 1, 2, 3]}')
+    fabric = from_routing(obliv.routing("dmodk", obliv.topology("fattree:4,2")))
+    save_base(base_of(fabric), state)
+    kept = state.read_bytes()
+    start = kept.index(b"{")
+    header = b'{"labels": [], ' + kept[start + 1 :]
+    size = int.from_bytes(kept[start - 8 : start], "little") + len(header) - len(kept[start:])
+    state.write_bytes(kept[: start - 8] + size.to_bytes(8, "little") + header)
+    reads: dict[str, Callable[[], Any]] = {
+        "id": lambda: obliv.topology(f"file:{graph}"),
+        "permutation": lambda: obliv.traffic(f"permutation:{image}", "ring:4"),
+        "labels": lambda: read_base(state),
+        "samples": lambda: question_of(b'{"samples": 0, "samples": 1}'),
+    }
+    for key, read in reads.items():
+        with pytest.raises(obliv.OblivError, match=f"the key '{key}' is repeated") as refusal:
+            read()
+        assert "\n" not in str(refusal.value)
 
 
 def test_nothing_is_divided_by_zero(tmp_path: Path) -> None:
@@ -113,3 +141,27 @@ def test_standard_output_has_plain_lists(capsys: pytest.CaptureFixture[str]) -> 
     assert main(["worst", "mesh:17x17", "dor", "--format", "json"]) == 0
     content = json.loads(capsys.readouterr().out)
     assert sorted(content["permutation"]) == list(range(289))
+
+
+@pytest.mark.parametrize(
+    ("words", "checkable"),
+    [
+        ("throughput mesh:2x2 dor uniform", True),
+        ("throughput mesh:2x2 dor uniform --samples 4", False),
+        ("average mesh:2x2 dor --exact", True),
+        ("average mesh:2x2 dor --samples 4", False),
+        ("deadlock mesh:2x2 dor", True),
+        ("design mesh:2x2 --pareto 2", True),
+        ("bounds mesh:2x2", True),
+        ("lottery fattree:4,2 shift:2 --flows 2", True),
+        ("lottery fattree:4,3 random-permutation --flows 2 --samples 50", True),
+        ("compare mesh:2x2 dor", False),
+    ],
+)
+def test_what_verify_checks_is_announced(
+    words: str, checkable: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "saved.json"
+    assert main([*words.split(), "--output", str(path)]) == 0
+    assert (f"saved in {path}; check it with  obliv verify {path}" in capsys.readouterr().err) is checkable
+    assert main(["verify", str(path)]) == (0 if checkable else 2)

@@ -168,7 +168,15 @@ def test_traffic_that_is_not_admissible_is_marked() -> None:
     row = result.to_dict()["rows"][0]
     assert [each["admissible"] for each in row["patterns"]] == [False, True]
     assert row["patterns"][0]["fraction_of_capacity"]["exact"] == "24/55"
-    assert "nearest-neighbor on mesh:3x3: not admissible" in repr(result)
+    assert "nearest-neighbor on mesh:3x3: not admissible since (1,1) receives 4/3 = 1.33333 times its rate" in repr(
+        result
+    )
+    assert row["patterns"][0]["overload"]["share"]["exact"] == "4/3"
+    (cells,) = result.rows()
+    assert cells["nearest-neighbor_overload"] == Fraction(4, 3)
+    assert cells["nearest-neighbor_overload_at"] == "ejection at (1,1)"
+    assert cells["uniform_overload"] is None
+    assert type(result).from_dict(result.to_dict()) == result
 
 
 def test_a_saved_comparison_is_the_same(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""No analysis answers about a network of one terminal, where there is no traffic."""
+"""No analysis answers about a network of one terminal, or without channels, where there is no traffic."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ ANALYSES: dict[str, Callable[[Any], Any]] = {
     "deadlock": obliv.deadlock,
     "virtual channels": obliv.fewest_virtual_channels,
     "failures": obliv.failures,
-    "compare": lambda way: obliv.compare(ALONE, "ecmp"),
-    "lottery": lambda way: obliv.lottery(ALONE, "uniform", flows=2),
-    "design": lambda way: obliv.design(ALONE),
-    "bounds": lambda way: obliv.bounds(ALONE),
+    "compare": lambda way: obliv.compare(way.topology, "ecmp"),
+    "worst channels, saved": lambda way: obliv.worst_channels(way, certificate=True),
+    "ratio under traffic": lambda way: obliv.traffic_ratio(way, "uniform"),
+    "pareto": lambda way: obliv.pareto(way.topology, 2),
+    "lottery": lambda way: obliv.lottery(way.topology, "uniform", flows=2),
+    "design": lambda way: obliv.design(way.topology),
+    "bounds": lambda way: obliv.bounds(way.topology),
 }
 
 
@@ -33,6 +36,13 @@ ANALYSES: dict[str, Callable[[Any], Any]] = {
 def test_one_terminal_is_refused(analysis: str) -> None:
     with pytest.raises(obliv.TopologyError, match=r"alone has one terminal \(hub\), so there is no traffic"):
         ANALYSES[analysis](WAY)
+
+
+@pytest.mark.parametrize("analysis", [name for name in ANALYSES if name != "pair loads"])
+def test_a_network_without_channels_is_refused(analysis: str) -> None:
+    apart = obliv.ECMP(obliv.build("apart", 2, []))
+    with pytest.raises(obliv.TopologyError, match=r"apart has no channels, so there is no traffic to analyze; give it"):
+        ANALYSES[analysis](apart)
 
 
 def test_a_failure_may_leave_one_terminal() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import strategies
 
@@ -94,7 +96,39 @@ def test_two_memory_controllers() -> None:
     assert row.throughput == Fraction(1, 8)
     assert 1 / row.channel_load > row.throughput
     assert str(row.limited_by) == "ejection at (1,1)"
-    assert "not admissible" in str(row)
+    assert str(row).endswith("(not admissible)")
+    assert row.remarks().startswith("(1,1) receives 8 times its rate; limited by ejection at (1,1); mean hops ")
+
+
+@settings(max_examples=30)
+@given(st.lists(st.lists(st.integers(0, 4), min_size=4, max_size=4), min_size=4, max_size=4), st.integers(1, 4))
+def test_the_overload_is_the_largest_sum_over_its_rate(rows: list[list[int]], rate: int) -> None:
+    """Sums of rows and columns of the matrix itself, over rates that differ."""
+    shares = [[Fraction(cell, 4 * max(sum(row), 1)) for cell in row] for row in rows]
+    injection, ejection = [Fraction(1), Fraction(1, 8), Fraction(1), Fraction(rate, 8)], [Fraction(rate, 4)] * 4
+    network = obliv.mesh(2, 2).with_rates(injection, ejection)
+    (row,) = obliv.throughput(obliv.DOR(network), obliv.matrix(shares)).patterns
+    over = {("injection", i): sum(shares[i]) / injection[i] for i in range(4)}
+    over |= {("ejection", j): sum(shares[i][j] for i in range(4)) / ejection[j] for j in range(4)}
+    if row.admissible:
+        assert row.overload is None
+        assert max(over.values()) <= 1
+    else:
+        assert row.overload.share == over[row.overload.kind, row.overload.terminal] == max(over.values()) > 1
+        assert row.overload.name == network.name_of(row.overload.terminal)
+
+
+def test_an_overload_is_in_json_and_csv(capsys: pytest.CaptureFixture[str]) -> None:
+    """The two middle nodes of a line of four each receive 3/2: a whole neighbor at the end, half of the other one."""
+    assert main(["throughput", "mesh:4", "dor", "uniform", "nearest-neighbor", "--format", "json"]) == 0
+    even, near = json.loads(capsys.readouterr().out)["patterns"]
+    assert "overload" not in even
+    share = {"exact": "3/2", "value": 1.5}
+    assert near["overload"] == {"kind": "ejection", "name": "1", "terminal": 1, "share": share}
+    assert main(["throughput", "mesh:4", "dor", "uniform", "nearest-neighbor", "--format", "csv"]) == 0
+    even, near = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert (even["overload"], even["overload_at"]) == ("", "")
+    assert (near["overload_exact"], near["overload_at"]) == ("3/2", "ejection at 1")
 
 
 def test_a_channel_is_named_where_it_limits() -> None:

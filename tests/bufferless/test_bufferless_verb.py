@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from tests.oracles import schedules as oracle
 
 import obliv
 import obliv.kernels
+from obliv.cli import main
 
 
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -228,3 +230,12 @@ def test_leveled_forms_are_told(spec: str, capsys: pytest.CaptureFixture[str], t
     answer = json.loads(out)
     assert answer.keys() >= KEYS - {"constants"}
     assert answer["makespan"] == sum(each["makespan"] for each in answer.get("classes", [answer]))
+
+
+def test_a_routing_time_is_written_without_an_exponent(capsys: pytest.CaptureFixture[str]) -> None:
+    """With the paper's constants, some thousand times C + D = 6."""
+    assert main(["bufferless", "butterfly:4", "-a", "centralized"]) == 0
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "times C + D" in line)
+    steps, times = (int(word.replace(",", "")) for word in re.findall(r"[\d,]*\d", line)[:2])
+    assert "e+" not in line
+    assert times == round(steps / 6) > 1000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -17,6 +18,8 @@ from obliv.fabric.generate.from_topology import from_routing
 
 Claim = dict[str, Any]
 Trail = tuple[Any, ...]
+
+DROPPED = object()  #: In place of a value: its key is left out.
 
 
 def _fabric() -> Any:
@@ -50,7 +53,9 @@ CLAIMS: dict[str, Callable[[], Any]] = {
     "worst": lambda: obliv.worst_case(_routing("mesh:3x2", "romm"), certificate=True),
     "worst inside": lambda: obliv.worst_case(_petersen(), certificate=True),
     "worst rates": lambda: obliv.worst_case(_routing("mesh:3x2,injection=2", "dor"), certificate=True),
-    "worst capacity": lambda: obliv.worst_case(_routing("random-regular:n=6,d=3,seed=1", "ecmp"), certificate=True),
+    "worst capacity": lambda: obliv.worst_case(
+        obliv.ECMP(obliv.with_capacity(obliv.topology("random-regular:n=6,d=3,seed=1"))), certificate=True
+    ),
     "channels": lambda: obliv.worst_channels(_routing("mesh:3x2", "romm"), certificate=True),
     "fabric worst": lambda: obliv.fabric.worst(_fabric(), hottest=3, certificate=True),
     "ratio": lambda: obliv.ratio(_routing("fattree:4,2", "dmodk"), certificate=True),
@@ -159,9 +164,39 @@ def changed(content: Claim, trail: Trail, value: Any) -> Claim:
     inner: Any = claim
     for key in trail[:-1]:
         inner = inner[key]
-    inner[trail[-1]] = value
+    if value is DROPPED:
+        del inner[trail[-1]]
+    else:
+        inner[trail[-1]] = value
     fit(claim)
     return claim
+
+
+def shapes(content: Claim, few: int) -> Iterator[tuple[Trail, Claim]]:
+    """Yield a claim with a list emptied or doubled, a key dropped or another one added; few places of each name."""
+    tried: Counter[str] = Counter()
+    for trail in nodes(content):
+        name = "".join("[*]" if isinstance(key, int) else f".{key}" for key in trail)
+        tried[name] += 1
+        value = at(content, trail)
+        if tried[name] > few:
+            continue
+        if isinstance(value, list) and value:
+            yield trail, changed(content, trail, [])
+            yield trail, changed(content, trail, value * 2)
+        if isinstance(value, dict) and not _is_number(value):
+            yield (*trail, "best"), changed(content, (*trail, "best"), {"exact": "7", "value": 7.0})
+        if trail and isinstance(trail[-1], str):
+            yield trail, changed(content, trail, DROPPED)
+
+
+def nodes(value: Any, trail: Trail = ()) -> Iterator[Trail]:
+    """Yield where everything of a claim stands, objects and lists too; a number as one."""
+    yield trail
+    for key, inner in value.items() if isinstance(value, dict) and not _is_number(value) else ():
+        yield from nodes(inner, (*trail, key))
+    for place, inner in enumerate(value) if isinstance(value, list) else ():
+        yield from nodes(inner, (*trail, place))
 
 
 def fit(value: Any) -> None:

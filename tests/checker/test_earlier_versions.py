@@ -54,6 +54,10 @@ def test_it_is_proved(name: str) -> None:
     assert len(notes) == bool(CLAIMS[name])
     assert all(note.startswith(f"those of obliv 0.2.0: {CLAIMS[name]}") for note in notes)
     assert obliv.verify(obliv.load(f"{name}.json")).proved
+    by = " by the definitions of obliv 0.2.0" if CLAIMS[name] else ""
+    assert checked.verdict == f"proved{by}"
+    assert checked.claim.startswith("by the definitions of obliv 0.2.0, ") == bool(by)
+    assert checked.to_dict().get("definitions", "") == by.removeprefix(" by the definitions of ")
 
 
 @pytest.mark.parametrize("name", ["fattree-4-2-dmodk", "eft2-4-3-ecmp", "two-speeds"])

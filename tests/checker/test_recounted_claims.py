@@ -78,6 +78,38 @@ def test_a_limit_is_the_largest_load_or_a_terminal_that_needs_more(tmp_path: Pat
     assert failing(other, tmp_path) == {"limits"}
 
 
+def test_an_overload_is_the_terminal_that_exceeds_its_rate_most(tmp_path: Path) -> None:
+    """The four inner nodes of a mesh of 4x4 receive 7/6 from their neighbors, and no others as much."""
+    content = json.loads(json.dumps(obliv.throughput("mesh:4x4", "dor", "nearest-neighbor", "uniform").to_dict()))
+    honest = content["patterns"][0]["overload"]
+    inner = {"terminal": 6, "name": "(2,1)"}
+    for change, holds in (
+        (inner, True),  # one of equal ones
+        ({"terminal": 0, "name": "(0,0)"}, False),
+        ({"terminal": 16}, False),
+        ({"terminal": -11}, False),
+        ({"name": "(2,2)"}, False),
+        ({"kind": "injection"}, False),
+        ({"kind": "other"}, False),
+        ({"share": {"exact": "3/2", "value": 1.5}}, False),
+    ):
+        other = copy.deepcopy(content)
+        other["patterns"][0]["overload"] = honest | change
+        if holds:
+            write_json(other, tmp_path / "other.json")
+            assert obliv.verify(tmp_path / "other.json").proved
+        else:
+            assert failing(other, tmp_path) == {"overload"}
+    other = copy.deepcopy(content)
+    other["patterns"][1]["overload"] = {"kind": "injection", "name": "(0,0)", "terminal": 0} | {
+        "share": {"exact": "1", "value": 1.0}
+    }
+    assert failing(other, tmp_path) == {"overload"}  # admissible traffic has none
+    del content["patterns"][0]["overload"]  # as in files of 0.2.0
+    write_json(content, tmp_path / "older.json")
+    assert obliv.verify(tmp_path / "older.json").proved
+
+
 @pytest.mark.parametrize(("topology", "routing"), [("torus:4x2", "valiant"), ("mesh:3x2", "romm"), ("ring:5", "ecmp")])
 def test_honest_averages_are_proved(topology: str, routing: str) -> None:
     result = obliv.average_case(topology, routing, exact=True)

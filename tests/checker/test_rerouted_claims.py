@@ -32,6 +32,12 @@ def test_honest_claims_are_proved(topology: str, routing: str, of: str, tmp_path
     assert main(["verify", str(tmp_path / "own.json")]) == 0
 
 
+def test_a_failure_may_leave_channels_without_traffic(tmp_path: Path) -> None:
+    """A switch with two hosts: without the cable of one, the other has a cable and nobody to send to."""
+    obliv.failures("subft:4,1", "ecmp", certificate=True).save(tmp_path / "claim.json")
+    assert obliv.verify(tmp_path / "claim.json").proved
+
+
 def test_what_routes_the_rest_is_part_of_the_claim(tmp_path: Path) -> None:
     """Dimension order does not fit what is left of a mesh; another routing under the name of it is refused."""
     honest = obliv.failures("mesh:3x2", "dor", repair="updown", certificate=True)

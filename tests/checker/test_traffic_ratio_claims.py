@@ -50,7 +50,7 @@ def test_a_saved_claim(claim: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert obliv.load("claim.json") == obliv.load("claim.json")
     Path("rows.txt").write_text(Path("rows.txt").read_text() + "# changed\n")
     assert main(["verify", "claim.json"]) == 1
-    assert "have changed" in capsys.readouterr().out
+    assert "rows.txt has changed" in capsys.readouterr().out
 
 
 def rows_of(key: str, place: int, column: int, by: int) -> Any:

@@ -810,7 +810,7 @@ def test_a_result_does_not_replace_what_it_is_about(tmp_path: Path) -> None:
         ("average mesh:4x4 dor transpose", "is obliv throughput mesh:4x4 dor transpose (see obliv average --help)"),
         ("worst mesh:4x4 dor romm", "use obliv compare for several routings (see obliv worst --help)"),
         ("worst mesh:4x4 dor --plot", "requires an argument (see obliv worst --help)"),
-        ("compare mesh:4x4 dor --traffic uniform tornado", "which follows the routing or --traffic (A,B for several)"),
+        ("compare mesh:4x4 dor --traffic uniform tornado", "TRAFFIC is given twice, as 'tornado' and with --traffic"),
         ("throughput mesh:4x4 dor hot-nodes:(0,0,(1,1)", "'(0' is not a terminal: a parenthesis is missing"),
         ("throughput mesh:4x4 dor hot-nodes:(0,0)(1,1)", "put commas between terminals"),
         ("reproduce towles table1 --plot x", "table1 of towles is a table without a picture"),

@@ -61,7 +61,11 @@ def rows() -> dict[str, dict[str, Any]]:
 
 def test_verdicts(rows: dict[str, dict[str, Any]]) -> None:
     for row in rows.values():
-        assert row["table"] == "errata" or row["verdict"] == "match", row["entry"]
+        assert row["table"] == "errata" or row["verdict"] == "match" or row.get("by_reading"), row["entry"]
+    readings = {entry: float(row["computed"]["value"]) for entry, row in rows.items() if row.get("by_reading")}
+    levels, groups, time = readings.values()
+    assert (levels, groups) == (2 * 60, 2)  # γ' = 2 frames; F_2 is in [1,2] of S_1 and in [2,3] of S_2
+    assert 1 < time <= 2  # of two sessions
 
 
 @pytest.mark.nightly

@@ -31,7 +31,7 @@ from obliv.papers.fat_tree import (
 from obliv.papers.fat_tree.placements import mean, placed, quotient, ratios
 from obliv.papers.fat_tree.printed import OSRM2, TABLE1
 from obliv.papers.paper import Value
-from obliv.papers.verdicts import AtMost, verdict
+from obliv.papers.verdicts import verdict
 
 
 def rows_of(*tables: str) -> dict[str, dict[str, Any]]:
@@ -55,7 +55,7 @@ def test_verdicts() -> None:
         "beyond": 21,
         "match": 57,
         "rounding": 2,
-        "open": 2,
+        "open": 3,
     }
     assert rows["Hypercube on FT(32,2), printed means: MLID/WSR over OSRM2, less 1"]["computed"]["exact"] == "13/190"
 
@@ -411,19 +411,20 @@ def test_lemma_8_by_covers(half: int, leaves: int) -> None:
         assert (2 * pairs > less * (x + y) + (leaves - 1) * less * (u + v))[fits].any()
 
 
-def test_words_of_size_have_numbers_by_the_papers_own() -> None:
-    """About 3% is slight, and gains from 6.8% on are noticeable: a factor that fits one word does not fit the other."""
+def test_words_that_bound_nothing_are_open() -> None:
+    """Slightly, noticeably, similar and close: a number is shown, and no threshold of ours makes it fit."""
     tables = (*said.FIGURES.values(), said.OTHER_TREES)
     entries = {entry: printed for table in tables for entry, printed in table.items()}
-    words = {"noticeabl": 0, "slightly": 0, "similar": 0, "is small": 0}
+    words = {"noticeabl": 0, "slightly": 0, "similar": 0, "is small": 0, "close to 1": 0}
     for printed in entries.values():
         word = next((word for word in words if word in printed.text), None)
-        if word is None or printed.judgement or printed.says == "1.03":
+        if word is None or printed.says == "1.03":  # "slightly (about 3% on average ...)", which is a number
             continue
         words[word] += 1
-        for factor, fits in ((0.90, "noticeabl"), (0.98, "slightly similar is small"), (1.04, "similar"), (1.2, "")):
-            judged = verdict(printed.says or "", obliv.Estimate(factor, 0.003, 96))
-            assert (judged != "differs") == (word in fits) or printed.says == AtMost(Fraction(105, 100)), printed.text
+        assert printed.judgement == "open", printed.text
+        for factor in (0.90, 1.04, 40.0):  # what differs is a number that no two routings can have
+            judged = verdict(printed.right or "", obliv.Estimate(factor, 0.003, 96))
+            assert (judged != "differs") == (factor < 40) or factor < 1, printed.text
     assert min(words.values()) >= 1
 
 
@@ -447,6 +448,17 @@ def test_the_whole_paper() -> None:
     assert {row["entry"] for row in rows if row["verdict"] == "open"} - no_definition == {
         "2D Mesh, OSRM2",
         "largest mean of eight densities on FT(16,3)",
+        "largest mean of eight densities on FT(32,2), over that on FT(16,3)",
+        "largest mean of eight densities on FT(8,3), over that on FT(16,3)",
+        "largest quotient of the means of two routings at a density, three trees",
+        "groups of 2 to 128 on FT(32,2), OSRM2 over MLID/WSR",
+        "groups of 2 to 128 on FT(8,3), OSRM3 over MLID/WSR",
+        "groups of 2 to 128 on FT(16,3), OSRM3 over MLID/WSR",
+        "4 hot spots of 2 to 128 on FT(32,2), OSRM2 over WSR",
+        "4 hot spots of 2 to 128 on FT(16,3), OSRM3 over WSR",
+        "Groups of 2 to 32 on FT(18,2), OSRM2 over MLID/WSR",
+        "Groups of 2 to 32 on FT(12,3), OSRM3 over MLID/WSR",
+        "Theorem 5, proof at n = 3 on FT(8,3): disjoint pairs of the left side over those of the right",
         "4 hot spots on FT(32,2), largest mean",
         "4 hot spots on FT(16,3), largest mean",
         "Figure 10, last branch on FT(4,3), (0,0,0) to (1,1,0): hops that are links, of 6",

@@ -166,6 +166,13 @@ def test_another_reading_that_fits_is_said_and_open_means_that_none_does() -> No
     assert (row.verdict, [reading.fits for reading in row.other_readings]) == ("reading", [True, False])
     assert row.note == "Not defined."
     assert judged(said, Value(Fraction(3, 4), readings={"drawn": misses})).verdict == "open"
+    excluded = Value(Fraction(18, 25), undecided="The words exclude it.")
+    row = judged(said, Value(Fraction(3, 4), readings={"without the short cut": excluded}))
+    assert (row.verdict, row.other_readings[0].fits) == ("open", True)
+    assert row.note == "Not defined. The words exclude it."
+    assert judged(said, Value(Fraction(3, 4), readings={"one": excluded, "another": fits})).verdict == "reading"
+    unfit = Value(Fraction(7, 10), undecided="The words exclude it.")
+    assert judged(said, Value(Fraction(3, 4), readings={"drawn": unfit})).note == "Not defined."
     assert judged(said, Value(Fraction(4, 5), readings={"without": fits})).verdict == "differs"
     assert judged(said, Value(Fraction(18, 25), readings={"drawn": misses})).verdict == "match"
     wrong = Printed("0.72", erratum="By the proof.", right=Fraction(3, 4))
@@ -244,8 +251,9 @@ def _against(printed: Printed) -> Fraction | None:
 
 def wrong_numbers(value: Computed) -> list[Computed]:
     """Other numbers of the same kind, below and above."""
-    factors = [Fraction(factor) for factor in ("-2", "1/2", "3/2", "2", "1000")]
+    factors = [Fraction(factor) for factor in ("-2", "1/2", "3/2", "2", "1000000000")]
     if isinstance(value, Bounds):
+        factors.append(Fraction(1, 10**6))  # a chance that is neither usual nor impossible
         return [Bounds(value.lower * f + f, value.upper * f + f) for f in factors if f > 0]
     if isinstance(value, Fraction):
         return [value * f if value else f for f in factors]

@@ -16,8 +16,9 @@ from tests.papers.reproduction import Reproduction, page_of, said
 
 import obliv
 from obliv import SpecError, papers
+from obliv.cli import main
 from obliv.papers.paper import agreeing, in_columns
-from obliv.papers.u2turn import claims, equations, figures26, meshes, patterns, table1
+from obliv.papers.u2turn import claims, equations, figures26, meshes, patterns, table1, tables34
 from obliv.papers.u2turn.averages import average_of
 from obliv.papers.u2turn.blocks import blocks
 from obliv.papers.u2turn.meshes import (
@@ -54,6 +55,8 @@ AVERAGES = {
     7: (0.4615, 0.5507, 0.6396),
     8: (0.4775, 0.5687, 0.6510),
 }
+# U2TURN with destinations drawn, 300 packets of each node: means of few runs of another program
+DRAWN = {3: 0.714, 4: 0.704, 5: 0.691, 6: 0.689, 7: 0.682, 8: 0.680}
 # VAL, DOR, O1TURN, U2TURN, U2TURN-A
 ASYMMETRIC_WORST = {
     "3x2": "1/2 1/3 4/9 2/3 4/7",
@@ -128,7 +131,8 @@ def test_averages(either: Reproduction) -> None:
     exact = {"DOR": "241920/590783", "O1TURN": "6720/14003", "U2TURN": "725760/1190837"}
     for name, text in exact.items():
         row = either[f"3x3, Average-case, {name}"]
-        assert (row["computed"]["exact"], said(row)) == (text, "reading")  # the random matrix is not defined
+        assert (row["computed"]["exact"], said(row)) == (text, "open")  # the random matrix is not defined
+        assert "a million random traffic matrix" in row["note"]  # against means of some hundred
         assert "does not define the random matrix" in row["note"]
 
 
@@ -140,7 +144,6 @@ def test_which_entries_are_errata(complete: Reproduction) -> None:
         "(3) U2TURN, k = 2: mean hops",
         "(3) U2TURN, k = 8: mean hops",
         "(3) U2TURN, k = 2: penalty over DOR",
-        "YXY: meshes kx > ky with Lx > Ly",
     }
 
 
@@ -151,14 +154,17 @@ def test_withdrawn_errata(u2turn: Reproduction) -> None:
     assert u2turn["3x3, Nearest-Neighbor, VAL"]["other_readings"][0]["computed"]["exact"] == "72/157"
 
 
-def test_random_without_the_short_cut_fits_four_sizes_and_drawn_destinations_none(u2turn: Reproduction) -> None:
+def test_random_without_the_short_cut_fits_four_sizes_and_drawn_destinations_all(u2turn: Reproduction) -> None:
     for k in SQUARES:
         row = u2turn[f"{k}x{k}, Random, U2TURN"]
         without, drawn = row["other_readings"]
         assert Fraction(without["computed"]["exact"]) == 1 / (Fraction(3, 2) - Fraction(1, k * k))
         assert without["fits"] == (k in (3, 4, 5, 8))
-        assert not drawn["fits"]  # DOR, for which the same row prints 1
-        assert said(row) == ("match" if k == 4 else "reading" if without["fits"] else "open")
+        assert drawn["fits"]  # within three standard deviations of one draw
+        assert abs(drawn["computed"]["value"] - DRAWN[k]) < 0.005
+        assert 0.88 < float(tables34.drawn(f"{k}x{k}", "DOR").value) < 0.95  # for which the same row prints 1
+        assert said(row) == ("match" if k == 4 else "open")
+        assert k == 4 or "There is a degenerate case" in row["note"] or not without["fits"]
         (other,) = u2turn[f"{k}x{k}, Nearest-Neighbor, U2TURN"]["other_readings"]
         assert not other["fits"]
 
@@ -175,7 +181,7 @@ def test_averages_are_means_of_some_hundred_permutations_if_at_all(u2turn: Repro
 @pytest.mark.nightly
 def test_a_million_permutations_are_too_many(complete: Reproduction) -> None:
     row = next(row for row in complete.rows if "means over a million" in row["entry"])
-    assert said(row) == "reading"
+    assert said(row) == "open"  # "over a million", Table II says
     assert [reading["fits"] for reading in row["other_readings"]] == [True, True, False]
     assert 0.4 < row["other_readings"][0]["computed"]["lower"] < row["other_readings"][0]["computed"]["upper"] < 0.85
 
@@ -398,13 +404,13 @@ def test_figure_7_stays_open(either: Reproduction) -> None:
 @pytest.mark.nightly
 def test_averages_on_asymmetric_meshes_are_ours(complete: Reproduction) -> None:
     rows = {row["entry"]: row for row in complete.rows if row["table"] == "averages"}
-    open_rows = {entry: row["computed"]["exact"] for entry, row in rows.items() if row["verdict"] == "open"}
+    open_rows = {entry: row["computed"]["exact"] for entry, row in rows.items() if "exact" in row["computed"]}
+    assert {row["verdict"] for row in rows.values()} == {"open"}
     assert open_rows == {
         "meshes on which U2TURN-A is above U2TURN": "4",
         "meshes on which U2TURN is above VAL, DOR and O1TURN": "19",
         "meshes on which U2TURN-A is above VAL, DOR and O1TURN": "21",
     }
-    assert sum(row["verdict"] == "beyond" for row in rows.values()) == 0
 
 
 @pytest.mark.nightly
@@ -423,8 +429,6 @@ def test_comparisons_of_sections_4_and_5(complete: Reproduction) -> None:
         "tori, k = 3 to 6: IVAL as VAL in the worst case": 4,
         "DOR-XY, 8x7, left half to right half": 4,
         "kx < ky: XYX as YXY on the mesh with kx and ky exchanged": 21,
-        "odd kmax, worst case: U2TURN and U2TURN-A above VAL, DOR and O1TURN": 9,
-        "odd kmax, worst case: U2TURN above U2TURN-A": 9,
         "even kmax, worst case: U2TURN and U2TURN-A at 1/2, not below VAL, DOR and O1TURN": 12,
         "odd k, worst case: U2TURN above VAL, DOR and O1TURN": 3,
         "even k, worst case: U2TURN at 1/2, not below VAL, DOR and O1TURN": 3,
@@ -435,6 +439,13 @@ def test_comparisons_of_sections_4_and_5(complete: Reproduction) -> None:
     }
     for entry, count in counts.items():
         assert (complete[entry]["computed"]["exact"], complete[entry]["verdict"]) == (str(count), "match"), entry
+    for entry, count in {  # where the radix is even, they are equal
+        "kx > ky, worst case: U2TURN and U2TURN-A above VAL, DOR and O1TURN": 9,
+        "kx > ky, worst case: U2TURN above U2TURN-A": 9,
+        "k = 3 to 8, worst case: U2TURN above VAL, DOR and O1TURN": 3,
+    }.items():
+        row = complete[entry]
+        assert (row["computed"]["exact"], said(row), row["other_readings"][0]["fits"]) == (str(count), "reading", True)
     row = complete["Complement, even k: U2TURN above VAL, below DOR and O1TURN"]
     assert (row["computed"]["exact"], said(row)) == ("0", "reading")  # Table IV itself prints 0.5 four times
     assert [reading["fits"] for reading in row["other_readings"]] == [True]
@@ -577,6 +588,12 @@ def text_of(row: dict[str, Any]) -> str:
     return shown(from_number(row["computed"])) + counted
 
 
+@pytest.mark.parametrize("form", ["json", "csv", "markdown", "latex"])
+def test_a_layout_is_of_text_only(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "u2turn", "table3", "--layout", "paper", "--format", form]) == 2
+    assert capsys.readouterr().err == f"obliv: --layout arranges text: leave it out with --format {form}\n"
+
+
 def test_tables_in_the_papers_layout() -> None:
     rows = [
         ReproducedEntry("u2turn", "table3", f"3x3, {row}, {name}", printed, value, verdict)
@@ -609,7 +626,7 @@ def test_other_rows_on_the_page_of_u2turn(either: Reproduction) -> None:
         tables = ("claims", "equations", "figure3", "figure4", "figure5", "statements")
         if row["table"] in tables and "averages" not in entry:
             assert f"| {entry} | {published} | {text_of(row)} | {said(row)} |" in text
-        if row["table"] == "averages" and row["verdict"] == "open":
+        if row["table"] == "averages" and "exact" in row["computed"]:
             assert f"| {entry} | {text_of(row)} | open |" in text
     figure6 = {row["entry"]: row["computed"]["exact"] for row in either.rows if row["table"] == "figure6"}
     for kx, ky in FIGURE6_MESHES:

@@ -54,7 +54,7 @@ def test_results_with_rows_and_with_figures() -> None:
     routing = obliv.DOR(obliv.mesh(3, 3))
     rows = grid_of(obliv.throughput(routing, "uniform", "transpose"))
     assert rows[0][2:6] == ["traffic", "channel load", "throughput", "fraction of capacity"]
-    assert rows[0][6:] == ["admissible", "limited by", "hops"]
+    assert rows[0][6:] == ["admissible", "overload", "overload at", "limited by", "hops"]
     assert [row[2] for row in rows[1:]] == ["uniform", "transpose"]
     figures = grid_of(obliv.worst_case(routing))
     assert figures[0] == ["figure", "value"]

@@ -197,3 +197,18 @@ def test_failures_with_one_outcome_share_a_bar() -> None:
     assert sum(more) + len(outcomes) == len(result.failures) == 4
     assert ax.get_title().splitlines() == ["shortest on line:5", f"routes: {result.repair}"]
     assert result.plot(count=1).get_xlabel().endswith("more outcomes are not shown")
+
+
+def test_pictures_say_which_terminal_makes_traffic_not_admissible() -> None:
+    """The middle of a line of three receives two packets: one from either end."""
+    over = "not admissible since 1 receives 2 times its rate"
+    result = obliv.throughput("mesh:3", "dor", "nearest-neighbor", "uniform")
+    names = [each.get_text() for each in result.plot().get_yticklabels()]
+    assert names == [f"nearest-neighbor\n({over},\nlimited by ejection at 1)", "uniform"]
+    compared = obliv.compare("mesh:3", "dor", traffic=["nearest-neighbor", "uniform"])
+    legend = compared.plot().get_legend()
+    assert [over in each.get_text() for each in legend.get_texts()] == [False, True, False]
+    assert over in compared.plot(of="nearest-neighbor").get_title()
+    assert over in obliv.view.plot_loads(obliv.DOR(obliv.mesh(3)), "nearest-neighbor").get_title().replace("\n", " ")
+    several = obliv.compare(["mesh:3", "mesh:4"], "dor", traffic="nearest-neighbor")
+    assert several.plot(of="nearest-neighbor").get_title().endswith("not admissible")

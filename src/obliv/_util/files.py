@@ -105,13 +105,14 @@ def read_only_from(paths: Iterable[str | Path]) -> None:
 @contextlib.contextmanager
 def reading_from(paths: Iterable[str | Path] | None) -> Iterator[None]:
     """Let this process read these input files, those in these folders, or all of them, inside a ``with`` statement."""
-    global _readable
-    before = _readable
+    global _readable, _read
+    before = _readable, _read
     _readable = None if paths is None else [Path(path).resolve() for path in paths]
+    _read = _read if paths is None else []
     try:
         yield
     finally:
-        _readable = before
+        _readable, _read = before
 
 
 def paths_of(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Path]:
@@ -127,7 +128,7 @@ def files_read() -> list[str]:
 def require_file(path: str | Path) -> int:
     """Return the size of a regular file in bytes; UnreadableError if there is none, it is no regular file or empty."""
     if _readable is not None and not _may_be_read(path):
-        raise UnreadableError.naming("may not be read from here: name it, or its folder, by {files}", path=path)
+        raise UnreadableError.naming("may not be read from here: allow it, or its folder, with {files}=PATH", path=path)
     try:
         status = Path(path).stat()
     except FileNotFoundError:
@@ -151,7 +152,7 @@ def files_in(folder: str | Path) -> list[tuple[str, int]]:
     """Return the names and sizes of the regular files in a folder, by name; FileError if it cannot be read."""
     if _readable is not None:
         if not _may_be_read(folder):
-            raise UnreadableError.naming("may not be read from here: name it by {files}", path=folder)
+            raise UnreadableError.naming("may not be read from here: allow it with {files}=PATH", path=folder)
         _read.append(str(folder))
     try:
         with os.scandir(folder) as entries:

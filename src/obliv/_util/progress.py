@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["Note", "Progress", "rising", "silent", "within"]
+__all__ = ["IDLE", "Note", "Progress", "rising", "silent", "within"]
 
 #: Called with what is being done and the share of it that is finished, from 0 to 1.
 Progress = Callable[[str, float], None]
+
+#: How names of threads begin that wait and hold no lock: a process with such threads can be copied.
+IDLE = "obliv-idle"
 
 
 class Note(str):

@@ -110,6 +110,7 @@ def compare(
     >>> [str(row.of_capacity("worst")) for row in result.entries]
     ['3/10', '12/25', '6/11']
     """
+    deadlock = boolean(deadlock, "deadlock")
     began = time.perf_counter()
     networks: list[Topology] = [topology_of(given) for given in _several(topology)]
     for network in networks:
@@ -119,7 +120,7 @@ def compare(
         raise InputError("compare needs a topology and a routing: compare('mesh:8x8', 'dor', 'o1turn')")
     if unit not in ("", *UNITS):
         raise InputError(f"unit {unit!r:.40} is unknown: choose {', '.join(UNITS)}")
-    samples, deadlock = integer(samples, "samples"), boolean(deadlock, "deadlock")
+    samples = integer(samples, "samples")
     if samples < 0 or samples == 1:
         raise InputError(f"{samples} samples: at least 2 are needed for a standard error, 0 leaves the average out")
     seed = drawn_seed(rng)

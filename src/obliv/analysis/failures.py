@@ -84,8 +84,9 @@ def failures(
     >>> after.before.channel_load, after.worst_load, after.failures[0].failed
     (Fraction(7, 4), Fraction(5, 2), 'link (0,0) - (1,0)')
     """
+    certificate = boolean(certificate, "certificate")
     began = perf_counter()
-    routing, certificate = _routing_of(x, of, symmetry), boolean(certificate, "certificate")
+    routing = _routing_of(x, of, symmetry)
     base, anew = routing.topology, _anew(routing, repair)
     named = several(fail)
     sets = [named] if named else [(text,) for text in _texts(base, of)]

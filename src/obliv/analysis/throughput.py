@@ -15,7 +15,7 @@ from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Throughput
-from obliv.results.analysis.throughput import PatternThroughput, bottleneck
+from obliv.results.analysis.throughput import PatternThroughput, bottleneck, overload
 from obliv.results.numbers import Estimate, capped, inverse, scaled
 from obliv.routings.base import Routing
 
@@ -119,6 +119,7 @@ def pattern_throughput(
         throughput=None if busiest is None else capped(through, 1 / busiest[0]),
         fraction_of_capacity=None if through is None or base is None else scaled(through, base),
         admissible=busiest is None or busiest[0] <= 1,
+        overload=overload(topology, busiest),
         limited_by=None if busiest is None else bottleneck(topology, worst, through, busiest),
         hops=traffic_hops(subject, loads, traffic, under),
     )

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from obliv._util.progress import Progress, rising, within
+from obliv._util.rationals import boolean
 from obliv._util.rng import Rng, generator, seed_of
 from obliv.bufferless.algorithms import find, require_options
 from obliv.bufferless.moves import Run
@@ -68,6 +69,7 @@ def schedule(
     >>> schedule.makespan, schedule.lower_bound, schedule.verified
     (5, 5, True)
     """
+    check_moves = boolean(check_moves, "check_moves")
     began = time.perf_counter()
     if not isinstance(instance, Instance):
         raise InputError(

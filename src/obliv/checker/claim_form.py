@@ -8,11 +8,14 @@ from fractions import Fraction
 from obliv.checker.capacity import capacity_load_of
 from obliv.checker.claims import Claim, MalformedError
 from obliv.checker.report import Report
+from obliv.results.analysis.ratio import NO_BOUND
 from obliv.topologies.base import Topology
 from obliv.topologies.tree_bounds import bound_of
 from obliv.topologies.trees import Tree
 
 __all__ = ["check_form"]
+
+_COVERS = "covers of links, docs/explanation/fat-trees.md"  # until 0.2.0 where a theorem says as much
 
 
 def check_form(report: Report, claim: Claim, topology: Topology) -> bool:
@@ -82,6 +85,9 @@ def _figure_problems(claim: Claim, topology: Topology) -> Iterator[str]:
         known = bound_of(topology) if isinstance(topology, Tree) and claim.denominator == 1 else None
         if claim.lower_bound is not None and (known is None or claim.lower_bound != known[0]):
             yield "the lower bound is not that of the topology for single paths"
+        sources = NO_BOUND.values() if claim.lower_bound is None or known is None else (known[1], _COVERS)
+        if claim.lower_bound_source not in sources:
+            yield "the lower bound has another source, or is missing for another reason, than obliv writes"
         return
     throughput = 1 / claim.channel_load if claim.channel_load > 0 else None
     if claim.channel_load < 0 or claim.throughput != throughput:

@@ -4,17 +4,54 @@ from __future__ import annotations
 
 import math
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from obliv._util.codec import digest_of, unpack
 from obliv.errors import InputError
+from obliv.results.base import Provenance
 from obliv.results.codec import Record
+from obliv.results.loading import from_content
 from obliv.results.numbers import rational
 
-__all__ = ["Claim", "MalformedError", "misstated_key", "read_claim"]
+__all__ = [
+    "Claim",
+    "MalformedError",
+    "certificate_of",
+    "foreign_key",
+    "is_certified",
+    "misstated_key",
+    "read_claim",
+    "read_result",
+]
+
+Read = TypeVar("Read", bound=Record)
+
+_MADE = {"provenance": Provenance().to_dict()}  # which claims inside others may lack
+
+#: By kind, the parts of certificates that say what they prove, of which every one or any one is there.
+_PARTS: dict[str, tuple[set[str], ...]] = {
+    "worst": ({"denominator", "duals", "generators", "channels"},),
+    "worst-channels": ({"denominator", "duals", "generators", "channels"},),
+    "ratio": ({"denominator", "duals", "generators", "channels"}, {"denominator", "lengths", "flows", "unit"}),
+    "traffic-ratio": ({"denominator", "patterns"},),
+    "design": ({"worst", "channels"}, {"worst", "demands", "lengths"}),
+    "bounds": ({"capacity_lengths"}, {"adaptive_lengths"}, {"oblivious"}),
+    "pareto": ({"designs"},),
+    "failures": ({"failed", "sources"},),
+    "deadlock": ({"order"},),
+}
+
+
+def is_certified(result: Any) -> bool:
+    """Return whether a result has a certificate of the form of its kind; one that was read, with a digest that fits."""
+    certificate = getattr(result, "certificate", None)
+    if not isinstance(certificate, dict) or not result.sealed:
+        return False
+    return any(parts <= certificate.keys() for parts in _PARTS.get(result.kind, ()))
 
 
 class MalformedError(InputError):
@@ -30,6 +67,7 @@ class Claim:
     routing: str
     channel_load: Fraction
     lower_bound: Fraction | None
+    lower_bound_source: Any
     throughput: Fraction | None
     fraction_of_capacity: Fraction | None
     capacity: Fraction | None
@@ -43,6 +81,7 @@ class Claim:
     sources: dict[str, str]
     digest_holds: bool
     rows: tuple[Any, ...] | None = None  #: The channels that a claim about each of them lists.
+    row_loads: tuple[Fraction, ...] | None = None
     capacity_proof: Any = None  #: What proves a capacity without a closed form.
     skipped: Any = None  #: Number of pairs left out, if the claim gives it.
 
@@ -63,13 +102,11 @@ def read_claim(content: dict[str, Any]) -> Claim:
         Naming the key that is missing or malformed.
     """
     kind = _get(content, "kind", str)
-    rows = None
+    rows, loads = None, None
     if kind == "worst-channels":  # what is proved is the largest of its loads
-        _require_largest(content)
+        loads = _require_largest(content)
         kind, rows = "worst", tuple(row.get("channel") for row in content["channels"])
-    certificate = content.get("certificate")
-    if not isinstance(certificate, dict):
-        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
+    certificate = certificate_of(content)
     channel = content.get("channel")
     if not isinstance(channel, dict) or not all(_is_whole(channel.get(key)) for key in ("id", "tail", "head")):
         raise MalformedError("channel must contain id, tail and head")
@@ -96,6 +133,7 @@ def read_claim(content: dict[str, Any]) -> Claim:
         routing=_get(content, "routing", str),
         channel_load=_exact(content, "ratio" if kind == "ratio" else "channel_load", required=True) or Fraction(0),
         lower_bound=_exact(content, "lower_bound"),
+        lower_bound_source=content.get("lower_bound_source", content.get("lower_bound_reason")),
         throughput=_exact(content, "throughput"),
         fraction_of_capacity=_exact(content, "fraction_of_capacity"),
         capacity=_exact(content, "capacity"),
@@ -108,10 +146,66 @@ def read_claim(content: dict[str, Any]) -> Claim:
         channels=channels,
         sources=_get(certificate, "sources", dict),
         rows=rows,
+        row_loads=loads,
         capacity_proof=certificate.get("capacity"),
         skipped=content.get("skipped"),
         digest_holds=certificate.get("digest") == digest_of(content),
     )
+
+
+def read_result(kind: type[Read], content: dict[str, Any]) -> Read:
+    """Return the result that a claim holds.
+
+    Raises
+    ------
+    MalformedError
+        If a part is missing or malformed.
+    """
+    try:
+        return kind.from_dict(content)
+    except (ArithmeticError, AttributeError, KeyError, MemoryError, RecursionError, TypeError, ValueError) as error:
+        raise MalformedError(str(error) or type(error).__name__) from None
+    except zlib.error as error:
+        raise MalformedError(f"an array cannot be unpacked: {error}") from None
+
+
+def certificate_of(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the certificate of a claim; raise MalformedError if it has none."""
+    certificate = content.get("certificate")
+    if not isinstance(certificate, dict):
+        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
+    return certificate
+
+
+def foreign_key(content: dict[str, Any], inner: bool = False) -> str:
+    """Return a key of a claim, or of one inside its certificate, that obliv does not write in such results; "" if none.
+
+    Neither does it write other reasons why a figure is missing; there a figure could stand that nobody checks.
+    """
+    try:
+        written = from_content(_MADE | content if inner else content).to_dict()
+    except ValueError as error:
+        raise MalformedError(str(error)) from None
+    certificate = content.get("certificate")
+    parts = certificate.values() if isinstance(certificate, dict) else ()
+    claims = (claim for part in parts for claim in (part if isinstance(part, list) else (part,)))
+    inside = (foreign_key(claim, True) for claim in claims if isinstance(claim, dict) and "kind" in claim)
+    return next(chain(_foreign(content, written, ""), filter(None, inside)), "")
+
+
+def _foreign(content: Any, written: Any, name: str) -> Iterator[str]:
+    if _is_number(written):
+        yield from (name,) if not _alike(content, written) else ()  # its decimal value is that of the exact one
+    elif isinstance(content, dict) and isinstance(written, dict):
+        for key, value in content.items():
+            inner = f"{name}.{key}".lstrip(".")
+            if key not in written or (key.endswith("_reason") and value != written[key]):
+                yield inner
+            else:
+                yield from _foreign(value, written[key], inner)
+    elif isinstance(content, list) and isinstance(written, list):
+        for value, row in zip(content, written, strict=False):
+            yield from _foreign(value, row, f"{name}[*]")
 
 
 def misstated_key(claimed: Record, content: dict[str, Any]) -> str:
@@ -143,8 +237,8 @@ def _alike(value: Any, right: Any) -> bool:
     return all(type(end) in (int, float) and math.isclose(end, own, rel_tol=1e-9, abs_tol=1e-12) for end, own in ends)
 
 
-def _require_largest(content: dict[str, Any]) -> None:
-    """Raise unless the load of a claim about every channel is the largest of its rows, on the channel that it names."""
+def _require_largest(content: dict[str, Any]) -> tuple[Fraction, ...]:
+    """Return the loads of a claim about every channel; raise unless its own is the largest, on the channel it names."""
     rows = _get(content, "channels", list)
     largest = _exact(content, "channel_load", required=True)
     loads = [_exact(row, "channel_load", required=True) if isinstance(row, dict) else None for row in rows]
@@ -153,6 +247,7 @@ def _require_largest(content: dict[str, Any]) -> None:
     named = [load for row, load in zip(rows, loads, strict=True) if row.get("channel") == content.get("channel")]
     if named != [largest]:
         raise MalformedError("channel_load is not the largest load of its channels")
+    return tuple(load for load in loads if load is not None)
 
 
 def _is_whole(value: Any) -> bool:

@@ -2,7 +2,8 @@
 
 An acyclic graph comes with an order in which every hop of every path leads onward; a cycle with the hops that some
 paths make.  Which virtual channel a hop takes is computed here from the path alone, so schemes that need the phases of
-a routing are not checked.
+a routing are not checked.  The scheme ``updown`` is about heights of nodes; these are by definition those of the
+routing of this name, so they are taken from there.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 from obliv._util.codec import digest_of, unpack_array
 from obliv._util.progress import Progress
-from obliv.checker.claims import MalformedError
+from obliv.checker.claims import MalformedError, certificate_of, read_result
 from obliv.checker.flows.paths import paths_between
 from obliv.checker.report import Report
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
@@ -55,22 +56,16 @@ def check_deadlock(
         If a part of the claim is missing or malformed.
     """
     report = Report()
-    try:
-        claim = Deadlock.from_dict(content)
-    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-        raise MalformedError(str(error)) from None
+    claim = read_result(Deadlock, content)
     if claim.acyclic == (claim.cycle is not None):
         raise MalformedError("it is either acyclic or has a cycle")
-    certificate = content.get("certificate")
-    if claim.acyclic and not isinstance(certificate, dict):
-        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
+    certificate = certificate_of(content) if claim.acyclic else content.get("certificate")
     if isinstance(certificate, dict):
         report.note_digest(certificate.get("digest") == digest_of(content))
     sources = (*topology.sources, *routing.sources)
-    if dict(sources) != claim.provenance.sources:
-        report.note("source files", False, "they are not those of the claim, or have changed since")
+    report.note_sources(claim.provenance.sources, sources)
     try:
-        if report.holds:
+        if not report.fails:
             lanes = _lanes_of(claim.scheme, topology)
             hops, follows = _walked(routing, lanes, TimeLimit(report.began + budget), progress)
             _check_graph(report, claim, certificate, topology, hops, follows)
@@ -137,11 +132,9 @@ def _check_graph(
             for s in claim.cycle
         )
         closed = ends and bool(steps) and all(pair in edges for pair in zip(steps, steps[1:] + steps[:1], strict=True))
-        report.note(
-            "cycle",
-            closed,
-            "paths lead from each channel to the next, and back to the first" if closed else "no paths lead round it",
-        )
+        once = len(set(steps)) == len(steps)
+        problem = "no paths lead round it" if not closed else "" if once else "it passes through a channel twice"
+        report.note("cycle", not problem, problem or "paths lead from each channel to the next, and back to the first")
         return
     try:
         order = unpack_array(certificate["order"], 2 * len(vertices)).reshape(-1, 2).tolist()

@@ -20,7 +20,7 @@ from obliv._util.codec import digest_of, unpack_array
 from obliv._util.progress import Progress, within
 from obliv._util.typing import Array
 from obliv.checker.capacity import capacity_load_of
-from obliv.checker.claims import Claim, MalformedError, misstated_key, read_claim
+from obliv.checker.claims import Claim, MalformedError, certificate_of, read_claim, read_result
 from obliv.checker.kernels.lines import Carried, Lengths, Network, add_distances
 from obliv.checker.legal import Constraints, Ways, broken_rule, constraints_of, ways_of
 from obliv.checker.lines import Line, is_index, terminal_maps
@@ -39,6 +39,7 @@ from obliv.topologies.base import Topology
 
 __all__ = ["array_of", "check_design", "check_pareto", "paths_of"]
 
+_PATHS = {"per_pair", "hops", "channels", "amounts", "whole"}
 _LARGEST = 2**61  # of sums in 64 bits
 _LONGEST = 2**48  # length of a channel
 
@@ -74,9 +75,7 @@ def check_design(
         report.note("figures", False, f"the objective {claimed.objective!r:.20} is not that of the other figures")
     bounding = _bounding(claimed, topology)
     files = topology.sources if bounding is None else (*topology.sources, *bounding.sources)
-    sources_fit = dict(files) == claimed.provenance.sources
-    if not sources_fit:
-        report.note("source file", False, "the files of the specs are not those of the claim, or have changed since")
+    report.note_sources(claimed.provenance.sources, files)
     unchecked: tuple[int, ...] = tuple(range(topology.channels))
     if report.holds:
         try:
@@ -115,23 +114,16 @@ def check_pareto(
 ) -> Verification:
     """Check a curve of hops and worst cases, each point by its design; parameters as for :func:`check_design`."""
     report = Report()
-    try:
-        claimed = Pareto.from_dict(content)
-    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-        raise MalformedError(str(error)) from None
-    certificate = content.get("certificate")
-    if not isinstance(certificate, dict):
-        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
+    claimed, certificate = read_result(Pareto, content), certificate_of(content)
     designs = certificate.get("designs")
     if not isinstance(designs, list) or not all(isinstance(design, dict) for design in designs):
         raise MalformedError("designs must be a list of designs")
     if not designs or len(designs) != len(claimed.points):
         raise MalformedError("there must be a design for each point of the curve")
+    if len({point.hops for point in claimed.points}) < len(designs):
+        raise MalformedError("a point of the curve is listed twice")
     report.note_digest(certificate.get("digest") == digest_of(content))
-    figures = zip((claimed, *claimed.points), (content, *content["points"]), strict=True)
-    misstated = next(filter(None, (misstated_key(record, row) for record, row in figures)), "")
-    if misstated:
-        report.note("figures", False, f"{misstated} does not follow from the other figures")
+    report.note_figures(*zip((claimed, *claimed.points), (content, *content["points"]), strict=True))
     constraints = constraints_of(claimed.constraints)
     least = ways_of(topology, constraints).hops(topology.terminals)[1][:, topology.terminals]
     fewest = Fraction(int(least.sum()), least.size)
@@ -205,13 +197,9 @@ def _check_within(report: Report, routing: Listed, legal: Array) -> None:
 
 
 def _read(content: dict[str, Any]) -> tuple[Design, dict[str, Any]]:
-    try:
-        averaged = AverageDesign if "average_load" in content else Design
-        claimed = (RatioDesign if "ratio" in content else averaged).from_dict(content)
-    except (KeyError, TypeError, ValueError, ArithmeticError, zlib.error) as error:
-        raise MalformedError(str(error)) from None
-    if not isinstance(content.get("certificate"), dict):
-        raise MalformedError("it contains no certificate")
+    averaged = AverageDesign if "average_load" in content else Design
+    claimed = read_result(RatioDesign if "ratio" in content else averaged, content)
+    certificate = certificate_of(content)
     for number in (claimed.channel_load, getattr(claimed, "ratio", Fraction(1))):
         if bounds_of(number)[0] <= 0:
             raise MalformedError("a load or ratio is not above 0")
@@ -220,12 +208,12 @@ def _read(content: dict[str, Any]) -> tuple[Design, dict[str, Any]]:
             raise MalformedError("the average load is not an estimate above 0")
         if claimed.capacity is not None and not float(claimed.capacity):
             raise MalformedError("the capacity is 0, or too small for a float")
-    return claimed, content["certificate"]
+    return claimed, certificate
 
 
 def paths_of(content: Any, topology: Topology) -> PathList:
     """Return the paths of a design; the list itself checks that they fit the network."""
-    if not isinstance(content, dict) or type(content.get("whole")) is not int:
+    if not isinstance(content, dict) or type(content.get("whole")) is not int or content.keys() != _PATHS:
         raise MalformedError("paths is not a list of paths")
     pairs = len(topology.terminals) ** 2
     per_pair = array_of(content, "per_pair", 1, pairs)
@@ -276,15 +264,13 @@ def _check_figures(
     worst = content["certificate"].get("worst")
     inner = worst.get("certificate") if isinstance(worst, dict) else None
     base = capacity_load_of(topology, inner.get("capacity") if isinstance(inner, dict) else None)
-    misstated = misstated_key(claimed, content)
     figures = (
         ("mean hops", claimed.hops, mean_hops),
         ("paths per pair", claimed.paths_per_pair, mean_paths),
         ("most paths", claimed.most_paths, int(per_pair.max())),
         ("capacity", claimed.capacity, 1 / base if base else None),
     )
-    if misstated:
-        report.note("figures", False, f"{misstated} does not follow from the other figures")
+    if not report.note_figures((claimed, content)):
         return
     wrong = next((f"{name}: {true}, claimed {claim}" for name, claim, true in figures if claim != true), "")
     report.note("figures", not wrong, wrong or "hops, numbers of paths and capacity are as claimed")

@@ -52,7 +52,7 @@ def constraints_of(texts: tuple[str, ...]) -> Constraints:
     paths, parts, within = None, None, ""
     for text in texts:
         count, channels = _TURNS.fullmatch(text), _CHANNELS.fullmatch(text)
-        if text == "minimal":
+        if text == "minimal" and not minimal:
             minimal = True
         elif text.startswith("hops ≤ ") and not hops:
             hops = rational(text.removeprefix("hops ≤ ")) or Fraction(0)

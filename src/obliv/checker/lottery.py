@@ -19,7 +19,7 @@ from typing import Any
 from obliv._util.cost import require_memory
 from obliv._util.progress import Progress
 from obliv._util.text import plural
-from obliv.checker.claims import MalformedError
+from obliv.checker.claims import MalformedError, read_result
 from obliv.checker.report import Report, short
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.errors import TooLargeError
@@ -60,10 +60,7 @@ def check_lottery(
     MalformedError
         If a part is missing or malformed.
     """
-    try:
-        claim = Lottery.from_dict(content)
-    except (ValueError, KeyError, TypeError) as error:
-        raise MalformedError(str(error)) from None
+    claim = read_result(Lottery, content)
     right = claim.to_dict()
     for key in ("mean", "quantiles", "distribution", "even_load", "needed"):
         if content.get(key) != right.get(key):
@@ -76,7 +73,13 @@ def check_lottery(
     chances = [row.probability for row in claim.quantiles] + [row.probability for row in claim.needed]
     if claim.method not in ("exact", "bounds") or not all(0 <= chance <= 1 for chance in chances):
         raise MalformedError("method is not one that there is, or a probability is not from 0 to 1")
-    report = Report()
+    for rows in (claim.quantiles, claim.needed):
+        if len(set(rows)) < len(rows):
+            raise MalformedError("a quantile or what is needed is listed twice")
+    if not claim.quantiles:
+        raise MalformedError("it has no quantiles")
+    report, sources = Report(), (*topology.sources, *traffic.sources)
+    report.note_sources(claim.provenance.sources, sources)
     limit = TimeLimit(report.began + budget)
     try:
         if max(counts) > _FLOWS:
@@ -96,7 +99,6 @@ def check_lottery(
         report.note("distribution", None, str(error))
     if claim.sampled_mean is not None:
         report.note("samples", True, "estimates, not checked")
-    sources = (*topology.sources, *traffic.sources)
     return report.verification(
         f"the distribution of the largest load, {plural(claim.flows, 'flow')} a pair of {claim.traffic}",
         claim.topology,

@@ -13,7 +13,7 @@ from obliv._util.codec import digest_of, unpack
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.checker.capacity import distances_from, least_uniform_load, spent_on
-from obliv.checker.claims import MalformedError, misstated_key, read_claim
+from obliv.checker.claims import MalformedError, certificate_of, read_claim, read_result
 from obliv.checker.designs import array_of, check_design, paths_of
 from obliv.checker.report import Report
 from obliv.checker.worst_case import check_worst_case
@@ -53,20 +53,15 @@ def check_network_bounds(
     try:
         for key in ("permutation", "matching_permutation", "half"):
             if isinstance(content.get(key), dict):
-                unpack(content[key], topology.nodes)
-        claimed = NetworkBounds.from_dict(content)
+                unpack(content[key], topology.nodes)  # not too large to be read
     except (KeyError, TypeError, ValueError, ArithmeticError, zlib.error) as error:
         raise MalformedError(str(error)) from None
-    certificate = content.get("certificate")
-    if not isinstance(certificate, dict):
-        raise MalformedError("it contains no certificate")
+    claimed, certificate = read_result(NetworkBounds, content), certificate_of(content)
     if (claimed.capacity, claimed.oblivious, claimed.bisection, claimed.matching_bound) == (None,) * 4:
         raise MalformedError("it claims no bound")
-    fits = certificate.get("digest") == digest_of(content) and dict(topology.sources) == claimed.provenance.sources
-    report.note_digest(fits, "does not fit the content or the files")
-    misstated = misstated_key(claimed, content)
-    if misstated:
-        report.note("figures", False, f"{misstated} does not follow from the other figures")
+    report.note_digest(certificate.get("digest") == digest_of(content))
+    report.note_sources(claimed.provenance.sources, topology.sources)
+    report.note_figures((claimed, content))
     unchecked: tuple[int, ...] = tuple(range(topology.channels))
     if report.holds:
         try:
@@ -227,8 +222,8 @@ def _check_matching(report: Report, claimed: NetworkBounds, topology: Topology) 
 def _check_bisection(report: Report, claimed: NetworkBounds, bisection: Fraction | Bounds, topology: Topology) -> None:
     """Check the load across the named half, and that no bisection can have a larger one."""
     side = np.zeros(topology.nodes, bool)
-    if any(not 0 <= node < topology.nodes for node in claimed.half):
-        report.note("bisection", False, "a node of the half does not exist")
+    if any(not 0 <= node < topology.nodes for node in claimed.half) or len(set(claimed.half)) < len(claimed.half):
+        report.note("bisection", False, "a node of the half does not exist, or is listed twice")
         return
     side[list(claimed.half)] = True
     here = int(side[topology.terminals].sum())

@@ -20,15 +20,14 @@ from obliv._util.codec import digest_of, unpack_array
 from obliv._util.cost import require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
-from obliv.checker.claims import MalformedError
+from obliv.checker.claims import MalformedError, certificate_of
 from obliv.checker.flows.base import Flow, Flows
 from obliv.checker.flows.sources import source_flows
 from obliv.checker.report import Report, short
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
-from obliv.checker.worst_case import check_sources
 from obliv.errors import OblivError
 from obliv.results import Verification
-from obliv.results.analysis.ratio import Ratio
+from obliv.results.analysis.ratio import NO_BOUND, Ratio
 from obliv.results.numbers import rational
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
@@ -80,7 +79,7 @@ def check_ratio(
     report = Report()
     claim = _read(content, topology)
     report.note_digest(claim.digest_holds)
-    check_sources(report, claim.sources, topology, routing)
+    report.note_sources(claim.sources, (*topology.sources, *routing.sources))
     unchecked: list[int] = list(range(topology.channels))
     if report.holds and _check_form(report, claim, topology):
         checked = [claim.channel] if quick else unchecked
@@ -101,9 +100,7 @@ def check_ratio(
 
 
 def _read(content: dict[str, Any], topology: Topology) -> _Parts:
-    certificate = content.get("certificate")
-    if not isinstance(certificate, dict):
-        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
+    certificate = certificate_of(content)
     terminals, channels = len(topology.terminals), topology.channels
     try:
         unpack_array(content.get("permutation") or [], terminals)  # not too large to be read
@@ -148,6 +145,8 @@ def _check_form(report: Report, claim: _Parts, topology: Topology) -> bool:
         problem = "a row of the traffic is out of range"
     elif claim.ratio.lower > claim.ratio.upper or claim.ratio.lower_bound is not None:
         problem = "the bounds are out of order, or there is a bound of single paths without a proof"
+    elif claim.ratio.lower_bound_source != NO_BOUND["network"]:
+        problem = "the bound of single paths is missing for another reason than obliv writes"
     return report.note("form", not problem, problem or "every part fits the network")
 
 

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
+from obliv.checker.claims import misstated_key
 from obliv.results import Verification, provenance
+from obliv.results.codec import Record
 from obliv.results.verification import Check
 
 __all__ = ["Report", "beside", "short"]
@@ -18,7 +20,6 @@ _BESIDE = {
     "worst-channels": (
         "network_classes",
         "routing_classes",
-        "channels[*].channel_load",  # the largest is checked
         "channels[*].focus",
         "places",
     ),
@@ -47,9 +48,7 @@ class Report:
 
     def __init__(self) -> None:
         self.checks: list[Check] = []
-        self.beside: list[
-            str
-        ] = []  #: Keys of this claim that are not part of its proof, though others of its kind are.
+        self.beside: list[str] = []  #: Keys of this claim alone that are not part of its proof.
         self.began = time.perf_counter()
 
     def note(self, check: str, ok: bool | None, detail: str) -> bool:
@@ -59,9 +58,32 @@ class Report:
     def note_digest(self, fits: bool, otherwise: str = "does not fit the content") -> None:
         self.note("digest", fits, "SHA-256 of the file's content" if fits else otherwise)
 
+    def note_sources(self, claimed: dict[str, str], read: Iterable[tuple[str, str]]) -> None:
+        """Note for each file whether the specs read the one of the claim."""
+        found = dict(read)
+        for path in sorted(set(claimed) - set(found)):
+            self.note("source file", False, f"{path} is listed, but the specs do not read it")
+        for path, digest in found.items():
+            same = claimed.get(path) == digest
+            what = "has the SHA-256 of the claim" if same else "has changed since"
+            self.note("source file", same, f"{path} {what if path in claimed else 'has no SHA-256 in the claim'}")
+
+    def note_figures(self, *read: tuple[Record, dict[str, Any]]) -> bool:
+        """Note a figure of the claim, or of a row of it, that does not follow from the others; return whether none."""
+        misstated = next(filter(None, (misstated_key(record, content) for record, content in read)), "")
+        if misstated:
+            self.note("figures", False, f"{misstated} does not follow from the other figures")
+        return not misstated
+
+    @property
+    def fails(self) -> bool:
+        """Whether something does not hold, or was not checked."""
+        return any(step.ok is not True for step in self.checks)
+
     @property
     def holds(self) -> bool:
-        return all(step.ok is True for step in self.checks)
+        """Whether something was checked, and all of it holds."""
+        return bool(self.checks) and not self.fails
 
     def verification(
         self,

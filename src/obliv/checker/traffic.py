@@ -14,7 +14,7 @@ import numpy as np
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.checker.capacity import capacity_load_of
-from obliv.checker.claims import MalformedError, misstated_key
+from obliv.checker.claims import MalformedError, read_result
 from obliv.checker.flows.base import Flows
 from obliv.checker.flows.sources import denominator_of, source_flows
 from obliv.checker.report import Report, short
@@ -23,13 +23,13 @@ from obliv.errors import OblivError
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Average, Throughput, Verification
+from obliv.results.analysis.average import IDLE
 from obliv.results.analysis.throughput import PatternThroughput
-from obliv.results.codec import Record
 from obliv.results.numbers import Bounds, Estimate
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 
-__all__ = ["check_average", "check_throughput"]
+__all__ = ["check_average", "check_throughput", "require_patterns"]
 
 _MOST_TERMINALS = 9  # whose permutations are counted
 _OUT_OF_TIME = "time limit reached; raise the budget"
@@ -59,15 +59,16 @@ def check_throughput(
         If a part of the claim is missing or malformed, or it is an estimate.
     """
     report = Report()
-    claim = _read(Throughput, content)
+    claim = read_result(Throughput, content)
     _require_exact(*(row.channel_load for row in claim.patterns))
-    _check_figures(report, *zip((claim, *claim.patterns), (content, *content["patterns"]), strict=True))
+    require_patterns([row.traffic for row in claim.patterns])
+    report.note_figures(*zip((claim, *claim.patterns), (content, *content["patterns"]), strict=True))
     try:
         patterns = [traffic_of(row.traffic, topology) for row in claim.patterns]
     except OblivError as error:
         raise MalformedError(f"its traffic cannot be built: {error}") from None
     sources = (*topology.sources, *routing.sources, *(source for traffic in patterns for source in traffic.sources))
-    _check_sources(report, claim, sources)
+    report.note_sources(claim.provenance.sources, sources)
     base = _check_capacity(report, claim.capacity, topology, "patterns[*].fraction_of_capacity")
     if any(isinstance(row, dict) and row.get("hottest") for row in content["patterns"]):
         report.beside.append("patterns[*].hottest")
@@ -75,7 +76,7 @@ def check_throughput(
         report.beside.append("patterns[*].hops")  # of those that arrive, which loads do not tell
     limit = TimeLimit(report.began + budget)
     try:
-        for done, (row, traffic) in enumerate(zip(claim.patterns, patterns, strict=True) if report.holds else ()):
+        for done, (row, traffic) in enumerate(zip(claim.patterns, patterns, strict=True) if not report.fails else ()):
             progress("traffic", done / len(patterns))
             _check_pattern(report, row, traffic, routing, base, limit)
     except OutOfTimeError:
@@ -111,8 +112,23 @@ def _check_pattern(
     wrong = next((key for key, value in right.items() if getattr(row, key) != value), "")
     detail = "no channel" if load is None else f"load {short(load)}, hops {short(hops or Fraction(0))}"
     report.note(row.traffic, not wrong, f"{wrong} is {right[wrong]}" if wrong else detail)
+    if not wrong and not _overloads(row, topology, shares, busiest):
+        report.note("overload", False, f"{row.traffic}: no terminal exceeds its rate so: {str(row.overload)[:80]!r}")
     if not wrong and not _limits(row, topology, loads, shares, need):
         report.note("limits", False, f"{row.traffic}: what limits it is not {str(row.limited_by)[:80]!r}")
+
+
+def _overloads(
+    row: PatternThroughput, topology: Topology, shares: dict[str, list[Fraction]], busiest: Fraction
+) -> bool:
+    """Return whether a row names a terminal that exceeds its rate as much as any, or none; that may be left out."""
+    over = row.overload
+    if over is None:
+        return True
+    side = shares.get(over.kind, [])
+    if not 0 <= over.terminal < len(side) or not side[over.terminal] == over.share == busiest > 1:
+        return False
+    return over.name == topology.name_of(int(topology.terminals[over.terminal]))
 
 
 def _limits(
@@ -139,19 +155,21 @@ def check_average(
 ) -> Verification:
     """Check the mean of the largest load over all permutations; parameters as for :func:`check_throughput`."""
     report = Report()
-    claim = _read(Average, content)
+    claim = read_result(Average, content)
     _require_exact(claim.channel_load)
     n, count = len(topology.terminals), factorial(min(_MOST_TERMINALS, len(topology.terminals)))
     if n > _MOST_TERMINALS or (claim.ensemble, claim.samples) != ("permutations", count) or not topology.unit_rates:
         raise MalformedError(
             f"an exact average is over all permutations of up to {_MOST_TERMINALS} terminals of rate 1"
         )
-    _check_figures(report, (claim, content))
-    _check_sources(report, claim, (*topology.sources, *routing.sources))
+    report.note_figures((claim, content))
+    if claim.mean_throughput is None and claim.mean_throughput_reason != IDLE:
+        report.note("figures", False, "the mean of throughputs is missing for another reason than that one is infinite")
+    report.note_sources(claim.provenance.sources, (*topology.sources, *routing.sources))
     base = _check_capacity(report, claim.capacity, topology, "fraction_of_capacity")
     limit = TimeLimit(report.began + budget)
     try:
-        if report.holds:
+        if not report.fails:
             _check_permutations(report, claim, routing, base, limit, progress)
     except OutOfTimeError:
         report.note("permutations", None, _OUT_OF_TIME)
@@ -214,12 +232,11 @@ def _permutations(n: int) -> Array:
     return rows
 
 
-def _read(kind: Any, content: dict[str, Any]) -> Any:
-    """Return a result; raise MalformedError where a part is missing or malformed."""
-    try:
-        return kind.from_dict(content)
-    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-        raise MalformedError(str(error)) from None
+def require_patterns(traffics: list[str]) -> None:
+    """Raise MalformedError unless there is a traffic, and each once."""
+    twice = next((traffic for traffic in traffics if traffics.count(traffic) > 1), None)
+    if not traffics or twice is not None:
+        raise MalformedError("it has no traffic pattern" if twice is None else f"{twice:.40} is listed twice")
 
 
 def _require_exact(*numbers: Any) -> None:
@@ -229,19 +246,6 @@ def _require_exact(*numbers: Any) -> None:
 
 def _exact(number: Fraction | Bounds | Estimate) -> Fraction:
     return number if isinstance(number, Fraction) else Fraction(0)
-
-
-def _check_figures(report: Report, *rows: tuple[Record, dict[str, Any]]) -> None:
-    misstated = next(filter(None, (misstated_key(record, row) for record, row in rows)), "")
-    if misstated:
-        report.note("figures", False, f"{misstated} does not follow from the other figures")
-
-
-def _check_sources(report: Report, claim: Throughput | Average, sources: tuple[tuple[str, str], ...]) -> None:
-    """Note whether the files that the specs read are those of the claim."""
-    same = claim.provenance.sources == dict(sources)
-    if sources or not same:
-        report.note("source files", same, f"{len(dict(sources))} {'as in the claim' if same else 'have changed'}")
 
 
 def _check_capacity(report: Report, claimed: Fraction | None, topology: Topology, shares: str) -> Fraction | None:

@@ -15,12 +15,13 @@ from obliv._util.codec import digest_of, unpack_array
 from obliv._util.progress import Progress
 from obliv._util.rationals import integer
 from obliv.checker.capacity import distances_from, spent_on
-from obliv.checker.claims import MalformedError, misstated_key
+from obliv.checker.claims import MalformedError, certificate_of, read_result
 from obliv.checker.flows.base import Flows
 from obliv.checker.flows.paths import paths_between
 from obliv.checker.flows.sources import source_flows
 from obliv.checker.report import Report, short
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
+from obliv.checker.traffic import require_patterns
 from obliv.errors import OblivError
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
@@ -59,22 +60,17 @@ def check_traffic_ratio(
         If a part of the claim is missing or malformed.
     """
     report = Report()
-    certificate = content.get("certificate")
-    if not isinstance(certificate, dict):
-        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
+    certificate, claimed = certificate_of(content), read_result(TrafficRatio, content)
+    require_patterns([row.traffic for row in claimed.patterns])
     try:
-        claimed = TrafficRatio.from_dict(content)
         denominator = integer(int(certificate["denominator"]), "the denominator")
-        proofs = list(certificate["patterns"])
+        proofs, sources = list(certificate["patterns"]), dict(certificate.get("sources", {}))
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, OblivError, zlib.error) as error:
         raise MalformedError(str(error)) from None
     if denominator < 1 or len(proofs) != len(claimed.patterns):
         raise MalformedError("the denominator must be positive, and there must be a proof for each pattern")
     report.note_digest(certificate.get("digest") == digest_of(content))
-    rows = zip((claimed, *claimed.patterns), (content, *content["patterns"]), strict=True)
-    misstated = next(filter(None, (misstated_key(record, row) for record, row in rows)), "")
-    if misstated:
-        report.note("figures", False, f"{misstated} does not follow from the other figures")
+    report.note_figures(*zip((claimed, *claimed.patterns), (content, *content["patterns"]), strict=True))
     if report.holds:
         limit = TimeLimit(report.began + budget)
         read = [*topology.sources, *routing.sources]
@@ -83,10 +79,7 @@ def check_traffic_ratio(
             for k, (row, proof) in enumerate(zip(claimed.patterns, proofs, strict=True)):
                 progress("traffic", k / len(proofs))
                 read += _check_pattern(report, row, proof, routing, flows, limit)
-            claims = certificate.get("sources")
-            same = claims == dict(read)
-            if read or claims:
-                report.note("source files", same, f"{len(dict(read))} {'as in the claim' if same else 'have changed'}")
+            report.note_sources(sources, read)
         except OutOfTimeError:
             report.note("time", None, "time limit reached; raise the budget")
         except (OblivError, NotImplementedError) as error:

@@ -18,14 +18,14 @@ from obliv._util.files import UnreadableError, files_read, paths_of, reading_fro
 from obliv._util.progress import Progress, rising, silent
 from obliv._util.rationals import boolean, real
 from obliv._util.text import shown
-from obliv.checker.claims import Claim, MalformedError, read_claim
+from obliv.checker.claims import Claim, MalformedError, foreign_key, read_claim
 from obliv.checker.report import beside
 from obliv.errors import FileError, InputError, SpecError, TooLargeError
 from obliv.results import Explanation, Result, Schedule, Schedules, Verification, provenance
 from obliv.results.base import Channel
 from obliv.results.verification import Check
 from obliv.routings.base import Routing
-from obliv.specs.untrusted import TimeOverError, bounded
+from obliv.specs.untrusted import CrashedError, TimeOverError, bounded
 from obliv.topologies.base import NodeName, Topology
 
 __all__ = ["explain", "verify"]
@@ -113,9 +113,10 @@ def _verified(claim: Any, options: _Options, progress: Progress) -> Verification
     with _complete(subject):
         checked = check(subject, options)
         objects = (getattr(subject.result, "subject", None), options.topology, options.routing)
-        as_built = checked.verdict != "not proved" or _version(subject) not in VERSIONS or any(map(_is_built, objects))
-        checked = checked if as_built else _checked_as_before(check, subject, options) or checked
-    return _with_rest(checked, subject)
+        of_then = _version(subject) in VERSIONS and subject.kind in _KINDS_OF_THEN and not any(map(_is_built, objects))
+        if checked.verdict == "not proved" and of_then:
+            checked = _checked_as_before(check, subject, options) or checked
+        return _with_rest(checked, subject)
 
 
 def _in_limits(
@@ -129,8 +130,8 @@ def _in_limits(
     allowed = [own.parent if isinstance(own, Path) else Path(), *paths_of(files)]
     try:
         return bounded(work, claim, options, seconds=seconds, files=allowed, own=own, progress=progress)
-    except TooLargeError as error:
-        raise TooLargeError(f"{own}: {error}") from None
+    except (CrashedError, TooLargeError) as error:
+        raise type(error)(f"{own}: {error}") from None
 
 
 def _checked_as_before(
@@ -141,8 +142,10 @@ def _checked_as_before(
         checked = check(subject, options)
     if not asked or checked.verdict == "not proved":
         return None
-    note = Check("definitions", True, f"those of obliv {_version(subject)}: {'; '.join(asked)}")
-    return replace(checked, checks=(note, *checked.checks))
+    whose = f"obliv {_version(subject)}"
+    note = Check("definitions", True, f"those of {whose}: {'; '.join(asked)}")
+    statement = f"by the definitions of {whose}, {checked.claim}"
+    return replace(checked, claim=statement, definitions=whose, checks=(note, *checked.checks))
 
 
 def _is_built(given: Any) -> bool:
@@ -486,6 +489,8 @@ def _with_network(subject: _Subject, checked: Verification, network: Topology, i
     if subject.content.get("rated", not network.unit_rates) is network.unit_rates:
         wrong = Check("unit", False, "rated must say whether throughput is in multiples of the terminals' rates")
         checked = replace(checked, proved=False, checks=(*checked.checks, wrong))
+    if not network.unit_rates and "throughput" in subject.content and "rated" not in subject.content:
+        checked = replace(checked, beside=("throughput", *checked.beside))  # of an unsaid unit, as until 0.2.0
     if not inside:
         return checked
     name = _name_of(network)
@@ -507,11 +512,17 @@ def _name_of(network: Topology) -> str:
 
 
 def _with_rest(checked: Verification, subject: _Subject) -> Verification:
-    """Return a verification with what the claim says beside its proof; a routing that is a mere word is checked."""
+    """Return a verification with what the claim says beside its proof.
+
+    A routing that is a mere word is checked, and that the claim has no other keys than its kind has.
+    """
     word, claimed = _WORDS.get(str(subject.kind)), subject.content.get("routing")
     checks = checked.checks
     if word is not None and claimed not in (None, word):
         checks = (*checks, Check("routing", False, f"such a claim is about {word!r}, not {claimed!r:.40}"))
+    foreign = foreign_key(subject.content) if checked.verdict != "not proved" and subject.content else ""
+    if foreign:
+        checks = (*checks, Check("keys", False, f"{foreign[:80]} is not what obliv writes in such a claim"))
     proved = checked.proved and checks is checked.checks
     return replace(checked, proved=proved, checks=checks, beside=(*beside(subject.content), *checked.beside))
 
@@ -554,6 +565,7 @@ def _building(what: str, given: Any, path: Path | str) -> Iterator[None]:
 
 
 _WORDS = {"design": "design", "bounds": "any", "lottery": "ecmp", "pareto": "design"}  # what stands for a routing
+_KINDS_OF_THEN = ("worst", "worst-channels", "ratio", "traffic-ratio", "bounds", "design", "failures", "lottery")
 _MOST_CHANNELS = 2**22  # of a network inside bounds that do not list its channels
 _FOLDER = "the path is the one in the claim: run the check in the folder where the claim was made"
 

@@ -7,20 +7,27 @@ proved: by its simple bound, min(Σ row maxima, Σ column maxima), or by prices 
 
 from __future__ import annotations
 
+from fractions import Fraction
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
 from obliv._util.progress import Progress
 from obliv.checker.bounds import check_bounds
 from obliv.checker.claim_form import check_form
 from obliv.checker.claims import Claim
+from obliv.checker.flows.sources import source_flows
 from obliv.checker.known_optimum import check_optimum
 from obliv.checker.report import Report
-from obliv.checker.time_limit import TimeLimit
+from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.errors import InputError, OblivError
 from obliv.results import Verification
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 
-__all__ = ["check_sources", "check_worst_case"]
+__all__ = ["check_worst_case"]
 
+_MOST_LOADS = 2**24  # of pairs on channels that are held at once
 _STATEMENTS = {
     "worst": "no admissible traffic loads a channel by more than",
     "ratio": "no traffic loads a link more than the best routing of it does, but for a factor of",
@@ -50,7 +57,7 @@ def check_worst_case(
     report = Report()
     unchecked: list[int] = []
     report.note_digest(claim.digest_holds)
-    check_sources(report, claim.sources, topology, routing)
+    report.note_sources(claim.sources, (*topology.sources, *routing.sources))
     if not report.holds:
         unchecked = list(range(topology.channels))
     elif check_form(report, claim, topology):
@@ -61,6 +68,8 @@ def check_worst_case(
                 _check_skipped(report, claim, routing)
             limit = TimeLimit(report.began + budget)
             unchecked = check_bounds(report, claim, topology, routing, quick, limit, progress)
+            if claim.row_loads is not None and report.holds:
+                _check_rows(report, claim.row_loads, claim.denominator, topology, routing, limit)
         except (OblivError, NotImplementedError) as error:
             report.note("pair loads", False, str(error))
     scope = "on the named channel only" if quick else f"on all {topology.channels} channels"
@@ -68,15 +77,38 @@ def check_worst_case(
     return report.verification(statement, claim.topology, claim.routing, topology.sources, unchecked)
 
 
-def check_sources(report: Report, claimed: dict[str, str], topology: Topology, routing: Routing) -> None:
-    """Note whether the files that the specs read are those of the claim."""
-    read = dict((*topology.sources, *routing.sources))
-    for path in sorted(set(claimed) - set(read)):
-        report.note("source file", False, f"{path} is listed, but the specs do not read it")
-    for path, digest in read.items():
-        same = claimed.get(path) == digest
-        what = "has the SHA-256 of the claim" if same else "has changed since"
-        report.note("source file", same, f"{path} {what if path in claimed else 'has no SHA-256 in the claim'}")
+def _check_rows(
+    report: Report,
+    loads: tuple[Fraction, ...],
+    denominator: int,
+    topology: Topology,
+    routing: Routing,
+    limit: TimeLimit,
+) -> None:
+    """Compute the worst case of every channel again, by assignments; where that is too much, the rows are beside."""
+    n = len(topology.terminals)
+    if not topology.unit_rates or topology.channels * n * n > _MOST_LOADS or denominator * n >= 2**53:
+        report.beside.append("channels[*].channel_load")
+        return
+    weights = np.zeros((topology.channels, n, n), np.int64)
+    flows = source_flows(routing, denominator, limit.check)
+    try:
+        for i in range(n):
+            flow = flows(i)
+            j = np.repeat(np.arange(n), np.diff(flow.ends, prepend=0))
+            for c, d, amount in zip(flow.channel.tolist(), j.tolist(), flow.amount.tolist(), strict=True):
+                weights[c, i, d] += amount * denominator // int(flow.whole[d])
+        for c, load in enumerate(loads):
+            limit.check()
+            rows, columns = linear_sum_assignment(weights[c], maximize=True)
+            most = Fraction(int(weights[c][rows, columns].sum()), denominator) / topology.bandwidth_of(c)
+            if most != load:
+                report.note("rows", False, f"channel {c} carries up to {most}, claimed {load}")
+                return
+    except OutOfTimeError:
+        report.note("rows", None, "time limit reached; raise the budget")
+        return
+    report.note("rows", True, f"the worst case of each of {len(loads)} channels, computed again by assignments")
 
 
 def _check_skipped(report: Report, claim: Claim, routing: Routing) -> None:

@@ -90,7 +90,7 @@ class Verb(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         words = list(args)
         try:
-            with self._tables_of_a_folder(ctx, words):
+            with self._given_otherwise(ctx, words):
                 extra = super().parse_args(ctx, args)
         except _UsageError as error:
             kind = type(error).__name__
@@ -113,16 +113,19 @@ class Verb(TyperCommand):
             raise
 
     @contextmanager
-    def _tables_of_a_folder(self, ctx: Any, words: list[str]) -> Iterator[None]:
-        """Do not require --lft where the topology is a folder, which is searched for tables."""
-        lft = [parameter for parameter in self.params if parameter.name == "lft" and parameter.required]
-        if lft:
-            topology = self.make_parser(ctx).parse_args(list(words))[0].get("topology")
-            lft[0].required = not (isinstance(topology, str) and os.path.isdir(topology))
+    def _given_otherwise(self, ctx: Any, words: list[str]) -> Iterator[None]:
+        """Do not require --lft where the topology is a folder with tables, nor TRAFFIC where --traffic gives it."""
+        required = [parameter for parameter in self.params if parameter.name in ("lft", "words") and parameter.required]
+        if required:
+            given = self.make_parser(ctx).parse_args(list(words))[0]
+            topology = given.get("topology")
+            folder = isinstance(topology, str) and os.path.isdir(topology)
+            for parameter in required:
+                parameter.required = not (folder if parameter.name == "lft" else given.get("traffic"))
         try:
             yield
         finally:
-            for parameter in lft:
+            for parameter in required:
                 parameter.required = True
 
     def _formats(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import typer
 
 from obliv.cli.options import Seed, TopologySpec
 from obliv.cli.output import Answer, Looks, progress, require_outputs, say
-from obliv.cli.specs import read_capacity, seeded
+from obliv.cli.specs import named_traffic, read_capacity, seeded
 from obliv.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,7 +24,10 @@ __all__ = ["compare"]
 
 def compare(
     topology: TopologySpec,
-    routings: Annotated[list[str], typer.Argument(metavar="ROUTING...", help="For example dor o1turn valiant.")],
+    routings: Annotated[
+        list[str],
+        typer.Argument(metavar="ROUTING... [TRAFFIC]...", help="For example dor o1turn valiant, or dor transpose."),
+    ],
     *,
     context: typer.Context,
     also: Annotated[
@@ -32,7 +35,9 @@ def compare(
     ] = None,
     traffic: Annotated[
         list[str] | None,
-        typer.Option("--traffic", metavar="PATTERN", help="Traffic pattern; may be repeated (or A,B for two)."),
+        typer.Option(
+            "--traffic", metavar="TRAFFIC", help="Another way to give TRAFFIC; may be repeated (or A,B for two)."
+        ),
     ] = None,
     samples: Annotated[
         int, typer.Option("--samples", min=0, help="Random permutations for the average (0 = no average).")
@@ -66,7 +71,10 @@ def compare(
     looks.require(plot)
     if plot is None and picture != "auto":
         raise InputError(f"--picture {picture} needs an output file: add --plot FILE.png")
-    patterns = [spec for text in traffic or () for spec in split_patterns(text)]
+    routings, words = split_traffic(routings)
+    if not routings:
+        raise InputError(f"{words[0]!r:.60} is a traffic pattern: name a routing before it, as in  dor {words[0]:.60}")
+    patterns = [spec for text in named_traffic(words, traffic) for spec in split_patterns(text)]
     patterns = seeded(patterns, context, seed, needed="" if samples else "--samples")
     networks = _read((topology, *(also or ())), patterns, answer.output, plot)
     with answer.best_so_far(), progress() as step:
@@ -101,6 +109,24 @@ def _read(topologies: Sequence[str], patterns: Sequence[str], *outputs: Path | N
     for note in dict.fromkeys(notes):
         say(note)
     return networks
+
+
+def split_traffic(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return routings, and traffic among them: the specs and mixes of traffic whose names no routing has.
+
+    Examples
+    --------
+    >>> split_traffic(["dor", "1/2*dor+1/2*valiant", "transpose", "1/2*uniform+1/2*shift:3"])
+    (['dor', '1/2*dor+1/2*valiant'], ['transpose', '1/2*uniform+1/2*shift:3'])
+    """
+    from obliv.specs.registry import PATTERNS, ROUTINGS
+
+    traffic = []
+    for word in words:
+        name = word.partition("+")[0].partition(":")[0].rpartition("*")[2].strip()
+        if name in PATTERNS and name not in ROUTINGS:
+            traffic.append(word)
+    return [word for word in words if word not in traffic], traffic
 
 
 def split_patterns(text: str) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from obliv.cli.output import say, write
+from obliv.cli.specs import named_traffic
 from obliv.errors import FileError, extra
 
 if TYPE_CHECKING:
@@ -23,9 +24,13 @@ def explore(
     context: typer.Context,
     topology: Annotated[str, typer.Argument(metavar="[TOPOLOGY]", help="The network to begin with.")] = "mesh:8x8",
     routing: Annotated[str, typer.Argument(metavar="[ROUTING]", help="The routing to begin with.")] = "ecmp",
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[TRAFFIC]...", help="Traffic to begin with.", show_default=False)
+    ] = None,
     *,
     traffic: Annotated[
-        list[str] | None, typer.Option("--traffic", metavar="TRAFFIC", help="Traffic to begin with; may be repeated.")
+        list[str] | None,
+        typer.Option("--traffic", metavar="TRAFFIC", help="Another way to give TRAFFIC; may be repeated."),
     ] = None,
     files: Annotated[
         list[Path] | None,
@@ -55,7 +60,7 @@ def explore(
     from obliv.view.explore.worker import Setup
     from obliv.view.explore.workers import Workers
 
-    start = Question(topology, routing, tuple(traffic or ["uniform"]))
+    start = Question(topology, routing, tuple(named_traffic(words, traffic) or ["uniform"]))
     named = _files_of(start)
     for path in files or ():
         if not os.path.exists(path):

@@ -12,7 +12,7 @@ import typer
 from obliv._util.rationals import exact
 from obliv.cli.options import TopologySpec
 from obliv.cli.output import progress, say
-from obliv.cli.specs import Specs, read_topology, read_traffic
+from obliv.cli.specs import Specs, one_traffic, read_topology, read_traffic
 from obliv.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,6 +35,10 @@ def export(
     routing: Annotated[
         str | None,
         typer.Argument(metavar="[ROUTING]", help="Needed but for files of networks.", show_default=False),
+    ] = None,
+    words: Annotated[
+        str | None,
+        typer.Argument(metavar="[TRAFFIC]", help="Another way to give --traffic.", show_default=False),
     ] = None,
     *,
     to: Annotated[
@@ -94,6 +98,8 @@ def export(
 
     Example: obliv export fattree:4,2 --to dot -o tree.dot
     """
+    if words is not None:
+        traffic = one_traffic(words, None if traffic is None else [traffic])
     _require_fitting(to, routing, traffic, vc, rate)
     if routing is None:
         _write_network(topology, to, output)

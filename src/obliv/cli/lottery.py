@@ -7,18 +7,19 @@ from typing import Annotated, Literal
 
 import typer
 
-from obliv.cli.options import Seed, TopologySpec
+from obliv.cli.options import Seed, TopologySpec, TrafficOption
 from obliv.cli.output import Answer, Looks, progress
-from obliv.cli.specs import read_topology, read_traffic, seeded
+from obliv.cli.specs import one_traffic, read_topology, read_traffic, seeded
 
 __all__ = ["lottery"]
 
 
 def lottery(
     topology: TopologySpec,
-    traffic: Annotated[str, typer.Argument(metavar="TRAFFIC", help="For example random-permutation:seed=1.")],
+    words: Annotated[str, typer.Argument(metavar="TRAFFIC", help="For example random-permutation:seed=1.")],
     *,
     context: typer.Context,
+    traffic: TrafficOption = None,
     flows: Annotated[int, typer.Option("--flows", metavar="Q", min=1, help="Flows of each pair of terminals.")] = 1,
     hash_: Annotated[
         Literal["independent", "polarised"],
@@ -56,7 +57,7 @@ def lottery(
     import obliv
 
     looks.require(plot)
-    patterns = seeded([traffic], context, seed, needed="" if samples else "--samples")
+    patterns = seeded([one_traffic(words, traffic)], context, seed, needed="" if samples else "--samples")
     network = read_topology(topology, answer.output, plot)
     (pattern,) = read_traffic(patterns, network, answer.output, plot)
     with progress() as step:

@@ -66,9 +66,9 @@ class Answer:
             from obliv.results.base import NOT_VERIFIED
 
             result.save(self.output)
-            proof = getattr(result, "certificate", None) is not None
-            how = f" ({NOT_VERIFIED})" if proof and NOT_VERIFIED in result.provenance.exactness else ""
-            say(f"saved in {self.output}{how}" + (f"; check it with  obliv verify {self.output}" if proof else ""))
+            how = f" ({NOT_VERIFIED})" if result.provable and NOT_VERIFIED in result.provenance.exactness else ""
+            how += f"; check it with  obliv verify {self.output}" if result.provable else ""
+            say(f"saved in {self.output}{how}")
             if Path(self.output).suffix.lower() in _TABLES:
                 say(f"{self.output} is JSON whatever --format is; for the printed table redirect the output:  > FILE")
 

@@ -10,9 +10,9 @@ import typer
 
 from obliv._util.text import did_you_mean
 from obliv.cli.app import group
-from obliv.cli.options import TopologySpec
+from obliv.cli.options import TopologySpec, TrafficOption
 from obliv.cli.output import Looks, progress, require_outputs
-from obliv.cli.specs import Specs, read_traffic
+from obliv.cli.specs import Specs, one_traffic, read_traffic
 from obliv.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,9 +39,10 @@ def topology_(topology: TopologySpec, output: Output, looks: Looks) -> None:
 
 def loads(
     specs: Specs,
-    traffic: Annotated[str, typer.Argument(metavar="TRAFFIC", help="For example tornado.")],
+    words: Annotated[str, typer.Argument(metavar="TRAFFIC", help="For example tornado.")],
     output: Output,
     looks: Looks,
+    traffic: TrafficOption = None,
 ) -> None:
     """Draw the load of every channel under a traffic pattern.
 
@@ -50,8 +51,9 @@ def loads(
     from obliv import view
 
     looks.require(output)
+    spec = one_traffic(words, traffic)
     routing = specs.read(output)
-    looks.save(lambda: view.plot_loads(routing, read_traffic([traffic], routing.topology, output)[0]), output)
+    looks.save(lambda: view.plot_loads(routing, read_traffic([spec], routing.topology, output)[0]), output)
 
 
 def worst(

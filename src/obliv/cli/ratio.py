@@ -9,7 +9,7 @@ import typer
 
 from obliv.cli.options import Seed
 from obliv.cli.output import ClaimAnswer, Looks, progress
-from obliv.cli.specs import Specs, read_traffic, seeded
+from obliv.cli.specs import Specs, named_traffic, read_traffic, seeded
 from obliv.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,11 +20,15 @@ __all__ = ["ratio"]
 
 def ratio(
     specs: Specs,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[TRAFFIC]...", help="Ratio under this traffic only.", show_default=False),
+    ] = None,
     *,
     context: typer.Context,
     traffic: Annotated[
         list[str] | None,
-        typer.Option("--traffic", metavar="T", help="Ratio under this traffic only; may be repeated."),
+        typer.Option("--traffic", metavar="TRAFFIC", help="Another way to give TRAFFIC; may be repeated."),
     ] = None,
     instances: Annotated[
         int, typer.Option("--instances", min=0, help="Random placements of a job to average over (0 = one placement).")
@@ -67,7 +71,7 @@ def ratio(
     from obliv.designs.ratios.patterns import any_rows, traffic_ratio
 
     looks.require(plot)
-    named = [any_rows(spec) for spec in (*(traffic or ()), *(f"matrix:{path}" for path in set_ or ()))]
+    named = [any_rows(spec) for spec in (*named_traffic(words, traffic), *(f"matrix:{path}" for path in set_ or ()))]
     _require_fitting(named, instances, adaptive, answer)
     if not instances:
         named = seeded(named, context, seed, needed="--instances")

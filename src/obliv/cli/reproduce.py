@@ -41,6 +41,8 @@ def reproduce(
     from obliv.results.reproduction import PaperName, Papers
 
     require_outputs(answer.output)
+    if layout != "rows" and answer.format != "table":
+        raise InputError(f"--layout arranges text: leave it out with --format {answer.format}")
     if plot is None:
         looks.require(None)
     if plot is not None and not paper:

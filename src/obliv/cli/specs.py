@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from obliv._util.text import plural
 from obliv.cli.options import RoutingSpec, TopologySpec, is_seeded, refuse_idle_seed
 from obliv.cli.output import require_outputs, say
-from obliv.errors import MissingExtraError
+from obliv.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from obliv.routings.base import Routing
     from obliv.topologies.base import Topology
 
-__all__ = ["Specs", "read_capacity", "read_topology", "read_traffic", "say_skipped", "seeded"]
+__all__ = [
+    "Specs",
+    "named_traffic",
+    "one_traffic",
+    "read_capacity",
+    "read_topology",
+    "read_traffic",
+    "say_skipped",
+    "seeded",
+]
 
 
 @dataclass(frozen=True)
@@ -85,6 +94,24 @@ def read_traffic(specs: Iterable[str], topology: Topology, *outputs: Path | None
     for note in dict.fromkeys(note for pattern in patterns for note in pattern.notes):
         say(note)
     return patterns
+
+
+def named_traffic(words: Sequence[str] | str | None, options: Sequence[str] | str | None) -> list[str]:
+    """Return the specs of traffic that a command line gives, as arguments or with ``--traffic``; never both."""
+    given = [[each] if isinstance(each, str) else list(each or ()) for each in (words, options)]
+    if all(given):
+        raise InputError(
+            f"TRAFFIC is given twice, as {given[0][0]!r:.60} and with --traffic {given[1][0]!r:.60}: choose one way"
+        )
+    return given[0] or given[1]
+
+
+def one_traffic(words: str | None, options: Sequence[str] | None) -> str:
+    """Return the one spec of traffic that a verb takes, as an argument or with ``--traffic``."""
+    specs = named_traffic(words, options)
+    if len(specs) != 1:
+        raise InputError(f"--traffic: give one traffic here, not {len(specs)}")
+    return specs[0]
 
 
 def seeded(specs: Sequence[str], context: typer.Context, seed: int, needed: str = "") -> list[str]:

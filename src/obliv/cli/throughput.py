@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
-from obliv.cli.options import PathSamples, Seed
+from obliv.cli.options import PathSamples, Seed, TrafficOption, TrafficWords
 from obliv.cli.output import Answer, progress
-from obliv.cli.specs import Specs, read_traffic, seeded
+from obliv.cli.specs import Specs, named_traffic, read_traffic, seeded
 
 __all__ = ["throughput"]
 
 
 def throughput(
     specs: Specs,
-    traffic: Annotated[list[str], typer.Argument(metavar="TRAFFIC...", help="For example uniform tornado shift:3.")],
+    words: TrafficWords,
     *,
     context: typer.Context,
+    traffic: TrafficOption = None,
     samples: PathSamples = 0,
     seed: Seed = 0,
     answer: Answer,
@@ -28,9 +27,9 @@ def throughput(
     """
     import obliv
 
-    traffic = seeded(traffic, context, seed, needed="" if samples else "--samples")
+    given = seeded(named_traffic(words, traffic), context, seed, needed="" if samples else "--samples")
     routing = specs.read(answer.output, capacity=True)
-    patterns = read_traffic(traffic, routing.topology, answer.output)
+    patterns = read_traffic(given, routing.topology, answer.output)
     with progress() as step:
         result = obliv.throughput(routing, *patterns, samples=samples or None, rng=seed, progress=step)
     answer.show(result)

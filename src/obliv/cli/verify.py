@@ -20,7 +20,12 @@ def verify(
     quick: Annotated[bool, typer.Option("--quick", help="Check the named channel only, which proves nothing.")] = False,
     budget: Annotated[
         float,
-        typer.Option("--budget", min=0, help="Time limit in seconds; what is not checked in time is not proved."),
+        typer.Option(
+            "--budget",
+            min=0,
+            help="Time limit in seconds, exceeded by a second at most after the start of a process; "
+            "what is not checked in time is not proved.",
+        ),
     ] = 300.0,
     files: FilesOption = None,
     channel: Annotated[

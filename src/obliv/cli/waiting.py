@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from obliv._util.cost import Cost, duration
+from obliv._util.progress import IDLE
 from obliv._util.text import printable
 from obliv.cli.errors import complain
 
@@ -67,7 +68,7 @@ def spoken_of() -> Iterator[None]:
     A thread says it, which also runs while compiled code and libraries work without a break.
     """
     end = threading.Event()
-    thread = threading.Thread(target=_speak, args=(end,), daemon=True)
+    thread = threading.Thread(target=_speak, args=(end,), name=f"{IDLE}-speaker", daemon=True)
     thread.start()
     try:
         yield

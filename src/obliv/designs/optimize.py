@@ -130,12 +130,12 @@ def design(
     >>> obliv.design("complete:4", objective="ratio").ratio
     Fraction(3, 2)
     """
+    minimal = boolean(minimal, "minimal")
     began = time.perf_counter()
     then, gap = _goal(objective, then, gap)
     paths, quantize = at_least_one(paths, "paths"), at_least_one(quantize, "quantize")
     options = {"then": then, "max_hops": max_hops, "max_turns": max_turns, "vc": vc, "paths": paths}
     require_options(objective, options | {"quantize": quantize, "samples": samples, "rng": rng})
-    minimal = boolean(minimal, "minimal")
     paths, quantize = (
         None if value is None else integer(value, name) for name, value in (("paths", paths), ("quantize", quantize))
     )

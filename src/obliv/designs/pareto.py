@@ -6,7 +6,7 @@ import time
 from fractions import Fraction
 
 from obliv._util.progress import Progress, rising, within
-from obliv._util.rationals import integer
+from obliv._util.rationals import boolean, integer
 from obliv.designs.optimize import design
 from obliv.designs.states import feasible_states
 from obliv.errors import InputError
@@ -57,6 +57,7 @@ def pareto(
     >>> [str(point.channel_load) for point in curve.points]
     ['3/2', '52/41', '7/6']
     """
+    certificate = boolean(certificate, "certificate")
     began = time.perf_counter()
     points = integer(points, "points")
     if points < 2:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
+from obliv._util.rationals import boolean
 from obliv.errors import InputError
 
 __all__ = ["typed"]
@@ -29,7 +30,7 @@ _PATH = "str | Path"
 
 
 def typed(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function check those of its arguments that are annotated as parts of a fabric, or as paths.
+    """Let a function check those of its arguments that are annotated as parts of a fabric, as paths, or as ``bool``.
 
     Raises
     ------
@@ -45,7 +46,8 @@ def typed(function: Callable[P, R]) -> Callable[P, R]:
     """
     signature = inspect.signature(function)
     kinds = {name: str(each.annotation).removesuffix(" | None") for name, each in signature.parameters.items()}
-    kinds = {name: kind for name, kind in kinds.items() if kind in _MADE_BY or kind == _PATH}
+    kinds = {name: kind for name, kind in kinds.items() if kind in _MADE_BY or kind in (_PATH, "bool")}
+    kinds = dict(sorted(kinds.items(), key=lambda item: item[1] != "bool"))  # as elsewhere they are looked at first
 
     @wraps(function)
     def checked(*args: P.args, **more: P.kwargs) -> R:
@@ -62,7 +64,9 @@ def typed(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _require(what: str, value: object, kind: str) -> None:
-    if kind == _PATH:
+    if kind == "bool":
+        boolean(value, what)
+    elif kind == _PATH:
         if not isinstance(value, str | os.PathLike):
             raise InputError(f"{what} is the path of a file; this is a {type(value).__name__}")
     elif kind not in (base.__name__ for base in type(value).__mro__):

@@ -88,7 +88,8 @@ class Value:
     against : Fraction, optional
         The number that it equals according to the paper.
     undecided : str
-        Why this number, though it fits, cannot decide the entry; the verdict is then ``open``.
+        Why this number, though it fits, cannot decide the entry; the verdict is then ``open``. Of another reading: what
+        speaks against it. It is shown, and the note says that it fits, but it does not make the verdict ``reading``.
     print_error : float
         Standard error of the printed number, if that is a mean over random instances.
     readings : dict of str to Value
@@ -189,10 +190,12 @@ def _row(paper: str, table: str, entry: str, printed: Printed, computed: Value) 
         judged, remark = "open", computed.undecided
     elif fits == "differs" and proper:
         remark = printed.erratum or printed.open
-        if right is not None and any(reading.fits for reading in readings):
+        fitting = [other for reading, other in zip(readings, computed.readings.values(), strict=True) if reading.fits]
+        if right is not None and any(not other.undecided for other in fitting):
             judged = "reading"
         elif remark:
             judged = "erratum" if printed.erratum else "open"
+            remark = " ".join(dict.fromkeys([remark, *(other.undecided for other in fitting)]))
     if judged == "differs":
         remark = ""
     return ReproducedEntry(

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from obliv._util.cells import cells_of, is_number
+from obliv._util.codec import RepeatedKeyError, unlike_keys
 from obliv._util.cost import require_memory
 from obliv._util.files import read_source
 from obliv._util.rationals import rational
@@ -218,7 +219,9 @@ def _rate(cell: str, column: int, path: Path, number: int) -> Fraction:
 
 def _from_result(text: str, path: Path) -> list[int]:
     try:
-        image = json.loads(text).get("permutation")
+        image = json.loads(text, object_pairs_hook=unlike_keys).get("permutation")
+    except RepeatedKeyError as error:
+        raise FileError(f"invalid JSON: {error}", path) from None
     except (ValueError, RecursionError, AttributeError):
         raise FileError("not a result with a permutation, nor a list of terminal numbers", path) from None
     if not isinstance(image, list) or not all(isinstance(d, int) for d in image):

@@ -44,8 +44,9 @@ NO_LOAD = "no traffic loads any channel"
 #: What files may say of themselves; reports and tables repeat it.
 _VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")
 _EXACTNESS = re.compile(
-    r"(?!.*(?<!not )\b(?i:verifi|proved|proven|checked|certif))(exact|bounded|estimated|as each)\b[ -~]{0,120}"
-    "|certified bounds"  # of lotteries
+    "exact|bounded|estimated|exact: every move is given|exact but for the average|as each row says"
+    "|(exact|certified bounds)(, with samples beside)?"  # of lotteries
+    f"|(estimated; the routing is )?({NOT_VERIFIED}|declared relative, not verified)"  # the second until 0.2.0
 )
 
 
@@ -124,6 +125,7 @@ class Result(Record):
     marks: ClassVar[tuple[str, ...]] = ()  #: JSON keys that other classes of the same kind lack.
     table: ClassVar[str] = ""  #: The field whose records are the rows; without one the result is one row.
 
+    sealed: ClassVar[bool] = True  #: False of one that was read with a certificate whose digest does not fit.
     on_network: ClassVar[bool] = False  #: Whether notebooks draw the network of the result below its table.
     columns: ClassVar[tuple[str, ...]] = ()  #: The columns where a result may have no rows.
 
@@ -172,6 +174,11 @@ class Result(Record):
         except ImportError:
             raise extra("pandas", "table") from None
         return pandas.DataFrame([spread(row) for row in self.rows()])
+
+    @property
+    def provable(self) -> bool:
+        """Whether :func:`obliv.verify` can check the result once it is saved."""
+        return getattr(self, "certificate", None) is not None
 
     def save(self, path: str | Path) -> None:
         """Write the result as JSON, compressed where the name ends in ``.gz``; :func:`obliv.load` reads it.

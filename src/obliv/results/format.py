@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from obliv.results.numbers import Bounds, Estimate, Number, as_float
 
-__all__ = ["brief", "percent", "short", "shown"]
+__all__ = ["brief", "percent", "short", "shown", "times"]
 
 
 def shown(value: Number | Bounds | float, digits: int = 6, longest: int = 24) -> str:
@@ -63,6 +63,17 @@ def short(value: Number | Bounds | float, longest: int = 15) -> str:
 def brief(value: Number | float) -> str:
     """Return a number for a small label: the fraction where it is short, else its first digits."""
     return short(value, 8).partition(" = ")[0] if isinstance(value, Fraction) else short(value)
+
+
+def times(ratio: float) -> str:
+    """Return a positive ratio in three digits, or as a whole number, without an exponent.
+
+    Examples
+    --------
+    >>> times(8 / 9), times(99.96), times(12184.4)
+    ('0.889', '100', '12,184')
+    """
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
 def percent(share: Fraction | Estimate, digits: int = 2) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from obliv import results
-from obliv._util.codec import read_json
+from obliv._util.codec import digest_of, read_json
 from obliv.errors import FileError, InputError
 from obliv.results.base import Result
 from obliv.results.codec import OTHER_VERSION
@@ -69,7 +69,12 @@ def from_content(data: Mapping[str, Any]) -> Result:
         raise ValueError(f"does not contain a result that obliv can load (kind {kind!r})")
     try:
         result = max(classes, key=lambda cls: len(cls.marks)).from_dict(data)
-        result.figures()  # what is computed from the others must be defined, too
+        result.figures()  # what is computed from the others must be defined, too,
+        for name in type(result).declared():
+            getattr(result, name)  # also where the figures do not show it
+        certificate = data.get("certificate")
+        if isinstance(certificate, dict) and certificate.get("digest") != digest_of(dict(data)):
+            object.__setattr__(result, "sealed", False)
         return result
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, zlib.error) as error:
         what = f"the key {error} is missing; {OTHER_VERSION}" if isinstance(error, KeyError) else str(error)

@@ -291,7 +291,10 @@ class StudyDiff(WithoutNetwork):
 
 @dataclass(frozen=True)
 class CellVerdict(StudyCell):
-    """Whether the saved result of a cell was checked: ``proved``, ``not proved``, ``no claim`` or ``damaged``."""
+    """Whether the saved result of a cell was checked: ``proved``, ``not proved``, ``no claim`` or ``damaged``.
+
+    What holds by the definitions of an earlier version only is ``proved by the definitions of obliv ...``.
+    """
 
     verdict: str = entry("", column="verdict")
 
@@ -329,6 +332,7 @@ class StudyVerification(WithoutNetwork):
         for row in self.verdicts:
             found.setdefault(row.verdict, []).append(row)
         lines = [("proved", f"{self.count('proved'):,}")]
+        lines += [(verdict, f"{len(rows):,}") for verdict, rows in found.items() if verdict.startswith("proved by")]
         for verdict in ("not proved", *["damaged"] * ("damaged" in found)):
             wrong = found.get(verdict, [])
             lines.append((verdict, f"{len(wrong):,}"))

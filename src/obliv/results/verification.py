@@ -66,14 +66,18 @@ class Verification(Result):
     checks: tuple[Check, ...] = ()
     unchecked: tuple[int, ...] = ()
     beside: tuple[str, ...] = entry((), key="not_part_of_the_proof", omit=lambda checked: not checked.beside)
+    definitions: str = entry("", omit=lambda checked: not checked.definitions)  #: Whose they are, if not today's.
     recorded: bool = entry(False, compare=False, hidden=True)  #: Whether a file says all this, and nothing was checked.
 
     @property
     @derived(label="verdict")
     def verdict(self) -> str:
-        """``proved``, ``not proved``, or ``one channel holds; not proved`` if no other channel was checked."""
+        """``proved``, ``not proved``, or ``one channel holds; not proved`` if no other channel was checked.
+
+        If the claim holds by the definitions of an earlier version only, ``proved by the definitions of obliv ...``.
+        """
         if self.proved:
-            return "proved"
+            return f"proved by the definitions of {self.definitions}" if self.definitions else "proved"
         missing = {step.check for step in self.checks if step.ok is not True}
         return "one channel holds; not proved" if missing == {OTHER_CHANNELS} else "not proved"
 

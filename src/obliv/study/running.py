@@ -16,6 +16,7 @@ from obliv._util.cost import Work, announce
 from obliv._util.executors import Serial, executor_of, width_of
 from obliv._util.files import require_place
 from obliv._util.progress import Note, Progress, rising, silent, within
+from obliv._util.rationals import boolean
 from obliv._util.text import plural
 from obliv.errors import (
     FileError,
@@ -131,6 +132,7 @@ def run(
     result does not depend on the executor. If a worker process dies, the cells it may have worked on are computed
     again, one at a time; a cell fails if its own process dies twice.
     """
+    skip_impossible, retry_failed = boolean(skip_impossible, "skip_impossible"), boolean(retry_failed, "retry_failed")
     began = time.perf_counter()
     plan = plan if isinstance(plan, Plan) else read(plan)
     step, misfits = rising(progress), None

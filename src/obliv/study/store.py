@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from obliv._util.codec import unlike_keys
 from obliv._util.files import require_file, require_place
 from obliv.errors import FileError
 from obliv.study.cells import Cell
@@ -249,7 +250,7 @@ class Store:
         try:
             if zlib.crc32(row[0]) != row[1]:
                 raise ValueError
-            content = json.loads(zlib.decompress(row[0]))
+            content = json.loads(zlib.decompress(row[0]), object_pairs_hook=unlike_keys)
         except (ValueError, TypeError, zlib.error):
             raise self._damaged(key) from None
         return dict(content)

@@ -6,8 +6,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from obliv._util.codec import unlike_keys
 from obliv.errors import FileError
 from obliv.results.loading import from_content
 from obliv.results.numbers import Bounds, Estimate, from_number, number
@@ -45,10 +47,11 @@ class Stored:
 def stored_of(key: str, row: Sequence[Any]) -> Stored:
     """Return the cell in a row: columns from which its key follows, then status, reason, headline and rows."""
     topology, routing, measure, options, seed, method, files, status, reason, headline, rows = row
+    read = partial(json.loads, object_pairs_hook=unlike_keys)
     try:
-        named = tuple((str(path), str(digest)) for path, digest in json.loads(files))
-        cell = Cell(topology, routing, measure, dict(json.loads(options)), seed, named)
-        stored = Stored(key, cell, status, reason or "", json.loads(headline or "{}"), json.loads(rows or "[]"))
+        named = tuple((str(path), str(digest)) for path, digest in read(files))
+        cell = Cell(topology, routing, measure, dict(read(options)), seed, named)
+        stored = Stored(key, cell, status, reason or "", read(headline or "{}"), read(rows or "[]"))
         readable = status in STATUSES and measure in MEASURES and _readable(stored)
         readable &= method != cell.method.version or cell.key == key  # an earlier method had other keys
     except (ValueError, TypeError, AttributeError, KeyError):

@@ -186,7 +186,7 @@ def _verdict(db: Store, cell: Stored, file: Path, budget: float, files: Sequence
         message = error.message if isinstance(error, FileError) else str(error)
         return "not proved", message
     if checked.proved:
-        return "proved", ""
+        return checked.verdict, ""
     return "not proved", next((f"{step.check}: {step.detail}" for step in checked.checks if not step.ok), "")
 
 

@@ -122,12 +122,16 @@ def places(topology: Topology) -> npt.NDArray[np.float64] | None:
 
 
 def require_pairs(topology: Topology) -> None:
-    """Refuse to analyze a network of one terminal, where no packet has another terminal to go to."""
+    """Refuse to analyze a network of one terminal or without channels, where no packet can go to another terminal."""
     if len(topology.terminals) < 2:
         name = topology.name_of(int(topology.terminals[0]))
         raise TopologyError(
             f"{topology.spec} has one terminal ({printable(name)[:40]}), so there is no traffic to analyze; "
             "choose the terminals, or the component, so that there are at least two"
+        )
+    if not topology.channels:
+        raise TopologyError(
+            f"{topology.spec} has no channels, so there is no traffic to analyze; give it links that join its terminals"
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from fractions import Fraction
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +26,11 @@ from obliv.routings.checks import checked_paths
     [
         ("mesh:3x3", "o1turn", "path"),
         ("torus:2x3", "valiant", "path"),
-        ("torus:3x2", "dor", "path"),
+        ("torus:3x2", "dor", "hop"),
         ("torus:4x3", "ecmp", "hop"),
         ("kautz:2,2", "shortest", "hop"),
-        ("fattree:4,2", "dmodk", ""),
+        ("fattree:4,2", "dmodk", "hop"),
+        ("fattree:4,2", "smodk", "path"),
         ("xgft:2;2,2;1,2", "omrmn", ""),
     ],
 )
@@ -121,3 +123,36 @@ def test_translated_paths_are_those_of_the_channel_map() -> None:
             for k in range(1, routing.topology.nodes):
                 expected = [(tuple(moved[list(path)].tolist()), share) for path, share in routing.paths(0, k)]
                 assert routing.paths(source, int(group.add(k, source))) == expected
+
+
+class Listed(obliv.Routing):
+    """One path a pair on a ring: the short way, but for some pairs."""
+
+    others: dict[tuple[int, int], list[int]]
+
+    def paths(self, source: int, destination: int) -> list[tuple[list[int], int]]:
+        nodes = self.others.get((source, destination), [source, destination] if source != destination else [source])
+        return [([self.topology.channel(u, v) for u, v in pairwise(nodes)], 1)]
+
+
+@pytest.mark.parametrize(
+    ("others", "word"),
+    [
+        ({}, "hop"),
+        ({(0, 1): [0, 2, 1]}, "hop"),  # 2 sends on to 1 as it does its own packets
+        ({(0, 1): [0, 2, 1], (2, 1): [2, 0, 1]}, "path"),  # the next hop of 0 depends on the source
+        ({(0, 1): [0, 1, 2, 1]}, "path"),  # passes its destination
+        ({(0, 0): [0, 1, 0]}, "path"),  # what a terminal sends itself uses channels
+    ],
+)
+def test_single_paths_are_next_hops_where_these_say_it_all(
+    others: dict[tuple[int, int], list[int]], word: str, tmp_path: Path
+) -> None:
+    ring = obliv.ring(3)
+    routing = Listed(ring, "listed")
+    routing.others = others
+    write_path_table(routing, tmp_path / "routes.txt")
+    assert {line.split()[0] for line in (tmp_path / "routes.txt").read_text().splitlines()[1:]} == {word}
+    read = obliv.routing(f"table:{tmp_path / 'routes.txt'}", ring)
+    for s, d in {(s, d) for s, d in product(range(3), repeat=2) if s != d} | set(others):
+        assert dict(checked_paths(read, s, d)) == dict(checked_paths(routing, s, d))

@@ -134,7 +134,7 @@ def test_files_are_read_where_they_are_named(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "open").mkdir()
     (tmp_path / "secret").mkdir()
     for folder in ("open", "secret"):
-        (tmp_path / folder / "net.txt").write_text("a <script>alert(1)</script>\na c\n", encoding="utf-8")
+        (tmp_path / folder / "net.txt").write_text("# undirected\na <script>alert(1)</script>\na c\n", encoding="utf-8")
     (tmp_path / "open" / "link.txt").symlink_to(tmp_path / "secret" / "net.txt")
     monkeypatch.setattr(files, "_readable", [tmp_path / "open"])
     inside = f"file:{tmp_path}/open/net.txt"
@@ -143,7 +143,7 @@ def test_files_are_read_where_they_are_named(tmp_path: Path, monkeypatch: pytest
     assert found["files"]
     for spec in ("open/../secret/net.txt", "secret/net.txt", "secret/missing.txt", "open/link.txt"):
         asked = Question(f"file:{tmp_path}/{spec}", "ecmp", want=("network",))
-        assert "may not be read from here: name it, or its folder, with --files" in told(asked)["topology"]
+        assert "may not be read from here: allow it, or its folder, with --files PATH" in told(asked)["topology"]
     for routing in ("table:/etc/passwd", "design:/etc/passwd"):
         assert "may not be read" in told(Question("mesh:2x2", routing, want=("worst",)))["routing"]
     for pattern in ("permutation:/etc/passwd", "matrix:/etc/passwd", "flows:/etc/passwd", "demands:/etc/passwd"):

@@ -130,7 +130,7 @@ def test_names_are_text_and_files_must_be_named(page: Any, address: str) -> None
     page.locator("#cuts button").first.click()
     page.locator("#failed li").wait_for()
     fill(page, "#topology", "file:/etc/passwd")
-    page.get_by_text("may not be read from here: name it, or its folder, with --files").wait_for()
+    page.get_by_text("may not be read from here: allow it, or its folder, with --files PATH").wait_for()
     fill(page, "#topology", "<img src=x onerror=document.title='broken'>")
     page.locator('#network-problem:has-text("unknown topology")').wait_for()
     assert "broken" not in page.title().partition("–")[2]

@@ -27,7 +27,7 @@ from obliv.kernels import run
 from obliv.loads.base import PairLoads
 from obliv.patterns.matrices import permutation
 from obliv.results import Estimate
-from obliv.results.analysis.average import Average
+from obliv.results.analysis.average import IDLE, NOISY, Average, infinite_but
 from obliv.results.numbers import inverse, scaled
 from obliv.routings.base import Routing
 
@@ -60,7 +60,7 @@ class _Figures:
     largest_permutation: tuple[int, ...] | None = None
     worst_load: Fraction | None = None
     missing: int = 0
-    idle: str = "some of this traffic loads no channel: its throughput is infinite"
+    idle: str = IDLE
 
 
 @by_specs
@@ -117,10 +117,10 @@ def average_case(
     >>> obliv.average_case(obliv.routing("dor", obliv.mesh(3, 3)), exact=True).fraction_of_capacity
     Fraction(241920, 590783)
     """
+    exact = boolean(exact, "exact")
     began = time.perf_counter()
     step = rising(progress)
     subject = subject_of(x, "average_case")
-    exact = boolean(exact, "exact")
     if path_samples is not None and (exact or ensemble != "permutations"):
         raise InputError.naming(
             "{path_samples} needs random permutations: leave out {exact} and {ensemble}, or {path_samples}"
@@ -176,8 +176,7 @@ def _of_sampled_paths(figures: _Figures, routing: Routing, loads: PairLoads, ran
     if not isinstance(figures.load, Estimate):
         return figures
     load = average_largest(routing, figures.load, loads, random)
-    idle = "paths are sampled: the mean of reciprocals of noisy loads has no known error"
-    return replace(figures, load=load, mean=None, idle=idle)
+    return replace(figures, load=load, mean=None, idle=NOISY)
 
 
 def _over_all(loads: PairLoads, ensemble: str, step: Progress) -> _Figures:
@@ -216,8 +215,7 @@ def _over_samples(
     if loads.samples is None:
         figures = replace(figures, **_largest(words, int(top), _drawn(words, within_word(seed), place))._asdict())
     if mean is not None and not any(loads.under(permutation(range(loads.terminals)))):
-        idle = f"infinite over all permutations, since the identity loads no channel; of those drawn: {mean}"
-        figures = replace(figures, mean=None, idle=idle)
+        figures = replace(figures, mean=None, idle=infinite_but(mean))
     return figures
 
 

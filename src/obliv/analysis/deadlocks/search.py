@@ -10,6 +10,7 @@ import numpy as np
 from obliv._util.codec import pack
 from obliv._util.cost import forecast
 from obliv._util.progress import Progress, rising, within
+from obliv._util.rationals import boolean
 from obliv.analysis.deadlocks.graph import Dependencies, Graph, order_of, short_cycle
 from obliv.analysis.deadlocks.hops import follow_hops, follow_two_phases
 from obliv.analysis.deadlocks.paths import OwnScheme, follow_paths
@@ -85,6 +86,7 @@ def deadlock(
       virtual channels  2 (x 2, y 2)
       dependencies      172
     """
+    certificate = boolean(certificate, "certificate")
     began = time.perf_counter()
     routing = routing_of(routing, "deadlock")
     lanes = routing.lane_dependencies if scheme in (None, "lanes") else None

@@ -14,7 +14,7 @@ from obliv.analysis.worst_case.exact import named_channel, worst_case
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
 from obliv.results import pack
-from obliv.results.analysis.ratio import Ratio
+from obliv.results.analysis.ratio import NO_BOUND, Ratio
 from obliv.topologies.tree_bounds import bound_of
 from obliv.topologies.trees import Tree
 
@@ -51,11 +51,7 @@ def tree_ratio(x: Subject, *, certificate: bool = False, progress: Progress | No
         lower_bound=None if bound is None else bound[0],
         lower_bound_source=bound[1]
         if bound is not None
-        else "no theorem bounds single paths on this tree"
-        if climbs
-        else "the bounds are given for shortest paths, and not all paths of this routing are shortest"
-        if single
-        else "the bounds hold for one path per pair, and this routing has several",
+        else NO_BOUND["tree" if climbs else "longer" if single else "several"],
         certificate=proof,
         names=names,
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from obliv._util.progress import Progress, rising, within
+from obliv._util.rationals import boolean
 from obliv.analysis.subject import Subject, by_specs, identity, loads_of, sources_of, subject_of
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.analysis.worst_case.symmetry import orbits, verified
@@ -67,6 +68,7 @@ def worst_channels(
     >>> sorted({row.channel_load for row in result.channels})
     [Fraction(1, 1), Fraction(2, 1)]
     """
+    certificate = boolean(certificate, "certificate")
     began = time.perf_counter()
     step = rising(progress)
     subject = subject_of(x, "worst_channels")

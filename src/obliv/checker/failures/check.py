@@ -27,7 +27,6 @@ from obliv.checker.failures.sets import every_set, is_legal, key_of, named_right
 from obliv.checker.failures.witness import Witness, witness_of
 from obliv.checker.report import Report, short
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
-from obliv.checker.worst_case import check_sources
 from obliv.errors import OblivError
 from obliv.results import Verification
 from obliv.results.fabric.failures import FailureRow
@@ -64,7 +63,7 @@ def check_failures(
     report = Report()
     claim = read_failures(content, topology)
     report.note_digest(claim.digest_holds)
-    check_sources(report, claim.sources, topology, routing)
+    report.note_sources(claim.sources, (*topology.sources, *routing.sources))
     if report.holds and _check_form(report, claim, topology):
         try:
             _check_rows(report, claim, topology, routing, TimeLimit(report.began + budget), progress)

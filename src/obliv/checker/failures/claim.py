@@ -10,7 +10,7 @@ import numpy as np
 
 from obliv._util.codec import digest_of, unpack_array
 from obliv._util.typing import Array
-from obliv.checker.claims import MalformedError
+from obliv.checker.claims import MalformedError, read_result
 from obliv.checker.failures.routes import Failed
 from obliv.results import Failures
 from obliv.topologies.base import Topology
@@ -114,10 +114,7 @@ def figures_of(content: dict[str, Any]) -> Failures:
     MalformedError
         If one is missing or malformed, or differs from its exact number.
     """
-    try:
-        figures = Failures.from_dict(content)
-    except ValueError as error:
-        raise MalformedError(str(error)) from None
+    figures = read_result(Failures, content)
     right = figures.to_dict()
     for key in ("before", "rows"):
         if content[key] != right[key]:

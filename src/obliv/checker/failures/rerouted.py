@@ -16,7 +16,7 @@ from obliv.checker.claims import Claim, MalformedError, read_claim
 from obliv.checker.failures.claim import figures_of, statement_of
 from obliv.checker.report import Report
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
-from obliv.checker.worst_case import check_sources, check_worst_case
+from obliv.checker.worst_case import check_worst_case
 from obliv.errors import OblivError, TopologyError
 from obliv.results import Failures, Verification
 from obliv.results.fabric.failures import REPAIRS, FailureRow
@@ -58,7 +58,7 @@ def check_rerouted(
     report = Report()
     claim, certificate = _read(content), content["certificate"]
     report.note_digest(certificate["digest"] == digest_of(content))
-    check_sources(report, certificate["sources"], topology, routing)
+    report.note_sources(certificate["sources"], (*topology.sources, *routing.sources))
     if report.holds and _check_form(report, claim, topology, routing):
         _check_rows(report, claim, topology, routing, build, TimeLimit(report.began + budget), progress)
     return report.verification(
@@ -163,8 +163,8 @@ def _problem(row: FailureRow, content: Any, here: Topology, routing: Routing, se
         return f"{row.failed}: {max(0, served - _served(routing))} pairs are lost, claimed {row.pairs_lost}"
     if row.deadlock is not _deadlocks(routing):
         return f"{row.failed}: a deadlock is claimed to be {row.deadlock}"
-    if content is None and not here.channels:
-        return "" if row.channel_load == 0 and not row.channel else f"{row.failed}: no channel is left"
+    if content is None and not (here.channels and _served(routing)):
+        return "" if row.channel_load == 0 and not row.channel else f"{row.failed}: no traffic is left"
     if not isinstance(content, dict):
         raise MalformedError("a claim is not an object")
     claim: Claim = read_claim(content)

@@ -8,9 +8,9 @@ import typer
 
 from obliv._util.progress import Progress
 from obliv.cli.fabric.reading import SkipMissing, TablesFiles
-from obliv.cli.options import Seed
+from obliv.cli.options import Seed, TrafficOption
 from obliv.cli.output import Answer, say
-from obliv.cli.specs import seeded
+from obliv.cli.specs import named_traffic, seeded
 
 if TYPE_CHECKING:
     from obliv.fabric.routes.routing import FabricRouting
@@ -21,12 +21,13 @@ __all__ = ["throughput"]
 
 def throughput(
     files: TablesFiles,
-    traffic: Annotated[
+    words: Annotated[
         list[str],
         typer.Argument(metavar="TRAFFIC...", help="For example uniform ring:seed=1 shift:3 permutation:FILE."),
     ],
     *,
     context: typer.Context,
+    traffic: TrafficOption = None,
     skip: SkipMissing = False,
     hottest: Annotated[int, typer.Option("--hottest", min=0, help="Number of cables to name for each pattern.")] = 3,
     seed: Seed = 0,
@@ -40,7 +41,7 @@ def throughput(
     """
     import obliv.fabric
 
-    patterns = seeded(traffic, context, seed, needed="traffic that is drawn at random")
+    patterns = seeded(named_traffic(words, traffic), context, seed, needed="traffic that is drawn at random")
 
     def analysis(routing: FabricRouting, step: Progress) -> FabricThroughput:
         result = obliv.fabric.throughput(routing, *patterns, hottest=hottest, progress=step)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from obliv._util.progress import Progress
+from obliv._util.rationals import boolean
 from obliv.analysis.ratios.oblivious import tree_ratio
 from obliv.analysis.ratios.optimum import has_base_load
 from obliv.analysis.subject import Subject, by_specs, subject_of
@@ -72,6 +73,7 @@ def ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = 
     >>> obliv.ratio(obliv.routing("ecmp", obliv.topology("ring:6"))).ratio
     Fraction(2, 1)
     """
+    certificate = boolean(certificate, "certificate")
     topology = subject_of(x, "ratio").topology
     solve = tree_ratio if has_base_load(topology) else network_ratio
     return solve(x, certificate=certificate, progress=progress)

@@ -12,7 +12,7 @@ import numpy as np
 
 from obliv._util.codec import pack
 from obliv._util.progress import Progress, rising, within
-from obliv._util.rationals import integer
+from obliv._util.rationals import boolean, integer
 from obliv._util.rng import Rng, drawn_seed, within_word
 from obliv._util.typing import Array
 from obliv.analysis.ratios.optimum import has_base_load
@@ -208,6 +208,7 @@ def traffic_ratio(
     >>> obliv.traffic_ratio(routing, "transpose").ratio
     Fraction(3, 1)
     """
+    adaptive, certificate = boolean(adaptive, "adaptive"), boolean(certificate, "certificate")
     began = time.perf_counter()
     step = rising(progress)
     if not traffic:

@@ -23,7 +23,7 @@ from obliv.designs.symmetry import opposite_channels
 from obliv.errors import InputError, Interrupted
 from obliv.loads.base import PairLoads
 from obliv.results import provenance
-from obliv.results.analysis.ratio import Ratio
+from obliv.results.analysis.ratio import NO_BOUND, Ratio
 from obliv.results.numbers import float_bounds
 from obliv.topologies.carried import carried
 from obliv.topologies.maps import channel_map
@@ -157,7 +157,7 @@ class _Search:
             channel=place,
             names=names,
             traffic=self.witness.traffic,
-            lower_bound_source="no theorem bounds single paths on this network",
+            lower_bound_source=NO_BOUND["network"],
             certificate=self._certificate(self.witness, dict(sources)) if certificate else None,
         )
 

@@ -13,6 +13,7 @@ from obliv.fabric.analyses.many import BLOCK, largest, mean_of, provenance_of, r
 from obliv.fabric.arguments import typed
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.results import Average
+from obliv.results.analysis.average import infinite_but
 from obliv.results.numbers import inverse, scaled
 from obliv.topologies.checks import require_pairs
 
@@ -88,8 +89,7 @@ def average(
         throughput=through,
         fraction_of_capacity=None if base is None or through is None else scaled(through, base),
         capacity=None if base is None else 1 / base,
-        mean_throughput_reason="infinite over all permutations, since the identity loads no channel; of those drawn: "
-        + ("infinite too" if idle else str(mean_of(1 / (load * float(unit))))),
+        mean_throughput_reason=infinite_but(None if idle else mean_of(1 / (load * float(unit)))),
         subject=routing,
     )
     if len(load) < samples:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable
 
+from obliv._util.rationals import boolean
 from obliv._util.text import printable
 from obliv.results.fabric.check import FabricCheck, Finding
 
@@ -20,6 +21,7 @@ def junit_of(check: FabricCheck, strict: bool = False) -> str:
     strict : bool
         Whether warnings are failures, too.
     """
+    strict = boolean(strict, "strict")
     failing = ["error", *(["warning"] if strict else [])]
     by_kind: dict[str, list[Finding]] = {}
     for finding in check.findings:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from obliv._util.rationals import integer
+from obliv._util.rationals import boolean, integer
 from obliv._util.text import did_you_mean, shown
 from obliv._util.typing import Array
 from obliv.errors import TopologyError
@@ -61,6 +61,7 @@ def from_topology(
     >>> from_topology(obliv.topology("torus:3x3"))
     <Fabric torus:3x3: 9 switches, 9 endpoints, 27 cables>
     """
+    lids, extended_lids = boolean(lids, "lids"), boolean(extended_lids, "extended_lids")
     if not 0 <= integer(lmc, "lmc") <= 7:
         raise TopologyError(f"lmc={lmc}: hosts have 2**lmc LIDs, lmc is 0 to 7")
     rate = next((name for name in RATES if name.lower() == rate.lower()), rate)

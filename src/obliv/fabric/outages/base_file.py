@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.arrays import positions
+from obliv._util.codec import unlike_keys
 from obliv._util.files import require_file, write_pieces
 from obliv._util.typing import Array
 from obliv.errors import FileError, InputError
@@ -119,7 +120,7 @@ def read_base(path: str | Path) -> Base:
                 )
             if size > _HEADER:
                 raise ValueError("the header is too long")
-            header = json.loads(stream.read(size))
+            header = json.loads(stream.read(size), object_pairs_hook=unlike_keys)
         return _base(header, _mapped(Path(path), length, len(_MAGIC) + 8 + size, header["sizes"]))
     except FileError:
         raise

@@ -7,6 +7,7 @@ import json
 import re
 from typing import Any
 
+from obliv._util.codec import RepeatedKeyError, unlike_keys
 from obliv._util.text import shown
 from obliv.errors import extra
 from obliv.io.formats._links import Links
@@ -20,10 +21,13 @@ def parse_json(text: str, path: object = None) -> Links:
     """Parse node-link data: an object with lists of nodes and of links (or edges), as NetworkX and D3 write it."""
     links = Links(path)
     try:
-        data = json.loads(text, parse_int=str, parse_float=str)  # numbers as they stand, of any length
+        # numbers as they stand, of any length
+        data = json.loads(text, parse_int=str, parse_float=str, object_pairs_hook=unlike_keys)
     except json.JSONDecodeError as error:
         what = error.msg.removesuffix(" at")
         raise links.fault(f"is not valid JSON: {what} (character {error.colno} of the line)", error.lineno) from None
+    except RepeatedKeyError as error:
+        raise links.fault(f"is not valid JSON: {error}") from None
     except RecursionError:
         raise links.fault("is not valid JSON: it is nested too deeply") from None
     nodes, edges = (data.get("nodes"), data.get("links", data.get("edges"))) if isinstance(data, dict) else (0, 0)

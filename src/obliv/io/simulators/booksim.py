@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from obliv._util.files import together, write_whole
-from obliv._util.rationals import real
+from obliv._util.rationals import boolean, real
 from obliv._util.text import plural
 from obliv._util.typing import IntArray
 from obliv.errors import InputError, RoutingError, TrafficError
@@ -108,6 +108,7 @@ def write_booksim(
     injection_rate = 0.1;
     <BLANKLINE>
     """
+    paths = boolean(paths, "paths")
     path, topology = Path(path), routing.topology
     pattern = traffic_of(traffic, topology)
     if lanes is not None and not (paths and callable(lanes)):

@@ -10,6 +10,7 @@ from obliv._util.files import together, write_pieces, write_whole
 from obliv._util.text import printable
 from obliv.errors import FileError, RoutingError
 from obliv.io.formats._write import cables
+from obliv.io.simulators.routes import hops_along
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.routings.base import Routing
@@ -127,11 +128,15 @@ def _next_hops(
     routing: Routing, routes: dict[tuple[int, int], list[tuple[tuple[int, ...], Fraction]]]
 ) -> dict[tuple[int, int], int]:
     """Return the channel by node and destination; nothing where packets for a destination leave a node in two ways."""
-    hops: dict[tuple[int, int], int] = {}
+    routes_to: dict[int, list[tuple[int, ...]]] = {}
     for (source, destination), ways in routes.items():
         if len(ways) > 1 or source == destination:
             return {}
-        for channel in ways[0][0]:
-            if hops.setdefault((int(routing.topology.tail[channel]), destination), channel) != channel:
-                return {}
+        routes_to.setdefault(destination, []).append(ways[0][0])
+    hops: dict[tuple[int, int], int] = {}
+    for destination, listed in routes_to.items():
+        channel_of = hops_along(routing.topology, destination, listed)
+        if channel_of is None:
+            return {}
+        hops |= {(node, destination): channel for node, channel in channel_of.items()}
     return hops

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 from obliv._util.files import write_pieces
@@ -19,13 +19,16 @@ from obliv.routings.checks import checked_paths, merged, require_all
 from obliv.routings.hops import HopRouting
 from obliv.topologies.base import Topology
 
-__all__ = ["write_csv_paths", "write_path_table"]
+__all__ = ["hops_along", "write_csv_paths", "write_path_table"]
 
 _COLUMNS = ("source", "destination", "probability", "probability_exact", "hops", "nodes", "channels")
 
 
 def write_path_table(routing: Routing, path: str | Path, *, progress: Progress | None = None) -> None:
     r"""Write the paths or next hops of a routing with their probabilities, as ``table:PATH`` reads them.
+
+    Next hops are written where they depend on the node and the destination only: those of a routing by next hops, and
+    those of one path a pair where these paths agree.
 
     Parameters
     ----------
@@ -48,23 +51,27 @@ def write_path_table(routing: Routing, path: str | Path, *, progress: Progress |
     >>> write_path_table(obliv.DOR(obliv.ring(3)), path)
     >>> print(path.read_text())
     # dor on ring:3
-    path 1 0 1
-    path 1 0 2
-    path 1 1 0
-    path 1 1 2
-    path 1 2 0
-    path 1 2 1
+    hop 1 0 0
+    hop 2 0 0
+    hop 0 1 1
+    hop 2 1 1
+    hop 0 2 2
+    hop 1 2 2
     <BLANKLINE>
     """
     topology = routing.topology
-    names = _names(topology, path)
+    names, rise = _names(topology, path), rising(progress)
+    hops = None if routing.by_hops is not None else _single_hops(routing, rise)
 
     def lines() -> Iterator[str]:
         yield f"# {routing.spec} on {topology.spec}".replace("\n", " ") + "\n"
         if routing.by_hops is not None:
-            yield from _hops(routing.by_hops, names, rising(progress))
+            yield from _hops(routing.by_hops, names, rise)
             return
-        for source, _, (channels, chance) in _paths(routing, rising(progress)):
+        for destination, channel_of in (hops or {}).items():
+            for node, step in zip(channel_of, _steps(topology, tuple(channel_of.values()), names), strict=True):
+                yield f"hop {names[node]} {names[destination]} {step}\n"
+        for source, _, (channels, chance) in _paths(routing, rise) if hops is None else ():
             yield " ".join(("path", str(chance), names[source], *_steps(topology, channels, names))) + "\n"
 
     write_pieces(path, (line.encode("utf-8") for line in lines()))
@@ -144,11 +151,46 @@ def _hops(routing: HopRouting, names: list[str], progress: Progress) -> Iterator
         progress("next hops", k / len(terminals))
 
 
+def _single_hops(routing: Routing, progress: Progress) -> dict[int, dict[int, int]] | None:
+    """Return the channel by destination and node; None where they are not the whole routing."""
+    _require_whole(routing)
+    terminals = routing.topology.terminals.tolist()
+    hops = {}
+    for k, destination in enumerate(terminals):
+        routes = []
+        for source in terminals:
+            ways = [route for route in merged(checked_paths(routing, source, destination)) if route[1]]
+            require_all(routing, source, destination, sum((chance for _, chance in ways), Fraction(0)))
+            if len(ways) > 1 or (source == destination and any(channels for channels, _ in ways)):
+                return None
+            routes += [channels for channels, _ in ways]
+        channel_of = hops_along(routing.topology, destination, routes)
+        if channel_of is None:
+            return None
+        hops[destination] = dict(sorted(channel_of.items()))
+        progress("paths", k / len(terminals))
+    return hops
+
+
+def hops_along(topology: Topology, destination: int, routes: Iterable[tuple[int, ...]]) -> dict[int, int] | None:
+    """Return the next channel by node on paths to a destination; None where two differ, or one goes on behind it."""
+    hops: dict[int, int] = {}
+    for channel in chain.from_iterable(routes):
+        node = int(topology.tail[channel])
+        if node == destination or hops.setdefault(node, channel) != channel:
+            return None
+    return hops
+
+
+def _require_whole(routing: Routing) -> None:
+    if routing.partial:
+        raise RoutingError(f"{routing.spec} leaves pairs out, so its paths are not a table for all pairs")
+
+
 def _paths(routing: Routing, progress: Progress) -> Iterator[tuple[int, int, Route]]:
     """Yield source, destination and every path of all pairs of terminals; self-pairs only where packets go out."""
     terminals = routing.topology.terminals.tolist()
-    if routing.partial:
-        raise RoutingError(f"{routing.spec} leaves pairs out, so its paths are not a table for all pairs")
+    _require_whole(routing)
     for k, (source, destination) in enumerate(product(terminals, repeat=2)):
         routes = list(merged(checked_paths(routing, source, destination)))
         require_all(routing, source, destination, sum((chance for _, chance in routes), Fraction(0)))

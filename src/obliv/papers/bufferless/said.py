@@ -7,7 +7,7 @@ from fractions import Fraction
 from obliv.papers.bufferless.formulas import Formulas
 from obliv.papers.bufferless.printed import SIZES
 from obliv.papers.paper import Printed
-from obliv.papers.verdicts import AtLeast, AtMost
+from obliv.papers.verdicts import AtLeast, AtMost, Bounds
 
 __all__ = ["CROWDED", "DRAWN", "ERRATA", "MEASURED", "ONE_SET", "PROBABILITIES", "STATEMENTS"]
 
@@ -76,6 +76,19 @@ STATEMENTS = {
     "Lemma 2.2, 2 ≤ D ≤ 60, even λ ≤ 100: graphs in which a path has an edge, less D, at most": Printed(
         "a packet appears as a node in at most D of the G_(i,j)'s", AtMost(Fraction(0))
     ),
+    "Section 1, D = 31, λ = 60: levels of a group": Printed(
+        "We first divide the network into groups of levels, so that each group consists of 2D levels.",
+        Fraction(62),
+        open="The overview leaves the rounding to frames out. Section 3: γ' = 2⌈D/λ⌉ frames, at most 2D + 2λ levels.",
+        right=Fraction(120),
+    ),
+    "Section 1, D = 31, λ = 60: groups of both sets that hold the path from level 60 to 91": Printed(
+        "The effect of this division is that each packet path belongs to exactly one group.",
+        Fraction(1),
+        open='Section 3: "every packet belongs to either S_1 or S_2 (or both). If it belongs to both, then we assign '
+        'it to S_1."',
+        right=Fraction(2),
+    ),
     "Section 3, D ≤ 300, even λ ≤ 100: levels of a group over 2D, at least": Printed(
         "each group contains at least 2D levels", AtLeast(Fraction(0))
     ),
@@ -84,6 +97,12 @@ STATEMENTS = {
     ),
     "Section 3, paths of up to D ≤ 60, even λ ≤ 20, that no group holds": Printed(
         "every packet belongs to either S1 or S2 (or both)", Fraction(0)
+    ),
+    "Section 3.5, N = 2, D = 2, a path in each session: routing time over mτ": Printed(
+        "The routing time is at most m · τ (m phases, each of duration τ).",
+        AtMost(Fraction(1)),
+        open="Of one session. Section 3 has two, one after the other: at most 2mτ steps, the same order.",
+        right=Bounds(Fraction(1), Fraction(2)),
     ),
     "Section 3.5, log(DN) ≤ 60: λ less 2(d + 1) with d = 4 log(DN), at least": Printed(
         "λ ≥ 2(d + 1): α = 3 will do", AtLeast(Fraction(0))

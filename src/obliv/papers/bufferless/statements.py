@@ -9,18 +9,22 @@ from math import comb, e
 
 import numpy as np
 
+from obliv.bufferless import instance, schedule
 from obliv.bufferless.frames import assign, group_frames
 from obliv.errors import InputError
 from obliv.papers.bufferless.formulas import Formulas, Size
 from obliv.papers.bufferless.said import STATEMENTS
-from obliv.papers.paper import Step, Value, computed
+from obliv.papers.paper import Step, Value, computed, require
 
 __all__ = ["compute", "unsuccessful"]
 
 
 def compute(step: Step) -> dict[str, Value]:
     """Check every statement."""
-    parts = (_chernoff, _graphs, _least_levels, _most_levels, _no_group, _frame, _failure, _distributed_frame)
+    parts = (
+        *(_chernoff, _graphs, _levels_of_a_group, _groups_of_a_path, _least_levels, _most_levels, _no_group),
+        *(_two_sessions, _frame, _failure, _distributed_frame),
+    )
     return computed(STATEMENTS, (part() for part in parts), step)
 
 
@@ -53,6 +57,25 @@ def _most_graphs(dilation: int, lam: int) -> int:
     return int(((level // lam).max(axis=1) - first).max() + 1)
 
 
+def _levels_of_a_group() -> Value:
+    levels = {d: group_frames(d, 60) * 60 for d in (31, 60)}
+    multiple = Value(Fraction(levels[60]), against=Fraction(2 * 60))
+    return Value(Fraction(levels[31]), readings={"where λ divides D, as D = 60, where 2D = 120": multiple})
+
+
+def _groups_of_a_path() -> Value:
+    gamma = group_frames(31, 60)
+    first, last = 60 // 60, 91 // 60  # frames of the ends, from 0
+    holding = [
+        sum(start <= first and last < start + gamma for start in range(shift, 4 * gamma, gamma))
+        for shift in (0, gamma // 2)
+    ]
+    session = int(assign(np.array([60]), np.array([31]), 60, gamma).session[0])
+    return Value(
+        Fraction(sum(holding)), readings={"of the groups of its session": Value(Fraction(holding[session - 1]))}
+    )
+
+
 def _least_levels() -> Value:
     return Value(Fraction(min(group_frames(d, lam) * lam - 2 * d for d, lam in _pairs())))
 
@@ -79,6 +102,18 @@ def _no_group() -> Value:
             except InputError:
                 outside += 1
     return Value(Fraction(outside), f"{paths} paths; also that their group begins at a level of the network.")
+
+
+def _two_sessions() -> Value:
+    """Route two packets, the second of which no group of the first session holds."""
+    one = instance("array:72", [range(2), range(47, 49)])
+    run = schedule(one, "centralized")
+    constants = run.constants
+    group = group_frames(2, constants["lambda"])
+    session = (2 * constants["s"] + group - 1) * constants["tau"]  # m phases
+    require(run.makespan > session, "the second session begins after m phases")
+    later = Value(Fraction(run.makespan - session, session))
+    return Value(Fraction(run.makespan, session), readings={"of one session, the second": later})
 
 
 def _frame() -> Value:

@@ -36,7 +36,7 @@ def parameters(step: Step) -> dict[str, Value]:
         )
         second = _distributed(name)
         for entry, key in (("λ", "lambda"), ("s", "s"), ("χ", "chi"), ("ξ", "xi"), ("τ", "tau")):
-            note = "2 log(DN); the printed 2 log(LN) is a misprint, see errata." if entry == "ξ" else ""
+            note = "2 log(DN) for the printed 2 log(LN), one letter, see errata." if entry == "ξ" else ""
             values[f"{name}, distributed, {entry}"] = Value(Fraction(second[key]), note)
         step((at + 1) / len(CONSTANTS))
     return values

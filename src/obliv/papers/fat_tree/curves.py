@@ -6,12 +6,13 @@ No figure's numbers are printed. Group sizes are those that the text lists; dens
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from math import hypot
 
 import obliv
 from obliv.papers.fat_tree.placements import INSTANCES, mean, placed, quotient, ratios
-from obliv.papers.fat_tree.said import DENSITIES, FIGURES, OTHER_TREES, SIZES, WORDS
+from obliv.papers.fat_tree.said import DENSITIES, DLID, FIGURES, OTHER_TREES, SIZES
 from obliv.papers.paper import Step, Value
 from obliv.results import Estimate
 from obliv.results.numbers import known
@@ -78,10 +79,10 @@ def figure11(step: Step) -> dict[str, Value]:
     values = [Value(first, "Densities are ours.")]
     for tree in ((32, 2), (8, 3)):
         error = hypot(largest[tree].stderr, first.stderr) / first.value
-        values.append(Value(Estimate(largest[tree].value / first.value, error, first.samples), WORDS))
+        values.append(Value(Estimate(largest[tree].value / first.value, error, first.samples)))
     apart = [max(at) / min(at) for found in means.values() for at in zip(*found.values(), strict=True)]
     error = 2**0.5 * max(mean(p).stderr for found in points.values() for lists in found.values() for p in lists)
-    values.append(Value(Estimate(max(apart), error, first.samples), WORDS))
+    values.append(Value(Estimate(max(apart), error, first.samples)))
     values += [_dense(), _full()]
     step(1.0)
     return dict(zip(FIGURES["figure11"], values + _pointwise(points[16, 3], DENSITIES), strict=True))
@@ -138,7 +139,8 @@ def groups(figure: str, m: int, n: int, step: Step = lambda share: None) -> Curv
 def _spots(figure: str, m: int, n: int, step: Step) -> dict[str, Value]:
     spots = groups(figure, m, n, step)
     largest = max((mean(point) for points in spots.values() for point in points), key=float)
-    return dict(zip(FIGURES[figure], [_over(spots), Value(largest), *_pointwise(spots, SIZES)], strict=True))
+    over = replace(_over(spots), undecided=DLID if figure == "figure14" else "")
+    return dict(zip(FIGURES[figure], [over, Value(largest), *_pointwise(spots, SIZES)], strict=True))
 
 
 def _pointwise(points: Curves, at: Sequence[object]) -> list[Value]:
@@ -177,6 +179,4 @@ def _over(points: Curves) -> Value:
     value = quotient(points[new], points[known])
     count = len(points[new][0])
     # what the paper averages has an error of its own, that of 32 placements
-    return Value(
-        value, f"{count} placements of each size. {WORDS}", print_error=value.stderr * (count / INSTANCES) ** 0.5
-    )
+    return Value(value, f"{count} placements of each size.", print_error=value.stderr * (count / INSTANCES) ** 0.5)

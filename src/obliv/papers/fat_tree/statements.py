@@ -35,6 +35,7 @@ def compute(step: Step) -> dict[str, Value]:
         _lemma8_step,
         _theorem2,
         _detours,
+        _theorem5_step,
         _theorem5,
         _wsr,
         lambda: _random_ties(6),
@@ -119,6 +120,16 @@ def _theorem2() -> Value:
 def _detours() -> Value:
     ratio = obliv.ratio(Detour(obliv.eft2(34, 9)))
     return Value(ratio.ratio, "Exact; ⌈√17⌉ = 5 holds for paths that climb once.")
+
+
+def _theorem5_step() -> Value:
+    half = 4
+    sides = {n: (Fraction(half) ** (2 * (n - 1) // 3), Fraction(half) ** ((n - 1) // 3)) for n in range(2, 10)}
+    over = [n for n, (left, right) in sides.items() if left != right**2]  # both sides squared
+    require(all(left >= right**2 for left, right in sides.values()), "the left side is no less")
+    left, right = sides[3]
+    require(isqrt(int(left)) ** 2 == left, "√(m/2) is an integer")
+    return Value(isqrt(int(left)) / right, f"They differ at n = {', '.join(map(str, over))} up to 9.")
 
 
 def _theorem5() -> Value:

@@ -77,11 +77,21 @@ STATEMENTS = {
         "while ROMM approaches 0.14", "0.14", open=_RANGE, right=Bounds(Fraction(0), Fraction(1, 8))
     ),
     "ROMM over DOR, at the largest k here, 33": Printed("or about half that of DOR", "0.5"),
-    "k = 5 to 33, odd: DOR above ROMM": Printed("simple DOR has superior worst-case performance on k-ary 2-cubes"),
+    "k = 3 to 33, odd: DOR above ROMM": Printed(
+        "simple DOR has superior worst-case performance on k-ary 2-cubes",
+        open='At k = 3 both have 1/3; the sentence concludes a comparison "as k increases".',
+        right=Fraction(15),
+    ),
     "k = 6 to 20, even: DOR and ROMM fall, DOR above ROMM": Printed(
         "even values of k follow the same trends",
         open="The paper says neither which trends are meant nor up to which k.",
         right=Fraction(8),
+    ),
+    "fully connected network of 16 nodes: channels": Printed(
+        "N^2, corresponding to a fully-connected network",
+        Fraction(256),
+        open="N(N-1) channels join different nodes; N² counts one from every node to itself. As a bound N² holds.",
+        right=Fraction(240),
     ),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +18,7 @@ __all__ = ["EVEN", "RADICES", "adversary", "compute", "series"]
 RADICES = tuple(range(3, 34, 2))
 EVEN = tuple(range(4, 21, 2))
 
+_NODES = 16
 _LAST = (15, 17, 19, 21, 33)  # radices with which the paper may have ended
 
 
@@ -34,12 +36,20 @@ def compute(step: Step) -> dict[str, Value]:
         "DOR as k increases, its limit": _limit_of_dor(dor),
         "ROMM as k increases, its limit": _limit_of_romm(romm),
         f"ROMM over DOR, at the largest k here, {last}": Value(romm[last] / dor[last]),
-        f"k = 5 to {last}, odd: DOR above ROMM": agreeing(
-            ((f"k = {k}", dor[k] > romm[k]) for k in RADICES if k >= 5), "radices", "At k = 3 both have 1/3."
+        f"k = 3 to {last}, odd: DOR above ROMM": replace(
+            _above(dor, romm, min(RADICES)), readings={"from k = 5": _above(dor, romm, 5)}
         ),
     }
     step(0.8)
-    return entries | {"k = 6 to 20, even: DOR and ROMM fall, DOR above ROMM": _even()}
+    entries["k = 6 to 20, even: DOR and ROMM fall, DOR above ROMM"] = _even()
+    pairs = Fraction(_NODES * (_NODES - 1))
+    loops = {"with a channel from every node to itself": Value(pairs + _NODES)}
+    entries[f"fully connected network of {_NODES} nodes: channels"] = Value(pairs, readings=loops)
+    return entries
+
+
+def _above(dor: dict[int, Fraction], romm: dict[int, Fraction], first: int) -> Value:
+    return agreeing(((f"k = {k}", dor[k] > romm[k]) for k in RADICES if k >= first), "radices")
 
 
 def series(name: str, step: Step, radices: Sequence[int] = RADICES) -> dict[int, Fraction]:

@@ -10,7 +10,7 @@ from scipy.stats import chi2
 import obliv
 from obliv.papers.paper import Step, Value
 from obliv.papers.u2turn.meshes import DRAWN, ROUTINGS, SPREADING, average, covariances
-from obliv.papers.u2turn.printed import AVERAGE_MESHES, COLUMNS, ODD
+from obliv.papers.u2turn.printed import AVERAGE_MESHES, COLUMNS, MILLION, ODD
 from obliv.papers.u2turn.tables34 import FEW
 from obliv.papers.verdicts import Bounds
 
@@ -36,7 +36,10 @@ def compute(step: Step) -> dict[str, Value]:
             p_value(1_000_000),
             "By the chi-squared statistic of the nine entries of DOR, O1TURN and U2TURN, with the covariances that "
             "averages over the same permutations have, and the error of rounding.",
-            readings={f"over {count:,}".replace(",", " "): Value(p_value(count)) for count in (*FEW, 10_000)},
+            readings={
+                f"over {count:,}".replace(",", " "): Value(p_value(count), undecided=MILLION)
+                for count in (*FEW, 10_000)
+            },
         ),
     }
 

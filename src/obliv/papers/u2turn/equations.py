@@ -79,6 +79,11 @@ def _latency(step: Step) -> dict[str, Value]:
         "(3) U2TURN, k = 8: mean hops": Value(ours[8]),
         "(3) U2TURN, k = 2: penalty over DOR": Value(penalty[2]),
         "(3) U2TURN, k = 2 to 13: largest penalty over DOR": Value(max(penalty.values())),
+        "(3) U2TURN, k = 8: mean hops over those of O1TURN and DOR": Value(
+            penalty[8],
+            "O1TURN has as many hops as DOR, the fewest.",
+            readings={"at k = 13, the largest of Figure 2": Value(penalty[13]), "as k grows": Value(Fraction(3, 2))},
+        ),
         "(3) DOR: mean hops": agreeing(
             ((f"k = {k}", dor[k] == Fraction(2 * (k * k - 1), 3 * k)) for k in _RADICES), "radices 2 to 13"
         ),

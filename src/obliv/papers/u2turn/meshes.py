@@ -105,8 +105,13 @@ def covariances(mesh: str) -> Array:
 def mean_of_throughputs(mesh: str, routing: str) -> obliv.Estimate:
     """Return the mean throughput of permutations, without those that load no channel, as a fraction of capacity."""
     loads = drawn_loads(mesh)[SPREADING.index(routing)]
-    values = 1 / loads[loads > 0]
-    return obliv.Estimate(values.mean(), values.std(ddof=1) / len(values) ** 0.5, len(values))
+    loads = loads[loads > 0]
+    # only what a throughput exceeds its tangent by is estimated from these few: the rest is a mean of many loads
+    center = loads.mean()
+    above = 1 / loads - (2 / center - loads / center**2)
+    many = average(mesh, routing)
+    error = hypot(_error(many), above.std(ddof=1) / len(loads) ** 0.5)
+    return obliv.Estimate(float(many) + above.mean(), error, len(loads))
 
 
 @cache

@@ -100,27 +100,30 @@ def _asymmetric() -> dict[str, Value]:
         for kx, ky in ASYMMETRIC
     )
 
-    odd, variant, even = [], [], []
+    above, variant, even = [], [], []
     for kx, ky in ASYMMETRIC:
         size = f"{kx}x{ky}"
         *others, ours, u2turn_a = (worst(f"mesh:{size}", routing) for routing in ROUTINGS.values())
-        if kx % 2:
-            odd.append((size, min(ours, u2turn_a) > max(others)))
-            variant.append((size, ours > u2turn_a))
-        else:
+        above.append((size, min(ours, u2turn_a) > max(others)))
+        variant.append((size, ours > u2turn_a))
+        if kx % 2 == 0:
             even.append((size, ours == u2turn_a == Fraction(1, 2) >= max(others)))
     return {
         "kx < ky: XYX as YXY on the mesh with kx and ky exchanged": agreeing(exchanged, "meshes up to 7x8"),
-        "odd kmax, worst case: U2TURN and U2TURN-A above VAL, DOR and O1TURN": agreeing(
-            odd, "meshes kx > ky up to 7x6"
+        "kx > ky, worst case: U2TURN and U2TURN-A above VAL, DOR and O1TURN": _of_odd(
+            above, "meshes kx > ky up to 8x7"
         ),
-        "odd kmax, worst case: U2TURN above U2TURN-A": agreeing(
-            variant, "meshes kx > ky up to 7x6", "For even kmax both have 1/2, as the paper says after equation 13."
-        ),
+        "kx > ky, worst case: U2TURN above U2TURN-A": _of_odd(variant, "meshes kx > ky up to 8x7"),
         "even kmax, worst case: U2TURN and U2TURN-A at 1/2, not below VAL, DOR and O1TURN": agreeing(
             even, "meshes kx > ky up to 8x7", "VAL and O1TURN have 1/2 there, too."
         ),
     }
+
+
+def _of_odd(cases: list[tuple[str, bool]], what: str) -> Value:
+    """Count the meshes that agree; another reading is about those whose first side is odd."""
+    odd = agreeing((case for case in cases if int(case[0][0]) % 2), f"{what}, odd radix")
+    return replace(agreeing(cases, what), readings={"of odd radices": odd})
 
 
 def _symmetric() -> dict[str, Value]:
@@ -161,7 +164,12 @@ def _symmetric() -> dict[str, Value]:
         if all(Fraction(rows["Average-case"][1]) < Fraction(rows["Average-case"][3]) for rows in _SQUARES.values())
         else "",
     )
+    all_sizes = []
+    for size in sorted(_SQUARES):
+        *others, ours = (_throughput(size, "Worst-case", name) for name in COLUMNS)
+        all_sizes.append((size, above(ours, others)))
     return {
+        "k = 3 to 8, worst case: U2TURN above VAL, DOR and O1TURN": _of_odd(all_sizes, "squares"),
         "odd k, worst case: U2TURN above VAL, DOR and O1TURN": count(ODD, ["Worst-case"], above),
         "even k, worst case: U2TURN at 1/2, not below VAL, DOR and O1TURN": count(EVEN, ["Worst-case"], best),
         "Transpose and DOR-WC: U2TURN above VAL, DOR and O1TURN": count(_SQUARES, ["Transpose", "DOR-WC"], above),

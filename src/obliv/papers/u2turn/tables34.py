@@ -13,10 +13,10 @@ from scipy.sparse import find
 import obliv
 from obliv.papers.paper import Step, Value
 from obliv.papers.u2turn.meshes import ROUTINGS, SPREADING, average, covariances, mean_of_throughputs, worst
-from obliv.papers.u2turn.printed import COLUMNS, EVEN, ODD
+from obliv.papers.u2turn.printed import COLUMNS, DEGENERATE, EVEN, MILLION, ODD, SAMPLED
 from obliv.papers.verdicts import exactly
 
-__all__ = ["FEW", "PATTERNS", "compute_even", "compute_odd", "under_patterns"]
+__all__ = ["FEW", "PATTERNS", "compute_even", "compute_odd", "drawn", "under_patterns"]
 
 #: The rows of patterns, in their order; DOR-WC sends (x, y) to (k-1-y, k-1-x).
 PATTERNS = {
@@ -71,11 +71,11 @@ def _column(size: str, name: str) -> dict[str, Value]:
         routing = obliv.routing("u2turn:shortcut=no", obliv.topology(mesh))
         without = obliv.throughput(routing, *PATTERNS.values()).patterns
         for (row, value), other in zip(list(column.items())[2:], without, strict=True):
-            reading = Value(exactly(other.fraction_of_capacity))
+            reading = Value(exactly(other.fraction_of_capacity), undecided=DEGENERATE if row == "Random" else "")
             if reading.value != value.value:
                 column[row] = replace(value, readings={"without the short cut": reading})
-        refuted = {"destinations drawn, for DOR, where 1 is printed": _drawn_under_dor(size)}
-        column["Random"] = replace(column["Random"], readings=dict(column["Random"].readings) | refuted)
+        random = {f"destinations drawn, {_PACKETS} packets of each node": drawn(size, name)}
+        column["Random"] = replace(column["Random"], readings=dict(column["Random"].readings) | random)
     if name == "VAL" and size == "3x3":
         column["Nearest-Neighbor"] = replace(
             column["Nearest-Neighbor"], readings={"XY or YX in both stages": Value(_val_by_o1turn(mesh))}
@@ -90,25 +90,26 @@ def _averages(mesh: str, name: str) -> Value:
     which = "all 9! permutations" if mesh == "mesh:3x3" else "random permutations"
     spread = float(covariances(mesh).diagonal()[SPREADING.index(ROUTINGS[name])])
     few = FEW[0]
-    readings = {f"a mean of {few} permutations": Value(obliv.Estimate(float(mean), (spread / few) ** 0.5, few))}
+    estimate = obliv.Estimate(float(mean), (spread / few) ** 0.5, few)
+    readings = {f"a mean of {few} permutations": Value(estimate, undecided=MILLION)}
     literal = "the mean of throughputs" + (", without the identity" if mesh == "mesh:3x3" else "")
     readings[literal] = Value(mean_of_throughputs(mesh, ROUTINGS[name]))
     return Value(mean, f"The reciprocal of the mean largest load of {which}.", readings=readings)
 
 
 @cache
-def _drawn_under_dor(size: str) -> Value:
-    """Return the throughput of DOR where every node sends packets to destinations that are drawn."""
+def drawn(size: str, name: str) -> Value:
+    """Return the throughput of a routing where every node sends packets to destinations that are drawn."""
     topology = obliv.topology(f"mesh:{size}")
-    loads = obliv.routing("dor", topology).pair_loads()
+    loads = obliv.routing(ROUTINGS[name], topology).pair_loads()
     share = np.array([loads.on_channel(c).toarray().ravel() for c in range(topology.channels)]) / loads.denominator
     rng = np.random.default_rng(topology.nodes)
     even = np.full(topology.nodes, 1 / topology.nodes)
-    drawn = rng.multinomial(_PACKETS, even, size=(_RUNS, topology.nodes)).reshape(_RUNS, -1) / _PACKETS
-    values = float(topology.capacity_load or 0) / (share @ drawn.T).max(axis=0)
+    sent = rng.multinomial(_PACKETS, even, size=(_RUNS, topology.nodes)).reshape(_RUNS, -1) / _PACKETS
+    values = float(topology.capacity_load or 0) / (share @ sent.T).max(axis=0)
     spread = float(values.std(ddof=1))
     estimate = obliv.Estimate(float(values.mean()), spread / _RUNS**0.5, _RUNS)
-    return Value(estimate, against=Fraction(1), print_error=spread)
+    return Value(estimate, undecided=SAMPLED, print_error=spread)
 
 
 def _val_by_o1turn(mesh: str) -> Fraction:

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from obliv.results.base import NO_CAPACITY, NO_LOAD, Result, share_text
-from obliv.results.codec import entry
+from obliv.results.codec import Codec, entry
 from obliv.results.format import shown
 from obliv.results.numbers import Estimate
 
-__all__ = ["Average"]
+__all__ = ["IDLE", "NOISY", "Average", "infinite_but"]
+
+#: Why there is no mean of throughputs.
+IDLE = "some of this traffic loads no channel: its throughput is infinite"
+NOISY = "paths are sampled: the mean of reciprocals of noisy loads has no known error"
+_INFINITE = "infinite over all permutations, since the identity loads no channel; of those drawn: "
+_ESTIMATE = r"[-+.0-9e]{1,24}( ± [-+.0-9einfa]{1,24}| in \[[-+.0-9einfa, ]{1,48}\])?( \(estimated(, unreliable)?\))?"
+_REASON = re.compile(rf"({IDLE}|{NOISY}|{_INFINITE}({_ESTIMATE}|infinite too))?")
+
+
+def infinite_but(drawn: Fraction | Estimate | None) -> str:
+    """Return why there is no mean over all permutations, with that of those that were drawn; None if it is infinite."""
+    return _INFINITE + ("infinite too" if drawn is None else str(drawn))
+
+
+def _reason(data: Any) -> str:
+    if not isinstance(data, str) or not _REASON.fullmatch(data):
+        raise ValueError(f"{data!r:.40} is not a reason that obliv writes")
+    return data
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,7 +69,9 @@ class Average(Result):
         ),
         column="mean_throughput",
     )
-    mean_throughput_reason: str = entry("", omit=lambda average: average.mean_throughput is not None)
+    mean_throughput_reason: str = entry(
+        "", codec=Codec(str, _reason), omit=lambda average: average.mean_throughput is not None
+    )
     largest_load: Fraction | None = entry(
         None,
         label="largest load",
@@ -62,6 +83,12 @@ class Average(Result):
     worst_load: Fraction | None = entry(None, column="worst_load", omit=lambda average: average.largest_load is None)
     capacity: Fraction | None = entry(None, reason=NO_CAPACITY)
     ensemble: str = "permutations"
+
+    @property
+    def provable(self) -> bool:
+        """Whether it is the exact mean, which :func:`obliv.verify` counts again."""
+        return not isinstance(self.channel_load, Estimate)
+
     samples: int = entry(
         0, label="traffic", text=lambda average: f"{average.samples} {average.ensemble}", column="samples"
     )

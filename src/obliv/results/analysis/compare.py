@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from obliv._util.text import html_table, plural
-from obliv.results.analysis.throughput import Bottleneck, PatternThroughput
+from obliv.results.analysis.throughput import Bottleneck, Overload, PatternThroughput
 from obliv.results.base import NO_CAPACITY, NO_LOAD, NOT_VERIFIED, Result, unit_of
 from obliv.results.codec import Record, derived, entry
 from obliv.results.format import short, shown
@@ -34,6 +34,8 @@ class Figures(Record):
     throughput, fraction_of_capacity : Fraction, Estimate or None
     admissible : bool or None
         Whether no terminal sends or takes more than its rate; None in the worst case and on average.
+    overload : Overload or None
+        The terminal that exceeds its rate most, where the traffic is not admissible.
     limited_by : Bottleneck or None
         What limits the throughput under a pattern; None in the worst case and on average.
     hops : Fraction or None
@@ -49,6 +51,7 @@ class Figures(Record):
     throughput: Fraction | Estimate | None = entry(None, reason=lambda row: row.why)
     fraction_of_capacity: Fraction | Estimate | None = entry(None, reason=lambda row: row.no_share or row.why)
     admissible: bool | None = entry(None, omit=lambda row: row.admissible is None)
+    overload: Overload | None = entry(None, omit=lambda row: row.overload is None)
     limited_by: Bottleneck | None = entry(None, omit=lambda row: row.limited_by is None)
     hops: Fraction | None = entry(None, omit=lambda row: row.hops is None)
     why: str = entry("", key="channel_load_reason", omit=lambda row: True)
@@ -59,7 +62,7 @@ class Figures(Record):
         if self.admissible is None:
             return None
         shares = self.channel_load, self.throughput, self.fraction_of_capacity
-        return PatternThroughput(self.traffic, *shares, self.admissible, self.limited_by, self.hops)
+        return PatternThroughput(self.traffic, *shares, self.admissible, self.overload, self.limited_by, self.hops)
 
 
 @dataclass(frozen=True)
@@ -177,6 +180,7 @@ class Entry(Record):
             throughput=through,
             fraction_of_capacity=of_capacity,
             admissible=row.admissible,
+            overload=row.overload,
             limited_by=row.limited_by,
             hops=row.hops,
             why=self.why_not(name),
@@ -294,6 +298,9 @@ class Comparison(Result):
                 if name in row.under:
                     figures = row.under[name]
                     cells[f"{name}_admissible"] = None if figures is None else figures.admissible
+                    over = None if figures is None else figures.overload
+                    excess = dict.fromkeys(Overload.header()) if over is None else over.cells()
+                    cells |= {f"{name}_{column}": value for column, value in excess.items()}
                     limit = None if figures is None else figures.limited_by
                     cells[f"{name}_limited_by"] = None if limit is None else limit.text
                     cells[f"{name}_hops"] = None if figures is None else figures.hops
@@ -363,9 +370,8 @@ class Comparison(Result):
         quantity = self.quantity  # by all rows
         for row in self.entries:
             for name in row.beyond:
-                missing[
-                    f"  - {name} on {row.topology}: not admissible, some terminals send or receive more than their rate"
-                ] = None
+                figures = row.under[name]
+                missing[f"  - {name} on {row.topology}: {figures.verdict if figures else ''}"] = None
             for name, figures in row.under.items():
                 limit = None if figures is None else figures.limited_by
                 if figures is not None and limit is not None and limit.kind != "channel":

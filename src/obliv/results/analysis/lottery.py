@@ -138,6 +138,11 @@ class Lottery(Result):
     notes: tuple[str, ...] = entry((), rank=3, omit=lambda lottery: not lottery.notes)
 
     @property
+    def provable(self) -> bool:
+        """Whether :func:`obliv.verify` can check it once it is saved: it counts every distribution again."""
+        return True
+
+    @property
     def title(self) -> str:
         flows = "1 flow" if self.flows == 1 else f"{self.flows:,} flows"
         return f"{self.kind}: {flows} a pair of {self.traffic} on {self.topology}"

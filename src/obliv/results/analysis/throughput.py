@@ -12,7 +12,7 @@ from obliv.results.format import shown
 from obliv.results.numbers import Estimate
 from obliv.topologies.base import Topology
 
-__all__ = ["Bottleneck", "PatternThroughput", "Throughput", "bottleneck"]
+__all__ = ["Bottleneck", "Overload", "PatternThroughput", "Throughput", "bottleneck", "overload"]
 
 _NO_LOAD = "this traffic loads no channel"
 _NO_TRAFFIC = "there is no traffic"
@@ -78,6 +78,49 @@ def bottleneck(
 
 
 @dataclass(frozen=True)
+class Overload(Record):
+    """Why traffic is not admissible: the terminal that exceeds its rate most.
+
+    Parameters
+    ----------
+    kind : {"injection", "ejection"}
+        Whether it sends or receives too much.
+    name : str
+    terminal : int
+        Its number.
+    share : Fraction
+        What it sends or receives divided by its rate; above 1.
+
+    Examples
+    --------
+    >>> print(Overload("ejection", "(1,1)", 5, Fraction(4, 3)))
+    (1,1) receives 4/3 = 1.33333 times its rate
+    """
+
+    kind: str = entry()
+    name: str = entry()
+    terminal: int = entry()
+    share: Fraction = entry(column="overload")
+
+    @property
+    @derived(column="overload_at", hidden=True)
+    def at(self) -> str:
+        """The link of the terminal in words."""
+        return f"{self.kind} at {self.name}"
+
+    def __str__(self) -> str:
+        return f"{self.name} {'sends' if self.kind == 'injection' else 'receives'} {shown(self.share)} times its rate"
+
+
+def overload(topology: Topology, busiest: tuple[Fraction, str, int] | None) -> Overload | None:
+    """Return why traffic is not admissible, by its busiest terminal; None where it is admissible."""
+    if busiest is None or busiest[0] <= 1:
+        return None
+    share, side, terminal = busiest
+    return Overload(side, topology.name_of(int(topology.terminals[terminal])), terminal, share)
+
+
+@dataclass(frozen=True)
 class PatternThroughput(Record):
     """Ideal throughput under one traffic pattern.
 
@@ -95,6 +138,8 @@ class PatternThroughput(Record):
         the capacity has no closed form.
     admissible : bool
         Whether no terminal sends or takes more than its rate (by default one packet per cycle).
+    overload : Overload or None
+        The terminal that exceeds its rate most; None where the traffic is admissible, and in files that do not say.
     limited_by : Bottleneck or None
         The channel or the terminal that limits the throughput; a channel, where both do.
     hops : Fraction or None
@@ -109,6 +154,7 @@ class PatternThroughput(Record):
         column="fraction_of_capacity", reason=lambda row: NO_CAPACITY if row.channel_load else _NO_LOAD
     )
     admissible: bool = entry(column="admissible")
+    overload: Overload | None = entry(None, omit=lambda row: row.overload is None, column="overload")
     limited_by: Bottleneck | None = entry(None, column="limited_by", reason=_NO_TRAFFIC, omit=lambda row: False)
     hops: Fraction | None = entry(None, column="hops", reason=lambda row: row.no_hops, omit=lambda row: False)
 
@@ -119,6 +165,24 @@ class PatternThroughput(Record):
         Its fraction of capacity, by the channels alone, is then more than what the network carries.
         """
         return not self.admissible and self.limited_by is not None and self.limited_by.kind != "channel"
+
+    @property
+    def verdict(self) -> str:
+        """Whether the traffic is admissible, and if not, which terminal exceeds its rate most, in words."""
+        if self.admissible:
+            return "admissible"
+        return "not admissible" if self.overload is None else f"not admissible since {self.overload}"
+
+    def remarks(self, *, channels: bool = True) -> str:
+        """Return which terminal exceeds its rate most, what limits the traffic, and its mean hops, in a line.
+
+        Without `channels`, a channel that limits it is left out.
+        """
+        over = "" if self.overload is None else str(self.overload)
+        limit = self.limited_by
+        limited = f"limited by {limit}" if limit is not None and (channels or limit.kind != "channel") else ""
+        hops = "" if self.hops is None else f"mean hops {shown(self.hops)}"
+        return "; ".join(filter(None, (over, limited, hops)))
 
     @property
     def no_hops(self) -> str:
@@ -160,11 +224,15 @@ class Throughput(Result):
     capacity: Fraction | None = entry(None, reason=NO_CAPACITY)
     patterns: tuple[PatternThroughput, ...] = ()
 
+    @property
+    def provable(self) -> bool:
+        """Whether its loads are exact, which :func:`obliv.verify` counts again."""
+        return not any(isinstance(row.channel_load, Estimate) for row in self.patterns)
+
     def summary(self) -> list[tuple[str, str]]:
         lines = []
         for row in self.patterns:
             lines.append((row.traffic, str(row)))
-            if row.limited_by is not None:
-                hops = "" if row.hops is None else f"; mean hops {shown(row.hops)}"
-                lines.append(("", f"limited by {row.limited_by}{hops}"))
+            if remarks := row.remarks():
+                lines.append(("", remarks))
         return lines

@@ -16,6 +16,7 @@ from obliv._util.typing import Array
 from obliv.results.base import Result
 from obliv.results.bufferless.plans import CentralizedPlan, DistributedPlan, Plan
 from obliv.results.codec import Codec, derived, entry
+from obliv.results.format import times
 from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["Moves", "Schedule", "Schedules"]
@@ -157,12 +158,12 @@ class Schedule(Result):
 
     def summary(self) -> list[tuple[str, str]]:
         both = self.congestion + self.dilation
-        times = f", {self.makespan / both:.3g} times C + D" if both else ""
+        share = f", {times(self.makespan / both)} times C + D" if both else ""
         return [
             ("packets", f"{self.packets:,}"),
             ("congestion C", f"{self.congestion:,}"),
             ("dilation D", f"{self.dilation:,}"),
-            ("routing time", f"{self.makespan:,} steps{times}"),
+            ("routing time", f"{self.makespan:,} steps{share}"),
             ("at least", f"{self.lower_bound:,} steps, for any schedule"),
             *_deflections(self),
             *((name, str(value)) for name, value in self.constants.items()),
@@ -271,7 +272,10 @@ class Schedules(Result):
             ("packets", f"{self.packets:,} in {len(self.classes)} classes, one after another"),
             ("congestion C", f"{self.congestion:,}"),
             ("dilation D", f"{self.dilation:,}"),
-            ("routing time", f"{self.makespan:,} steps, {self.makespan / self._both:.3g} times C + D of the classes"),
+            (
+                "routing time",
+                f"{self.makespan:,} steps, {times(self.makespan / self._both)} times C + D of the classes",
+            ),
             ("at least", f"{self.lower_bound:,} steps, classes one after another"),
             *_deflections(self),
             *((name, str(value)) for name, value in self.classes[0].constants.items() if self._same(name)),

@@ -40,7 +40,7 @@ class AverageDesign(Design):
     def average_throughput(self) -> Estimate:
         """The reciprocal of the mean largest load, an estimate."""
         load = self.average_load
-        return Estimate(1 / load.value, load.stderr / load.value**2, load.samples)
+        return Estimate(1 / load.value, load.stderr / load.value / load.value, load.samples)
 
     @property
     @derived(

@@ -84,11 +84,8 @@ class FabricThroughput(Throughput):
         lines = []
         for row in self.patterns:
             lines.append((row.traffic, str(row)))
-            about = [] if row.hops is None else [f"mean hops {shown(row.hops)}"]
-            if row.limited_by is not None and row.limited_by.kind != "channel":
-                about.insert(0, f"limited by {row.limited_by}")
-            if about:
-                lines.append(("", "; ".join(about)))
+            if remarks := row.remarks(channels=False):
+                lines.append(("", remarks))
             for cable in row.hottest:
                 lines.append(("", f"{shown(cable.load)}   {cable.ends}   {plural(cable.pairs, 'pair')}"))
         return [*lines, *(("note", text) for text in self.notes)]

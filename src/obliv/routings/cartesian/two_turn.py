@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import permutations
 
+from obliv._util.rationals import boolean
 from obliv.errors import RoutingError
 from obliv.loads.programs import ANYWHERE, TO_DESTINATION, TO_INTERMEDIATE, Phase, Program
 from obliv.routings.cartesian.dimension_ordered import ProgramRouting, require_grid
@@ -79,6 +80,7 @@ class U2TURN(ProgramRouting):
     """
 
     def __init__(self, topology: Topology, shortcut: bool = True) -> None:
+        shortcut = boolean(shortcut, "shortcut")
         spec = "u2turn" if shortcut else "u2turn:shortcut=no"
         orders = _orders(topology, spec)
         if len(orders) == 2:

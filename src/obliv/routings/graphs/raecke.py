@@ -12,7 +12,7 @@ import numpy as np
 from obliv._util.arrays import starts
 from obliv._util.cost import Work, announce
 from obliv._util.progress import Progress, silent
-from obliv._util.rationals import integer
+from obliv._util.rationals import boolean, integer
 from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
@@ -95,6 +95,7 @@ class Raecke(Routing):
     """
 
     def __init__(self, topology: Topology, trees: int = 8, seed: int = 0, loops: bool = True) -> None:
+        loops = boolean(loops, "loops")
         trees, seed = integer(trees, "raecke: trees"), integer(seed, "raecke: seed")
         super().__init__(topology, f"raecke:trees={trees},seed={seed}" + ",loops=false" * (not loops))
         if trees < 1:

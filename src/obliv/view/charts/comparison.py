@@ -76,10 +76,8 @@ def plot_comparison(
     else:
         ax = draw_lines(figures, of or "worst", ax)
     one = of or ("worst" if kind == "lines" or len(known) == 1 else "")
-    heading = _heading(kind, figures, one)
-    if any(one in entry.beyond for entry in entries):
-        heading += " (not admissible)"
-    return finish(ax, own, [heading], title=title)
+    verdict = figures.verdict(one)
+    return finish(ax, own, [_heading(kind, figures, one)], [verdict] if verdict else [], title=title)
 
 
 def _heading(kind: str, figures: ChartData, of: str) -> str:

@@ -31,13 +31,19 @@ class ChartData:
 
     def label(self, what: str) -> str:
         """Return the name of a bar, with a remark on traffic that is not admissible, or limited by a terminal."""
-        rows = [row for entry in self.entries if (row := entry.under.get(what)) is not None]
-        if all(row.admissible for row in rows):
+        if not (verdict := self.verdict(what)):
             return name_of(what)
+        rows = [row for entry in self.entries if (row := entry.under.get(what)) is not None]
         limits = {row.limited_by.text for row in rows if row.by_terminal and row.limited_by is not None}
-        limited = f", limited by {min(limits)}" if len(limits) == 1 else ", limited by terminals" if limits else ""
+        limited = f",\nlimited by {min(limits)}" if len(limits) == 1 else ", limited by terminals" if limits else ""
         alone = "; by the channels alone" if limits and self.quantity == "capacity" else ""
-        return f"{name_of(what)} (not admissible{limited}{alone})"
+        return f"{name_of(what)} ({verdict}{limited}{alone})"
+
+    def verdict(self, what: str) -> str:
+        """Return that traffic is not admissible, and which terminal exceeds its rate, if it is one in all rows."""
+        rows = [row for entry in self.entries if (row := entry.under.get(what)) is not None and not row.admissible]
+        verdicts = {row.verdict for row in rows}
+        return min(verdicts) if len(verdicts) == 1 else "not admissible" if verdicts else ""
 
     @property
     def unit(self) -> str:

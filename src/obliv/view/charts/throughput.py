@@ -60,4 +60,4 @@ def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: Title 
 
 
 def _name(row: PatternThroughput) -> str:
-    return row.traffic if row.admissible else f"{row.traffic}\n(not admissible, limited by {row.limited_by})"
+    return row.traffic if row.admissible else f"{row.traffic}\n({row.verdict},\nlimited by {row.limited_by})"

@@ -13,7 +13,7 @@ import obliv
 from obliv._util.cost import Cost, listening
 from obliv._util.progress import Progress
 from obliv._util.text import plural
-from obliv.errors import MissingExtraError, OblivError, TooLargeError
+from obliv.errors import InputError, MissingExtraError, OblivError, TooLargeError
 from obliv.results import Result, WorstCase
 from obliv.routings.base import Routing
 from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES
@@ -80,13 +80,17 @@ def _missing(part: str, question: Question) -> Message | None:
     return None
 
 
+#: What parameters in messages are called where the explorer is started.
+_OPTIONS = {"files": "--files", "import": "--import"}
+
+
 def _tried(part: str, name: str, call: Callable[[], Message]) -> Message:
     """Return the answer of a part, or its error in one line."""
     place = {"part": part, "name": name} if name else {"part": part}
     try:
         return {"kind": "part", **place, **call()}
     except OblivError as error:
-        text = str(error)
+        text = error.text(_OPTIONS) if isinstance(error, InputError) else str(error)
     except MemoryError:
         text = "the problem does not fit in memory; choose a smaller network"
     except OSError as error:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from obliv._util.codec import RepeatedKeyError, unlike_keys
 from obliv._util.text import did_you_mean
 from obliv.errors import InputError
 
@@ -81,7 +82,9 @@ def question_of(body: bytes) -> Question:
     'damaged:mesh:4x4,0-1'
     """
     try:
-        data = json.loads(body)
+        data = json.loads(body, object_pairs_hook=unlike_keys)
+    except RepeatedKeyError as error:
+        raise InputError(f"the question is not valid JSON: {error}") from None
     except (ValueError, RecursionError):
         raise InputError("the question is not JSON") from None
     if not isinstance(data, Mapping):

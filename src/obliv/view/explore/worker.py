@@ -13,6 +13,7 @@ from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
 
 from obliv._util.files import read_only_from
+from obliv._util.progress import IDLE
 from obliv.errors import OblivError
 from obliv.view.explore.question import Question
 
@@ -40,7 +41,7 @@ class Setup:
 def work(questions: Connection, setup: Setup) -> None:
     """Answer questions one after another, until the process that asks has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which kills its workers
-    threading.Thread(target=_follow, daemon=True).start()
+    threading.Thread(target=_follow, name=f"{IDLE}-follower", daemon=True).start()
     error = _prepare(setup)
     with suppress(EOFError, OSError):  # the server has gone
         while True:

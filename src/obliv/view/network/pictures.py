@@ -11,7 +11,7 @@ from obliv.errors import InputError
 from obliv.patterns.base import Traffic, from_flows
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Shifts, WorstChannels
-from obliv.results.analysis.throughput import bottleneck
+from obliv.results.analysis.throughput import bottleneck, overload
 from obliv.results.format import short
 from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
@@ -95,7 +95,10 @@ def plot_loads(
     remarks = []
     busiest = pattern.busiest_terminal(topology.injection, topology.ejection)
     limit = bottleneck(topology, loads.index(most), 1 / most, busiest) if busiest is not None and most else None
-    if busiest is not None and busiest[0] > 1 and limit is not None and limit.kind != "channel":
+    over = overload(topology, busiest)
+    if over is not None:
+        remarks.append(f"not admissible since {over}")
+    if over is not None and busiest is not None and limit is not None and limit.kind != "channel":
         remarks.append(f"throughput {short(1 / busiest[0])} times the traffic, limited by {limit}")
     elif topology.capacity_load is not None and most:
         remarks.append(f"{short(topology.capacity_load / most)} of capacity")

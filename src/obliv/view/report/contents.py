@@ -12,6 +12,7 @@ from typing import Any
 
 from obliv._util.files import require_file
 from obliv._util.text import plural
+from obliv.checker.claims import is_certified
 from obliv.errors import FileError, InputError
 from obliv.results.analysis.compare import Comparison
 from obliv.results.analysis.ratio import TrafficRatio
@@ -324,10 +325,4 @@ def _answered(item: Item) -> bool:
 def _weight(item: Item) -> tuple[Any, ...]:
     """Return which of two items about a cell is kept: one with an answer, precise, with a proof, with its result."""
     result, alone = item.result, not isinstance(item.result, Comparison)
-    return (
-        _answered(item),
-        _precision(item),
-        bool(getattr(result, "certificate", None)),
-        result is not None and alone,
-        result is not None,
-    )
+    return _answered(item), _precision(item), is_certified(result), result is not None and alone, result is not None

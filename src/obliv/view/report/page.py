@@ -13,8 +13,9 @@ from typing import Any
 from obliv import __version__
 from obliv._util.files import paths_of, require_place, write_whole
 from obliv._util.progress import Note, Progress, rising
-from obliv._util.rationals import real
+from obliv._util.rationals import boolean, real
 from obliv._util.text import plural, printable
+from obliv.checker.claims import is_certified
 from obliv.errors import FileError, InputError, extra
 from obliv.results.base import Result, unit_of
 from obliv.view.interactive.assets import script, style
@@ -91,6 +92,7 @@ def write_report(
     >>> page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     True
     """
+    brief = boolean(brief, "brief")
     if not isinstance(inputs, str | Path | Result | Iterable):
         raise InputError(f"a report is about stores and results, or their files, not about a {type(inputs).__name__}")
     sources = [inputs] if isinstance(inputs, str | Path | Result) else list(inputs)
@@ -211,7 +213,7 @@ def _versions(contents: Contents) -> list[str]:
 def _tiles(contents: Contents, table: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the numbers at the top of the page, with their names."""
     status = Counter(item.row.status for item in contents.items)
-    proofs = sum(bool(getattr(result, "certificate", None)) for result in contents.results())
+    proofs = sum(is_certified(result) for result in contents.results())
     tiles = [
         (len(set(table["topology"])), "topology", "topologies"),
         (len(set(table["routing"]) - {""}), "routing", "routings"),

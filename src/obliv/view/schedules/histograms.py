@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from obliv._util.rationals import boolean
 from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.results.bufferless.schedule import Schedule
@@ -50,6 +51,7 @@ def deflection_ages(schedule: Schedule, ax: Axes | None = None, *, caption: bool
     >>> import obliv
     >>> ax = deflection_ages(obliv.bufferless.schedule(obliv.bufferless.instance("butterfly:6"), "hot-potato"))
     """
+    caption = boolean(caption, "caption")
     require_matplotlib()
     _, moves = moved(schedule)
     packet, time, _ = deflections(schedule)
@@ -94,6 +96,7 @@ def delivery_times(schedule: Schedule, ax: Axes | None = None, *, caption: bool 
     >>> import obliv
     >>> ax = delivery_times(obliv.bufferless.schedule(obliv.bufferless.instance("butterfly:6"), "fifo"))
     """
+    caption = boolean(caption, "caption")
     require_matplotlib()
     if not isinstance(schedule, Schedule) or schedule.delivery is None or not len(schedule.delivery):
         raise InputError("there are no delivery times; use the result of bufferless.schedule")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from obliv._util.rationals import boolean
 from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.results.bufferless.schedule import Schedule
@@ -85,6 +86,7 @@ def one_phase(
     >>> instance = obliv.bufferless.instance("random-leveled:L=40,W=4,d=2,seed=1", packets=30)
     >>> ax = one_phase(obliv.bufferless.schedule(instance, "centralized", constants="one-frame"))
     """
+    legend, caption = boolean(legend, "legend"), boolean(caption, "caption")
     require_matplotlib()
     instance, _ = moved(schedule)
     waves = rides(schedule)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from obliv._util.rationals import boolean
 from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.results.bufferless.plans import DistributedPlan
@@ -111,6 +112,7 @@ def one_round(
     InputError
         If the schedule is not of the distributed algorithm, or has no moves or no such round.
     """
+    legend, caption = boolean(legend, "legend"), boolean(caption, "caption")
     require_matplotlib()
     plan = schedule.plan if isinstance(schedule, Schedule) else None
     if not isinstance(plan, DistributedPlan):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from obliv._util.rationals import boolean
 from obliv._util.typing import Array
 from obliv.errors import InputError
 from obliv.results.bufferless.plans import DistributedPlan
@@ -88,6 +89,7 @@ def space_time(
     >>> schedule = obliv.bufferless.schedule(obliv.bufferless.instance("butterfly:4"), "hot-potato")
     >>> ax = space_time(schedule)
     """
+    legend, caption = boolean(legend, "legend"), boolean(caption, "caption")
     require_matplotlib()
     instance, _ = moved(schedule)
     waves = has_waves(schedule)

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from obliv._util.text import printable
+from obliv.checker.claims import is_certified
 from obliv.study.measures import MEASURES
 from obliv.view.report.contents import Contents, Item
 from obliv.view.report.numbers import HOW, how
@@ -39,7 +40,7 @@ def how_rows(contents: Contents) -> list[dict[str, Any]]:
     for measure, items in by_measure.items():
         done = [item for item in items if item.row.status == "done"]
         letters = Counter(letter for item in done for letter in set(map(how, item.row.figures.values())) - {""})
-        proofs = sum(bool(getattr(item.result, "certificate", None)) for item in done)
+        proofs = sum(is_certified(item.result) for item in done)
         rows.append(
             {
                 "measure": printable(measure),

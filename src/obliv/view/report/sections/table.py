@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from obliv._util.text import printable
+from obliv.checker.claims import is_certified
 from obliv.results.base import Result
 from obliv.results.study import column_names, options_of
 from obliv.view.report.contents import Contents, Item
@@ -102,7 +103,7 @@ def _how(item: Item) -> str:
         return "from a saved table"
     source = result.provenance
     words = [source.exactness]
-    if getattr(result, "certificate", None):
+    if is_certified(result):
         words.append("with a certificate for obliv verify")
     if source.seed is not None:
         words.append(f"random seed {source.seed}")

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from obliv._util.text import plural, printable
+from obliv.checker.claims import is_certified
 from obliv.results import WorstCase
 from obliv.results.base import unit_of
 from obliv.view.report.contents import Contents, Item
@@ -55,7 +56,7 @@ def _loads(contents: Contents) -> Iterator[tuple[str, str]]:
     for item in contents.items:
         value = value_of(item.row.figures.get(""))
         if item.row.status == "done" and item.row.measure in _GUARANTEES and value is not None:
-            proved, routing = bool(getattr(item.result, "certificate", None)), item.row.routing is not None
+            proved, routing = is_certified(item.result), item.row.routing is not None
             guarantees.setdefault(item.row.topology, []).append((value, proved, routing, item))
     for number, (topology, found) in enumerate(guarantees.items()):
         if number == _MOST:
@@ -90,4 +91,4 @@ def _place(item: Item) -> str:
 
 
 def _proof(item: Item) -> str:
-    return " (with a certificate)" if getattr(item.result, "certificate", None) else ""
+    return " (with a certificate)" if is_certified(item.result) else ""
