@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
+from inspect import getattr_static
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -15,7 +16,6 @@ from obliv._util.progress import Progress, rising
 from obliv._util.text import html_table
 from obliv._util.typing import Array
 from obliv.errors import InputError, RoutingError, TooLargeError
-from obliv.routings.definitions import voided
 from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
@@ -33,6 +33,14 @@ if TYPE_CHECKING:
 __all__ = ["Crossed", "LaneDependencies", "Path", "Routing", "RoutingLike", "is_adaptable", "require_topology"]
 
 _MOST_SAMPLES = 2**53  # which floats count
+
+#: Methods that choose paths, the weightiest first: of two in one class the first one counts, the other says the same.
+_CHOOSE = ("paths", "next_hops", "chances", "hops_to", "ways", "sample")
+#: What a method that chooses paths is made from where its class does not replace that too.
+_MADE_FROM = {"chances": ("next_hops",), "hops_to": ("next_hops", "chances")}
+#: What holds of a class whatever its paths; those of a class that is declared relative are compared with that.
+_KEPT = {"sources", "notes", "partial", "relative", "spread", "_general", "_repr_html_"}
+_OPERATORS = {"__mul__", "__rmul__", "__add__"}
 
 #: The channels of a path, and its probability.
 Path = tuple[tuple[int, ...], Fraction]
@@ -117,7 +125,7 @@ class Routing:
     def __init_subclass__(cls, same_paths: bool = False, **options: Any) -> None:
         """Undo what a class inherits about other paths than its own, unless it declares that they are the same."""
         super().__init_subclass__(**options)
-        for name, general in () if same_paths else voided(cls).items():
+        for name, general in () if same_paths else _voided(cls).items():
             setattr(cls, name, general)
 
     def __init__(self, topology: Topology, spec: str = "") -> None:
@@ -393,6 +401,45 @@ class Routing:
 
     def __repr__(self) -> str:
         return f"<Routing {self.spec} on {self.topology.spec}>"
+
+
+def _voided(cls: type) -> dict[str, Any]:
+    """Return what a class must not inherit, each name with what stands for it: what is made from the class's own paths.
+
+    The class is asked for the first method in its order of resolution that chooses paths. Descriptions of a later class
+    that chooses paths too are void; a class that does not choose any, such as a base for others, speaks of all paths.
+    """
+    order = cls.__mro__
+    places = {name: place for name in _CHOOSE if (place := _place(order, name)) is not None}
+    if not places:
+        return {}
+    chosen = min(places, key=lambda name: (places[name], _CHOOSE.index(name)))
+    base = _general_class(order, chosen)
+    names = {name for kind in base.__mro__[:-1] for name in vars(kind)} - _KEPT - {chosen, *_MADE_FROM.get(chosen, ())}
+    return {
+        name: getattr_static(base, name)
+        for name in names
+        if (not name.startswith("__") or name in _OPERATORS)
+        and (place := _place(order, name)) is not None
+        and place > places[chosen]
+        and order[place] not in base.__mro__
+        and any(_own(order[place], base, choose) for choose in _CHOOSE)
+    }
+
+
+def _place(order: tuple[type, ...], name: str) -> int | None:
+    return next((place for place, kind in enumerate(order) if name in vars(kind)), None)
+
+
+def _general_class(order: tuple[type, ...], name: str) -> type:
+    """Return the class that makes everything else from a method, Routing where none does."""
+    general = [kind for kind in order if "_general" in vars(kind)]
+    return next((kind for kind in reversed(general) if name in vars(kind)), general[-1])
+
+
+def _own(kind: type, base: type, name: str) -> bool:
+    """Return whether a class chooses its paths by a method other than that of a general class."""
+    return getattr_static(kind, name, None) is not getattr_static(base, name, None)
 
 
 class _OnTopology(Protocol):
