@@ -3,7 +3,7 @@
 ``python benchmarks/mutants.py [--every N] [--sample N] [--minutes M] [--nightly] [FILE...]`` prints the faults that no
 test notices and the score; files are those of ``src/obliv/checker``, by default all.  A fault makes a check hold,
 leaves out a ``raise``, a ``return`` of a problem or a part of a condition, or moves a limit by one.  Tests that reach
-the line are run, those by day alone unless ``--nightly`` is given.  All of it takes hours: a night's work, no test's.
+the line are run, those by day alone unless ``--nightly`` is given.  All of it takes hours: a night's work.
 ``--sample`` tries faults that are drawn by the day of the year, and ``--minutes`` ends with the score of those tried.
 """
 
