@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 from collections.abc import Callable
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ def test_a_file_that_is_replaced_after_it_was_read(
     with monkeypatch.context() as patch:
         patch.setattr(io, "open", replacing)
         patch.setattr(builtins, "open", replacing)
-        patch.setattr(untrusted, "_within", True)  # in this process, where `reads` is seen
+        patch.setattr(untrusted, "_within", ContextVar("within", default=True))  # in this process, which has `reads`
         report = obliv.verify("claim.json")
     assert reads
     assert not report.proved

@@ -326,6 +326,8 @@ def test_what_was_registered_here_is_known(how: str, tmp_path: Path, monkeypatch
 
     @obliv.register_routing(name)
     class HalfBroken(obliv.DOR):
+        """Dimension order that gives up."""
+
         def next_hops(self, node: int, destination: int) -> Any:
             raise RuntimeError("gives up")
 

@@ -119,7 +119,7 @@ def test_no_ratio_where_a_cable_is_missing(tmp_path: Path) -> None:
             "kind": "ratio",
             "ratio": result["channel_load"],
         }
-        result |= {"lower_bound": None, "lower_bound_source": ""}
+        result |= {"lower_bound": None, "lower_bound_source": "no theorem bounds single paths on this network"}
         file = tmp_path / "forged.json"
         save_claim(result, file)
         report = obliv.verify(file, topology=other, routing=routing)
