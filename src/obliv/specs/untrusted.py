@@ -393,7 +393,8 @@ def answer_once() -> None:
     parent, digits, imports, names, modules, data = pickle.load(sys.stdin.buffer)
     threading.Thread(target=_end_after, args=(sys.stdin.buffer,), daemon=True).start()
     sys.set_int_max_str_digits(digits)
-    run_files(imports)
+    with suppress(OblivError):  # a file may be gone, or its path meant from another folder: its names are missed below
+        run_files(imports)
     for module in modules:
         with suppress(ImportError):
             importlib.import_module(module)
@@ -404,8 +405,9 @@ def answer_once() -> None:
     if call is None or any(name not in _tables()[k] for k, name in names):
         stream.write(pickle.dumps(("here",)))
         stream.flush()
-        return
-    _respond(stream, call, parent)
+    else:
+        _respond(stream, call, parent)
+    os._exit(0)  # the other thread still holds the standard input
 
 
 def _end_after(stream: IO[bytes]) -> None:
