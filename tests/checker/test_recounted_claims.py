@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.checker.leaves import fit
+from tests.checker.leaves import _fabric, _routing, fit
 
 import obliv
 from obliv._util.codec import unpack, write_json
@@ -51,6 +51,25 @@ def test_honest_throughput_is_proved(topology: str, routing: str, traffic: list[
     checked = obliv.verify(result)
     assert checked.proved, checked
     assert not obliv.verify(result, budget=0).proved
+
+
+def test_a_pattern_that_is_given_twice_has_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Claims that list one twice are refused."""
+    monkeypatch.chdir(tmp_path)
+    ring, twice = _routing("ring:5", "valiant"), ("shift:2", "uniform", "Shift:2")
+    for result in (
+        obliv.throughput(ring, *twice),
+        obliv.fabric.throughput(_fabric(), *twice),
+        obliv.traffic_ratio(ring, *twice, certificate=True),
+        obliv.traffic_ratio(ring, "shift:2", obliv.traffic("shift:2", ring.topology), certificate=True),
+    ):
+        assert [row.traffic for row in result.patterns] == ["shift:2", "uniform"][: len(result.patterns)]
+        result.save("claim.json")
+        assert obliv.verify("claim.json").proved
+    other = obliv.permutation([1, 2, 3, 4, 0])  # of the same name
+    assert len(obliv.throughput(ring, other, obliv.permutation([2, 3, 4, 0, 1])).patterns) == 2
+    (row,) = obliv.traffic_ratio(ring, *["random-permutation"] * 2, instances=2).patterns
+    assert row.ratio.samples == 2
 
 
 def test_throughput_counts_bandwidths() -> None:

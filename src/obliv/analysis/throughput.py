@@ -36,7 +36,7 @@ def throughput(
     ----------
     x : Routing or PairLoads
     *traffic : Traffic or str
-        Patterns, or their specs.
+        Patterns, or their specs; one that is given twice has one row.
     samples : int, optional
         Estimate the loads from so many random paths per pair, for routings with too many paths to enumerate.
     rng : numpy.random.Generator or int, optional
@@ -84,8 +84,8 @@ def throughput(
     topology = loads.topology
     patterns = []
     sources: tuple[tuple[str, str], ...] = ()
-    for given in traffic:
-        flow: Traffic = traffic_of(given, topology)
+    flows: dict[Traffic, None] = dict.fromkeys(traffic_of(given, topology) for given in traffic)  # each once
+    for flow in flows:
         sources += flow.sources
         announce(step, f"{flow.spec} on {topology.spec}", loads.carrying(flow))
         patterns.append(pattern_throughput(subject, loads, flow, random))

@@ -161,7 +161,7 @@ def traffic_ratio(
     x : Routing or PairLoads
         On any network.
     *traffic : Traffic or str
-        Patterns, or their specs.
+        Patterns, or their specs; one that is given twice has one row.
     instances : int
         Number of random placements to average over, for specs with a ``seed``; 0 evaluates each traffic once.
     adaptive : bool
@@ -227,9 +227,11 @@ def traffic_ratio(
     rows: list[PatternRatio] = []
     proofs: list[dict[str, Any] | None] = []
     sources = sources_of(subject)
-    for at, given in enumerate(traffic):
-        part = within(step, 0.3 + 0.7 * at / len(traffic), 0.3 + 0.7 * (at + 1) / len(traffic))
-        flow: Traffic = traffic_of(any_rows(given) if isinstance(given, str) else given, best.topology)
+    flows: dict[Traffic, str | Traffic] = {}  # each once
+    for given in traffic:
+        flows.setdefault(traffic_of(any_rows(given) if isinstance(given, str) else given, best.topology), given)
+    for at, (flow, given) in enumerate(flows.items()):
+        part = within(step, 0.3 + 0.7 * at / len(flows), 0.3 + 0.7 * (at + 1) / len(flows))
         sources += flow.sources
         if instances:
             rows.append(best.average(own, given, _seeds(seed, instances), part))

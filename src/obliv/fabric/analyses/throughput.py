@@ -28,8 +28,8 @@ def throughput(
     ----------
     routing : FabricRouting
     *traffic : Traffic or str
-        Patterns, or their specs. Where links of hosts differ, a pair sends its share of what the slower of its two
-        ends can.
+        Patterns, or their specs; one that is given twice has one row. Where links of hosts differ, a pair sends its
+        share of what the slower of its two ends can.
     hottest : int
         Number of cables to name for each; of equal ones first those between switches.
     progress : callable, optional
@@ -57,7 +57,7 @@ def throughput(
     """
     require_count(hottest)
     topology = routing.topology
-    patterns = [traffic_of(pattern, topology) for pattern in traffic]
+    patterns = list(dict.fromkeys(traffic_of(pattern, topology) for pattern in traffic))  # each once
     flows = [slowed(pattern, topology) for pattern in patterns]
     plain = analysed(routing, *flows, progress=progress)
     notes = tuple(dict.fromkeys((*topology.notes, *(note for pattern in patterns for note in pattern.notes))))
