@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ import obliv  # noqa: F401  # without its checker, which each process loads with
 
 ROOT = Path(__file__).resolve().parents[1]
 CHECKER = ROOT / "src" / "obliv" / "checker"
+FILES = frozenset(map(str, CHECKER.rglob("*.py")))
 TESTS = (
     "tests/checker",
     "tests/designs",
@@ -45,18 +47,23 @@ TESTS = (
 SECONDS = 300  # for the tests of one fault; one that hangs is noticed
 _BOUNDS: dict[type, type] = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
 
-Fault = tuple[int, str, ast.Module]  # line, words, the module with it
+Fault = tuple[int, str, Callable[[], ast.Module]]  # line, words, the module with it
 Change = Callable[[Any], None]
 
 
 def faults_of(path: Path) -> Iterator[Fault]:
-    """Yield all faults of a module, each in a tree of its own."""
+    """Yield all faults of a module."""
     tree = ast.parse(path.read_text())
     for number, node in enumerate(ast.walk(tree)):
         for words, change in _changes(node):
-            other = copy.deepcopy(tree)
-            change(next(inner for at, inner in enumerate(ast.walk(other)) if at == number))
-            yield node.lineno, words, ast.fix_missing_locations(other)  # type: ignore[attr-defined]
+            yield node.lineno, words, partial(_with, tree, number, change)  # type: ignore[attr-defined]
+
+
+def _with(tree: ast.Module, number: int, change: Change) -> ast.Module:
+    """Return a copy of a module with one node changed."""
+    other = copy.deepcopy(tree)
+    change(next(inner for at, inner in enumerate(ast.walk(other)) if at == number))
+    return ast.fix_missing_locations(other)
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[str, Change]]:
@@ -136,14 +143,14 @@ class _Reached:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        lines: set[str] = set()
+        lines: set[tuple[str, int]] = set()
 
         def inside(frame: Any, event: str, argument: Any) -> Any:
-            lines.add(f"{frame.f_code.co_filename}:{frame.f_lineno}")
+            lines.add((frame.f_code.co_filename, frame.f_lineno))
             return inside
 
         def enter(frame: Any, event: str, argument: Any) -> Any:
-            return inside(frame, event, argument) if frame.f_code.co_filename.startswith(str(CHECKER)) else None
+            return inside(frame, event, argument) if frame.f_code.co_filename in FILES else None
 
         began = time.perf_counter()
         sys.settrace(enter)
@@ -151,7 +158,8 @@ class _Reached:
             return (yield)
         finally:
             sys.settrace(None)
-            self.tests[item.nodeid] = time.perf_counter() - began, sorted(lines)
+            seen = sorted(f"{file}:{line}" for file, line in lines)
+            self.tests[item.nodeid] = time.perf_counter() - began, seen
 
 
 def in_child(action: Callable[[], int]) -> int:
@@ -216,24 +224,23 @@ def main() -> None:
     tests = reached(list(given.tests), options)
     total = survivors = 0
     paths = [CHECKER / name for name in given.files] or sorted(CHECKER.rglob("*.py"))
-    chosen = [(path, number) for path in paths for number in range(0, len(list(faults_of(path))), given.every)]
+    faults = {path: list(faults_of(path)) for path in paths}
+    chosen = [(path, fault) for path in paths for fault in faults[path][:: given.every]]
     if given.sample is not None and given.sample < len(chosen):
         day = time.gmtime().tm_yday
         print(f"{given.sample} of {len(chosen)} faults, drawn by day {day} of the year")
-        chosen = sorted(random.Random(day).sample(chosen, given.sample))
-    for path in dict.fromkeys(path for path, _ in chosen):
-        faults = list(faults_of(path))
-        for line, words, tree in [faults[number] for of, number in chosen if of == path]:
-            if time.monotonic() - began > 60 * given.minutes:
-                break
-            total += 1
-            those = tests.get(f"{path}:{line}", [])
-            if not (those and noticed(path, tree, those, options)):
-                survivors += 1
-                why = "" if those else "   (no test reaches it)"
-                print(f"{path.relative_to(CHECKER)}:{line}: {words}{why}", flush=True)
-        if total:
-            print(f"after {path.relative_to(CHECKER)}: {total - survivors} of {total}", file=sys.stderr, flush=True)
+        chosen = random.Random(day).sample(chosen, given.sample)
+    for path, (line, words, faulty) in chosen:
+        if time.monotonic() - began > 60 * given.minutes:
+            break
+        total += 1
+        those = tests.get(f"{path}:{line}", [])
+        if not (those and noticed(path, faulty(), those, options)):
+            survivors += 1
+            why = "" if those else "   (no test reaches it)"
+            print(f"{path.relative_to(CHECKER)}:{line}: {words}{why}", flush=True)
+        if not total % 20:
+            print(f"{total - survivors} of {total} so far", file=sys.stderr, flush=True)
     print(f"{total - survivors} of {total} faults noticed, {100 * (total - survivors) / max(1, total):.0f} %")
 
 
