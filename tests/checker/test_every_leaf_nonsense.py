@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.checker.leaves import CLAIMS, Trail, changed, content_of, leaves
+from tests.checker.leaves import CLAIMS, Trail, at, changed, content_of, leaves, nodes
 
 import obliv
-from obliv._util.codec import write_json
+from obliv._util.codec import unpack_array, write_json
 from obliv.view import write_report
 
 
@@ -25,6 +26,18 @@ NONSENSE: tuple[Any, ...] = (
     float("nan"), float("inf"), "x", "", "0", "-1", "1/0", None, True, [], {}, [[0]], _exact("1/0"), _exact("x"),
     _exact(3), {"exact": "1", "value": "x"}, {"lower": 0, "upper": 0}, {"lower": float("nan"), "upper": float("inf")},
     {"value": float("nan"), "stderr": -1, "samples": 0},
+)  # fmt: skip
+
+
+def _packed(data: Any, shape: Any) -> dict[str, Any]:
+    return {"b64zlib": data, "dtype": "int64", "shape": shape}
+
+
+#: Arrays of other forms, damaged and too large.
+ARRAYS: tuple[Any, ...] = (
+    [0], [[]], [[1, 2]], [[0, 0, 0, 0]], [[[0, 0, 1]]], [[0, 0], [0]], [[2**62] * 3], [2**63 - 1], [-1], "7",
+    _packed("AAAA", [1]), _packed("!", [1]), _packed("", None), _packed(3, [0]), _packed("", [2**31 - 1]),
+    *(_packed("eJwDAAAAAAE=", shape) for shape in ([], [0], [0, 7])),
 )  # fmt: skip
 
 
@@ -90,6 +103,37 @@ def test_all_nonsense_in_all_places(kind: str) -> None:
     for trail in _places(content):
         for value in NONSENSE:
             _read(content, trail, value, tuple(READERS))
+
+
+def _check_arrays(kind: str, few: int) -> None:
+    """Put so many arrays of other forms in turn into the first place of each list of a certificate."""
+    content, seen = content_of(CLAIMS[kind]()), set()
+    for trail in nodes(content):
+        name, value = tuple("*" if isinstance(key, int) else key for key in trail), at(content, trail)
+        is_array = isinstance(value, list) or (isinstance(value, dict) and "b64zlib" in value)
+        if is_array and "certificate" in name and name not in seen:
+            for other in range(few):
+                _read(content, trail, ARRAYS[(len(seen) + other) % len(ARRAYS)], ("load", "verify"))
+            seen.add(name)
+
+
+def test_some_other_arrays() -> None:
+    _check_arrays("design ratio", 3)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", CLAIMS)
+def test_all_other_arrays(kind: str) -> None:
+    _check_arrays(kind, len(ARRAYS))
+
+
+def test_a_damaged_array_is_no_other_error() -> None:
+    """Readers of claims expect these three."""
+    for array in ARRAYS[9:]:
+        with suppress(ValueError, KeyError, TypeError):
+            unpack_array(array)
+    with pytest.raises(ValueError, match="a compressed array is damaged"):
+        unpack_array(_packed("AAAA", [1]))
 
 
 def test_a_capacity_of_0_is_refused() -> None:

@@ -101,6 +101,7 @@ FORGERIES: dict[str, Change] = {
     "a path dropped": drop_a_path,
     "lengths of nothing": lambda c: lengths(c, 0),
     "negative lengths": lambda c: lengths(c, -1),
+    "rows of lengths without a length": lambda c: _set(c, "certificate", "load_line", "lengths", 0, value=[[0, 1]]),
     "worst case of another routing": lambda c: _set(
         c, "certificate", "worst", value=obliv.worst_case(obliv.DOR(obliv.mesh(3, 3)), certificate=True).to_dict()
     ),

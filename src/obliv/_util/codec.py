@@ -107,7 +107,7 @@ def unpack_array(value: Any, most: int = _NUMBERS) -> Any:
 
 
 def inflated(value: dict[str, Any], most: int = _NUMBERS) -> Any:
-    """Return an int64 array that :func:`pack` compressed; ValueError, KeyError or zlib.error if it is anything else."""
+    """Return an int64 array that :func:`pack` compressed; ValueError, KeyError or TypeError if it is anything else."""
     import numpy as np
 
     shape = value["shape"]
@@ -117,8 +117,10 @@ def inflated(value: dict[str, Any], most: int = _NUMBERS) -> Any:
     if size > 8 * min(most, _NUMBERS):
         raise ValueError(f"an array of {prod(shape)} numbers")
     require_memory(2.0 * size, f"an array of {prod(shape)} numbers")
-    stream = zlib.decompressobj()
-    data = stream.decompress(b64decode(value["b64zlib"], validate=True), size + 1)
+    try:
+        data = zlib.decompressobj().decompress(b64decode(value["b64zlib"], validate=True), size + 1)
+    except zlib.error as error:
+        raise ValueError(f"a compressed array is damaged: {error}") from None
     if len(data) != size:
         raise ValueError(f"an array of {len(data)} bytes where {size} are announced")
     return np.frombuffer(data, "<i8").reshape(shape)

@@ -9,7 +9,6 @@ that is the least load of uniform traffic.
 from __future__ import annotations
 
 import heapq
-import zlib
 from fractions import Fraction
 from typing import Any
 
@@ -50,7 +49,7 @@ def _proved_load(topology: Topology, proof: Any) -> Fraction:
     try:
         lengths = unpack_array(proof["lengths"], channels).tolist()
         rows = unpack_array(proof["flows"], 3 * channels * len(terminals)).reshape(-1, 3).tolist()
-    except (KeyError, ValueError, TypeError, OverflowError, MemoryError, RecursionError, zlib.error) as error:
+    except (KeyError, ValueError, TypeError, OverflowError, MemoryError, RecursionError) as error:
         raise MalformedError(f"the proof of the capacity cannot be unpacked: {error}") from None
     if len(lengths) != channels or any(type(length) is not int or length < 0 for length in lengths):
         raise MalformedError("the lengths of the capacity must be one whole number for each channel, 0 or more")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -165,8 +164,6 @@ def read_result(kind: type[Read], content: dict[str, Any]) -> Read:
         return kind.from_dict(content)
     except (ArithmeticError, AttributeError, KeyError, MemoryError, RecursionError, TypeError, ValueError) as error:
         raise MalformedError(str(error) or type(error).__name__) from None
-    except zlib.error as error:
-        raise MalformedError(f"an array cannot be unpacked: {error}") from None
 
 
 def certificate_of(content: dict[str, Any]) -> dict[str, Any]:
@@ -265,7 +262,7 @@ def _numbers(content: dict[str, Any], key: str, largest: int) -> Any:
         raise MalformedError(f"{key} is missing")
     try:
         return unpack(content[key], largest)
-    except (ValueError, KeyError, TypeError, OverflowError, MemoryError, zlib.error, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, MemoryError, RecursionError) as error:
         raise MalformedError(f"{key} cannot be unpacked: {error}") from None
 
 

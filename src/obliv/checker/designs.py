@@ -8,7 +8,6 @@ of channels, and holds whatever the lengths are, as long as none is negative.
 from __future__ import annotations
 
 import time
-import zlib
 from dataclasses import replace
 from fractions import Fraction
 from math import inf
@@ -242,7 +241,7 @@ def array_of(content: dict[str, Any], key: str, dimensions: int, most: int) -> A
     """Return an array of the design; a compressed one may hold up to `most` numbers."""
     try:
         array: Array = unpack_array(content[key], most)
-    except (KeyError, ValueError, TypeError, OverflowError, MemoryError, RecursionError, zlib.error) as error:
+    except (KeyError, ValueError, TypeError, OverflowError, MemoryError, RecursionError) as error:
         raise MalformedError(f"{key} cannot be unpacked: {error}") from None
     if array.size == 0:
         array = array.reshape((0,) * dimensions)
@@ -408,7 +407,10 @@ def _line(
 
 
 def _rows(content: dict[str, Any], terminals: int) -> Array:
-    table = array_of(content, "lengths", 2, 3 * terminals**2).reshape(-1, 3)
+    table = array_of(content, "lengths", 2, 3 * terminals**2)
+    if table.size and table.shape[1] != 3:
+        raise MalformedError("a row of lengths is not [source, destination, length]")
+    table = table.reshape(-1, 3)
     if len(table) and (table.min() < 0 or table[:, :2].max() >= terminals or table[:, 2].max() > _LONGEST):
         raise MalformedError("a row of lengths is out of range")
     if table[:, 2].sum(dtype=float) > _LARGEST / 2:

@@ -8,7 +8,6 @@ without overload takes up at most the sum of bandwidth times length.
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -110,7 +109,7 @@ def _read(content: dict[str, Any], topology: Topology) -> _Parts:
         flows = unpack_array(certificate["flows"], 3 * terminals * channels).reshape(-1, 3)
     except (
         *(KeyError, TypeError, ValueError, ArithmeticError, AttributeError),
-        *(MemoryError, RecursionError, zlib.error),
+        *(MemoryError, RecursionError),
     ) as error:
         raise MalformedError(str(error)) from None
     if claimed.to_dict()["ratio"] != content["ratio"]:

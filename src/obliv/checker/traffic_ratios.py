@@ -7,7 +7,6 @@ itself are added up from what each source sends.
 
 from __future__ import annotations
 
-import zlib
 from fractions import Fraction
 from typing import Any
 
@@ -65,7 +64,7 @@ def check_traffic_ratio(
     try:
         denominator = integer(int(certificate["denominator"]), "the denominator")
         proofs, sources = list(certificate["patterns"]), dict(certificate.get("sources", {}))
-    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, OblivError, zlib.error) as error:
+    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, OblivError) as error:
         raise MalformedError(str(error)) from None
     if denominator < 1 or len(proofs) != len(claimed.patterns):
         raise MalformedError("the denominator must be positive, and there must be a proof for each pattern")
@@ -103,7 +102,7 @@ def _check_pattern(
         lengths = unpack_array(proof["lengths"], channels).tolist()
     except (
         *(KeyError, ValueError, TypeError, AttributeError, OverflowError),
-        *(MemoryError, RecursionError, zlib.error),
+        *(MemoryError, RecursionError),
     ) as error:
         raise MalformedError(f"a proof cannot be unpacked: {error}") from None
     if type(scale) is not int or type(whole) is not int or scale < 1 or whole < 1 or whole % scale:
@@ -217,7 +216,7 @@ def _best_rates(routing: Routing, demand: Demand, proof: Any, limit: TimeLimit) 
         lengths = unpack_array(proof["path_lengths"], topology.channels).tolist()
     except (
         *(KeyError, ValueError, TypeError, AttributeError, OverflowError),
-        *(MemoryError, RecursionError, zlib.error),
+        *(MemoryError, RecursionError),
     ) as error:
         raise MalformedError(f"the rates cannot be unpacked: {error}") from None
     plain = len(lengths) == topology.channels and all(type(x) is int and x >= 0 for x in lengths)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -46,7 +45,7 @@ def saved_design(topology: Topology, path: Path) -> Listed:
             "channels must be numbered alike, as in a file from  obliv export",
             path,
         ) from None
-    except (ValueError, KeyError, TypeError, OverflowError, zlib.error) as error:
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise FileError(f"its paths cannot be read: {error}", path) from None
     routing.sources = ((str(path), digest),)
     return routing
@@ -83,7 +82,7 @@ def packed(listed: PathList) -> dict[str, Any]:
 
 
 def unpacked(content: Any) -> PathList:
-    """Return the paths that :func:`packed` wrote; ValueError, KeyError, TypeError or zlib.error for anything else."""
+    """Return the paths that :func:`packed` wrote; ValueError, KeyError or TypeError for anything else."""
     if not isinstance(content, dict):
         raise ValueError("no paths")
     per_pair, hops, channel, amount = (

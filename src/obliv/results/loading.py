@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
-import zlib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -76,7 +75,7 @@ def from_content(data: Mapping[str, Any]) -> Result:
         if isinstance(certificate, dict) and certificate.get("digest") != digest_of(dict(data)):
             object.__setattr__(result, "sealed", False)
         return result
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, zlib.error) as error:
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         what = f"the key {error} is missing; {OTHER_VERSION}" if isinstance(error, KeyError) else str(error)
         raise ValueError(f"contains an incomplete or invalid result: {what}") from None
 

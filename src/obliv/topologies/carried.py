@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import zlib
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -113,7 +112,7 @@ def network_of(content: Any, spec: str, channels: int) -> Topology:
         network = _changed(content, spec) if "base" in content else _built(content, spec, channels)
         injection, ejection = (_rates_of(content, name, len(network.terminals)) for name in ("injection", "ejection"))
         return dataclasses.replace(network, injection=injection, ejection=ejection)
-    except (KeyError, TypeError, OverflowError, RecursionError, MemoryError, zlib.error) as error:
+    except (KeyError, TypeError, OverflowError, RecursionError, MemoryError) as error:
         raise ValueError(f"the network cannot be read: {type(error).__name__}: {error!s:.80}") from None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -165,7 +164,7 @@ def _numbers(certificate: dict[str, Any], part: str, key: str, below: int) -> Ar
 def _unpacked(value: Any, name: str) -> Array:
     try:
         return np.asarray(unpack_array(value, _LARGEST))
-    except (ValueError, KeyError, TypeError, OverflowError, MemoryError, zlib.error, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, MemoryError, RecursionError) as error:
         raise MalformedError(f"{name} cannot be unpacked: {error}") from None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from itertools import chain
 from typing import Any
 
@@ -138,7 +137,7 @@ def _array(content: dict[str, Any], key: str, dimensions: int) -> Array:
         raise MalformedError(f"{key} is missing")
     try:
         array = unpack_array(content[key])
-    except (ValueError, KeyError, TypeError, OverflowError, MemoryError, zlib.error, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, MemoryError, RecursionError) as error:
         raise MalformedError(f"{key} cannot be unpacked: {str(error) or type(error).__name__}") from None
     if array.size == 0:
         return np.zeros((0,) * dimensions if dimensions == 1 else (0, 4), np.int64)

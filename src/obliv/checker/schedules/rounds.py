@@ -10,7 +10,6 @@ targets in the last frame of a group.
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +37,7 @@ def check_rounds(report: Report, claim: ScheduleClaim) -> None:
     ):
         try:
             problem = problem_of(claim)
-        except (KeyError, ValueError, TypeError, IndexError, OverflowError, zlib.error, RecursionError) as error:
+        except (KeyError, ValueError, TypeError, IndexError, OverflowError, RecursionError) as error:
             problem = f"the plan is incomplete: {type(error).__name__} {error}"
         if not report.note(name, not problem, problem or statement):
             return

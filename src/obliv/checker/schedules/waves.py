@@ -10,7 +10,6 @@ targets in the last frame of a group.
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,7 +55,7 @@ def check_waves(report: Report, claim: ScheduleClaim) -> None:
     try:
         problem, visits = _visits(claim)
         problem = problem or _window_problem(claim, visits)
-    except (KeyError, ValueError, TypeError, IndexError, OverflowError, zlib.error, RecursionError) as error:
+    except (KeyError, ValueError, TypeError, IndexError, OverflowError, RecursionError) as error:
         problem = f"the plan is incomplete: {type(error).__name__} {error}"
     if not report.note("plan", not problem, problem or "sets, groups and boats are numbered as the algorithm has them"):
         return

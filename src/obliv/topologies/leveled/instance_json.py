@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -27,7 +26,7 @@ def readable() -> Iterator[None]:
         return
     except KeyError as error:
         what = f"{error.args[0]!r} is missing"
-    except (TypeError, AttributeError, IndexError, OverflowError, MemoryError, ValueError, zlib.error) as error:
+    except (TypeError, AttributeError, IndexError, OverflowError, MemoryError, ValueError) as error:
         what = " ".join(str(error).split())[:300]
     raise InputError(f"invalid instance: {what}")
 
@@ -97,7 +96,7 @@ def _numbers(value: Any, what: str, below: int = 2**31, rows: int = 0) -> Any:
     if isinstance(value, dict):
         try:
             array = inflated(value)
-        except (ValueError, KeyError, TypeError, zlib.error) as error:
+        except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{what!r} cannot be unpacked: {error}") from None
     else:
         if not isinstance(value, list):
