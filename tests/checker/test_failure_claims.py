@@ -278,7 +278,8 @@ def test_what_is_wrong_stays_wrong_when_time_is_over(
     "change",
     [
         put("certificate", "witnesses", "permutation", value=[0, 1]),
-        put("certificate", "failed", "channels", 0, value=10**6),
+        put("certificate", "failed", "channels", 0, value=32),  # of the channels 0 to 31
+        put("certificate", "failed", "channels", 0, value=-1),
         put("certificate", "failed", "first_channel", value=[0]),
         put("certificate", "witness", value=[[]]),
         put("certificate", "prices", value=None),

@@ -93,8 +93,12 @@ def test_a_limit_is_the_largest_load_or_a_terminal_that_needs_more(tmp_path: Pat
         other["patterns"][0]["limited_by"] |= {"channel": ends, "name": topology.channel_name(channel)}
         write_json(other, tmp_path / "other.json")
         assert obliv.verify(tmp_path / "other.json").proved is holds
-    other["patterns"][0]["limited_by"] = {"kind": "injection", "name": "(0,0)", "terminal": 0}
-    assert failing(other, tmp_path) == {"limits"}
+    for channel in (-1, topology.channels):
+        other["patterns"][0]["limited_by"]["channel"]["id"] = channel
+        assert failing(other, tmp_path) == {"limits"}
+    for terminal in (0, -16, 16):
+        other["patterns"][0]["limited_by"] = {"kind": "injection", "name": "(0,0)", "terminal": terminal}
+        assert failing(other, tmp_path) == {"limits"}
 
 
 def test_an_overload_is_the_terminal_that_exceeds_its_rate_most(tmp_path: Path) -> None:

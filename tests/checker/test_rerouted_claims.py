@@ -113,10 +113,14 @@ def test_forged_claims_are_refused(name: str, honest: Claim, tmp_path: Path) -> 
     assert not obliv.verify(tmp_path / "claim.json").proved
 
 
-@pytest.mark.parametrize("key", ["failed", "claims"])
-def test_malformed_claims_are_refused(key: str, honest: Claim, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("failed", [1]), ("failed", 3), ("claims", [1]), ("claims", 4), ("sources", []), ("prices", [])],
+)
+def test_malformed_claims_are_refused(key: str, value: Any, honest: Claim, tmp_path: Path) -> None:
     claim = copy.deepcopy(honest)
-    claim["certificate"][key] = [1]
+    claim["certificate"][key] = value
+    claim["certificate"]["digest"] = digest_of(claim)
     write_json(claim, tmp_path / "claim.json")
     with pytest.raises(FileError, match="is not a complete claim"):
         obliv.verify(tmp_path / "claim.json")

@@ -94,6 +94,20 @@ def test_a_decimal_that_is_not_its_fractions_is_refused(tmp_path: Path) -> None:
         verdict(result, tmp_path)
 
 
+def test_loads_that_are_not_whole_over_the_denominator_prove_nothing(tmp_path: Path) -> None:
+    """All else fits: traffic from each node to itself, which ROMM leaves at home, and prices of nothing."""
+    made = claim_of("mesh:3x2", "romm")
+    certificate = made["certificate"]
+    assert unpack(certificate["denominator"]) > 1
+    made |= {"permutation": list(range(6)), "channel_load": exact(Fraction(0))}
+    made |= {"throughput": None, "throughput_reason": "the channel load is 0", "fraction_of_capacity": None}
+    certificate |= {"permutation": list(range(6)), "denominator": 1, "duals": [[0] * 6]}
+    certificate["channels"] = [[0, []]] * len(certificate["channels"])
+    checks = {check.check: (check.ok, check.detail) for check in verdict(made, tmp_path).checks}
+    assert checks["form"][0]
+    assert checks["pair loads"] == (False, "a load is not an integer over the denominator 1")
+
+
 def test_any_change_is_refused_by_the_digest(tmp_path: Path) -> None:
     result = claim_of("torus:5x5", "dor")
     assert verdict(result, tmp_path, redigest=False).proved
