@@ -32,13 +32,13 @@ def main(arguments: list[str] | None = None, *, interrupted: threading.Event | N
     print_any_sign()
     sys.set_int_max_str_digits(0)  # exact numbers may be longer than Python's default allows
     try:
-        from obliv.cli.app import app
+        from obliv.cli.app import command
         from obliv.cli.output import say_cost
 
         with warnings.catch_warnings(), listening(say_cost):
             warnings.filterwarnings("default", category=RuntimeWarning, module="obliv")
             warnings.showwarning = _show_warning
-            status = app(words, prog_name="obliv", standalone_mode=False)
+            status = command()(words, prog_name="obliv", standalone_mode=False)
         if sys.stdout is not None:  # it is None where standard output is closed
             sys.stdout.flush()
         if status == 130:

@@ -19,7 +19,7 @@ from obliv.cli.errors import hint_at, option_names
 from obliv.cli.options import flat
 from obliv.errors import InputError
 
-__all__ = ["VERBS", "app", "group"]
+__all__ = ["VERBS", "app", "command", "group"]
 
 _UsageError: Any = typer.BadParameter.__base__  # which is click's where Typer uses click
 
@@ -247,6 +247,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@cache
+def command() -> Any:
+    """Return the command of all verbs; a process that runs several command lines makes it once."""
+    return get_command(app)
 
 
 def _show_version(verbose: bool) -> None:
