@@ -279,5 +279,5 @@ def _not_relative(routing: Routing, source: int, destination: int, offset: int) 
 def _distribution(paths: Iterable[tuple[Sequence[int], Fraction]]) -> object:
     shares: dict[tuple[int, ...], Fraction] = {}
     for path, chance in paths:
-        chances[tuple(path)] = shares.get(tuple(path), Fraction(0)) + share
+        shares[tuple(path)] = shares.get(tuple(path), Fraction(0)) + chance
     return {path: share for path, share in shares.items() if share}
