@@ -6,7 +6,7 @@ Add a new name to its room and to this table; a test compares the table with wha
 from __future__ import annotations
 
 from obliv._util.lazy import PICTURE
-from obliv.specs import CONVERTERS, FILE_FORMATS, MODULES, RESULTS, Converter, FileFormat
+from obliv.specs import CHECKS, CONVERTERS, FILE_FORMATS, MODULES, RESULTS, Converter, FileFormat
 
 __all__: list[str] = []
 
@@ -117,6 +117,9 @@ _FABRICS = {
 FILE_FORMATS.update({name: FileFormat(sign, "obliv.fabric.specs", "fabric") for name, sign in _FABRICS.items()})
 
 PICTURE[:] = [("obliv.view.interactive.fragment", "fragment")]
+
+CHECKS["bufferless"] = "obliv.checker.schedules.check:check_saved"
+CHECKS["tables after failures"] = "obliv.checker.failures.check:check_failures"
 
 CONVERTERS["networkx"] = Converter("obliv.io.graphs.networkx", "from_networkx")
 
