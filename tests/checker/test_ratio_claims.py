@@ -95,7 +95,6 @@ FORGERIES: dict[str, Change] = {
 }
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", FORGERIES)
 def test_forged_ratios_are_refused(name: str, saved: Path, tmp_path: Path) -> None:
     content = copy.deepcopy(read_json(saved))

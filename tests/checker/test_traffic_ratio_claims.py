@@ -78,7 +78,6 @@ def number(key: str, factor: Fraction) -> Any:
     return change
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "change",
     [
@@ -161,7 +160,6 @@ def rates_of(column: int, by: int) -> Any:
     return change
 
 
-@pytest.mark.sampled(12)
 @pytest.mark.parametrize(
     "change",
     [
