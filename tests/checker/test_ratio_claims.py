@@ -71,6 +71,7 @@ FORGERIES: dict[str, Change] = {
     "a flow dropped": table("flows", lambda rows: rows.pop() and None),
     "a flow elsewhere": table("flows", lambda rows: rows[0].__setitem__(1, (rows[0][1] + 1) % 24)),
     "a negative flow": table("flows", lambda rows: rows[0].__setitem__(2, -rows[0][2])),
+    "a flow of a terminal that does not exist": table("flows", lambda rows: rows[0].__setitem__(0, 9)),
     "a channel that does not exist": table("flows", lambda rows: rows[0].__setitem__(1, 24)),
     "a larger unit": lambda c: c["certificate"].update(unit=str(2 * Fraction(c["certificate"]["unit"]))),
     "no lengths": table("lengths", lambda rows: [[0] * 24] * 24),

@@ -100,6 +100,10 @@ FORGERIES: dict[str, Change] = {
     "a probability moved": move_a_probability,
     "a path dropped": drop_a_path,
     "lengths of nothing": lambda c: lengths(c, 0),
+    "lengths that are too large to be added up": lambda c: _set(
+        c, "certificate", "load_line", "lengths", 0, value=[[0, d, 2**48 - 1] for d in range(9)] * 9
+    ),
+    "numbers of paths in rows": lambda c: c["paths"].update(per_pair=[unpack(c["paths"]["per_pair"])]),
     "negative lengths": lambda c: lengths(c, -1),
     "rows of lengths without a length": lambda c: _set(c, "certificate", "load_line", "lengths", 0, value=[[0, 1]]),
     "worst case of another routing": lambda c: _set(
