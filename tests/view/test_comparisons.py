@@ -152,6 +152,7 @@ def test_where_something_does_not_fit_the_rest_is_drawn() -> None:
     for kind in ("bars", "plane", "lines"):
         assert result.plot(kind=kind).get_title()
     assert "of capacity" in result.plot(kind="lines").get_ylabel()
+    assert result.plot(kind="plane").get_ylabel() == "worst case as a fraction of capacity"
     mixed = obliv.compare(["mesh:3x3", "complete:5"], "ecmp").plot()
     assert mixed.get_ylabel() == "packets per node and cycle"
 

@@ -64,9 +64,8 @@ def _loads(contents: Contents) -> Iterator[tuple[str, str]]:
             return
         least = min(found, key=lambda one: (one[0], not one[1], not one[2]))[-1]  # of equal ones a proved one
         best = max(found, key=lambda one: one[:3])[-1]
-        first = (
-            f"{topology}: {_name(least)} fails first, at {_guarantee(least)} under its worst traffic{_place(least)}."
-        )
+        fails = "fails first, at" if found[1:] else "fails at"
+        first = f"{topology}: {_name(least)} {fails} {_guarantee(least)} under its worst traffic{_place(least)}."
         if len(found) == 1:
             yield "good", first
         else:
@@ -79,7 +78,8 @@ def _name(item: Item) -> str:
 
 
 def _guarantee(item: Item) -> str:
-    return f"{text_of(item.row.figures[''])} {unit_of(getattr(item.result, 'rated', False))}"
+    value, unit = text_of(item.row.figures[""]), unit_of(getattr(item.result, "rated", False))
+    return f"{value} {unit.replace('packets', 'packet', 1) if value == '1' else unit}"
 
 
 def _place(item: Item) -> str:
@@ -87,7 +87,7 @@ def _place(item: Item) -> str:
     result = item.result
     if not isinstance(result, WorstCase) or result.channel is None:
         return _proof(item)
-    return f", when the channel {' -> '.join(result.ends)} is full{_proof(item)}"
+    return f", when the channel {' → '.join(result.ends)} is full{_proof(item)}"
 
 
 def _proof(item: Item) -> str:
