@@ -178,6 +178,22 @@ def test_the_verdict_says_what_fails_first(tmp_path: Path) -> None:
         assert "dor fails first" in (tmp_path / "page.html").read_text("utf-8")
 
 
+def test_the_verdict_on_many_topologies_stays_short() -> None:
+    rows = [
+        StudyRow(topology=f"mesh:{k}x{k}", routing=f"own:{name}", measure=measure, status="done", figures=figures)
+        for k in range(2, 12)
+        for name in "abcdef"
+        for measure, figures in (("deadlock", {"": "possible"}), ("worst", {"": Fraction(1, k)}))
+    ]
+    lines = [text for _, text in verdict(gather([Study(name="many", entries=tuple(rows))]))]
+    assert lines[0] == (
+        "mesh:2x2, mesh:3x3, mesh:4x4 and 7 more: own:a, own:b, own:c, own:d and 2 more can deadlock without more "
+        "virtual channels."
+    )
+    assert lines[-1] == "7 more topologies in the table."
+    assert len(lines) == 8
+
+
 def test_a_brief_page_has_the_verdict_and_the_best_rows(tmp_path: Path) -> None:
     rows = tuple(
         StudyRow(topology="mesh:9x9", routing=f"own:{k}", measure="worst", status="done", figures={"": Fraction(k, 99)})
