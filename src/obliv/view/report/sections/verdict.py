@@ -47,12 +47,12 @@ def _deadlocks(contents: Contents) -> Iterator[tuple[str, str]]:
     alike: dict[tuple[str, ...], list[str]] = {}
     for topology, names in found.items():
         alike.setdefault(tuple(dict.fromkeys(names)), []).append(topology)
-    for number, (names, topologies) in enumerate(alike.items()):
+    for number, (routings, topologies) in enumerate(alike.items()):
         if number == _MOST:
             rest = sum(map(len, list(alike.values())[_MOST:]))
             yield "weak", f"Routings can deadlock on {plural(rest, 'more topology', 'more topologies')}: see the table."
             return
-        where, some = _some(topologies, _MOST), _some(names, 4)
+        where, some = _some(topologies, _MOST), _some(routings, 4)
         yield "weak", f"{where}: {some} can deadlock without more virtual channels."
 
 
