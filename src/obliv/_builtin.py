@@ -1,4 +1,4 @@
-"""The module of each built-in name of a topology, a routing or a traffic pattern, aliases included; and of pictures.
+"""The modules of built-in topologies, routings and traffic patterns, aliases included; of results and pictures.
 
 Add a new name to its room and to this table; a test compares the table with what the modules register.
 """
@@ -6,7 +6,7 @@ Add a new name to its room and to this table; a test compares the table with wha
 from __future__ import annotations
 
 from obliv._util.lazy import ABOVE
-from obliv.specs import CONVERTERS, FILE_FORMATS, MODULES, Converter, FileFormat
+from obliv.specs import CHECKS, CONVERTERS, FILE_FORMATS, MODULES, RESULTS, Converter, FileFormat
 
 __all__: list[str] = []
 
@@ -67,6 +67,39 @@ _PATTERNS = {
     ),
 }
 
+#: Kinds of results; a class whose kind others have, too, has keys of its own (``Result.marks``).
+_RESULTS = {
+    "obliv.results.analysis.average": "average",
+    "obliv.results.analysis.compare": "compare",
+    "obliv.results.analysis.deadlock": "deadlock virtual-channels",
+    "obliv.results.analysis.heaviest": "heaviest-permutation",
+    "obliv.results.analysis.locality": "locality",
+    "obliv.results.analysis.lottery": "lottery",
+    "obliv.results.analysis.ratio": "ratio traffic-ratio",
+    "obliv.results.analysis.throughput": "throughput",
+    "obliv.results.analysis.worst_case": "worst",
+    "obliv.results.analysis.worst_channels": "worst-channels",
+    "obliv.results.bufferless.schedule": "bufferless",
+    "obliv.results.designs.average": "design",
+    "obliv.results.designs.bounds": "bounds",
+    "obliv.results.designs.design": "design",
+    "obliv.results.designs.pareto": "pareto",
+    "obliv.results.designs.ratio": "design",
+    "obliv.results.explanation": "explanation",
+    "obliv.results.fabric.check": "fabric-check",
+    "obliv.results.fabric.failures": "failures",
+    "obliv.results.fabric.job": "fabric-job",
+    "obliv.results.fabric.route": "fabric-route",
+    "obliv.results.fabric.throughput": "throughput",
+    "obliv.results.fabric.what_if": "what-if",
+    "obliv.results.fabric.worst": "worst fabric-shifts fabric-bisection",
+    "obliv.results.listing": "list",
+    "obliv.results.reproduction": "reproduce",
+    "obliv.results.several": "results",
+    "obliv.results.study": "study-run study study-diff study-verification",
+    "obliv.results.verification": "verification",
+}
+
 FILE_FORMATS["ibnetdiscover"] = FileFormat(
     r'(?:(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid)=|(?:Switch|Ca|Hca|Rt|\?\?\?)[ \t]+\d+[ \t]+")',
     "obliv.fabric.specs",
@@ -87,7 +120,14 @@ ABOVE.update(
     capacity=("obliv.designs.bounds.capacity", "with_capacity"), picture=("obliv.view.interactive.fragment", "fragment")
 )
 
+CHECKS["bufferless"] = "obliv.checker.schedules.check:check_saved"
+CHECKS["tables after failures"] = "obliv.checker.failures.check:check_failures"
+
 CONVERTERS["networkx"] = Converter("obliv.io.graphs.networkx", "from_networkx")
 
 for _kind, _table in (("topology", _TOPOLOGIES), ("routing", _ROUTINGS), ("traffic", _PATTERNS)):
     MODULES[_kind].update({name: module for module, names in _table.items() for name in names.split()})
+
+for _module, _kinds in _RESULTS.items():
+    for _name in _kinds.split():
+        RESULTS.setdefault(_name, []).append(_module)

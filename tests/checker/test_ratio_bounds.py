@@ -13,7 +13,7 @@ import obliv
 from obliv.checker.known_optimum import check_optimum
 from obliv.checker.report import Report
 from obliv.papers.fat_tree.detour import Detour
-from obliv.results.analysis.ratio import NO_BOUND
+from obliv.results.verification import NO_BOUND
 from obliv.topologies.tree_bounds import theorem2
 
 

@@ -18,8 +18,9 @@ from obliv.analysis.deadlocks.search import deadlock
 from obliv.analysis.subject import Subject, by_specs, identity, subject_of
 from obliv.analysis.worst_case.exact import solved_worst_case
 from obliv.errors import InputError, Interrupted, RoutingError, SpecError, TopologyError
-from obliv.results.fabric.failures import REPAIRS, FailureRow, Failures, FailureState, unfinished
+from obliv.results.fabric.failures import FailureRow, Failures, FailureState, unfinished
 from obliv.results.format import shown
+from obliv.results.verification import REPAIRS
 from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology

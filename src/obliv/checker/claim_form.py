@@ -8,7 +8,7 @@ from fractions import Fraction
 from obliv.checker.capacity import capacity_load_of
 from obliv.checker.claims import Claim, MalformedError
 from obliv.checker.report import Report
-from obliv.results.analysis.ratio import NO_BOUND
+from obliv.results.verification import NO_BOUND
 from obliv.topologies.base import Topology
 from obliv.topologies.tree_bounds import bound_of
 from obliv.topologies.trees import Tree

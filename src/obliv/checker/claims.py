@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 from obliv._util.codec import digest_of, unpack
 from obliv.errors import InputError
 from obliv.results.base import Provenance
-from obliv.results.codec import Record
-from obliv.results.loading import from_content
+from obliv.results.loading import class_of, from_content
 from obliv.results.numbers import rational
 
 __all__ = [
@@ -27,8 +26,6 @@ __all__ = [
     "read_claim",
     "read_result",
 ]
-
-Read = TypeVar("Read", bound=Record)
 
 _MADE = {"provenance": Provenance().to_dict()}  # which claims inside others may lack
 
@@ -153,8 +150,8 @@ def read_claim(content: dict[str, Any]) -> Claim:
     )
 
 
-def read_result(kind: type[Read], content: dict[str, Any]) -> Read:
-    """Return the result that a claim holds.
+def read_result(content: dict[str, Any]) -> Any:
+    """Return the result that a claim holds, of its kind.
 
     Raises
     ------
@@ -162,7 +159,7 @@ def read_result(kind: type[Read], content: dict[str, Any]) -> Read:
         If a part is missing or malformed.
     """
     try:
-        return kind.from_dict(content)
+        return class_of(content).from_dict(content)
     except (ArithmeticError, AttributeError, KeyError, MemoryError, RecursionError, TypeError, ValueError) as error:
         raise MalformedError(str(error) or type(error).__name__) from None
     except zlib.error as error:
@@ -208,12 +205,12 @@ def _foreign(content: Any, written: Any, name: str) -> Iterator[str]:
             yield from _foreign(value, row, f"{name}[*]")
 
 
-def misstated_key(claimed: Record, content: dict[str, Any]) -> str:
+def misstated_key(claimed: Any, content: dict[str, Any]) -> str:
     """Return the key of a figure of `content` that is not as read or does not follow from the others; "" if none.
 
     One that the others leave no room for does not follow from them either.
     """
-    own = {field.name for field in fields(claimed)}  # type: ignore[arg-type]
+    own = {field.name for field in fields(claimed)}
     right = claimed.to_dict()
     keys = {how.key or name: name in own for name, how in claimed.declared().items()}
     figures = (key for key, is_own in keys.items() if key in right and (not is_own or _is_number(right[key])))

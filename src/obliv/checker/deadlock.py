@@ -11,7 +11,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,10 +22,13 @@ from obliv.checker.flows.paths import paths_between
 from obliv.checker.report import Report
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.errors import OblivError
-from obliv.results import Deadlock, Verification
+from obliv.results import Verification
 from obliv.routings.base import Routing
 from obliv.routings.graphs.updown import UpDown
 from obliv.topologies.base import Topology
+
+if TYPE_CHECKING:
+    from obliv.results import Deadlock
 
 __all__ = ["check_deadlock"]
 
@@ -56,7 +59,7 @@ def check_deadlock(
         If a part of the claim is missing or malformed.
     """
     report = Report()
-    claim = read_result(Deadlock, content)
+    claim: Deadlock = read_result(content)
     if claim.acyclic == (claim.cycle is not None):
         raise MalformedError("it is either acyclic or has a cycle")
     certificate = certificate_of(content) if claim.acyclic else content.get("certificate")

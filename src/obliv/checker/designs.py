@@ -12,7 +12,7 @@ import zlib
 from dataclasses import replace
 from fractions import Fraction
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -30,12 +30,15 @@ from obliv.checker.time_limit import TimeLimit
 from obliv.checker.worst_case import check_worst_case
 from obliv.errors import InputError, OblivError
 from obliv.kernels import run
-from obliv.results import AverageDesign, Bounds, Design, Estimate, Pareto, RatioDesign, Verification
+from obliv.results import Bounds, Estimate, Verification
 from obliv.results.numbers import bounds_of
 from obliv.routings.base import Routing
 from obliv.routings.listed import Listed, PathList
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
+
+if TYPE_CHECKING:
+    from obliv.results import Design, Pareto, RatioDesign
 
 __all__ = ["array_of", "check_design", "check_pareto", "paths_of"]
 
@@ -84,9 +87,9 @@ def check_design(
             _check_figures(report, claimed, topology, routing, content)
             unchecked = _check_upper(report, claimed, certificate, routing, quick, budget, within(progress, 0.0, 0.6))
             rest = within(progress, 0.6, 1.0)
-            if isinstance(claimed, RatioDesign):
+            if type(claimed).objective == "ratio":
                 time_limit = TimeLimit(report.began + budget)
-                check_ratio_bounds(report, claimed, certificate, routing, time_limit, rest)
+                check_ratio_bounds(report, cast("RatioDesign", claimed), certificate, routing, time_limit, rest)
             else:
                 legal = _legal(topology, bounding)
                 _check_within(report, routing, legal)
@@ -95,11 +98,12 @@ def check_design(
             raise
         except OblivError as error:
             report.note("paths", False, str(error))
-    load = claimed.ratio if isinstance(claimed, RatioDesign) else claimed.channel_load
-    what = "ratio is at most" if isinstance(claimed, RatioDesign) else "worst case is"
+    by_ratio = type(claimed).objective == "ratio"
+    load = getattr(claimed, "ratio" if by_ratio else "channel_load")
+    what = "ratio is at most" if by_ratio else "worst case is"
     lower, upper = bounds_of(load)
     rules = " and ".join(text for text in claimed.constraints if text != "minimal")
-    estimated = "; its average is an estimate, not proved" if isinstance(claimed, AverageDesign) else ""
+    estimated = "; its average is an estimate, not proved" if type(claimed).objective == "average" else ""
     kind = (
         ("minimal " if "minimal" in claimed.constraints else "")
         + "routing"
@@ -114,7 +118,8 @@ def check_pareto(
 ) -> Verification:
     """Check a curve of hops and worst cases, each point by its design; parameters as for :func:`check_design`."""
     report = Report()
-    claimed, certificate = read_result(Pareto, content), certificate_of(content)
+    claimed: Pareto = read_result(content)
+    certificate = certificate_of(content)
     designs = certificate.get("designs")
     if not isinstance(designs, list) or not all(isinstance(design, dict) for design in designs):
         raise MalformedError("designs must be a list of designs")
@@ -134,7 +139,7 @@ def check_pareto(
         made, _ = _read(design)
         limits = constraints_of(made.constraints)
         wrong = {
-            "another objective": type(made) is not Design or design.get("kind") != "design",
+            "another objective": type(made).objective != "worst",
             "another network": made.topology != claimed.topology,
             "other constraints": replace(limits, hops=Fraction(0), minimal=False) != constraints
             or (limits.minimal and point.hops != fewest),  # with the fewest hops all paths are shortest
@@ -160,7 +165,7 @@ def check_pareto(
 
 def _bounding(claimed: Design, topology: Topology) -> Routing | None:
     """Return the routing whose next hops bound the paths of a design, if it names one."""
-    if isinstance(claimed, RatioDesign):
+    if type(claimed).objective == "ratio":
         return None
     spec = constraints_of(claimed.constraints).within
     return routing_of(spec, topology) if spec else None
@@ -197,13 +202,14 @@ def _check_within(report: Report, routing: Listed, legal: Array) -> None:
 
 
 def _read(content: dict[str, Any]) -> tuple[Design, dict[str, Any]]:
-    averaged = AverageDesign if "average_load" in content else Design
-    claimed = read_result(RatioDesign if "ratio" in content else averaged, content)
+    if content.get("kind") != "design":
+        raise MalformedError("it is not a design")
+    claimed = read_result(content)
     certificate = certificate_of(content)
     for number in (claimed.channel_load, getattr(claimed, "ratio", Fraction(1))):
         if bounds_of(number)[0] <= 0:
             raise MalformedError("a load or ratio is not above 0")
-    if isinstance(claimed, AverageDesign):
+    if type(claimed).objective == "average":
         if not (isinstance(claimed.average_load, Estimate) and 0 < claimed.average_load.value < inf):
             raise MalformedError("the average load is not an estimate above 0")
         if claimed.capacity is not None and not float(claimed.capacity):

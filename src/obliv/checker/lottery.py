@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 from math import gcd, lcm
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from obliv._util.cost import require_memory
 from obliv._util.progress import Progress
@@ -24,9 +24,12 @@ from obliv.checker.report import Report, short
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.errors import TooLargeError
 from obliv.patterns.base import Traffic
-from obliv.results import Lottery, Verification
+from obliv.results import Verification
 from obliv.results.numbers import Bounds, bounds_of
 from obliv.topologies.base import Topology
+
+if TYPE_CHECKING:
+    from obliv.results import Lottery
 
 __all__ = ["check_lottery"]
 
@@ -60,7 +63,7 @@ def check_lottery(
     MalformedError
         If a part is missing or malformed.
     """
-    claim = read_result(Lottery, content)
+    claim: Lottery = read_result(content)
     right = claim.to_dict()
     for key in ("mean", "quantiles", "distribution", "even_load", "needed"):
         if content.get(key) != right.get(key):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,13 +18,16 @@ from obliv.checker.designs import array_of, check_design, paths_of
 from obliv.checker.report import Report
 from obliv.checker.worst_case import check_worst_case
 from obliv.errors import OblivError
-from obliv.results import Bounds, Design, NetworkBounds, Verification
+from obliv.results import Bounds, Verification
 from obliv.results.format import shown
 from obliv.results.numbers import bounded, bounds_of
 from obliv.results.verification import OTHER_CHANNELS
 from obliv.routings.listed import Listed
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
+
+if TYPE_CHECKING:
+    from obliv.results import NetworkBounds
 
 __all__ = ["check_network_bounds"]
 
@@ -56,7 +59,8 @@ def check_network_bounds(
                 unpack(content[key], topology.nodes)  # not too large to be read
     except (KeyError, TypeError, ValueError, ArithmeticError, zlib.error) as error:
         raise MalformedError(str(error)) from None
-    claimed, certificate = read_result(NetworkBounds, content), certificate_of(content)
+    claimed: NetworkBounds = read_result(content)
+    certificate = certificate_of(content)
     if (claimed.capacity, claimed.oblivious, claimed.bisection, claimed.matching_bound) == (None,) * 4:
         raise MalformedError("it claims no bound")
     report.note_digest(certificate.get("digest") == digest_of(content))
@@ -138,7 +142,7 @@ def _check_oblivious(
     checked = check_design(design, topology, *how)
     _note_part(report, "design", checked, design.get("constraints") == [])
     if report.holds:
-        lower, upper = bounds_of(Design.from_dict(design).channel_load)
+        lower, upper = bounds_of(read_result(design).channel_load)
         _note(report, "oblivious", claimed, max(lower, least), upper)
     return checked
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,10 +25,12 @@ from obliv.checker.ratios import Upper, merged
 from obliv.checker.report import Report, short
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.errors import InputError
-from obliv.results import RatioDesign
 from obliv.results.numbers import bounds_of
 from obliv.routings.listed import Listed
 from obliv.topologies.base import Topology
+
+if TYPE_CHECKING:
+    from obliv.results import RatioDesign
 
 __all__ = ["check_ratio_bounds"]
 

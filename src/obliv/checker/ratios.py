@@ -12,7 +12,7 @@ import zlib
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,17 +20,20 @@ from obliv._util.codec import digest_of, unpack_array
 from obliv._util.cost import require_memory
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
-from obliv.checker.claims import MalformedError, certificate_of
+from obliv.checker.claims import MalformedError, certificate_of, read_result
 from obliv.checker.flows.base import Flow, Flows
 from obliv.checker.flows.sources import source_flows
 from obliv.checker.report import Report, short
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.errors import OblivError
 from obliv.results import Verification
-from obliv.results.analysis.ratio import NO_BOUND, Ratio
 from obliv.results.numbers import rational
+from obliv.results.verification import NO_BOUND
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
+
+if TYPE_CHECKING:
+    from obliv.results.analysis.ratio import Ratio
 
 __all__ = ["Upper", "check_ratio", "merged"]
 
@@ -104,7 +107,7 @@ def _read(content: dict[str, Any], topology: Topology) -> _Parts:
     terminals, channels = len(topology.terminals), topology.channels
     try:
         unpack_array(content.get("permutation") or [], terminals)  # not too large to be read
-        claimed = Ratio.from_dict(content)
+        claimed: Ratio = read_result(content)
         unit = rational(certificate["unit"])
         lengths = np.array([unpack_array(row, channels) for row in certificate["lengths"]])
         flows = unpack_array(certificate["flows"], 3 * terminals * channels).reshape(-1, 3)

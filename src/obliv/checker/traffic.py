@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import factorial, lcm
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,12 +22,15 @@ from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.errors import OblivError
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
-from obliv.results import Average, Throughput, Verification
-from obliv.results.analysis.average import IDLE
-from obliv.results.analysis.throughput import PatternThroughput
+from obliv.results import Verification
 from obliv.results.numbers import Bounds, Estimate
+from obliv.results.verification import IDLE
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
+
+if TYPE_CHECKING:
+    from obliv.results import Average, Throughput
+    from obliv.results.analysis.throughput import PatternThroughput
 
 __all__ = ["check_average", "check_throughput", "require_patterns"]
 
@@ -59,7 +62,7 @@ def check_throughput(
         If a part of the claim is missing or malformed, or it is an estimate.
     """
     report = Report()
-    claim = read_result(Throughput, content)
+    claim: Throughput = read_result(content)
     _require_exact(*(row.channel_load for row in claim.patterns))
     require_patterns([row.traffic for row in claim.patterns])
     report.note_figures(*zip((claim, *claim.patterns), (content, *content["patterns"]), strict=True))
@@ -155,7 +158,7 @@ def check_average(
 ) -> Verification:
     """Check the mean of the largest load over all permutations; parameters as for :func:`check_throughput`."""
     report = Report()
-    claim = read_result(Average, content)
+    claim: Average = read_result(content)
     _require_exact(claim.channel_load)
     n, count = len(topology.terminals), factorial(min(_MOST_TERMINALS, len(topology.terminals)))
     if n > _MOST_TERMINALS or (claim.ensemble, claim.samples) != ("permutations", count) or not topology.unit_rates:

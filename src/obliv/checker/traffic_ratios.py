@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zlib
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from obliv._util.codec import digest_of, unpack_array
 from obliv._util.progress import Progress
@@ -26,9 +26,11 @@ from obliv.errors import OblivError
 from obliv.patterns.base import Traffic
 from obliv.patterns.make import traffic as traffic_of
 from obliv.results import Bounds, Verification
-from obliv.results.analysis.ratio import PatternRatio, TrafficRatio
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
+
+if TYPE_CHECKING:
+    from obliv.results.analysis.ratio import PatternRatio, TrafficRatio
 
 __all__ = ["check_traffic_ratio"]
 
@@ -60,7 +62,8 @@ def check_traffic_ratio(
         If a part of the claim is missing or malformed.
     """
     report = Report()
-    certificate, claimed = certificate_of(content), read_result(TrafficRatio, content)
+    claimed: TrafficRatio = read_result(content)
+    certificate = certificate_of(content)
     require_patterns([row.traffic for row in claimed.patterns])
     try:
         denominator = integer(int(certificate["denominator"]), "the denominator")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
 import time
@@ -21,10 +22,11 @@ from obliv._util.text import shown
 from obliv.checker.claims import Claim, MalformedError, foreign_key, read_claim
 from obliv.checker.report import beside
 from obliv.errors import FileError, InputError, SpecError, TooLargeError
-from obliv.results import Explanation, Result, Schedule, Schedules, Verification, provenance
+from obliv.results import Explanation, Result, Verification, provenance
 from obliv.results.base import Channel
 from obliv.results.verification import Check
 from obliv.routings.base import Routing
+from obliv.specs import CHECKS
 from obliv.specs.untrusted import CrashedError, TimeOverError, bounded
 from obliv.topologies.base import NodeName, Topology
 
@@ -123,7 +125,7 @@ def _in_limits(
     work: Callable[[Any, Any, Progress], T], claim: Any, options: Any, seconds: float, files: Any, progress: Progress
 ) -> T:
     """Do work on a claim: in a process with limits, unless the claim is a result that this process computed."""
-    known = isinstance(claim, Schedule | Schedules) or getattr(claim, "subject", None) is not None
+    known = getattr(claim, "kind", "") == "bufferless" or getattr(claim, "subject", None) is not None
     if known or not isinstance(claim, str | os.PathLike | Result):
         return work(claim, options, progress)
     own: Any = Path(claim) if isinstance(claim, str | os.PathLike) else f"the result {claim.kind!r}"
@@ -232,11 +234,9 @@ def _explained(claim: Any, how: tuple[_Options, Any], progress: Progress) -> Exp
 
 def _subject_of(claim: str | os.PathLike[str] | Result) -> _Subject:
     """Return what is to be checked; a file is read."""
-    if isinstance(claim, Schedule | Schedules):
-        return _Subject(claim.kind, claim, {}, f"the result {claim.kind!r}")
     if isinstance(claim, Result):
-        content = claim.to_dict()
-        return _Subject(content.get("kind"), claim, content, f"the result {claim.kind!r}")
+        content = {} if claim.kind == "bufferless" else claim.to_dict()  # whose moves are checked as they are
+        return _Subject(claim.kind, claim, content, f"the result {claim.kind!r}")
     if isinstance(claim, str) and not claim:
         raise InputError("a claim is a file or a result, not an empty text; give the path of a saved claim")
     if isinstance(claim, str | os.PathLike):
@@ -292,17 +292,13 @@ class _Options:
 
 def _check_schedule(subject: _Subject, options: _Options) -> Verification:
     """Check a schedule, or several that run one after another."""
-    from obliv.checker.schedules.check import check_classes, check_schedule
-    from obliv.checker.schedules.claims import claim_of, read_classes, read_schedule
+    return _of_wing("bufferless")(subject.result, subject.content, options.progress)
 
-    if isinstance(subject.result, Schedules):
-        classes = [claim_of(schedule) for schedule in subject.result.classes]
-        return check_classes(classes, subject.result.to_dict())
-    if isinstance(subject.result, Schedule):
-        return check_schedule(claim_of(subject.result), options.progress)
-    if "classes" in subject.content:
-        return check_classes(read_classes(subject.content), subject.content)
-    return check_schedule(read_schedule(subject.content), options.progress)
+
+def _of_wing(name: str) -> Callable[..., Verification]:
+    """Return a check of claims that only a wing makes."""
+    module, function = CHECKS[name].split(":")
+    return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, eq=False)
@@ -374,7 +370,6 @@ def _check_traffic_ratio(subject: _Subject, options: _Options) -> Verification:
 
 def _check_failures(subject: _Subject, options: _Options) -> Verification:
     """Check what failures do to forwarding tables."""
-    from obliv.checker.failures.check import check_failures
     from obliv.checker.failures.rerouted import check_rerouted
     from obliv.routings.make import routing as routing_of
 
@@ -384,7 +379,7 @@ def _check_failures(subject: _Subject, options: _Options) -> Verification:
     if "claims" in _certificate(subject):
         checked = check_rerouted(subject.content, network, routing, routing_of, options.budget, options.progress)
         return _with_network(subject, checked, network, inside)
-    return check_failures(subject.content, network, routing, options.budget, options.progress)
+    return _of_wing("tables after failures")(subject.content, network, routing, options.budget, options.progress)
 
 
 def _check_lottery(subject: _Subject, options: _Options) -> Verification:

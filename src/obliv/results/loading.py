@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import importlib
 import os
-import pkgutil
 import zlib
 from collections.abc import Iterator, Mapping
-from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from obliv import results
 from obliv._util.codec import digest_of, read_json
 from obliv.errors import FileError, InputError
 from obliv.results.base import Result
 from obliv.results.codec import OTHER_VERSION
+from obliv.specs import RESULTS
 
-__all__ = ["all_results", "from_content", "load"]
+__all__ = ["all_results", "class_of", "from_content", "load"]
 
 
 def load(path: str | os.PathLike[str]) -> Result:
@@ -63,12 +62,9 @@ def load(path: str | os.PathLike[str]) -> Result:
 
 def from_content(data: Mapping[str, Any]) -> Result:
     """Return the result that ``to_dict`` wrote; ValueError if it is not a whole result."""
-    kind = data.get("kind")
-    classes = [cls for cls in all_results() if cls.kind == kind and all(key in data for key in cls.marks)]
-    if not kind or not classes:
-        raise ValueError(f"does not contain a result that obliv can load (kind {kind!r})")
+    cls = class_of(data)
     try:
-        result = max(classes, key=lambda cls: len(cls.marks)).from_dict(data)
+        result: Result = cls.from_dict(data)
         result.figures()  # what is computed from the others must be defined, too,
         for name in type(result).declared():
             getattr(result, name)  # also where the figures do not show it
@@ -81,15 +77,26 @@ def from_content(data: Mapping[str, Any]) -> Result:
         raise ValueError(f"contains an incomplete or invalid result: {what}") from None
 
 
-@cache
-def _import_all() -> None:
-    for module in pkgutil.walk_packages(results.__path__, f"{results.__name__}."):
-        importlib.import_module(module.name)
+def class_of(data: Mapping[str, Any]) -> type[Any]:
+    """Return the class of the result that ``to_dict`` wrote; ValueError if there is none of its kind."""
+    kind = data.get("kind")
+    modules = RESULTS.get(kind, ()) if isinstance(kind, str) else ()
+    for module in modules:
+        importlib.import_module(module)
+    classes = [cls for cls in _loaded() if cls.kind == kind and all(key in data for key in cls.marks)]
+    if not kind or not classes:
+        raise ValueError(f"does not contain a result that obliv can load (kind {kind!r})")
+    return max(classes, key=lambda cls: len(cls.marks))
 
 
 def all_results() -> Iterator[type[Result]]:
     """Yield all classes of results, those that users defined among them."""
-    _import_all()
+    for module in chain.from_iterable(RESULTS.values()):
+        importlib.import_module(module)
+    return _loaded()
+
+
+def _loaded() -> Iterator[type[Result]]:
     pending = [Result]
     while pending:
         pending += (cls := pending.pop()).__subclasses__()

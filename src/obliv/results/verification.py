@@ -9,10 +9,23 @@ from typing import Any, ClassVar
 from obliv.results.base import Result
 from obliv.results.codec import Record, derived, entry
 
-__all__ = ["OTHER_CHANNELS", "RECORDED", "Check", "Verification"]
+__all__ = ["IDLE", "NO_BOUND", "OTHER_CHANNELS", "RECORDED", "REPAIRS", "Check", "Verification"]
 
 #: The step that stands for the channels that a quick check leaves out.
 OTHER_CHANNELS = "other channels"
+
+#: Why there is no mean of throughputs.
+IDLE = "some of this traffic loads no channel: its throughput is infinite"
+
+#: Why no lower bound of single paths is given.
+NO_BOUND = {
+    "network": "no theorem bounds single paths on this network",
+    "tree": "no theorem bounds single paths on this tree",
+    "longer": "the bounds are given for shortest paths, and not all paths of this routing are shortest",
+    "several": "the bounds hold for one path per pair, and this routing has several",
+}
+
+REPAIRS = ("ecmp", "shortest", "updown", "valiant")  #: routings that fit any network, for what a failure leaves
 
 #: The verdict of a verification that was loaded.
 RECORDED = "not checked here: this is the record of an earlier check; verify the claim itself"

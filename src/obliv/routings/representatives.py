@@ -278,6 +278,6 @@ def _not_relative(routing: Routing, source: int, destination: int, offset: int) 
 
 def _distribution(paths: Iterable[tuple[Sequence[int], Fraction]]) -> object:
     shares: dict[tuple[int, ...], Fraction] = {}
-    for path, share in paths:
-        shares[tuple(path)] = shares.get(tuple(path), Fraction(0)) + share
+    for path, chance in paths:
+        shares[tuple(path)] = shares.get(tuple(path), Fraction(0)) + chance
     return {path: share for path, share in shares.items() if share}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["CONVERTERS", "FILE_FORMATS", "MODULES", "Converter", "FileFormat"]
+__all__ = ["CHECKS", "CONVERTERS", "FILE_FORMATS", "MODULES", "RESULTS", "Converter", "FileFormat"]
 
 
 class FileFormat(NamedTuple):
@@ -37,6 +37,12 @@ class Converter(NamedTuple):
 
 #: The module that registers each built-in name, by kind.
 MODULES: dict[str, dict[str, str]] = {"topology": {}, "routing": {}, "traffic": {}}
+
+#: The modules with the classes of saved results, by their kind.
+RESULTS: dict[str, list[str]] = {}
+
+#: Module and function of each check of claims that only a wing makes.
+CHECKS: dict[str, str] = {}
 
 #: Formats of network files that rooms above :mod:`obliv.io` read, by name.
 FILE_FORMATS: dict[str, FileFormat] = {}

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
 
 import obliv
 from obliv._util.progress import Progress
+from obliv._util.text import did_you_mean
+from obliv.errors import InputError, RoutingError
 
 if TYPE_CHECKING:
     from obliv.results import Result
@@ -260,17 +262,14 @@ def _require_scheme(routing: Any, options: Mapping[str, Any]) -> None:
 
 
 def _require_tables(routing: Any, options: Mapping[str, Any]) -> None:
-    from obliv.errors import RoutingError
-    from obliv.fabric.routes.routing import FabricRouting
-
-    if not isinstance(routing, FabricRouting):
+    if not hasattr(routing, "fabric_loads"):
         raise RoutingError(f"the measure fabric needs forwarding tables (lft:FILE), not {routing.spec}")
 
 
 def _require_levels(topology: Any, options: Mapping[str, Any]) -> None:
-    from obliv.bufferless.algorithms import find
-
-    find(options.get("algorithm", "direct"))
+    name = options.get("algorithm", "direct")
+    if name not in obliv.bufferless.ALGORITHMS:
+        raise InputError(f"unknown algorithm {name!r}: {did_you_mean(str(name), obliv.bufferless.ALGORITHMS)}")
     obliv.bufferless.instances(topology, options.get("paths", "random"))
 
 

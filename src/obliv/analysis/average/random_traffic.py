@@ -36,8 +36,9 @@ from obliv.kernels import run
 from obliv.loads.base import PairLoads
 from obliv.patterns.matrices import permutation
 from obliv.results import Estimate
-from obliv.results.analysis.average import IDLE, NOISY, Average, infinite_but
+from obliv.results.analysis.average import NOISY, Average, infinite_but
 from obliv.results.numbers import inverse, scaled
+from obliv.results.verification import IDLE
 from obliv.routings.base import Routing
 
 __all__ = ["average_case", "threads"]

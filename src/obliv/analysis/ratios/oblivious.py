@@ -14,7 +14,8 @@ from obliv.analysis.worst_case.exact import named_channel, solved_worst_case
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
 from obliv.results import pack
-from obliv.results.analysis.ratio import NO_BOUND, Ratio
+from obliv.results.analysis.ratio import Ratio
+from obliv.results.verification import NO_BOUND
 from obliv.topologies.tree_bounds import bound_of
 from obliv.topologies.trees import Tree
 

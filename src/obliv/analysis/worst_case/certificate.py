@@ -12,7 +12,7 @@ from obliv._util.arrays import INT64_SAFE, whole
 from obliv._util.typing import Array
 from obliv.analysis.worst_case.symmetry import Orbits
 from obliv.loads.base import PairLoads
-from obliv.results import pack
+from obliv.results.codec import pack
 from obliv.topologies.carried import carried
 
 __all__ = ["certificate_of"]

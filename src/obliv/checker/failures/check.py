@@ -13,7 +13,8 @@ from fractions import Fraction
 from functools import cache, partial
 from itertools import pairwise
 from math import floor
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,9 +30,11 @@ from obliv.checker.report import Report, short
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.errors import OblivError
 from obliv.results import Verification
-from obliv.results.fabric.failures import FailureRow
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
+
+if TYPE_CHECKING:
+    from obliv.results.fabric.failures import FailureRow
 
 __all__ = ["Bounds", "check_failures"]
 
@@ -114,7 +117,13 @@ def _check_rows(
     none = After(np.zeros(0, np.int64), np.zeros((0, 0), np.int64), np.zeros(0, np.bool_), bounds.nothing)
     loop, served = routes.has_credit_loop(), int(routes.weight.sum())
     before = figures.before
-    first = FailureRow("before", before.missing, before.channel_load, before.channel, before.deadlock)
+    first: Any = SimpleNamespace(
+        failed="before",
+        pairs_lost=before.missing,
+        channel_load=before.channel_load,
+        channel=before.channel,
+        deadlock=before.deadlock,
+    )
     wrong = {"lost pairs": "", "credit loops": "", "witness": "", "channels": ""}
     settled = 0
     for number, row in enumerate((first, *figures.failures), -1):

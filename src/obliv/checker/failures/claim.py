@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +12,10 @@ from obliv._util.codec import digest_of, unpack_array
 from obliv._util.typing import Array
 from obliv.checker.claims import MalformedError, read_result
 from obliv.checker.failures.routes import Failed
-from obliv.results import Failures
 from obliv.topologies.base import Topology
+
+if TYPE_CHECKING:
+    from obliv.results import Failures
 
 __all__ = ["FailuresClaim", "figures_of", "read_failures", "statement_of"]
 
@@ -114,7 +116,7 @@ def figures_of(content: dict[str, Any]) -> Failures:
     MalformedError
         If one is missing or malformed, or differs from its exact number.
     """
-    figures = read_result(Failures, content)
+    figures: Failures = read_result(content)
     right = figures.to_dict()
     for key in ("before", "rows"):
         if content[key] != right[key]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,12 +19,16 @@ from obliv.checker.report import Report
 from obliv.checker.time_limit import OutOfTimeError, TimeLimit
 from obliv.checker.worst_case import check_worst_case
 from obliv.errors import OblivError, TopologyError
-from obliv.results import Failures, Verification
-from obliv.results.fabric.failures import REPAIRS, FailureRow
+from obliv.results import Verification
+from obliv.results.verification import REPAIRS
 from obliv.routings.base import Routing
 from obliv.routings.hops import HopRouting
 from obliv.topologies.base import Topology
 from obliv.topologies.damaged import all_links, failure_name, link_texts, node_texts, without
+
+if TYPE_CHECKING:
+    from obliv.results import Failures
+    from obliv.results.fabric.failures import FailureRow
 
 __all__ = ["check_rerouted"]
 
@@ -130,7 +135,13 @@ def _check_rows(
     """Check the figures of every row, that of the network before a failure first."""
     figures, failed, claims = claim
     before = figures.before
-    first = FailureRow("before", 0, before.channel_load, before.channel, before.deadlock)
+    first: Any = SimpleNamespace(
+        failed="before",
+        pairs_lost=0,
+        channel_load=before.channel_load,
+        channel=before.channel,
+        deadlock=before.deadlock,
+    )
     served = _served(routing)
     problem = "" if before.missing == _pairs(topology) - served else "before: another number of missing pairs"
     for number, row in enumerate((first, *figures.failures)):

@@ -13,6 +13,7 @@ from obliv._util.progress import Progress, silent
 from obliv._util.text import plural
 from obliv.checker.report import Report
 from obliv.checker.schedules.claim import ScheduleClaim
+from obliv.checker.schedules.claims import claim_of, read_classes, read_schedule
 from obliv.checker.schedules.figures import check_figures
 from obliv.checker.schedules.form import check_form, check_network
 from obliv.checker.schedules.moves import check_links, check_walks
@@ -20,7 +21,7 @@ from obliv.checker.schedules.rounds import check_rounds
 from obliv.checker.schedules.waves import check_waves
 from obliv.results import Verification
 
-__all__ = ["check_classes", "check_schedule"]
+__all__ = ["check_classes", "check_saved", "check_schedule"]
 
 #: What the paper's algorithms promise beyond the rules.
 _PLANS = {"centralized": check_waves, "distributed": check_rounds}
@@ -32,6 +33,20 @@ _UNUSED = {
 }
 _WHAT = "schedule"  # what is verified; how its paths were drawn is a label that nothing proves
 _OF_CLASSES = {"congestion": "at most", "dilation": "at most", "algorithm": "in all classes", "rules": "in all classes"}
+
+
+def check_saved(result: Any, content: dict[str, Any], progress: Progress = silent) -> Verification:
+    """Check a schedule, or several that run one after another: a result, or the content of a file."""
+    if result is None:
+        several = "classes" in content
+        return (
+            check_classes(read_classes(content), content)
+            if several
+            else check_schedule(read_schedule(content), progress)
+        )
+    if "classes" in result.marks:
+        return check_classes([claim_of(schedule) for schedule in result.classes], result.to_dict())
+    return check_schedule(claim_of(result), progress)
 
 
 def check_schedule(claim: ScheduleClaim, progress: Progress = silent) -> Verification:

@@ -53,8 +53,8 @@ def _problem(claim: ScheduleClaim) -> str:
     ):
         if len(index) and (int(index.min()) < 0 or int(index.max()) >= size):
             return f"a {what} refers to a node or an edge that does not exist"
-    for starts, size in ((paths.start, len(paths.edge)), (rows.start, len(rows.time))):
-        if starts[0] != 0 or starts[-1] != size or (np.diff(starts) < 0).any():
+    for first, size in ((paths.start, len(paths.edge)), (rows.start, len(rows.time))):
+        if first[0] != 0 or first[-1] != size or (np.diff(first) < 0).any():
             return "the starts of paths or moves are not in order"
     empty = np.flatnonzero(np.diff(paths.start) == 0)
     if len(empty):

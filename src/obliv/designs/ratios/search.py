@@ -23,8 +23,9 @@ from obliv.designs.symmetry import opposite_channels
 from obliv.errors import InputError, Interrupted
 from obliv.loads.base import PairLoads
 from obliv.results import provenance
-from obliv.results.analysis.ratio import NO_BOUND, Ratio
+from obliv.results.analysis.ratio import Ratio
 from obliv.results.numbers import float_bounds
+from obliv.results.verification import NO_BOUND
 from obliv.topologies.carried import carried
 from obliv.topologies.maps import channel_map
 

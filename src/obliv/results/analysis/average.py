@@ -11,11 +11,11 @@ from obliv.results.base import NO_CAPACITY, NO_LOAD, Result, share_text
 from obliv.results.codec import Codec, entry
 from obliv.results.format import shown
 from obliv.results.numbers import Estimate
+from obliv.results.verification import IDLE
 
-__all__ = ["IDLE", "NOISY", "Average", "infinite_but"]
+__all__ = ["NOISY", "Average", "infinite_but"]
 
-#: Why there is no mean of throughputs.
-IDLE = "some of this traffic loads no channel: its throughput is infinite"
+#: Why there is no mean of throughputs, beside IDLE.
 NOISY = "paths are sampled: the mean of reciprocals of noisy loads has no known error"
 _INFINITE = "infinite over all permutations, since the identity loads no channel; of those drawn: "
 _ESTIMATE = r"[-+.0-9e]{1,24}( ± [-+.0-9einfa]{1,24}| in \[[-+.0-9einfa, ]{1,48}\])?( \(estimated(, unreliable)?\))?"

@@ -14,15 +14,7 @@ from obliv.results.codec import PACKED, Codec, Record, codec_of, derived, entry
 from obliv.results.format import percent, shown
 from obliv.results.numbers import Bounds, Estimate, bounded, bounds_of
 
-__all__ = ["NO_BOUND", "PatternRatio", "Ratio", "TrafficRatio"]
-
-#: Why no lower bound of single paths is given.
-NO_BOUND = {
-    "network": "no theorem bounds single paths on this network",
-    "tree": "no theorem bounds single paths on this tree",
-    "longer": "the bounds are given for shortest paths, and not all paths of this routing are shortest",
-    "several": "the bounds hold for one path per pair, and this routing has several",
-}
+__all__ = ["PatternRatio", "Ratio", "TrafficRatio"]
 
 _EXACT = codec_of(Fraction)
 

@@ -12,9 +12,8 @@ from obliv.results.base import CERTIFICATE, Result
 from obliv.results.codec import Record, entry
 from obliv.results.format import shown
 
-__all__ = ["REPAIRS", "FailureRow", "FailureState", "Failures", "unfinished"]
+__all__ = ["FailureRow", "FailureState", "Failures", "unfinished"]
 
-REPAIRS = ("ecmp", "shortest", "updown", "valiant")  #: routings that fit any network, for what a failure leaves
 _LISTED = 2  # failures in the short form
 
 
