@@ -348,6 +348,35 @@ def test_every_page_is_on_the_map() -> None:
     assert set(PAGES) - {"docs/index.md", "README.md"} <= linked
 
 
+COVERAGE = sorted(ROOT.glob("docs/explanation/papers/coverage-*.md"))
+_VERDICTS = ("reproduced", "erratum", "open", "beyond", "bound only", "thinned", "not there")
+
+
+def _lines(page: Path) -> list[list[str]]:
+    """Return the cells of the numbered lines of a page; a bar behind a backslash is part of a cell."""
+    rows = re.findall(r"^\| (\d+[a-z]? \|.*) \|$", page.read_text(encoding="utf-8"), re.M)
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)] for row in rows]
+
+
+def test_the_heads_of_the_coverage_pages_count_their_lines() -> None:
+    overview = (ROOT / "docs/explanation/papers/coverage.md").read_text(encoding="utf-8")
+    total = dict.fromkeys(("lines", *_VERDICTS), 0)
+    for page in COVERAGE:
+        lines = _lines(page)
+        numbers = [line[0] for line in lines]
+        assert numbers == sorted(set(numbers), key=lambda number: (int(number.rstrip("abc")), number)), page.name
+        count = {"lines": len(lines), **dict.fromkeys(_VERDICTS, 0)}
+        for line in lines:
+            (verdict,) = [word for word in _VERDICTS if re.match(rf"{word}\b", line[5])]
+            count[verdict] += 1
+            total[verdict] += 1
+        total["lines"] += len(lines)
+        parts = ", ".join(f"{count[verdict]} {verdict}" for verdict in _VERDICTS if count[verdict])
+        assert f"\n{count['lines']} lines: {parts}.\n" in page.read_text(encoding="utf-8"), page.name
+        assert f"]({page.name}) | {' | '.join(map(str, count.values()))} |\n" in overview, page.name
+    assert f"| all | {' | '.join(map(str, total.values()))} |" in overview
+
+
 def _paste(pages: list[str]) -> None:
     for page in pages:
         path = ROOT / page

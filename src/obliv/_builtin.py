@@ -5,7 +5,7 @@ Add a new name to its room and to this table; a test compares the table with wha
 
 from __future__ import annotations
 
-from obliv._util.lazy import PICTURE
+from obliv._util.lazy import ABOVE
 from obliv.specs import CHECKS, CONVERTERS, FILE_FORMATS, MODULES, RESULTS, Converter, FileFormat
 
 __all__: list[str] = []
@@ -116,7 +116,9 @@ _FABRICS = {
 }
 FILE_FORMATS.update({name: FileFormat(sign, "obliv.fabric.specs", "fabric") for name, sign in _FABRICS.items()})
 
-PICTURE[:] = [("obliv.view.interactive.fragment", "fragment")]
+ABOVE.update(
+    capacity=("obliv.designs.bounds.capacity", "with_capacity"), picture=("obliv.view.interactive.fragment", "fragment")
+)
 
 CHECKS["bufferless"] = "obliv.checker.schedules.check:check_saved"
 CHECKS["tables after failures"] = "obliv.checker.failures.check:check_failures"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import obliv
@@ -46,8 +48,23 @@ def test_a_reproduction_in_latex_is_narrow(capsys: pytest.CaptureFixture[str]) -
     """One cell a number and no notes: a table for a paper."""
     assert main(["reproduce", "towles", "figure9", "--format", "latex"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[2] == r"entry & published & computed & verdict \\"
-    assert lines[6] == r"fraction of capacity & $0.173$ & $25/144 = 0.1736$ & rounding \\"
+    assert lines[0] == "% towles figure9"
+    assert lines[3] == r"entry & published & computed & verdict \\"
+    assert lines[7] == r"fraction of capacity & $0.173$ & $25/144 = 0.1736$ & rounding \\"
+
+
+def test_long_texts_in_latex_are_paragraphs_within_the_line() -> None:
+    grid = [
+        ["entry", "published", "computed", "verdict"],
+        ["a" * 60, "word " * 30, "3/4 = 0.75", "match"],
+        ["b", "c", "2", "match"],
+    ]
+    columns = to_latex(grid).splitlines()[0]
+    shares = re.findall(r"p\{(0\.\d\d)\\linewidth\}", columns)
+    assert re.sub(r"p\{.*?\}", "p", columns) == r"\begin{tabular}{pprl}"
+    assert 0.5 < sum(map(float, shares)) < 0.8  # the rest is for the short columns
+    assert float(shares[0]) < float(shares[1])
+    assert to_latex([["entry"], ["a" * 60]]).startswith(r"\begin{tabular}{l}")  # which fits the line
 
 
 def test_results_with_rows_and_with_figures() -> None:

@@ -20,6 +20,7 @@ from tests.study.files import written
 import obliv
 from obliv._util.cost import Cost
 from obliv._util.executors import Processes, Serial
+from obliv.analysis import subject
 from obliv.cli import main
 from obliv.designs import two_turns
 from obliv.errors import Interrupted
@@ -330,7 +331,7 @@ def test_a_routing_that_is_designed_is_designed_once(
 def test_known_capacities_need_no_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Importing the designs would take longer than many small cells."""
     compute._topology.cache_clear()
-    monkeypatch.setattr(obliv, "with_capacity", None)
+    monkeypatch.setattr(subject, "from_above", None)
     text = 'topologies = ["mesh:3x2"]\nroutings = ["dor"]\nmeasures = ["worst", "hops"]'
     assert obliv.study.run(written(tmp_path, text), tmp_path / "s.db", jobs=1).done == 2
 

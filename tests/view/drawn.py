@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import obliv
+
 
 def part(ax: Any, name: str) -> Any:
     """The one collection of that name, or None."""
@@ -43,3 +45,8 @@ def everything(figure: Any) -> str:
 
     figure.draw_without_rendering()
     return "\n".join(each.get_text() for each in figure.findobj(Text))
+
+
+def without_capacity() -> obliv.Topology:
+    """Return a ring that is too large for the linear program of a capacity: 71 terminals times 142 channels."""
+    return obliv.build("large", 71, [(v, (v + k) % 71) for v in range(71) for k in (1, -1)])

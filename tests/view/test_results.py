@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.view.drawn import everything, how_many, legend, part, texts
+from tests.view.drawn import everything, how_many, legend, part, texts, without_capacity
 
 import obliv
 from obliv import view
@@ -41,7 +41,7 @@ def test_the_title_says_topology_routing_load_and_share_exactly() -> None:
     title = worst("torus:9x9", "romm").plot().get_title()
     for words in ("romm", "torus:9x9", "32/5 = 6.4", "25/144 = 0.1736 of capacity"):
         assert words in title
-    assert "throughput 1" in worst("complete:4", "ecmp").plot().get_title()
+    assert "throughput 1/35" in obliv.worst_case(without_capacity(), "shortest").plot().get_title()
     assert worst("mesh:3x3", "dor").plot(title=False).get_title() == ""
 
 
@@ -171,7 +171,7 @@ def test_bars_of_throughput() -> None:
 
 
 def test_bars_where_the_capacity_is_unknown() -> None:
-    ax = obliv.throughput(obliv.routing("ecmp", obliv.complete(5)), "shift:1").plot()
+    ax = obliv.throughput(without_capacity(), "ecmp", "shift:1").plot()
     assert "throughput" in ax.get_xlabel()
     assert ax.patches[0].get_width() == 1.0
 

@@ -11,10 +11,10 @@ from typing import Any, NoReturn
 
 from obliv.errors import OblivError
 
-__all__ = ["PICTURE", "attach", "picture_of", "refuse_calls"]
+__all__ = ["ABOVE", "attach", "from_above", "picture_of", "refuse_calls"]
 
-#: The module and the function that draw what notebooks show; the top of the package fills it in.
-PICTURE: list[tuple[str, str]] = []
+#: What rooms ask of those above them, by name: a module and a function; the top of the package fills it in.
+ABOVE: dict[str, tuple[str, str]] = {}
 
 
 def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -55,7 +55,13 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
 
 def picture_of(shown: object) -> str:
     """Return the HTML that a notebook shows below a table; its module is imported when a notebook asks for it."""
-    return "".join(getattr(importlib.import_module(module), function)(shown) for module, function in PICTURE)
+    return str(from_above("picture")(shown)) if "picture" in ABOVE else ""
+
+
+def from_above(name: str) -> Callable[..., Any]:
+    """Return a function of :data:`ABOVE`; its module is imported now, so that those that do not need it never do."""
+    module, function = ABOVE[name]
+    return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]
 
 
 def refuse_calls(module: str, instead: str) -> None:

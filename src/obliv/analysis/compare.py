@@ -18,6 +18,7 @@ from obliv.analysis.average.random_traffic import average_case
 from obliv.analysis.deadlocks.search import deadlock as find_deadlock
 from obliv.analysis.deadlocks.search import fewest_virtual_channels
 from obliv.analysis.locality import minimal_hops, served_pairs
+from obliv.analysis.subject import with_known_capacity
 from obliv.analysis.throughput import pattern_throughput
 from obliv.analysis.worst_case.exact import worst_load
 from obliv.errors import InputError, Interrupted, RoutingError, TooLargeError, TrafficError
@@ -136,8 +137,9 @@ def compare(
     else:
         for k in range(len(columns)):
             _require_one(cells[k :: len(columns)])
-    if unit == "capacity" and (unknown := [network.spec for network in networks if network.capacity is None]):
-        raise InputError(f"the capacity of {unknown[0]} is not known (see obliv.with_capacity): choose another unit")
+    for network in networks if unit == "capacity" else ():
+        if with_known_capacity(network).capacity is None:
+            raise InputError(f"the capacity of {network.spec} is not known (see obliv.bounds): choose another unit")
     names, labels = [pattern.name for pattern in patterns], [column.name for column in columns]
     rows = zip(cells, product(networks, labels), strict=False)
     entries = [
@@ -225,7 +227,7 @@ def _entry(
     return Entry(
         topology=network.spec,
         routing=label,
-        capacity=network.capacity,
+        capacity=with_known_capacity(network).capacity,
         worst=worst,
         average=average if isinstance(average, Estimate) else None,
         under={name: carried.get(name) for name in under},
@@ -253,8 +255,8 @@ def _with_deadlocks(row: Entry, routing: Routing, progress: Progress) -> Entry:
 def _empty(network: Topology, label: str, names: list[str], misfit: Misfit) -> Entry:
     """Return the row of a routing that does not fit a topology."""
     reasons = {"routing": str(misfit.error)}
-    rated = not network.unit_rates
-    return Entry(network.spec, label, network.capacity, under=dict.fromkeys(names), rated=rated, reasons=reasons)
+    capacity, rated = with_known_capacity(network).capacity, not network.unit_rates
+    return Entry(network.spec, label, capacity, under=dict.fromkeys(names), rated=rated, reasons=reasons)
 
 
 def _where(progress: Progress, where: str) -> Progress:

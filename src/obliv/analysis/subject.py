@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
 
+from obliv._util.lazy import from_above
 from obliv._util.progress import Progress
-from obliv.errors import InputError
+from obliv.errors import InputError, OblivError
 from obliv.loads.base import PairLoads
 from obliv.results.base import NOT_VERIFIED, provenance
 from obliv.routings.base import Routing, RoutingLike, is_adaptable
@@ -22,6 +23,7 @@ __all__ = [
     "Analysis",
     "Subject",
     "by_specs",
+    "capacity_is_quick",
     "exactness_of",
     "identity",
     "loads_of",
@@ -30,8 +32,12 @@ __all__ = [
     "sampled_of",
     "sources_of",
     "subject_of",
+    "with_known_capacity",
 ]
 
+
+_QUICK = 10_000  # terminals times channels up to which the program of a capacity takes a few seconds at most
+_QUICK_SYMMETRIC = 300_000  # the same with symmetries of the topology
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -165,6 +171,33 @@ def identity(
     names = {"topology": subject.topology.spec, "routing": name_of(subject)}
     read, exactness = (*sources_of(subject), *sources), exactness or exactness_of(subject, None)
     return {**names, "provenance": provenance(names | specs, time.perf_counter() - began, exactness, seed, read)}
+
+
+def capacity_is_quick(topology: Topology) -> bool:
+    """Return whether a linear program of a few seconds may give a capacity that has no closed form."""
+    if topology.capacity_load is not None or not topology.unit_rates or topology.advice("ratio"):
+        return False
+    limit = _QUICK_SYMMETRIC if topology.generators or topology.translations else _QUICK
+    return len(topology.terminals) > 1 and 0 < len(topology.terminals) * topology.channels <= limit
+
+
+def with_known_capacity(topology: Topology) -> Topology:
+    """Return a topology with the capacity that results state: a closed form, or what a small linear program proves.
+
+    Networks that are too large for that are returned as they are, and so are all where there is no solver or no time.
+    """
+    if not capacity_is_quick(topology):
+        return topology
+    try:
+        return _with_capacity(topology)
+    except OblivError:  # an answer does not depend on what it is compared with
+        return topology
+
+
+@lru_cache(maxsize=16)  # many routings on one network are compared, some of them on copies that are equal
+def _with_capacity(topology: Topology) -> Topology:
+    known: Topology = from_above("capacity")(topology)
+    return known
 
 
 def name_of(subject: Routing | PairLoads) -> str:

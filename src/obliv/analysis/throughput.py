@@ -9,7 +9,16 @@ from obliv._util.cost import announce
 from obliv._util.progress import Progress, rising
 from obliv._util.rng import Rng, generator, seed_of
 from obliv.analysis.locality import traffic_hops
-from obliv.analysis.subject import Subject, by_specs, exactness_of, identity, loads_of, sampled_of, subject_of
+from obliv.analysis.subject import (
+    Subject,
+    by_specs,
+    exactness_of,
+    identity,
+    loads_of,
+    sampled_of,
+    subject_of,
+    with_known_capacity,
+)
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic
@@ -48,7 +57,7 @@ def throughput(
     -------
     Throughput
         For each pattern the largest channel load γ; the throughput, 1/γ or what the terminals can send and take if
-        that is less; γ*/γ, the fraction of capacity, where the capacity has a closed form; and what limits the
+        that is less; γ*/γ, the fraction of capacity, where the capacity is known; and what limits the
         throughput; mean hops of the traffic's packets. Exact, unless `samples` is given.
 
     Raises
@@ -93,7 +102,7 @@ def throughput(
     return Throughput(
         **identity(subject, began, exactness, seed, sources, traffic=[row.traffic for row in patterns]),
         subject=x,
-        capacity=topology.capacity,
+        capacity=with_known_capacity(topology).capacity,
         patterns=tuple(patterns),
     )
 
@@ -112,7 +121,7 @@ def pattern_throughput(
         load = largest_load(subject, loads.samples, worst, pair_rates(traffic), under[worst], generator(rng))
     through = None if load is None else inverse(load)
     busiest = traffic.busiest_terminal(topology.injection, topology.ejection)
-    base = topology.capacity_load
+    base = with_known_capacity(topology).capacity_load
     return PatternThroughput(
         traffic=traffic.spec,
         channel_load=load,

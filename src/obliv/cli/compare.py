@@ -13,7 +13,7 @@ import typer
 
 from obliv.cli.options import Seed, TopologySpec
 from obliv.cli.output import Answer, Looks, progress, require_outputs, say
-from obliv.cli.specs import named_traffic, read_capacity, seeded
+from obliv.cli.specs import named_traffic, say_without_capacity, seeded
 from obliv.errors import InputError
 
 if TYPE_CHECKING:
@@ -97,7 +97,9 @@ def _read(topologies: Sequence[str], patterns: Sequence[str], *outputs: Path | N
     import obliv
 
     require_outputs(*outputs)
-    networks = [read_capacity(obliv.topology(spec)) for spec in topologies]
+    networks = [obliv.topology(spec) for spec in topologies]
+    for network in networks:
+        say_without_capacity(network)
     notes = [note for network in networks for note in network.notes]
     inputs = [source for network in networks for source in network.sources]
     for spec, network in product(patterns, networks):

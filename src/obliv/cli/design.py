@@ -10,7 +10,7 @@ import typer
 
 from obliv.cli.options import Seed, TopologySpec, refuse_idle_seed
 from obliv.cli.output import ClaimAnswer, Looks, progress, say
-from obliv.cli.specs import read_capacity, read_topology
+from obliv.cli.specs import read_topology
 from obliv.errors import InputError
 
 __all__ = ["design"]
@@ -138,7 +138,7 @@ def design(
     if pareto:
         _require_fitting(objective, then, rules, exact, answer)
     looks.require(plot)
-    network = read_capacity(read_topology(topology, answer.output, plot))
+    network = read_topology(topology, answer.output, plot)
     if pareto:
         accuracy = 1e-4 if gap is None else gap
         with progress() as step:

@@ -24,10 +24,10 @@ __all__ = [
     "Specs",
     "named_traffic",
     "one_traffic",
-    "read_capacity",
     "read_topology",
     "read_traffic",
     "say_skipped",
+    "say_without_capacity",
     "seeded",
 ]
 
@@ -42,7 +42,7 @@ class Specs:
     def read(self, *outputs: Path | None, capacity: bool = False) -> Routing:
         """Return the routing, print its notes on standard error, and refuse outputs that would replace its files.
 
-        With `capacity`, the topology has its capacity where a small linear program gives it.
+        With `capacity`, it also says what a fraction of capacity needs that cannot be computed.
         """
         import obliv
 
@@ -51,7 +51,7 @@ class Specs:
         for note in topology.notes:
             say(note)
         if capacity:
-            topology = read_capacity(topology)
+            say_without_capacity(topology)
         routing = obliv.routing(self.routing, topology)
         for note in routing.notes:
             say(note)
@@ -72,17 +72,18 @@ def read_topology(spec: str, *outputs: Path | None) -> Topology:
     return topology
 
 
-def read_capacity(topology: Topology) -> Topology:
-    """Return a topology with its capacity where a small linear program gives it; say what that needs."""
-    import obliv
+def say_without_capacity(topology: Topology) -> None:
+    """Print on standard error what a fraction of capacity needs, where only a solver that is missing would find it."""
+    from obliv.analysis.subject import capacity_is_quick
 
-    if topology.capacity_load is not None:
-        return topology
+    if not capacity_is_quick(topology):
+        return
+    from obliv.designs.solver import require_solver
+
     try:
-        return obliv.with_capacity(topology)
+        require_solver()
     except MissingExtraError as error:
         say(f"the fraction of capacity is left out: {error}")
-        return topology
 
 
 def read_traffic(specs: Iterable[str], topology: Topology, *outputs: Path | None) -> list[Traffic]:

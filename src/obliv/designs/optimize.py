@@ -14,6 +14,7 @@ from obliv._util.progress import within as share_of
 from obliv._util.rationals import boolean, integer, real
 from obliv._util.rationals import exact as exact_number
 from obliv._util.rng import Rng, drawn_seed
+from obliv.analysis.subject import with_known_capacity
 from obliv.designs.average import announce_average, average_design
 from obliv.designs.bounds.worst_case import permutation_line
 from obliv.designs.few_paths.supports import at_least_one, few_paths, limits
@@ -146,7 +147,7 @@ def design(
         raise InputError("within is for the objective worst, without limits of hops, turns, paths and weights")
     samples, seed = at_least_one(_SAMPLES if samples is None else samples, "samples") or 0, drawn_seed(rng)
     draws = (samples, seed) if objective == "average" else None
-    network = topology_of(topology)
+    network = with_known_capacity(topology_of(topology))
     require_connected(network)
     if draws and not network.unit_rates:
         raise InputError(f"{network.spec}: random permutations need terminals of rate 1; choose another objective")

@@ -36,8 +36,8 @@ __all__ = [
 ]
 
 NOT_VERIFIED = "declared relative, not verified for all pairs"  #: Exactness where a declaration is relied on.
-NO_CAPACITY = "no closed form of the capacity is known for this topology"
-_NO_CLOSED_FORM = "no closed form here (see obliv.with_capacity)"
+NO_CAPACITY = "the capacity of this topology is not known"
+_NOT_KNOWN = "not known here (see obliv.bounds)"
 NO_LOAD = "no traffic loads any channel"
 
 
@@ -239,10 +239,10 @@ def throughput_text(through: Any, rated: bool) -> str:
 
 
 def share_text(share: Any, capacity: Any, topology: str) -> str | None:
-    """Return a fraction of capacity in words; without a capacity, how to compute it, or None for a fabric."""
+    """Return a fraction of capacity in words; without a capacity, what bounds it, or None for a fabric."""
     if capacity:
         return shown(share)
-    return None if topology.startswith("fabric:") else _NO_CLOSED_FORM  # operators do not work in Python
+    return None if topology.startswith("fabric:") else _NOT_KNOWN  # operators do not work in Python
 
 
 def never(result: Record) -> bool:

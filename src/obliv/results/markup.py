@@ -46,11 +46,17 @@ _LATIN = dict(
 )
 
 
+_LINE = 68  # letters, about, of a line on a page of LaTeX's own classes
+_LONG = 24  # letters of a cell that may be broken
+
+
 def markup(result: Result, form: str) -> str:
     """Return a result as a table in ``markdown`` or ``latex``, followed by its caption; in LaTeX as a comment."""
-    cells = getattr(result, "latex_cells", None) if form == "latex" else None
-    grid, caption = cells() if cells else grid_of(result), printable(result.caption)
-    table = to_latex(grid) if form == "latex" else to_markdown(grid)
+    caption = printable(result.caption)
+    if form == "latex" and (cells := getattr(result, "latex_cells", None)):  # tables between which a page can end
+        table = "\n".join(f"% {printable(name)}\n{to_latex(grid)}" for name, grid in cells().items())
+    else:
+        table = to_latex(grid_of(result)) if form == "latex" else to_markdown(grid_of(result))
     if not caption:
         return table
     return table + (f"% {caption}\n" if form == "latex" else "\n" + re.sub(r"([*_`<|])", r"\\\1", caption) + "\n")
@@ -89,6 +95,8 @@ def to_markdown(grid: Sequence[Sequence[str]]) -> str:
 def to_latex(grid: Sequence[Sequence[str]]) -> str:
     r"""Return a table of text, its heading first, as a LaTeX tabular; it needs no packages.
 
+    Columns of long texts are paragraphs that share what the others leave of the line.
+
     Examples
     --------
     >>> print(to_latex([["routing", "load"], ["my_own", "7/2 = 3.5"]]), end="")
@@ -101,9 +109,25 @@ def to_latex(grid: Sequence[Sequence[str]]) -> str:
     \end{tabular}
     """
     head, *body = [" & ".join(map(_in_latex, row)) + r" \\" for row in grid]
-    columns = "".join("r" if right else "l" for right in _numeric(grid))
+    columns = "".join(_columns(grid))
     lines = [rf"\begin{{tabular}}{{{columns}}}", r"\hline", head, r"\hline", *body, r"\hline", r"\end{tabular}"]
     return "\n".join(lines) + "\n"
+
+
+def _columns(grid: Sequence[Sequence[str]]) -> list[str]:
+    """Return the kind of every column for LaTeX: to the right, to the left, or a paragraph, whose width is a share."""
+    kinds = ["r" if right else "l" for right in _numeric(grid)]
+    widths = [max(map(len, cells)) for cells in zip(*grid, strict=True)]
+    long = [k for k, kind in enumerate(kinds) if kind == "l" and widths[k] > _LONG]
+    if not long or sum(widths) + 2 * len(widths) <= _LINE:
+        return kinds
+    room = max(_LINE - sum(width + 3 for k, width in enumerate(widths) if k not in long), 20 * len(long)) - 3 * len(
+        long
+    )
+    share = {k: min(widths[k], 3 * _LONG) ** 0.5 for k in long}
+    for k in long:
+        kinds[k] = rf"p{{{room / _LINE * share[k] / sum(share.values()):.2f}\linewidth}}"
+    return kinds
 
 
 def _numeric(grid: Sequence[Sequence[str]]) -> list[bool]:

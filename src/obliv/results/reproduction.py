@@ -145,18 +145,16 @@ class Reproduction(WithoutNetwork):
         """Whether every entry agrees with the published value or is explained."""
         return all(row.verdict != "differs" for row in self.entries)
 
-    def latex_cells(self) -> list[list[str]]:
-        """Return the table for LaTeX, its heading first: the short columns, each number in one cell.
+    def latex_cells(self) -> dict[str, list[list[str]]]:
+        """Return the tables for LaTeX by name, the heading first: the short columns, each number in one cell.
 
         Notes and other long texts are in the other formats.
         """
-        tables = {row.table for row in self.entries}
-        names = ["table"] * (len(tables) > 1) + ["entry", "published", "computed", "verdict"]
-        rows = [
-            [row.table] * (len(tables) > 1) + [row.entry, row.published or _UNPRINTED, short(row.computed), row.verdict]
-            for row in self.entries
-        ]
-        return [names, *rows]
+        grids: dict[str, list[list[str]]] = {}
+        for row in self.entries:
+            grid = grids.setdefault(f"{row.paper} {row.table}", [["entry", "published", "computed", "verdict"]])
+            grid.append([row.entry, row.published or _UNPRINTED, short(row.computed), row.verdict])
+        return grids
 
     def __repr__(self) -> str:
         """Return one aligned table for each table of the paper, its notes below."""

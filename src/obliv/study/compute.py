@@ -8,7 +8,6 @@ import time
 import traceback
 import zlib
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import obliv
 from obliv._util.cost import Cost, listening
 from obliv._util.progress import Progress, silent
-from obliv.errors import MissingExtraError, OblivError, TooLargeError
+from obliv.errors import OblivError, TooLargeError
 from obliv.specs.imports import run_files
 from obliv.specs.registry import ROUTINGS
 from obliv.study.cells import Cell
@@ -169,11 +168,7 @@ def _subject(cell: Cell) -> Any:
 
 @lru_cache(maxsize=2)
 def _topology(spec: str, files: tuple[tuple[str, str], ...]) -> Topology:
-    network = obliv.topology(spec)
-    if network.capacity_load is None:  # else the designs are not even imported
-        with suppress(MissingExtraError):
-            return obliv.with_capacity(network)
-    return network
+    return obliv.topology(spec)
 
 
 @lru_cache(maxsize=2)

@@ -177,7 +177,7 @@ class Topology:
 
     @property
     def capacity(self) -> Fraction | None:
-        """Packets per node and cycle of uniform traffic under the best routing; None where that is not known."""
+        """Packets per node and cycle of uniform traffic under the best routing; None where no closed form gives it."""
         return 1 / self.capacity_load if self.capacity_load else None
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.strategies import examples
 
 import obliv
 from obliv._util.codec import pack, read_json, unpack_array
+from obliv.analysis import subject
 from obliv.cli import main
 
 F = Fraction
@@ -169,21 +171,83 @@ def test_a_designed_routing_has_it_too(claim: Path) -> None:
     assert refused(content, Path("forged.json"))
 
 
-def test_results_without_a_capacity_say_what_finds_it() -> None:
-    chords = obliv.build("chordal", 5, [(v, (v + k) % 5) for v in range(5) for k in (1, 2)])
-    without = [obliv.worst_case(chords, "ecmp"), obliv.average_case(chords, "ecmp"), obliv.design(chords)]
-    for result in without:
-        assert result.to_dict()["fraction_of_capacity"] is None
-        assert "no closed form here (see obliv.with_capacity)" in repr(result)
-    assert obliv.worst_case(obliv.ECMP(obliv.with_capacity(chords))).fraction_of_capacity is not None
+def _answers(network: obliv.Topology | str) -> list[Any]:
+    """Return what states a capacity, of one network and one routing."""
+    return [
+        obliv.worst_case(network, "ecmp"),
+        obliv.worst_case(network, "ecmp", certificate=True),
+        obliv.worst_channels(network, "ecmp"),
+        obliv.throughput(network, "ecmp", "uniform"),
+        obliv.average_case(network, "ecmp", 5),
+        obliv.compare(network, "ecmp").entries[0],
+        obliv.design(network),
+    ]
+
+
+def test_a_network_given_link_by_link_has_the_capacity_of_its_spec() -> None:
+    tree = obliv.topology("fattree:4,2")
+    own = plain(tree)
+    for network in (tree, own):
+        assert {answer.capacity for answer in _answers(network)} == {F(8, 7)}
+        assert obliv.bounds(network).capacity == F(7, 8)
+    (row,) = obliv.throughput(own, "ecmp", "uniform").patterns
+    assert row.fraction_of_capacity == 1
+    (entry,) = obliv.compare(own, "ecmp", unit="capacity").entries
+    assert entry.of_capacity("worst") == F(7, 8)  # as under omrmn, whose load is 1
+    assert own.capacity is None  # the topology itself says what was given
+    proved = obliv.worst_case(own, "ecmp", certificate=True)
+    assert obliv.verify(proved, topology=own).proved
+    assert obliv.verify(obliv.design(own), topology=own).proved
+
+
+def test_the_command_and_python_agree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "net.txt").write_text(CHORD)
+    spec = f"file:{tmp_path / 'net.txt'}"
+    assert main(["worst", spec, "ecmp", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["capacity"]["exact"] == "8/3"
+    assert {answer.capacity for answer in _answers(spec)} == {F(8, 3)}
+    links = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]
+    own = obliv.build("own", 4, [*links, *(pair[::-1] for pair in links)])
+    assert {answer.capacity for answer in _answers(own)} == {F(8, 3)}
+
+
+def test_results_without_a_capacity_say_what_bounds_it() -> None:
+    """A network of 10,082 terminals times channels, and one whose terminals have rates."""
+    large = obliv.build("large", 71, [(v, (v + k) % 71) for v in range(71) for k in (1, -1)])
+    rated = obliv.topology("kautz:2,2").with_rates([2] * 6, [1] * 6)
+    for result in (obliv.worst_case(large, "shortest"), obliv.worst_case(rated, "ecmp")):
+        content = result.to_dict()
+        assert (content["capacity"], content["fraction_of_capacity"]) == (None, None)
+        assert content["capacity_reason"] == "the capacity of this topology is not known"
+        assert "not known here (see obliv.bounds)" in repr(result)
+
+
+def test_a_capacity_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def counted(topology: obliv.Topology) -> obliv.Topology:
+        calls.append(topology.spec)
+        return obliv.with_capacity(topology)
+
+    monkeypatch.setattr(subject, "from_above", {"capacity": counted}.__getitem__)
+    subject._with_capacity.cache_clear()
+    for _ in range(2):
+        assert obliv.worst_case("kautz:2,2", "ecmp").capacity is not None
+        obliv.ratio("kautz:2,2", "ecmp")  # which needs none
+    assert calls == ["kautz:d=2,n=2"]
+    obliv.worst_case("mesh:4x4", "dor")
+    obliv.worst_case("random-regular:n=200,d=6,seed=1", "shortest", samples=2)
+    obliv.failures("kautz:2,2", "shortest")
+    assert calls == ["kautz:d=2,n=2"]
 
 
 def test_without_the_solver(claim: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "highspy", None)
+    subject._with_capacity.cache_clear()  # what other tests solved
     capsys.readouterr()
     assert main(["worst", "file:net.txt", "ecmp"]) == 0
     out, err = capsys.readouterr()
-    assert "of capacity     no closed form here" in out
+    assert "of capacity     not known here (see obliv.bounds)" in out
     assert "the fraction of capacity is left out: this needs highspy" in err
     assert len(err.strip().splitlines()) == 1
 

@@ -170,12 +170,28 @@ def test_the_verdict_says_what_fails_first(tmp_path: Path) -> None:
             (
                 "weak",
                 "mesh:4x4: dor fails first, at 1/3 = 0.3333 packets per node and cycle under its worst traffic, "
-                f"when the channel {tail} -> {head} is full (with a certificate).",
+                f"when the channel {tail} → {head} is full (with a certificate).",
             ),
             ("good", "mesh:4x4: o1turn guarantees the most, 1/2 = 0.5 packets per node and cycle."),
         ]
         write_report(inputs, tmp_path / "page.html")
         assert "dor fails first" in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_the_verdict_on_many_topologies_stays_short() -> None:
+    rows = [
+        StudyRow(topology=f"mesh:{k}x{k}", routing=f"own:{name}", measure=measure, status="done", figures=figures)
+        for k in range(2, 12)
+        for name in "abcdef"
+        for measure, figures in (("deadlock", {"": "possible"}), ("worst", {"": Fraction(1, k)}))
+    ]
+    lines = [text for _, text in verdict(gather([Study(name="many", entries=tuple(rows))]))]
+    assert lines[0] == (
+        "mesh:2x2, mesh:3x3, mesh:4x4 and 7 more: own:a, own:b, own:c, own:d and 2 more can deadlock without more "
+        "virtual channels."
+    )
+    assert lines[-1] == "7 more topologies in the table."
+    assert len(lines) == 8
 
 
 def test_a_brief_page_has_the_verdict_and_the_best_rows(tmp_path: Path) -> None:
@@ -189,6 +205,11 @@ def test_a_brief_page_has_the_verdict_and_the_best_rows(tmp_path: Path) -> None:
     text = (tmp_path / "page.html").read_text("utf-8")
     assert "own:1 fails first" in text
     assert "The best 12 of 39 rows" in text
+    full = obliv.worst_case("complete:4", "ecmp")
+    write_report([Study(name="many", entries=rows), full], tmp_path / "page.html", brief=True)
+    text = (tmp_path / "page.html").read_text("utf-8")
+    assert "mesh:9x9, one of 2 topologies" in text  # of which the bars are
+    assert "complete:4: ecmp fails at 1 packet per node and cycle under its worst traffic, when" in text
 
 
 def test_results_that_contradict_each_other_are_refused(tmp_path: Path) -> None:

@@ -21,7 +21,16 @@ from obliv._util.rng import Rng, drawn_seed, within_word
 from obliv._util.typing import Array
 from obliv.analysis.average._kernels import all_permutations, largest_loads, random_permutations
 from obliv.analysis.average.pair_words import PairWords, pair_words
-from obliv.analysis.subject import Subject, by_specs, exactness_of, identity, loads_of, sampled_of, subject_of
+from obliv.analysis.subject import (
+    Subject,
+    by_specs,
+    exactness_of,
+    identity,
+    loads_of,
+    sampled_of,
+    subject_of,
+    with_known_capacity,
+)
 from obliv.errors import InputError, Interrupted
 from obliv.kernels import run
 from obliv.loads.base import PairLoads
@@ -142,7 +151,8 @@ def average_case(
         figures = _over_samples(loads, ensemble, integer(samples, "samples"), seed, jobs, step)
     if isinstance(subject, Routing) and loads.samples is not None:
         figures = _of_sampled_paths(figures, subject, loads, random)
-    base, through = loads.topology.capacity_load, inverse(figures.load)
+    network, through = with_known_capacity(loads.topology), inverse(figures.load)
+    base = network.capacity_load
     result = Average(
         **identity(
             subject,
@@ -162,7 +172,7 @@ def average_case(
         largest_load=figures.largest_load,
         largest_permutation=figures.largest_permutation,
         worst_load=figures.worst_load,
-        capacity=loads.topology.capacity,
+        capacity=network.capacity,
     )
     if figures.missing:
         done = f"after {figures.samples} of {figures.samples + figures.missing} samples"

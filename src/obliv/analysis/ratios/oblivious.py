@@ -10,7 +10,7 @@ from obliv._util.progress import Progress, rising
 from obliv.analysis.ratios.disjoint import largest_disjoint
 from obliv.analysis.ratios.optimum import require_base_load
 from obliv.analysis.subject import Subject, identity, loads_of, sources_of, subject_of
-from obliv.analysis.worst_case.exact import named_channel, worst_case
+from obliv.analysis.worst_case.exact import named_channel, solved_worst_case
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
 from obliv.results import pack
@@ -88,7 +88,7 @@ def _disjoint(loads: PairLoads, certificate: bool, step: Progress) -> Answer:
 
 
 def _worst(loads: PairLoads, certificate: bool, step: Progress) -> Answer:
-    result = worst_case(loads, certificate=certificate, progress=step)
+    result, _ = solved_worst_case(loads, certificate=certificate, progress=step, capacity=False)
     if not isinstance(result.channel_load, Fraction) or result.permutation is None:
         raise InputError(f"{loads.topology.spec}: the ratio needs exact loads between terminals of rate 1")
     return result.channel_load, result.channel.id if result.channel else -1, result.permutation, result.certificate

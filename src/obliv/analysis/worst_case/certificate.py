@@ -76,7 +76,6 @@ def certificate_of(
     network = None if inside else carried(loads.topology)
     return {
         **({} if network is None else {"network": network}),
-        **({} if loads.topology.capacity_proof is None else {"capacity": loads.topology.capacity_proof}),
         "denominator": loads.denominator if loads.denominator < 2**63 else str(loads.denominator),
         "permutation": list(permutation),
         "duals": pack(np.array(duals)) if same and duals else [pack(whole([int(x) for x in v])) for v in duals],

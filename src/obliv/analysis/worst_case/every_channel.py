@@ -10,7 +10,7 @@ import numpy as np
 
 from obliv._util.progress import Progress, rising, within
 from obliv._util.rationals import boolean
-from obliv.analysis.subject import Subject, by_specs, identity, loads_of, sources_of, subject_of
+from obliv.analysis.subject import Subject, by_specs, identity, loads_of, sources_of, subject_of, with_known_capacity
 from obliv.analysis.worst_case.exact import worst_case
 from obliv.analysis.worst_case.symmetry import orbits, verified
 from obliv.loads.search import Problem, announce_channels, calls_of, one_after_another
@@ -97,7 +97,7 @@ def worst_channels(
     return WorstChannels(
         **identity(subject, began),
         subject=x,
-        capacity=topology.capacity,
+        capacity=with_known_capacity(topology).capacity,
         rated=not topology.unit_rates,
         network_classes=len(np.unique(orbits(topology, known).focus)),
         routing_classes=len(load),

@@ -10,7 +10,15 @@ import numpy as np
 
 from obliv._util.arrays import whole
 from obliv._util.progress import Progress, rising, within
-from obliv.analysis.subject import Subject, by_specs, exactness_of, identity, sources_of, subject_of
+from obliv.analysis.subject import (
+    Subject,
+    by_specs,
+    exactness_of,
+    identity,
+    sources_of,
+    subject_of,
+    with_known_capacity,
+)
 from obliv.analysis.worst_case.symmetry import orbits, verified
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
@@ -112,10 +120,12 @@ def solved_worst_case(
     executor: Executor | None = None,
     progress: Progress | None = None,
     inside: bool = False,
+    capacity: bool = True,
 ) -> tuple[WorstCase, ChannelSearch]:
     """Return the worst case as :func:`worst_case`, and the search with the optimum of every channel it solved.
 
-    With `inside` the certificate is part of another one, which has the network.
+    With `inside` the certificate is part of another one, which has the network; without `capacity`, one that has no
+    closed form is left out.
     """
     began = time.perf_counter()
     step = rising(progress)
@@ -135,11 +145,14 @@ def solved_worst_case(
     sources = sources_of(subject)
     claim = _load(loads, search)
     flows, permutation = _traffic(loads, search)
+    known = with_known_capacity(topology) if capacity and not inside else topology
     proof = None
     if certificate and search.solution is not None:
         from obliv.analysis.worst_case.certificate import certificate_of
 
         proof = certificate_of(loads, classes, search.prices, claim, search.worst, permutation or (), sources, inside)
+        if known.capacity_proof is not None:
+            proof["capacity"] = known.capacity_proof
     load: Fraction | Estimate = claim
     if loads.samples is not None and isinstance(subject, Routing) and search.solution is not None:
         from obliv.analysis.estimate import largest_load
@@ -151,7 +164,7 @@ def solved_worst_case(
         **identity(subject, began, exactness_of(subject, loads.samples), seed),
         subject=x,
         channel_load=load,
-        capacity=topology.capacity,
+        capacity=known.capacity,
         rated=not topology.unit_rates,
         channel=channel,
         permutation=permutation,

@@ -10,6 +10,7 @@ import numpy as np
 from obliv._util.codec import pack
 from obliv._util.progress import Progress, rising, silent
 from obliv._util.typing import Array
+from obliv.analysis.subject import capacity_is_quick
 from obliv.designs.bounds.congestion import Carried, Congestion, bound_by, carried, carried_by, least_congestion
 from obliv.designs.exact.vertices import as_rationals
 from obliv.designs.minimal import require_connected
@@ -23,8 +24,6 @@ from obliv.topologies.base import Topology
 __all__ = ["by_dimension_order", "capacity_of", "with_capacity"]
 
 _HOPS = 3_000_000  # of paths by dimension order that are listed, about
-_QUICK = 10_000  # terminals times channels up to which a program takes a second or two
-_QUICK_SYMMETRIC = 300_000  # the same with symmetries of the topology
 
 
 def capacity_of(topology: Topology, progress: Progress = silent) -> tuple[Congestion, Carried]:
@@ -75,7 +74,7 @@ def by_dimension_order(topology: Topology) -> tuple[Congestion, Carried] | None:
 
 
 def with_capacity(topology: Topology, progress: Progress | None = None) -> Topology:
-    """Return the topology with its capacity, so that results contain fractions of capacity.
+    """Return the topology with its capacity, which analyses state in their results in any case.
 
     Parameters
     ----------
@@ -88,7 +87,7 @@ def with_capacity(topology: Topology, progress: Progress | None = None) -> Topol
     Topology
         A copy with `capacity_load` and `capacity_proof`, which saved claims contain. The same object if the capacity
         is known, if terminals have rates or cannot reach each other, if the linear program would take more than a
-        second or two, or if the proved bounds differ (:func:`obliv.bounds` returns them).
+        few seconds, or if the proved bounds differ (:func:`obliv.bounds` returns them).
 
     Raises
     ------
@@ -104,11 +103,7 @@ def with_capacity(topology: Topology, progress: Progress | None = None) -> Topol
     >>> obliv.worst_case(obliv.routing("shortest", network)).fraction_of_capacity
     Fraction(43, 144)
     """
-    terminals, channels = len(topology.terminals), topology.channels
-    if topology.capacity_load is not None or not topology.unit_rates or topology.advice("ratio"):
-        return topology
-    limit = _QUICK_SYMMETRIC if topology.generators or topology.translations else _QUICK
-    if terminals < 2 or not 0 < terminals * channels <= limit:
+    if not capacity_is_quick(topology):
         return topology
     try:
         require_connected(topology)
@@ -119,7 +114,7 @@ def with_capacity(topology: Topology, progress: Progress | None = None) -> Topol
     simple = _simple_flow(topology, least.flow * scale)
     if simple is None:
         best = carried(topology, demand, scale, least)
-        simple = best.flow(channels), best.paths.whole // scale
+        simple = best.flow(topology.channels), best.paths.whole // scale
     flow, whole = simple
     loads = enumerate(flow.sum(axis=0).tolist())
     if max(load / topology.bandwidth_of(c) for c, load in loads) != least.lower * scale * whole:

@@ -38,7 +38,7 @@ def figure1(path: str | Path) -> None:
     draw_panels(
         path,
         [("Two independent contributions", loads)],
-        "Figure 1: under DOR the pairs x = (0,0) to y = (2,0) and u = (1,0) to v = (2,1) load channel c = (1,0) -> "
+        "Figure 1: under DOR the pairs x = (0,0) to y = (2,0) and u = (1,0) to v = (2,1) load channel c = (1,0) → "
         "(2,0) with 1 each, 2 in all. The network is ours.",
         (6.0, 4.0),
     )

@@ -76,7 +76,7 @@ class Entry(Record):
     topology, routing : str
         Specs.
     capacity : Fraction, optional
-        Throughput of uniform traffic under the best routing, where it has a closed form.
+        Throughput of uniform traffic under the best routing, where it is known.
     worst : Fraction, optional
         Worst-case channel load.
     average : Estimate, optional

@@ -135,7 +135,7 @@ class PatternThroughput(Record):
         its rates. None where there is no traffic.
     fraction_of_capacity : Fraction, Estimate or None
         The capacity's channel load over this one, which compares channels only. None where no channel is loaded, or
-        the capacity has no closed form.
+        the capacity is not known.
     admissible : bool
         Whether no terminal sends or takes more than its rate (by default one packet per cycle).
     overload : Overload or None

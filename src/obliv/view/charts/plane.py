@@ -52,7 +52,7 @@ def draw_plane(figures: ChartData, what: str, ax: Axes | None) -> Axes:
     ax.set_xlim(0.9, 1.0 + 1.25 * max(right - 1.0, 0.5))
     ax.set_ylim(0.0, 1.18 * top)
     ax.set_xlabel("mean hops, as a multiple of the least")
-    unit = "" if figures.quantity == "load" else f" ({figures.unit})"
+    unit = f" ({figures.unit})" if figures.quantity == "throughput" else ""  # the others name it themselves
     ax.set_ylabel(figures.title(what) + unit, **LITERAL)
     light_frame(ax, "both")
     label_points(ax, [(places[-1], _wrapped(names)) for places, names in together.items()], spots)

@@ -13,7 +13,7 @@ import obliv
 from obliv._util.cost import Cost, listening
 from obliv._util.progress import Progress
 from obliv._util.text import plural
-from obliv.errors import InputError, MissingExtraError, OblivError, TooLargeError
+from obliv.errors import InputError, OblivError, TooLargeError
 from obliv.results import Result, WorstCase
 from obliv.routings.base import Routing
 from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES
@@ -228,11 +228,7 @@ class _Case:
 
 @lru_cache(2)
 def _made(topology: str, routing: str) -> _Case:
-    network = network_in_place(topology)
-    if network.capacity_load is None:
-        with suppress(MissingExtraError):
-            network = obliv.with_capacity(network)  # as the command line does
-    return _Case(obliv.routing(routing, network))
+    return _Case(obliv.routing(routing, network_in_place(topology)))
 
 
 def _case(question: Question) -> _Case:

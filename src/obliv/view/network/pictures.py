@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from obliv._util.text import plural
+from obliv.analysis.subject import with_known_capacity
 from obliv.errors import InputError
 from obliv.patterns.base import Traffic, from_flows
 from obliv.patterns.make import traffic as traffic_of
@@ -100,8 +101,8 @@ def plot_loads(
         remarks.append(f"not admissible since {over}")
     if over is not None and busiest is not None and limit is not None and limit.kind != "channel":
         remarks.append(f"throughput {short(1 / busiest[0])} times the traffic, limited by {limit}")
-    elif topology.capacity_load is not None and most:
-        remarks.append(f"{short(topology.capacity_load / most)} of capacity")
+    elif (base := with_known_capacity(topology).capacity_load) is not None and most:
+        remarks.append(f"{short(base / most)} of capacity")
     heading = f"{called(routing.spec)} on {called(topology.spec)} under {pattern.spec}"
     return finish(ax, own, [heading, f"largest channel load {short(most)}"], remarks, title=title)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from obliv._util.text import plural, printable
 from obliv.checker.claims import is_certified
@@ -14,7 +14,7 @@ from obliv.view.report.numbers import text_of, value_of
 
 __all__ = ["verdict"]
 
-_MOST = 6  # topologies
+_MOST = 3  # topologies that are named
 _GUARANTEES = ("worst", "fabric", "design")
 
 
@@ -39,15 +39,21 @@ def _missing(contents: Contents) -> Iterator[tuple[str, str]]:
 
 
 def _deadlocks(contents: Contents) -> Iterator[tuple[str, str]]:
-    """Yield which routings can deadlock on one virtual channel, a sentence for each topology."""
+    """Yield which routings can deadlock on one virtual channel, a sentence for topologies with the same ones."""
     found: dict[str, list[str]] = {}
     for item in contents.items:
         if item.row.measure == "deadlock" and item.row.figures.get("") == "possible":
             found.setdefault(item.row.topology, []).append(item.row.routing or "")
+    alike: dict[tuple[str, ...], list[str]] = {}
     for topology, names in found.items():
-        distinct = list(dict.fromkeys(names))
-        some = ", ".join(distinct[:4]) + (f" and {len(distinct) - 4} more" if distinct[4:] else "")
-        yield "weak", f"{topology}: {some} can deadlock without more virtual channels."
+        alike.setdefault(tuple(dict.fromkeys(names)), []).append(topology)
+    for number, (routings, topologies) in enumerate(alike.items()):
+        if number == _MOST:
+            rest = sum(map(len, list(alike.values())[_MOST:]))
+            yield "weak", f"Routings can deadlock on {plural(rest, 'more topology', 'more topologies')}: see the table."
+            return
+        where, some = _some(topologies, _MOST), _some(routings, 4)
+        yield "weak", f"{where}: {some} can deadlock without more virtual channels."
 
 
 def _loads(contents: Contents) -> Iterator[tuple[str, str]]:
@@ -64,9 +70,8 @@ def _loads(contents: Contents) -> Iterator[tuple[str, str]]:
             return
         least = min(found, key=lambda one: (one[0], not one[1], not one[2]))[-1]  # of equal ones a proved one
         best = max(found, key=lambda one: one[:3])[-1]
-        first = (
-            f"{topology}: {_name(least)} fails first, at {_guarantee(least)} under its worst traffic{_place(least)}."
-        )
+        fails = "fails first, at" if found[1:] else "fails at"
+        first = f"{topology}: {_name(least)} {fails} {_guarantee(least)} under its worst traffic{_place(least)}."
         if len(found) == 1:
             yield "good", first
         else:
@@ -74,12 +79,17 @@ def _loads(contents: Contents) -> Iterator[tuple[str, str]]:
             yield "good", f"{topology}: {_name(best)} guarantees the most, {_guarantee(best)}{_proof(best)}."
 
 
+def _some(names: Sequence[str], most: int) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if names[most:] else "")
+
+
 def _name(item: Item) -> str:
     return item.row.routing or "the best routing (design)"
 
 
 def _guarantee(item: Item) -> str:
-    return f"{text_of(item.row.figures[''])} {unit_of(getattr(item.result, 'rated', False))}"
+    value, unit = text_of(item.row.figures[""]), unit_of(getattr(item.result, "rated", False))
+    return f"{value} {unit.replace('packets', 'packet', 1) if value == '1' else unit}"
 
 
 def _place(item: Item) -> str:
@@ -87,7 +97,7 @@ def _place(item: Item) -> str:
     result = item.result
     if not isinstance(result, WorstCase) or result.channel is None:
         return _proof(item)
-    return f", when the channel {' -> '.join(result.ends)} is full{_proof(item)}"
+    return f", when the channel {' → '.join(result.ends)} is full{_proof(item)}"
 
 
 def _proof(item: Item) -> str:
