@@ -328,7 +328,7 @@ def test_an_interrupt_while_a_class_is_made(
     def verb(*arguments: object, **options: object) -> None:
         type("Made", (), {"part": Named()})
 
-    monkeypatch.setattr("obliv.cli.app.app", verb)
+    monkeypatch.setattr("obliv.cli.app.command", lambda: verb)
     assert main(["list"]) == 130
     assert capsys.readouterr().err == "\nobliv: interrupted; no partial file was written\n"
 
@@ -362,7 +362,7 @@ def test_an_interrupt_that_a_library_loses(monkeypatch: pytest.MonkeyPatch, caps
 
     ends: list[int] = []
     late = threading.Event()
-    monkeypatch.setattr("obliv.cli.app.app", verb)
+    monkeypatch.setattr("obliv.cli.app.command", lambda: verb)
     monkeypatch.setattr(cli, "_interrupt_main", lambda _: late.set())  # the interrupt that is sent again comes too late
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
     monkeypatch.setattr(sys, "argv", ["obliv", "list"])
