@@ -10,17 +10,33 @@ import numpy as np
 from obliv._util.codec import digest_of, unpack_array
 from obliv._util.typing import Array
 from obliv.checker.claims import MalformedError, read_result
-from obliv.checker.failures.routes import Failed
 from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
     from obliv.results import Failures
 
-__all__ = ["FailuresClaim", "figures_of", "read_failures", "statement_of"]
+__all__ = ["Failed", "FailuresClaim", "figures_of", "read_failures", "statement_of"]
 
 _KEYS = {"failed", "witness", "witnesses", "prices", "corrections", "sources", "digest"}
 _LARGEST = 2**27  # numbers in an array
 _Lists = dict[tuple[int, int], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Failed:
+    """What fails together: the channels of cables, in order, each before its opposite; and nodes."""
+
+    channels: Array
+    nodes: Array
+
+    def gone(self, hops: Any) -> Array:
+        """Return which channels cannot be taken."""
+        topology = hops.topology
+        gone: Array = np.zeros(topology.channels, np.bool_)
+        if len(self.nodes):
+            gone[np.isin(topology.tail, self.nodes) | np.isin(topology.head, self.nodes)] = True
+        gone[self.channels] = True
+        return np.asarray(gone)
 
 
 @dataclass(frozen=True, eq=False)

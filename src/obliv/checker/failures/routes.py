@@ -16,29 +16,13 @@ from obliv._util.arrays import grouped
 from obliv._util.cost import require_memory
 from obliv._util.typing import Array
 from obliv.checker.claims import MalformedError
+from obliv.checker.failures.claim import Failed
 from obliv.checker.failures.paths import Hops
 from obliv.checker.failures.refill import refilled
 
-__all__ = ["After", "Failed", "Routes", "among", "routes_left", "routes_of"]
+__all__ = ["After", "Routes", "among", "routes_left", "routes_of"]
 
 _STEPS = 100  # by which numbers of channels are raised before all routes are searched for a cycle
-
-
-@dataclass(frozen=True, eq=False)
-class Failed:
-    """What fails together: the channels of cables, in order, each before its opposite; and nodes."""
-
-    channels: Array
-    nodes: Array
-
-    def gone(self, hops: Hops) -> Array:
-        """Return which channels cannot be taken."""
-        topology = hops.topology
-        gone: Array = np.zeros(topology.channels, np.bool_)
-        if len(self.nodes):
-            gone[np.isin(topology.tail, self.nodes) | np.isin(topology.head, self.nodes)] = True
-        gone[self.channels] = True
-        return np.asarray(gone)
 
 
 @dataclass(frozen=True, eq=False)

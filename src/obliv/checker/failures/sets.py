@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from obliv.checker.claims import MalformedError
-from obliv.checker.failures.routes import Failed
+from obliv.checker.failures.claim import Failed
 from obliv.topologies.base import Topology
 
 __all__ = ["Key", "every_set", "is_legal", "key_of", "named_right"]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from obliv._util.typing import Array
+from obliv.checker.failures.claim import Failed
 from obliv.checker.failures.hops import NextHops, next_hops_of
-from obliv.checker.failures.routes import Failed
 from obliv.checker.failures.sets import Key, key_of
 from obliv.errors import TooLargeError
 from obliv.fabric.kernels.failures import Intact, Outcomes

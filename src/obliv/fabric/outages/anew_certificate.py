@@ -12,8 +12,9 @@ from obliv._util.progress import Progress
 from obliv._util.text import plural
 from obliv._util.typing import Array
 from obliv.checker.failures.check import Bounds
+from obliv.checker.failures.claim import Failed
 from obliv.checker.failures.hops import NextHops, next_hops_of
-from obliv.checker.failures.routes import After, Failed, Routes, routes_left
+from obliv.checker.failures.routes import After, Routes, routes_left
 from obliv.fabric.outages.anew import Left
 from obliv.fabric.outages.certificate import failed_lists, joined, matching_of, paid_of, price_lists, whole
 from obliv.fabric.routes.routing import FabricHops, FabricRouting

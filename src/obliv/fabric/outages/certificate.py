@@ -12,8 +12,9 @@ from obliv._util.codec import pack
 from obliv._util.progress import Progress
 from obliv._util.typing import Array
 from obliv.checker.failures.check import Bounds
+from obliv.checker.failures.claim import Failed
 from obliv.checker.failures.paths import hops_of
-from obliv.checker.failures.routes import After, Failed, Routes, routes_of
+from obliv.checker.failures.routes import After, Routes, routes_of
 from obliv.checker.failures.witness import Witness, witness_of
 from obliv.fabric.outages.sets import Failure
 from obliv.fabric.routes.routing import FabricRouting

@@ -11,7 +11,7 @@ from obliv.analysis.subject import with_known_capacity
 from obliv.errors import InputError
 from obliv.patterns.base import Traffic, from_flows
 from obliv.patterns.make import traffic as traffic_of
-from obliv.results import Shifts, WorstChannels
+from obliv.results import WorstChannels
 from obliv.results.analysis.throughput import bottleneck, overload
 from obliv.results.format import short
 from obliv.routings.base import Routing
@@ -25,6 +25,8 @@ from obliv.view.network.names import Labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from obliv.results import Shifts
 
 __all__ = ["plot_loads", "plot_shifts", "plot_topology", "plot_worst_channels"]
 
