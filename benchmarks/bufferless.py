@@ -17,11 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from obliv.bufferless.leveled.instances import Instance
 from obliv.bufferless.problems import instance
-from obliv.bufferless.schedulers.direct import direct
-from obliv.bufferless.schedulers.hot_potato import hot_potato
-from obliv.bufferless.schedulers.queues import queues
-from obliv.topologies.leveled.instances import Instance
+from obliv.bufferless.schedulers import direct, hot_potato, queues
 
 Made = Callable[[Instance, np.random.Generator], Any]
 

@@ -17,11 +17,11 @@ import numpy as np
 from tests.fabric.by_hand import climbing
 
 import obliv
-from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.generate import from_topology
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import trace_all
 from obliv.fabric.topology import network
-from obliv.loads.search import search_channels
+from obliv.loads.base import search_channels
 
 
 def timed(what: str, call: Any) -> Any:

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 
 import obliv
-from obliv.fabric.files.net import write_net
-from obliv.fabric.files.read import read_fabric, read_tables
-from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.files.folder import read_fabric, read_tables
+from obliv.fabric.files.lft import write_net
+from obliv.fabric.generate import from_topology
 from obliv.fabric.model import Fabric
 
 

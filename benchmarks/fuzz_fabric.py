@@ -13,11 +13,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.fabric.mutations import LANE_PARSERS, PARSERS, fuzz
 
-from obliv.fabric.files import ar_info, far, forwarding
-from obliv.fabric.kernels.forwarding import read_entries
+from obliv.fabric.files import far, forwarding
+from obliv.fabric.files import forwarding as ar_info
 from obliv.fabric.kernels.lane_rows import read_hex_rows, read_record_rows, read_rows
-from obliv.fabric.kernels.pair_levels import merge, read_pairs, read_paths
-from obliv.fabric.lanes.files import pairs, ports, sl2vl
+from obliv.fabric.kernels.pair_levels import merge, read_entries, read_pairs, read_paths
+from obliv.fabric.lanes import pairs, sl2vl
+from obliv.fabric.lanes import read as ports
 
 for module in (ar_info, far, forwarding, pairs, ports, sl2vl):
     for name in ("switch_guids", "port_guids", "columns_of"):  # of a fabric, which a thousand files share here

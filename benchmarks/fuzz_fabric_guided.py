@@ -17,8 +17,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 with atheris.instrument_imports(include=["obliv.fabric"]):
+    from obliv.fabric.files.folder import read_fabric, read_tables
     from obliv.fabric.files.opensm_subnet import read_guid2lid
-    from obliv.fabric.files.read import read_fabric, read_tables
 
 from tests.fabric import mutations, spelled
 

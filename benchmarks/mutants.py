@@ -43,7 +43,7 @@ TESTS = (
     "tests/designs",
     "tests/bufferless",
     "tests/fabric/outages",
-    "tests/analysis/test_failures.py",
+    "tests/questions/test_failures.py",
 )
 SECONDS = 300  # for the tests of one fault; one that hangs is noticed
 _BOUNDS: dict[type, type] = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}

@@ -22,15 +22,14 @@ from tests.fabric.opensm import Simulator, simulated
 
 import obliv
 from obliv.errors import RoutingError
-from obliv.fabric.files.net import write_net
-from obliv.fabric.files.read import read
-from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.files.folder import read
+from obliv.fabric.files.lft import write_net
+from obliv.fabric.generate import from_topology
 from obliv.fabric.model import Fabric
-from obliv.fabric.reroute.bound import single_path_bound
+from obliv.fabric.reroute.quality import single_path_bound, standing_of
 from obliv.fabric.reroute.route import route
-from obliv.fabric.reroute.standing import standing_of
 from obliv.fabric.routes.routing import routing as fabric_routing
-from obliv.fabric.shape.tree import recognise
+from obliv.fabric.shape import recognise
 from obliv.fabric.topology import network
 
 FABRICS = {

@@ -20,8 +20,8 @@ import numpy as np
 from obliv.bufferless.api import schedule
 from obliv.bufferless.frames.constants import centralized_constants, distributed_constants, lg
 from obliv.bufferless.frames.distributed import distributed
+from obliv.bufferless.leveled.instances import Instance
 from obliv.bufferless.problems import instance
-from obliv.topologies.leveled.instances import Instance
 
 Solver = Callable[[Instance, int], int]
 Draw = Callable[[int], Instance]

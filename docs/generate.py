@@ -17,7 +17,7 @@ from typer.main import get_command
 
 import obliv
 from obliv.cli.app import VERBS, app
-from obliv.results.schema import schemas
+from obliv.results.markup import schemas
 
 __all__ = ["KEY", "bibliography", "generate"]
 

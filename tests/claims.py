@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import obliv
-from obliv._util.codec import digest_of, write_json
+from obliv._util.files import digest_of, write_json
 
 
 def save_claim(content: dict[str, Any], path: Path, digest: bool = True) -> Path:

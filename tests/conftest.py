@@ -102,7 +102,7 @@ def pytest_collection_finish() -> None:
 def moves(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """By day search for layers with few moves, which are interpreted: the compiler takes seven seconds for them."""
     if request.param == "few":
-        monkeypatch.setattr(importlib.import_module("obliv.fabric.reroute.layers.engine"), "_EACH", 0.3)
+        monkeypatch.setattr(importlib.import_module("obliv.fabric.reroute.layers"), "_EACH", 0.3)
 
 
 @pytest.fixture
@@ -113,5 +113,5 @@ def search_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     def search(method: str, graphs: Any, seconds: float) -> list[Any]:
         return [getattr(igraph.Graph(n=len(colors), edges=edges), method)(color=colors) for edges, colors in graphs]
 
-    for module in ("obliv.topologies.isomorphism", "obliv.analysis.worst_case.automorphisms"):
+    for module in ("obliv.topologies.isomorphism", "obliv.questions.subject"):
         monkeypatch.setattr(importlib.import_module(module), "graph_search", search)

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import obliv
-from obliv._util import cost
-from obliv._util.cost import Cost, Work, announce
+from obliv._util import progress as cost
+from obliv._util.progress import Cost, Work, announce
 from obliv.cli import main
-from obliv.loads import axis_tables, separable
+from obliv.loads import separable
+from obliv.loads import separable_blocks as axis_tables
 from obliv.loads.separable import SeparableLoads
 from obliv.loads.tree import TreeLoads
 
@@ -230,7 +231,7 @@ def test_a_ratio_is_announced_and_stopped_before_anything_is_bounded(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cost, "_SECONDS", 0.0)
-    monkeypatch.setattr("obliv.designs.ratios.search.simple_lengths", interrupted)
+    monkeypatch.setattr("obliv.designs.ratios.bounds.simple_lengths", interrupted)
     assert main(["ratio", "random-regular:8,3", "ecmp"]) == 130
     out, err = capsys.readouterr()
     assert out == ""
@@ -279,7 +280,7 @@ def test_maps_of_very_many_channels_take_time(monkeypatch: pytest.MonkeyPatch) -
     """The symmetries of a fat tree of 12,000,000 channels took 35 s, though ECMP itself is checked by its classes."""
     heard: list[str] = []
     monkeypatch.setattr(cost, "_SECONDS", 0.0)
-    monkeypatch.setattr("obliv.analysis.worst_case.symmetry._SECONDS", 1.0)
+    monkeypatch.setattr("obliv.questions.worst_case._SECONDS", 1.0)
     obliv.worst_case("fattree:4,2", "ecmp", progress=lambda what, share: heard.append(what))
     assert "checking symmetries of fattree:4,2: about 96 seconds" in heard
 

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from obliv._util.codec import read_json
-from obliv._util.files import read_bytes, together, unpacked, write_pieces, write_whole
+from obliv._util.files import read_bytes, read_json, together, unpacked, write_pieces, write_whole
 from obliv._util.text import plural, printable
 from obliv.errors import FileError
 

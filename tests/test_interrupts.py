@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from obliv._util.interrupts import admitted, deferred
+from obliv._util.progress import admitted, deferred
 from obliv.kernels import kernel, run
 
 

@@ -250,7 +250,7 @@ BOTH: list[tuple[Callable[[], object], str, tuple[str, ...], str]] = [
         "--exact takes all permutations: leave out --ensemble birkhoff:2 or --exact",
     ),
     (
-        lambda: obliv.analysis.deadlocks.search.deadlock(obliv.routing("romm", "torus:3x3"), "3"),
+        lambda: obliv.questions.deadlocks.deadlock.deadlock(obliv.routing("romm", "torus:3x3"), "3"),
         "; fewest_virtual_channels finds",
         ("deadlock", "torus:3x3", "romm", "--vc", "3"),
         "; --fewest finds",

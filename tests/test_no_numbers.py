@@ -10,7 +10,7 @@ import pytest
 from tests.mistakes import mistake
 
 import obliv
-from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.generate import from_topology
 
 TORUS = obliv.torus(3, 3)
 DOR = obliv.DOR(TORUS)

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 import obliv
-from obliv._util.codec import digest_of, pack, plain
+from obliv._util.files import digest_of, pack, plain
 from obliv._util.text import in_ascii
 from obliv.cli import main
-from obliv.fabric.generate.from_topology import from_routing
+from obliv.explore.workers import question_of
+from obliv.fabric.generate import from_routing
 from obliv.fabric.outages.base import base_of
 from obliv.fabric.outages.base_file import read_base, save_base
-from obliv.view.explore.question import question_of
 
 RING = [(0, 1), (1, 2), (2, 3), (3, 0), (1, 0), (2, 1), (3, 2), (0, 3)]
 CALLS: dict[str, Callable[[], Any]] = {

@@ -11,9 +11,9 @@ import pytest
 from tests.study.files import written
 
 import obliv
-from obliv._util import cost
+from obliv._util import progress as cost
 from obliv._util.progress import Progress
-from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.generate import from_topology
 
 TORUS = obliv.torus(3, 3)
 DOR, ECMP, TREE = obliv.DOR(TORUS), obliv.ECMP(TORUS), obliv.DModK(obliv.fattree(4, 2))

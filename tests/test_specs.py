@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 import obliv
 from obliv._util.rationals import fraction
 from obliv.errors import SpecError
-from obliv.specs.grammar import split_mix
-from obliv.specs.imports import run_files
-from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES, Registry
+from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES, Registry, run_files, split_mix
 
 
 @pytest.fixture(autouse=True)

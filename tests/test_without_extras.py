@@ -12,7 +12,7 @@ from obliv.cli.app import VERBS
 SCRIPT = Path(__file__).with_name("without_extras.py")
 
 #: The modules of a server, which nothing imports but the verb, and the package that they lack.
-SERVER = {"obliv.view.explore.security": "starlette", "obliv.view.explore.server": "uvicorn"}
+SERVER = {"obliv.explore.server": "uvicorn"}
 
 STUDY = """
 name = "plain"

@@ -10,6 +10,6 @@ def setup(folder):
 
 
 def run(given):
-    from obliv.bufferless.schedulers.direct import direct
+    from obliv.bufferless.schedulers import direct
 
     return direct(given)

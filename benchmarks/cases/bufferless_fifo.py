@@ -12,6 +12,6 @@ def setup(folder):
 def run(given):
     import numpy as np
 
-    from obliv.bufferless.schedulers.queues import queues
+    from obliv.bufferless.schedulers import queues
 
     return queues(given, np.random.default_rng(0), "fifo")

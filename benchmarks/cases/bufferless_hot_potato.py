@@ -14,6 +14,6 @@ def setup(folder):
 def run(given):
     import numpy as np
 
-    from obliv.bufferless.schedulers.hot_potato import hot_potato
+    from obliv.bufferless.schedulers import hot_potato
 
     return hot_potato(given, np.random.default_rng(0), "closest")

@@ -20,7 +20,7 @@ def setup(folder):
 
 
 def run(made):
-    from obliv.loads.search import search_channels
+    from obliv.loads.base import search_channels
 
     return search_channels(made[0], np.arange(made[0].topology.channels)).optima
 

@@ -12,7 +12,7 @@ def setup(folder):
 
 
 def run(made):
-    from obliv.designs.minimal import hop_distances
+    from obliv.designs.bounds.congestion import hop_distances
 
     return hop_distances(made[0])
 

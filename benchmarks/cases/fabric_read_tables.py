@@ -6,12 +6,12 @@ TARGET = "200 MB a second"
 def setup(folder):
     from common import fat_tree
 
-    from obliv.fabric.files.read import read_fabric
+    from obliv.fabric.files.folder import read_fabric
 
     return read_fabric(fat_tree(folder, 24, "dmodk") / "tree.net"), folder / "tree.lfts"
 
 
 def run(made):
-    from obliv.fabric.files.read import read_tables
+    from obliv.fabric.files.folder import read_tables
 
     return read_tables(made[1], made[0])

@@ -11,6 +11,6 @@ def setup(folder):
 
 
 def run(path):
-    from obliv.fabric.files.read import read_fabric
+    from obliv.fabric.files.folder import read_fabric
 
     return read_fabric(path)

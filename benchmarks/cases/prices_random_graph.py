@@ -7,8 +7,8 @@ TARGET = "at most 5 ns a load, 51 ms"
 
 def setup(folder):
     import obliv
-    from obliv.checker.kernels.sums import Entries, Prices, add_block
-    from obliv.loads.search import search_channels
+    from obliv.checker._kernels import Entries, Prices, add_block
+    from obliv.loads.base import search_channels
 
     topology = obliv.random_regular(1000, 8, seed=1)
     loads = obliv.ECMP(topology).pair_loads()

@@ -7,10 +7,10 @@ from PIL import Image
 
 from obliv import view
 from obliv.bufferless.api import schedule
+from obliv.bufferless.pictures.space_time import CYCLE, tint
 from obliv.bufferless.problems import instance
-from obliv.results.bufferless.schedule import Schedule
-from obliv.view.schedules.surroundings import CYCLE, tint
-from obliv.view.style import FAINT, INK, QUIET
+from obliv.bufferless.results import Schedule
+from obliv.view.axes import FAINT, INK, QUIET
 
 HERE = Path(__file__).parent
 DPI = 100

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from side_by_side import side_by_side
 
-from obliv.papers.bufferless.drawing import draw
+from obliv.papers.bufferless.statements import draw
 
 HERE = Path(__file__).parent
 

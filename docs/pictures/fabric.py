@@ -6,7 +6,7 @@ import numpy as np
 
 import obliv
 from obliv import view
-from obliv.fabric.generate.from_topology import from_routing, from_topology
+from obliv.fabric.generate import from_routing, from_topology
 
 
 def main() -> None:

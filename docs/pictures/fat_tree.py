@@ -4,7 +4,7 @@ from pathlib import Path
 
 from side_by_side import side_by_side
 
-from obliv.papers.fat_tree.drawing import draw
+from obliv.papers.fat_tree.curves import draw
 
 HERE = Path(__file__).parent
 

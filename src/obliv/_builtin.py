@@ -12,92 +12,72 @@ __all__: list[str] = []
 
 _TOPOLOGIES = {
     "obliv.fabric.specs": "fabric",
-    "obliv.io.formats.leveled": "leveled-file",
-    "obliv.io.graphs.named_graphs": "graph",
-    "obliv.io.graphs.topohub": "topohub",
+    "obliv.bufferless.leveled.files": "leveled-file",
+    "obliv.io.graphs": "graph topohub",
     "obliv.io.formats.topology_file": "file",
-    "obliv.topologies.families.grids": "mesh torus line ring hypercube hyperx flattened-butterfly complete clique",
-    "obliv.topologies.families.circulant": "circulant",
-    "obliv.topologies.families.concentrated": "cmesh concentrated-mesh",
+    "obliv.topologies.families.grids": (
+        "mesh torus line ring hypercube hyperx flattened-butterfly complete clique twisted-torus"
+    ),
+    "obliv.topologies.families.words": "circulant random-regular jellyfish debruijn de-bruijn kautz",
+    "obliv.topologies.families.trees": "cmesh concentrated-mesh rail xgft fattree subft eft2 sub-eft2",
     "obliv.topologies.damaged": "damaged",
-    "obliv.topologies.families.dragonfly": "dragonfly",
-    "obliv.topologies.leveled.families": "butterfly leveled-mesh array leveled-hypercube",
-    "obliv.topologies.leveled.random": "random-leveled deep multibutterfly",
-    "obliv.topologies.leveled.unrolled": "unrolled-fattree unrolled-debruijn unrolled-shuffle",
-    "obliv.topologies.families.random": "random-regular jellyfish",
-    "obliv.topologies.families.megafly": "megafly",
-    "obliv.topologies.families.rails": "rail",
-    "obliv.topologies.families.slimfly": "slimfly slim-fly",
-    "obliv.topologies.families.fat_trees": "xgft fattree subft eft2 sub-eft2",
-    "obliv.topologies.families.twisted": "twisted-torus",
-    "obliv.topologies.families.words": "debruijn de-bruijn kautz",
+    "obliv.topologies.families.low_diameter": "dragonfly megafly slimfly slim-fly",
+    "obliv.bufferless.leveled.families": (
+        "butterfly leveled-mesh array leveled-hypercube random-leveled deep multibutterfly unrolled-fattree "
+        "unrolled-debruijn unrolled-shuffle"
+    ),
 }
 
 _ROUTINGS = {
-    "obliv.designs.saved": "design",
-    "obliv.designs.two_turns": "2turn",
+    "obliv.designs.search": "design",
+    "obliv.designs.pareto": "2turn",
     "obliv.fabric.specs": "lft far",
-    "obliv.routings.cartesian.dimension_ordered": (
-        "dor dim-order dim_order xy e-cube o1turn xy-yx xy_yx romm valiant val"
+    "obliv.routings.dimension_ordered": "dor dim-order dim_order xy e-cube o1turn xy-yx xy_yx romm valiant val",
+    "obliv.routings.congestion": "electrical raecke",
+    "obliv.routings.shortest": "shortest min ecmp updown",
+    "obliv.routings.turns": (
+        "odd-even negative-first west-first north-last xyx yxy u2turn u2turn-a ival i2turn weighted-2turn"
     ),
-    "obliv.routings.graphs.electrical": "electrical",
-    "obliv.routings.graphs.shortest": "shortest min ecmp",
-    "obliv.routings.cartesian.odd_even": "odd-even",
-    "obliv.routings.graphs.raecke": "raecke",
     "obliv.routings.sampled": "sampled",
-    "obliv.routings.tables": "table",
-    "obliv.routings.trees.digits": "dmodk smodk mlid hash",
-    "obliv.routings.trees.multipath": "omrmn kpath osrm-k",
-    "obliv.routings.trees.osrm": "osrm2 osrm2-c osrm3 osrm3-d osrmn",
-    "obliv.routings.trees.tables": "wsr",
-    "obliv.routings.cartesian.turns": "negative-first west-first north-last",
-    "obliv.routings.cartesian.two_turn": "xyx yxy u2turn u2turn-a ival i2turn",
-    "obliv.routings.cartesian.weighted_two_turn": "weighted-2turn",
-    "obliv.routings.graphs.updown": "updown",
+    "obliv.routings.listed": "table",
+    "obliv.routings.trees": "dmodk smodk mlid hash wsr",
+    "obliv.routings.multipath": "omrmn kpath osrm-k osrm2 osrm2-c osrm3 osrm3-d osrmn",
 }
 
 _PATTERNS = {
-    "obliv.patterns.demands": "demands",
-    "obliv.patterns.files": "permutation matrix flows",
-    "obliv.patterns.jobs": "ring mesh2d mesh3d torus2d torus3d hypercube tree clustered hotspot bernoulli",
+    "obliv.patterns.files": "demands permutation matrix flows",
     "obliv.patterns.standard": (
-        "uniform random transpose anti-transpose dor-wc complement tornado bit-complement bitcomp "
-        "bitcomplement bit-reverse bitrev shuffle shift nearest-neighbor nearest-neighbour hot-nodes "
-        "random-permutation randperm"
+        "ring mesh2d mesh3d torus2d torus3d hypercube tree clustered hotspot bernoulli uniform random "
+        "transpose anti-transpose dor-wc complement tornado bit-complement bitcomp bitcomplement bit-reverse "
+        "bitrev shuffle shift nearest-neighbor nearest-neighbour hot-nodes random-permutation randperm"
     ),
 }
 
 #: Kinds of results; a class whose kind others have, too, has keys of its own (``Result.marks``).
 _RESULTS = {
-    "obliv.results.analysis.average": "average",
-    "obliv.results.analysis.compare": "compare",
-    "obliv.results.analysis.deadlock": "deadlock virtual-channels",
-    "obliv.results.analysis.heaviest": "heaviest-permutation",
-    "obliv.results.analysis.locality": "locality",
-    "obliv.results.analysis.lottery": "lottery",
-    "obliv.results.analysis.ratio": "ratio traffic-ratio",
-    "obliv.results.analysis.throughput": "throughput",
-    "obliv.results.analysis.worst_case": "worst",
-    "obliv.results.analysis.worst_channels": "worst-channels",
-    "obliv.results.bufferless.schedule": "bufferless",
-    "obliv.results.designs.average": "design",
-    "obliv.results.designs.bounds": "bounds",
-    "obliv.results.designs.design": "design",
-    "obliv.results.designs.pareto": "pareto",
-    "obliv.results.designs.ratio": "design",
-    "obliv.results.explanation": "explanation",
-    "obliv.results.fabric.check": "fabric-check",
-    "obliv.results.fabric.failures": "failures",
-    "obliv.results.fabric.job": "fabric-job",
-    "obliv.results.fabric.route": "fabric-route",
-    "obliv.results.fabric.throughput": "throughput",
-    "obliv.results.fabric.what_if": "what-if",
-    "obliv.results.fabric.worst": "worst fabric-shifts fabric-bisection",
-    "obliv.results.listing": "list",
+    "obliv.questions.average": "average",
+    "obliv.questions.compare": "compare",
+    "obliv.questions.deadlocks.deadlock": "deadlock virtual-channels",
+    "obliv.questions.worst_channels": "heaviest-permutation worst-channels",
+    "obliv.questions.locality": "locality",
+    "obliv.questions.collisions.collisions": "lottery",
+    "obliv.questions.ratio": "ratio traffic-ratio",
+    "obliv.questions.throughput": "throughput",
+    "obliv.questions.worst_case": "worst",
+    "obliv.bufferless.results": "bufferless",
+    "obliv.designs.average": "design",
+    "obliv.designs.bounds.network": "bounds",
+    "obliv.designs.design": "design",
+    "obliv.designs.pareto": "pareto",
+    "obliv.designs.ratios.best": "design",
+    "obliv.results.base": "explanation list results",
+    "obliv.fabric.results.check": "fabric-check",
+    "obliv.questions.failures": "failures",
+    "obliv.fabric.results.job": "fabric-job",
+    "obliv.fabric.results.route": "fabric-route",
+    "obliv.fabric.results.worst": "throughput what-if worst fabric-shifts fabric-bisection",
     "obliv.results.reproduction": "reproduce",
-    "obliv.results.several": "results",
-    "obliv.results.study": "study-run study study-diff study-verification",
-    "obliv.results.verification": "verification",
+    "obliv.results.study": "study-run study study-diff study-verification verification",
 }
 
 FILE_FORMATS["ibnetdiscover"] = FileFormat(
@@ -117,13 +97,14 @@ _FABRICS = {
 FILE_FORMATS.update({name: FileFormat(sign, "obliv.fabric.specs", "fabric") for name, sign in _FABRICS.items()})
 
 ABOVE.update(
-    capacity=("obliv.designs.bounds.capacity", "with_capacity"), picture=("obliv.view.interactive.fragment", "fragment")
+    capacity=("obliv.designs.bounds.congestion", "with_capacity"),
+    picture=("obliv.view.interactive.fragment", "fragment"),
 )
 
-CHECKS["bufferless"] = "obliv.checker.schedules.check:check_saved"
-CHECKS["tables after failures"] = "obliv.checker.failures.check:check_failures"
+CHECKS["bufferless"] = "obliv.bufferless.checker.claims:check_saved"
+CHECKS["tables after failures"] = "obliv.fabric.checker.failures:check_failures"
 
-CONVERTERS["networkx"] = Converter("obliv.io.graphs.networkx", "from_networkx")
+CONVERTERS["networkx"] = Converter("obliv.io.graphs", "from_networkx")
 
 for _kind, _table in (("topology", _TOPOLOGIES), ("routing", _ROUTINGS), ("traffic", _PATTERNS)):
     MODULES[_kind].update({name: module for module, names in _table.items() for name in names.split()})

@@ -101,7 +101,7 @@ def run(function: Kernel, work: float, *args: Any) -> Any:
         machine = function.compiled()
         if isinstance(machine, types.FunctionType) or not any(isinstance(argument, tuple) for argument in args):
             return machine(*args)
-        from obliv._util.interrupts import deferred
+        from obliv._util.progress import deferred
 
         with deferred():  # machine code takes records apart by calls of Python, and does not see where these fail
             return machine(*args)
@@ -120,7 +120,7 @@ def _unbounded(args: tuple[Any, ...]) -> bool:
 
 
 def _compile(function: Kernel) -> Callable[..., Any]:
-    from obliv._util.interrupts import deferred
+    from obliv._util.progress import deferred
 
     python = function.python
     try:

@@ -19,23 +19,22 @@ from typing import Any
 
 import numpy as np
 
+from obliv._util.arrays import Array
 from obliv._util.rng import Rng, generator
-from obliv._util.typing import Array
-from obliv.analysis.subject import loads_of, routing_of
-from obliv.analysis.worst_case.exact import worst_case
 from obliv.checker.verify import verify
-from obliv.designs.minimal import hop_distances
+from obliv.designs.bounds.congestion import hop_distances
 from obliv.errors import CheckError, InputError, SpecError
 from obliv.loads.base import PairLoads
-from obliv.patterns.make import traffic
-from obliv.patterns.matrices import matrix, permutation
-from obliv.routings.base import Path, Routing, RoutingLike
-from obliv.routings.checks import checked_channels, checked_paths, merged, require_all
+from obliv.patterns.base import traffic
+from obliv.patterns.files import matrix, permutation
+from obliv.questions.subject import loads_of, routing_of
+from obliv.questions.worst_case import worst_case
+from obliv.routings.base import Path, Routing, RoutingLike, checked_channels, checked_paths, merged, require_all
 from obliv.routings.make import routing as routing_from
-from obliv.routings.representatives import draws_only
+from obliv.routings.mixes import draws_only
 from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import channel_map, terminal_map
 from obliv.topologies.make import topology as topology_from
-from obliv.topologies.maps import channel_map, terminal_map
 
 __all__ = ["check_loads", "check_routing", "check_topology"]
 

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from tests.bufferless.instances import layered, line, walks
 
-from obliv.bufferless.frames.planning import PlanningError, PlanOptions, plan
+from obliv.bufferless.frames.centralized import PlanningError, PlanOptions, plan
+from obliv.bufferless.leveled.instances import Instance
 from obliv.bufferless.problems import instance
-from obliv.results.bufferless.plans import CentralizedPlan
-from obliv.results.bufferless.schedule import Moves
-from obliv.topologies.leveled.instances import Instance
+from obliv.bufferless.results import CentralizedPlan, Moves
 
 
 def some_instance(rng: np.random.Generator) -> Instance:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from obliv.topologies.leveled.base import Leveled, Levels
-from obliv.topologies.leveled.instances import Instance
+from obliv.bufferless.leveled.base import Leveled, Levels
+from obliv.bufferless.leveled.instances import Instance
 
 
 def layered(depth: int, width: int, degree: int, rng: np.random.Generator) -> Leveled:

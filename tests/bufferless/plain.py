@@ -15,8 +15,8 @@ from tests.oracles import schedules as oracle
 
 import obliv
 import obliv.kernels
+from obliv.bufferless.leveled.base import Leveled
 from obliv.cli import main
-from obliv.topologies.leveled.base import Leveled
 
 PRIORITIES = ("age", "closest", "farthest", "random")
 QUEUES = ("fifo", "random-delay", "random-rank", "farthest-to-go")

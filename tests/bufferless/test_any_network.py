@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from obliv.bufferless.api import schedule
-from obliv.bufferless.orientations import instances
+from obliv.bufferless.leveled.instances import Instance
 from obliv.bufferless.paths.grids import between
-from obliv.bufferless.problems import instance, leveled
+from obliv.bufferless.problems import instance, instances, leveled
 from obliv.errors import InputError
-from obliv.topologies.leveled.instances import Instance
 
 
 def ends(one: Instance) -> list[tuple[int, int]]:

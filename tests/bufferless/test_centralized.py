@@ -8,8 +8,16 @@ from tests.bufferless.centralized_corpus import audit, one_by_one, some_constant
 from tests.bufferless.instances import line
 
 import obliv.bufferless.frames.centralized as centralized_module
-import obliv.bufferless.frames.planning as plan_module
-from obliv.bufferless.frames.centralized import centralized, planned_moves
+import obliv.bufferless.frames.centralized as plan_module
+from obliv.bufferless.frames.centralized import (
+    PlanningError,
+    PlanOptions,
+    centralized,
+    delivery_times,
+    plan,
+    planned_moves,
+    smallest_frame,
+)
 from obliv.bufferless.frames.constants import (
     Constants,
     assign,
@@ -18,12 +26,10 @@ from obliv.bufferless.frames.constants import (
     distributed_constants,
     lg,
 )
-from obliv.bufferless.frames.planning import PlanningError, PlanOptions, delivery_times, plan
-from obliv.bufferless.frames.tuned import smallest_frame
+from obliv.bufferless.leveled.instances import Instance
 from obliv.bufferless.problems import instance
 from obliv.errors import InputError
-from obliv.papers.bufferless.conflicts import conflicts
-from obliv.topologies.leveled.instances import Instance
+from obliv.papers.bufferless.printed import conflicts
 
 # N, C, D, lower bound, lambda, s, chi, tau, routing time with one vector of sets of seed 0
 PAPER = {

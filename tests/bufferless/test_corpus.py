@@ -18,8 +18,8 @@ from tests.strategies import examples
 import obliv
 import obliv.kernels
 from obliv.bufferless import instance, instances, schedule, schedules
-from obliv.topologies.leveled.base import Leveled
-from obliv.topologies.leveled.base import given as network_of
+from obliv.bufferless.leveled.base import Leveled
+from obliv.bufferless.leveled.base import given as network_of
 
 FAMILIES = (
     "butterfly",

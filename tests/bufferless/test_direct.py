@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from tests.bufferless.instances import layered, line, walks
 
+from obliv.bufferless import schedulers as module
+from obliv.bufferless.leveled.instances import Instance
 from obliv.bufferless.problems import instance
-from obliv.bufferless.schedulers import direct as module
-from obliv.bufferless.schedulers.direct import ORDERS, direct
+from obliv.bufferless.schedulers import ORDERS, direct
 from obliv.errors import InputError
-from obliv.topologies.leveled.instances import Instance
 
 EMPTY = Instance(line(5, 1.0, 3, np.random.default_rng(0)).network, np.zeros(1, np.int64), np.zeros(0, np.int32))
 

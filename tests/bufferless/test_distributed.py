@@ -8,16 +8,16 @@ import pytest
 from tests.bufferless.instances import layered, line, walks
 
 import obliv
-from obliv.bufferless.frames import boats, distributed, stepped
-from obliv.bufferless.frames.boats import ride
-from obliv.bufferless.frames.constants import Constants, draw_sets, group_frames
+from obliv.bufferless.frames import distributed
+from obliv.bufferless.frames import rounds as boats
+from obliv.bufferless.frames import rounds as stepped
+from obliv.bufferless.frames.constants import Constants, Waves, draw_sets, group_frames, waves
 from obliv.bufferless.frames.distributed import distributed as route
-from obliv.bufferless.frames.rounds import simulate_rounds
-from obliv.bufferless.frames.wave_clock import Waves, waves
+from obliv.bufferless.frames.rounds import ride, simulate_rounds
+from obliv.bufferless.leveled.base import Leveled, Levels
+from obliv.bufferless.leveled.instances import Instance
+from obliv.bufferless.results import Moves
 from obliv.errors import InputError
-from obliv.results.bufferless.schedule import Moves
-from obliv.topologies.leveled.base import Leveled, Levels
-from obliv.topologies.leveled.instances import Instance
 
 COMPILED = 1e9  # more work than is ever run without compiler
 

@@ -13,17 +13,24 @@ import pytest
 from tests.bufferless import wrong_rules
 from tests.bufferless.instances import layered, line, walks
 
-from obliv.bufferless.frames.constants import Constants, draw_sets, group_frames
-from obliv.bufferless.frames.rounds import FAULTS, simulate_rounds
-from obliv.bufferless.frames.stepped import Kernels, Stepped
-from obliv.bufferless.frames.wave_clock import Waves, waves
-from obliv.bufferless.kernels.halves import backward, forward
-from obliv.bufferless.kernels.moves import BEATEN, SERVED, TWICE, Crowd, Links, Packets
-from obliv.bufferless.kernels.rounds import claims, wander
+from obliv.bufferless.frames.constants import Constants, Waves, draw_sets, group_frames, waves
+from obliv.bufferless.frames.rounds import FAULTS, Kernels, Stepped, simulate_rounds
+from obliv.bufferless.kernels.rounds import (
+    BEATEN,
+    SERVED,
+    TWICE,
+    Crowd,
+    Links,
+    Packets,
+    backward,
+    claims,
+    forward,
+    wander,
+)
+from obliv.bufferless.leveled.instances import Instance
 from obliv.errors import InputError
 from obliv.kernels import kernel
-from obliv.papers.bufferless.variants import DISTRIBUTED, altered
-from obliv.topologies.leveled.instances import Instance
+from obliv.papers.bufferless.errata import DISTRIBUTED, altered
 
 
 def game_of(instance: Instance, lam: int, chi: int, s: int, rng: np.random.Generator) -> Waves:

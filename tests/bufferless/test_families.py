@@ -13,7 +13,7 @@ from tests.oracles import schedules as oracle
 import obliv
 import obliv.kernels
 from obliv.bufferless import instance, schedule
-from obliv.topologies.leveled.base import Leveled
+from obliv.bufferless.leveled.base import Leveled
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,14 @@ from tests.bufferless.instances import layered, line, walks
 from tests.bufferless.test_direct import EMPTY
 
 import obliv
-from obliv.bufferless import moves
-from obliv.bufferless.kernels.hot_potato import Keys
-from obliv.bufferless.moves import Run
+from obliv.bufferless import results as moves
+from obliv.bufferless import schedulers as module
+from obliv.bufferless.kernels.direct import Keys
+from obliv.bufferless.leveled.instances import Instance
 from obliv.bufferless.problems import instance
-from obliv.bufferless.schedulers import hot_potato as module
-from obliv.bufferless.schedulers.hot_potato import PRIORITIES, hot_potato
+from obliv.bufferless.results import Run
+from obliv.bufferless.schedulers import HOT_POTATO_PRIORITIES, hot_potato
 from obliv.errors import InputError
-from obliv.topologies.leveled.instances import Instance
 
 Link = tuple[int, bool]  # an edge, and whether upwards
 Key = Callable[[int, int, int, int], Any]  # of entered, remaining, tie, now
@@ -117,7 +117,7 @@ def replay(one: Instance, run: Run, seed: int, key: Key | None) -> int:
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("priority", PRIORITIES)
+@pytest.mark.parametrize("priority", HOT_POTATO_PRIORITIES)
 @pytest.mark.parametrize("seed", range(16))
 def test_replayed(seed: int, priority: str) -> None:
     one = crowded(seed)
@@ -260,7 +260,7 @@ def test_a_packet_alone_and_none() -> None:
     run = hot_potato(alone, np.random.default_rng(0))
     assert run.moves.time.tolist() == list(range(1, 8))
     assert run.moves.edge.tolist() == list(range(3, 10))
-    for rule in (*PRIORITIES, lambda *_: 0):
+    for rule in (*HOT_POTATO_PRIORITIES, lambda *_: 0):
         assert len(hot_potato(EMPTY, np.random.default_rng(0), rule).moves) == 0
 
 

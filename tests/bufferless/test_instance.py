@@ -13,13 +13,12 @@ import pytest
 from tests.bufferless.instances import layered, line, walks
 
 import obliv
-from obliv.bufferless.kernels import paths as _path_kernels
-from obliv.bufferless.orientations import instances, oriented
+from obliv.bufferless.kernels import direct as _path_kernels
+from obliv.bufferless.leveled import instances as _instance_kernels
+from obliv.bufferless.leveled.instances import Instance
 from obliv.bufferless.paths.grids import between
-from obliv.bufferless.problems import instance, load_instance
+from obliv.bufferless.problems import instance, instances, load_instance, oriented
 from obliv.errors import FileError, InputError
-from obliv.topologies.leveled import _kernels as _instance_kernels
-from obliv.topologies.leveled.instances import Instance
 
 TABLES = [  # of the published tables: packets, congestion, dilation, lower bound
     ("butterfly:4", "random", {}, 16, 2, 4, 5),

@@ -13,16 +13,15 @@ import pytest
 from tests.bufferless import wrong_rules
 from tests.bufferless.centralized_corpus import some_instance, some_plan
 
-import obliv.bufferless.frames.planning as plan_module
-from obliv.bufferless.frames.planning import phase_length, plan
-from obliv.bufferless.frames.stepping import simulate
-from obliv.bufferless.kernels import steps
-from obliv.bufferless.kernels.colors import color_frames
+import obliv.bufferless.frames.centralized as plan_module
+from obliv.bufferless.frames.centralized import phase_length, plan, simulate
+from obliv.bufferless.kernels import walks as steps
+from obliv.bufferless.kernels.walks import color_frames
+from obliv.bufferless.leveled.instances import Instance
 from obliv.bufferless.problems import instance
+from obliv.bufferless.results import CentralizedPlan
 from obliv.kernels import Kernel
-from obliv.papers.bufferless.variants import CENTRALIZED, altered
-from obliv.results.bufferless.plans import CentralizedPlan
-from obliv.topologies.leveled.instances import Instance
+from obliv.papers.bufferless.errata import CENTRALIZED, altered
 
 
 def longer(plan: CentralizedPlan, steps: int) -> CentralizedPlan:

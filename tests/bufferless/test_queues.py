@@ -9,11 +9,11 @@ import pytest
 from tests.bufferless.instances import layered, line, walks
 from tests.bufferless.test_direct import EMPTY, small
 
+from obliv.bufferless import schedulers as module
+from obliv.bufferless.leveled.instances import Instance
 from obliv.bufferless.problems import instance
-from obliv.bufferless.schedulers import queues as module
-from obliv.bufferless.schedulers.queues import PRIORITIES, queues
+from obliv.bufferless.schedulers import PRIORITIES, queues
 from obliv.errors import InputError
-from obliv.topologies.leveled.instances import Instance
 
 # what a packet's key is made of: when it came, edges left
 KEYS = {

@@ -16,7 +16,7 @@ from tests.bufferless.instances import layered, line, walks
 from tests.oracles import schedules as oracle
 
 import obliv
-from obliv._util.codec import digest_of
+from obliv._util.files import digest_of
 from obliv.bufferless import instances, schedule, schedules
 from obliv.cli import main
 

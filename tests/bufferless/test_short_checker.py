@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from obliv._util.codec import digest_of, unpack_array
+from obliv._util.files import digest_of, unpack_array
 from obliv.bufferless import instance, instances, schedule, schedules
 from obliv.checker.verify import verify as check
 

@@ -7,12 +7,10 @@ import pytest
 from tests.bufferless.centralized_corpus import audit, one_by_one, some_constants, some_instance, some_plan
 from tests.bufferless.instances import line
 
-import obliv.bufferless.frames.stepping as stepping_module
-from obliv.bufferless.frames.centralized import planned_moves
-from obliv.bufferless.frames.planning import delivery_times, plan
-from obliv.bufferless.frames.stepping import simulate
+import obliv.bufferless.frames.centralized as stepping_module
+from obliv.bufferless.frames.centralized import delivery_times, plan, planned_moves, simulate
+from obliv.bufferless.leveled.instances import Instance
 from obliv.bufferless.problems import instance
-from obliv.topologies.leveled.instances import Instance
 
 
 def agree(drawn: Instance, planned: dict) -> int:

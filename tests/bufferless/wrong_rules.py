@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from obliv.bufferless.frames import Kernels, Stepped
-from obliv.bufferless.kernels.halves import forward
-from obliv.bufferless.kernels.steps import Walk, simulate_phases
+from obliv.bufferless.kernels.rounds import forward
+from obliv.bufferless.kernels.walks import Walk, simulate_phases
 from obliv.kernels import kernel
-from obliv.papers.bufferless.variants import altered
+from obliv.papers.bufferless.errata import altered
 
 
 @kernel

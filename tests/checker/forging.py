@@ -28,11 +28,10 @@ from scipy.optimize import linear_sum_assignment
 from tests.bufferless.plain import ONE_EACH, opened
 
 import obliv
-from obliv._util.codec import digest_of, pack, unpack, write_json
+from obliv._util.files import digest_of, pack, unpack, write_json
 from obliv.bufferless import schedule
-from obliv.fabric.files.lft import write_tables
-from obliv.fabric.files.net import write_net
-from obliv.fabric.generate.from_topology import from_routing
+from obliv.fabric.files.lft import write_net, write_tables
+from obliv.fabric.generate import from_routing
 
 WORST = {
     "mesh:3x3": "dor romm valiant o1turn u2turn ival ecmp updown",

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import obliv
-from obliv._util.codec import digest_of
+from obliv._util.files import digest_of
 from obliv.bufferless import schedule
-from obliv.fabric.files.lft import write_tables
-from obliv.fabric.files.net import write_net
-from obliv.fabric.generate.from_topology import from_routing
+from obliv.fabric.files.lft import write_net, write_tables
+from obliv.fabric.generate import from_routing
 
 Claim = dict[str, Any]
 Trail = tuple[Any, ...]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import obliv
-from obliv._util.codec import digest_of
+from obliv._util.files import digest_of
 
 #: Written by version 0.2.0. whole-tree.json is about c.net, two-speeds.json about t.net: HDR hosts on an EDR cable.
 SAVED = Path(__file__).parent / "saved_by_0_2_0"

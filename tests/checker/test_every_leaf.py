@@ -17,7 +17,7 @@ import pytest
 from tests.checker.leaves import CLAIMS, Trail, at, changed, changes, content_of, leaves, shapes
 
 import obliv
-from obliv._util.codec import write_json
+from obliv._util.files import write_json
 from obliv.checker.report import beside
 
 #: What proves a claim, or is the routing or the traffic that it is about.

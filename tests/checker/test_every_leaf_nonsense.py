@@ -12,7 +12,7 @@ import pytest
 from tests.checker.leaves import CLAIMS, Trail, at, changed, content_of, leaves, nodes
 
 import obliv
-from obliv._util.codec import unpack_array, write_json
+from obliv._util.files import unpack_array, write_json
 from obliv.view import write_report
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import obliv
 from obliv.cli import main
-from obliv.fabric.generate.from_topology import from_routing
+from obliv.fabric.generate import from_routing
 
 RATED = obliv.ring(5).with_rates(injection=["1/2", 1, 2, 1, 1], ejection=[1, 1, 1, "3/2", 1])
 CASES = {

@@ -12,10 +12,10 @@ import pytest
 from tests.fabric.outages import fabrics
 
 import obliv
-from obliv._util.codec import digest_of, pack, unpack_array, write_json
-from obliv.checker.time_limit import OutOfTimeError, TimeLimit
+from obliv._util.files import digest_of, pack, unpack_array, write_json
+from obliv.checker.report import OutOfTimeError, TimeLimit
 from obliv.errors import FileError, TooLargeError
-from obliv.fabric.generate.from_topology import from_routing, from_topology
+from obliv.fabric.generate import from_routing, from_topology
 from obliv.fabric.outages.certificate import why_none
 from obliv.fabric.outages.every import failures
 from obliv.fabric.outages.sets import every_failure
@@ -136,7 +136,7 @@ def test_answers_without_the_memory_for_a_proof(monkeypatch: pytest.MonkeyPatch)
     def refuse(needed: float, what: str) -> None:
         raise TooLargeError(f"{what} would need more")
 
-    monkeypatch.setattr("obliv.checker.failures.hops.require_memory", refuse)
+    monkeypatch.setattr("obliv.fabric.checker.hops.require_memory", refuse)
     result = failures(from_routing(obliv.routing("dmodk", obliv.topology("fattree:4,2"))), certificate=True)
     assert result.certificate is None
     assert "no certificate" in result.notes[-1]

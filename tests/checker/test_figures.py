@@ -11,7 +11,7 @@ import pytest
 from tests.claims import refused, save_claim
 
 import obliv
-from obliv._util.codec import read_json
+from obliv._util.files import read_json
 
 RING = obliv.routing("dor", obliv.ring(5))
 CLAIMS = {

@@ -10,7 +10,7 @@ import pytest
 from tests.checker.leaves import CLAIMS, changed, content_of, fit
 
 import obliv
-from obliv._util.codec import write_json
+from obliv._util.files import write_json
 from obliv.checker.claims import is_certified
 from obliv.checker.report import Report
 

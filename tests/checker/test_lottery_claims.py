@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import obliv
-from obliv._util.codec import write_json
+from obliv._util.files import write_json
 from obliv.errors import FileError
 
 Claim = dict[str, Any]

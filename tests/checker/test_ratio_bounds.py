@@ -10,11 +10,10 @@ import pytest
 from tests.claims import save_claim
 
 import obliv
-from obliv.checker.known_optimum import check_optimum
-from obliv.checker.report import Report
-from obliv.papers.fat_tree.detour import Detour
-from obliv.results.verification import NO_BOUND
-from obliv.topologies.tree_bounds import theorem2
+from obliv.checker.report import Report, check_optimum
+from obliv.papers.fat_tree.said import Detour
+from obliv.results.study import NO_BOUND
+from obliv.topologies.trees import theorem2
 
 
 def largest_matching(routing: obliv.Routing) -> int:

@@ -13,7 +13,7 @@ import pytest
 from tests.claims import refused, save_claim
 
 import obliv
-from obliv._util.codec import pack, read_json, unpack, write_json
+from obliv._util.files import pack, read_json, unpack, write_json
 
 Change = Callable[[dict[str, Any]], None]
 

@@ -13,7 +13,7 @@ import pytest
 from tests.checker.leaves import _fabric, _routing, fit
 
 import obliv
-from obliv._util.codec import unpack, write_json
+from obliv._util.files import unpack, write_json
 from obliv.cli import main
 from obliv.errors import FileError, RoutingError
 

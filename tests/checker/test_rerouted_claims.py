@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import obliv
-from obliv._util.codec import digest_of, write_json
-from obliv.checker.time_limit import OutOfTimeError, TimeLimit
+from obliv._util.files import digest_of, write_json
+from obliv.checker.report import OutOfTimeError, TimeLimit
 from obliv.cli import main
 from obliv.errors import FileError
 

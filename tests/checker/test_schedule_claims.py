@@ -13,7 +13,7 @@ from tests.bufferless.instances import layered, line, walks
 
 import obliv
 from obliv.bufferless import schedule
-from obliv.results.bufferless.schedule import Moves, Schedule
+from obliv.bufferless.results import Moves, Schedule
 
 
 def obeys(claim: dict[str, Any]) -> bool:

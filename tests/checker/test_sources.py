@@ -15,9 +15,8 @@ import pytest
 from tests.claims import save_claim
 
 import obliv
-from obliv.fabric.files.lft import write_tables
-from obliv.fabric.files.net import write_net
-from obliv.fabric.generate.from_topology import from_routing
+from obliv.fabric.files.lft import write_net, write_tables
+from obliv.fabric.generate import from_routing
 from obliv.specs import untrusted
 
 RING = "a b\nb c\nc d\nd e\ne f\nf a\n"

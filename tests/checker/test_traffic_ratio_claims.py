@@ -17,7 +17,7 @@ from tests.designs.ratios.test_ratios_of_traffic import some_traffic
 from tests.strategies import examples
 
 import obliv
-from obliv._util.codec import pack, read_json, unpack_array
+from obliv._util.files import pack, read_json, unpack_array
 from obliv.cli import main
 
 

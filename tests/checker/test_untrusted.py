@@ -97,7 +97,7 @@ def test_no_lottery_takes_more_time_than_its_budget(what: str, tmp_path: Path) -
 
 def test_a_report_and_a_notebook_end_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("altair")
-    from obliv.view.report.charts import bundle
+    from obliv.view.report.page import bundle
 
     bundle()  # which every report needs
     path = save_claim(content_of() | ENDLESS["trees"], tmp_path / "claim.json")
@@ -455,7 +455,7 @@ def test_limits_count_decompressed_bytes(tmp_path: Path, monkeypatch: pytest.Mon
     assert os.path.getsize(large) < 2**16
     nested = bomb(tmp_path / "nested.json.gz", b"[[],[],[],[],[],[],[],[]" * 2**8, 300)
     for path, free in ((large, 2.0**34), (nested, 2.0**26)):
-        monkeypatch.setattr("obliv._util.cost.free_memory", lambda free=free: free)
+        monkeypatch.setattr("obliv._util.progress.free_memory", lambda free=free: free)
         for call in (obliv.load, obliv.verify):
             error = in_time(lambda call=call, path=path: call(path))  # type: ignore[misc]
             assert isinstance(error, obliv.InputError)

@@ -17,9 +17,8 @@ import pytest
 from tests.claims import save_claim
 
 import obliv
-from obliv._util.codec import unpack
-from obliv.checker.flows.base import Flow
-from obliv.checker.flows.programs import program_flows
+from obliv._util.files import unpack
+from obliv.checker.flows.trees import Flow, program_flows
 from obliv.cli import main
 from obliv.errors import FileError
 from obliv.results.numbers import number
@@ -572,7 +571,7 @@ def _peak(path: Path) -> int:
 def test_loads_over_large_denominators_are_summed_in_small_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("obliv.checker.sums._WIDE_BLOCK", 1)
+    monkeypatch.setattr("obliv.checker.worst_case._WIDE_BLOCK", 1)
     content = claim_of("torus:4x3", "dor")
     content["certificate"]["denominator"] = 2**64
     content["certificate"]["duals"] = [[2**64 * int(price) for price in row] for row in _rows(content)]

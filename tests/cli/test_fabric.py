@@ -17,12 +17,12 @@ from tests.fabric import spelled
 
 import obliv
 from obliv.cli import main
-from obliv.cli.fabric.route import route
+from obliv.cli.fabric.tables import route
 from obliv.cli.output import json_text
-from obliv.fabric.files.net import write_net
-from obliv.fabric.generate.from_topology import from_topology, tables_of
-from obliv.fabric.reroute.datelines import detours
-from obliv.fabric.reroute.engines import ENGINES
+from obliv.fabric.files.lft import write_net
+from obliv.fabric.generate import from_topology, tables_of
+from obliv.fabric.reroute import datelines as detours
+from obliv.fabric.reroute.fill import ENGINES
 
 LEFT, RIGHT = '[5]\t"S-0002c90200001020"[1]', '[1]\t"S-0002c90200001000"[5]'  # the two ends of a cable of the tree
 FORMULAS = ("=HYPERLINK(1)", "+cmd|calc", "-2+3", "@SUM(A1)")  # to a spreadsheet
@@ -684,7 +684,7 @@ def test_a_policy_that_takes_opensm_long_is_told(
     assert run(capsys, "generate", "ring:6", "-o", "ring.net")[0] == 0
     words = ("route", "ring.net", "-o", "new.lfts", "--lanes", "2", "--policy", "policy", "--effort", "0.01")
     assert "goes through" not in run(capsys, *words)[2]
-    monkeypatch.setattr("obliv.cli.fabric.route._RULE", 100.0)
+    monkeypatch.setattr("obliv.cli.fabric.tables._RULE", 100.0)
     err = run(capsys, *words)[2]
     assert "OpenSM goes through the 1 rule of policy for each path record, some 3,600 s for those of all pairs" in err
 

@@ -19,14 +19,14 @@ from tests.cli import killing, stopping
 
 import obliv
 from obliv import cli
-from obliv._util.codec import digest_of, read_json
+from obliv._util.files import digest_of, read_json
 from obliv.cli import main
 from obliv.errors import Interrupted, extra
 
 #: Writes two results in turn under one name, again and again.
 WRITER = """
 import sys
-from obliv._util.codec import digest_of, write_json
+from obliv._util.files import digest_of, write_json
 
 contents = []
 for number in (1, 2):
@@ -395,6 +395,6 @@ def test_an_error_that_an_interrupt_led_to_is_an_interrupt(
         except BaseException:
             raise last from None
 
-    monkeypatch.setattr("obliv.analysis.worst_case.exact.worst_case", worst_case)
+    monkeypatch.setattr("obliv.questions.worst_case.worst_case", worst_case)
     assert main(["worst", "mesh:3x3", "dor"]) == status
     assert ("interrupted" in capsys.readouterr().err) == (status == 130)

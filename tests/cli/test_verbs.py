@@ -382,7 +382,7 @@ def test_a_fault_of_ours_is_one_line(
     def broken(*args: object, **options: object) -> None:
         raise TypeError("oh\nno")
 
-    monkeypatch.setattr("obliv.analysis.worst_case.exact.worst_case", broken)
+    monkeypatch.setattr("obliv.questions.worst_case.worst_case", broken)
     status, out, err = run(capsys, "worst", "ring:4", "dor")
     assert status == 2
     assert out == ""
@@ -415,7 +415,7 @@ def test_outputs_replace_nothing_that_they_should_not(capsys: pytest.CaptureFixt
 def test_an_interrupt_keeps_what_is_finished(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from obliv.analysis import compare
+    from obliv.questions import compare
 
     real, rows = compare.worst_load, []
 
@@ -425,7 +425,7 @@ def test_an_interrupt_keeps_what_is_finished(
         rows.append(args)
         return real(*args, **options)
 
-    monkeypatch.setattr("obliv.analysis.compare.worst_load", twice)
+    monkeypatch.setattr("obliv.questions.compare.worst_load", twice)
     status, out, err = run(capsys, "compare", "mesh:3x3", "dor", "o1turn", "valiant", "--format", "json")
     assert status == 130
     assert [row["routing"] for row in json.loads(out)["rows"]] == ["dor", "o1turn"]

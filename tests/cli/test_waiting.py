@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from obliv._util.cost import Cost
-from obliv.cli import waiting
-from obliv.cli.waiting import Activity
+from obliv._util.progress import Cost
+from obliv.cli import app as waiting
+from obliv.cli.app import Activity
 
 
 @pytest.mark.parametrize(

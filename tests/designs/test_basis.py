@@ -13,9 +13,9 @@ from tests.strategies import examples
 
 import obliv
 from obliv._util.progress import Progress
+from obliv.designs import exact as basis
 from obliv.designs import search
-from obliv.designs.exact import basis
-from obliv.designs.exact.basis import InexactError, solve_exactly
+from obliv.designs.exact import InexactError, solve_exactly
 from obliv.designs.search import WorstCaseSearch
 
 

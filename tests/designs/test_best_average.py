@@ -11,11 +11,11 @@ from tests.claims import refused
 from tests.designs.test_claims import drop_a_path, move_a_probability
 
 import obliv
-from obliv._util.codec import read_json
-from obliv.analysis.average._kernels import random_permutations
+from obliv._util.files import read_json
 from obliv.cli import main
 from obliv.designs import average
 from obliv.errors import Interrupted
+from obliv.questions._kernels import random_permutations
 
 
 def best(network: Any, **options: Any) -> obliv.AverageDesign:

@@ -14,8 +14,8 @@ import pytest
 from tests.claims import refused, save_claim
 
 import obliv
-from obliv._util.codec import read_json, unpack, write_json
-from obliv.routings.tables import PathTable
+from obliv._util.files import read_json, unpack, write_json
+from obliv.routings.listed import PathTable
 
 Change = Callable[[dict[str, Any]], None]
 

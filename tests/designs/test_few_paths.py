@@ -17,7 +17,7 @@ from tests.designs.networks import networks
 from tests.strategies import examples
 
 import obliv
-from obliv.designs.few_paths import supports
+from obliv.designs import supports
 from obliv.errors import Interrupted
 
 

@@ -19,9 +19,9 @@ from tests.oracles.least_load import least_load
 from tests.strategies import examples
 
 import obliv
-from obliv._util.codec import read_json, unpack
+from obliv._util.files import read_json, unpack
 from obliv.designs import fewest_hops, search
-from obliv.designs.minimal import hop_distances
+from obliv.designs.bounds.congestion import hop_distances
 
 ROUTINGS = ["ecmp", "shortest", "valiant", "updown", "electrical", "raecke:trees=3", "sampled:2,base=valiant", "wsr"]
 PETERSEN = [(v, (v + 1) % 5) for v in range(5)] + [(v, v + 5) for v in range(5)]

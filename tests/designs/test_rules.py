@@ -16,7 +16,7 @@ from tests.oracles.legal_paths import least_load_over, turns
 from tests.strategies import examples
 
 import obliv
-from obliv._util.codec import read_json, unpack
+from obliv._util.files import read_json, unpack
 
 Legal = Callable[[tuple[int, ...]], bool]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import obliv
-from obliv.designs import symmetry
-from obliv.designs.symmetry import orbits, symmetry_of
+from obliv.designs import programme as symmetry
+from obliv.designs.programme import orbits, symmetry_of
 from obliv.topologies import isomorphism
 
 

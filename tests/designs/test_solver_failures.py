@@ -16,11 +16,11 @@ import highspy
 import pytest
 
 import obliv
-from obliv._util import cost
+from obliv._util import progress as cost
 from obliv.cli import main
 from obliv.designs import programme
-from obliv.designs.ratios import search
-from obliv.designs.symmetry import symmetry_of
+from obliv.designs.programme import symmetry_of
+from obliv.designs.ratios import bounds as search
 
 COMMANDS = [
     ["design", "mesh:3x2"],

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import obliv
-from obliv.designs.bounds.capacity import with_capacity
+from obliv.designs.bounds.congestion import with_capacity
 
 LINKS = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 0), (0, 2), (0, 3), (3, 0)]
 SPEEDS = [1, 1, 2, 2, Fraction(5, 2), Fraction(5, 2), 3, 3]

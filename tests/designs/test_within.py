@@ -13,8 +13,8 @@ import pytest
 import obliv
 from obliv.errors import InputError
 from obliv.fabric.adaptive.routing import adaptive_routing
-from obliv.fabric.generate.from_topology import from_topology
-from obliv.fabric.reroute.groups import groups_of
+from obliv.fabric.generate import from_topology
+from obliv.fabric.reroute.fill import groups_of
 from obliv.fabric.topology import network
 from obliv.results.numbers import bounds_of
 
@@ -73,7 +73,7 @@ def test_forged_claims_are_refused(tmp_path: Path) -> None:
     bound = obliv.design("ring:5", within="ecmp", then=None).to_dict()
 
     def proved(content: dict[str, Any]) -> bool:
-        from obliv._util.codec import digest_of
+        from obliv._util.files import digest_of
 
         content = copy.deepcopy(content)
         content["certificate"]["digest"] = digest_of(content)

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from tests.fabric.damage import relabelled
 
-from obliv.fabric.model import RATES, Fabric, Nodes, Ports
-from obliv.fabric.tables import Tables
+from obliv.fabric.model import RATES, Fabric, Nodes, Ports, Tables
 
 End = tuple[int, int]  # node, port
 

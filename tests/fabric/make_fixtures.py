@@ -14,9 +14,8 @@ from tests.fabric.damage import cables, without
 from tests.fabric.opensm import simulated
 
 import obliv
-from obliv.fabric.files.lft import write_tables
-from obliv.fabric.files.net import write_net
-from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.files.lft import write_net, write_tables
+from obliv.fabric.generate import from_topology
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.route import route
 from obliv.topologies.base import Topology

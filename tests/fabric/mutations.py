@@ -19,17 +19,17 @@ from tests.fabric.adaptive.spelled_info import info_text
 from tests.fabric.lanes import spelled_lanes
 
 from obliv.errors import OblivError
-from obliv.fabric.adaptive.choices import packed, traced
-from obliv.fabric.files.ar_info import read_ar_info
-from obliv.fabric.files.far import read_groups
-from obliv.fabric.files.far_text import write_groups
+from obliv.fabric.adaptive.loads import packed, traced
+from obliv.fabric.files.far import read_groups, write_groups
+from obliv.fabric.files.folder import read, read_fabric, read_tables
+from obliv.fabric.files.forwarding import read_ar_info
 from obliv.fabric.files.opensm_subnet import read_guid2lid
-from obliv.fabric.files.read import read, read_fabric, read_tables
-from obliv.fabric.groups import GroupTables
-from obliv.fabric.lanes.files.pairs import read_levels
-from obliv.fabric.lanes.files.ports import read_arbitration, read_oper_vls
-from obliv.fabric.lanes.files.sl2vl import read_sl2vl
-from obliv.fabric.model import Fabric, Finding
+from obliv.fabric.lanes.pairs import read_levels
+from obliv.fabric.lanes.read import read_arbitration, read_oper_vls
+from obliv.fabric.lanes.sl2vl import read_sl2vl
+from obliv.fabric.model import Fabric
+from obliv.fabric.names import GroupTables
+from obliv.fabric.results.check import Finding
 
 TOPOLOGIES: dict[str, Callable[[Fabric], str]] = {
     "ibnetdiscover": spelled.ibnetdiscover,

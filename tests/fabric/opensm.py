@@ -18,8 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from obliv.fabric.model import Fabric
-from obliv.fabric.tables import NONE, Tables
+from obliv.fabric.model import NONE, Fabric, Tables
 
 _SHIM = next(
     (str(found) for found in Path("/usr/lib").glob("**/umad2sim/libumad2sim.so")),

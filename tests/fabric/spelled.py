@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from obliv.fabric.model import RATES, Fabric, Nodes, Ports
-from obliv.fabric.tables import NONE, Tables
+from obliv.fabric.model import NONE, RATES, Fabric, Nodes, Ports, Tables
 
 NAME = {value: name for name, value in reversed(RATES.items()) if name.startswith("4x")} | {
     RATES["1xSDR"]: "1xSDR",

@@ -10,10 +10,9 @@ from scipy.optimize import linprog
 from tests.fabric import damage, spelled
 
 import obliv
-from obliv.fabric.capacity import capacity_load
-from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.generate import from_topology
 from obliv.fabric.model import Fabric
-from obliv.fabric.topology import network
+from obliv.fabric.topology import capacity_load, network
 from obliv.topologies.make import build
 
 

@@ -11,10 +11,11 @@ from tests.fabric.by_hand import fabric_of, random_fabric
 
 import obliv
 from obliv.errors import TopologyError
-from obliv.fabric.files.read import read_fabric
-from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.files.folder import read_fabric
+from obliv.fabric.generate import from_topology
 from obliv.fabric.model import RATES
-from obliv.fabric.topology import network, safe
+from obliv.fabric.names import safe
+from obliv.fabric.topology import network
 
 
 def test_a_generated_fabric_gives_its_tree_back() -> None:

@@ -14,9 +14,8 @@ import obliv
 from obliv.cli import main
 from obliv.errors import FileError, RoutingError, SpecError
 from obliv.fabric.analyses.worst import worst
-from obliv.fabric.files.lft import write_tables
-from obliv.fabric.files.net import write_net
-from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.files.lft import write_net, write_tables
+from obliv.fabric.generate import from_topology, tables_of
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.topology import FabricTopology, network
 

@@ -10,11 +10,11 @@ from tests.fabric.make_fixtures import CASES, HERE, LONG, OWN, fabric_of
 from tests.fabric.opensm import cabling, meaning
 from tests.fabric.walks import worst_by_hand
 
-from obliv.fabric.files.net import write_net
-from obliv.fabric.files.read import read, read_fabric
-from obliv.fabric.lids import with_lids
+from obliv.fabric.files.folder import read, read_fabric
+from obliv.fabric.files.lft import write_net
+from obliv.fabric.names import with_lids
+from obliv.fabric.reroute.quality import standing_of
 from obliv.fabric.reroute.route import route
-from obliv.fabric.reroute.standing import standing_of
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
 

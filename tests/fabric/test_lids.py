@@ -13,8 +13,8 @@ import obliv
 import obliv.fabric
 from obliv.cli import main
 from obliv.errors import FileError, TopologyError
-from obliv.fabric.lids import LAST_LID, largest_lid
 from obliv.fabric.model import Fabric
+from obliv.fabric.names import LAST_LID, largest_lid
 
 TREE = "xgft:2;50,3;1,2"  # 150 hosts with 128 LIDs each
 FIRST = 50_048

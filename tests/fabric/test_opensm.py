@@ -15,18 +15,16 @@ from tests.fabric.make_fixtures import fabric_of
 from tests.fabric.opensm import Simulator, cabling, meaning, needs_opensm, simulated, where
 
 import obliv
-from obliv.fabric.files.lft import write_tables
-from obliv.fabric.files.net import write_net
-from obliv.fabric.files.read import read, read_fabric
-from obliv.fabric.generate.from_topology import from_topology, tables_of
-from obliv.fabric.model import Fabric
+from obliv.fabric.files.folder import read, read_fabric
+from obliv.fabric.files.lft import write_net, write_tables
+from obliv.fabric.generate import from_topology, tables_of
+from obliv.fabric.model import NONE, Fabric, Tables
+from obliv.fabric.reroute.quality import standing_of
 from obliv.fabric.reroute.route import route
-from obliv.fabric.reroute.standing import standing_of
+from obliv.fabric.results.route import Standing
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import Ending, trace
-from obliv.fabric.tables import NONE, Tables
 from obliv.fabric.topology import network
-from obliv.results.fabric.route import Standing
 from obliv.topologies.make import build
 
 pytestmark = needs_opensm

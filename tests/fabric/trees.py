@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.generate import from_topology
 from obliv.fabric.model import Fabric
 from obliv.topologies.base import Topology
 from obliv.topologies.make import build

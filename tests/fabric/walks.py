@@ -8,8 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from obliv.fabric.model import Fabric
-from obliv.fabric.tables import NONE, Tables
+from obliv.fabric.model import NONE, Fabric, Tables
 
 
 def walked(fabric: Fabric, tables: Tables, source: int, lid: int) -> list[int]:

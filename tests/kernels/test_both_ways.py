@@ -12,7 +12,7 @@ import pytest
 from tests.kernels.recorder import Call, alike, all_kernels, as_passed, recording, signature
 from tests.kernels.workloads import WORKLOADS
 
-from obliv._util.typing import Array
+from obliv._util.arrays import Array
 from obliv.kernels import kernel
 
 NAMES = sorted(all_kernels())

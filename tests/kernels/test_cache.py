@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from obliv import kernels
-from obliv._util.typing import Array
+from obliv._util.arrays import Array
 from obliv.kernels import Kernel, kernel, run
-from obliv.loads.kernels.stored import coarsen
+from obliv.loads._kernels import coarsen
 
 CALLER = """
 from deep import Pair, scaled
@@ -139,7 +139,7 @@ def test_without_a_writable_directory(tmp_path: Path) -> None:
 import warnings
 from numba.core.caching import CacheImpl
 CacheImpl._locator_classes = []
-from obliv.loads.kernels.stored import coarsen
+from obliv.loads._kernels import coarsen
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     coarsen.compiled()

@@ -19,16 +19,17 @@ from tests.bufferless.centralized_corpus import some_constants, some_instance, s
 from tests.fabric.lanes import spelled_lanes
 
 import obliv
-from obliv.bufferless import moves
+from obliv.bufferless import results as moves
+from obliv.bufferless.frames.centralized import simulate
 from obliv.bufferless.frames.rounds import simulate_rounds
-from obliv.bufferless.frames.stepping import simulate
 from obliv.cli import main
 from obliv.errors import OblivError
 from obliv.fabric.files import raw_tables
-from obliv.fabric.kernels.far import GroupEntries, read_group_entries
-from obliv.fabric.kernels.forwarding import Entries, Moved, read_entries
+from obliv.fabric.kernels.lane_rows import GroupEntries, read_group_entries
+from obliv.fabric.kernels.pair_levels import Entries, Moved, read_entries
 from obliv.loads import tree as tree_loads
-from obliv.papers.bufferless import errata, variants
+from obliv.papers.bufferless import errata
+from obliv.papers.bufferless import errata as variants
 
 WORKLOADS: dict[str, Callable[[Path, int], None]] = {}
 

@@ -13,7 +13,7 @@ from tests.claims import refused, save_claim
 
 import obliv
 from obliv.matching import maximum_weight
-from obliv.matching.weights import from_entries
+from obliv.matching.solve import from_entries
 
 F = Fraction
 

@@ -12,16 +12,14 @@ import pytest
 import obliv
 from obliv._util.progress import silent
 from obliv.loads import separable
-from obliv.loads.base import PairLoads
-from obliv.loads.calls import Calls
-from obliv.loads.mixed import MixedLoads, TwoPhaseLoads
-from obliv.loads.search import Problem
+from obliv.loads.ahead import Calls
+from obliv.loads.base import PairLoads, Problem
+from obliv.loads.mixed import MixedLoads, TranslatedLoads, TwoPhaseLoads, translation_group
 from obliv.loads.separable import SeparableLoads
 from obliv.loads.stored import StoredLoads
-from obliv.loads.translated import TranslatedLoads, translation_group
-from obliv.matching.shipments import simple_bound
+from obliv.matching.solve import simple_bound
 from obliv.routings.base import Routing
-from obliv.topologies.maps import channel_map
+from obliv.topologies.cartesian import channel_map
 
 NETWORKS = ["mesh:4x2", "mesh:2x3x2", "torus:3x3", "torus:4x4", "torus:2x3", "ring:5", "hypercube:3", "hyperx:2x3"]
 ROUTINGS = ["dor", "o1turn", "romm", "valiant", "shortest", "ecmp", "1/3*dor+2/3*ecmp", "1/4*romm+3/4*valiant"]

@@ -9,11 +9,11 @@ import pytest
 
 import obliv
 from obliv._util.arrays import cached_arrays
-from obliv._util.cost import Cost
+from obliv._util.progress import Cost
 from obliv.loads import separable, separable_blocks
 from obliv.loads.base import PairLoads
 from obliv.loads.separable import SeparableLoads
-from obliv.loads.separable_bounds import MergedBounds
+from obliv.loads.separable_blocks import MergedBounds
 
 NETWORKS = ["mesh:5x5", "mesh:7x4", "torus:6x5", "mesh:3x3x2", "hyperx:5x4", "torus:8x9"]
 

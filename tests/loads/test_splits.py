@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 import obliv
-from obliv.loads.hops import from_hops
-from obliv.loads.splits import SplitLoads, equal_split
-from obliv.loads.stored import StoredLoads
+from obliv.loads.mixed import SplitLoads, equal_split
+from obliv.loads.stored import StoredLoads, from_hops
 from obliv.loads.tree import TreeLoads
-from obliv.patterns import matrices
+from obliv.patterns import files as matrices
 from obliv.routings.hops import HopRouting
 
 TREES = [

@@ -27,19 +27,15 @@ import obliv.loads as obliv_loads
 from obliv._util.progress import silent
 from obliv.errors import InputError
 from obliv.fabric.adaptive.loads import AdaptiveLoads
-from obliv.fabric.analyses.average import average
-from obliv.fabric.analyses.bisection import bisection
-from obliv.fabric.analyses.shifts import shifts
-from obliv.fabric.analyses.throughput import throughput
-from obliv.fabric.analyses.worst import worst
-from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.analyses.permutations import average, bisection, shifts
+from obliv.fabric.analyses.worst import throughput, worst
+from obliv.fabric.generate import from_topology, tables_of
 from obliv.fabric.routes.loads import FabricLoads
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
-from obliv.loads.base import LoadsWithoutSelf, PairLoads
-from obliv.loads.calls import Calls
+from obliv.loads.ahead import Calls
+from obliv.loads.base import LoadsWithoutSelf, PairLoads, Problem
 from obliv.loads.mixed import TwoPhaseLoads
-from obliv.loads.search import Problem
 from obliv.routings.base import Routing
 from obliv.routings.mixes import TwoPhase
 from obliv.specs.registry import ROUTINGS as ROUTINGS_BY_NAME

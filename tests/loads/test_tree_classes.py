@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import obliv
-from obliv._util.typing import Array
-from obliv.analysis.worst_case.symmetry import orbits
+from obliv._util.arrays import Array
 from obliv.loads import tree as tree_loads
 from obliv.loads.tree import TreeLoads
+from obliv.questions.worst_case import orbits
 
 TREES = [
     "fattree:4,3",

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import obliv
-from obliv.analysis.ratios.under_traffic import base_load
 from obliv.patterns.base import Traffic
+from obliv.questions.ratio import base_load
 
 
 @pytest.mark.sampled(4)

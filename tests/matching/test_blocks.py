@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliv.matching.blocks import Blocks, gains, maximum_weight_of_blocks
-from obliv.matching.solve import maximum_weight
-from obliv.matching.weights import from_entries
+from obliv.matching.solve import Blocks, from_entries, gains, maximum_weight, maximum_weight_of_blocks
 
 
 @st.composite

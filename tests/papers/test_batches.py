@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import obliv
-from obliv.papers import batches
-from obliv.papers.batches import worst_of_batches
+from obliv.papers import paper as batches
+from obliv.papers.paper import worst_of_batches
 
 
 @pytest.mark.sampled(2)

@@ -27,14 +27,24 @@ from obliv.bufferless.frames import (
     simulate_rounds,
     waves,
 )
-from obliv.papers.bufferless import errata, graphs, growth, measured, probabilities, runs, statements, variants
-from obliv.papers.bufferless.conflicts import conflicts
-from obliv.papers.bufferless.formulas import Formulas, Size
-from obliv.papers.bufferless.instances import Routed, times, verified
-from obliv.papers.bufferless.printed import CENTRALIZED, DEGREES, SIZES
-from obliv.papers.bufferless.said import CROWDED, ERRATA, PROBABILITIES
+from obliv.bufferless.results import Moves
+from obliv.papers.bufferless import errata, graphs, measured, probabilities, statements
+from obliv.papers.bufferless import errata as variants
+from obliv.papers.bufferless import measured as runs
+from obliv.papers.bufferless import printed as growth
+from obliv.papers.bufferless.printed import (
+    CENTRALIZED,
+    DEGREES,
+    SIZES,
+    Formulas,
+    Routed,
+    Size,
+    conflicts,
+    times,
+    verified,
+)
+from obliv.papers.bufferless.probabilities import CROWDED, ERRATA, PROBABILITIES
 from obliv.papers.bufferless.statements import _chernoff
-from obliv.results.bufferless.schedule import Moves
 
 PAGE = Path(__file__).parents[2] / "docs/explanation/papers/bufferless.md"
 
@@ -339,7 +349,7 @@ def test_every_erratum_stands_on_the_page() -> None:
 )
 def test_a_figure(tmp_path: Path, name: str, sizes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
-    from obliv.papers.bufferless import drawing
+    from obliv.papers.bufferless import statements as drawing
 
     monkeypatch.setattr(drawing, "_SEEDS", 2)
     few = {family: specs[:sizes] for family, specs in drawing.FAMILIES.items()}

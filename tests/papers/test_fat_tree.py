@@ -14,24 +14,17 @@ import pytest
 
 import obliv
 from obliv import papers
-from obliv.analysis.ratios.disjoint_sets import pairs_on_links
-from obliv.papers.fat_tree import (
-    curves,
-    drawing,
-    proofs,
-    routes,
-    said,
-    stars,
-    statements,
-    structure,
-    study,
-    table1,
-    variants,
-)
-from obliv.papers.fat_tree.placements import mean, placed, quotient, ratios
-from obliv.papers.fat_tree.printed import OSRM2, TABLE1
-from obliv.papers.paper import Value
-from obliv.papers.verdicts import verdict
+from obliv.papers.fat_tree import curves, routes, said, structure, variants
+from obliv.papers.fat_tree import curves as drawing
+from obliv.papers.fat_tree import disjointness as proofs
+from obliv.papers.fat_tree import disjointness as stars
+from obliv.papers.fat_tree import said as statements
+from obliv.papers.fat_tree import structure as table1
+from obliv.papers.fat_tree import variants as study
+from obliv.papers.fat_tree.structure import OSRM2, TABLE1
+from obliv.papers.fat_tree.variants import mean, placed, quotient, ratios
+from obliv.papers.paper import Value, verdict
+from obliv.questions.disjoint import pairs_on_links
 
 
 def rows_of(*tables: str) -> dict[str, dict[str, Any]]:
@@ -237,7 +230,7 @@ def test_the_largest_mesh() -> None:
         assert len(traffic.amount) == 4 * side * (side - 1)
         assert len(set(traffic.source.tolist())) == side * side
     # figures of 400 placements, by another program
-    ours = study.mean(8, 3, "OSRM3", "2D Mesh", 128)
+    ours = study.mean_ratio(8, 3, "OSRM3", "2D Mesh", 128)
     assert abs(ours.value - 1.650) < 3 * hypot(ours.stderr, 0.012)
 
 
@@ -253,7 +246,7 @@ def test_a_few_rows_of_the_study(row: str) -> None:
     """Within three standard errors of 400 placements that were made apart from this code."""
     wanted = {"Ring, OSRM3": 2.769, "Hypercube, MLID/WSR": 1.907, "Binary Tree, OSRM3": 2.012}[row]
     pattern, routing = row.split(", ")
-    result = study.mean(8, 3, routing, pattern)
+    result = study.mean_ratio(8, 3, routing, pattern)
     assert abs(result.value - wanted) < 3 * (result.stderr**2 + 0.015**2) ** 0.5
 
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from obliv import Bounds, Estimate, FileError, InputError, SpecError, papers
-from obliv.papers.paper import Paper, Printed, Table, Value, rows_of
-from obliv.papers.verdicts import AtLeast, AtMost, Computed, verdict
+from obliv.papers.paper import AtLeast, AtMost, Computed, Paper, Printed, Table, Value, rows_of, verdict
 from obliv.results.reproduction import ReproducedEntry, Reproduction
 
 

@@ -15,15 +15,13 @@ from tests.papers.reproduction import Reproduction, page_of, said
 import obliv
 from obliv import Estimate, papers
 from obliv.papers.panels import pairs_of
-from obliv.papers.towles import drawing, growth, table1
-from obliv.papers.towles.figure4 import f, g
-from obliv.papers.towles.figure9 import printed_permutation
-from obliv.papers.towles.growth import TORI, exponent
-from obliv.papers.towles.printed import PERMUTATION
-from obliv.papers.towles.statements import RADICES, adversary, series
-from obliv.papers.verdicts import verdict
-from obliv.results.format import shown
-from obliv.results.numbers import from_number
+from obliv.papers.paper import verdict
+from obliv.papers.towles import drawing
+from obliv.papers.towles import statements as growth
+from obliv.papers.towles import statements as table1
+from obliv.papers.towles.drawing import f, g, printed_permutation
+from obliv.papers.towles.statements import PERMUTATION, RADICES, TORI, adversary, exponent, series
+from obliv.results.numbers import from_number, shown
 
 GOLDEN = {
     "Uniform, DOR": ("1", "match"),

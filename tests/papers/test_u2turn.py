@@ -15,13 +15,19 @@ import pytest
 from tests.papers.reproduction import Reproduction, page_of, said
 
 import obliv
-from obliv import SpecError, papers
+from obliv import Bounds, SpecError, papers
 from obliv.cli import main
 from obliv.papers.paper import agreeing, in_columns
-from obliv.papers.u2turn import claims, equations, figures26, meshes, patterns, table1, tables34
-from obliv.papers.u2turn.averages import average_of
-from obliv.papers.u2turn.blocks import blocks
-from obliv.papers.u2turn.meshes import (
+from obliv.papers.u2turn import drawing as figures26
+from obliv.papers.u2turn import drawing as patterns
+from obliv.papers.u2turn import equations
+from obliv.papers.u2turn import equations as claims
+from obliv.papers.u2turn import equations as table1
+from obliv.papers.u2turn import statements as meshes
+from obliv.papers.u2turn import statements as tables34
+from obliv.papers.u2turn.drawing import average_of, blocks
+from obliv.papers.u2turn.printed import AVERAGE_MESHES, EVEN, FIGURE6_MESHES, ODD, TABLE1, of_u2turn
+from obliv.papers.u2turn.statements import (
     ASYMMETRIC,
     ROUTINGS,
     average,
@@ -31,12 +37,9 @@ from obliv.papers.u2turn.meshes import (
     worst,
     worst_load,
 )
-from obliv.papers.u2turn.printed import AVERAGE_MESHES, EVEN, FIGURE6_MESHES, ODD, TABLE1, of_u2turn
-from obliv.papers.verdicts import Bounds
-from obliv.results.format import shown
-from obliv.results.numbers import from_number
+from obliv.results.numbers import from_number, shown
 from obliv.results.reproduction import ReproducedEntry
-from obliv.routings.tables import PathTable
+from obliv.routings.listed import PathTable
 
 # k: worst case, transpose and DOR-WC, uniform, complement, nearest neighbor; VAL, DOR, O1TURN, U2TURN
 SQUARES = {
@@ -316,7 +319,7 @@ def test_equations_4_to_13_on_small_meshes(long: int, short: int, exchange: bool
 
 @pytest.mark.parametrize("k", [2, 3, 4, 5])
 def test_claims_for_small_radices(k: int) -> None:
-    assert [claim for claim, holds in claims._holding(k).items() if not holds] == []
+    assert [claim for claim, holds in claims._claims_holding(k).items() if not holds] == []
 
 
 @pytest.mark.nightly
@@ -508,7 +511,7 @@ def test_what_agrees_is_counted_and_the_rest_named() -> None:
 
 
 def test_formulas_of_table_1() -> None:
-    assert list(TABLE1) == list(table1.entries(3, lambda share: None))
+    assert list(TABLE1) == list(table1.table1_entries(3, lambda share: None))
     assert table1.formula("XYX", 0, 5) == Fraction(12, 5)
     assert table1.formula("XYX", 1, 5) == 2
     assert TABLE1["odd kx, even ky: Lx of XYX"].text == "(kx²-1)/(2kx)"
@@ -519,13 +522,13 @@ def test_formulas_of_table_1() -> None:
 
 @pytest.mark.nightly
 def test_table_1_up_to_12() -> None:
-    for entry, computed in table1.entries(12, lambda share: None).items():
+    for entry, computed in table1.table1_entries(12, lambda share: None).items():
         assert computed.value == computed.against, entry
 
 
 @pytest.mark.nightly
 def test_claims_up_to_21() -> None:
-    for entry, computed in claims.entries(21, lambda share: None).items():
+    for entry, computed in claims.claim_entries(21, lambda share: None).items():
         assert computed.value == computed.against, entry
 
 

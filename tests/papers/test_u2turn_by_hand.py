@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from obliv.papers.u2turn.meshes import worst
-from obliv.papers.verdicts import verdict
+from obliv.papers.paper import verdict
+from obliv.papers.u2turn.statements import worst
 
 Node = tuple[int, int]
 Loads = dict[tuple[Node, Node], Fraction]

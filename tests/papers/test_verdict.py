@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.papers.reproduction import DOCS
 
-from obliv import Estimate, InputError, papers
-from obliv.papers.verdicts import AtMost, Bounds, verdict
+from obliv import Bounds, Estimate, InputError, papers
+from obliv.papers.paper import AtMost, verdict
 from obliv.results.numbers import number
 
 

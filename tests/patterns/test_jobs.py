@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import obliv
-from obliv.patterns.jobs import flows_of
+from obliv.patterns.standard import flows_of
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,7 @@ import pytest
 import obliv
 from obliv.results.base import Channel, Provenance, Result
 from obliv.results.codec import Record, codec_of, derived, entry
-from obliv.results.numbers import Bounds, Estimate
-from obliv.results.tables import to_csv
+from obliv.results.numbers import Bounds, Estimate, to_csv
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,9 @@ import pytest
 import obliv
 from obliv import fabric, papers
 from obliv.results import Estimate, Results
-from obliv.results.base import Result
-from obliv.results.listing import Listing, Name
-from obliv.results.loading import all_results
+from obliv.results.base import Listing, Name, Result
+from obliv.results.markup import all_results, schemas
 from obliv.results.reproduction import PaperName, Papers
-from obliv.results.schema import schemas
 from obliv.results.study import (
     CellVerdict,
     Difference,

@@ -23,8 +23,8 @@ from tests import strategies
 from tests.strategies import Case
 
 import obliv
-from obliv.results.format import percent
-from obliv.results.schema import schemas
+from obliv.results.markup import schemas
+from obliv.results.numbers import percent
 
 ALWAYS = {"kind", "topology", "routing", "provenance"}
 WORST = {"channel_load", "throughput", "fraction_of_capacity", "capacity", "channel", "permutation", "focus_channels"}

@@ -11,11 +11,11 @@ from scipy.optimize import linear_sum_assignment
 
 import obliv
 from obliv.routings.base import Path, Routing
-from obliv.routings.cartesian.dimension_ordered import ProgramRouting
-from obliv.routings.graphs.shortest import MinimalRouting
+from obliv.routings.dimension_ordered import ProgramRouting
 from obliv.routings.listed import Listed
 from obliv.routings.mixes import TwoPhase
-from obliv.routings.trees.tables import TreeTable
+from obliv.routings.shortest import MinimalRouting
+from obliv.routings.trees import TreeTable
 
 _PUBLIC = [kind for name in dir(obliv) if inspect.isclass(kind := getattr(obliv, name)) and issubclass(kind, Routing)]
 _KINDS = [*_PUBLIC, ProgramRouting, MinimalRouting, TwoPhase, Listed]

@@ -18,9 +18,8 @@ from obliv._util.progress import silent
 from obliv.cli import main
 from obliv.cli.output import Answer
 from obliv.loads.mixed import MixedLoads, TwoPhaseLoads
-from obliv.results.numbers import from_number, interval_beside, number, with_interval
-from obliv.results.tables import to_csv
-from obliv.routings.checks import checked_paths
+from obliv.results.numbers import from_number, interval_beside, number, to_csv, with_interval
+from obliv.routings.base import checked_paths
 from obliv.routings.mixes import TwoPhase
 
 SPECS = [
@@ -368,7 +367,7 @@ def test_the_order_of_paths_is_no_difference() -> None:
 def test_what_is_only_declared_is_said(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("obliv.routings.representatives._AFFORDABLE", 0)
+    monkeypatch.setattr("obliv.routings.mixes._AFFORDABLE", 0)
     torus = obliv.torus(5, 5)
     routing = HiddenYX(torus)
     words = "declared relative, not verified for all pairs"

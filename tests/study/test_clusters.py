@@ -171,7 +171,7 @@ def test_a_scheduler_without_workers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     distributed = pytest.importorskip("distributed")
-    monkeypatch.setattr("obliv._util.clusters._PATIENCE", 1)
+    monkeypatch.setattr("obliv._util.executors._PATIENCE", 1)
     with distributed.LocalCluster(n_workers=0, dashboard_address=None, processes=False, protocol="tcp") as cluster:
         address = cluster.scheduler_address
         words = ["study", "run", str(written(tmp_path)), "--store", str(tmp_path / "s.db"), "--dask", address]

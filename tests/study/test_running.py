@@ -18,14 +18,15 @@ import pytest
 from tests.study.files import written
 
 import obliv
-from obliv._util.cost import Cost
 from obliv._util.executors import Processes, Serial
-from obliv.analysis import subject
+from obliv._util.progress import Cost
 from obliv.cli import main
-from obliv.designs import two_turns
+from obliv.designs import pareto as two_turns
 from obliv.errors import Interrupted
-from obliv.study import compute, running
-from obliv.study.cells import Cell
+from obliv.questions import subject
+from obliv.study import running
+from obliv.study import running as compute
+from obliv.study.measures import Cell
 
 
 def tables(store: Path) -> tuple[str, str]:
@@ -178,7 +179,7 @@ def test_a_long_cell_is_announced(
     jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Also by another process, which has no other way than standard error."""
-    monkeypatch.setattr("obliv._util.cost._SECONDS", 0.0)
+    monkeypatch.setattr("obliv._util.progress._SECONDS", 0.0)
     text = 'topologies = ["mesh:12x12"]\nroutings = ["dor"]\nmeasures = ["worst"]'
     heard: list[str] = []
     with Serial() if jobs == 1 else ThreadPoolExecutor(2) as pool:

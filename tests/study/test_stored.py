@@ -12,8 +12,7 @@ from tests.study.files import written
 
 import obliv
 from obliv.cli import main
-from obliv.study.store import opened
-from obliv.study.stored import intact
+from obliv.study.store import intact, opened
 
 TEXT = """
 topologies = ["ring:4", "mesh:2x2"]

@@ -16,10 +16,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
 import obliv
-from obliv.loads.translated import TranslatedLoads, translation_group
+from obliv.bufferless.leveled.base import Leveled
+from obliv.loads.mixed import TranslatedLoads, translation_group
 from obliv.testing import check_topology
-from obliv.topologies.leveled.base import Leveled
-from obliv.topologies.maps import terminal_map
+from obliv.topologies.cartesian import terminal_map
 
 ARRANGEMENTS = ["absolute", "relative", "palm-tree", "circulant"]
 SMALL = [

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import obliv
+from obliv.bufferless.leveled.base import Leveled
 from obliv.errors import InputError
-from obliv.topologies.leveled.base import Leveled
 
 FAITHFUL = [
     "butterfly:1",

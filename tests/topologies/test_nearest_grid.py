@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import obliv
-from obliv.topologies.recognise.embedding import Steps, embedding, placing_order
-from obliv.topologies.recognise.nearest import nearest_grid
+from obliv.topologies.recognise.grids import Steps, embedding, nearest_grid, placing_order
 
 
 def damaged(spec: str, rng: np.random.Generator, links: int, switches: int) -> tuple[int, np.ndarray]:

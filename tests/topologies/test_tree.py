@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import obliv
-from obliv.analysis.ratios.oblivious import tree_ratio
+from obliv.questions.ratio import tree_ratio
 from obliv.testing import check_topology
 from obliv.topologies.trees import Tree
 

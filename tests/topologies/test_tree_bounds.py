@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import obliv
-from obliv.topologies.tree_bounds import (
+from obliv.topologies.trees import (
     bound_of,
     four_ports,
     several_heights,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import obliv
+from obliv.bufferless.leveled.base import Leveled
 from obliv.specs.registry import TOPOLOGIES
 from obliv.topologies.base import Topology
-from obliv.topologies.leveled.base import Leveled
 
 BUILT_IN = [entry for entry in TOPOLOGIES if entry.make.__module__.startswith("obliv.")]
 SPECS = sorted(entry.example for entry in BUILT_IN if not entry.reads_file)

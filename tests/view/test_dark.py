@@ -61,7 +61,7 @@ def test_loads_are_dim_to_bright_and_a_second_pass_changes_nothing() -> None:
     assert 0.1 < lightness(low[:3]) < 0.4 < 0.8 < lightness(high[:3])
     ax.figure.canvas.draw()
     before = np.asarray(ax.figure.canvas.buffer_rgba()).copy()
-    from obliv.view.background import recolor
+    from obliv.view.axes import recolor
 
     recolor(ax)
     ax.figure.canvas.draw()
@@ -159,7 +159,7 @@ def test_a_page_of_packets_follows_the_background(tmp_path: Path) -> None:
 
 
 def test_shaded_frames_are_mixes_with_the_background() -> None:
-    from obliv.view.schedules.surroundings import tint
+    from obliv.bufferless.pictures.space_time import tint
 
     assert lightness(tint("#0072b2", 0.24)) > 0.8
     with view.dark():

@@ -15,12 +15,11 @@ from tests.view.drawn import boxes, legend, part, texts
 
 import obliv
 from obliv import view
-from obliv.fabric.files.read import read_fabric
-from obliv.fabric.generate.from_topology import from_routing, from_topology
+from obliv.fabric.files.folder import read_fabric
+from obliv.fabric.generate import from_routing, from_topology
 from obliv.fabric.topology import FabricTopology, network
-from obliv.view.layout.curves import RADIUS, channel_lines
-from obliv.view.layout.places import layout_of
-from obliv.view.network.name_places import _parted
+from obliv.view.layout import RADIUS, channel_lines, layout_of
+from obliv.view.network.canvas import _parted
 
 
 def fabric(spec: str, pulled: int = 0, seed: int = 0, names: Any = None) -> FabricTopology:

@@ -18,11 +18,11 @@ from tests.view.drawn import everything, how_many, legend, part, texts
 
 import obliv
 from obliv import fabric, view
+from obliv.fabric.results.route import Attempt, Standing
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
 from obliv.results import Bounds, Estimate, Result, Results
-from obliv.results.fabric.route import Attempt, Standing
-from obliv.view.dispatch import _DRAWN_BY
+from obliv.view.axes import _DRAWN_BY
 from obliv.view.saving import drawn_for
 
 pytest.importorskip("matplotlib")

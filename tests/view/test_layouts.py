@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 import obliv
-from obliv.topologies.recognise.grid import grid_of
-from obliv.view.layout.curves import RADIUS
-from obliv.view.layout.fan import fan
-from obliv.view.layout.stress import stressed
+from obliv.topologies.recognise.grids import grid_of
+from obliv.view.layout import RADIUS, fan, stressed
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,8 @@ from tests.view.drawn import boxes, how_many, legend, part, texts
 
 import obliv
 from obliv import view
-from obliv.view.layout.curves import RADIUS, channel_lines
-from obliv.view.layout.places import layout_of
-from obliv.view.network.ribbons import ribbon
+from obliv.view.layout import RADIUS, channel_lines, layout_of
+from obliv.view.network.canvas import ribbon
 
 pytestmark = pytest.mark.usefixtures("search_in_process")
 SPECS = [
@@ -107,7 +106,7 @@ def test_without_networkx_nodes_stand_on_a_circle(monkeypatch: pytest.MonkeyPatc
 def test_a_rim_in_the_color_of_the_background_keeps_crossing_channels_apart() -> None:
     from matplotlib.colors import to_hex
 
-    from obliv.view.style import NODE
+    from obliv.view.axes import NODE
 
     network = obliv.complete(5)
     channels = part(view.draw_loads(network, [1] * network.channels), "channels")

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import obliv
-from obliv.view.layout.places import layout_of
-from obliv.view.layout.rings import _cycle_length, _keeps, ring_points
+from obliv.view.layout import _cycle_length, _keeps, layout_of, ring_points
 
 pytest.importorskip("igraph")
 pytestmark = pytest.mark.usefixtures("search_in_process")

@@ -14,16 +14,13 @@ from tests.view.drawn import everything, legend, part, texts
 import obliv
 from obliv import view
 from obliv.bufferless.api import schedule, schedules
-from obliv.bufferless.orientations import oriented
-from obliv.bufferless.problems import instance
+from obliv.bufferless.leveled.base import Leveled, given
+from obliv.bufferless.leveled.instances import Instance
+from obliv.bufferless.pictures.pictures import draw, require_drawing, scene
+from obliv.bufferless.pictures.traces import deflections, rides, traces
+from obliv.bufferless.problems import instance, oriented
+from obliv.bufferless.results import Moves, Schedule, Schedules
 from obliv.cli import main
-from obliv.results.bufferless.schedule import Moves, Schedule, Schedules
-from obliv.topologies.leveled.base import Leveled, given
-from obliv.topologies.leveled.instances import Instance
-from obliv.view.schedules.pictures import draw, require_drawing
-from obliv.view.schedules.scene import scene
-from obliv.view.schedules.traces import deflections, traces
-from obliv.view.schedules.waves import rides
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +137,7 @@ def test_space_and_time_hold_every_packet_and_mark(waves: Schedule) -> None:
 def test_packets_ride_in_dark_cells_of_their_own_color_and_wait_in_light_ones(waves: Schedule) -> None:
     from matplotlib.colors import to_hex
 
-    from obliv.view.schedules.surroundings import color_of, tint
+    from obliv.bufferless.pictures.space_time import color_of, tint
 
     ax = view.space_time(waves)
     cells = part(ax, "cells")
@@ -539,7 +536,7 @@ def test_names_that_look_like_formulas_are_written_as_they_are(tmp_path: Path) -
 
 @pytest.mark.nightly
 def test_the_kernel_is_the_same_compiled(hot: Schedule) -> None:
-    from obliv.view.schedules._kernels import pushes
+    from obliv.bufferless.pictures.traces import pushes
 
     one, moves = hot.instance, hot.moves
     assert one is not None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from obliv.results import Estimate
-from obliv.results.format import short
+from obliv.results.numbers import short
 from obliv.view import table, to_csv
 
 ROWS = [

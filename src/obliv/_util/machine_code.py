@@ -18,7 +18,7 @@ import numba.core.types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.compiler_lock import global_compiler_lock
 
-from obliv._util.interrupts import admitted, deferred
+from obliv._util.progress import admitted, deferred
 
 __all__ = ["compile_function"]
 

@@ -7,7 +7,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from obliv._util.codec import DIGITS
+from obliv._util.files import DIGITS
 from obliv.errors import InputError
 
 __all__ = ["Rng", "drawn_seed", "generator", "seed_of", "within_word"]

@@ -1,9 +1,9 @@
 """Packets on leveled networks without buffers: instances, schedules, and the check of every move."""
 
-from obliv.bufferless.algorithms import ALGORITHMS as ALGORITHMS
+from obliv.bufferless.api import ALGORITHMS as ALGORITHMS
 from obliv.bufferless.api import schedule as schedule
 from obliv.bufferless.api import schedules as schedules
 from obliv.bufferless.api import verify as verify
-from obliv.bufferless.orientations import instances as instances
 from obliv.bufferless.problems import instance as instance
+from obliv.bufferless.problems import instances as instances
 from obliv.bufferless.problems import load_instance as load_instance

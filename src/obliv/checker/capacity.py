@@ -12,7 +12,7 @@ import heapq
 from fractions import Fraction
 from typing import Any
 
-from obliv._util.codec import unpack_array
+from obliv._util.files import unpack_array
 from obliv.checker.claims import MalformedError
 from obliv.topologies.base import Topology
 

@@ -9,10 +9,10 @@ from fractions import Fraction
 from itertools import chain
 from typing import Any
 
-from obliv._util.codec import digest_of, unpack
+from obliv._util.files import digest_of, unpack
 from obliv.errors import InputError
 from obliv.results.base import NO_CAPACITY, Provenance
-from obliv.results.loading import class_of, from_content
+from obliv.results.markup import class_of, from_content
 from obliv.results.numbers import rational
 
 __all__ = [

@@ -15,29 +15,38 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from obliv._util.codec import digest_of, unpack_array
+from obliv._util.arrays import Array
+from obliv._util.files import digest_of, unpack_array
 from obliv._util.progress import Progress, within
-from obliv._util.typing import Array
+from obliv.checker._kernels import Carried, Lengths, Network, add_distances
 from obliv.checker.capacity import capacity_load_of
 from obliv.checker.claims import Claim, MalformedError, certificate_of, read_claim, read_result
-from obliv.checker.kernels.lines import Carried, Lengths, Network, add_distances
-from obliv.checker.legal import Constraints, Ways, broken_rule, constraints_of, ways_of
-from obliv.checker.lines import Line, is_index, terminal_maps
-from obliv.checker.ratio_designs import check_ratio_bounds
-from obliv.checker.report import Report, short
-from obliv.checker.time_limit import TimeLimit
+from obliv.checker.ratio_designs import (
+    Constraints,
+    Line,
+    Ways,
+    broken_rule,
+    check_ratio_bounds,
+    constraints_of,
+    is_index,
+    terminal_maps,
+    ways_of,
+)
+from obliv.checker.report import Report, TimeLimit, short
 from obliv.checker.worst_case import check_worst_case
 from obliv.errors import InputError, OblivError
 from obliv.kernels import run
-from obliv.results import Bounds, Estimate, Verification
-from obliv.results.numbers import bounds_of
+from obliv.results.numbers import Bounds, Estimate, bounds_of
+from obliv.results.study import Verification
 from obliv.routings.base import Routing
 from obliv.routings.listed import Listed, PathList
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
-    from obliv.results import Design, Pareto, RatioDesign
+    from obliv.designs.design import Design
+    from obliv.designs.pareto import Pareto
+    from obliv.designs.ratios.best import RatioDesign
 
 __all__ = ["array_of", "check_design", "check_pareto", "paths_of"]
 

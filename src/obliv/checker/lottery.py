@@ -16,20 +16,18 @@ from itertools import pairwise
 from math import gcd, lcm
 from typing import TYPE_CHECKING, Any
 
-from obliv._util.cost import require_memory
-from obliv._util.progress import Progress
+from obliv._util.progress import Progress, require_memory
 from obliv._util.text import plural
 from obliv.checker.claims import MalformedError, read_result
-from obliv.checker.report import Report, short
-from obliv.checker.time_limit import OutOfTimeError, TimeLimit
+from obliv.checker.report import OutOfTimeError, Report, TimeLimit, short
 from obliv.errors import TooLargeError
 from obliv.patterns.base import Traffic
-from obliv.results import Verification
 from obliv.results.numbers import Bounds, bounds_of
+from obliv.results.study import Verification
 from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
-    from obliv.results import Lottery
+    from obliv.questions.collisions.collisions import Lottery
 
 __all__ = ["check_lottery"]
 

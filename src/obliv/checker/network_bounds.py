@@ -7,26 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE
-from obliv._util.codec import digest_of, unpack
+from obliv._util.arrays import INT64_SAFE, Array
+from obliv._util.files import digest_of, unpack
 from obliv._util.progress import Progress
-from obliv._util.typing import Array
 from obliv.checker.capacity import distances_from, least_uniform_load, spent_on
 from obliv.checker.claims import MalformedError, certificate_of, read_claim, read_result
 from obliv.checker.designs import array_of, check_design, paths_of
 from obliv.checker.report import Report
 from obliv.checker.worst_case import check_worst_case
 from obliv.errors import OblivError
-from obliv.results import Bounds, Verification
-from obliv.results.format import shown
-from obliv.results.numbers import bounded, bounds_of
-from obliv.results.verification import OTHER_CHANNELS
+from obliv.results.numbers import Bounds, bounded, bounds_of, shown
+from obliv.results.study import OTHER_CHANNELS, Verification
 from obliv.routings.listed import Listed
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
-    from obliv.results import NetworkBounds
+    from obliv.designs.bounds.network import NetworkBounds
 
 __all__ = ["check_network_bounds"]
 

@@ -15,24 +15,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from obliv._util.codec import digest_of, unpack_array
-from obliv._util.cost import require_memory
-from obliv._util.progress import Progress
-from obliv._util.typing import Array
+from obliv._util.arrays import Array
+from obliv._util.files import digest_of, unpack_array
+from obliv._util.progress import Progress, require_memory
 from obliv.checker.claims import MalformedError, certificate_of, read_result
-from obliv.checker.flows.base import Flow, Flows
-from obliv.checker.flows.sources import source_flows
-from obliv.checker.report import Report, short
-from obliv.checker.time_limit import OutOfTimeError, TimeLimit
+from obliv.checker.flows.links import source_flows
+from obliv.checker.flows.trees import Flow, Flows
+from obliv.checker.report import OutOfTimeError, Report, TimeLimit, short
 from obliv.errors import OblivError
-from obliv.results import Verification
 from obliv.results.numbers import rational
-from obliv.results.verification import NO_BOUND
+from obliv.results.study import NO_BOUND, Verification
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
-    from obliv.results.analysis.ratio import Ratio
+    from obliv.questions.ratio import Ratio
 
 __all__ = ["Upper", "check_ratio", "merged"]
 

@@ -10,26 +10,25 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from obliv._util.codec import digest_of, unpack_array
+from obliv._util.files import digest_of, unpack_array
 from obliv._util.progress import Progress
 from obliv._util.rationals import integer
 from obliv.checker.capacity import distances_from, spent_on
 from obliv.checker.claims import MalformedError, certificate_of, read_result
-from obliv.checker.flows.base import Flows
-from obliv.checker.flows.paths import paths_between
-from obliv.checker.flows.sources import source_flows
-from obliv.checker.report import Report, short
-from obliv.checker.time_limit import OutOfTimeError, TimeLimit
-from obliv.checker.traffic import require_patterns
+from obliv.checker.flows.links import source_flows
+from obliv.checker.flows.trees import Flows, paths_between
+from obliv.checker.recounted import require_patterns
+from obliv.checker.report import OutOfTimeError, Report, TimeLimit, short
 from obliv.errors import OblivError
 from obliv.patterns.base import Traffic
-from obliv.patterns.make import traffic as traffic_of
-from obliv.results import Bounds, Verification
+from obliv.patterns.base import traffic as traffic_of
+from obliv.results.numbers import Bounds
+from obliv.results.study import Verification
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
-    from obliv.results.analysis.ratio import PatternRatio, TrafficRatio
+    from obliv.questions.ratio import PatternRatio, TrafficRatio
 
 __all__ = ["check_traffic_ratio"]
 

@@ -13,18 +13,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from obliv._util.codec import read_json
-from obliv._util.earlier import VERSIONS, earlier_definitions
-from obliv._util.files import UnreadableError, files_read, paths_of, reading_from
+from obliv._util.files import UnreadableError, files_read, paths_of, read_json, reading_from
+from obliv._util.lazy import VERSIONS, earlier_definitions
 from obliv._util.progress import Progress, rising, silent
 from obliv._util.rationals import boolean, real
 from obliv._util.text import shown
 from obliv.checker.claims import Claim, MalformedError, foreign_key, read_claim
 from obliv.checker.report import beside
 from obliv.errors import FileError, InputError, SpecError, TooLargeError
-from obliv.results import Explanation, Result, Verification, provenance
-from obliv.results.base import Channel
-from obliv.results.verification import Check
+from obliv.results.base import Channel, Explanation, Result, provenance
+from obliv.results.study import Check, Verification
 from obliv.routings.base import Routing
 from obliv.specs import CHECKS
 from obliv.specs.untrusted import CrashedError, TimeOverError, bounded
@@ -370,7 +368,7 @@ def _check_traffic_ratio(subject: _Subject, options: _Options) -> Verification:
 
 def _check_failures(subject: _Subject, options: _Options) -> Verification:
     """Check what failures do to forwarding tables."""
-    from obliv.checker.failures.rerouted import check_rerouted
+    from obliv.checker.rerouted import check_rerouted
     from obliv.routings.make import routing as routing_of
 
     if not _certificate(subject):
@@ -385,7 +383,7 @@ def _check_failures(subject: _Subject, options: _Options) -> Verification:
 def _check_lottery(subject: _Subject, options: _Options) -> Verification:
     """Check the distribution of the largest load under hashed paths."""
     from obliv.checker.lottery import check_lottery
-    from obliv.patterns.make import traffic as traffic_of
+    from obliv.patterns.base import traffic as traffic_of
 
     specs = [subject.content.get(key) for key in ("topology", "traffic")]
     if not all(isinstance(spec, str) for spec in specs):
@@ -399,8 +397,7 @@ def _check_lottery(subject: _Subject, options: _Options) -> Verification:
 
 def _check_recount(subject: _Subject, options: _Options) -> Verification:
     """Check what is counted again from the paths alone: throughput, exact averages, dependencies of channels."""
-    from obliv.checker.deadlock import check_deadlock
-    from obliv.checker.traffic import check_average, check_throughput
+    from obliv.checker.recounted import check_average, check_deadlock, check_throughput
 
     check = {"throughput": check_throughput, "average": check_average, "deadlock": check_deadlock}[str(subject.kind)]
     network, routing, inside = _analyzed(subject, options)
@@ -462,7 +459,7 @@ def _certificate(subject: _Subject) -> dict[str, Any]:
 
 def _inside(content: Any, subject: _Subject) -> Topology:
     """Return the network inside a claim, which must bear the name that the claim gives and have its channels."""
-    from obliv.topologies.carried import network_of
+    from obliv.topologies.damaged import network_of
 
     certificate = _certificate(subject)
     channels: Any = certificate.get("channels", certificate.get("lengths"))
@@ -498,7 +495,7 @@ def _name_of(network: Topology) -> str:
 
     The name may look like that of another network; letters that are not ASCII are escaped.
     """
-    from obliv.topologies.carried import carried
+    from obliv.topologies.damaged import carried
 
     content = carried(network) or {}
     counts = f"{network.nodes:,} nodes, {network.channels:,} channels, {len(network.terminals):,} terminals"
@@ -524,7 +521,7 @@ def _with_rest(checked: Verification, subject: _Subject) -> Verification:
 
 def _topology(spec: str, given: Topology | str | None, path: Path | str) -> Topology:
     """Return the given topology, which must not bear the name of another one, or build the one named in a claim."""
-    from obliv.topologies.carried import require_own_name
+    from obliv.topologies.damaged import require_own_name
     from obliv.topologies.make import topology as topology_of
 
     if isinstance(given, Topology):

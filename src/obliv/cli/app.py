@@ -2,24 +2,123 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
-from collections.abc import Callable, Iterator
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
+from itertools import pairwise
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from obliv.cli.errors import hint_at, option_names
+from obliv._util.progress import IDLE, Cost, duration
+from obliv._util.text import printable
 from obliv.cli.options import flat
-from obliv.errors import InputError
+from obliv.errors import InputError, in_one_line
 
-__all__ = ["VERBS", "app", "command", "group"]
+# Errors as one line on standard error, each with its exit status
+
+
+class Stopped(BaseException):
+    """Raised for Ctrl-C after the finished part was printed; typer would handle a KeyboardInterrupt itself."""
+
+
+def complain(message: str) -> None:
+    """Print a line on standard error, if that is open."""
+    if sys.stderr is not None:
+        print(message, file=sys.stderr)
+
+
+def refuse(message: str) -> int:
+    """Print an error in one short line, without control characters, and return the exit status 2."""
+    complain("obliv: " + in_one_line(" ".join(message.split())))
+    return 2
+
+
+def refuse_usage(error: Any) -> int:
+    """Print an error in the command line, with the help of the verb that it is about, and return the exit status 2."""
+    return refuse(f"{error.format_message().rstrip('.')} (see {error.ctx.command_path} --help)")
+
+
+def option_names(verb: Any) -> dict[str, str]:
+    """Return the options of a verb by the names that messages give their parameters."""
+    names: dict[str, str] = {}
+    for parameter in verb.params:
+        option = max(parameter.opts, key=len, default="")
+        if option.startswith("--"):
+            for name in (parameter.name.rstrip("_"), option[2:].replace("-", "_")):
+                names |= {name: option, f"{name}=True": option} if parameter.is_flag else {name: option}
+    others = {name: option for name, option in _OTHERWISE.items() if option.split()[0] in names.values()}
+    return others | names
+
+
+#: Options whose parameters have other names in Python.
+_OTHERWISE = {
+    "draw": "--plot DIR",
+    "fewest_virtual_channels": "--fewest",
+    "missing='skip'": "--skip-missing",
+    "paths=True": "--to booksim-paths",
+    "rng": "--seed",
+    "tables": "--lft",
+}
+
+
+def hint_at(options: Collection[str], words: Sequence[str], extra: Sequence[str]) -> str:
+    """Return what words of a command line may be meant for, as the end of a refusal.
+
+    Parameters
+    ----------
+    options : collection of str
+        The options that could follow.
+    words : sequence of str
+        The words that are neither options nor their values.
+    extra : sequence of str
+        The last ones of them, which are too many.
+    """
+    from obliv.bufferless.api import ALGORITHMS
+    from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES
+
+    files = [word for word in words if os.path.isfile(word)]
+    if "--lft" in options and len(files) > 1:
+        return f": forwarding tables follow --lft, as in --lft {files[1]}"
+    for name, argument in pairwise(words):
+        if name in TOPOLOGIES and argument.startswith(tuple("(0123456789")):
+            return f": a network is one word, {name}:{argument}"
+    if extra and extra[0].partition(":")[0] in PATTERNS:
+        return f": what a traffic pattern does to a routing is  obliv throughput {' '.join([*words[:2], extra[0]])}"
+    if extra and sum(word.partition(":")[0] in ROUTINGS for word in words[1:]) > 1:
+        return ": use obliv compare for several routings"
+    algorithms = [word for word in extra if word in ALGORITHMS]
+    return f": write -a {algorithms[0]}" if "--algorithm" in options and algorithms else ""
+
+
+def report_unexpected(error: Exception) -> int:
+    """Report an unexpected exception in one line with its place, in a user's file or in obliv."""
+    steps = [*traceback.extract_tb(error.__traceback__), *getattr(error, "steps", ())]
+    modules = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+    for step in reversed(steps):
+        if step.filename not in modules and step.filename.endswith(".py") and os.path.isfile(step.filename):
+            return refuse(f"{step.filename}:{step.lineno}: {type(error).__name__}: {error}")
+    if os.environ.get("OBLIV_TRACEBACK"):
+        traceback.print_exception(error)
+    place = f"{Path(steps[-1].filename).name}:{steps[-1].lineno}" if steps else "an unknown place"
+    return refuse(
+        f"internal error: {type(error).__name__} at {place}: {error}; "
+        "please report it with the command and its input (OBLIV_TRACEBACK=1 prints the traceback)"
+    )
+
 
 _UsageError: Any = typer.BadParameter.__base__  # which is click's where Typer uses click
 
@@ -204,7 +303,7 @@ class Verbs(Group):
 
 def _import(context: typer.Context, files: list[str]) -> None:
     if files:
-        from obliv.specs.imports import run_files
+        from obliv.specs.registry import run_files
 
         run_files(files)
         context.meta.setdefault("obliv.imports", []).extend(files)
@@ -260,7 +359,7 @@ def _show_version(verbose: bool) -> None:
 
     typer.echo(f"obliv {__version__}")
     if verbose:
-        from obliv.cli.installed import installed
+        from obliv.cli.others import installed
 
         typer.echo(installed())
 
@@ -291,3 +390,76 @@ def whole(
         raise typer.BadParameter("use it with --version", param_hint="--verbose")
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
+
+
+# A word on long work that was not announced, since its length was not known: no command is silent for long.
+#
+# Where nothing that was announced covers the work so far, one line says what is being done and, where its progress is
+# known, how long the rest takes.
+
+
+_SECONDS = 8.0  # of processor time without a word
+
+
+@dataclass
+class Activity:
+    """What a command does; times are seconds of processor time since its start."""
+
+    what: str = ""
+    share: float = 0.0
+    since: float = 0.0  #: When this activity began.
+    covered: float = 0.0  #: Until when what was announced says enough.
+
+    def word(self, now: float) -> str | None:
+        """Return what is to be said of the work so far; None where enough was said."""
+        if now < self.covered:
+            return None
+        self.covered = 4 * now
+        so_far = f"{duration(now)} so far"
+        if not 0 < self.share < 1:
+            return f"{self.what or 'at work'}: {so_far}; how long the rest takes is not known"
+        rest = (now - self.since) * (1 - self.share) / self.share
+        return f"{self.what}: {self.share:.0%} done, {so_far}, about {duration(rest)} more"
+
+
+_activity = Activity()
+
+
+def heard(what: str, share: float) -> None:
+    """Take note of what a command does, or of what it announces."""
+    if isinstance(what, Cost):  # twice as long, since estimates are rough
+        _activity.covered = max(_activity.covered, time.process_time() + 2 * what.seconds)
+    elif what != _activity.what:
+        _activity.what, _activity.share, _activity.since = what, share, time.process_time()
+    else:
+        _activity.share = share
+
+
+def shown() -> None:
+    """Take note that a progress bar says enough."""
+    _activity.covered = max(_activity.covered, time.process_time() + _SECONDS)
+
+
+@contextlib.contextmanager
+def spoken_of() -> Iterator[None]:
+    """Say a word from time to time on what is computed inside a ``with`` statement.
+
+    A thread says it, which also runs while compiled code and libraries work without a break.
+    """
+    end = threading.Event()
+    thread = threading.Thread(target=_speak, args=(end,), name=f"{IDLE}-speaker", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        end.set()
+        thread.join()
+
+
+def _speak(end: threading.Event) -> None:
+    while not end.wait(_SECONDS / 8):
+        now = time.process_time()
+        word = _activity.word(now) if now > _SECONDS else None
+        if word is not None:
+            with contextlib.suppress(OSError, ValueError):  # standard error is closed
+                complain(f"obliv: {printable(word)}")

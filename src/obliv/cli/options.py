@@ -99,7 +99,7 @@ class Clusters:
             raise InputError("--jobs counts processes of obliv; with --mpi leave it out and use  mpiexec -n")
         if self.dask is None and not self.mpi:
             return nullcontext()
-        from obliv._util import clusters
+        from obliv._util import executors as clusters
 
         return clusters.mpi() if self.dask is None else clusters.dask(self.dask, jobs)
 

@@ -17,15 +17,14 @@ import typer
 
 from obliv._util.progress import Note
 from obliv._util.text import printable
-from obliv.cli.errors import Stopped, complain
+from obliv.cli.app import Stopped, complain, heard, shown
 from obliv.cli.options import FormatOption, Output
-from obliv.cli.waiting import heard, shown
 from obliv.errors import FileError, InputError, Interrupted, in_one_line
 
 if TYPE_CHECKING:
     import rich.progress
 
-    from obliv.results import Result
+    from obliv.results.base import Result
 
 __all__ = [
     "Answer",
@@ -87,11 +86,11 @@ class Answer:
             data = result.to_dict()
             for key in hide:
                 data.pop(key, None)
-            from obliv._util.codec import plain
+            from obliv._util.files import plain
 
             write(json_text(plain(data)))
         elif self.format == "csv":
-            from obliv.results.tables import to_csv
+            from obliv.results.numbers import to_csv
 
             write(to_csv(*(table or (result.rows(), result.columns))), end="")
         elif self.format in ("markdown", "latex"):
@@ -147,7 +146,7 @@ class Looks:
         """Refuse a picture in an unknown format or without matplotlib, and looks without a picture."""
         if path is not None:
             from obliv import view
-            from obliv.view.figures import require_matplotlib
+            from obliv.view.axes import require_matplotlib
 
             view.require_format(path)
             require_matplotlib()

@@ -74,7 +74,7 @@ def read_topology(spec: str, *outputs: Path | None) -> Topology:
 
 def say_without_capacity(topology: Topology) -> None:
     """Print on standard error what a fraction of capacity needs, where only a solver that is missing would find it."""
-    from obliv.analysis.subject import capacity_is_quick
+    from obliv.questions.subject import capacity_is_quick
 
     if not capacity_is_quick(topology):
         return
@@ -130,8 +130,7 @@ def seeded(specs: Sequence[str], context: typer.Context, seed: int, needed: str 
 
 def _with_seed(spec: str, seed: int) -> str:
     from obliv._util.rng import within_word
-    from obliv.specs.grammar import split_mix
-    from obliv.specs.registry import PATTERNS
+    from obliv.specs.registry import PATTERNS, split_mix
 
     if (mix := split_mix(spec, partial=True)) is not None:
         return "+".join(f"{weight}*{_with_seed(part, seed)}" for weight, part in mix)

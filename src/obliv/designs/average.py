@@ -2,27 +2,162 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from math import gcd
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array, csc_array, csr_array, hstack, vstack
 
-from obliv._util.cost import Work, announce
-from obliv._util.progress import Progress, silent
-from obliv._util.typing import Array
-from obliv.analysis.average.random_traffic import average_case
-from obliv.designs.exact.vertices import as_rationals
-from obliv.designs.paths import rounded_flows, routing_of
-from obliv.designs.programme import Programme
+from obliv._util.arrays import INT64_SAFE, Array
+from obliv._util.progress import Progress, Work, announce, silent
+from obliv.designs._kernels import widest_paths
+from obliv.designs.design import Design
+from obliv.designs.exact import InexactError, Rationals, as_rationals
+from obliv.designs.programme import WHOLE, FlowProgramme, Programme, States, load_unit, relative_speeds
 from obliv.designs.solver import SolverError, solve
-from obliv.designs.units import load_unit, relative_speeds
 from obliv.errors import Interrupted
-from obliv.results import AverageDesign, Design, Estimate
-from obliv.routings.listed import Listed
+from obliv.kernels import run
+from obliv.questions.average import average_case
+from obliv.results.base import NO_CAPACITY, share_text
+from obliv.results.codec import derived, entry
+from obliv.results.numbers import Estimate
+from obliv.routings.listed import Listed, PathList
 
-__all__ = ["announce_average", "average_design", "average_routings", "drawn"]
+# From flows to an explicit routing: the distribution over paths of every pair
+
+
+class _Paths(NamedTuple):
+    """Room for the paths of one pair."""
+
+    start: Array
+    channel: Array
+    amount: Array
+
+
+def rounded_flows(columns: Array) -> tuple[Array, int]:
+    """Return flows as integers in units of 2^-30, and the number of units in one."""
+    return np.rint(np.clip(columns, 0, 1) * WHOLE).astype(np.int64), WHOLE
+
+
+def exact_flows(programme: FlowProgramme, columns: Rationals) -> tuple[Array, int]:
+    """Return the rational flows of a vertex as integers, and the number of units in one; InexactError if too large."""
+    numerators, whole = columns.numerators[: programme.flows], columns.denominator
+    divisor = gcd(whole, *numerators.tolist())
+    numerators, whole = numerators // divisor, whole // divisor
+    if numerators.min(initial=0) < 0:
+        raise InexactError("a flow of the solver's vertex is negative")
+    if max(whole, numerators.max(initial=0)) * len(programme.topology.terminals) >= INT64_SAFE:
+        raise InexactError(f"the flows have a common denominator of {whole.bit_length()} bits, too large for a list")
+    return numerators.astype(np.int64), whole
+
+
+def routing_of(programme: Programme, spec: str, flows: tuple[Array, int], progress: Progress) -> Listed | None:
+    """Return the routing whose paths carry the flows, what is missing on the widest path of each pair.
+
+    Parameters
+    ----------
+    programme : Programme
+    spec : str
+    flows : (int64 array, int)
+        The value of every flow column, and the number of units in one.
+    progress : callable
+        Called with what is being done and the share that is done.
+
+    Returns
+    -------
+    Listed or None
+        None where the flows of a pair hold no path.
+    """
+    units, whole = flows
+    column, values = programme.column, np.append(units, 0)
+    return decomposed(programme.states, spec, len(column), whole, lambda s, d: values[column[s, d]], progress)
+
+
+def decomposed(
+    states: States,
+    spec: str,
+    sources: int,
+    whole: int,
+    capacity_of: Callable[[int, int], Array],
+    progress: Progress,
+) -> Listed | None:
+    """Return the routing by the widest paths that capacities leave, what is missing on the widest of each pair.
+
+    Parameters
+    ----------
+    states : States
+        Of the legal paths.
+    spec : str
+    sources : int
+        Number of terminals whose paths are listed.
+    whole : int
+        Units of a probability.
+    capacity_of : function of source and destination
+        Returns the units that each arc can carry, an int64 array that is used up.
+    progress : callable
+        Called with what is being done and the share that is done.
+    """
+    needed = np.full((sources, len(states.topology.terminals)), whole)
+    np.fill_diagonal(needed, 0)
+    paths = widest(states, needed, whole, capacity_of, progress)
+    return None if paths is None else Listed(states.topology, spec, paths)
+
+
+def widest(
+    states: States,
+    needed: Array,
+    whole: int,
+    capacity_of: Callable[[int, int], Array],
+    progress: Progress,
+    *,
+    overload: bool = False,
+) -> PathList | None:
+    """Return paths of pairs with the units that they need, by the widest paths that capacities leave.
+
+    Parameters
+    ----------
+    states : States
+        Of the legal paths.
+    needed : integer array, shape (sources, terminals)
+        The units that every pair needs; those missing at the end take its first path.
+    whole : int
+        Units of a packet.
+    capacity_of : function of source and destination
+        Returns the units that each arc can carry, an int64 array that is used up.
+    progress : callable
+    overload : bool
+        Take the widest path of empty arcs where capacities hold no path; else None is returned.
+    """
+    network, nodes = states.kernel, states.topology.terminals.tolist()
+    room = _Paths(
+        np.zeros(states.arcs + 2, np.int64),
+        np.zeros((states.arcs + 1) * states.count, np.int64),
+        np.zeros(states.arcs + 1, np.int64),
+    )
+    work = 20.0 * np.count_nonzero(needed) * states.arcs
+    counts = np.zeros(needed.shape, np.int64)
+    hops, channels, amounts = ([np.zeros(0, np.int64)] for _ in range(3))
+    for source, row in enumerate(needed.tolist()):
+        for destination in np.flatnonzero(needed[source]).tolist():
+            units, ends = row[destination], (nodes[source], nodes[destination])
+            number = int(run(widest_paths, work, network, *ends, capacity_of(source, destination), units, room))
+            if number == 0 and overload:
+                number = int(run(widest_paths, work, network, *ends, np.full(states.arcs, units), units, room))
+            if number == 0:
+                return None
+            amount = room.amount[:number].copy()
+            amount[0] += units - int(amount.sum())
+            counts[source, destination] = number
+            hops.append(np.diff(room.start[: number + 1]))
+            channels.append(room.channel[: room.start[number]].copy())
+            amounts.append(amount)
+        progress("paths", (source + 1) / len(needed))
+    lengths, channel, amount = (np.concatenate(parts) for parts in (hops, channels, amounts))
+    return PathList.of(counts.ravel(), lengths, channel, amount, whole)
+
 
 _FRESH = 10_000  # permutations that estimate the average of the design
 _SECONDS, _BYTES = 2e-5, 400.0  # for a non-zero
@@ -117,3 +252,67 @@ def average_design(design: Design, samples: int, seed: int) -> AverageDesign:
     figures = {item.name: getattr(design, item.name) for item in fields(design) if item.name != "objective"}
     figures["provenance"] = replace(design.provenance, exactness="estimated", seed=seed)
     return AverageDesign(**figures, average_load=load, samples=samples)
+
+
+# The result of a design for the average case: a routing, its proved worst case, and an estimate of its average
+
+
+_LABELS = ("constraints", "mean largest load", "average throughput", "average / capacity", "estimated")
+
+
+@dataclass(frozen=True, repr=False)
+class AverageDesign(Design):
+    """A routing of the least worst case, designed for the least mean of the largest load over random permutations.
+
+    The worst case is exact and proved as in other designs. The average is an estimate on permutations that the design
+    did not use, and nothing is proved about it.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> result = obliv.design("ring:4", objective="average", samples=10)
+    >>> result.channel_load, result.average_load.samples
+    (Fraction(1, 1), 10000)
+    """
+
+    marks: ClassVar[tuple[str, ...]] = ("average_load",)
+
+    objective: str = "average"
+    average_load: Estimate = entry(Estimate(1.0, 0.0, 0), label="mean largest load", column="average_load")
+
+    @property
+    @derived(label="average throughput", column="average_throughput")
+    def average_throughput(self) -> Estimate:
+        """The reciprocal of the mean largest load, an estimate."""
+        load = self.average_load
+        return Estimate(1 / load.value, load.stderr / load.value / load.value, load.samples)
+
+    @property
+    @derived(
+        label="average / capacity",
+        text=lambda design: share_text(design.average_fraction_of_capacity, design.capacity, design.topology),
+        column="average_fraction_of_capacity",
+        reason=NO_CAPACITY,
+    )
+    def average_fraction_of_capacity(self) -> Estimate | None:
+        """The average throughput divided by that of uniform traffic under the best routing, an estimate."""
+        if self.capacity is None:
+            return None
+        share, through = float(self.capacity), self.average_throughput
+        return Estimate(through.value / share, through.stderr / share, through.samples)
+
+    samples: int = entry(
+        0,
+        label="estimated",
+        text=lambda design: (
+            f"on {design.average_load.samples:,} permutations, not the {design.samples} of the design; not proved"
+        ),
+    )
+
+    def summary(self) -> list[tuple[str, str]]:
+        lines = super().summary()
+        return sorted(lines, key=lambda line: _LABELS.index(line[0]) if line[0] in _LABELS else len(_LABELS))
+
+    @property
+    def title(self) -> str:
+        return f"design: best average at the least worst case on {self.topology}"

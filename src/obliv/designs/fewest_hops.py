@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
+from obliv._util.arrays import Array
 from obliv._util.progress import Progress
-from obliv._util.typing import Array
 from obliv.designs.programme import Programme
 from obliv.designs.solver import Optimum, SlowError, SolverError
 

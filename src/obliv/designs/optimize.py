@@ -9,31 +9,85 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
-from obliv._util.progress import Progress, rising, silent
+import numpy as np
+
+from obliv._util.arrays import Array
+from obliv._util.progress import Progress, require_memory, rising, silent
 from obliv._util.progress import within as share_of
 from obliv._util.rationals import boolean, integer, real
 from obliv._util.rationals import exact as exact_number
 from obliv._util.rng import Rng, drawn_seed
-from obliv.analysis.subject import with_known_capacity
 from obliv.designs.average import announce_average, average_design
+from obliv.designs.bounds.congestion import require_connected
 from obliv.designs.bounds.worst_case import permutation_line
-from obliv.designs.few_paths.supports import at_least_one, few_paths, limits
-from obliv.designs.minimal import require_connected
-from obliv.designs.programme import Programme, worst_case_programme
+from obliv.designs.design import Design
+from obliv.designs.programme import Programme, States, Symmetry, feasible_states, symmetry_of, worst_case_programme
 from obliv.designs.ratios.best import design_ratio
 from obliv.designs.search import WorstCaseSearch
-from obliv.designs.states import States, feasible_states
-from obliv.designs.symmetry import symmetry_of
-from obliv.designs.within import channels_of_pairs, keeping
+from obliv.designs.supports import at_least_one, few_paths, limits
 from obliv.errors import InputError, Interrupted
-from obliv.results import Design
+from obliv.questions.subject import with_known_capacity
 from obliv.routings.base import Routing
 from obliv.routings.listed import Listed
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Number, Topology
 from obliv.topologies.make import topology as topology_of
 
-__all__ = ["design"]
+# Designs within the next hops of a routing: each pair splits its packets over the channels that these allow it
+
+
+def channels_of_pairs(routing: Routing) -> Array:
+    """Return the channels that next hops can lead each pair over.
+
+    Parameters
+    ----------
+    routing : Routing
+        With next hops that depend on the node and the destination only.
+
+    Returns
+    -------
+    bool array, shape (terminals, terminals, channels)
+
+    Raises
+    ------
+    InputError
+        If next hops depend on the source, or pairs are left out.
+    """
+    topology, hops = routing.topology, routing.by_hops
+    if hops is None or routing.partial:
+        raise InputError(
+            f"{routing.spec} does not bound a design: next hops must depend on node and destination only, for all pairs"
+        )
+    terminals = topology.terminals.tolist()
+    count = len(terminals)
+    require_memory(2.0 * count**2 * topology.channels, f"the channels of all pairs of {topology.spec}")
+    tail, head = topology.tail.astype(np.int64), topology.head.astype(np.int64)
+    used = np.zeros((count, count, topology.channels), bool)
+    for d, destination in enumerate(terminals):
+        legal = np.unique(hops.hops_to(destination).channel)
+        reached = np.zeros((topology.nodes, count), bool)  # by node and source
+        reached[terminals, np.arange(count)] = True
+        before = -1
+        while (now := int(reached.sum())) != before:
+            before = now
+            np.logical_or.at(reached, head[legal], reached[tail[legal]])
+        used[:, d, legal] = reached[tail[legal]].T
+    return used
+
+
+def keeping(topology: Topology, symmetry: Symmetry, used: Array) -> Symmetry:
+    """Return the symmetries that take the channels of every pair to those of its image."""
+    ends = np.arange(len(topology.terminals))
+    kept = []
+    for maps in symmetry.generators:
+        image = used[np.ix_(maps.terminals[ends], maps.terminals[ends], maps.channels)]
+        if np.array_equal(image, used):
+            kept.append(maps)
+    opposite = symmetry.opposite
+    if opposite is not None and not np.array_equal(used.transpose(1, 0, 2)[:, :, opposite], used):
+        opposite = None
+    return replace(symmetry, generators=tuple(kept), opposite=opposite, to_first_node=None, to_first_channel=None)
+
 
 _VERTEX_ROWS = 5000  # up to which the simplex method is fast, and its vertices are simple rationals
 _SAMPLES = 50  # permutations of the objective average

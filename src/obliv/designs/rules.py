@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from obliv._util.arrays import Array
 from obliv._util.rationals import integer
-from obliv._util.typing import Array
 from obliv.errors import InputError
-from obliv.routings.graphs.updown import UpDown
-from obliv.topologies.axes import Directions
+from obliv.routings.shortest import UpDown
 from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import Directions
 
 __all__ = ["Rule", "rule_of"]
 

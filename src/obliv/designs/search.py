@@ -4,29 +4,146 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from obliv._util.arrays import Array
+from obliv._util.files import pack, read_json_source, unpack_array
 from obliv._util.progress import Progress, within
-from obliv._util.typing import Array
-from obliv.analysis.worst_case.exact import worst_case
-from obliv.designs.average import average_routings
+from obliv.designs.average import average_routings, exact_flows, rounded_flows, routing_of
 from obliv.designs.bounds.worst_case import Line, exact_line, rounded_line
-from obliv.designs.certificate import certificate_of
-from obliv.designs.exact.basis import InexactError, Vertex, vertex_of
+from obliv.designs.design import Design
+from obliv.designs.exact import InexactError, Vertex, vertex_of
 from obliv.designs.fewest_hops import ITERATIONS, fewest_hops
-from obliv.designs.paths import exact_flows, rounded_flows, routing_of
-from obliv.designs.programme import Programme
-from obliv.designs.saved import described
+from obliv.designs.programme import Programme, load_unit
 from obliv.designs.solver import FEWER_MAGNITUDES, NO_PATHS, Optimum, SlowError, SolverError
-from obliv.designs.units import load_unit
-from obliv.results import Design, WorstCase
+from obliv.errors import FileError, RoutingError
+from obliv.questions.worst_case import WorstCase, orbits, worst_case
+from obliv.results.base import Provenance, provenance
 from obliv.results.numbers import bounds_of, float_bounds, known, rounded_down
-from obliv.routings.listed import Listed
+from obliv.routings.listed import Listed, PathList
+from obliv.specs.registry import register_routing
+from obliv.topologies.base import Topology
 
-__all__ = ["WorstCaseSearch"]
+# The certificate of a design: lengths that prove the lower bounds, and the worst-case claim of the routing
+
+
+def certificate_of(programme: Programme, worst: WorstCase, load: Line, hops: Line | None) -> dict[str, Any]:
+    """Return the certificate: of every line the lengths on some channels, carried to the others by node maps."""
+    topology = programme.topology
+    classes = orbits(topology, [maps.nodes for maps in programme.symmetry.generators])
+    focus = np.unique(classes.focus)
+    claim = dict(worst.certificate or {})
+    network = claim.pop("network", None)
+    number = {channel: k for k, channel in enumerate(focus.tolist())}
+    return {
+        **({} if network is None else {"network": network}),
+        "generators": pack(np.array([list(g) for g in classes.generators]).reshape(-1, topology.nodes)),
+        "focus": focus.tolist(),
+        "channels": [[number[int(classes.focus[c])], classes.word(c)] for c in range(topology.channels)],
+        "load_line": _line(programme, load, focus.tolist()),
+        "hops_line": None if hops is None else _line(programme, hops, focus.tolist()),
+        "worst": replace(worst, provenance=Provenance(), certificate=claim).to_dict(),
+    }
+
+
+def _line(programme: Programme, line: Line, focus: list[int]) -> dict[str, Any]:
+    """Return the lengths of each focus channel as rows (source, destination, length)."""
+    lengths = np.append(line.length, 0)
+    rows = []
+    for channel in focus:
+        matrix = lengths[programme.on_channel(channel)]
+        source, destination = np.nonzero(matrix)
+        rows.append(pack(np.stack([source, destination, matrix[source, destination]], axis=1)))
+    return {"price": line.price, "lengths": rows}
+
+
+# Designed routings in files: ``design:PATH`` reads the paths of a saved design
+
+
+@register_routing("design", example="design:best.json.gz")
+def saved_design(topology: Topology, path: Path) -> Listed:
+    """Paths that ``obliv design --output`` saved.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network that it was designed for; its paths are checked against it.
+    path : Path
+
+    Raises
+    ------
+    FileError
+        If the file holds no design, or one for another network.
+    """
+    content, digest = read_json_source(path)
+    if content.get("kind") != "design":
+        raise FileError("contains no design: save a result of design in it", path)
+    try:
+        listed = unpacked(content.get("paths"))
+        routing = Listed(topology, f"design:{path}", listed)
+    except RoutingError as error:
+        raise FileError(
+            f"is a design for {content.get('topology')!r:.80}, which does not fit {topology.spec}: {error}; nodes and "
+            "channels must be numbered alike, as in a file from  obliv export",
+            path,
+        ) from None
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
+        raise FileError(f"its paths cannot be read: {error}", path) from None
+    routing.sources = ((str(path), digest),)
+    return routing
+
+
+def described(
+    topology: Topology, routing: Listed, constraints: tuple[str, ...], seconds: float, *, exact: bool
+) -> dict[str, Any]:
+    """Return what the results of all designs say of a routing: its network, its paths and its provenance."""
+    names = {"topology": topology.spec, "routing": "design"}
+    per_pair = np.diff(routing.listed.pair)
+    others = len(per_pair) - len(per_pair) // len(topology.terminals)
+    return {
+        **names,
+        "provenance": provenance(names, seconds, "exact" if exact else "bounded", sources=topology.sources),
+        "subject": routing,
+        "constraints": constraints,
+        "capacity": topology.capacity,
+        "paths_per_pair": Fraction(int(per_pair.sum()), others),
+        "most_paths": int(per_pair.max()),
+        "paths": packed(routing.listed),
+    }
+
+
+def packed(listed: PathList) -> dict[str, Any]:
+    """Return paths as JSON: of every pair the number of paths, of every path the hops, channels and amount."""
+    return {
+        "per_pair": pack(np.diff(listed.pair)),
+        "hops": pack(np.diff(listed.start)),
+        "channels": pack(listed.channel),
+        "amounts": pack(listed.amount),
+        "whole": listed.whole,
+    }
+
+
+def unpacked(content: Any) -> PathList:
+    """Return the paths that :func:`packed` wrote; ValueError, KeyError or TypeError for anything else."""
+    if not isinstance(content, dict):
+        raise ValueError("no paths")
+    per_pair, hops, channel, amount = (
+        unpack_array(content[key]) for key in ("per_pair", "hops", "channels", "amounts")
+    )
+    whole = content["whole"]
+    if type(whole) is not int:
+        raise ValueError("whole is not a whole number")
+    if any(part.ndim != 1 for part in (per_pair, hops, channel, amount)):
+        raise ValueError("a table where a list is expected")
+    if (per_pair < 0).any() or (hops < 0).any() or max(per_pair.sum(), hops.sum()) > 2**40:
+        raise ValueError("a count is out of range")
+    return PathList.of(per_pair, hops, channel, amount, whole)
+
 
 _CROSSOVER_ROWS = 5000  # above which the simplex method for the load starts at a first-order solution
 _PRICE = 16  # of the load in hops, for a vertex of both

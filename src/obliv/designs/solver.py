@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array
 
-from obliv._util.interrupts import deferred
-from obliv._util.typing import Array
-from obliv.designs.exact.basis import Basis
+from obliv._util.arrays import Array
+from obliv._util.progress import deferred
+from obliv.designs.exact import Basis
 from obliv.errors import OblivError, extra
 
 __all__ = [

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from obliv._util.arrays import positions
-from obliv._util.earlier import as_before
+from obliv._util.arrays import Array, positions
+from obliv._util.lazy import as_before
 from obliv._util.text import shown
-from obliv._util.typing import Array
-from obliv.results.fabric.check import Finding
-
-__all__ = ["RATES", "SPEEDS", "WIDTHS", "Fabric", "Finding", "Nodes", "Ports", "gbits", "node_name", "rate_of"]
-
+from obliv.fabric.results.check import Finding
 
 #: The share of data in PAM4 lanes: 256b/257b transcoding and the code RS(544,514), as in IEEE 802.3, clause 119; 16/17.
 _PAM4 = Fraction(256, 257) * Fraction(514, 544)
@@ -242,3 +241,181 @@ class Fabric:
             f"<Fabric {self.name}: {len(self.switches)} switches, {len(self.endpoints)} endpoints, "
             f"{int((self.ports.peer >= 0).sum()) // 2} cables>"
         )
+
+
+# Forwarding tables of the switches of a fabric: the port by which a switch forwards packets for each LID
+
+
+NONE = 255  #: No port.
+MAX_PORTS = 254  #: Ports of a node; the next number means "no port".
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tables:
+    """Forwarding tables: a row for each switch, a column for each LID of the fabric's numbering.
+
+    Parameters
+    ----------
+    name : str
+        The file, or the routing whose tables they are.
+    switch : int32 array, shape (rows,)
+        The node of each row; switches without a table have no row.
+    out : uint8 array, shape (rows, top + 1)
+        The port for every LID from 0, ``NONE`` where the table has no entry.
+    line : int32 array, shape (rows,)
+        The line of the file where each switch's table begins.
+    spelling : str
+        "ibroute", "opensm" or "fdbs".
+    top : int
+        The largest LID that the file announces, 0 where it does not.
+    sources : tuple of (path, SHA-256)
+    findings : tuple of Finding
+        Defects and remarks noted while reading.
+    """
+
+    name: str
+    switch: Array
+    out: Array
+    line: Array
+    spelling: str
+    top: int = 0
+    sources: tuple[tuple[str, str], ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @cached_property
+    def row_of(self) -> dict[int, int]:
+        """The row of each switch's node."""
+        return {int(node): row for row, node in enumerate(self.switch.tolist())}
+
+    @cached_property
+    def used(self) -> Array:
+        """Whether each table has an entry, shape (rows,)."""
+        used: Array = (self.out != NONE).any(axis=1)
+        return used
+
+    def line_of(self, node: int) -> int:
+        """Return the line where a switch's table begins, 0 without a table."""
+        row = self.row_of.get(node)
+        return int(self.line[row]) if row is not None else 0
+
+    def __repr__(self) -> str:
+        return f"<Tables {self.name}: {len(self.switch)} switches, LIDs to {self.out.shape[1] - 1}>"
+
+
+# Findings about a file, limited in number however broken the file is
+
+
+_LIMIT = 200  # findings of one severity and kind
+
+
+class Place(NamedTuple):
+    """The node, the port and the other end of the cable that a finding is about, as in :class:`Finding`."""
+
+    guid: str | None = None
+    switch: str | None = None
+    port: int | None = None
+    peer: str | None = None
+
+
+_NOWHERE = Place()
+
+
+def place_of(guid: int, name: str, port: int | None = None, peer: str | None = None) -> Place:
+    """Return the place of a finding; GUID 0 and the empty name stand for unknown ones."""
+    return Place(f"0x{guid:016x}" if guid else None, name or None, port, peer)
+
+
+class Notes:
+    """Findings about one file."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.last_line = 0  # of the last finding
+        self._count: Counter[tuple[str, str]] = Counter()  # of each severity and kind
+        self._kept: list[Finding] = []
+
+    def add(self, severity: str, kind: str, message: str, line: int = 0, place: Place = _NOWHERE) -> None:
+        """Add a finding; of many with one severity and kind, the first are listed and the others counted."""
+        self.last_line = int(line)
+        self._count[severity, kind] += 1
+        if self._count[severity, kind] <= _LIMIT:
+            self._kept.append(Finding(severity, kind, message, self.file, int(line), **place._asdict()))
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return the findings, by kind in the order of their first, then by line; then counts of those left out."""
+        order = {kind: place for place, (_, kind) in reversed(list(enumerate(self._count)))}
+        findings = sorted(self._kept, key=lambda finding: (order[finding.kind], finding.line))
+        for (severity, kind), count in self._count.items():
+            more = count - _LIMIT
+            if more > 0:
+                findings.append(Finding(severity, kind, f"and {more} more like these", self.file, count=more))
+        return tuple(sorted(findings, key=lambda finding: order[finding.kind]))
+
+
+# Nodes, ports and LIDs in messages, whatever the files call them
+
+
+_MAX_HOPS = 8  # hops of a route that are printed
+
+
+def called(fabric: Fabric, node: int) -> str:
+    """Return a node's name: its identifier in the file, and its description."""
+    return node_name(fabric.nodes.ident[node], fabric.nodes.description[node].strip())
+
+
+def port_name(fabric: Fabric, slot: int) -> str:
+    """Return a port's name: its node and its number."""
+    return f"{called(fabric, int(fabric.node_of[slot]))} port {fabric.port_of(slot)}"
+
+
+def cable_name(fabric: Fabric, slot: int) -> str:
+    """Return a cable's name: the ports at its two ends."""
+    return f"{port_name(fabric, slot)} to {port_name(fabric, int(fabric.ports.peer[slot]))}"
+
+
+def at_node(fabric: Fabric, node: int, port: int | None = None, peer: str | None = None) -> Place:
+    """Return a node, and possibly one of its ports, as the place of a finding."""
+    return place_of(int(fabric.nodes.guid[node]), fabric.nodes.label(node), port, peer)
+
+
+def at_port(fabric: Fabric, slot: int) -> Place:
+    """Return a port as the place of a finding, with the other end of its cable."""
+    peer = int(fabric.ports.peer[slot])
+    return at_node(
+        fabric, int(fabric.node_of[slot]), fabric.port_of(slot), port_name(fabric, peer) if peer >= 0 else None
+    )
+
+
+def port_count_known(fabric: Fabric, node: int) -> bool:
+    """Return whether the file gives the number of ports of a node; else its last cabled port counts as the last.
+
+    The number is unknown for a node without a record of its own, and in lists of ports (``iblinkinfo``,
+    ``ibnetdiscover -p``), where a node first appears in the line of one of its ports. ``opensm-subnet.lst`` looks the
+    same, though it has the numbers; they matter only where all ports of a switch are cabled.
+    """
+    first, end = int(fabric.first_slot[node]), int(fabric.first_slot[node + 1])
+    if end - first > 1 and fabric.ports.peer[end - 1] < 0:  # the file gave this number, since the port has no cable
+        return True
+    if not fabric.ports.line[first:end].any():  # only other records name it, or there is no file
+        return not fabric.nodes.line[node]
+    line = fabric.ports.line
+    return not ((line > 0) & (line == fabric.nodes.line[fabric.node_of])).any()  # a list of ports
+
+
+def route_text(fabric: Fabric, slots: Sequence[int]) -> str:
+    """Return channels one after the other, by the ports where they begin; at most the first eight."""
+    parts = [port_name(fabric, slot) for slot in slots[:_MAX_HOPS]]
+    if len(slots) > _MAX_HOPS:
+        parts.append(f"... ({len(slots) - _MAX_HOPS} more)")
+    return " -> ".join(parts)
+
+
+def lid_list(fabric: Fabric, lids: Iterable[int], owner: dict[int, int]) -> str:
+    """Return one LID with its owner, or the number of several LIDs and the first five."""
+    some = list(lids)
+    if len(some) == 1:
+        slot = owner.get(some[0], -1)
+        about = f" of {called(fabric, int(fabric.node_of[slot]))}" if slot >= 0 else ""
+        return f"LID {some[0]}{about}"
+    text = ", ".join(map(str, some[:5])) + (", ..." if len(some) > 5 else "")
+    return f"{len(some)} LIDs ({text})"

@@ -6,10 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from obliv.errors import RoutingError
-from obliv.fabric.adaptive.read import groups_spec, read_adaptive
-from obliv.fabric.adaptive.routing import adaptive_routing
-from obliv.fabric.files.folder import folder_of
-from obliv.fabric.files.read import read_fabric, with_tables
+from obliv.fabric.adaptive.routing import adaptive_routing, groups_spec, read_adaptive
+from obliv.fabric.files.folder import folder_of, read_fabric, with_tables
 from obliv.fabric.routes.routing import FabricRouting, routing, spec_options
 from obliv.fabric.topology import FabricTopology, network
 from obliv.specs.registry import register_routing, register_topology
@@ -67,7 +65,7 @@ def lft(
     more = spec_options(offset, missing) + (f",sl2vl={sl2vl}" if sl2vl else "") + (f",sl={sl}" if sl else "")
     made = routing(topology, tables, offset, missing=missing, spec=f"lft:{path}{more}")
     if sl2vl or sl:
-        from obliv.fabric.lanes.dependencies import LanesOf  # imported late: other specs do not need it
+        from obliv.fabric.lanes.graph import LanesOf  # imported late: other specs do not need it
         from obliv.fabric.lanes.read import read_lanes
 
         lanes = read_lanes(fabric, sl2vl or None, sl or None)

@@ -3,32 +3,191 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from obliv._util.arrays import product_sum, whole
-from obliv._util.cost import Work, require_memory
-from obliv._util.progress import Progress
-from obliv._util.typing import Array
+from obliv._util.arrays import Array, product_sum, whole
+from obliv._util.progress import Progress, Work, announce, require_memory, rising
 from obliv.errors import TooLargeError, TopologyError, TrafficError
-from obliv.loads.calls import Calls
-from obliv.loads.search import Solved, best_first
-from obliv.matching.shipments import Rates, Solution, ship
-from obliv.matching.weights import Weights, from_entries
+from obliv.loads.ahead import Calls
+from obliv.matching.solve import Rates, Solution, Weights, from_entries, ship, simple_bound
 from obliv.topologies.base import Topology
-from obliv.topologies.maps import channel_map, terminal_map
+from obliv.topologies.cartesian import channel_map, terminal_map
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from scipy.sparse import csr_array
 
-    from obliv.loads.words import Lanes, Words
     from obliv.patterns.base import Traffic
     from obliv.topologies.trees import NumberedPaths
 
-__all__ = ["LoadsWithoutSelf", "PairLoads"]
+
+# The search for the worst channel: which channels are solved, and in which order
+
+
+#: A channel with its solution.
+Solved = tuple[int, Solution]
+
+_MUCH = 5.0  # seconds of work for which workers are started before it begins
+
+
+class Problem(NamedTuple):
+    """What the functions of a search are about.
+
+    Attributes
+    ----------
+    loads : PairLoads
+    rates : Rates
+        What terminals send and take.
+    prices : bool
+        Whether solutions must hold prices.
+    """
+
+    loads: PairLoads
+    rates: Rates
+    prices: bool = True
+
+
+def calls_of(problem: Problem, executor: Executor | None, progress: Progress) -> Calls:
+    """Return calls of the functions of a problem, in the workers of an executor if there is one."""
+    if executor is None:
+        return Calls(problem)
+    from obliv.loads.ahead import Ahead
+
+    return Ahead(problem, executor, progress)
+
+
+def solved_channel(problem: Problem, channel: int) -> Solution:
+    """Solve one channel."""
+    solution = problem.loads.solve(channel, problem.rates)
+    return solution if problem.prices else solution._replace(prices=None)
+
+
+def _simple_bound(problem: Problem, channel: int) -> int:
+    return simple_bound(problem.loads.weights(channel), problem.rates)
+
+
+def best_first(channels: Array, progress: Progress, calls: Calls) -> Iterator[list[Solved]]:
+    """Solve channels by falling simple bound, until no bound exceeds what another channel carries."""
+    loads, rates, _ = calls.subject
+    if len(channels) < 2:
+        return one_after_another(channels, progress, calls)
+    at_once = loads.bounds(rates.supply, rates.demand)
+    if at_once is not None:
+        return by_bound([(int(at_once[channel]), channel) for channel in channels.tolist()], progress, calls)
+    calls.plan((_simple_bound, channel) for channel in channels.tolist())
+    return by_bound([(calls.result(_simple_bound, channel), channel) for channel in channels.tolist()], progress, calls)
+
+
+def by_bound(bounds: Iterable[tuple[int, int]], progress: Progress, calls: Calls) -> Iterator[list[Solved]]:
+    """Solve channels by falling upper bound, given as (bound, channel), while a bound exceeds what another one carries.
+
+    Bounds and loads are compared per bandwidth.
+    """
+    speeds = calls.subject.loads.topology.bandwidth
+    queue: list[tuple[Any, int]] = [(bound / speeds[c] if speeds else bound, c) for bound, c in bounds]
+    queue.sort(key=lambda pair: (-pair[0], pair[1]))
+    best: Any = -1
+    calls.plan((solved_channel, channel) for _, channel in takewhile(lambda pair: pair[0] > best, queue))
+    for done, (bound, channel) in enumerate(queue, 1):
+        if bound <= best:
+            break
+        solution = calls.result(solved_channel, channel)
+        best = max(best, solution.value / speeds[channel] if speeds else solution.value)
+        yield [(channel, solution)]
+        progress("channels", done / len(queue))
+
+
+def one_after_another(channels: Array, progress: Progress, calls: Calls) -> Iterator[list[Solved]]:
+    """Solve every channel, in the order given: for loads whose channels are solved as fast as bounded."""
+    calls.plan((solved_channel, channel) for channel in channels.tolist())
+    for done, channel in enumerate(channels.tolist(), 1):
+        yield [(channel, calls.result(solved_channel, channel))]
+        progress("channels", done / len(channels))
+
+
+@dataclass(frozen=True, eq=False)
+class ChannelSearch:
+    """The outcome of a search for the worst channel.
+
+    Attributes
+    ----------
+    worst : int
+        The channel that carries most per bandwidth, of equals the lowest number; -1 where there is no channel.
+    solution : Solution or None
+        Its worst traffic, None where there is no channel.
+    optima : dict
+        The optimum of every channel that was solved, in units of the numerators times the rates' scale.
+    prices : dict
+        Prices of the destinations for the same channels, where they were asked for.
+    rates : Rates
+        What terminals send and take.
+    """
+
+    worst: int
+    solution: Solution | None
+    optima: dict[int, int]
+    prices: dict[int, Array]
+    rates: Rates
+
+
+def announce_channels(channels: Array, progress: Progress, calls: Calls) -> None:
+    """Pass on what solving some channels will take, if that is much; refuse what cannot fit in memory."""
+    count, loads = len(channels), calls.subject.loads
+    what = f"solving {count:,} channel{'s' * (count != 1)} of {loads.topology.spec}"
+    work = loads.work(channels) if count else Work()
+    if calls.width == 1 or count < 2:
+        announce(progress, what, work)
+        return
+    if work.seconds > _MUCH:
+        calls.begin()
+    memory = calls.memory(work.memory)  # may find that fewer calls at a time fit
+    many = f" by {calls.width} workers" if calls.width > 1 else ""
+    announce(progress, what + many, Work(work.seconds / calls.width, memory))
+
+
+def search_channels(
+    loads: PairLoads,
+    channels: Array,
+    *,
+    prices: bool = False,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> ChannelSearch:
+    """Find the worst of some channels, with the prices of every solved channel if they are asked for.
+
+    Parameters
+    ----------
+    loads : PairLoads
+    channels : integer array
+    prices : bool
+    executor : concurrent.futures.Executor, optional
+        Whose workers solve channels ahead of time; the outcome is the same without.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+    """
+    step = rising(progress)
+    rates, speeds = loads.rates, loads.topology.bandwidth
+    optima: dict[int, int] = {}
+    dual_prices: dict[int, Array] = {}
+    worst, best, solution = -1, None, None
+    with calls_of(Problem(loads, rates, prices), executor, step) as calls:
+        announce_channels(channels, step, calls)
+        for group in loads.solve_worst(channels, step, calls):
+            for channel, solved in group:
+                optima[channel] = solved.value
+                if prices and solved.prices is not None:
+                    dual_prices[channel] = solved.prices
+                key = (solved.value / speeds[channel] if speeds else solved.value, -channel)
+                if best is None or key > best:
+                    worst, best, solution = channel, key, solved
+    return ChannelSearch(worst, solution, optima, dual_prices, rates)
 
 
 class PairLoads(ABC):
@@ -283,8 +442,6 @@ class PairLoads(ABC):
         factors : list of int
             What each channel's loads count, for bandwidths; empty where they all count once.
         """
-        from obliv.loads.words import from_channels
-
         return from_channels(self, lanes, factors)
 
     @property
@@ -374,7 +531,7 @@ class PairLoads(ABC):
         return hash((self.topology.nodes, self.topology.channels, self.terminals, self.samples))
 
     def __getstate__(self) -> dict[str, Any]:
-        from obliv._util.content import state_of
+        from obliv._util.files import state_of
 
         return state_of(self)
 
@@ -411,3 +568,71 @@ def _same(one: PairLoads, two: PairLoads, channel: int) -> bool:
         order = np.lexsort((col, row))
         tables.append((row[order], col[order], weight[order].astype(object) * over))
     return all(np.array_equal(a, b) for a, b in zip(*tables, strict=True))
+
+
+# Pair loads laid out for many permutations: the loads of several channels side by side in words of 64 bits
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The layout of several loads in a word of 64 bits: `bits` for each load, and one to spare."""
+
+    bits: int
+
+    @property
+    def count(self) -> int:
+        """Number of loads in a word."""
+        return 63 // (self.bits + 1)
+
+    def words(self, sides: list[list[int]]) -> int:
+        """Return how many words the links of an axis take; each side begins a new one, since a pair seldom uses two."""
+        return sum(-(-len(side) // self.count) for side in sides)
+
+    def packed(self, table: Array, sides: list[list[int]]) -> Array:
+        """Return the links along the last axis side by side, shape (..., words)."""
+        result = np.zeros((*table.shape[:-1], self.words(sides)), np.int64)
+        first = 0
+        for side in sides:
+            for at, link in enumerate(side):
+                result[..., first + at // self.count] += table[..., link] << (at % self.count * (self.bits + 1))
+            first += -(-len(side) // self.count)
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """Loads as sums of words, over the loads' denominator.
+
+    Attributes
+    ----------
+    base : int64 array
+        The part of every word that is the same for all permutations.
+    pair, word, value : int64 arrays, shape (entries,)
+        The amount that a pair of terminals, source * terminals + destination, adds to a word.
+    groups : list of list of int
+        Words whose sum holds the loads of the channels that share them.
+    """
+
+    base: Array
+    pair: Array
+    word: Array
+    value: Array
+    groups: list[list[int]]
+
+
+def from_channels(loads: PairLoads, lanes: Lanes, factor: list[int]) -> Words:
+    """Lay out channels side by side, in the order of their numbers."""
+    n, channels = loads.terminals, loads.topology.channels
+    words = -(-channels // lanes.count)
+    pieces = []
+    entries = 0
+    for channel in range(channels):
+        source, destination, weight = loads.weights(channel).spread()
+        entries += len(weight)
+        require_memory(60.0 * entries, f"the pair loads of {loads.topology.spec}")
+        cell = (source.astype(np.int64) * n + destination) * words + channel // lanes.count
+        shift = channel % lanes.count * (lanes.bits + 1)
+        pieces.append((cell, (weight * (factor[channel] if factor else 1)).astype(np.int64) << shift))
+    cells, value = (np.concatenate(part) for part in zip(*pieces, strict=True))
+    base: Array = np.zeros(words, np.int64)
+    return Words(base, cells // words, cells % words, value, [[word] for word in range(words)])

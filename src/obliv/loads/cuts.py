@@ -12,14 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from obliv._util.arrays import addable, starts, whole
-from obliv._util.cost import Work
-from obliv._util.progress import Progress
-from obliv._util.typing import Array
-from obliv.loads.base import PairLoads
-from obliv.loads.calls import Calls
-from obliv.loads.search import Solved, best_first, by_bound
-from obliv.matching.weights import Weights, members_of
+from obliv._util.arrays import Array, addable, starts, whole
+from obliv._util.progress import Progress, Work
+from obliv.loads.ahead import Calls
+from obliv.loads.base import PairLoads, Solved, best_first, by_bound
+from obliv.matching.solve import Weights, members_of
 from obliv.patterns.base import Traffic
 from obliv.topologies.base import Topology
 

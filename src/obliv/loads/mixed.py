@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from math import gcd, lcm
+from typing import Any
 
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE, whole
-from obliv._util.cost import Work, require_memory
-from obliv._util.progress import Progress
-from obliv._util.typing import Array
-from obliv.loads.base import PairLoads
-from obliv.loads.calls import Calls
-from obliv.loads.search import Solved, one_after_another
-from obliv.matching.shipments import Flows, Rates, Solution
-from obliv.matching.weights import Weights, from_entries, members_of
+from obliv._util.arrays import INT64_SAFE, Array, addable, starts, whole
+from obliv._util.progress import Progress, Work, require_memory
+from obliv.loads.ahead import Calls
+from obliv.loads.base import PairLoads, Solved, one_after_another
+from obliv.loads.stored import StoredLoads
+from obliv.loads.tree import link_places
+from obliv.matching.solve import Flows, Rates, Solution, Weights, from_entries, members_of
 from obliv.patterns.base import Traffic
-
-__all__ = ["MixedLoads", "TwoPhaseLoads"]
+from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import LinkFlows, channel_map
+from obliv.topologies.trees import Tree
 
 
 class MixedLoads(PairLoads):
@@ -179,3 +179,417 @@ def _summed(index: Array, weight: Array, n: int) -> Array:
     total: Array = np.zeros(n, object if wide else np.int64)
     np.add.at(total, index, weight.astype(total.dtype))
     return total
+
+
+# Loads that look the same from every node: one source is enumerated, the rest follows by translation
+
+
+class Group:
+    """A commuting group of translations that moves node 0 onto every node exactly once.
+
+    Nodes are added as the translations that lead to them; `exponents` says how often each generator is taken.
+    """
+
+    def __init__(self, exponents: Array, orders: Array) -> None:
+        self.exponents = exponents
+        self.orders = orders
+        self.weights = np.concatenate([[1], np.cumprod(orders)[:-1]])
+        self.node = np.empty(len(exponents), np.int64)
+        self.node[exponents @ self.weights] = np.arange(len(exponents))
+
+    def add(self, one: Any, two: Any) -> Array:
+        """Node `one` moved by the translation that takes 0 to `two`."""
+        result: Array = self.node[(self.exponents[one] + self.exponents[two]) % self.orders @ self.weights]
+        return result
+
+    def subtract(self, one: Any, two: Any) -> Array:
+        """Node `one` moved by the translation that takes `two` to 0."""
+        result: Array = self.node[(self.exponents[one] - self.exponents[two]) % self.orders @ self.weights]
+        return result
+
+
+def translation_group(topology: Topology) -> Group | None:
+    """Return the group of a topology's translations; None where it has none or they do not act as a group should."""
+    n = topology.nodes
+    if not topology.translations or not topology.all_terminals or not topology.unit_rates:
+        return None
+    if any(channel_map(topology, g) is None for g in topology.translations):
+        return None
+    for g in topology.translations:
+        for h in topology.translations:
+            if not np.array_equal(g[h], h[g]):
+                return None
+    exponents = np.zeros((1, 0), np.int64)
+    nodes = np.zeros(1, np.int64)
+    orders = []
+    for g in topology.translations:
+        layers: list[Array] = [nodes]
+        at: Array = g[nodes]
+        while at[0] != 0:
+            layers.append(at)
+            at = g[at]
+            if len(layers) > n:
+                return None
+        power = np.repeat(np.arange(len(layers)), len(nodes))[:, None]
+        exponents = np.hstack([np.tile(exponents, (len(layers), 1)), power])
+        nodes = np.concatenate(layers)
+        orders.append(len(layers))
+    if not np.array_equal(np.sort(nodes), np.arange(n)):
+        return None
+    return Group(exponents[np.argsort(nodes)], np.array(orders))
+
+
+class TranslatedLoads(PairLoads):
+    """Loads of a routing whose next hops keep a group of translations.
+
+    Parameters
+    ----------
+    base : StoredLoads
+        Loads of the pairs whose source is node 0.
+    group : Group
+        Translations, each of them checked on the routing.
+    """
+
+    def __init__(self, base: StoredLoads, group: Group) -> None:
+        self.topology = base.topology
+        self.denominator = base.denominator
+        self.samples = base.samples
+        self.partial = base.partial
+        self._group = group
+        topology = self.topology
+        channel = np.repeat(np.arange(topology.channels), np.diff(base.start))
+        at_zero = np.array([self._moved(c) for c in range(topology.channels)])
+        order = np.argsort(at_zero[channel], kind="stable")
+        self._at_zero = at_zero
+        self._tail = topology.tail[channel[order]].astype(np.int64)
+        self._end = base.destination[order].astype(np.int64)
+        self._numerator = base.numerator[order]
+        self._start = np.searchsorted(at_zero[channel[order]], np.arange(topology.channels + 1))
+
+    def _moved(self, channel: int) -> int:
+        """Return the channel at node 0 that a translation makes of this one."""
+        topology, group = self.topology, self._group
+        tail, head = int(topology.tail[channel]), int(topology.head[channel])
+        first = topology.first_channel
+        rank = int((topology.head[first[tail] : channel] == head).sum())
+        wanted = int(group.subtract(head, tail))
+        alike = np.flatnonzero(topology.head[first[0] : first[1]] == wanted)
+        return int(first[0] + alike[rank])
+
+    def weights(self, channel: int) -> Weights:
+        part = self._part(channel)
+        source = self._group.subtract(int(self.topology.tail[channel]), self._tail[part])
+        return from_entries(source, self._group.add(self._end[part], source), self._numerator[part])
+
+    def work(self, channels: Array, symmetries: int = 0) -> Work:
+        entries = np.diff(self._start)[self._at_zero[channels]]
+        return Work(6e-7 * float(entries.sum()), 60.0 * float(entries.max(initial=0)))
+
+    def totals(self) -> Array:
+        sums = {c: sum(map(int, self._numerator[self._part(c)])) for c in sorted(set(self._at_zero.tolist()))}
+        return whole([sums[c] for c in self._at_zero.tolist()])
+
+    def _part(self, channel: int) -> slice:
+        at = self._at_zero[channel]
+        return slice(int(self._start[at]), int(self._start[at + 1]))
+
+    def _keeps(self, node_map: Array, moved: Array, place: Array) -> bool:
+        """Check a map that keeps the group from node 0 only."""
+        group = self._group
+        turned = group.subtract(node_map, int(node_map[0]))
+        steps = [g[0] for g in self.topology.translations]
+        everywhere = np.arange(self.topology.nodes)
+        for step in steps:
+            if not np.array_equal(turned[group.add(everywhere, step)], group.add(turned, turned[step])):
+                return super()._keeps(node_map, moved, place)
+        channels = channel_map(self.topology, turned)
+        if channels is None:
+            return False
+        first = self.topology.first_channel
+        for c in range(int(first[0]), int(first[1])):
+            here, there = self._part(c), self._part(int(channels[c]))
+            one = np.lexsort((turned[self._end[here]], turned[self._tail[here]]))
+            two = np.lexsort((self._end[there], self._tail[there]))
+            if not (
+                np.array_equal(turned[self._tail[here]][one], self._tail[there][two])
+                and np.array_equal(turned[self._end[here]][one], self._end[there][two])
+                and np.array_equal(self._numerator[here][one], self._numerator[there][two])
+            ):
+                return False
+        return True
+
+
+# Loads of pairs whose flows are differences of one flow per terminal, such as electrical flows.
+#
+# On a channel over which the flow of terminal i carries x_i, negative against it, a pair loads it by max(0, x_i - x_j).
+# The worst permutation sends from the terminals with large x to those with small x, so sorting solves a channel, and
+# one threshold m proves it: max(0, x_i - x_j) ≤ max(0, x_i - m) + max(0, m - x_j).
+
+
+_GROUP = 512  # channels between two reports of progress
+
+
+class DifferenceLoads(PairLoads):
+    """The positive parts of differences of one unit flow per terminal."""
+
+    def __init__(self, topology: Topology, flows: LinkFlows) -> None:
+        self.topology = topology
+        self.flows = flows
+        self.denominator = flows.denominator
+        self._largest = max(int(flows.amount.max(initial=0)), -int(flows.amount.min(initial=0)))
+
+    def weights(self, channel: int) -> Weights:
+        value, class_of = np.unique(self.flows.over(channel), return_inverse=True)
+        classes = len(value)
+        count = np.arange(classes)  # entries of each row: one column for every smaller value
+        row = np.repeat(count, count)
+        column = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+        last = max(0, classes - 1)
+        return Weights(
+            ptr=starts(count[1:]),
+            col=column.astype(np.int32),
+            weight=value[row] - value[column],
+            row_members=members_of(class_of, np.arange(1, max(1, classes))),
+            column_members=members_of(class_of, np.arange(last)),
+        )
+
+    def solve(self, channel: int, rates: Rates) -> Solution:
+        x = self.flows.over(channel)
+        m = self._threshold(x, rates)
+        if self._small(rates):
+            value = int(rates.supply @ np.maximum(0, x - m) + rates.demand @ np.maximum(0, m - x))
+        else:
+            value = sum(int(a) * max(0, v - m) for a, v in zip(rates.supply, x.tolist(), strict=True))
+            value += sum(int(b) * max(0, m - v) for b, v in zip(rates.demand, x.tolist(), strict=True))
+        return Solution(value, np.maximum(0, m - x), partial(_shipments, x, rates))
+
+    def solve_worst(self, channels: Array, progress: Progress, calls: Calls) -> Iterator[list[Solved]]:
+        _, rates, prices = calls.subject
+        best: Any = -1
+        speeds = self.topology.bandwidth
+        for first in range(0, len(channels), _GROUP):
+            group: list[Solved] = []
+            for channel in channels[first : first + _GROUP].tolist():
+                solution = self.solve(channel, rates)
+                load: Any = solution.value / speeds[channel] if speeds else solution.value
+                if load > best:
+                    best = load
+                    group.append((channel, solution if prices else solution._replace(prices=None)))
+            yield group
+            progress("channels", min(1.0, (first + _GROUP) / len(channels)))
+
+    def proof(self, channel: int, rates: Rates) -> dict[str, int]:
+        return {"threshold": self._threshold(self.flows.over(channel), rates)}
+
+    def bounds(self, supply: Array, demand: Array) -> Array | None:
+        amount = self.flows.amount if self._fits(supply, demand) else self.flows.amount.astype(object)
+        high, low = amount.max(axis=1, initial=0), amount.min(axis=1, initial=0)
+        out, into = int(supply.astype(object).sum()), int(demand.astype(object).sum())
+        sent, received = amount @ supply, amount @ demand
+        along = np.minimum(sent - low * out, high * into - received)  # of the forward channels
+        against = np.minimum(high * out - sent, received - low * into)
+        links = self.flows.links
+        bound: Array = np.where(links.sign > 0, along[links.link], against[links.link])
+        return bound
+
+    def totals(self) -> Array:
+        n = self.terminals
+        factor = 2 * np.arange(n, dtype=np.int64) - (n - 1)
+        ordered = np.sort(self.flows.amount, axis=1)
+        low = (ordered & (2**20 - 1)) @ factor  # in two digits, as sums could exceed 64 bits
+        high = (ordered >> 20) @ factor
+        sums = [int(a) * 2**20 + int(b) for a, b in zip(high, low, strict=True)]
+        return whole(sums)[self.flows.links.link]
+
+    def without_self(self) -> PairLoads:
+        return self
+
+    def work(self, channels: Array, symmetries: int = 0) -> Work:
+        return Work(1.5e-7 * self.terminals * (len(channels) + symmetries * self.topology.channels))
+
+    def _carried(self, traffic: Traffic) -> Array:
+        source, destination = traffic.source, traffic.destination
+        exact = traffic.amount.dtype == object
+        most = 0 if exact or not len(traffic.amount) else int(traffic.amount.max()) * 4 * self.denominator
+        if exact or most * len(source) >= INT64_SAFE:
+            exact = True
+        amount = traffic.amount.astype(object) if exact else traffic.amount
+        forward: list[int] = []
+        backward: list[int] = []
+        for row in self.flows.amount:
+            across = row[source] - row[destination]
+            for sums, part in ((forward, across), (backward, -across)):
+                part = np.maximum(0, part)
+                sums.append(int((part.astype(object) if exact else part) @ amount) if len(part) else 0)
+        links = self.flows.links
+        return whole([(forward if up else backward)[k] for k, up in zip(links.link, links.sign > 0, strict=True)])
+
+    def _keeps(self, node_map: Array, moved: Array, place: Array) -> bool:
+        for channel, image in enumerate(moved.tolist()):
+            change = self.flows.over(image)[place] - self.flows.over(channel)
+            if len(change) and (change != change[0]).any():
+                return False
+        return True
+
+    def _small(self, rates: Rates) -> bool:
+        """Return whether the value of a channel stays within 64 bits."""
+        if rates.supply.dtype == object or rates.demand.dtype == object:
+            return False
+        return self._fits(rates.supply, rates.demand)
+
+    def _fits(self, supply: Array, demand: Array) -> bool:
+        most = max(int(supply.astype(object).sum()), int(demand.astype(object).sum()))
+        return 4 * most * self._largest < INT64_SAFE
+
+    def _threshold(self, x: Array, rates: Rates) -> int:
+        """Return the value m at which as much is sent from above it as is taken below it."""
+        if not len(x):
+            return 0
+        if rates.unit:
+            return int(np.partition(x, len(x) // 2)[len(x) // 2])
+        value, class_of = np.unique(x, return_inverse=True)
+        sent, taken = [0] * len(value), [0] * len(value)
+        for k, a, b in zip(class_of.tolist(), rates.supply, rates.demand, strict=True):
+            sent[k] += int(a)
+            taken[k] += int(b)
+        above, below = sum(sent), 0
+        for k, m in enumerate(value.tolist()):
+            above -= sent[k]
+            below += taken[k]
+            if below >= above:  # beyond m more could be taken than is sent
+                return int(m)
+        return int(value[-1])
+
+
+def _shipments(x: Array, rates: Rates) -> Flows:
+    """Return what terminals above the threshold send to those below it, and to the others what is left over."""
+    left_out, left_in = [int(a) for a in rates.supply], [int(b) for b in rates.demand]
+    order = np.argsort(x, kind="stable").tolist()
+    flows = []
+    sources, destinations = iter(order[::-1]), iter(order)
+    i, j = next(sources, -1), next(destinations, -1)
+    while i >= 0 and j >= 0 and x[i] > x[j]:
+        amount = min(left_out[i], left_in[j])
+        if amount:
+            flows.append((i, j, amount))
+            left_out[i] -= amount
+            left_in[j] -= amount
+        if not left_out[i]:
+            i = next(sources, -1)
+        if not left_in[j]:
+            j = next(destinations, -1)
+    return flows
+
+
+# Pair loads of equal splits on fat trees: every link of a sub-tree carries the same share of what leaves or enters it.
+#
+# A shortest path from a host of a fat tree climbs until its sub-tree holds the destination, and descends to it by the
+# only way down. Every up link on the way is closer to the destination, and no other channel is. So an equal split over
+# shortest paths (ECMP), over paths up and down, or over whole paths puts 1 / links on each of the links that lead up
+# from a sub-tree, for every pair with the source inside and the destination outside, and likewise on those that lead
+# down.
+
+
+def equal_split(topology: Topology) -> SplitLoads | None:
+    """Return the loads of equal splits over the shortest paths of a complete fat tree; None for other networks.
+
+    Terminals may be any hosts, in any order. The channels are compared with those of the definition.
+    """
+    if not isinstance(topology, Tree) or (topology.terminals >= topology.below[-1]).any():
+        return None
+    links = [topology.links(height) for height in range(topology.levels)]
+    if topology.channels != 2 * sum(links):
+        return None
+    for height, count in enumerate(links):
+        sub, at = np.divmod(np.arange(count), topology.width[height + 1])
+        lower = sub * topology.width[height] + at // topology.parents[height] + topology.first_node[height]
+        upper = sub // topology.children[height] * topology.width[height + 1] + at + topology.first_node[height + 1]
+        up, down = (f(height, np.arange(count)) for f in (topology.up_channel, topology.down_channel))
+        for channel, tail, head in ((up, lower, upper), (down, upper, lower)):
+            if not (np.array_equal(topology.tail[channel], tail) and np.array_equal(topology.head[channel], head)):
+                return None
+    return SplitLoads(topology)
+
+
+class SplitLoads(PairLoads):
+    """Loads of equal splits on a fat tree: one number for all pairs that cross a channel.
+
+    Parameters
+    ----------
+    topology : Tree
+        Whose terminals are hosts.
+    """
+
+    topology: Tree
+
+    def __init__(self, topology: Tree) -> None:
+        self.topology = topology
+        # the lowest height at which one sub-tree holds all terminals
+        height = next(h for h, below in enumerate(topology.below) if len(np.unique(topology.terminals // below)) < 2)
+        self._shares = [topology.width[height] // width for width in topology.width[1 : height + 1]]
+        self._shares += [0] * (topology.levels - height)
+        self.denominator = topology.width[height]
+
+    def without_self(self) -> PairLoads:
+        return self  # a host reaches itself without a channel
+
+    @cached_property
+    def _place(self) -> tuple[Array, Array, Array]:
+        """Height, direction (1 up) and sub-tree of every channel."""
+        height, up, number = link_places(self.topology)
+        return height, up, number // np.array(self.topology.width)[height + 1]
+
+    def _subs(self, height: int) -> Array:
+        """Return the sub-tree of each terminal."""
+        return self.topology.terminals.astype(np.int64) // self.topology.below[height]
+
+    def weights(self, channel: int) -> Weights:
+        height, up, sub = (int(entry[channel]) for entry in self._place)
+        inside = self._subs(height) == sub
+        # one class of rows and one of columns; neither where no pair crosses the channel
+        used = np.arange(int(inside.any() and not inside.all()))
+        sides = [members_of(side, used + 1) for side in (inside, ~inside)]
+        return Weights(
+            ptr=np.arange(len(used) + 1, dtype=np.int64),
+            col=used.astype(np.int32),
+            weight=np.full(len(used), self._shares[height], np.int64),
+            row_members=sides[1 - up],
+            column_members=sides[up],
+        )
+
+    def totals(self) -> Array:
+        height, _, sub = self._place
+        totals = np.zeros(self.topology.channels, np.int64)
+        for h, share in enumerate(self._shares):
+            inside = np.bincount(self._subs(h), minlength=self.topology.below[-1] // self.topology.below[h])
+            here = np.flatnonzero(height == h)
+            totals[here] = (share * inside * (self.terminals - inside))[sub[here]]
+        return totals
+
+    def _carried(self, traffic: Traffic) -> Array:
+        height, up, sub = self._place
+        amount = addable(traffic.amount, self.denominator)
+        carried: Array = np.zeros(self.topology.channels, amount.dtype)
+        for h, share in enumerate(self._shares):
+            subs = self._subs(h)
+            ends = subs[traffic.destination], subs[traffic.source]  # of what comes down, of what goes up
+            apart = ends[0] != ends[1]
+            for direction, end in enumerate(ends):
+                sums = np.zeros(self.topology.below[-1] // self.topology.below[h], amount.dtype)
+                np.add.at(sums, end[apart], amount[apart])
+                here = np.flatnonzero((height == h) & (up == direction))
+                carried[here] = sums[sub[here]] * share
+        return carried
+
+    def _keeps(self, node_map: Array, moved: Array, place: Array) -> bool:
+        # where links keep their height and those of a sub-tree stay together, it suffices that its terminals follow
+        height, up, sub = self._place
+        if not np.array_equal(height[moved], height) or not np.array_equal(up[moved], up):
+            return super()._keeps(node_map, moved, place)
+        for h in range(self.topology.levels):
+            here, subs = np.flatnonzero(height == h), self._subs(h)
+            image = np.zeros(self.topology.below[-1] // self.topology.below[h], np.int64)
+            image[sub[here]] = sub[moved[here]]
+            if not np.array_equal(image[sub[here]], sub[moved[here]]) or not np.array_equal(image[subs], subs[place]):
+                return super()._keeps(node_map, moved, place)
+        return True

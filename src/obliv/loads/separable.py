@@ -6,37 +6,126 @@ dimension x is, for every route there, a crossing table of x times a presence ta
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property, lru_cache
-from math import gcd, lcm, prod
+from itertools import combinations, permutations
+from math import factorial, gcd, lcm, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE, cached_arrays, whole
-from obliv._util.cost import Work
-from obliv._util.progress import Progress
-from obliv._util.typing import Array
+from obliv._util.arrays import INT64_SAFE, Array, cached_arrays, whole
+from obliv._util.progress import Progress, Work
 from obliv.errors import TooLargeError
-from obliv.loads.axis_tables import PRIME, Classes, classes_of, combined, crossing, longest_way, merged_tables, presence
 from obliv.loads.base import PairLoads
-from obliv.loads.programs import QUADRANT, TO_DESTINATION, Program
-from obliv.matching.shipments import Rates, Solution, ship_blocks
-from obliv.matching.weights import Weights
-from obliv.topologies.axes import Axis
-from obliv.topologies.cartesian import Cartesian
-from obliv.topologies.maps import keeps_steps, link_map, split_map
+from obliv.loads.separable_blocks import (
+    PRIME,
+    Classes,
+    classes_of,
+    combined,
+    crossing,
+    longest_way,
+    merged_tables,
+    presence,
+)
+from obliv.matching.solve import Rates, Solution, Weights, ship_blocks
+from obliv.topologies.cartesian import Axis, Cartesian, keeps_steps, link_map, split_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from obliv.loads.calls import Calls
-    from obliv.loads.search import Solved
-    from obliv.loads.separable_bounds import MergedBounds
-    from obliv.loads.words import Lanes, Words
+    from obliv.loads.ahead import Calls
+    from obliv.loads.base import Lanes, Solved, Words
+    from obliv.loads.separable_blocks import MergedBounds
     from obliv.patterns.base import Traffic
 
-__all__ = ["SeparableLoads"]
+
+# Phase programs: what a dimension-ordered routing on a Cartesian network does, as data.
+#
+# A program draws an intermediate coordinate in every dimension, then runs phases.  A phase takes some dimensions, in an
+# order drawn uniformly from those it lists, each to its intermediate coordinate or to the destination's.
+
+
+#: Draw of intermediates: the directions first, then each coordinate uniformly on the minimal way (ends included).
+QUADRANT = "quadrant"
+#: Draw of intermediates: each coordinate uniformly over its dimension; every segment is minimal on its own.
+ANYWHERE = "anywhere"
+#: No intermediate, but both ways round a ring.
+SPREAD = "spread"
+
+TO_INTERMEDIATE = "I"
+TO_DESTINATION = "D"
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One phase: where its dimensions go and the orders it may take them in, equally likely.
+
+    `orders` None stands for all orders of all dimensions.
+    """
+
+    target: str
+    orders: tuple[tuple[int, ...], ...] | None = None
+
+    def each_order(self, dimensions: int) -> Iterator[tuple[Fraction, tuple[int, ...]]]:
+        """Yield every order with its probability."""
+        orders = self.orders
+        count = factorial(dimensions) if orders is None else len(orders)
+        for order in permutations(range(dimensions)) if orders is None else orders:
+            yield Fraction(1, count), order
+
+    def each_turn(self, dimensions: int) -> Iterator[tuple[Fraction, int, frozenset[int]]]:
+        """Yield every dimension with the set of those taken before it, and the probability of that."""
+        if self.orders is not None:
+            for order in self.orders:
+                for at, dim in enumerate(order):
+                    yield Fraction(1, len(self.orders)), dim, frozenset(order[:at])
+            return
+        for dim in range(dimensions):
+            others = [other for other in range(dimensions) if other != dim]
+            for size in range(dimensions):
+                chance = Fraction(factorial(size) * factorial(dimensions - 1 - size), factorial(dimensions))
+                for before in combinations(others, size):
+                    yield chance, dim, frozenset(before)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A sequence of phases that is followed with some probability.
+
+    Parameters
+    ----------
+    probability : Fraction
+        Of those pairs that it serves, the share that it serves.
+    phases : tuple of Phase
+    draw : str
+        How intermediate coordinates are drawn.
+    when : tuple of (dimension, bool)
+        The pairs that it serves: in these dimensions source and destination differ (True) or agree (False).
+    spread : tuple of int
+        Dimensions that go from source to destination by way of a uniformly random coordinate and leave out what they
+        would go twice: round a ring of k upwards over D links with probability (k - D)/k, downwards with D/k.
+    """
+
+    probability: Fraction
+    phases: tuple[Phase, ...]
+    draw: str = QUADRANT
+    when: tuple[tuple[int, bool], ...] = ()
+    spread: tuple[int, ...] = ()
+
+    def serves(self, start: tuple[int, ...], end: tuple[int, ...]) -> bool:
+        """Return whether it serves a pair, given by coordinates."""
+        return all((start[dim] != end[dim]) == differ for dim, differ in self.when)
+
+    def draws(self, dimensions: int) -> list[str]:
+        """Return how intermediate coordinates are drawn in every dimension; empty where there are none."""
+        stopping = {
+            dim for phase in self.phases if phase.target == TO_INTERMEDIATE for _, dim, _ in phase.each_turn(dimensions)
+        }
+        return [self.draw if dim in stopping else SPREAD if dim in self.spread else "" for dim in range(dimensions)]
+
 
 _CACHE = 1 << 27  # bytes of tables that are kept
 _FLOWS = 1 << 12  # of a traffic at a time: their tables stay in the cache
@@ -132,7 +221,7 @@ class SeparableLoads(PairLoads):
     def solve_worst(self, channels: Array, progress: Progress, calls: Calls) -> Iterator[list[Solved]]:
         large = len(channels) > 1 and self._entries(int(channels[len(channels) // 2])) >= _MANY
         if large and not calls.subject.prices and self.merged.parts:
-            from obliv.loads.separable_bounds import merged_first
+            from obliv.loads.separable_blocks import merged_first
 
             return merged_first(self.merged.steps, channels, progress, calls)
         return super().solve_worst(channels, progress, calls)
@@ -140,7 +229,7 @@ class SeparableLoads(PairLoads):
     @cached_property
     def merged(self) -> MergedBounds:
         """Upper bounds of single channels."""
-        from obliv.loads.separable_bounds import MergedBounds
+        from obliv.loads.separable_blocks import MergedBounds
 
         return MergedBounds(self)
 
@@ -228,7 +317,7 @@ class SeparableLoads(PairLoads):
         return np.array(sums * axis.radix if axis.kind == "ring" else sums, object)
 
     def words(self, lanes: Lanes, factors: list[int]) -> Words:
-        from obliv.loads.separable_words import from_axes
+        from obliv.loads.separable_blocks import from_axes
 
         by_axes = None if factors or not self.topology.all_terminals else from_axes(self, lanes)
         return super().words(lanes, factors) if by_axes is None else by_axes

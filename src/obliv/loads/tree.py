@@ -9,15 +9,14 @@ from itertools import combinations
 
 import numpy as np
 
-from obliv._util.arrays import addable
-from obliv._util.cost import Work, require_memory
-from obliv._util.typing import Array
+from obliv._util.arrays import Array, addable
+from obliv._util.progress import Work, require_memory
 from obliv.kernels import run
+from obliv.loads._kernels import NumberedRoutes, PairPaths, add_flows, same_paths
 from obliv.loads.base import PairLoads
-from obliv.loads.kernels.tree import NumberedRoutes, PairPaths, add_flows, same_paths
-from obliv.matching.weights import Weights, from_entries, members_of
+from obliv.matching.solve import Weights, from_entries, members_of
 from obliv.patterns.base import Traffic
-from obliv.topologies.maps import terminal_map
+from obliv.topologies.cartesian import terminal_map
 from obliv.topologies.trees import NumberedPaths, Tree
 
 __all__ = ["TreeLoads", "Ways", "link_places"]

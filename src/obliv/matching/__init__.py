@@ -1,7 +1,5 @@
 """Maximum-weight matching and transportation on sparse integer weights."""
 
-from obliv.matching.shipments import Rates, Solution, ship
-from obliv.matching.solve import Matching, maximum_weight
-from obliv.matching.weights import Weights, from_entries
+from obliv.matching.solve import Matching, Rates, Solution, Weights, from_entries, maximum_weight, ship
 
 __all__ = ["Matching", "Rates", "Solution", "Weights", "from_entries", "maximum_weight", "ship"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from obliv._util.typing import Array
+from obliv._util.arrays import Array
 from obliv.kernels import kernel
 
 __all__ = [

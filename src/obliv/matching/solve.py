@@ -2,18 +2,130 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from fractions import Fraction
+from functools import partial
+from math import lcm
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE, starts
-from obliv._util.typing import Array
+from obliv._util.arrays import INT64_SAFE, Array, starts, whole
 from obliv.kernels import run
 from obliv.matching import _kernels as kernels
-from obliv.matching.weights import Weights
 
-__all__ = ["Matching", "maximum_weight"]
+# Sparse integer weights between rows and columns, each of which may stand for several alike
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Weights in compressed rows; rows and columns without any are left out.
+
+    Parameters
+    ----------
+    ptr : int64 array, shape (rows + 1,)
+    col : int32 array, shape (entries,)
+    weight : int64 or object array, shape (entries,)
+        Positive whole numbers; Python integers where 64 bits do not hold them.
+    row_members, column_members : tuple of (ptr, ids)
+        The members that each row and column stands for: row r is ``ids[ptr[r]:ptr[r + 1]]``.
+    distinct : tuple of (values, numbers), optional
+        For Python integers that repeat: ``weight`` is ``values[numbers]``, so that values can be worked on once.
+    """
+
+    ptr: Array
+    col: Array
+    weight: Array
+    row_members: tuple[Array, Array]
+    column_members: tuple[Array, Array]
+    distinct: tuple[Array, Array] | None = None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.ptr) - 1
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return len(self.column_members[0]) - 1
+
+    @property
+    def row_of_entry(self) -> Array:
+        """The row of every entry."""
+        return np.repeat(np.arange(self.rows), np.diff(self.ptr))
+
+    def spread(self) -> tuple[Array, Array, Array]:
+        """Return every pair of members with its weight: arrays of row members, column members, weights."""
+        (row_ptr, row_ids), (col_ptr, col_ids) = self.row_members, self.column_members
+        row, col = self.row_of_entry, self.col.astype(np.int64)
+        high, wide = np.diff(row_ptr)[row], np.diff(col_ptr)[col]
+        size = high * wide
+        entry = np.repeat(np.arange(len(size)), size)
+        inside = np.arange(len(entry)) - np.repeat(np.cumsum(size) - size, size)
+        return (
+            row_ids[row_ptr[row[entry]] + inside // wide[entry]],
+            col_ids[col_ptr[col[entry]] + inside % wide[entry]],
+            self.weight[entry],
+        )
+
+    def of(self, rows: Array, columns: Array) -> Array:
+        """Return the weights of pairs of members, given as arrays of row members and of column members."""
+        if not len(self.weight):
+            return np.zeros(len(rows), np.int64)
+        row, col = _group_of(self.row_members, rows), _group_of(self.column_members, columns)
+        keys = self.row_of_entry * self.columns + self.col
+        order = np.argsort(keys, kind="stable")
+        wanted = row * self.columns + col
+        place = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
+        return np.where((row >= 0) & (col >= 0) & (keys[place] == wanted), self.weight[place], 0)
+
+
+def _group_of(members: tuple[Array, Array], wanted: Array) -> Array:
+    """Return the group of each member, -1 where it has none."""
+    ptr, ids = members
+    group: Array = np.full(int(max(ids.max(initial=-1), wanted.max(initial=-1))) + 1, -1, np.int64)
+    group[ids] = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    return group[wanted]
+
+
+def from_entries(row: Array, col: Array, weight: Array, values: Array | None = None) -> Weights:
+    """Weights of single rows and columns from their entries, in any order; no pair twice.
+
+    With `values`, `weight` has the number of each entry's value.
+    """
+    row_ids, row = _numbered(row)
+    col_ids, col = _numbered(col)
+    order = np.argsort(row * len(col_ids) + col)
+    weight = weight[order]
+    return Weights(
+        ptr=starts(np.bincount(row, minlength=len(row_ids))),
+        col=col[order].astype(np.int32),
+        weight=weight if values is None else values[weight],
+        row_members=(np.arange(len(row_ids) + 1), row_ids),
+        column_members=(np.arange(len(col_ids) + 1), col_ids),
+        distinct=None if values is None else (values, weight),
+    )
+
+
+def _numbered(ids: Array) -> tuple[Array, Array]:
+    """Return the different ids, sorted, and the place of each id among them."""
+    if not len(ids) or ids.max() > 4 * len(ids):
+        return np.unique(ids, return_inverse=True)
+    met = np.zeros(int(ids.max()) + 1, bool)  # many entries: without sorting them
+    met[ids] = True
+    return np.flatnonzero(met), (np.cumsum(met) - 1)[ids]
+
+
+def members_of(class_of: Array, classes: Array) -> tuple[Array, Array]:
+    """Return the members of each of some classes, as pointers and numbers."""
+    order = np.argsort(class_of, kind="stable")
+    ordered = class_of[order]
+    first, end = np.searchsorted(ordered, classes), np.searchsorted(ordered, classes, side="right")
+    ptr = starts(end - first)
+    take = np.repeat(first - ptr[:-1], end - first) + np.arange(ptr[-1])
+    return ptr, order[take]
 
 
 #: Largest weights in bits; with prices that start at 0 the kernels stay within four times the largest weight.
@@ -58,7 +170,7 @@ def maximum_weight(weights: Weights, supply: Array | None = None, demand: Array 
     Examples
     --------
     >>> import numpy as np
-    >>> from obliv.matching.weights import from_entries
+    >>> from obliv.matching.solve import from_entries
     >>> w = from_entries(np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([3, 2, 2]))
     >>> maximum_weight(w).value
     4
@@ -204,3 +316,322 @@ def _spread(flow: Array, entry: Array, entries: int) -> Array:
     total: Array = np.zeros(entries, flow.dtype)
     total[entry] = flow
     return total
+
+
+# Optimal shipments between terminals: rates, simple bounds, and the worst traffic of one channel with its proof
+
+
+#: Shipments as (source, destination, whole number over the rates' scale).
+Flows = list[tuple[int, int, int]]
+
+
+class Rates:
+    """What terminals send and take, as whole numbers over a common denominator.
+
+    Attributes
+    ----------
+    supply, demand : integer arrays, shape (terminals,)
+        Numerators of the injection and ejection rates.
+    scale : int
+        Their common denominator.
+    unit : bool
+        Whether every rate is 1.
+    """
+
+    def __init__(self, injection: tuple[Fraction, ...], ejection: tuple[Fraction, ...]) -> None:
+        self.unit = all(rate == 1 for rate in (*injection, *ejection))
+        self.scale = lcm(*(rate.denominator for rate in (*injection, *ejection)))
+        self.supply = whole([int(rate * self.scale) for rate in injection])
+        self.demand = whole([int(rate * self.scale) for rate in ejection])
+
+
+class Solution(NamedTuple):
+    """The worst traffic of one channel, with its proof.
+
+    Attributes
+    ----------
+    value : int
+        The optimum, in units of the numerators times the rates' scale.
+    prices : integer array, shape (terminals,), or None
+        The destinations' prices, which prove the optimum; None where they were not asked for.
+    shipments : function
+        Returns the traffic that attains it; called only where it is wanted.
+    """
+
+    value: int
+    prices: Array | None
+    shipments: Callable[[], Flows]
+
+
+def ship(weights: Weights, rates: Rates, terminals: int) -> Solution:
+    """Solve one channel.
+
+    Parameters
+    ----------
+    weights : Weights
+        The channel's numerators.
+    rates : Rates
+        What terminals send and take.
+    terminals : int
+        Number of terminals.
+
+    Returns
+    -------
+    Solution
+        Exact.
+    """
+    matching = maximum_weight(weights, *grouped_rates(weights, rates))
+    ptr, ids = weights.column_members
+    prices: Array = np.zeros(terminals, matching.v.dtype)
+    prices[ids] = np.repeat(matching.v, np.diff(ptr))
+    used = np.flatnonzero(matching.flow)
+    row = np.searchsorted(weights.ptr, used, side="right") - 1
+    shipped = row, weights.col[used], matching.flow[used]  # without the weights, which take far more room
+    members = weights.row_members, weights.column_members
+    return Solution(matching.value, prices, partial(_between_members, shipped, *members, rates))
+
+
+def ship_blocks(
+    blocks: Blocks, row_members: tuple[Array, Array], column_members: tuple[Array, Array], rates: Rates, terminals: int
+) -> Solution:
+    """Solve one channel that is given in blocks, as :func:`ship`, from the members of their rows and columns."""
+    matching = maximum_weight_of_blocks(blocks)
+    ptr, ids = column_members
+    prices: Array = np.zeros(terminals, matching.prices.dtype)
+    prices[ids] = np.repeat(matching.prices.ravel(), np.diff(ptr))
+    shipments = partial(_between_blocks, matching.flow, row_members, column_members, rates)
+    return Solution(matching.value, prices, shipments)
+
+
+def simple_bound(weights: Weights, rates: Rates) -> int:
+    """Return min(Σ row maxima, Σ column maxima), each times what the row may ship or the column take."""
+    if not len(weights.weight):
+        return 0
+    supply, demand = grouped_rates(weights, rates)
+    by_row = np.maximum.reduceat(weights.weight, weights.ptr[:-1])
+    by_col: Array = np.zeros(weights.columns, weights.weight.dtype)
+    np.maximum.at(by_col, weights.col, weights.weight)
+    return min(
+        sum(int(a) * int(b) for a, b in zip(by_row, supply, strict=True)),
+        sum(int(a) * int(b) for a, b in zip(by_col, demand, strict=True)),
+    )
+
+
+def grouped_rates(weights: Weights, rates: Rates) -> tuple[Array, Array]:
+    """Return what each row may ship and each column take, members together."""
+    grouped = []
+    for (ptr, ids), side in ((weights.row_members, rates.supply), (weights.column_members, rates.demand)):
+        if rates.unit:
+            grouped.append(np.diff(ptr))
+        elif len(ids):  # sums of Python integers, which do not wrap
+            grouped.append(whole(np.add.reduceat(side[ids].astype(object), ptr[:-1]).tolist()))
+        else:
+            grouped.append(side[:0])
+    return grouped[0], grouped[1]
+
+
+def _between_blocks(
+    flow: Callable[[], tuple[Array, Array, Array]],
+    row_members: tuple[Array, Array],
+    column_members: tuple[Array, Array],
+    rates: Rates,
+) -> Flows:
+    return _between_members(flow(), row_members, column_members, rates)
+
+
+def _between_members(
+    shipped: tuple[Array, Array, Array],
+    row_members: tuple[Array, Array],
+    column_members: tuple[Array, Array],
+    rates: Rates,
+) -> Flows:
+    """Divide the shipments between rows and columns among their members."""
+    left_row = [int(x) for x in rates.supply]
+    left_col = [int(x) for x in rates.demand]
+    (row_ptr, row_ids), (col_ptr, col_ids) = row_members, column_members
+    flows = []
+    for r, c, amount in zip(*(part.tolist() for part in shipped), strict=True):
+        rows = iter(row_ids[row_ptr[r] : row_ptr[r + 1]].tolist())
+        cols = iter(col_ids[col_ptr[c] : col_ptr[c + 1]].tolist())
+        i, j = next(rows), next(cols)
+        while amount:
+            while not left_row[i]:
+                i = next(rows)
+            while not left_col[j]:
+                j = next(cols)
+            some = min(amount, left_row[i], left_col[j])
+            flows.append((i, j, some))
+            left_row[i] -= some
+            left_col[j] -= some
+            amount -= some
+    return flows
+
+
+# Transport between blocks of rows and columns, most of which have one weight throughout: solved by way of hubs.
+#
+# The rows of a block that ship to another block at one weight throughout can send this by way of a hub, and its columns
+# can receive it by way of a hub: one entry stands for the whole block.  A hub takes part as a row and as a column; what
+# does not go through it is shipped from its row to its column, at a weight beyond all others, which is taken off again.
+
+
+class Blocks(NamedTuple):
+    """Weights in blocks of equal shape: row (y, i) and column (z, j) have the weight ``values[kind[y, z], i, j]``.
+
+    Attributes
+    ----------
+    kind : integer array, shape (Y, Z)
+    values : integer array, shape (kinds, P, Q)
+        Not negative; Python integers where 64 bits do not hold them.
+    supply, demand : int64 arrays, shapes (Y, P) and (Z, Q)
+        What rows may ship and columns take.
+    """
+
+    kind: Array
+    values: Array
+    supply: Array
+    demand: Array
+
+    def uniform(self) -> Array:
+        """Return for every kind whether its block has one weight throughout."""
+        same: Array = (self.values == self.values[:, :1, :1]).all(axis=(1, 2))
+        return same
+
+    def entries(self) -> int:
+        """Return how many entries the transport by way of hubs has, nearly."""
+        return self.kind.size + int((~self.uniform())[self.kind].sum()) * int(self.values[0].size)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockMatching:
+    """An optimal shipment between blocks with the prices of the columns that prove it.
+
+    `prices` has the shape (Z, Q).  `flow` returns what is shipped between single rows, y * P + i, and columns,
+    z * Q + j.
+    """
+
+    value: int
+    prices: Array
+    flow: Callable[[], tuple[Array, Array, Array]]
+
+
+def gains(blocks: Blocks, prices: Array) -> Array:
+    """Return what a unit of each row gains at most at some prices of the columns, nothing if it is not shipped.
+
+    Both have the shapes of the supply and the demand.  With any prices that are not negative, the sum of what all rows
+    gain and of all prices is a bound of the largest total weight.
+    """
+    kind, values, _, _ = blocks
+    uniform = blocks.uniform()
+    least: Array = prices.min(axis=1)
+    whole = np.where(uniform, values[:, 0, 0], 0)[kind] - least  # where nothing is gained by 0 either
+    gain: Array = np.repeat(whole.max(axis=1, initial=0)[:, None], values.shape[1], axis=1)
+    y, z = np.nonzero(~uniform[kind])
+    if len(y):
+        single = (values[kind[y, z]] - prices[z][:, None, :]).max(axis=2)
+        first = np.flatnonzero(np.diff(y, prepend=-1))
+        gain[y[first]] = np.maximum(gain[y[first]], np.maximum.reduceat(single, first, axis=0))
+    return gain
+
+
+def maximum_weight_of_blocks(blocks: Blocks) -> BlockMatching:
+    """Return a shipment of largest total weight, as :func:`~obliv.matching.solve.maximum_weight` does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ones = np.ones((1, 2), np.int64)
+    >>> values = np.array([[[2, 2], [2, 2]], [[1, 3], [0, 0]]])
+    >>> blocks = Blocks(np.array([[0, 1]]), values, ones, np.ones((2, 2), np.int64))
+    >>> maximum_weight_of_blocks(blocks).value
+    5
+    """
+    kind, values, supply, demand = blocks
+    (many, high), (wide_many, wide) = supply.shape, demand.shape
+    uniform = blocks.uniform()
+    whole = uniform[kind] & (values[:, 0, 0] != 0)[kind]
+    single = ~uniform[kind]
+    beyond = int(max(values.ravel().tolist(), default=0)) + 1
+    # numbers: rows of blocks, hubs of rows, hubs of columns; columns likewise
+    sent, taken = whole.any(axis=1), whole.any(axis=0)  # by way of a hub
+    row_apart, col_apart = single.any(axis=1), single.any(axis=0)
+    out, into = np.flatnonzero(sent & row_apart), np.flatnonzero(taken & col_apart)
+    row_hub, col_hub = many * high + np.arange(many), wide_many * wide + many + np.arange(wide_many)
+    row_side, col_side = many * high + many + np.arange(wide_many), wide_many * wide + np.arange(many)
+    totals = supply.sum(axis=1), demand.sum(axis=1)
+    ships = np.concatenate([np.where(row_apart.reshape(-1, 1), supply, 0).ravel(), totals[0] * sent, totals[1]])
+    takes = np.concatenate([np.where(col_apart.reshape(-1, 1), demand, 0).ravel(), totals[0], totals[1] * taken])
+    a, b = np.nonzero(whole)
+    c, d = np.nonzero(single)
+    rows = [
+        (c[:, None, None] * high + np.arange(high)[:, None] + np.zeros(wide, np.int64)).ravel(),
+        row_hub[a],
+        (out[:, None] * high + np.arange(high)).ravel(),
+        row_hub[out],
+        np.repeat(row_side[into], wide),
+        row_side[into],
+    ]
+    columns = [
+        (d[:, None, None] * wide + np.zeros((high, 1), np.int64) + np.arange(wide)).ravel(),
+        col_hub[b],
+        np.repeat(col_side[out], high),
+        col_side[out],
+        (into[:, None] * wide + np.arange(wide)).ravel(),
+        col_hub[into],
+    ]
+    number = np.concatenate(
+        [
+            (kind[c, d][:, None] * (high * wide) + np.arange(high * wide)).ravel(),
+            kind[a, b] * (high * wide),
+            np.full(sum(map(len, rows[2:])), values.size),
+        ]
+    )
+    different: Array = np.append(values.ravel(), np.array([beyond], values.dtype))
+    used = np.flatnonzero((different != 0)[number])
+    row, column, number = np.concatenate(rows)[used], np.concatenate(columns)[used], number[used]
+    if values.dtype == object:
+        weights = from_entries(row, column, number, different)
+    else:
+        weights = from_entries(row, column, different[number])
+    row_ids, col_ids = weights.row_members[1], weights.column_members[1]
+    matching = maximum_weight(weights, ships[row_ids], takes[col_ids])
+    price: Array = np.zeros(len(takes), matching.v.dtype)
+    price[col_ids] = matching.v
+    # whatever goes through a hub of columns pays its price
+    prices = np.maximum(price[: wide_many * wide].reshape(wide_many, wide), price[col_hub][:, None])
+    shipped = np.flatnonzero(matching.flow)
+    flow = row_ids[weights.row_of_entry[shipped]], col_ids[weights.col[shipped]], matching.flow[shipped]
+    beside = beyond * (int(totals[0][out].sum()) + int(totals[1][into].sum()))
+    return BlockMatching(matching.value - beside, prices, partial(_without_hubs, supply, demand, flow))
+
+
+def _without_hubs(supply: Array, demand: Array, flow: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+    """Return what is shipped between single rows and columns, from what is shipped by way of hubs."""
+    (many, high), (wide_many, wide) = supply.shape, demand.shape
+    first_row, first_col = many * high, wide_many * wide
+    result: list[tuple[int, int, int]] = []
+    sends: dict[int, list[Any]] = {}
+    takes: dict[int, list[Any]] = {}
+    between = []
+    for row, col, amount in zip(*(side.tolist() for side in flow), strict=True):
+        if row < first_row and col < first_col:
+            result.append((row, col, amount))
+        elif row < first_row:
+            sends.setdefault(row // high, []).append([row, amount])
+        elif col < first_col:
+            takes.setdefault(col // wide, []).append([col, amount])
+        elif row < first_row + many and col >= first_col + many:
+            between.append((row - first_row, col - first_col - many, amount))
+    for y, z, amount in between:
+        here = sends.setdefault(y, [[y * high + i, units] for i, units in enumerate(supply[y].tolist())])
+        there = takes.setdefault(z, [[z * wide + j, units] for j, units in enumerate(demand[z].tolist())])
+        while amount:
+            some = min(amount, here[-1][1], there[-1][1])
+            if some:
+                result.append((here[-1][0], there[-1][0], some))
+            amount -= some
+            for side in (here, there):
+                side[-1][1] -= some
+                if not side[-1][1]:
+                    side.pop()
+    columns = np.array(result, np.int64).reshape(-1, 3).T
+    return columns[0], columns[1], columns[2]

@@ -20,11 +20,10 @@ from pathlib import Path
 from obliv._util.progress import Progress, rising
 from obliv._util.text import did_you_mean
 from obliv.errors import FileError, Interrupted, SpecError
-from obliv.papers.paper import Paper, rows_of
-from obliv.papers.verdicts import verdict
-from obliv.results import provenance
+from obliv.papers.paper import Paper, rows_of, verdict
+from obliv.results.base import provenance
 from obliv.results.reproduction import ReproducedEntry, Reproduction
-from obliv.view.figures import require_matplotlib
+from obliv.view.axes import require_matplotlib
 
 __all__ = ["draw", "figures", "known", "reproduce", "tables", "verdict"]
 

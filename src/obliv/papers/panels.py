@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import obliv
 from obliv import view
-from obliv.view.background import recolor
-from obliv.view.figures import require_matplotlib
-from obliv.view.style import NODE
+from obliv.view.axes import NODE, recolor, require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

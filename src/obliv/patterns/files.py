@@ -3,28 +3,176 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from numbers import Rational
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from obliv._util.cells import cells_of, is_number
-from obliv._util.codec import RepeatedKeyError, unlike_keys
-from obliv._util.cost import require_memory
-from obliv._util.files import read_source
-from obliv._util.rationals import rational
-from obliv._util.sndlib import is_native
+from obliv._util.arrays import cells_of, is_number
+from obliv._util.files import RepeatedKeyError, read_source, unlike_keys
+from obliv._util.progress import require_memory
+from obliv._util.rationals import exact, rational
+from obliv._util.sndlib import Demand, is_native, parse
 from obliv._util.text import did_you_mean, lines, plural, shown
 from obliv.errors import FileError, TopologyError, TrafficError
-from obliv.patterns.base import Traffic
-from obliv.patterns.matrices import ROUNDING, permutation, rounded
+from obliv.patterns.base import Traffic, from_flows, require_rows
 from obliv.specs.registry import register_pattern
-from obliv.topologies.base import Topology
-from obliv.topologies.terminals import terminal_reader
+from obliv.topologies.base import Number, Topology, terminal_reader
 
-__all__ = ["flows_file", "matrix_file", "permutation_file"]
+# Traffic from the numbers of a permutation or a matrix
+
+
+#: How far a row may be from what its terminal sends to count as rounded, relative to that.
+ROUNDING = Fraction(1, 10**6)
+
+
+def permutation(destinations: Sequence[int] | npt.NDArray[np.integer[Any]], spec: str = "permutation") -> Traffic:
+    """Return the permutation that sends terminal i to ``destinations[i]``.
+
+    Parameters
+    ----------
+    destinations : sequence of int
+        The destination of terminal 0, 1, 2 …; each terminal exactly once.
+    spec : str, optional
+        What to call it.
+
+    Returns
+    -------
+    Traffic
+
+    Raises
+    ------
+    TrafficError
+        If a destination is out of range or named twice.
+
+    Examples
+    --------
+    >>> permutation([1, 2, 0]).is_permutation
+    True
+    """
+    image = np.asarray(destinations)
+    n = image.size
+    if image.ndim != 1 or n == 0 or not np.issubdtype(image.dtype, np.integer):
+        raise TrafficError(f"{spec}: a permutation is a list of terminal numbers")
+    if image.min() < 0 or image.max() >= n:
+        bad = int(np.flatnonzero((image < 0) | (image >= n))[0])
+        raise TrafficError(f"{spec}: terminal {bad} sends to {image[bad]}; terminals are 0 to {n - 1}")
+    counts = np.bincount(image, minlength=n)
+    if (counts > 1).any():
+        raise TrafficError(f"{spec}: terminal {int(np.argmax(counts > 1))} is the destination of several terminals")
+    return Traffic(
+        spec=spec,
+        terminals=n,
+        uniform=Fraction(0),
+        source=np.arange(n, dtype=np.int32),
+        destination=image.astype(np.int32),
+        amount=np.ones(n, np.int64),
+    )
+
+
+def matrix(
+    rows: Iterable[Iterable[Number]],
+    spec: str = "matrix",
+    sources: tuple[tuple[str, str], ...] = (),
+    injection: Sequence[Fraction] = (),
+) -> Traffic:
+    """Return the traffic of a square matrix of rates.
+
+    Parameters
+    ----------
+    rows : sequence of sequences, shape (N, N)
+        Packets per cycle; a float stands for the simplest rational that rounds to it.
+    spec : str, optional
+        What to call it.
+    sources : tuple of (path, SHA-256), optional
+        The files that it was read from.
+    injection : sequence of Fraction, optional
+        Packets per cycle that each terminal may send; default 1.
+
+    Returns
+    -------
+    Traffic
+
+    Raises
+    ------
+    TrafficError
+        If it is not square, holds a negative or infinite number, or a row adds up to more than its terminal may send.
+
+    Notes
+    -----
+    A row with floats or text that adds up to what its terminal may send within 10⁻⁶, as rounded numbers do, is scaled
+    to exactly that; the traffic's `notes` say so. Rows of whole numbers and fractions stay as they are.
+
+    Examples
+    --------
+    >>> matrix([[0, 0.5], ["1/3", 0]]).row_sums
+    [Fraction(1, 2), Fraction(1, 3)]
+    """
+    flows: dict[tuple[int, int], Fraction] = {}
+    as_given: set[int] = set()
+    try:
+        table = [list(row) for row in rows]
+    except TypeError:
+        raise TrafficError(f"{spec}: a matrix is a list of rows") from None
+    n = len(table)
+    if n == 0:
+        raise TrafficError(f"{spec}: the matrix is empty")
+    for s, row in enumerate(table):
+        if len(row) != n:
+            raise TrafficError(
+                f"{spec}: row {s} has {len(row)} entries and there are {n} rows; the matrix must be square"
+            )
+        for d, value in enumerate(row):
+            amount = exact(value)
+            if amount is None:
+                raise TrafficError(f"{spec}: entry ({s}, {d}) is {value!r}, not a finite number")
+            if amount < 0:
+                raise TrafficError(f"{spec}: entry ({s}, {d}) is {value}, rates must not be negative")
+            if amount:
+                flows[s, d] = amount
+        if all(isinstance(value, Rational) for value in row):
+            as_given.add(s)
+    return rounded(spec, n, flows, injection, sources, as_given)
+
+
+def rounded(
+    spec: str,
+    terminals: int,
+    flows: dict[tuple[int, int], Fraction],
+    limits: Sequence[Fraction] = (),
+    sources: tuple[tuple[str, str], ...] = (),
+    as_given: Container[int] = (),
+) -> Traffic:
+    """Return traffic in which what a terminal sends is its limit if it is that up to rounding.
+
+    The terminals in `as_given` send what they are said to.
+    """
+    totals: dict[int, Fraction] = {}
+    for (s, _), rate in flows.items():
+        totals[s] = totals.get(s, Fraction(0)) + rate
+    limit_of = {s: limits[s] if limits else Fraction(1) for s in totals}
+    scale = {
+        s: limit_of[s] / total
+        for s, total in totals.items()
+        if s not in as_given and 0 < abs(total / limit_of[s] - 1) <= ROUNDING
+    }
+    exact_flows = {(s, d): rate * scale.get(s, 1) for (s, d), rate in flows.items()}
+    traffic = from_flows(spec, terminals, exact_flows, Fraction(0), sources)
+    require_rows(traffic, limits)
+    if not scale:
+        return traffic
+    first = min(scale)
+    note = (
+        f"{spec}: {plural(len(scale), 'row')} scaled to exactly what the terminal sends, for example row {first}, "
+        f"which added up to {float(totals[first]):.9g} instead of {limit_of[first]}"
+    )
+    return replace(traffic, notes=(note,))
+
 
 Flows = dict[tuple[int, int], Fraction]
 
@@ -227,3 +375,67 @@ def _from_result(text: str, path: Path) -> list[int]:
     if not isinstance(image, list) or not all(isinstance(d, int) for d in image):
         raise FileError('has no "permutation" list of terminal numbers', path)
     return image
+
+
+# Demands of a network of SNDlib, as traffic
+
+
+@register_pattern("demands", example="demands:germany50.txt")
+def demands_file(topology: Topology, path: Path, ways: int = 1) -> Traffic:
+    """Demands of an SNDlib file, divided by the most that a node sends or takes; ways=2 adds each demand's way back."""
+    if ways not in (1, 2):
+        raise TrafficError(f"demands: ways={ways}: use 1 for demands as the file gives them, 2 to add their ways back")
+    text, digest = read_source(path)
+    network = parse(text, path)
+    if not network.demands:
+        raise FileError("there are no demands in it", path)
+    flows = _flows(network.demands, topology, ways, path)
+    sums = [[Fraction(0)] * len(topology.terminals) for _ in range(2)]
+    for (source, destination), value in flows.items():
+        sums[0][source] += value
+        sums[1][destination] += value
+    rates = topology.rates()
+    largest = max(
+        total / rate for side, limits in zip(sums, rates, strict=True) for total, rate in zip(side, limits, strict=True)
+    )
+    if not largest:
+        raise FileError("all its demands are 0", path)
+    spec = f"demands:{path}" + (",ways=2" if ways == 2 else "")
+    scaled = {pair: value / largest for pair, value in flows.items()}
+    notes = [
+        f"{plural(len(network.demands), 'demand')} divided by {float(largest):.7g}, the most that a node sends or takes"
+    ]
+    if ways == 1 and not any((destination, source) in flows for source, destination in flows):
+        notes.append("every demand is one way, as the file gives it; ways=2 adds the way back")
+    return replace(
+        from_flows(spec, len(topology.terminals), scaled, Fraction(0), ((str(path), digest),)), notes=tuple(notes)
+    )
+
+
+def _flows(demands: Iterable[Demand], topology: Topology, ways: int, path: Path) -> dict[tuple[int, int], Fraction]:
+    """Return what every pair of terminals demands, of those that demand something."""
+    terminal = _terminals(topology)
+    flows: dict[tuple[int, int], Fraction] = {}
+    for demand in demands:
+        ends = tuple(terminal.get(name, -1) for name in (demand.source, demand.target))
+        if -1 in ends:
+            name = demand.source if ends[0] < 0 else demand.target
+            raise FileError(
+                f"demand {shown(demand.name)} names {shown(name)}, which is not a terminal of {topology.spec}",
+                path,
+                demand.line,
+            )
+        if ends[0] == ends[1] or not demand.value:
+            continue
+        for source, destination in (ends, ends[::-1])[:ways]:
+            flows[source, destination] = flows.get((source, destination), Fraction(0)) + demand.value
+    return flows
+
+
+def _terminals(topology: Topology) -> dict[str, int]:
+    """Return the terminals by the names of their nodes; names that two nodes share are left out."""
+    names = [topology.labels[node] if topology.labels else str(node) for node in topology.terminals.tolist()]
+    count: dict[str, int] = {}
+    for name in names:
+        count[name] = count.get(name, 0) + 1
+    return {name: k for k, name in enumerate(names) if count[name] == 1}

@@ -6,34 +6,20 @@ import importlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from obliv import __version__
 from obliv._util.lazy import picture_of
-from obliv._util.text import html_table, printable
+from obliv._util.text import html_table, plural, printable
 from obliv.errors import FileError, extra
 from obliv.results.codec import TEXT_OR_NULL, WHOLE_OR_NULL, Codec, Declaration, Record, entry
-from obliv.results.format import shown
-from obliv.results.numbers import spread
+from obliv.results.numbers import brief, shown, spread
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = [
-    "CERTIFICATE",
-    "NOT_VERIFIED",
-    "NO_CAPACITY",
-    "NO_LOAD",
-    "WITHOUT_INPUTS",
-    "Channel",
-    "Provenance",
-    "Result",
-    "WithoutNetwork",
-    "never",
-    "provenance",
-    "share_text",
-]
 
 NOT_VERIFIED = "declared relative, not verified for all pairs"  #: Exactness where a declaration is relied on.
 NO_CAPACITY = "the capacity of this topology is not known"
@@ -154,7 +140,7 @@ class Result(Record):
         """Return the result as JSON types; see the contract of the JSON output."""
         data = {"kind": self.kind} | super().to_dict()
         if isinstance(data.get("certificate"), dict):
-            from obliv._util.codec import digest_of
+            from obliv._util.files import digest_of
 
             data["certificate"]["digest"] = digest_of(data)
         return data
@@ -191,7 +177,7 @@ class Result(Record):
         sources = self.provenance.sources if self.provenance is not None else ()  # a list of papers has neither
         if Path(path).resolve() in {Path(source).resolve() for source in sources}:
             raise FileError("is an input file and would be overwritten: choose another file", path)
-        from obliv._util.codec import write_json
+        from obliv._util.files import write_json
 
         write_json(self.to_dict(), path)
 
@@ -256,3 +242,192 @@ class WithoutNetwork(Result):
 
     topology: str = entry("", codec=TEXT_OR_NULL, omit=never)
     routing: str = entry("", codec=TEXT_OR_NULL, omit=never)
+
+
+# The proof of one channel of a claim, term by term
+
+
+_SHOWN = 24  # terms in the text; the rows have all
+
+_RULES = {
+    "prices": "prices of destinations, and what every source sends beyond them",
+    "rows": "the largest load of every source",
+    "columns": "the largest load of every destination",
+}
+
+
+@dataclass(frozen=True)
+class Term(Record):
+    """One terminal's part of a bound, as the load of the channel.
+
+    Parameters
+    ----------
+    side : {"source", "destination"}
+        Whether it bounds what the terminal sends, or is the price of what it receives.
+    terminal : int
+    name : str
+    partner : int or None
+        The other end of the pair with the largest weight less price; None for a price.
+    partner_name : str
+    weight : Fraction
+        What one packet per cycle between the two puts on the channel.
+    price : Fraction
+        The price of the destination.
+    rate : Fraction
+        The packets per cycle that the terminal sends or receives.
+    amount : Fraction
+        Rate × (weight − price), or rate × price.
+    """
+
+    side: str = entry(column="side")
+    terminal: int = entry(column="terminal")
+    name: str = entry(column="name")
+    partner: int | None = entry(column="partner")
+    partner_name: str = entry(column="partner_name")
+    weight: Fraction = entry(column="weight")
+    price: Fraction = entry(column="price")
+    rate: Fraction = entry(column="rate")
+    amount: Fraction = entry(column="amount")
+
+    def in_words(self, priced: bool) -> str:
+        """Return the term as a sum."""
+        times = "" if self.rate == 1 else f"{brief(self.rate)} × "
+        if self.partner is None:
+            return f"{brief(self.amount)} = {times}the price" if times else brief(self.amount)
+        direction = "to" if self.side == "source" else "from"
+        less = f" less its price {brief(self.price)}" if priced and self.price else ""
+        pair = f"{brief(self.weight)} {direction} {self.partner_name}{less}"
+        return f"{brief(self.amount)} = {times}({pair})" if times else f"{brief(self.amount)} = {pair}"
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(Result):
+    """The proof of one channel: the terms that add up to the bound of its load, and what the claim allows.
+
+    Terms are loads of the channel, of terminals that add something. By ``prices``, every source adds the largest weight
+    less price of a destination, and every destination its price; by ``rows`` and ``columns``, the simple bound, every
+    source or every destination adds its largest weight.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.explain(obliv.worst_case(obliv.DOR(obliv.line(3)), certificate=True), 0)
+    explanation: dor on line:3
+      channel   0: 0 -> 1
+      claim     it carries at most 1
+      verdict   holds: at most 1
+      by        prices of destinations, and what every source sends beyond them
+      source 0  1 = 1 to 1
+      sum       1
+    """
+
+    kind: ClassVar[str] = "explanation"
+    table: ClassVar[str] = "terms"
+    columns: ClassVar[tuple[str, ...]] = ("topology", "routing", "side", "terminal", "name", "amount")
+
+    channel: Channel = entry(
+        Channel(0, 0, 0),
+        label="channel",
+        text=lambda proof: f"{proof.channel.id}: {proof.channel_names[0]} -> {proof.channel_names[1]}",
+    )
+    channel_names: tuple[str, str] = ("", "")
+    limit: Fraction = entry(Fraction(0), label="claim", text=lambda proof: f"it carries at most {shown(proof.limit)}")
+    bound: Fraction = entry(
+        Fraction(0),
+        label="verdict",
+        text=lambda proof: f"{'holds' if proof.holds else 'is not proved'}: at most {shown(proof.bound)}",
+    )
+    rule: str = entry("rows", label="by", text=lambda proof: _RULES[proof.rule])
+    terms: tuple[Term, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether the bound is within the claim."""
+        return self.bound <= self.limit
+
+    def summary(self) -> list[tuple[str, str]]:
+        priced = self.rule == "prices"
+        lines = super().summary()
+        for term in self.terms[:_SHOWN]:
+            what = "price of" if term.partner is None else term.side
+            lines.append((f"{what} {term.name}", term.in_words(priced)))
+        if rest := self.terms[_SHOWN:]:
+            total = sum((term.amount for term in rest), Fraction(0))
+            lines.append((plural(len(rest), "more term"), f"{brief(total)}; all in CSV"))
+        return [*lines, ("sum", shown(self.bound))]
+
+
+# Several results in one file, such as all that the live page shows of a network
+
+
+def _decode(data: list[dict[str, Any]]) -> tuple[Result, ...]:
+    from obliv.results.markup import from_content  # which imports all kinds of results
+
+    return tuple(map(from_content, data))
+
+
+@dataclass(frozen=True, repr=False)
+class Results(WithoutNetwork):
+    """Several results of any kinds.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from obliv.results import Results
+    >>> routing = obliv.DOR(obliv.ring(5))
+    >>> Results(entries=(obliv.worst_case(routing), obliv.locality(routing))).entries[1].kind
+    'locality'
+    """
+
+    kind: ClassVar[str] = "results"
+
+    provenance: Any = entry(None, hidden=True)
+    entries: tuple[Result, ...] = entry((), key="results", codec=Codec(lambda all: [r.to_dict() for r in all], _decode))
+
+    @property
+    def title(self) -> str:
+        return f"{len(self.entries)} results"
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows of each result, with its kind."""
+        for result in self.entries:
+            yield from ({"kind": result.kind} | row for row in result.rows())
+
+    def __repr__(self) -> str:
+        return "\n\n".join(map(repr, self.entries))
+
+    def _repr_html_(self) -> str:
+        return "".join(result._repr_html_() for result in self.entries)
+
+
+# Lists of the registered topologies, routings or traffic patterns
+
+
+@dataclass(frozen=True)
+class Name(Record):
+    """A registered name with an example, its aliases and a summary."""
+
+    name: str = entry(column="name")
+    example: str = entry(column="example")
+    aliases: tuple[str, ...] = entry()
+    summary: str = entry(column="summary")
+
+    def cells(self) -> dict[str, Any]:
+        """Return the row, with the aliases as one text."""
+        return {"name": self.name, "example": self.example, "aliases": " ".join(self.aliases), "summary": self.summary}
+
+
+@dataclass(frozen=True, repr=False)
+class Listing(WithoutNetwork):
+    """The registered names of a kind, such as "routings"."""
+
+    kind: ClassVar[str] = "list"
+    table: ClassVar[str] = "names"
+
+    provenance: Provenance = entry(default_factory=Provenance, codec=WITHOUT_INPUTS, rank=1)
+    what: str = ""
+    names: tuple[Name, ...] = entry((), key="rows")
+
+    def __repr__(self) -> str:
+        wide, wider = (max((len(row[column]) for row in self.names), default=0) for column in ("name", "example"))
+        return "\n".join(f"{row.name:<{wide}}  {row.example:<{wider}}  {row.summary}" for row in self.names)

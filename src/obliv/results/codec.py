@@ -245,14 +245,14 @@ def codec_of(hint: Any) -> Codec:
 
 def pack(values: Any) -> Any:
     """Return whole numbers as a list, or compressed where there are many."""
-    from obliv._util.codec import pack
+    from obliv._util.files import pack
 
     return pack(values)
 
 
 def unpack(data: Any) -> Any:
     """Return the whole numbers that :func:`pack` was given."""
-    from obliv._util.codec import unpack
+    from obliv._util.files import unpack
 
     return unpack(data)
 
@@ -262,7 +262,7 @@ PACKED = Codec(pack, lambda data: _flat(unpack(data)))
 
 
 def _whole(value: int | None) -> int | str | None:
-    from obliv._util.codec import whole
+    from obliv._util.files import whole
 
     return None if value is None else whole(value)
 

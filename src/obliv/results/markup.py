@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 import re
+import types
+import typing
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import chain
+from pathlib import Path
+from typing import Any
 
+from obliv._util.files import digest_of, read_json
 from obliv._util.text import printable
+from obliv.errors import FileError, InputError
 from obliv.results.base import Result
-from obliv.results.tables import cell_text
-
-__all__ = ["grid_of", "markup", "to_latex", "to_markdown"]
+from obliv.results.codec import OTHER_VERSION, WHOLE_OR_NULL, Codec, Record
+from obliv.results.numbers import Bounds, Estimate, cell_text
+from obliv.specs import RESULTS
 
 #: What stands in a cell for a number: exact with its decimals, estimated with its error, or missing.
 _POWER = re.compile(r"([\d.]+)e([+-]?\d+)")
@@ -163,3 +173,196 @@ def _letter(sign: str) -> str:
     if "SUPERSCRIPT" in name or "SUBSCRIPT" in name:
         return f"${'^' if 'SUPERSCRIPT' in name else '_'}{{{plain.replace(chr(0x2212), '-')}}}$"
     return plain if plain.isascii() else "?"
+
+
+# JSON Schemas of all results, made from their declared fields
+
+
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+_PLAIN: dict[Any, dict[str, Any]] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    bool: {"type": "boolean"},
+    float: {"type": "number"},
+}
+_OF_CODECS: dict[Codec, dict[str, Any]] = {
+    WHOLE_OR_NULL: {"anyOf": [{"type": "integer"}, {"type": "string", "pattern": r"^-?\d{19,}$"}, {"type": "null"}]}
+}
+_VALUE = {"type": "number"}
+_NAMES: dict[Any, str] = {Fraction: "exact", Estimate: "estimate", Bounds: "bounds"}
+_NUMBERS = {
+    "exact": {
+        "type": "object",
+        "properties": {"exact": {"type": "string", "pattern": r"^-?\d+(/\d+)?$"}, "value": _VALUE},
+        "required": ["exact", "value"],
+    },
+    "estimate": {
+        "type": "object",
+        "properties": {"value": _VALUE, "stderr": _VALUE, "samples": {"type": "integer"}},
+        "required": ["value", "stderr", "samples"],
+    },
+    "bounds": {
+        "type": "object",
+        "properties": {"lower": _VALUE, "upper": _VALUE},
+        "required": ["lower", "upper"],
+    },
+}
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """Return the JSON Schema of every kind of result by its name.
+
+    Returns
+    -------
+    dict
+        By kind: a schema of draft 2020-12. Where several results share a kind, one of them applies.
+
+    Examples
+    --------
+    >>> schemas()["locality"]["properties"]["routing"]
+    {'type': 'string'}
+    """
+    found: dict[str, list[dict[str, Any]]] = {}
+    for cls in sorted(all_results(), key=lambda cls: cls.__name__):
+        if cls.kind and cls.__module__.startswith("obliv."):
+            found.setdefault(cls.kind, []).append(schema_of(cls))
+    return {
+        kind: {"$schema": _DRAFT, **(forms[0] if len(forms) == 1 else {"anyOf": forms}), "$defs": _NUMBERS}
+        for kind, forms in found.items()
+    }
+
+
+def schema_of(cls: type[Record]) -> dict[str, Any]:
+    """Return the JSON Schema of a declared record, from the types of its fields.
+
+    Keys that may be omitted are not required; other keys may be there, as those that later versions add. A field with a
+    codec of its own may hold anything, and a record that writes its JSON itself may have any keys.
+    """
+    if cls.to_dict not in (Record.to_dict, Result.to_dict) and not issubclass(cls, Result):
+        return {"title": cls.__name__, "type": "object"}
+    hints = typing.get_type_hints(cls)
+    properties: dict[str, Any] = {}
+    required = []
+    if issubclass(cls, Result):
+        properties["kind"] = {"const": cls.kind}
+        required.append("kind")
+    for name, how in cls.declared().items():
+        if how.hidden:
+            continue
+        key = how.key or name
+        hint = hints[name] if name in hints else typing.get_type_hints(getattr(cls, name).fget).get("return", Any)
+        properties[key] = _schema(hint) if how.codec is None else _OF_CODECS.get(how.codec, {})
+        if how.omit is None and (name in hints or issubclass(cls, Result)):  # rows may leave out what is derived
+            required.append(key)
+    return {"title": cls.__name__, "type": "object", "properties": properties, "required": required}
+
+
+def _schema(hint: Any) -> dict[str, Any]:
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        forms = [{"type": "null"} if kind is type(None) else _schema(kind) for kind in arguments]
+        return {"anyOf": forms}
+    if origin is tuple:
+        if len(arguments) == 2 and arguments[1] is Ellipsis:
+            return {"type": "array", "items": _schema(arguments[0])}
+        size = len(arguments)
+        return {
+            "type": "array",
+            "prefixItems": [_schema(part) for part in arguments],
+            "minItems": size,
+            "maxItems": size,
+        }
+    if origin is dict:
+        return {"type": "object", "additionalProperties": _schema(arguments[1])}
+    if isinstance(hint, type) and issubclass(hint, Record):
+        return schema_of(hint)
+    if hint in _NAMES:
+        return {"$ref": f"#/$defs/{_NAMES[hint]}"}
+    return dict(_PLAIN.get(hint, {}))
+
+
+# Loading of saved results; the class is found by its registered kind
+
+
+def load(path: str | os.PathLike[str]) -> Result:
+    """Read a result that was saved.
+
+    Parameters
+    ----------
+    path : path-like
+        What ``save`` or ``--output`` wrote.
+
+    Returns
+    -------
+    Result
+        Of the kind that the file names. Nothing is verified, whatever the file says; see :func:`obliv.verify`. Nothing
+        that it names is built: time and memory grow with its size only.
+
+    Raises
+    ------
+    FileError
+        If the file does not hold a whole result.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     result = obliv.worst_case(obliv.DOR(obliv.ring(5)))
+    ...     result.save(f"{folder}/worst.json")
+    ...     obliv.load(f"{folder}/worst.json") == result
+    True
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"load needs the path of a file, not {type(path).__name__}")
+    if not str(path):
+        raise InputError("load needs the path of a file, not an empty text")
+    path = path if isinstance(path, str) else Path(path)
+    data = read_json(path)
+    try:
+        return from_content(data)
+    except ValueError as error:
+        raise FileError(str(error), path) from None
+
+
+def from_content(data: Mapping[str, Any]) -> Result:
+    """Return the result that ``to_dict`` wrote; ValueError if it is not a whole result."""
+    cls = class_of(data)
+    try:
+        result: Result = cls.from_dict(data)
+        result.figures()  # what is computed from the others must be defined, too,
+        for name in type(result).declared():
+            getattr(result, name)  # also where the figures do not show it
+        certificate = data.get("certificate")
+        if isinstance(certificate, dict) and certificate.get("digest") != digest_of(dict(data)):
+            object.__setattr__(result, "sealed", False)
+        return result
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        what = f"the key {error} is missing; {OTHER_VERSION}" if isinstance(error, KeyError) else str(error)
+        raise ValueError(f"contains an incomplete or invalid result: {what}") from None
+
+
+def class_of(data: Mapping[str, Any]) -> type[Any]:
+    """Return the class of the result that ``to_dict`` wrote; ValueError if there is none of its kind."""
+    kind = data.get("kind")
+    modules = RESULTS.get(kind, ()) if isinstance(kind, str) else ()
+    for module in modules:
+        importlib.import_module(module)
+    classes = [cls for cls in _loaded() if cls.kind == kind and all(key in data for key in cls.marks)]
+    if not kind or not classes:
+        raise ValueError(f"does not contain a result that obliv can load (kind {kind!r})")
+    return max(classes, key=lambda cls: len(cls.marks))
+
+
+def all_results() -> Iterator[type[Result]]:
+    """Yield all classes of results, those that users defined among them."""
+    for module in chain.from_iterable(RESULTS.values()):
+        importlib.import_module(module)
+    return _loaded()
+
+
+def _loaded() -> Iterator[type[Result]]:
+    pending = [Result]
+    while pending:
+        pending += (cls := pending.pop()).__subclasses__()
+        yield cls

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf, isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "Bounds",
-    "Estimate",
-    "Number",
-    "as_float",
-    "bounded",
-    "bounds_of",
-    "capped",
-    "float_bounds",
-    "from_number",
-    "interval_beside",
-    "inverse",
-    "known",
-    "number",
-    "rational",
-    "rounded_down",
-    "rounded_up",
-    "scaled",
-    "spread",
-    "with_interval",
-]
+import numpy as np
+
+from obliv._util.text import printable, several
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 @dataclass(frozen=True)
@@ -256,3 +243,238 @@ def spread(row: Mapping[str, Any]) -> dict[str, Any]:
         else:
             columns[name] = value
     return columns
+
+
+# Numbers as text: one formatter for results, tables and pictures
+
+
+def shown(value: Number | Bounds | float, digits: int = 6, longest: int = 24) -> str:
+    """Return a number as text: exact ones as a fraction with its decimals, estimates with their error.
+
+    Parameters
+    ----------
+    value : Fraction, Estimate, Bounds, float, int or None
+    digits : int
+        Digits of decimals; bounds have as many as it takes to tell them apart.
+    longest : int
+        Characters of the longest fraction that is written out.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> shown(Fraction(25, 144)), shown(Fraction(4)), shown(Estimate(0.41, 0.002, 100)), shown(None)
+    ('25/144 = 0.173611', '4', '0.41 ± 0.002 (estimated)', '-')
+    >>> shown(Bounds(Fraction(5, 2), Fraction(2.5000000000000004)))
+    'between 2.5 and 2.5000000000000004'
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, Bounds):
+        lower, upper = as_float(value.lower), as_float(value.upper)
+        if lower == upper:
+            return f"≈ {lower:.{digits}g}"
+        while f"{lower:.{digits}g}" == f"{upper:.{digits}g}":
+            digits += 1
+        return f"between {lower:.{digits}g} and {upper:.{digits}g}"
+    if isinstance(value, Estimate):
+        return str(value)
+    if not isinstance(value, Fraction):
+        return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+    decimal = f"{as_float(value):.{digits}g}"
+    if max(abs(value.numerator), value.denominator) >= 10**longest or len(text := str(value)) > longest:
+        return f"≈ {decimal}"
+    return text if value.denominator == 1 else f"{text} = {decimal}"
+
+
+def short(value: Number | Bounds | float, longest: int = 15) -> str:
+    """Return a number in few characters, an estimate to the digits of its error.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> short(Fraction(25, 144)), short(Fraction(4)), short(Estimate(0.41, 0.002, 100)), short(None)
+    ('25/144 = 0.1736', '4', '0.410 ± 0.002', '-')
+    """
+    return _estimated(value) if isinstance(value, Estimate) else shown(value, 4, longest)
+
+
+def brief(value: Number | float) -> str:
+    """Return a number for a small label: the fraction where it is short, else its first digits."""
+    return short(value, 8).partition(" = ")[0] if isinstance(value, Fraction) else short(value)
+
+
+def times(ratio: float) -> str:
+    """Return a positive ratio in three digits, or as a whole number, without an exponent.
+
+    Examples
+    --------
+    >>> times(8 / 9), times(99.96), times(12184.4)
+    ('0.889', '100', '12,184')
+    """
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
+
+
+def percent(share: Fraction | Estimate, digits: int = 2) -> str:
+    """Return a share of at least 0 in percent, without an exponent; one that is positive is never written as 0.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> percent(Fraction(2)), percent(Fraction(38, 99)), percent(Fraction(3, 10**12)), percent(Fraction(0))
+    ('200 %', '38 %', '0.000001 %', '0 %')
+    """
+    value = 100 * (share if isinstance(share, Fraction) else Fraction(share.value))
+    if value <= 0:
+        return "0 %"
+    places = 0 if value >= 1000 else min(max(digits - 1 - math.floor(math.log10(value)), 0), 6)
+    whole, rest = divmod(max(round(value * 10**places), 1), 10**places)
+    decimals = f".{rest:0{places}}".rstrip("0").rstrip(".") if places else ""
+    return f"{whole:,}{decimals} %"
+
+
+def _estimated(value: Estimate) -> str:
+    """Return value and error to the same digit: the first of the error, or its second where the first is a 1."""
+    size, error = abs(value.value), value.stderr
+    if not error:
+        return f"{value.value:.6g} ± 0"
+    if not math.isfinite(size + error):
+        return f"{value.value:.4g} ± {error:.1g}"
+    if error <= 1e-6 * size:
+        digits = 5 - math.floor(math.log10(size)) if size else 6
+        most = f"1e-{digits}" if digits > 0 else str(10**-digits)
+        return f"{_to(value.value, digits)} ± <{most}"
+    digits = -math.floor(math.log10(error))
+    if error * 10.0**digits < 2:
+        digits += 1
+    if not -6 <= digits <= 9:
+        return f"{value.value:.4g} ± {error:.1g}"
+    return f"{_to(value.value, digits)} ± {_to(error, digits)}"
+
+
+def _to(value: float, digits: int) -> str:
+    return f"{round(value, digits):.{max(digits, 0)}f}"
+
+
+# Tables of rows: for the terminal, and as CSV
+
+
+Row = Mapping[str, Any]
+
+_FORMULA = ("=", "+", "-", "@")  # first characters of formulas in spreadsheets
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?(e[+-]?\d+)?(/\d+)?", re.ASCII | re.IGNORECASE)
+
+
+def table(rows: Iterable[Row], columns: Sequence[str] | Mapping[str, str] | None = None) -> Table:
+    """Return rows as a table for the terminal.
+
+    Parameters
+    ----------
+    rows : iterable of mappings
+        One mapping from column to value for every row.
+    columns : sequence of str, or mapping of str to str, optional
+        Which columns, in which order; a mapping gives their headings. Default: all, in the order in which they come.
+
+    Returns
+    -------
+    rich.table.Table
+        Numbers stand to the right. Exact ones show their fraction and its decimals, estimates their standard error,
+        what is missing a dash.
+
+    Examples
+    --------
+    >>> from rich.console import Console
+    >>> rows = [{"routing": "romm", "of capacity": Fraction(25, 144)}]
+    >>> Console(width=50).print(table(rows))  # doctest: +SKIP
+    routing     of capacity
+    romm    25/144 = 0.1736
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = list(rows)
+    names = list(_columns(rows)) if columns is None else list(several(columns))
+    headings = columns if isinstance(columns, Mapping) else {name: name.replace("_", " ") for name in names}
+    grid = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in names:
+        values = [value for row in rows if (value := row.get(name)) is not None]
+        right = bool(values) and all(map(_is_number, values))
+        grid.add_column(Text(headings[name]), justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        grid.add_row(*(Text(cell_text(row.get(name))) for name in names))  # Text: brackets are not markup
+    return grid
+
+
+def to_csv(rows: Iterable[Row], columns: Sequence[str] = ()) -> str:
+    """Return rows as CSV, with a header.
+
+    Parameters
+    ----------
+    rows : iterable of mappings
+        One mapping from column to value for every row.
+    columns : sequence of str, optional
+        The header where there are no rows.
+
+    Returns
+    -------
+    str
+        A column with exact numbers has its decimals under its name, and the fractions under ``name_exact``; one with
+        estimates has the standard errors under ``name_stderr``; intervals of estimates and proved bounds stand under
+        ``name_lower`` and ``name_upper``. What is missing is empty. Text that a spreadsheet would
+        take for a formula has an apostrophe before it; characters that are not printable become question marks.
+
+    Examples
+    --------
+    >>> print(to_csv([{"routing": "romm", "load": Fraction(32, 5)}]), end="")
+    routing,load,load_exact
+    romm,6.4,32/5
+    """
+    rows = list(rows)
+    header: list[str] = [] if rows else list(several(columns))
+    for name in _columns(rows):
+        values = [row.get(name) for row in rows]
+        header.append(name)
+        header += [f"{name}_exact"] if any(isinstance(value, Fraction) for value in values) else []
+        header += [f"{name}_stderr"] if any(isinstance(value, Estimate) for value in values) else []
+        if any(isinstance(value, Bounds) or getattr(value, "interval", None) is not None for value in values):
+            header += [f"{name}_lower", f"{name}_upper"]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, header, restval="", lineterminator="\n")
+    if header:
+        writer.writerow({name: _as_text(name) for name in header})
+    for row in rows:
+        cells: dict[str, Any] = {}
+        for name, value in row.items():
+            cells |= _cells(name, value)
+        writer.writerow(cells)
+    return text.getvalue()
+
+
+def _cells(name: str, value: Any) -> dict[str, Any]:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return spread({name: "" if value is None else _as_text(value)})
+
+
+def _as_text(value: Any) -> Any:
+    """Return text that spreadsheets do not evaluate and that stays on one line; other values unchanged."""
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
+
+
+def _columns(rows: Sequence[Row]) -> dict[str, None]:
+    return {name: None for row in rows for name in row}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | Fraction | Estimate | Bounds | np.number) and not isinstance(value, bool)
+
+
+def cell_text(value: Any) -> str:
+    """Return a value as a table shows it."""
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, np.generic):
+        value = value.item()
+    return short(value) if value is None or _is_number(value) else str(value)

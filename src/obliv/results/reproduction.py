@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 from obliv.results.base import WITHOUT_INPUTS, Provenance, WithoutNetwork, never
 from obliv.results.codec import Record
 from obliv.results.codec import entry as field
-from obliv.results.format import short, shown
-from obliv.results.numbers import Bounds, Estimate, number
+from obliv.results.numbers import Bounds, Estimate, number, short, shown
 
 __all__ = ["OtherReading", "PaperName", "Papers", "ReproducedEntry", "Reproduction"]
 

@@ -5,32 +5,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import getattr_static
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from obliv._util.arrays import Array
 from obliv._util.lazy import picture_of
 from obliv._util.progress import Progress, rising
+from obliv._util.rationals import share
 from obliv._util.text import html_table
-from obliv._util.typing import Array
-from obliv.errors import InputError, RoutingError, TooLargeError
+from obliv.errors import InputError, RoutingError, TooLargeError, TopologyError
 from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
     from obliv._util.rng import Rng
     from obliv.loads.base import PairLoads
-    from obliv.loads.programs import Program
-    from obliv.routings.graphs.raecke import Tree
-    from obliv.routings.hops import HopRouting
-    from obliv.routings.lengths import Lengths
-    from obliv.routings.mixes import Mix
-    from obliv.routings.representatives import Comparison
-    from obliv.topologies.links import LinkFlows
+    from obliv.loads.separable import Program
+    from obliv.routings.congestion import Tree
+    from obliv.routings.hops import HopRouting, Lengths
+    from obliv.routings.mixes import Comparison, Mix
+    from obliv.topologies.cartesian import LinkFlows
     from obliv.topologies.trees import NumberedPaths
 
-__all__ = ["Crossed", "LaneDependencies", "Path", "Routing", "RoutingLike", "is_adaptable", "require_topology"]
 
 _MOST_SAMPLES = 2**53  # which floats count
 
@@ -149,8 +148,6 @@ class Routing:
 
     def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
         """Return the channels of one path, drawn with the routing's probabilities."""
-        from obliv.routings.checks import checked_channels
-
         choices = list(self.paths(source, destination))
         shares = np.array([float(chance) for _, chance in choices])
         if source == destination and not shares.sum():  # a terminal may send itself nothing
@@ -183,7 +180,7 @@ class Routing:
         RoutingError
             If a path does not lead from the source to the destination.
         """
-        from obliv.routings.sampling import crossed_by_paths
+        from obliv.routings.sampled import crossed_by_paths
 
         return crossed_by_paths(self, source, destination, packets, rng)
 
@@ -196,7 +193,7 @@ class Routing:
         """What was compared of a relative routing; None for other routings, and where it has no use."""
         if not self.relative:
             return None
-        from obliv.routings.representatives import compared
+        from obliv.routings.mixes import compared
 
         return compared(self)
 
@@ -227,7 +224,7 @@ class Routing:
             By source; a terminal always serves itself.
         denominator : int
         """
-        from obliv.routings.enumeration import served_of
+        from obliv.routings.mixes import served_of
 
         return served_of(self, destination)
 
@@ -302,7 +299,7 @@ class Routing:
         else:
             from obliv._util.rationals import integer
             from obliv._util.rng import generator
-            from obliv.routings.sampling import PathSampler
+            from obliv.routings.sampled import PathSampler
 
             samples = integer(samples, "samples")
             if samples < 2:
@@ -329,7 +326,7 @@ class Routing:
         dict
             For every number of hops the sum of its probabilities; exact.
         """
-        from obliv.routings.lengths import add
+        from obliv.routings.hops import add
 
         total: Lengths = {}
         for _, _, lengths in self.pair_lengths(progress):
@@ -338,7 +335,7 @@ class Routing:
 
     def pair_lengths(self, progress: Progress) -> Iterator[tuple[int, int, Lengths]]:
         """Yield every ordered pair of terminals with the distribution of the lengths of its paths."""
-        from obliv.routings.enumeration import lengths_of
+        from obliv.routings.mixes import lengths_of
 
         terminals = self.topology.terminals.tolist()
         for j, destination in enumerate(terminals):
@@ -348,7 +345,7 @@ class Routing:
 
     def _loads(self, progress: Progress) -> PairLoads:
         """Return the exact pair loads."""
-        from obliv.routings.enumeration import enumerated_loads
+        from obliv.routings.mixes import enumerated_loads
 
         return enumerated_loads(self, progress)
 
@@ -374,7 +371,7 @@ class Routing:
         return Mix([(Fraction(1), self), (Fraction(1), other)])
 
     def __eq__(self, other: object) -> bool:
-        from obliv._util.content import same_content
+        from obliv._util.files import same_content
 
         return type(self) is type(other) and same_content(self.__getstate__(), other.__getstate__())
 
@@ -382,7 +379,7 @@ class Routing:
         return hash((type(self), self.spec))
 
     def __getstate__(self) -> dict[str, Any]:
-        from obliv._util.content import state_of
+        from obliv._util.files import state_of
 
         return state_of(self)
 
@@ -472,3 +469,95 @@ def require_topology(topology: Any, spec: str) -> None:
 def is_adaptable(own: Any) -> bool:
     """Return whether an object has one of the methods that make a routing."""
     return any(hasattr(own, name) for name in ("next_hops", "paths", "sample"))
+
+
+# Checks of the paths and next hops of a routing, and of their probabilities
+
+
+_LISTS = "a path lists channels (topology.channel(u, v)), or nodes by name"
+
+
+def terminal_numbers(routing: Routing, *nodes: int) -> list[int]:
+    """Return the numbers of terminals by their nodes; RoutingError for other nodes."""
+    number_of = routing.topology.number_of
+    for node in nodes:
+        if not 0 <= node < len(number_of) or number_of[node] < 0:
+            raise RoutingError(f"{routing.spec}: node {node} is not a terminal")
+    return [int(number_of[node]) for node in nodes]
+
+
+def checked_paths(routing: Routing, source: int, destination: int) -> Iterator[Path]:
+    """Yield the paths of a pair; RoutingError unless channels lead to the destination and probabilities are valid."""
+    pair = partial(_pair, routing.topology, source, destination)
+    for path in listed(routing, routing.paths(source, destination), lambda: f"the paths {pair()}"):
+        if not isinstance(path, tuple | list) or len(path) != 2:
+            raise RoutingError(f"{routing.spec}: a path {pair()} is {path!r}, not (channels, probability)")
+        chance = share(path[1])
+        if chance is None:
+            raise RoutingError(f"{routing.spec}: a path {pair()} has probability {path[1]}, not a number from 0 to 1")
+        yield checked_channels(routing, source, destination, path[0]), chance
+
+
+def checked_channels(routing: Routing, source: int, destination: int, path: Any) -> tuple[int, ...]:
+    """Return the channels of a path; raise RoutingError unless they lead from the source to the destination."""
+    topology = routing.topology
+    pair = partial(_pair, topology, source, destination)
+    at = source
+    channels = listed(routing, channels_of(routing, source, path), lambda: f"the channels of a path {pair()}")
+    for c in channels:
+        if not is_channel(topology, c) or topology.tail[c] != at:
+            raise RoutingError(
+                f"{routing.spec}: a path {pair()} takes channel {c!r} at {topology.name_of(at)}; {_LISTS}"
+            )
+        at = int(topology.head[c])
+    if at != destination:
+        raise RoutingError(f"{routing.spec}: a path {pair()} ends at {topology.name_of(at)}; {_LISTS}")
+    return tuple(int(c) for c in channels)
+
+
+def channels_of(routing: Routing, source: int, path: Any) -> Any:
+    """Return the channels of a path that names its nodes, from the source on; any other path as it is."""
+    if not (isinstance(path, tuple | list) and path and isinstance(path[0], str | tuple | list)):
+        return path
+    topology = routing.topology
+    try:
+        if topology.node(path[0]) != source:
+            raise TopologyError(f"begins at {path[0]}")
+        return tuple(topology.channel(tail, head) for tail, head in pairwise(path))
+    except TopologyError as error:
+        raise RoutingError(f"{routing.spec}: a path from {topology.name_of(source)}: {error}") from None
+
+
+def merged(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield every path once, in the order in which it comes first, with its total probability."""
+    total: dict[tuple[int, ...], Fraction] = {}
+    for channels, chance in paths:
+        total[channels] = total.get(channels, Fraction(0)) + chance
+    yield from total.items()
+
+
+def require_all(routing: Routing, source: int, destination: int, total: Fraction) -> None:
+    """Raise RoutingError unless the probabilities of a pair's paths add up to one.
+
+    A node may send itself nothing, and those of a partial routing may add up to less.
+    """
+    if total != 1 and not (source == destination and total == 0) and not (routing.partial and total < 1):
+        pair = _pair(routing.topology, source, destination)
+        raise RoutingError(f"{routing.spec}: the paths {pair} have total probability {total}, not 1")
+
+
+def listed(routing: Routing, values: Any, what: Callable[[], str]) -> list[Any]:
+    """Return what a routing gave as a list; raise RoutingError where it is something else."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise RoutingError(f"{routing.spec}: {what()} must be a list, not {values!r}")
+    return list(values)
+
+
+def is_channel(topology: Topology, value: Any) -> bool:
+    """Return whether a value is the number of a channel."""
+    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return is_integer and bool(0 <= value < topology.channels)
+
+
+def _pair(topology: Topology, source: int, destination: int) -> str:
+    return f"from {topology.name_of(source)} to {topology.name_of(destination)}"

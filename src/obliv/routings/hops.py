@@ -11,23 +11,40 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.arrays import whole
-from obliv._util.cost import forecast
-from obliv._util.progress import Progress, silent, within
+from obliv._util.arrays import Array, whole
+from obliv._util.progress import Progress, forecast, silent, within
 from obliv._util.rationals import share
-from obliv._util.typing import Array
 from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
-from obliv.loads.hops import Hops, from_hops
-from obliv.loads.translated import TranslatedLoads, translation_group
-from obliv.routings.base import Crossed, Path, Routing
-from obliv.routings.checks import is_channel, listed
-from obliv.routings.lengths import Lengths, add
-from obliv.topologies.base import Topology
-from obliv.topologies.checks import require_nodes
-from obliv.topologies.maps import channel_map
+from obliv.loads.mixed import TranslatedLoads, translation_group
+from obliv.loads.stored import Hops, from_hops
+from obliv.routings.base import Crossed, Path, Routing, is_channel, listed
+from obliv.topologies.base import Topology, require_nodes
+from obliv.topologies.cartesian import channel_map
 
-__all__ = ["HopRouting"]
+# Distributions of path lengths.
+#
+# A polynomial stands for a distribution, the chance of h hops at power h: independent lengths add up as polynomials
+# multiply.
+
+
+#: A polynomial: power and coefficient.
+Lengths = dict[int, Fraction]
+
+
+def add(total: Lengths, more: Lengths, weight: Fraction = Fraction(1)) -> None:
+    """Add a polynomial, times a weight, to another in place."""
+    for h, chance in more.items():
+        total[h] = total.get(h, Fraction(0)) + weight * chance
+
+
+def times(one: Lengths, two: Lengths) -> Lengths:
+    """Return the product of two polynomials."""
+    product: Lengths = {}
+    for g, first in one.items():
+        for h, second in two.items():
+            product[g + h] = product.get(g + h, Fraction(0)) + first * second
+    return product
 
 
 class HopRouting(Routing):

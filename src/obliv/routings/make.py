@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
+import numpy as np
+
 from obliv.errors import InputError, RoutingError
-from obliv.routings.base import Routing, is_adaptable
-from obliv.specs.grammar import split_mix
-from obliv.specs.registry import ROUTINGS
+from obliv.routings.base import Path, Routing, is_adaptable
+from obliv.routings.hops import HopRouting
+from obliv.specs.registry import ROUTINGS, split_mix
 from obliv.topologies.base import Topology
 from obliv.topologies.make import topology as topology_of
-
-__all__ = ["routing"]
 
 
 def routing(spec: Any, topology: Topology | str | None = None) -> Routing:
@@ -74,9 +76,60 @@ def routing(spec: Any, topology: Topology | str | None = None) -> Routing:
 def _as_routing(own: Any, network: Topology, name: str) -> Routing:
     """Return a Routing as it is, anything else adapted, under the spec `name` unless it has one."""
     if not isinstance(own, Routing):
-        from obliv.routings.adapters import adapted
-
         return adapted(own, network, name)
     if own.spec in ("", type(own).__name__):
         own.spec = name
     return own
+
+
+# A user's own classes as routings: those that give only paths, next hops or random paths
+
+
+class AdaptedHops(HopRouting):
+    """An object that gives ``next_hops``, as a routing."""
+
+    def __init__(self, own: Any, topology: Topology, spec: str) -> None:
+        super().__init__(topology, spec)
+        self.own = own
+
+    def next_hops(self, node: int, destination: int) -> Any:
+        return self.own.next_hops(node, destination)
+
+
+class AdaptedSamples(Routing):
+    """An object that gives ``sample`` alone, as a routing for estimates."""
+
+    def __init__(self, own: Any, topology: Topology, spec: str) -> None:
+        super().__init__(topology, spec)
+        self.own = own
+        self.relative = bool(getattr(own, "relative", False))
+
+    def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
+        path: tuple[int, ...] = self.own.sample(source, destination, rng)
+        return path
+
+
+class AdaptedPaths(AdaptedSamples):
+    """An object that gives ``paths``, as a routing."""
+
+    def paths(self, source: int, destination: int) -> Iterable[Path]:
+        paths: Iterable[Path] = self.own.paths(source, destination)
+        return paths
+
+    def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
+        draw = super().sample if hasattr(self.own, "sample") else partial(Routing.sample, self)
+        return draw(source, destination, rng)
+
+
+def adapted(own: Any, topology: Topology, spec: str) -> Routing:
+    """Return an object with ``paths``, ``next_hops`` or ``sample`` as a routing; RoutingError if it has none."""
+    if hasattr(own, "next_hops"):
+        return AdaptedHops(own, topology, spec)
+    if hasattr(own, "paths"):
+        return AdaptedPaths(own, topology, spec)
+    if hasattr(own, "sample"):
+        return AdaptedSamples(own, topology, spec)
+    raise RoutingError(
+        f"{spec}: a routing needs paths(source, destination) or next_hops(node, destination), "
+        "or sample(source, destination, rng) for estimates"
+    )

@@ -30,9 +30,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
-from obliv._util.cost import announce_here_as, free_memory, listening
 from obliv._util.files import UnreadableError, files_read, reading_from
-from obliv._util.progress import IDLE, Note, Progress, silent
+from obliv._util.progress import IDLE, Note, Progress, announce_here_as, free_memory, listening, silent
 from obliv._util.text import shown
 from obliv.errors import FileError, InputError, OblivError, TooLargeError
 
@@ -388,7 +387,7 @@ def answer_once() -> None:
     os.dup2(2, 1)  # nothing else may be printed there
     with suppress(ValueError, OSError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
-    from obliv.specs.imports import run_files
+    from obliv.specs.registry import run_files
 
     parent, digits, imports, names, modules, data = pickle.load(sys.stdin.buffer)
     threading.Thread(target=_end_after, args=(sys.stdin.buffer,), daemon=True).start()

@@ -1,7 +1,7 @@
 """Studies: many cells of topologies, routings and measures, in a store that loses nothing."""
 
-from obliv.study.cells import Cell as Cell
-from obliv.study.declared import schema as schema
+from obliv.study.measures import Cell as Cell
+from obliv.study.measures import schema as schema
 from obliv.study.reading import Plan as Plan
 from obliv.study.reading import read as read
 from obliv.study.running import impossible as impossible

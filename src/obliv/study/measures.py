@@ -6,10 +6,12 @@ the published schema and the calls follow from the signatures.
 
 from __future__ import annotations
 
+import hashlib
 import inspect
+import json
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
 
@@ -19,11 +21,9 @@ from obliv._util.text import did_you_mean
 from obliv.errors import InputError, RoutingError
 
 if TYPE_CHECKING:
-    from obliv.results import Result
+    from obliv.results.base import Result
     from obliv.routings.base import Routing
     from obliv.topologies.base import Topology
-
-__all__ = ["MEASURES", "Least", "Measure", "Option"]
 
 
 class Least(NamedTuple):
@@ -135,7 +135,7 @@ def throughput(routing: Routing, progress: Progress, *, traffic: str) -> Result:
 
 def ratio(routing: Routing, progress: Progress, *, traffic: str | None = None) -> Result:
     """Compute the oblivious performance ratio, or the ratio under one traffic, with its certificate."""
-    from obliv.analysis.ratios.optimum import has_base_load
+    from obliv.questions.ratio import has_base_load
 
     if traffic is None:
         return obliv.ratio(routing, certificate=True, progress=progress)
@@ -242,7 +242,7 @@ def _require_traffic(routing: Any, options: Mapping[str, Any]) -> None:
 
 
 def _require_ensemble(routing: Any, options: Mapping[str, Any]) -> None:
-    from obliv.analysis.average.random_traffic import require_ensemble
+    from obliv.questions.average import require_ensemble
 
     require_ensemble(options.get("ensemble", "permutations"))
 
@@ -255,7 +255,7 @@ def _require_options(topology: Any, options: Mapping[str, Any]) -> None:
 
 
 def _require_scheme(routing: Any, options: Mapping[str, Any]) -> None:
-    from obliv.analysis.deadlocks.search import require_scheme
+    from obliv.questions.deadlocks.deadlock import require_scheme
 
     if options.get("vc", "none") not in ("fewest", "lanes"):
         require_scheme(routing, options.get("vc", "none"))
@@ -286,3 +286,185 @@ MEASURES = {
     "bufferless": Measure(bufferless, _bufferless, _require_levels, claims=True),
     "fabric": Measure(fabric, _throughput, _require_tables, claims=True),
 }
+
+
+# What a study file may contain: declared once, for reading it and for the JSON Schema
+
+
+class Key(NamedTuple):
+    """A key of a study file: the JSON Schema of its value, what it is for, and whether it must be there."""
+
+    schema: dict[str, Any]
+    summary: str
+    required: bool = False
+
+
+def _texts(summary: str, required: bool = False) -> Key:
+    items = {"type": "string", "minLength": 1}
+    return Key({"type": "array", "items": items, "minItems": 1}, summary, required)
+
+
+_RANGE = {
+    "anyOf": [
+        {"type": "string", "pattern": r"^-?[0-9]+\.\.-?[0-9]+( step [1-9][0-9]*)?$"},
+        {"type": "array", "items": {"type": ["integer", "string"]}, "minItems": 1},
+    ]
+}
+
+_WORDS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
+
+#: The keys of a filter: patterns with * and ? of what it selects.
+FILTER = {
+    "topology": Key(_WORDS, "patterns of topologies"),
+    "routing": Key(_WORDS, "patterns of routings"),
+    "measure": Key(_WORDS, "names of measures"),
+}
+
+
+def _filters(summary: str) -> Key:
+    table = {
+        "type": "object",
+        "properties": {name: key.schema | {"description": key.summary} for name, key in FILTER.items()},
+        "additionalProperties": False,
+        "minProperties": 1,
+    }
+    return Key({"type": "array", "items": table, "minItems": 1}, summary)
+
+
+def _option_schema(option: Option) -> dict[str, Any]:
+    kind: dict[str, Any]
+    if option.choices:
+        kind = {"enum": list(option.choices)}
+    elif option.kind is bool:
+        kind = {"type": "boolean"}
+    elif option.kind is int:
+        kind = {"type": "integer"} | ({} if option.least is None else {"minimum": option.least})
+        kind = {"anyOf": [kind, {"type": "string", "pattern": r"^\{\w+\}$"}]}
+    else:
+        kind = {"type": "string"}
+    return {"anyOf": [kind, {"type": "array", "items": kind, "minItems": 1}]}
+
+
+def _measure_schema(name: str) -> dict[str, Any]:
+    measure = MEASURES[name]
+    required = [option for option, how in measure.options.items() if how.required]
+    return {
+        "type": "object",
+        "description": measure.summary,
+        "properties": {"measure": {"const": name}}
+        | {option: _option_schema(how) for option, how in measure.options.items()},
+        "required": ["measure", *required],
+        "additionalProperties": False,
+    }
+
+
+def _plain() -> dict[str, Any]:
+    """Return the schema of a measure by its name alone."""
+    names = [name for name, how in MEASURES.items() if not any(option.required for option in how.options.values())]
+    return {"enum": names}
+
+
+#: The keys of a study file.
+KEYS = {
+    "name": Key({"type": "string", "minLength": 1}, "name of the study (default: that of the file)"),
+    "topologies": _texts("specs of topologies; {k} stands for the values of a range", True),
+    "routings": _texts("specs of routings, on every topology"),
+    "measures": Key(
+        {"type": "array", "items": {"anyOf": [_plain(), *map(_measure_schema, MEASURES)]}, "minItems": 1},
+        "what is computed: names, or tables with options; an option with a list of values gives a cell for each",
+        True,
+    ),
+    "ranges": Key(
+        {"type": "object", "additionalProperties": _RANGE},
+        'values of the names in braces: "4..16", "4..16 step 2", or a list',
+    ),
+    "seeds": Key(
+        {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1},
+        "random seeds of measures with chance (default: 0)",
+    ),
+    "only": _filters("cells to keep"),
+    "skip": _filters("cells to leave out"),
+    "imports": _texts("Python files to run first, which register your own topologies, routings, patterns"),
+}
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of study files.
+
+    Examples
+    --------
+    >>> schema()["required"]
+    ['topologies', 'measures']
+    """
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A study of obliv: topologies x routings x measures",
+        "type": "object",
+        "properties": {name: key.schema | {"description": key.summary} for name, key in KEYS.items()},
+        "required": [name for name, key in KEYS.items() if key.required],
+        "additionalProperties": False,
+    }
+
+
+# A cell of a study: one measure of one routing on one topology, with the key under which its result is stored
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One measure of one routing on one topology.
+
+    Parameters
+    ----------
+    topology : str
+        Spec of the topology.
+    routing : str, optional
+        Spec of the routing; None for a measure of the topology alone.
+    measure : str
+    options : dict
+        Those that the file sets.
+    seed : int, optional
+        None for a measure without chance.
+    files : tuple of (path, SHA-256)
+        The files that the specs name, and the Python files that register them.
+
+    Examples
+    --------
+    >>> cell = Cell("mesh:4x4", "dor", "worst")
+    >>> cell.key == Cell("mesh:4x4", "dor", "worst").key, cell.key == Cell("mesh:4x4", "dor", "hops").key
+    (True, False)
+    """
+
+    topology: str
+    routing: str | None
+    measure: str
+    options: dict[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+    files: tuple[tuple[str, str], ...] = ()
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    @property
+    def method(self) -> Measure:
+        """The measure behind the name."""
+        return MEASURES[self.measure]
+
+    @cached_property
+    def identity(self) -> str:
+        """What is computed, as canonical JSON, whatever is in the files."""
+        return json.dumps(
+            [self.topology, self.routing, self.measure, self.options, self.seed], sort_keys=True, ensure_ascii=True
+        )
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 of what determines the result: the specs, the options, the files, the version of the method."""
+        files = sorted(self.files)
+        text = json.dumps([self.identity, self.method.version, files], ensure_ascii=True)
+        return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+    def __str__(self) -> str:
+        where = f"{self.routing} on {self.topology}" if self.routing is not None else self.topology
+        options: Mapping[str, Any] = self.options | ({} if self.seed in (None, 0) else {"seed": self.seed})
+        more = "".join(f" {name}={value}" for name, value in options.items())
+        return f"{self.measure}{more}: {where}"

@@ -16,15 +16,13 @@ from obliv._util.progress import Progress, rising
 from obliv._util.text import did_you_mean
 from obliv.checker.verify import verify as check
 from obliv.errors import FileError, InputError, OblivError, extra
-from obliv.results import provenance
-from obliv.results.numbers import spread
+from obliv.results.base import provenance
+from obliv.results.numbers import spread, to_csv
 from obliv.results.study import CellVerdict, Difference, Study, StudyDiff, StudyRow, StudyVerification
-from obliv.results.tables import to_csv
 from obliv.routings.make import routing as routing_of
 from obliv.specs.untrusted import bounded
-from obliv.study.cells import Cell
-from obliv.study.store import Store, opened
-from obliv.study.stored import Stored, decoded, intact
+from obliv.study.measures import Cell
+from obliv.study.store import Store, Stored, decoded, intact, opened
 
 __all__ = ["cells_of", "diff", "entry_of", "export", "show", "verify", "write_parquet"]
 

@@ -3,27 +3,173 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from operator import index
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from obliv._util.arrays import positions, starts
+from obliv._util.arrays import IntArray, NodeArray, cells_of, is_number, positions, starts
+from obliv._util.files import read_source
 from obliv._util.lazy import picture_of
-from obliv._util.text import did_you_mean, html_table, several
-from obliv._util.typing import NodeArray
-from obliv.errors import TopologyError
-from obliv.topologies.checks import check, integers, places, require_network, whole_numbers
+from obliv._util.progress import Work, announce_here
+from obliv._util.rationals import exact, speed, speed_hint
+from obliv._util.text import did_you_mean, html_table, printable, several, shown
+from obliv.errors import FileError, TopologyError
 
 if TYPE_CHECKING:
-    from obliv.topologies.axes import Axis, Directions
-    from obliv.topologies.layout_hint import LayoutHint
+    from obliv.topologies.cartesian import Axis, Directions
+    from obliv.topologies.make import LayoutHint
 
-__all__ = ["NodeName", "Number", "RatesLike", "Topology", "require_network"]
+
+# Checks of networks and their parameters, before anything is allocated
+
+
+_LIMIT: ContextVar[tuple[int, str] | None] = ContextVar("limit", default=None)
+
+
+@contextmanager
+def at_most(nodes: int, why: str) -> Iterator[None]:
+    """Refuse networks of more nodes before they are built, inside a ``with`` statement; `why` ends the message."""
+    before = _LIMIT.set((nodes, why))
+    try:
+        yield
+    finally:
+        _LIMIT.reset(before)
+
+
+def require_network(nodes: int, channels: int, spec: str) -> None:
+    """Refuse a network that is too large to be held, and announce a large one, before anything is allocated."""
+    if nodes >= 2**31 or channels >= 2**31:
+        raise TopologyError(
+            f"{spec}: {_count(nodes)} nodes and {_count(channels)} channels; "
+            "fewer than 2,147,483,648 of either are supported"
+        )
+    limit = _LIMIT.get()
+    if limit is not None and nodes > limit[0]:
+        raise TopologyError(f"{spec}: {nodes:,} nodes, {limit[1]}")
+    work = Work(2.5e-7 * channels, 64.0 * nodes + 200.0 * channels)
+    announce_here(f"{spec} ({nodes:,} nodes, {channels:,} channels)", work)
+
+
+def _count(number: int) -> str:
+    """Return a number in full where that is short, else its order."""
+    return f"{number:,}" if number < 10**18 else f"some 10^{int(number.bit_length() * 0.30103)}"
+
+
+def require_nodes(topology: Topology, *nodes: int) -> None:
+    """Refuse numbers that are not nodes of a topology."""
+    for node in nodes:
+        if not 0 <= node < topology.nodes:
+            raise TopologyError(f"{topology.spec} has no node {node}; nodes are 0 to {topology.nodes - 1}")
+
+
+def integers(network: str, /, *radices: Any, **parameters: Any) -> tuple[int, ...]:
+    """Return the arguments of a network as Python's integers, of whatever integer type they are."""
+    named = [*(("radix", radix) for radix in radices), *parameters.items()]
+    for name, value in named:
+        if not hasattr(value, "__index__"):
+            raise TopologyError(f"{network}: {name} {value!r} is not a whole number")
+    return tuple(int(index(value)) for _, value in named)
+
+
+def whole_numbers(values: Any, what: str) -> IntArray:
+    """Return whole numbers as an array; refuse all else with an error that begins with `what`."""
+    try:
+        array = np.asarray(values)
+        if array.size == 0:
+            return np.zeros(array.shape, np.int64)
+        if array.ndim == 0 or not np.issubdtype(array.dtype, np.integer):
+            raise ValueError
+    except ValueError:
+        raise TopologyError(f"{what}, whole numbers from 0") from None
+    return array.astype(np.int64)
+
+
+def positive_number(value: Any, what: str) -> Fraction:
+    """Return a positive number as an exact one; refuse all else with an error that begins with `what`."""
+    number = Fraction(value) if type(value) in (int, Fraction) else _exact(value)
+    if number is None or number <= 0:
+        raise TopologyError(f"{what} is {value}: it must be a positive, finite number such as 2, 0.5 or 1/3")
+    return number
+
+
+def _exact(value: Any) -> Fraction | None:
+    from obliv._util.rationals import exact
+
+    return exact(value)
+
+
+def places(topology: Topology) -> npt.NDArray[np.float64] | None:
+    """Return the positions of a topology as an array of numbers, a row for every node; None where there are none."""
+    if topology.positions is None or not len(topology.positions):
+        return None
+    try:
+        array = np.asarray(topology.positions, np.float64)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.shape != (topology.nodes, 2):
+        raise TopologyError(f"{topology.spec}: positions must be two numbers, x and y, for every node")
+    return array
+
+
+def require_pairs(topology: Topology) -> None:
+    """Refuse to analyze a network of one terminal or without channels, where no packet can go to another terminal."""
+    if len(topology.terminals) < 2:
+        name = topology.name_of(int(topology.terminals[0]))
+        raise TopologyError(
+            f"{topology.spec} has one terminal ({printable(name)[:40]}), so there is no traffic to analyze; "
+            "choose the terminals, or the component, so that there are at least two"
+        )
+    if not topology.channels:
+        raise TopologyError(
+            f"{topology.spec} has no channels, so there is no traffic to analyze; give it links that join its terminals"
+        )
+
+
+def check(topology: Topology) -> None:
+    """Check that the parts of a topology fit together; TopologyError names the first part that does not."""
+    spec, terminals = topology.spec, topology.terminals
+    if not isinstance(spec, str):
+        raise TopologyError(f"a topology is called {spec!r:.40}, which is not a text")
+    if topology.nodes < 1:
+        raise TopologyError(f"{spec}: a network needs at least one node")
+    if len(terminals) < 1:
+        raise TopologyError(f"{spec}: a network needs at least one terminal")
+    if terminals.min() < 0 or terminals.max() >= topology.nodes:
+        wrong = terminals.min() if terminals.min() < 0 else terminals.max()
+        raise TopologyError(f"{spec}: terminal {wrong} is not a node; nodes are 0 to {topology.nodes - 1}")
+    if len(topology.tail) != len(topology.head) or (np.diff(topology.tail) < 0).any():
+        raise TopologyError(f"{spec}: channels must be sorted by tail; obliv.build sorts them")
+    if len(topology.head) and not (
+        min(topology.tail.min(), topology.head.min()) >= 0
+        and max(topology.tail.max(), topology.head.max()) < topology.nodes
+    ):
+        raise TopologyError(f"{spec}: a channel names a node that does not exist; nodes are 0 to {topology.nodes - 1}")
+    if (np.bincount(terminals) > 1).any():
+        raise TopologyError(f"{spec}: a node appears twice among the terminals")
+    for what, count, wanted in (
+        ("labels", len(topology.labels), topology.nodes),
+        ("bandwidths", len(topology.bandwidth), topology.channels),
+        ("positions", 0 if topology.positions is None else len(topology.positions), topology.nodes),
+    ):
+        if count not in (0, wanted):
+            raise TopologyError(f"{spec}: {count} {what} are given, {wanted} are needed")
+    for name, rates in (("injection", topology.injection), ("ejection", topology.ejection)):
+        if rates and len(rates) != len(terminals):
+            raise TopologyError(f"{spec}: {len(rates)} {name} rates are given for {len(terminals)} terminals")
+        for rate in rates:
+            positive_number(rate, f"{spec}: an {name} rate")
+
 
 #: A number that is taken as an exact one; a float stands for the simplest rational that rounds to it.
 Number = int | Fraction | float | str
@@ -134,7 +280,7 @@ class Topology:
         return html_table(f"topology: {self.spec}", [("figure", "value"), *figures]) + picture_of(self)
 
     def __eq__(self, other: object) -> bool:
-        from obliv._util.content import same_content
+        from obliv._util.files import same_content
 
         if not isinstance(other, Topology) or type(self) is not type(other):
             return NotImplemented
@@ -146,7 +292,7 @@ class Topology:
         return hash((self.spec, self.nodes))
 
     def __getstate__(self) -> dict[str, Any]:
-        from obliv._util.content import state_of
+        from obliv._util.files import state_of
 
         return state_of(self)
 
@@ -399,8 +545,6 @@ class Topology:
         >>> obliv.mesh(2, 2).with_rates(ejection={"(1,1)": 4}).ejection[3]
         Fraction(4, 1)
         """
-        from obliv.topologies.terminals import rates_of
-
         send, take = rates_of(self, "injection", injection), rates_of(self, "ejection", ejection)
         return dataclasses.replace(
             self,
@@ -440,3 +584,107 @@ def _range_of(numbers: Sequence[Fraction]) -> str:
     """Return the smallest and the largest of some rates in words; rates that are all one are left out."""
     low, high = min(numbers, default=Fraction(1)), max(numbers, default=Fraction(1))
     return str(low) if low == high else f"{low} to {high}"
+
+
+# Terminals by number or by name, and their rates
+
+
+class Rates(NamedTuple):
+    """Rates of all terminals, empty if all are one, as text in a spec, and the file that they were read from."""
+
+    values: tuple[Fraction, ...]
+    text: str
+    sources: tuple[tuple[str, str], ...] = ()
+
+
+def rates_of(topology: Topology, what: str, value: Any) -> Rates:
+    """Return the rates of all terminals.
+
+    Parameters
+    ----------
+    topology : Topology
+    what : str
+        ``injection`` or ``ejection``, for messages.
+    value : number, sequence, mapping or str
+        One rate for all terminals; one for each, also as text ``1x1/2x1``; or some terminals with their rates, as a
+        mapping or the path of a file with lines of terminal and rate, where all others have rate 1.
+    """
+    n = len(topology.terminals)
+    if isinstance(value, str) and exact(value) is None:
+        words = value.split("x")
+        if len(words) == 1 or not all(map(is_number, words)):
+            if not os.path.exists(value):
+                raise TopologyError(f"{topology.spec}: {what}={value} is neither a number nor a file")
+            return _from_file(topology, what, Path(value))
+        value = words
+    if isinstance(value, Mapping):
+        terminal = terminal_reader(topology)
+        rates = [Fraction(1)] * n
+        for name, rate in value.items():
+            rates[terminal(str(name))] = positive_number(rate, f"{topology.spec}: {what} of terminal {name}")
+    elif isinstance(value, Iterable) and not isinstance(value, str):
+        rates = [positive_number(rate, f"{topology.spec}: {what} of a terminal") for rate in value]
+        if len(rates) not in (0, n):
+            raise TopologyError(f"{topology.spec}: {len(rates)} {what} rates are given for {n} terminals")
+    else:
+        rate = positive_number(value, f"{topology.spec}: {what}")
+        rates = [] if rate == 1 else [rate] * n
+    if not rates:
+        return Rates((), "1")
+    return Rates(tuple(rates), str(rates[0]) if len(set(rates)) == 1 else "x".join(map(str, rates)))
+
+
+def _from_file(topology: Topology, what: str, path: Path) -> Rates:
+    """Return the rates of a file with lines of terminal and rate; other terminals have rate 1."""
+    terminal = terminal_reader(topology)
+    text, digest = read_source(path)
+    rates = [Fraction(1)] * len(topology.terminals)
+    line_of: dict[int, int] = {}
+    for number, cells in cells_of(text):
+        try:
+            if len(cells) == 3 and cells[2][:1].isalpha():  # a unit
+                cells[1:] = [f"{cells[1]} {cells[2]}"]
+            if len(cells) != 2:
+                raise TopologyError("a line has two cells: a terminal and its rate")
+            at = terminal(cells[0])
+            if at in line_of:
+                raise TopologyError(f"terminal {cells[0]} stands in line {line_of[at]} too")
+            rate = speed(cells[1])
+            if rate is None:
+                raise TopologyError(f"{what} of terminal {cells[0]} is {cells[1][:40]}: {speed_hint(cells[1])}")
+            rates[at] = rate
+        except TopologyError as error:
+            raise FileError(str(error), path, number) from None
+        line_of[at] = number
+    return Rates(tuple(rates), str(path), ((str(path), digest),))
+
+
+def terminal_reader(topology: Topology) -> Callable[[str], int]:
+    """Return the function from the number of a terminal, or the name of its node, to its number.
+
+    A whole number is the number of a terminal; anything else is a name or coordinates, as for :meth:`Topology.node`.
+    TopologyError if there is no such terminal.
+    """
+    index = {node: k for k, node in enumerate(topology.terminals.tolist())}
+    last = f"terminals are 0 to {len(index) - 1}"
+
+    def terminal(word: str) -> int:
+        if word.isascii() and word.isdigit():
+            if len(word) < 10 and int(word) < len(index):
+                return int(word)
+            raise TopologyError(f"{topology.spec} has no terminal {word[:40]}; {last}")
+        if not word or (word[0] in "+-" and word[1:].isdigit()):
+            raise TopologyError(f"{shown(word)} is not a terminal of {topology.spec}; {last}")
+        try:
+            node = topology.node(word)
+        except TopologyError as error:
+            if word.count("(") != word.count(")"):
+                raise TopologyError(f"{shown(word)} is not a terminal: a parenthesis is missing") from None
+            if re.search(r"\)\s*\(", word):
+                raise TopologyError(f"{shown(word)}: put commas between terminals") from None
+            raise TopologyError(f"{shown(word)} is not a terminal: {error}") from None
+        if node not in index:
+            raise TopologyError(f"{shown(word)} is a node of {topology.spec}, but not a terminal")
+        return index[node]
+
+    return terminal

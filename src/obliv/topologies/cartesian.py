@@ -1,4 +1,4 @@
-"""Cartesian products of lines, rings and cliques: meshes, tori, hypercubes, HyperX."""
+"""One-dimensional networks: lines, rings and cliques, and the ways along them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,137 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from obliv._util.typing import IntArray, NodeArray
-from obliv.errors import TopologyError
-from obliv.topologies.axes import Axis, Directions, first_links
-from obliv.topologies.base import Topology
-from obliv.topologies.checks import integers
+from obliv._util.arrays import Array, IntArray, NodeArray
+from obliv._util.files import Value
+from obliv.errors import RoutingError, TopologyError
+from obliv.topologies.base import Topology, integers
 
-__all__ = ["Cartesian", "coordinate"]
+
+@dataclass(frozen=True)
+class Way:
+    """A way along an axis: its probability, the coordinates from end to end, the links between them."""
+
+    probability: Fraction
+    coordinates: tuple[int, ...]
+    links: tuple[int, ...]
+
+
+class Directions(NamedTuple):
+    """Dimension and direction (1 or -1) of every channel, and whether it is a wrap-around link."""
+
+    dim: Array
+    step: Array
+    wraps: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """One dimension: a line, a ring or a clique of `radix` coordinates.
+
+    ``links[e]`` is (tail, head) of link e; links are numbered by tail, then in the order of construction.
+    """
+
+    kind: str
+    radix: int
+    links: tuple[tuple[int, int], ...] = field(repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        from obliv._util.files import state_of
+
+        return state_of(self)
+
+    @cached_property
+    def steps(self) -> tuple[int, ...]:
+        """The direction of every link, 1 or -1."""
+        if self.kind == "ring":
+            return tuple(1 if link % 2 == 0 else -1 for link in range(len(self.links)))
+        return tuple(1 if head > tail else -1 for tail, head in self.links)
+
+    @property
+    def wraps(self) -> frozenset[int]:
+        """The wrap-around links of a ring, one in each direction; empty for lines and cliques."""
+        return frozenset((2 * (self.radix - 1), 1)) if self.kind == "ring" else frozenset()
+
+    @cached_property
+    def distances(self) -> Array:
+        """The distances between coordinates, shape (radix, radix)."""
+        k = self.radix
+        apart: Array = abs(np.arange(k)[:, None] - np.arange(k)[None, :])
+        if self.kind == "clique":
+            return (apart > 0).astype(np.int64)
+        return np.minimum(apart, k - apart) if self.kind == "ring" else apart
+
+    def ways(self, start: int, end: int) -> tuple[Way, ...]:
+        """Return the minimal ways from one coordinate to another; in a tie each has probability 1/2."""
+        return _ways(self, start, end)
+
+    def spread_ways(self, start: int, end: int) -> tuple[Way, ...]:
+        """Return both ways round a ring, up over D links with probability (k - D)/k; elsewhere the minimal way."""
+        if self.kind != "ring" or start == end:
+            return self.ways(start, end)
+        k, ahead = self.radix, (end - start) % self.radix
+        return tuple(
+            Way(Fraction(k - far, k), *_round(k, start, step, far)) for step, far in ((1, ahead), (-1, k - ahead))
+        )
+
+
+@cache
+def axis(kind: str, radix: int) -> Axis:
+    """Return the line, ring or clique of a radix."""
+    links: list[tuple[int, int]] = []
+    for x in range(radix):
+        if kind == "clique":
+            links += [(x, y) for y in range(radix) if y != x]
+        elif kind == "ring":
+            links += [(x, (x + 1) % radix), (x, (x - 1) % radix)]
+        else:
+            links += [(x, y) for y in (x + 1, x - 1) if 0 <= y < radix]
+    return Axis(kind, radix, tuple(links))
+
+
+@cache
+def _ways(along: Axis, start: int, end: int) -> tuple[Way, ...]:
+    k = along.radix
+    if start == end:
+        return (Way(Fraction(1), (start,), ()),)
+    if along.kind == "clique":
+        link = start * (k - 1) + end - (end > start)
+        return (Way(Fraction(1), (start, end), (link,)),)
+    if along.kind == "line":
+        step = 1 if end > start else -1
+        coordinates = tuple(range(start, end + step, step))
+        first = [0] + [2 * x - 1 for x in range(1, k)]  # the end nodes of a line have one link
+        links = tuple(first[x] + (step < 0 and x < k - 1) for x in coordinates[:-1])
+        return (Way(Fraction(1), coordinates, links),)
+    ahead = (end - start) % k
+    steps = [step for step, far in ((1, ahead), (-1, k - ahead)) if 2 * far <= k]
+    ways = []
+    for step in steps:
+        far = ahead if step > 0 else k - ahead
+        ways.append(Way(Fraction(1, len(steps)), *_round(k, start, step, far)))
+    return tuple(ways)
+
+
+def _round(k: int, start: int, step: int, far: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the coordinates and links of `far` steps round a ring."""
+    coordinates = tuple((start + step * t) % k for t in range(far + 1))
+    return coordinates, tuple(2 * x + (step < 0) for x in coordinates[:-1])
+
+
+@cache
+def first_links(along: Axis) -> IntArray:
+    """Return the first link of every coordinate, and at the end the number of links."""
+    return np.searchsorted([tail for tail, _ in along.links], np.arange(along.radix + 1))
+
+
+# Cartesian products of lines, rings and cliques: meshes, tori, hypercubes, HyperX
 
 
 _COORDINATES = re.compile(r"\( *\d{1,9}( *, *\d{1,9})*,? *\)", re.ASCII)
@@ -115,3 +233,185 @@ def _text(coordinates: Sequence[int]) -> str:
 def coordinate(radices: Sequence[int], dim: int) -> IntArray:
     """Return the coordinate of every node of a Cartesian network in one dimension."""
     return np.arange(prod(radices)) // prod(radices[:dim]) % radices[dim]
+
+
+# Maps of nodes as maps of channels and of terminals; on Cartesian networks, as maps of dimensions and coordinates
+
+
+def channel_map(topology: Topology, node_map: Array) -> Array | None:
+    """Return the channel that each channel becomes when nodes are relabeled; None where the map is not an automorphism.
+
+    Of parallel channels the k-th becomes the k-th; bandwidths must agree.
+    """
+    n = topology.nodes
+    if (
+        node_map.shape != (n,)
+        or not np.issubdtype(node_map.dtype, np.integer)
+        or not np.array_equal(np.sort(node_map), np.arange(n))
+    ):
+        return None
+    return matched_channels(topology, node_map[topology.tail], node_map[topology.head])
+
+
+def matched_channels(topology: Topology, tail: Array, head: Array) -> Array | None:
+    """Return the channel that each channel becomes when it leads from `tail` to `head`; None where some have no match.
+
+    Of parallel channels the k-th becomes the k-th; bandwidths must agree.
+    """
+    ends, image = (
+        of[0].astype(np.int64) * topology.nodes + of[1] for of in ((topology.tail, topology.head), (tail, head))
+    )
+    here, there = np.argsort(ends, kind="stable"), np.argsort(image, kind="stable")
+    if not np.array_equal(image[there], ends[here]):
+        return None
+    moved = np.empty(topology.channels, np.int64)
+    moved[there] = here
+    speeds = topology.bandwidth
+    if speeds and any(speed != speeds[channel] for speed, channel in zip(speeds, moved.tolist(), strict=True)):
+        return None
+    return moved
+
+
+def terminal_map(topology: Topology, node_map: Array) -> Array | None:
+    """Return the terminal that each terminal becomes; None where terminals or their rates are not kept."""
+    place: Array = topology.number_of[node_map[topology.terminals]]
+    if (place < 0).any():
+        return None
+    for rates in (topology.injection, topology.ejection):
+        if rates and any(rates[i] != rates[int(place[i])] for i in range(len(rates))):
+            return None
+    return place
+
+
+def split_map(topology: Cartesian, node_map: Array) -> tuple[list[int], list[Array]] | None:
+    """Return a node map as maps of dimensions and of coordinates; None where it is not a product of such."""
+    radices, strides = topology.radices, topology.strides
+    origin = topology.coordinates(int(node_map[0]))
+    to_dim: list[int] = []
+    to_coordinate: list[Array] = []
+    for stride, radix in zip(strides, radices, strict=True):
+        line = [topology.coordinates(int(node_map[x * stride])) for x in range(radix)]
+        moves = [j for j in range(len(radices)) if any(at[j] != origin[j] for at in line)]
+        if len(moves) != 1 or topology.axes[moves[0]] is not topology.axes[strides.index(stride)]:
+            return None
+        to_dim.append(moves[0])
+        to_coordinate.append(np.array([at[moves[0]] for at in line]))
+    numbers = np.arange(topology.nodes)
+    image = np.zeros(topology.nodes, np.int64)
+    for dim, stride in enumerate(strides):
+        image += to_coordinate[dim][numbers // stride % radices[dim]] * strides[to_dim[dim]]
+    if sorted(to_dim) != list(range(len(radices))) or not np.array_equal(image, node_map):
+        return None
+    return to_dim, to_coordinate
+
+
+def keeps_steps(axis: Axis, to: Array) -> bool:
+    """Return whether a map of a ring's coordinates carries steps onto steps all round: x to ±x + c."""
+    steps = (np.roll(to, -1) - to) % axis.radix
+    return axis.kind == "ring" and bool((steps == steps[0]).all()) and steps[0] in (1, axis.radix - 1)
+
+
+def link_map(axis: Axis, image: Axis, to: Array) -> list[int]:
+    """Return the link that each link becomes; of parallel links the k-th becomes the k-th, as channel numbers do."""
+    places: dict[tuple[int, int], list[int]] = {}
+    for link, ends in enumerate(image.links):
+        places.setdefault(ends, []).append(link)
+    seen: dict[tuple[int, int], int] = {}
+    mapped = []
+    for tail, head in axis.links:
+        ends = int(to[tail]), int(to[head])
+        rank = seen.get(ends, 0)
+        seen[ends] = rank + 1
+        mapped.append(places[ends][rank])
+    return mapped
+
+
+# Undirected links: channels paired with their opposites, and flows over them
+
+
+@dataclass(frozen=True, eq=False)
+class Links(Value):
+    """The links of an undirected network.
+
+    Attributes
+    ----------
+    forward, backward : int64 arrays, shape (links,)
+        The two channels of every link.
+    link : int64 array, shape (channels,)
+        The link of every channel.
+    sign : int64 array, shape (channels,)
+        1 for the forward channel of its link, -1 for the backward one.
+    """
+
+    forward: Array
+    backward: Array
+    link: Array
+    sign: Array
+
+
+@dataclass(frozen=True, eq=False)
+class LinkFlows(Value):
+    """A unit flow from every terminal to one root; the flow between two terminals is a difference of two of them.
+
+    Attributes
+    ----------
+    links : Links
+    root : int
+        A node.
+    denominator : int
+        All amounts are over it.
+    amount : int64 array, shape (links, terminals)
+        What the flow of each terminal carries over each link along the forward channel; negative against it.
+    """
+
+    links: Links
+    root: int
+    denominator: int
+    amount: Array
+
+    def over(self, channel: int) -> Array:
+        """Return what the flow of every terminal carries along a channel, negative where it runs against it."""
+        amount: Array = self.amount[self.links.link[channel]] * self.links.sign[channel]
+        return amount
+
+    def between(self, source: int, destination: int) -> Array:
+        """Return the flow of a pair of terminals over every channel, in units of 1/denominator."""
+        across = self.amount[:, source] - self.amount[:, destination]
+        flow: Array = np.maximum(0, across[self.links.link] * self.links.sign)
+        return flow
+
+
+def links_of(topology: Topology, spec: str) -> Links:
+    """Return the links of a network whose channels all have an opposite of the same bandwidth.
+
+    Parallel channels are paired in the order of their bandwidths.
+
+    Raises
+    ------
+    RoutingError
+        If a channel has no opposite of its bandwidth; `spec` names the routing that needs it.
+    """
+    tail, head = topology.tail.astype(np.int64), topology.head.astype(np.int64)
+    speed = topology.bandwidth
+    rank = np.zeros(topology.channels, np.int64)
+    if speed:
+        place = {value: k for k, value in enumerate(sorted(set(speed)))}
+        rank = np.array([place[value] for value in speed], np.int64)
+    here = np.lexsort((rank, head, tail))
+    there = np.lexsort((rank, tail, head))
+    lost = (
+        (tail[here] != head[there]) | (head[here] != tail[there]) | (rank[here] != rank[there]) | (tail == head)[here]
+    )
+    if lost.any():
+        channel = int(here[np.argmax(lost)])
+        named = topology.channel_name(channel)
+        raise RoutingError(
+            f"{spec} needs an undirected network, where every channel has an opposite of the same bandwidth: "
+            f"channel {channel} ({named}) has none"
+        )
+    opposite = np.empty(topology.channels, np.int64)
+    opposite[here] = there
+    forward = np.flatnonzero(tail < head)
+    link = np.empty(topology.channels, np.int64)
+    link[forward] = link[opposite[forward]] = np.arange(len(forward))
+    return Links(forward, opposite[forward], link, np.where(tail < head, 1, -1))

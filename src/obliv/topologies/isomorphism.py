@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.typing import Array
+from obliv._util.arrays import Array
 from obliv.errors import TooLargeError, extra
 from obliv.topologies.base import Topology
 

@@ -2,36 +2,270 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import importlib
+import re
+import sys
+import textwrap
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from obliv._util.text import did_you_mean
-from obliv.errors import InputError
-from obliv.view.background import recolor
-from obliv.view.figures import figure_of, require_matplotlib
-from obliv.view.literal import LITERAL, set_literal, without_warnings, wrapped
+from obliv._util.text import did_you_mean, plural, printable
+from obliv.errors import InputError, extra
+from obliv.results.base import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+    from matplotlib.figure import Figure
 
-__all__ = [
-    "Title",
-    "bar",
-    "called",
-    "finish",
-    "key",
-    "most_inches",
-    "naming",
-    "narrow",
-    "points_across",
-    "points_per_unit",
-    "room",
-    "subject_of",
-    "title_of",
-]
+
+# Matplotlib, if it is installed, and the figure of axes
+
+
+def require_matplotlib() -> None:
+    """Raise MissingExtraError, which says how to install matplotlib, if it is not installed."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise extra("matplotlib", "plot") from None
+
+
+def figure_of(ax: Axes) -> Figure:
+    """Return the figure of axes."""
+    figure = ax.get_figure(root=True)
+    if figure is None:
+        raise InputError("these axes belong to no figure")
+    return figure
+
+
+# Colors and sizes of all pictures: blue for channel loads, orange for single pairs, several for series.
+#
+# Pictures are drawn in the colors for white paper; :mod:`obliv.view.axes` replaces them on a dark background.
+
+
+# Equal steps of lightness in OKLab; blue and orange differ under every common color blindness.
+LOADS = ("#caefdd", "#9cd9cc", "#6ac2c2", "#3fa8bf", "#258abb", "#226dac", "#284e99", "#21367b", "#18205e")
+SHARES = ("#f8b56e", "#f89845", "#ee7e2f", "#e2641b", "#cd5117", "#b83f12", "#9d361c", "#822d1f")
+
+# Unordered series: the colors of Okabe and Ito, which differ under every common color blindness, with gray in place
+# of their yellow, which is invisible on white. The markers differ as well.
+SERIES = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#22262b", "#9aa2ab")
+MARKERS = "osD^vPX*"
+
+INK = "#22262b"
+QUIET = "#c3c8ce"
+FAINT = "#9aa2ab"
+NODE = "#fefefe"  # paper: discs, rims and grounds of texts; matplotlib's own white is another color
+BOX = "#e6e6e6"
+ACCENT = "#d1430c"
+
+MANY = 300  # nodes; larger networks are drawn with less detail
+
+
+def colormap(name: str, steps: Sequence[str]) -> Colormap:
+    """Return a colormap through equidistant colors."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list(name, list(steps))
+
+
+# Pictures on a dark background: the colors for white paper are replaced once a picture is drawn
+
+
+_PAPER, _TEXT = "#10151b", "#e6e9ec"
+
+#: What stands on a dark background for each color; no color for it is one for white paper.
+_DARK = {
+    INK: _TEXT,
+    QUIET: "#4b535c",
+    NODE: _PAPER,
+    BOX: "#2b333c",
+    ACCENT: "#ff6b2c",
+    SHARES[4]: "#ffc181",
+    SHARES[-1]: "#ffd5ab",
+    SERIES[0]: "#3f9bdc",
+    LOADS[5]: LOADS[3],
+    LOADS[8]: LOADS[1],
+}
+
+#: Colormaps from dim to bright: the largest values stand out from the background as they do on paper.
+_MAPS = {"loads": LOADS[7::-1], "shares": ("#9c4410", "#c2581a", "#e2742b", "#f79a4d", "#ffc181")}
+
+
+@contextmanager
+def dark() -> Iterator[None]:
+    """Draw on a dark background inside a ``with`` statement.
+
+    Pictures also follow any style of matplotlib whose figures are dark, such as ``dark_background``.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> with obliv.view.dark():
+    ...     ax = obliv.view.plot_topology(obliv.mesh(3, 3))
+    >>> ax.figure.get_facecolor()[0] < 0.1
+    True
+    """
+    require_matplotlib()
+    from matplotlib import rc_context
+
+    text = ("text.color", "axes.labelcolor", "axes.edgecolor", "axes.titlecolor", "xtick.color", "ytick.color")
+    ground = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
+    colors: Any = dict.fromkeys(text, _TEXT) | dict.fromkeys(ground, _PAPER)
+    with rc_context(colors):
+        yield
+
+
+def for_background(color: str) -> str:
+    """Return what stands for a color of white paper in new pictures."""
+    matplotlib = sys.modules.get("matplotlib")  # without it nothing asks for a dark background
+    dark_now = matplotlib is not None and _is_dark(matplotlib.rcParams["figure.facecolor"])
+    return _DARK.get(color, color) if dark_now else color
+
+
+def recolor(ax: Axes) -> None:
+    """Replace the colors of a picture where its figure has a dark background; a second call changes nothing."""
+    if _is_dark(figure_of(ax).get_facecolor()):
+        for artist in ax.findobj():
+            _recolor(artist)
+
+
+def _is_dark(ground: Any) -> bool:
+    from matplotlib.colors import to_rgba
+
+    red, green, blue, opaque = to_rgba(ground)
+    return bool(opaque) and 0.299 * red + 0.587 * green + 0.114 * blue <= 0.5
+
+
+def _recolor(artist: Any) -> None:
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.collections import Collection
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+    from matplotlib.text import Annotation, Text
+
+    mapped = isinstance(artist, ScalarMappable) and artist.get_array() is not None
+    if mapped and artist.get_cmap().name in _MAPS:
+        artist.set_cmap(colormap(f"dark {artist.get_cmap().name}", _MAPS[artist.get_cmap().name]))
+    if isinstance(artist, Collection):
+        sides = ["edgecolor"] if mapped else ["facecolor", "edgecolor"]
+    elif isinstance(artist, Patch):
+        sides = ["facecolor", "edgecolor"]
+    elif isinstance(artist, Line2D):
+        sides = ["color", "markerfacecolor", "markeredgecolor"]
+    elif isinstance(artist, Text):
+        sides = ["color"]
+        _recolor_rims(artist)
+        if artist.get_bbox_patch() is not None:
+            _recolor(artist.get_bbox_patch())
+        if isinstance(artist, Annotation) and artist.arrow_patch is not None:
+            _recolor(artist.arrow_patch)
+    else:
+        return
+    for side in sides:
+        old = getattr(artist, f"get_{side}")()
+        new = [_dark(color) for color in old] if isinstance(artist, Collection) else _dark(old)
+        if isinstance(artist, Collection) and len(old) == 0:
+            continue
+        getattr(artist, f"set_{side}")(new)
+
+
+def _recolor_rims(text: Any) -> None:
+    """Replace the color of the rim around a name."""
+    from matplotlib.patheffects import withStroke
+
+    if text.get_path_effects():
+        rims = [vars(effect)["_gc"] for effect in text.get_path_effects() if isinstance(effect, withStroke)]
+        text.set_path_effects([withStroke(**rim | {"foreground": _dark(rim["foreground"])}) for rim in rims])
+
+
+def _dark(color: Any) -> Any:
+    """Return the color that stands for another one, with its opacity; other colors are returned as they are."""
+    from matplotlib.colors import to_hex, to_rgba
+
+    if isinstance(color, str) and color in ("none", "auto"):
+        return color
+    *_, opaque = to_rgba(color)
+    new = _DARK.get(to_hex(color))
+    return color if new is None else to_rgba(new, opaque)
+
+
+# Untrusted texts in pictures: drawn literally, with one warning about all missing glyphs
+
+
+#: Options of a text that may contain untrusted names, which must not be read as formulas or TeX.
+LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}
+
+_MISSING = r"Glyph (\d+) .*missing from|Matplotlib currently does not support"
+_NAMED = 5  # letters that a warning lists
+
+
+def set_literal(texts: Iterable[Any]) -> None:
+    """Turn off formulas in existing texts, such as those of a legend."""
+    for text in texts:
+        text.set(**LITERAL)
+
+
+def wrapped(text: str, letters: int) -> str:
+    """Return a text without control characters, wrapped to lines of at most `letters` characters.
+
+    Examples
+    --------
+    >>> wrapped("lft:tables on fabric:net", 12).splitlines()
+    ['lft:tables', 'on', 'fabric:net']
+    """
+    return "\n".join(textwrap.wrap(printable(text), max(letters, 1), break_on_hyphens=False)) or printable(text)
+
+
+def shortened(text: str, letters: int) -> str:
+    """Return a text of at most `letters` characters, shortened in the middle, since names differ at their ends.
+
+    Examples
+    --------
+    >>> shortened("storage-rack-17-node-04", 16)
+    'storage-…node-04'
+    """
+    tail = (letters - 1) // 2
+    return text if len(text) <= letters else f"{text[: letters - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Suppress warnings about missing glyphs while texts are measured; :func:`one_warning` reports them."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", _MISSING, UserWarning)
+        yield
+
+
+@contextmanager
+def one_warning() -> Iterator[None]:
+    """Combine all warnings about missing glyphs into one while a picture is written."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.filterwarnings("always", _MISSING, UserWarning)
+        yield
+    missing: dict[str, None] = {}
+    for warning in caught:
+        match = re.match(_MISSING, str(warning.message))
+        if match is None:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno, source=warning.source
+            )
+        elif match[1]:
+            missing[chr(int(match[1]))] = None
+    if missing:
+        _warn(sorted(missing))
+
+
+def _warn(letters: list[str]) -> None:
+    listed = " ".join(f"U+{ord(letter):04X}" for letter in letters[:_NAMED]) + (" ..." if len(letters) > _NAMED else "")
+    problem = f"no font of the picture has {plural(len(letters), 'letter')} of its names, drawn as boxes: {listed}"
+    # a location in our sources would not help the user
+    warnings.warn_explicit(f"{problem}; set font.family in matplotlibrc to fonts that do", UserWarning, "obliv.view", 1)
+
 
 #: Whether a picture has a title, or another title than its own.
 Title = bool | str
@@ -230,3 +464,97 @@ def _size(ax: Axes) -> tuple[float, float]:
     unit = points_per_unit(ax)
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
     return abs(right - left) * unit, abs(high - low) * unit
+
+
+# Draw any result: ``plot(result)`` looks up the function that draws results of its kind
+
+
+#: The module and the function that draw each kind of result.
+_DRAWN_BY = {
+    "worst": ("obliv.view.network.worst_case", "plot_worst"),
+    "worst-channels": ("obliv.view.network.worst_case", "plot_worst_channels"),
+    "average": ("obliv.view.charts.comparison", "plot_average"),
+    "deadlock": ("obliv.view.network.channels", "plot_deadlock"),
+    "throughput": ("obliv.view.charts.comparison", "plot_throughput"),
+    "fabric-job": ("obliv.fabric.charts", "plot_job"),
+    "lottery": ("obliv.view.charts.comparison", "plot_lottery"),
+    "failures": ("obliv.view.charts.comparison", "plot_failures"),
+    "compare": ("obliv.view.charts.comparison", "plot_comparison"),
+    "ratio": ("obliv.view.network.worst_case", "plot_ratio"),
+    "pareto": ("obliv.view.charts.comparison", "plot_pareto"),
+    "bufferless": ("obliv.bufferless.pictures.pictures", "plot_schedule"),
+    "heaviest-permutation": ("obliv.view.network.worst_case", "plot_heaviest"),
+    "virtual-channels": ("obliv.view.charts.comparison", "plot_virtual_channels"),
+    "locality": ("obliv.view.charts.comparison", "plot_hops"),
+    "fabric-route": ("obliv.fabric.charts", "plot_route"),
+    "what-if": ("obliv.fabric.charts", "plot_what_if"),
+    "fabric-shifts": ("obliv.view.network.worst_case", "plot_shifts"),
+    "fabric-bisection": ("obliv.fabric.charts", "plot_bisection"),
+    "traffic-ratio": ("obliv.view.charts.comparison", "plot_traffic_ratio"),
+    "bounds": ("obliv.view.charts.comparison", "plot_bounds"),
+    "design": ("obliv.view.network.worst_case", "plot_design"),
+}
+
+#: What to do about some kinds that have no picture.
+_INSTEAD = {
+    "results": "draw each of its entries",
+    "study": "view.write_report writes a page with its charts",
+    "reproduce": "papers.draw draws the figures of a paper",
+}
+
+
+def plot(result: Result, ax: Axes | None = None, *, names: Mapping[str, str] | None = None, **options: Any) -> Axes:
+    """Draw a result; the same as ``result.plot(...)``.
+
+    Parameters
+    ----------
+    result : Result
+        A result of one of the kinds that the page of ``obliv plot`` lists.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    names : mapping of str to str, optional
+        Names to write in place of specs of routings and topologies, such as ``{"romm": "ROMM, 2 VCs"}``.
+    **options
+        `title` is another title, and ``title=False`` leaves it out. Pictures of networks take `labels`, those of
+        traffic `kind`, as for :func:`obliv.view.plot_worst`; others as for :func:`obliv.view.plot_failures`,
+        :func:`obliv.view.plot_comparison` and :func:`obliv.view.plot_schedule`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If results of this kind have no picture, `ax` is a text, or a spec of `names` is not in the picture.
+
+    Notes
+    -----
+    A result class of your own overrides :meth:`obliv.Result.plot`.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = plot(obliv.worst_case(obliv.routing("dor", obliv.mesh(4, 4))), kind="matrix", names={"dor": "XY"})
+    >>> ax.get_title().splitlines()[0]
+    'XY on mesh:4x4'
+    """
+    drawing = drawing_of(result)
+    if isinstance(ax, str):
+        raise InputError(f"plot({ax!r:.40}): the first argument are axes to draw on; write plot(kind={ax!r:.40})")
+    with naming(names):
+        axes: Axes = drawing(result, ax=ax, **options)
+    return axes
+
+
+def drawing_of(result: Result) -> Callable[..., Axes]:
+    """Return the function that draws a result; InputError if there is none."""
+    kind = result.kind if isinstance(result, Result) else ""
+    if kind not in _DRAWN_BY:
+        raise InputError(
+            f"there is no picture of a {type(result).__name__}: plot draws results of the kinds "
+            f"{', '.join(_DRAWN_BY)}; {_INSTEAD.get(kind, 'for others see view.plot_topology and view.plot_loads')}"
+        )
+    module, function = _DRAWN_BY[kind]
+    drawing: Callable[..., Axes] = getattr(importlib.import_module(module), function)
+    return drawing

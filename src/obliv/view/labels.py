@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from math import cos, hypot, pi, sin
 from typing import TYPE_CHECKING, Any
 
-from obliv.view.figures import figure_of
-from obliv.view.literal import LITERAL, without_warnings
-from obliv.view.style import FAINT, INK
+from obliv.view.axes import FAINT, INK, LITERAL, figure_of, without_warnings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

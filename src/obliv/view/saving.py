@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from obliv._util.files import require_place, write_whole
 from obliv.errors import InputError
-from obliv.results import Result
-from obliv.view.axes import narrow
-from obliv.view.figures import require_matplotlib
-from obliv.view.literal import one_warning
+from obliv.results.base import Result
+from obliv.view.axes import narrow, one_warning, require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

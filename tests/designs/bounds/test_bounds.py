@@ -19,11 +19,11 @@ from tests.oracles.congestion import least_load
 from tests.strategies import examples
 
 import obliv
-from obliv._util.codec import digest_of, pack, read_json, unpack, write_json
-from obliv._util.cost import Cost
+from obliv._util.files import digest_of, pack, read_json, unpack, write_json
+from obliv._util.progress import Cost
 from obliv.checker import network_bounds
 from obliv.designs.bounds import network as search
-from obliv.designs.bounds.attained import _specs
+from obliv.designs.bounds.network import _specs
 
 
 def ends(load: Fraction | obliv.Bounds) -> tuple[Fraction, Fraction]:

@@ -19,9 +19,9 @@ from tests.oracles.congestion import least_load
 from tests.strategies import examples
 
 import obliv
-from obliv._util.codec import pack, read_json, unpack_array
-from obliv.analysis import subject
+from obliv._util.files import pack, read_json, unpack_array
 from obliv.cli import main
+from obliv.questions import subject
 
 F = Fraction
 CHORD = "a b\nb c\nc d\nd a\na c\n"
@@ -258,8 +258,8 @@ def test_the_matching_bound(seed: int) -> None:
     """No permutation is farther: brute force on small networks."""
     from itertools import permutations
 
+    from obliv.designs.bounds.congestion import hop_distances
     from obliv.designs.bounds.network import matching_bound
-    from obliv.designs.minimal import hop_distances
 
     network = networks(seed)
     far = hop_distances(network)[np.ix_(network.terminals, network.terminals)]

@@ -19,11 +19,12 @@ from tests.oracles.least_ratio import least_ratio
 from tests.strategies import examples
 
 import obliv
-from obliv._util.codec import read_json, unpack
+from obliv._util.files import read_json, unpack
 from obliv.checker import ratio_designs
 from obliv.checker.claims import MalformedError
-from obliv.designs import flows
-from obliv.designs.ratios import best, bounds, demands
+from obliv.designs import programme as flows
+from obliv.designs.ratios import best, bounds
+from obliv.designs.ratios import best as demands
 from obliv.errors import Interrupted
 
 

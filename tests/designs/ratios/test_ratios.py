@@ -17,11 +17,12 @@ from tests.oracles.oblivious_ratio import oblivious_ratio
 from tests.strategies import examples
 
 import obliv
-from obliv.analysis.ratios.oblivious import tree_ratio
-from obliv.designs.ratios import bounds, search
-from obliv.designs.ratios.search import network_ratio
+from obliv.designs.ratios import bounds
+from obliv.designs.ratios import bounds as search
+from obliv.designs.ratios.bounds import network_ratio
 from obliv.errors import Interrupted
-from obliv.routings.tables import PathTable
+from obliv.questions.ratio import tree_ratio
+from obliv.routings.listed import PathTable
 
 # the Abilene network of the Internet Topology Zoo: 11 nodes, 14 links
 ABILENE = [(0, 1), (0, 2), (1, 10), (2, 9), (3, 4), (3, 6), (4, 5), (4, 6), (5, 8)]

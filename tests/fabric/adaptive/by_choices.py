@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from obliv.fabric.groups import NO_STATE, STATES, GroupTables, SubGroup, ports_of
 from obliv.fabric.model import Fabric
+from obliv.fabric.names import NO_STATE, STATES, GroupTables, SubGroup, ports_of
 
 Path = tuple[int, ...]  # slots
 

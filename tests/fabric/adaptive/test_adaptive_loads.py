@@ -15,13 +15,13 @@ from tests.fabric.routes.test_loads import rule_for
 import obliv
 from obliv.errors import RoutingError
 from obliv.fabric.adaptive.routing import AdaptiveRouting, adaptive_routing
-from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.generate import from_topology
 from obliv.fabric.model import Fabric
-from obliv.fabric.reroute.groups import GROUP_RULES, groups_of
+from obliv.fabric.reroute.fill import GROUP_RULES, groups_of
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.topology import network
-from obliv.loads.hops import from_hops
-from obliv.matching.shipments import simple_bound
+from obliv.loads.stored import from_hops
+from obliv.matching.solve import simple_bound
 from obliv.patterns.base import Traffic
 
 TREES = ["fattree:4,2", "fattree:4,3", "eft2:6,4", "xgft:3;2,2,3;1,2,2"]

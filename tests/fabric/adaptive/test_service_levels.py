@@ -11,12 +11,12 @@ from tests.fabric.adaptive.spelled_info import info_text
 import obliv
 from obliv.cli import main
 from obliv.errors import FileError, InputError
-from obliv.fabric.adaptive.read import read_adaptive
+from obliv.fabric.adaptive.routing import read_adaptive
 from obliv.fabric.checks.check import check
-from obliv.fabric.files.ar_info import read_ar_info
-from obliv.fabric.files.far_text import write_groups
-from obliv.fabric.generate.from_topology import from_topology, tables_of
-from obliv.fabric.reroute.groups import groups_of
+from obliv.fabric.files.far import write_groups
+from obliv.fabric.files.forwarding import read_ar_info
+from obliv.fabric.generate import from_topology, tables_of
+from obliv.fabric.reroute.fill import groups_of
 
 TREE = obliv.topology("fattree:4,2")
 FABRIC = from_topology(TREE)

@@ -14,11 +14,10 @@ from tests.fabric import spelled
 
 import obliv
 from obliv.fabric.analyses.worst import worst
-from obliv.fabric.files.lft import write_tables
-from obliv.fabric.files.net import write_net
-from obliv.fabric.generate.from_topology import from_routing
+from obliv.fabric.files.lft import write_net, write_tables
+from obliv.fabric.generate import from_routing
+from obliv.fabric.model import NONE
 from obliv.fabric.routes.routing import FabricHops, FabricRouting
-from obliv.fabric.tables import NONE
 from obliv.routings.hops import HopRouting
 
 CASES = [("fattree:4,3", "dmodk"), ("fattree:8,2", "dmodk"), ("torus:5x5", "dor"), ("eft2:6,4", "wsr")]

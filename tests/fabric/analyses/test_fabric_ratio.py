@@ -10,8 +10,8 @@ import pytest
 
 import obliv
 from obliv.errors import InputError
-from obliv.fabric.analyses.ratio import ratio
-from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.analyses.worst import ratio
+from obliv.fabric.generate import from_topology, tables_of
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.route import route
 from obliv.fabric.routes.routing import FabricRouting

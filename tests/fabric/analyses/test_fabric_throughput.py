@@ -14,13 +14,11 @@ from tests.fabric.walks import walked
 
 import obliv
 from obliv.errors import InputError, OblivError
-from obliv.fabric.analyses.throughput import throughput
-from obliv.fabric.generate.from_topology import from_topology, tables_of
-from obliv.fabric.model import Fabric
-from obliv.fabric.routes.routing import FabricRouting
+from obliv.fabric.analyses.worst import throughput
+from obliv.fabric.generate import from_topology, tables_of
+from obliv.fabric.model import Fabric, Tables
+from obliv.fabric.routes.routing import FabricRouting, slowed
 from obliv.fabric.routes.routing import routing as fabric_routing
-from obliv.fabric.routes.uniform import slowed
-from obliv.fabric.tables import Tables
 from obliv.fabric.topology import network
 
 PATTERNS = ("uniform", "shift:1", "ring:seed=1", "random-permutation:seed=2", "1/2*uniform+1/2*shift:1")

@@ -12,16 +12,14 @@ from tests.fabric.by_hand import climbing, fabric_of, loads_of, random_fabric, r
 
 import obliv
 from obliv.errors import InputError, Interrupted, RoutingError
-from obliv.fabric.analyses.average import average
-from obliv.fabric.analyses.bisection import bisection
-from obliv.fabric.analyses.shifts import shifts
-from obliv.fabric.generate.from_topology import from_topology, tables_of
-from obliv.fabric.kernels.loads import heaviest, narrowest
+from obliv.fabric.analyses.permutations import average, bisection, shifts
+from obliv.fabric.generate import from_topology, tables_of
+from obliv.fabric.kernels.orders import heaviest, narrowest
+from obliv.fabric.model import Tables
+from obliv.fabric.results.worst import Bisection, Shifts
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
-from obliv.fabric.tables import Tables
 from obliv.fabric.topology import network
-from obliv.results.fabric.worst import Bisection, Shifts
 
 
 def _case(seed: int) -> tuple[FabricRouting, dict[tuple[int, int], dict[int, Fraction]]]:

@@ -12,11 +12,11 @@ from tests.fabric.by_hand import climbing, loads_of, random_fabric, random_table
 
 import obliv
 from obliv.fabric.analyses.worst import hottest_cables, worst
-from obliv.fabric.generate.from_topology import from_routing, from_topology, tables_of
+from obliv.fabric.generate import from_routing, from_topology, tables_of
+from obliv.fabric.results.worst import FabricWorst
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
-from obliv.results.fabric.worst import FabricWorst
-from obliv.routings.trees.tables import TreeTable
+from obliv.routings.trees import TreeTable
 
 
 @pytest.mark.sampled(20)

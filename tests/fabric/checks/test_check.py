@@ -18,18 +18,13 @@ from tests.strategies import examples
 
 import obliv
 from obliv.errors import FileError
-from obliv.fabric.checks.check import check
-from obliv.fabric.checks.log import engine_of
-from obliv.fabric.files.read import read, read_fabric
-from obliv.fabric.generate.from_topology import from_topology, tables_of
-from obliv.fabric.kernels.credit_loops import followers
-from obliv.fabric.kernels.traces import trace_columns
-from obliv.fabric.messages import port_count_known
-from obliv.fabric.model import Fabric
-from obliv.fabric.notes import Notes
+from obliv.fabric.checks.check import check, engine_of
+from obliv.fabric.files.folder import read, read_fabric
+from obliv.fabric.generate import from_topology, tables_of
+from obliv.fabric.kernels.lanes import followers, trace_columns
+from obliv.fabric.model import NONE, Fabric, Notes, Tables, port_count_known
+from obliv.fabric.results.check import EngineRun, FabricCheck
 from obliv.fabric.routes.trace import Ending, trace, trace_all
-from obliv.fabric.tables import NONE, Tables
-from obliv.results.fabric.check import EngineRun, FabricCheck
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 
@@ -502,7 +497,7 @@ def test_a_log_is_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     log = tmp_path / "osm.log"
     text = b"\xef\xbb\xbf" + b"Nov 20 0x02 -> chatter \xff\x00\n" * 1000 + FELL_BACK.replace("\n", "\r\n").encode()
     log.write_bytes(text)
-    monkeypatch.setattr("obliv._util.cost.free_memory", lambda: 1000.0)
+    monkeypatch.setattr("obliv._util.progress.free_memory", lambda: 1000.0)
     notes = Notes(str(log))
     assert engine_of(log, notes) == EngineRun("minhop", "ftree", ("ftree",))
     assert [finding.line for finding in notes.findings()] == [1003]

@@ -12,11 +12,11 @@ from tests.fabric.by_hand import random_fabric
 
 import obliv
 from obliv.fabric.checks.check import check
-from obliv.fabric.generate.from_topology import from_topology, tables_of
-from obliv.fabric.groups import FREE, GroupTables, SubGroup
+from obliv.fabric.generate import from_topology, tables_of
 from obliv.fabric.model import Fabric
-from obliv.fabric.reroute.groups import groups_of
-from obliv.results.fabric.check import FabricCheck, Finding
+from obliv.fabric.names import FREE, GroupTables, SubGroup
+from obliv.fabric.reroute.fill import groups_of
+from obliv.fabric.results.check import FabricCheck, Finding
 
 TREE = obliv.topology("fattree:4,2")
 FABRIC = from_topology(TREE)

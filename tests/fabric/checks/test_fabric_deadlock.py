@@ -15,11 +15,10 @@ from tests.fabric.by_hand import random_fabric, random_tables
 from tests.strategies import examples
 
 import obliv
-from obliv.fabric.checks.credit_loops import CreditLoops, credit_loops
-from obliv.fabric.generate.from_topology import from_topology, tables_of
-from obliv.fabric.model import Fabric
+from obliv.fabric.checks.check import CreditLoops, credit_loops
+from obliv.fabric.generate import from_topology, tables_of
+from obliv.fabric.model import Fabric, Tables
 from obliv.fabric.routes.trace import Ending, trace, trace_all
-from obliv.fabric.tables import Tables
 
 
 def dependencies(fabric: Fabric, tables: Tables) -> set[tuple[int, int]]:

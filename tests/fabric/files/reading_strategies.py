@@ -15,8 +15,7 @@ from typing import Any
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from obliv.fabric.model import Fabric
-from obliv.fabric.tables import NONE, Tables
+from obliv.fabric.model import NONE, Fabric, Tables
 
 End = tuple[int, int]  #: A node's place in the list, and a port.
 Key = tuple[str, Any]  #: What a port is known by in every dialect: a switch's GUID, or the port's own.

@@ -14,7 +14,7 @@ from tests.fabric import spelled
 
 from obliv.errors import FileError
 from obliv.fabric.files import ibnetdiscover as discover
-from obliv.fabric.files.read import dialect_of, read_fabric
+from obliv.fabric.files.folder import dialect_of, read_fabric
 from obliv.fabric.model import Fabric
 
 Write = Callable[..., Path]
@@ -328,7 +328,7 @@ def test_the_quick_way_reads_what_the_slow_way_reads(seed: int, write: Write, mo
         a, b = rng.integers(len(lines), size=2)
         lines[a] = [lines[b], "", lines[a][: len(lines[a]) // 2], "# Topology file", "vendid=0x1"][int(rng.integers(5))]
     path = write("\n".join(lines))
-    monkeypatch.setattr("obliv.fabric.files.read._SIZE", [64, 500, 1 << 20][seed % 3])
+    monkeypatch.setattr("obliv.fabric.files.folder._SIZE", [64, 500, 1 << 20][seed % 3])
     tried = []
     usual = discover._Reader.read_usual
     monkeypatch.setattr(

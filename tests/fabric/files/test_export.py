@@ -19,11 +19,9 @@ from tests.strategies import examples
 
 import obliv
 from obliv.errors import FileError, InputError, SpecError, TopologyError
-from obliv.fabric.files.export import export, to_networkx, write_anynet, write_graphml
-from obliv.fabric.files.lft import write_tables
-from obliv.fabric.files.net import rate_name, write_net
-from obliv.fabric.files.read import read, read_fabric
-from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.files.folder import read, read_fabric
+from obliv.fabric.files.lft import export, rate_name, to_networkx, write_anynet, write_graphml, write_net, write_tables
+from obliv.fabric.generate import from_topology, tables_of
 from obliv.fabric.model import RATES, Fabric
 from obliv.topologies.make import build
 
@@ -227,7 +225,7 @@ def test_files_are_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     def fails(*_: object) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("obliv.fabric.files.net._described", fails)
+    monkeypatch.setattr("obliv.fabric.files.lft._described", fails)
     with pytest.raises(FileError, match="No space left"):
         write_net(fabric, path)
     assert path.read_text() == "old"

@@ -11,13 +11,12 @@ from tests.fabric.by_hand import random_fabric, with_nodes
 
 import obliv
 from obliv.errors import FileError
-from obliv.fabric.adaptive.choices import packed
-from obliv.fabric.files.far import read_groups
-from obliv.fabric.files.far_text import write_groups
-from obliv.fabric.generate.from_topology import from_topology
-from obliv.fabric.groups import BOUNDED, FREE, HBF, NO_STATE, STATIC, GroupTables, SubGroup
+from obliv.fabric.adaptive.loads import packed
+from obliv.fabric.files.far import read_groups, write_groups
+from obliv.fabric.generate import from_topology
 from obliv.fabric.model import Fabric
-from obliv.fabric.reroute.groups import groups_of
+from obliv.fabric.names import BOUNDED, FREE, HBF, NO_STATE, STATIC, GroupTables, SubGroup
+from obliv.fabric.reroute.fill import groups_of
 
 FABRIC = from_topology(obliv.topology("fattree:4,2"))
 LEAF = int(FABRIC.switches[0])

@@ -15,11 +15,11 @@ from tests.fabric.files.test_discover import write  # noqa: F401
 
 from obliv.errors import FileError
 from obliv.fabric.files import raw_tables as _raw_tables
-from obliv.fabric.files.read import read, read_fabric, read_tables
-from obliv.fabric.kernels.forwarding import Entries, Moved, Read, read_entries
-from obliv.fabric.lids import with_lids
-from obliv.fabric.model import Fabric, Finding
-from obliv.fabric.tables import NONE, Tables
+from obliv.fabric.files.folder import read, read_fabric, read_tables
+from obliv.fabric.kernels.pair_levels import Entries, Moved, Read, read_entries
+from obliv.fabric.model import NONE, Fabric, Tables
+from obliv.fabric.names import with_lids
+from obliv.fabric.results.check import Finding
 
 Write = Callable[..., Path]
 SPELLINGS = ("a", "a -a", "a -n", "b", "c")
@@ -67,7 +67,7 @@ def test_blocks_may_end_anywhere(write: Write, monkeypatch: pytest.MonkeyPatch) 
     fabric, tables = made(2, lmc=1)
     path = write(spelled.tables_text(tables, fabric, "a"))
     for size in (1, 7, 100, 4096):
-        monkeypatch.setattr("obliv.fabric.files.blocks.Blocks.__init__.__defaults__", (size,))
+        monkeypatch.setattr("obliv.fabric.files.assemble.Blocks.__init__.__defaults__", (size,))
         result = read_tables(path, fabric)
         assert (rows(result, fabric), result.findings) == (rows(tables, fabric), ())
 

@@ -14,8 +14,7 @@ from tests.fabric import spelled
 import obliv
 from obliv.cli.app import app
 from obliv.errors import FileError
-from obliv.fabric.files.folder import folder_of
-from obliv.fabric.files.read import read, read_fabric
+from obliv.fabric.files.folder import folder_of, read, read_fabric
 from obliv.fabric.model import RATES
 
 COLUMNS = (

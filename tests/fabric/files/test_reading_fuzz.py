@@ -17,8 +17,8 @@ from tests.fabric.mutations import PARSERS, WORDS, fuzz
 
 from obliv.errors import OblivError
 from obliv.fabric.files.far import read_groups
-from obliv.fabric.files.read import read_fabric, read_tables
-from obliv.fabric.kernels.forwarding import read_entries
+from obliv.fabric.files.folder import read_fabric, read_tables
+from obliv.fabric.kernels.pair_levels import read_entries
 
 Write = Callable[..., Path]
 FABRIC = spelled.random_fabric(np.random.default_rng(1))

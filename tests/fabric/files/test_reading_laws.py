@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from tests.fabric.files import reading_strategies as rs
 
 from obliv.errors import OblivError
+from obliv.fabric.files.folder import read, read_fabric, read_tables
 from obliv.fabric.files.opensm_subnet import read_guid2lid
-from obliv.fabric.files.read import read, read_fabric, read_tables
-from obliv.fabric.kernels.forwarding import read_entries
-from obliv.fabric.model import Fabric, Finding
-from obliv.fabric.tables import Tables
+from obliv.fabric.kernels.pair_levels import read_entries
+from obliv.fabric.model import Fabric, Tables
+from obliv.fabric.results.check import Finding
 
 PLACE = st.integers(0, 2**31 - 1)  #: Of so many as there are, or a seed.
 NIGHTLY: dict[str, Callable[..., None]] = {}

@@ -11,8 +11,8 @@ from tests.fabric import spelled
 from tests.fabric.files.test_discover import write  # noqa: F401
 
 from obliv.errors import FileError
+from obliv.fabric.files.folder import read_fabric
 from obliv.fabric.files.opensm_subnet import read_guid2lid
-from obliv.fabric.files.read import read_fabric
 from obliv.fabric.model import Fabric
 
 Write = Callable[..., Path]

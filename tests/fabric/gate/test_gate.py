@@ -13,10 +13,9 @@ import pytest
 from tests.mistakes import mistake
 
 import obliv
-from obliv.fabric.generate.from_topology import from_topology, tables_of
-from obliv.fabric.model import Fabric
-from obliv.fabric.tables import NONE, Tables
-from obliv.results.fabric.check import FabricCheck
+from obliv.fabric.generate import from_topology, tables_of
+from obliv.fabric.model import NONE, Fabric, Tables
+from obliv.fabric.results.check import FabricCheck
 
 
 @pytest.fixture(scope="module")

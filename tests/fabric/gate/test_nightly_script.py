@@ -13,9 +13,8 @@ import pytest
 from tests.fabric.gate.test_gate import moved
 
 import obliv
-from obliv.fabric.files.lft import write_tables
-from obliv.fabric.files.net import write_net
-from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.files.lft import write_net, write_tables
+from obliv.fabric.generate import from_topology, tables_of
 
 SCRIPT = Path(__file__).parents[3] / "examples" / "gate" / "nightly.sh"
 

@@ -8,10 +8,10 @@ import pytest
 from tests.fabric.files.test_ibdiagnet import DUMP
 
 from obliv.errors import FileError
-from obliv.fabric.files.read import read_fabric
+from obliv.fabric.files.folder import read_fabric
 from obliv.fabric.gate.plan import compare_cables, read_plan
-from obliv.fabric.model import Fabric, Finding
-from obliv.fabric.notes import Notes
+from obliv.fabric.model import Fabric, Notes
+from obliv.fabric.results.check import Finding
 
 NDT = "#StartDevice,StartPort,EndDevice,EndPort,LinkType\n"
 LONG = "rack #,U height,#Fields:StartDevice,StartPort,StartDeviceLocation,EndDevice,EndPort,_2,LinkType,State,Domain\n"

@@ -10,13 +10,10 @@ from tests.fabric.walks import walked
 
 import obliv
 from obliv.errors import RoutingError, TopologyError
-from obliv.fabric.generate.cabling import cabling_of as _plan_of
-from obliv.fabric.generate.from_topology import from_topology, tables_of
-from obliv.fabric.generate.tables import _of_paths
-from obliv.fabric.generate.tree_ports import tree_ports
-from obliv.fabric.lids import with_lids
-from obliv.fabric.model import RATES, Fabric
-from obliv.fabric.tables import NONE
+from obliv.fabric.generate import _of_paths, from_topology, tables_of, tree_ports
+from obliv.fabric.generate import cabling_of as _plan_of
+from obliv.fabric.model import NONE, RATES, Fabric
+from obliv.fabric.names import with_lids
 from obliv.topologies.make import build
 
 SPECS = (

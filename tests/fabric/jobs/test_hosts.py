@@ -15,7 +15,7 @@ from tests.strategies import examples
 
 import obliv
 from obliv.errors import FileError, InputError
-from obliv.fabric.jobs.host_lists import expanded
+from obliv.fabric.jobs.host_files import expanded
 from obliv.fabric.jobs.placement import Placement, placement, read_hosts
 from obliv.fabric.topology import FabricTopology
 

@@ -16,13 +16,13 @@ from tests.mistakes import mistake
 from tests.strategies import examples
 
 import obliv
-from obliv.fabric.generate.from_topology import from_routing
+from obliv.fabric.generate import from_routing
+from obliv.fabric.jobs.collectives import PATTERNS
 from obliv.fabric.jobs.job import job, prepared
-from obliv.fabric.jobs.phases import PATTERNS
 from obliv.fabric.jobs.worst_placement import worst_placement
+from obliv.fabric.model import NONE
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
-from obliv.fabric.tables import NONE
 from obliv.patterns.base import Traffic
 
 SPECS = (*PATTERNS, "stencil2d", "stencil3d", "hierarchical")

@@ -15,10 +15,9 @@ from tests.mistakes import mistake
 from tests.strategies import NIGHT
 
 import obliv
-from obliv.fabric.jobs.bound import lower_bound, phase_bounds
+from obliv.fabric.jobs.collectives import JobLoads
 from obliv.fabric.jobs.job import job, prepared
-from obliv.fabric.jobs.loads import JobLoads
-from obliv.fabric.jobs.order import better_order
+from obliv.fabric.jobs.order import better_order, lower_bound, phase_bounds
 from obliv.fabric.jobs.placement import read_hosts
 
 SPECS = ("ring", "alltoall", "recursive-doubling", "rabenseifner", "bruck", "binomial", "stencil2d", "hierarchical")

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from tests.mistakes import mistake
 
-from obliv.fabric.jobs.collectives import Phase
-from obliv.fabric.jobs.phases import PATTERNS, Pattern, pattern_of
+from obliv.fabric.jobs.collectives import PATTERNS, Pattern, Phase, pattern_of
 
 RANKS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 21)
 

@@ -14,10 +14,9 @@ from tests.strategies import examples
 
 import obliv
 from obliv.fabric.jobs import worst_placement as module
-from obliv.fabric.jobs.ceiling import ceilings, phase_matching, ways_are_apart
 from obliv.fabric.jobs.collectives import Phase
 from obliv.fabric.jobs.job import job, prepared
-from obliv.fabric.jobs.worst_placement import worst_placement
+from obliv.fabric.jobs.worst_placement import ceilings, phase_matching, ways_are_apart, worst_placement
 from obliv.fabric.routes.routing import FabricRouting
 
 PATTERNS = ("ring", "recursive-doubling", "rabenseifner", "alltoall", "bruck", "binomial", "stencil2d")

@@ -8,9 +8,8 @@ from itertools import pairwise
 import numpy as np
 from tests.fabric.spelled import cabled, guid_at, lid_at
 
-from obliv.fabric.model import Fabric
+from obliv.fabric.model import Fabric, Tables
 from obliv.fabric.routes.trace import Ending, trace
-from obliv.fabric.tables import Tables
 
 #: The VLs of the 16 SLs for switch, port in, port out; and for adapter ports (node, 0, 0).
 Rows = dict[tuple[int, int, int], list[int]]

@@ -15,7 +15,7 @@ from tests.fabric.lanes import spelled_lanes as spelled
 
 import obliv
 from obliv.fabric.checks.check import check
-from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.generate import from_topology, tables_of
 from obliv.fabric.lanes.read import read_lanes
 
 

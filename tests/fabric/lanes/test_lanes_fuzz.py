@@ -15,8 +15,8 @@ from tests.fabric.mutations import LANE_PARSERS, LANES, WORDS, fuzz
 from obliv.errors import OblivError
 from obliv.fabric.kernels.lane_rows import read_hex_rows, read_record_rows, read_rows
 from obliv.fabric.kernels.pair_levels import read_pairs, read_paths
-from obliv.fabric.lanes.files.pairs import read_levels
-from obliv.fabric.lanes.files.sl2vl import read_sl2vl
+from obliv.fabric.lanes.pairs import read_levels
+from obliv.fabric.lanes.sl2vl import read_sl2vl
 
 FABRIC = spelled.random_fabric(np.random.default_rng(1))
 KERNELS = (read_rows, read_hex_rows, read_record_rows, read_pairs, read_paths)

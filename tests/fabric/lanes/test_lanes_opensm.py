@@ -17,11 +17,11 @@ from tests.fabric.opensm import Simulator, needs_opensm, simulated, where
 
 import obliv
 from obliv.fabric.checks.check import check
-from obliv.fabric.files.net import write_net
-from obliv.fabric.files.read import read
-from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.files.folder import read
+from obliv.fabric.files.lft import write_net
+from obliv.fabric.generate import from_topology
 from obliv.fabric.lanes.read import read_lanes
-from obliv.results.fabric.check import FabricCheck
+from obliv.fabric.results.check import FabricCheck
 
 pytestmark = [
     needs_opensm,

@@ -14,13 +14,12 @@ from tests.fabric.lanes import spelled_lanes as spelled
 import obliv
 from obliv.errors import FileError, InputError
 from obliv.fabric.checks.check import check
-from obliv.fabric.generate.from_topology import from_topology, tables_of
-from obliv.fabric.lanes.files.pairs import columns_of, read_levels
-from obliv.fabric.lanes.files.ports import read_arbitration, read_oper_vls
-from obliv.fabric.lanes.files.sl2vl import read_sl2vl
-from obliv.fabric.lanes.read import read_lanes
-from obliv.fabric.lanes.tables import MISSING
-from obliv.fabric.model import Fabric, Finding
+from obliv.fabric.generate import from_topology, tables_of
+from obliv.fabric.lanes.pairs import columns_of, read_levels
+from obliv.fabric.lanes.read import read_arbitration, read_lanes, read_oper_vls
+from obliv.fabric.lanes.sl2vl import MISSING, read_sl2vl
+from obliv.fabric.model import Fabric
+from obliv.fabric.results.check import Finding
 
 FABRIC = from_topology(obliv.topology("torus:3x3"), lmc=1)
 Write = Callable[[str], Path]

@@ -9,13 +9,12 @@ from fractions import Fraction
 from tests.fabric.damage import without
 
 import obliv
-from obliv.fabric.checks.credit_loops import credit_loops
-from obliv.fabric.model import Fabric
+from obliv.fabric.checks.check import credit_loops
+from obliv.fabric.model import NONE, Fabric, Tables
 from obliv.fabric.outages.sets import Failure
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import Ending, trace
-from obliv.fabric.tables import NONE, Tables
 from obliv.fabric.topology import network
 
 OWN = "a host's own cable"  # what stands for a channel where none between switches has the worst load

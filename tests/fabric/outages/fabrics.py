@@ -9,8 +9,8 @@ from tests.fabric.damage import relabelled, without
 
 import obliv
 from obliv.errors import InputError
-from obliv.fabric.generate.from_topology import from_topology
-from obliv.fabric.lids import with_lids
+from obliv.fabric.generate import from_topology
+from obliv.fabric.names import with_lids
 from obliv.fabric.outages.sets import every_failure
 from obliv.fabric.reroute.route import route
 from obliv.fabric.routes.routing import FabricRouting

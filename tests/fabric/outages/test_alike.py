@@ -10,14 +10,13 @@ from tests.fabric.damage import relabelled
 from tests.fabric.outages import fabrics
 
 import obliv
-from obliv.checker.failures.hops import next_hops_of
-from obliv.fabric.generate.from_topology import from_routing, from_topology
+from obliv.fabric.checker.hops import next_hops_of
+from obliv.fabric.generate import from_routing, from_topology
 from obliv.fabric.outages import alike
-from obliv.fabric.outages.alike import keeps
+from obliv.fabric.outages.alike import keeps, tree_shifts
 from obliv.fabric.outages.every import failures
-from obliv.fabric.outages.tree_shifts import tree_shifts
 from obliv.fabric.routes.routing import FabricRouting
-from obliv.topologies.maps import channel_map
+from obliv.topologies.cartesian import channel_map
 
 
 def with_and_without(routing: FabricRouting, of: str, offset: str = "0") -> int | None:

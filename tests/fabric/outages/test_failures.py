@@ -12,11 +12,11 @@ from tests.fabric.outages import brute, fabrics
 
 import obliv
 from obliv.errors import InputError
-from obliv.fabric.generate.from_topology import from_routing, from_topology
+from obliv.fabric.generate import from_routing, from_topology
 from obliv.fabric.outages.every import failures
 from obliv.fabric.outages.sets import every_failure
 from obliv.fabric.routes.routing import FabricRouting
-from obliv.results.fabric.failures import FailureRow, Failures
+from obliv.questions.failures import FailureRow, Failures
 
 
 def compare(routing: FabricRouting, of: str, repair: str, offset: str = "0") -> None:

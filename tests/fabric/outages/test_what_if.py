@@ -15,11 +15,11 @@ from tests.fabric.outages import fabrics
 import obliv
 from obliv.cli import main
 from obliv.errors import FileError, InputError
-from obliv.fabric.outages.anew import after_failure, kept_tables
+from obliv.fabric.model import NONE
 from obliv.fabric.outages.base_file import read_base, save_base
+from obliv.fabric.outages.certificate import after_failure, kept_tables
 from obliv.fabric.outages.sets import Failure, named_failure, without
 from obliv.fabric.routes.routing import FabricRouting
-from obliv.fabric.tables import NONE
 
 
 def edits(routing: FabricRouting, rng: np.random.Generator) -> tuple[list[str], list[str], list[str]]:

@@ -12,7 +12,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 import obliv
-from obliv.fabric.reroute.in_trees import in_tree_bound
+from obliv.fabric.reroute.quality import in_tree_bound
 
 
 def worst(up: list[list[int]], hosts: list[int]) -> int:

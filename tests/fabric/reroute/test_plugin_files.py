@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import obliv
-from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.generate import from_topology
 from obliv.fabric.reroute.route import route
 
 SOURCE = Path(__file__).parents[3] / "contrib" / "opensm"

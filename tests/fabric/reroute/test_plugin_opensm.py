@@ -15,10 +15,10 @@ from tests.fabric.reroute.layers.test_layers import level_of
 from tests.fabric.reroute.layers.test_layers_opensm import moved_levels
 
 import obliv
-from obliv.fabric.generate.from_topology import from_topology
-from obliv.fabric.lanes.tables import identity
+from obliv.fabric.generate import from_topology
+from obliv.fabric.lanes.sl2vl import identity
 from obliv.fabric.reroute.route import route
-from obliv.results.fabric.route import FabricRoute
+from obliv.fabric.results.route import FabricRoute
 
 SOURCE = Path(__file__).parents[3] / "contrib" / "opensm"
 HEADERS = ("opensm/osm_event_plugin.h", "umad.h")

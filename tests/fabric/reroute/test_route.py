@@ -21,25 +21,22 @@ from tests.fabric.walks import walked
 from tests.strategies import examples
 
 import obliv
-from obliv._util import cost
+from obliv._util import progress as cost
 from obliv.errors import FileError, RoutingError, SpecError, TopologyError
+from obliv.fabric.files.folder import read_fabric
 from obliv.fabric.files.lft import write_tables
-from obliv.fabric.files.read import read_fabric
-from obliv.fabric.generate.from_topology import from_topology, tables_of
+from obliv.fabric.generate import from_topology, tables_of
 from obliv.fabric.kernels.fill import even_out, fill_by_digits, fill_evenly
-from obliv.fabric.lids import with_lids
-from obliv.fabric.model import Fabric
-from obliv.fabric.reroute.engines import ENGINES, plan_engine
-from obliv.fabric.reroute.fill import by_digits, evenly
-from obliv.fabric.reroute.network import switch_network
+from obliv.fabric.model import NONE, Fabric, Tables
+from obliv.fabric.names import with_lids
+from obliv.fabric.reroute.fill import ENGINES, by_digits, evenly, plan_engine
+from obliv.fabric.reroute.quality import standing_of
 from obliv.fabric.reroute.route import route as route_with_effort
-from obliv.fabric.reroute.standing import standing_of
-from obliv.fabric.reroute.tiers import central_ranks, level_ranks, tiers_of
+from obliv.fabric.reroute.tiers import central_ranks, level_ranks, switch_network, tiers_of
+from obliv.fabric.results.route import Attempt, Standing
 from obliv.fabric.routes.routing import routing as fabric_routing
-from obliv.fabric.shape.tree import recognise
-from obliv.fabric.tables import NONE, Tables
+from obliv.fabric.shape import recognise
 from obliv.fabric.topology import network
-from obliv.results.fabric.route import Attempt, Standing
 from obliv.topologies.make import build
 
 route = partial(route_with_effort, effort=0.1)

@@ -21,23 +21,19 @@ from tests.strategies import examples
 
 import obliv
 from obliv.errors import InputError, SpecError
-from obliv.fabric.files.net import write_net
-from obliv.fabric.files.read import read
+from obliv.fabric.files.folder import read
+from obliv.fabric.files.lft import write_net
 from obliv.fabric.kernels.fill import even_out, fill_evenly
-from obliv.fabric.model import Fabric
-from obliv.fabric.reroute.bound import single_path_bound
-from obliv.fabric.reroute.fill import flows
-from obliv.fabric.reroute.groups import groups_of
-from obliv.fabric.reroute.network import switch_network
+from obliv.fabric.model import NONE, Fabric, Tables
+from obliv.fabric.reroute.fill import flows, groups_of
+from obliv.fabric.reroute.quality import single_path_bound, standing_of
 from obliv.fabric.reroute.route import route as route_with_effort
-from obliv.fabric.reroute.standing import standing_of
-from obliv.fabric.reroute.tiers import central_ranks
+from obliv.fabric.reroute.tiers import central_ranks, switch_network
+from obliv.fabric.results.route import Standing
 from obliv.fabric.routes.routing import routing as fabric_routing
-from obliv.fabric.routes.uniform import uniform_bound
-from obliv.fabric.shape.tree import recognise
-from obliv.fabric.tables import NONE, Tables
+from obliv.fabric.routes.routing import uniform_bound
+from obliv.fabric.shape import recognise
 from obliv.fabric.topology import network
-from obliv.results.fabric.route import Standing
 from obliv.topologies.make import build
 
 route = partial(route_with_effort, effort=0.02)

@@ -15,10 +15,9 @@ from tests.fabric.trees import drawn
 from tests.fabric.walks import walked, worst_by_hand
 
 from obliv.cli import main
-from obliv.fabric.files.net import write_net
-from obliv.fabric.files.read import read
-from obliv.fabric.model import Fabric
-from obliv.fabric.tables import Tables
+from obliv.fabric.files.folder import read
+from obliv.fabric.files.lft import write_net
+from obliv.fabric.model import Fabric, Tables
 
 TREES = [(tree, gone) for tree, gone in drawn(40, 39) if tree.pods * tree.leaves * tree.hosts <= 16 and gone]
 

@@ -11,16 +11,15 @@ from tests.fabric.by_hand import climbing, fabric_of, loads_of, random_fabric, r
 
 import obliv
 from obliv.errors import RoutingError, SpecError
-from obliv.fabric.generate.from_topology import from_topology, tables_of
-from obliv.fabric.kernels.loads import bound_channels, spread_routes
-from obliv.fabric.model import Fabric
-from obliv.fabric.routes.classes import offsets_of
+from obliv.fabric.generate import from_topology, tables_of
+from obliv.fabric.kernels.orders import bound_channels, spread_routes
+from obliv.fabric.model import Fabric, Tables
 from obliv.fabric.routes.loads import FabricLoads
 from obliv.fabric.routes.routing import FabricHops, FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
-from obliv.fabric.tables import Tables
+from obliv.fabric.routes.trace import offsets_of
 from obliv.fabric.topology import network
-from obliv.matching.shipments import simple_bound
+from obliv.matching.solve import simple_bound
 from obliv.patterns.base import Traffic
 
 RULES = ["0", "1", "group", "index", "0-2-1", "spread", [3, 0, 1, 1, 2]]

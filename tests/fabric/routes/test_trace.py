@@ -9,10 +9,10 @@ import pytest
 from tests.fabric.by_hand import climbing, fabric_of, random_fabric, random_tables, walk
 
 import obliv
-from obliv.fabric.generate.from_topology import from_topology
-from obliv.fabric.kernels.traces import trace_columns
+from obliv.fabric.generate import from_topology
+from obliv.fabric.kernels.lanes import trace_columns
+from obliv.fabric.model import Tables
 from obliv.fabric.routes.trace import Ending, trace, trace_all
-from obliv.fabric.tables import Tables
 
 
 @pytest.mark.sampled(5)

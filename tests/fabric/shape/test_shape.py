@@ -13,9 +13,9 @@ from tests.fabric import damage
 from tests.fabric.by_hand import bare_fabric, with_nodes
 
 import obliv
-from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.generate import from_topology
 from obliv.fabric.model import Fabric
-from obliv.fabric.shape.tree import Shape, recognise
+from obliv.fabric.shape import Shape, recognise
 
 TREES = ["fattree:4,2", "fattree:8,2", "fattree:6,3", "fattree:8,3", "fattree:4,4", "xgft:3;4,3,6;1,3,5", "eft2:8,6"]
 

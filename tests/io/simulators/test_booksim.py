@@ -15,7 +15,7 @@ import obliv
 from obliv.cli import main
 from obliv.errors import InputError, OblivError, RoutingError, TooLargeError, TrafficError
 from obliv.io import read_anynet, write_anynet, write_booksim
-from obliv.io.simulators import booksim_paths
+from obliv.io.simulators import booksim as booksim_paths
 from obliv.io.simulators.booksim import _permutations
 
 

@@ -17,7 +17,7 @@ from tests.strategies import examples
 import obliv
 from obliv.cli import main
 from obliv.io import write_csv_paths, write_path_table
-from obliv.routings.checks import checked_paths
+from obliv.routings.base import checked_paths
 
 
 @pytest.mark.sampled(3)
@@ -111,7 +111,7 @@ def test_a_saved_design(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
 
 def test_translated_paths_are_those_of_the_channel_map() -> None:
     """The paths of a translated design from every source, by the maps of all channels; with parallel channels too."""
-    from obliv.topologies.maps import channel_map
+    from obliv.topologies.cartesian import channel_map
 
     for spec in ("torus:4x2", "torus:5x3"):
         routing = obliv.design(spec, then=None).subject

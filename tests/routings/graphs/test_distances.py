@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obliv.routings.graphs._kernels import distances_to
-from obliv.routings.graphs.distances import Distances
+from obliv.routings.shortest import Distances, distances_to
 
 CHANNELS = st.integers(1, 9).flatmap(
     lambda n: st.tuples(

@@ -15,8 +15,8 @@ from tests.claims import save_claim
 from tests.loads.test_sums_over_paths import check_law, check_solutions
 
 import obliv
-from obliv.matching.shipments import Rates, ship
-from obliv.topologies.links import links_of
+from obliv.matching.solve import Rates, ship
+from obliv.topologies.cartesian import links_of
 
 
 def network(seed: int) -> obliv.Topology:
@@ -158,8 +158,8 @@ def test_links_of_a_multigraph() -> None:
 def test_flows_do_not_depend_on_the_solver(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     topology = obliv.topology(spec)
     dense = obliv.routing("electrical", topology).link_flows
-    monkeypatch.setattr("obliv.routings.graphs.electrical._DENSE", 0)
-    monkeypatch.setattr("obliv.routings.graphs.electrical._COLUMNS", 7)
+    monkeypatch.setattr("obliv.routings.congestion._DENSE", 0)
+    monkeypatch.setattr("obliv.routings.congestion._COLUMNS", 7)
     sparse = obliv.routing("electrical", topology).link_flows
     assert dense is not None
     assert sparse is not None

@@ -10,11 +10,10 @@ from tests.loads.test_sums_over_paths import check_law, check_solutions
 from tests.routings.graphs.test_electrical import network
 
 import obliv
-from obliv.checker.flows.base import Flow
-from obliv.checker.flows.paths import path_flows
-from obliv.checker.flows.sources import source_flows
-from obliv.matching.shipments import ship
-from obliv.routings.graphs.raecke import Raecke
+from obliv.checker.flows.links import source_flows
+from obliv.checker.flows.trees import Flow, path_flows
+from obliv.matching.solve import ship
+from obliv.routings.congestion import Raecke
 
 
 @pytest.mark.sampled(3)

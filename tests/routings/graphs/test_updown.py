@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.strategies import examples
 
 import obliv
-from obliv.routings.graphs.updown import UpDown
+from obliv.routings.shortest import UpDown
 
 
 def linked(spec: str, nodes: int, edges: list[tuple[int, int]], terminals: list[int]) -> obliv.Topology:

@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from tests.routings.trees.by_paper import REFERENCE, F, brute, by_choice, by_night, grid, level_of, route, tree
 
 import obliv
-from obliv.topologies import tree_bounds
+from obliv.topologies import trees as tree_bounds
 
 
 @pytest.mark.sampled(3)

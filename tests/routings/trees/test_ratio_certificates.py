@@ -33,7 +33,7 @@ from tests.routings.trees.by_paper import (
 import obliv
 from obliv.cli import main
 from obliv.results import digest_of
-from obliv.topologies import tree_bounds
+from obliv.topologies import trees as tree_bounds
 
 
 def test_bounds_as_printed() -> None:

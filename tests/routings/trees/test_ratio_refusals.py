@@ -22,8 +22,8 @@ from tests.routings.trees.by_paper import (
 )
 
 import obliv
-from obliv.analysis.ratios.oblivious import tree_ratio
 from obliv.cli import main
+from obliv.questions.ratio import tree_ratio
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,10 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 import obliv
 from obliv._util.progress import silent
-from obliv.analysis.ratios.oblivious import tree_ratio
 from obliv.cli import main
-from obliv.routings.trees.base import way_channels
-from obliv.routings.trees.covers import best_grid, cover_root, fewest_lids
-from obliv.topologies.tree_bounds import with_lids
+from obliv.questions.ratio import tree_ratio
+from obliv.routings.trees import best_grid, cover_root, fewest_lids, way_channels
+from obliv.topologies.trees import with_lids
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 EXAMPLE = EXAMPLES / "ft-6-2-ratio-2.txt"

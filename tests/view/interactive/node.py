@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from obliv.view.interactive.assets import PROOF_FILES, asset
+from obliv.view.interactive.fragment import PROOF_FILES, asset
 
 NODE = shutil.which("node")
 _LOOP = """

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 import obliv
-from obliv.view.interactive.fragment import document
-from obliv.view.interactive.payload import Limits, network_payload
+from obliv.view.interactive.fragment import Limits, document, network_payload
 
 #: By day test_proof.py runs the script of the page, and test_fragment.py reads the page.
 pytestmark = pytest.mark.nightly

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 import obliv
-from obliv.view.interactive.fragment import document, fragment, json_text
-from obliv.view.interactive.payload import network_payload
+from obliv.view.interactive.fragment import document, fragment, json_text, network_payload
 
 MESH = obliv.mesh(3, 3)
 ROUTING = obliv.routing("romm", MESH)

@@ -11,7 +11,7 @@ import pytest
 
 import obliv
 from obliv.errors import InputError, TooLargeError
-from obliv.view.interactive.payload import Limits, network_payload
+from obliv.view.interactive.fragment import Limits, network_payload
 
 
 def numbers(text: str) -> list[int]:

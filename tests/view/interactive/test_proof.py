@@ -19,10 +19,9 @@ import obliv
 from obliv._util.progress import silent
 from obliv.checker.claims import Claim
 from obliv.checker.worst_case import check_worst_case
-from obliv.view.interactive import drawing
-from obliv.view.interactive.certified import claim_of, page_proof
-from obliv.view.interactive.payload import network_payload
-from obliv.view.layout.base import Layout
+from obliv.view.interactive import fragment as drawing
+from obliv.view.interactive.fragment import claim_of, network_payload, page_proof
+from obliv.view.layout import Layout
 
 pytestmark = needs_node
 

@@ -22,7 +22,7 @@ from obliv.results.study import Study, StudyRow
 from obliv.view import write_report
 from obliv.view.report import page as pages
 from obliv.view.report.contents import gather
-from obliv.view.report.sections.verdict import verdict
+from obliv.view.report.sections import verdict
 
 
 def data(page: Path, name: str = "table") -> Any:

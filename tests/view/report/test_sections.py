@@ -8,12 +8,9 @@ import pytest
 
 import obliv
 from obliv.results import Bounds, Estimate
-from obliv.view.report.charts import _rows, charts_data
-from obliv.view.report.contents import gather
-from obliv.view.report.numbers import how, text_of
-from obliv.view.report.quantities import Row, rows_of
-from obliv.view.report.sections.bars import bars
-from obliv.view.report.sections.plane import plane_points
+from obliv.view.report.contents import Row, gather, how, rows_of, text_of
+from obliv.view.report.page import _rows, charts_data
+from obliv.view.report.sections import bars, plane_points
 
 
 @pytest.mark.parametrize(

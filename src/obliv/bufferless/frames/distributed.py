@@ -8,23 +8,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from obliv._util.typing import Array
-from obliv.bufferless.frames.boats import PARTS, Rides, ride
+from obliv._util.arrays import Array
 from obliv.bufferless.frames.constants import (
     Constants,
+    Waves,
     distributed_constants,
     draw_sets,
     group_frames,
     lg,
     require_known,
+    waves,
 )
-from obliv.bufferless.frames.rounds import Rounds, simulate_rounds
-from obliv.bufferless.frames.wave_clock import Waves, waves
-from obliv.bufferless.moves import Run
+from obliv.bufferless.frames.rounds import PARTS, Rides, Rounds, ride, simulate_rounds
+from obliv.bufferless.leveled.instances import Instance
+from obliv.bufferless.results import DistributedPlan, Moves, Run
 from obliv.errors import InputError, OblivError, OptionError
-from obliv.results.bufferless.plans import DistributedPlan
-from obliv.results.bufferless.schedule import Moves
-from obliv.topologies.leveled.instances import Instance
 
 __all__ = ["AFFORDABLE", "distributed"]
 
@@ -86,7 +84,7 @@ def distributed(
     Returns
     -------
     Run
-        With a :class:`~obliv.results.bufferless.plans.DistributedPlan`.
+        With a :class:`~obliv.bufferless.results.DistributedPlan`.
 
     Raises
     ------

@@ -11,11 +11,44 @@ from typing import NamedTuple
 
 import numpy as np
 
-from obliv._util.typing import Array
-from obliv.bufferless.kernels.draws import color_of, rank_of, salt_of
+from obliv._util.arrays import Array
 from obliv.kernels import kernel
 
-__all__ = ["CLASH", "CROWDED", "DELIVERY", "RIDER", "ROUTE", "SUBPHASE", "TALLY", "Riders", "Rule", "boats"]
+# Kernels: counter-based random numbers, so that the same draw always gives the same number.
+#
+# All numbers are below 2^31, so that products fit 63 bits and the interpreter and machine code agree.
+
+
+BITS = 31
+MASK = 2**31 - 1
+
+
+@kernel
+def mix(number: int) -> int:
+    """Return a scrambled number below 2^31; a permutation of those numbers."""
+    number = (int(number) + 0x1E3779B9) & MASK
+    number = ((number ^ (number >> 16)) * 0x7FEB352D) & MASK
+    number = ((number ^ (number >> 15)) * 0x46CA68B5) & MASK
+    return number ^ (number >> 16)
+
+
+@kernel
+def salt_of(seed: int, phase: int, part: int, turn: int) -> int:
+    """Return the number that all draws of a round start from."""
+    return int(mix(mix(mix(seed ^ phase) ^ part) ^ turn))
+
+
+@kernel
+def color_of(salt: int, packet: int, boats: int) -> int:
+    """Return the color that a packet draws, uniform in 1..boats."""
+    return 1 + ((int(mix(salt ^ packet)) * boats) >> BITS)
+
+
+@kernel
+def rank_of(salt: int, packet: int, place: int) -> int:
+    """Return a packet's rank among those that meet at a place: a level, or the number of a move."""
+    return int(mix(mix(salt ^ packet) ^ place))
+
 
 CLASH, CROWDED = -1, -2  # two confirmed packets on one link; rounds run out
 TRYING, SURE, GONE = 0, 1, 2  # fates
@@ -32,7 +65,7 @@ DELIVERY = np.dtype([(name, np.int64) for name in ("sub", "part", "turn", "move"
 #: packets in the network; members that failed in the last round.
 SUBPHASE = np.dtype([(name, np.int64) for name in ("phase", "part", "rounds", "forward", "left", "others", "failed")])
 #: The last stamp, the moves of this sub-phase, and the sub-phase in which the run stopped.
-TALLY = np.dtype([(name, np.int64) for name in ("stamp", "moves", "stopped")])
+RIDES_TALLY = np.dtype([(name, np.int64) for name in ("stamp", "moves", "stopped")])
 
 
 class Rule(NamedTuple):

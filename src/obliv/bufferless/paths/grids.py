@@ -1,20 +1,19 @@
 """Paths through meshes, arrays and hypercubes: monotone, between any two nodes that such a path joins.
 
-Those of meshes of three and more dimensions are in :mod:`obliv.bufferless.paths.arrays`.
+Those of meshes of three and more dimensions are in :mod:`obliv.bufferless.paths.families`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from obliv._util.arrays import reversed_bits
-from obliv._util.typing import Array
-from obliv.bufferless.kernels import paths as kernels
-from obliv.bufferless.paths import arrays
-from obliv.bufferless.paths.rows import Drawn, offsets
+from obliv._util.arrays import Array, reversed_bits
+from obliv.bufferless.kernels import direct
+from obliv.bufferless.leveled.base import Leveled
+from obliv.bufferless.paths import families
+from obliv.bufferless.paths.families import Drawn, offsets
 from obliv.errors import InputError
 from obliv.kernels import run
-from obliv.topologies.leveled.base import Leveled
 
 __all__ = ["array", "between", "destinations", "hypercube", "mesh", "mesh_paths"]
 
@@ -58,7 +57,7 @@ def mesh(
     _probabilities(rate=rate, share=share)
     if len(network.shape) > 4:
         to = (
-            arrays.drawn_ends(network, share if kind == "hotspot" else 0.0, rng)
+            families.drawn_ends(network, share if kind == "hotspot" else 0.0, rng)
             if kind in ("random", "hotspot")
             else destinations(network.spec, kind, network.shape[: len(network.shape) // 2], rng)
         )
@@ -103,9 +102,9 @@ def between(network: Leveled, source: Array, to: Array, rng: np.random.Generator
         edge = np.repeat(first, length) + right * along
         return Drawn(start, edge.astype(np.int32), notes)
     if len(network.shape) > 4:
-        source, steps, notes = _joined(source, arrays.ahead(network, source, to), network.spec)
+        source, steps, notes = _joined(source, families.ahead(network, source, to), network.spec)
         dimensions = {"xy": range(len(steps)), "yx": range(len(steps) - 1, -1, -1)}.get(route)
-        return arrays.monotone(network, source, steps, rng, dimensions)._replace(notes=notes)
+        return families.monotone(network, source, steps, rng, dimensions)._replace(notes=notes)
     _, m, down, right = network.shape
     downs, rights = (to // m - source // m) * down, (to % m - source % m) * right
     source, (downs, rights), notes = _joined(source, (downs, rights), network.spec)
@@ -121,14 +120,14 @@ def between(network: Leveled, source: Array, to: Array, rng: np.random.Generator
             b = min(b, len(downs))
             part = start[a : b + 1] - start[a]
             uniform = rng.random(int(part[-1]))
-            run(kernels.moves, len(step), downs[a:b], part, uniform, step[start[a] : start[b]])
+            run(direct.moves, len(step), downs[a:b], part, uniform, step[start[a] : start[b]])
     return mesh_paths(network, source, start, step, notes)
 
 
 def mesh_paths(network: Leveled, source: Array, start: Array, step: Array, notes: tuple[str, ...]) -> Drawn:
     """Return the edges of paths in a mesh, whose steps are 1 from row to row and 0 from column to column."""
     edge = np.empty(len(step), np.int32)
-    run(kernels.mesh, len(step), *network.shape, source, start, step, edge)
+    run(direct.mesh, len(step), *network.shape, source, start, step, edge)
     return Drawn(start, edge, notes)
 
 

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import lcm
 from typing import Any
 
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE
-from obliv._util.typing import Array
-from obliv.checker.flows.base import Flow, Flows
+from obliv._util.arrays import INT64_SAFE, Array, whole
+from obliv._util.progress import require_memory
+from obliv.checker.flows.trees import (
+    CheckTime,
+    Flow,
+    Flows,
+    denominator_of_hops,
+    hop_flows,
+    numbered_flows,
+    path_flows,
+    program_flows,
+)
 from obliv.errors import RoutingError
+from obliv.routings.base import Routing
+from obliv.routings.congestion import Tree
+from obliv.routings.hops import HopRouting
 from obliv.topologies.base import Topology
-from obliv.topologies.links import LinkFlows
-
-__all__ = ["difference_bound", "difference_flows", "require_unit_flows", "threshold_prices"]
+from obliv.topologies.cartesian import LinkFlows, links_of
 
 
 def difference_flows(topology: Topology, flows: LinkFlows) -> Flows:
@@ -85,3 +97,282 @@ def difference_bound(x: Array, entry: Any, prices: Array, sends: Array, receives
         own = int((prices * receives).sum())
     gain = np.maximum(0, values - (values + prices).min())
     return own + int((gain * sends.astype(object)).sum())
+
+
+# What packets can cross whose next hops are chosen in a way that is not known: each such channel counts in full
+
+
+def reach_flows(routing: HopRouting, partial: bool, check_time: CheckTime) -> Flows:
+    """Return for every source and destination all channels that next hops can lead it over, each with amount 1.
+
+    With `partial`, pairs send nothing whose next hops can lead them to a dead end or round in circles.
+    """
+    topology = routing.topology
+    terminals, head = topology.terminals.tolist(), topology.head.tolist()
+    kept: dict[int, tuple[list[list[int]], list[bool]]] = {}
+
+    def towards(destination: int) -> tuple[list[list[int]], list[bool]]:
+        if destination not in kept:
+            check_time()
+            hops = [_channels(routing, v, destination) for v in range(topology.nodes)]
+            kept[destination] = hops, _arriving(hops, head, destination)
+        return kept[destination]
+
+    def flow(i: int) -> Flow:
+        source = terminals[i]
+        ends: list[int] = []
+        channels: list[int] = []
+        for destination in terminals:
+            check_time()
+            hops, arrives = towards(destination)
+            if arrives[source]:
+                seen = {source}
+                waiting = [source]
+                while waiting:
+                    for channel in hops[waiting.pop()]:
+                        channels.append(channel)
+                        if head[channel] not in seen:
+                            seen.add(head[channel])
+                            waiting.append(head[channel])
+            elif not partial:
+                raise RoutingError(
+                    f"{routing.spec}: next hops from node {source} can lead packets for node {destination} astray"
+                )
+            ends.append(len(channels))
+        ones = np.ones(len(channels), np.int64)
+        return Flow(np.array(ends), np.array(channels, np.int64), ones, np.ones(len(terminals), np.int64))
+
+    return flow
+
+
+def _channels(routing: HopRouting, node: int, destination: int) -> list[int]:
+    """Return the next hops of a node, each checked and once."""
+    channels: list[int] = []
+    for hop in routing.next_hops(node, destination):
+        channel = int(hop[0] if isinstance(hop, tuple) else hop)
+        if not 0 <= channel < routing.topology.channels or routing.topology.tail[channel] != node:
+            raise RoutingError(f"{routing.spec}: next hop {channel} of node {node} is not a channel that leaves it")
+        channels.append(channel)
+    return list(dict.fromkeys(channels))
+
+
+def _arriving(hops: list[list[int]], head: list[int], destination: int) -> list[bool]:
+    """Return for every node whether packets arrive from there by all choices: the nodes from which there is an end.
+
+    A node is known to be good once all nodes behind its next hops are; in circles no node ever is.
+    """
+    left = [len(channels) for channels in hops]
+    before: list[list[int]] = [[] for _ in hops]
+    for node, channels in enumerate(hops):
+        for channel in channels:
+            before[head[channel]].append(node)
+    good = [False] * len(hops)
+    good[destination] = True
+    waiting = [destination]
+    while waiting:
+        for node in before[waiting.pop()]:
+            left[node] -= 1
+            if left[node] == 0 and not good[node]:
+                good[node] = True
+                waiting.append(node)
+    return good
+
+
+# Flows over decomposition trees, cluster by cluster, after a check that their paths join.
+#
+# On the way from a source, a packet climbs the path of every cluster of the source that does not contain the
+# destination, and comes down the path of every cluster of the destination that does not contain the source.
+
+
+def cluster_flows(topology: Topology, trees: list[Tree], spec: str, check_time: CheckTime) -> Flows:
+    """Return what every terminal sends where each packet takes one of some trees, all equally likely."""
+    links = links_of(topology, spec)
+    opposite = np.where(links.sign > 0, links.backward[links.link], links.forward[links.link])
+    n, channels = len(topology.terminals), topology.channels
+    climbs = [_require_tree(topology, tree, spec) for tree in trees]
+
+    def flow(i: int) -> Flow:
+        check_time()
+        keys = []
+        for tree, (cluster, channel) in zip(trees, climbs, strict=True):
+            at = int(np.flatnonzero(tree.order == i)[0])
+            own = ((tree.first <= at) & (at < tree.end))[cluster]
+            first, end = tree.first[cluster], tree.end[cluster]
+            down = np.where(own, first, end - first)  # own clusters: the destinations before them, and those after
+            keys.append(_spread(tree.order, np.where(own, 0, first), down, np.where(own, channel, opposite[channel])))
+            keys.append(_spread(tree.order, end[own], n - end[own], channel[own]))
+        place, amount = np.unique(np.concatenate([key[0] * channels + key[1] for key in keys]), return_counts=True)
+        destination, over = np.divmod(place, channels)
+        ends = np.searchsorted(destination, np.arange(n), side="right")
+        return Flow(ends, over, amount.astype(np.int64), np.full(n, len(trees)))
+
+    return flow
+
+
+def _spread(order: Array, first: Array, count: Array, channel: Array) -> tuple[Array, Array]:
+    """Return the terminals of each interval of an order, with the channel of the interval."""
+    inside = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+    return order[np.repeat(first, count) + inside], np.repeat(channel, count)
+
+
+def _require_tree(topology: Topology, tree: Tree, spec: str) -> tuple[Array, Array]:
+    """Check a tree, and return its climbs as rows of cluster and channel.
+
+    Clusters are nested intervals, the leaves are the terminals, and the paths of all children lead to one node.
+    """
+    n, count = len(topology.terminals), len(tree.parent)
+    parent, first, end = tree.parent, tree.first, tree.end
+    inner = np.arange(1, count)
+    leaves = np.bincount(parent[1:], minlength=count) == 0
+    if (
+        not np.array_equal(np.sort(tree.order), np.arange(n))
+        or not len(first) == len(end) == len(tree.up) == count > 0
+        or (first[0], end[0]) != (0, n)
+        or ((parent[1:] < 0) | (parent[1:] >= inner)).any()
+        or (first[1:] < first[parent[1:]]).any()
+        or (end[1:] > end[parent[1:]]).any()
+        or not np.array_equal(np.sort(first[leaves]), np.arange(n))
+        or (end[leaves] - first[leaves] != 1).any()
+    ):
+        raise RoutingError(f"{spec}: the clusters of a tree are not nested, down to single terminals")
+    center = np.full(count, -1)
+    center[leaves] = topology.terminals[tree.order[first[leaves]]]
+    for cluster in inner[::-1].tolist():  # children have larger numbers
+        node = int(center[cluster])
+        for channel in tree.up[cluster]:
+            if not 0 <= channel < topology.channels or topology.tail[channel] != node:
+                raise RoutingError(f"{spec}: a path between two clusters takes channel {channel} at node {node}")
+            node = int(topology.head[channel])
+        above = int(parent[cluster])
+        if center[above] not in (-1, node):
+            raise RoutingError(f"{spec}: the paths to a cluster end at nodes {center[above]} and {node}")
+        center[above] = node
+    lengths = np.array([len(path) for path in tree.up])
+    channels: Array = np.array([channel for path in tree.up for channel in path], np.int64)
+    return np.repeat(np.arange(count), lengths), channels
+
+
+# Flows of mixes of routings, and of Valiant's two phases
+
+
+def two_phase_flows(routing: Routing, base: Flows, denominator: int) -> Flows:
+    """Return what each source sends to a random intermediate terminal by `base`, and on from there."""
+    n, channels = len(routing.topology.terminals), routing.topology.channels
+    require_memory(16.0 * n * channels, "the two phases of all terminals")
+    exact: Any = object if (denominator * n).bit_length() > 60 else np.int64
+    sent = np.zeros((n, channels), exact)
+    received = np.zeros((n, channels), exact)
+    for i in range(n):
+        flow = base(i)
+        destination = _destinations(flow)
+        common = flow.whole[destination].astype(object)
+        scaled = flow.amount.astype(object) * denominator
+        if any(int(amount) % int(own) for amount, own in zip(scaled, common, strict=True)):
+            raise RoutingError(f"the loads of {routing.spec} are not integers over {denominator * n}")
+        values = (scaled // common).astype(exact)
+        np.add.at(sent[i], flow.channel, values)
+        np.add.at(received, (destination, flow.channel), values)
+
+    def flow_of(i: int) -> Flow:
+        total = sent[i][None, :] + received
+        destination, channel = np.nonzero(total)
+        ends = np.searchsorted(destination, np.arange(n), side="right")
+        return Flow(ends, channel, total[destination, channel], np.full(n, denominator * n, exact))
+
+    return flow_of
+
+
+def mixed_flows(parts: list[tuple[Fraction, Flows]]) -> Flows:
+    """Return the sum of flows with their weights."""
+    if len(parts) == 1 and parts[0][0] == 1:
+        return parts[0][1]
+
+    def flow(i: int) -> Flow:
+        flows = [(weight, part(i)) for weight, part in parts]
+        n = len(flows[0][1].ends)
+        wholes = [lcm(*(int(part.whole[j]) * weight.denominator for weight, part in flows)) for j in range(n)]
+        keys, values = [], []
+        for weight, part in flows:
+            destination = _destinations(part)
+            factor = np.array(
+                [
+                    common * weight.numerator // (int(own) * weight.denominator)
+                    for common, own in zip(wholes, part.whole, strict=True)
+                ],
+                object,
+            )
+            keys.append(np.stack([destination, part.channel]))
+            values.append(part.amount.astype(object) * factor[destination])
+        pairs, index = np.unique(np.concatenate(keys, axis=1), axis=1, return_inverse=True)
+        total: Array = np.zeros(pairs.shape[1], object)
+        np.add.at(total, index.ravel(), np.concatenate(values))
+        ends = np.searchsorted(pairs[0], np.arange(n), side="right")
+        return Flow(ends, pairs[1], whole(total.tolist()), whole(wholes))
+
+    return flow
+
+
+def _destinations(flow: Flow) -> Array:
+    """Return the destination of every entry of a flow."""
+    return np.repeat(np.arange(len(flow.ends)), np.diff(flow.ends, prepend=0))
+
+
+# Flows of a routing, from the smallest of its descriptions: programs, numbered paths, phases, flows, hops or paths
+
+
+def source_flows(routing: Routing, denominator: int, check_time: CheckTime = lambda: None) -> Flows:
+    """Return a function from a terminal's number to what it sends.
+
+    Parameters
+    ----------
+    routing : Routing
+    denominator : int
+        The claim's; amounts need not be over it.
+    check_time : callable, optional
+        Called before each unit of work; it may raise.
+    """
+    programs = routing.programs
+    topology = routing.topology
+    components = routing.components()
+    if components[0][1] is not routing:
+        if sum(weight for weight, _ in components) != 1 or any(weight < 0 for weight, _ in components):
+            raise RoutingError(f"the weights of {routing.spec} do not add up to 1")
+        return mixed_flows([(weight, source_flows(part, denominator, check_time)) for weight, part in components])
+    if programs and topology.axes and topology.all_terminals and all(axis.kind != "clique" for axis in topology.axes):
+        return mixed_flows(
+            [(program.probability, program_flows(topology, program, check_time)) for program in programs]
+        )
+    if routing.by_number is not None:
+        return numbered_flows(routing, check_time)
+    if routing.phase_routing is not None:
+        return two_phase_flows(routing, source_flows(routing.phase_routing, denominator, check_time), denominator)
+    if (links := routing.link_flows) is not None:
+        return difference_flows(topology, links)
+    if (trees := routing.cluster_trees) is not None:
+        return cluster_flows(topology, trees, routing.spec, check_time)
+    if groups := routing.hop_groups:
+        if routing.any_choice:
+            parts = [(sources, reach_flows(part, routing.partial, check_time)) for sources, part in groups]
+        else:
+            parts = [(sources, hop_flows(part, denominator, check_time)) for sources, part in groups]
+        flows_of = {node: flows for sources, flows in parts for node in sources.tolist()}
+        return lambda i: flows_of[int(topology.terminals[i])](i)
+    return path_flows(routing, check_time)
+
+
+def denominator_of(routing: Routing, check_time: CheckTime = lambda: None) -> int:
+    """Return a denominator that :func:`source_flows` can use, for results that do not contain one."""
+    components = routing.components()
+    if components[0][1] is not routing:
+        return lcm(*(denominator_of(part, check_time) for _, part in components))
+    if (routing.programs and routing.topology.axes) or routing.by_number is not None:
+        return 1
+    if (base := routing.phase_routing) is not None:
+        own = denominator_of(base, check_time)
+        flows = source_flows(base, own, check_time)
+        return lcm(
+            own, *(int(part) for i in range(len(base.topology.terminals)) for part in set(flows(i).whole.tolist()))
+        )
+    if routing.link_flows is None and routing.cluster_trees is None and not routing.any_choice:
+        return lcm(*(denominator_of_hops(part, check_time) for _, part in routing.hop_groups or ()))
+    return 1

@@ -17,10 +17,10 @@ from obliv.errors import InputError
 
 if TYPE_CHECKING:
     from obliv.fabric.files.folder import Folder
-    from obliv.fabric.model import Fabric, Finding
+    from obliv.fabric.model import Fabric, Tables
+    from obliv.fabric.results.check import Finding
     from obliv.fabric.routes.routing import FabricRouting
-    from obliv.fabric.tables import Tables
-    from obliv.results import Result
+    from obliv.results.base import Result
 
 __all__ = [
     "ArInfo",
@@ -213,7 +213,7 @@ class GroupFiles(Files):
     def routing(self, skip: bool, step: Progress | None = None, *, notes: bool = True) -> FabricRouting:
         """Read the files as a routing, see :meth:`TablesFiles.routing`."""
         import obliv.fabric
-        from obliv.fabric.adaptive.read import groups_spec
+        from obliv.fabric.adaptive.routing import groups_spec
         from obliv.fabric.routes.routing import spec_options
 
         far = self.groups

@@ -3,38 +3,79 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from obliv._util.codec import pack
-from obliv._util.cost import Cost
-from obliv._util.progress import Progress, rising, within
+from obliv._util.arrays import Array
+from obliv._util.files import pack
+from obliv._util.progress import Cost, Progress, rising, within
 from obliv._util.rationals import real
-from obliv._util.typing import Array
-from obliv.analysis.worst_case.exact import worst_case
-from obliv.designs.bounds.attained import best_known
-from obliv.designs.bounds.capacity import by_dimension_order, capacity_of
-from obliv.designs.bounds.congestion import distance_under, least_congestion
-from obliv.designs.bounds.cut import cut_load, narrow_bisection
-from obliv.designs.bounds.permutations import farthest, first_lengths, load_of
-from obliv.designs.minimal import require_connected
+from obliv.designs.bounds.congestion import (
+    by_dimension_order,
+    capacity_of,
+    distance_under,
+    least_congestion,
+    require_connected,
+)
+from obliv.designs.bounds.worst_case import cut_load, farthest, first_lengths, load_of, narrow_bisection
+from obliv.designs.design import Design
 from obliv.designs.optimize import design
-from obliv.designs.saved import packed
+from obliv.designs.search import packed
 from obliv.designs.solver import OutOfTimeError, require_time
 from obliv.designs.solver import time_limit as time_limit_of
 from obliv.errors import InputError, TooLargeError
-from obliv.results import Bounds, Design, NetworkBounds, WorstCase, provenance
-from obliv.results.numbers import float_bounds
+from obliv.questions.worst_case import WorstCase, worst_case, worst_load
+from obliv.results.base import CERTIFICATE, Result, provenance
+from obliv.results.codec import PACKED, derived, entry
+from obliv.results.numbers import Bounds, bounds_of, float_bounds, shown
 from obliv.routings.base import Routing
+from obliv.routings.make import routing
 from obliv.topologies.base import Topology
-from obliv.topologies.carried import carried
+from obliv.topologies.damaged import carried
 from obliv.topologies.make import topology as topology_of
+from obliv.topologies.trees import Tree
 
-__all__ = ["bounds", "matching_bound"]
+# Known routings that may attain a lower bound of any routing: then no linear program is needed
+
+
+def best_known(topology: Topology, progress: Progress) -> tuple[Routing, Fraction] | None:
+    """Return the known routing with the least worst case on a network of a family, and that worst case, exactly.
+
+    On meshes, tori and hypercubes Valiant's, on meshes of two dimensions also U2TURN, on trees ECMP. None for other
+    networks.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from obliv._util.progress import silent
+    >>> best_known(obliv.mesh(7, 6), silent), best_known(obliv.complete(4), silent)
+    ((<Routing u2turn on mesh:7x6>, Fraction(3, 1)), None)
+    """
+    best: tuple[Routing, Fraction] | None = None
+    for spec in _specs(topology):
+        progress(f"the worst case of {spec}", 0.0)
+        known = routing(spec, topology)
+        load = worst_load(known.pair_loads(), progress=progress)
+        if best is None or load < best[1]:
+            best = known, load
+    return best
+
+
+def _specs(topology: Topology) -> tuple[str, ...]:
+    """Return the routings to try, those that are checked fastest first."""
+    if not topology.unit_rates:
+        return ()
+    if isinstance(topology, Tree):
+        return ("ecmp",)
+    kinds = [axis.kind for axis in topology.axes]
+    if not kinds or not topology.all_terminals or not set(kinds) <= {"line", "ring"}:
+        return ()
+    return ("valiant", "u2turn") if kinds == ["line", "line"] else ("valiant",)
+
 
 _ROUNDS = 6  # of the search for a bad permutation
 _COLUMNS = 400_000  # of the largest program for one permutation
@@ -320,3 +361,95 @@ def _bad_under(topology: Topology, lengths: Array) -> _Bad:
     """Return the permutation that is farthest apart under lengths."""
     image = farthest(distance_under(topology, lengths))
     return _Bad(load_of(topology, image, lengths), image, lengths)
+
+
+# The result of bounds: what no routing can beat on a network, and what one attains
+
+
+NO_PERMUTATION = "adaptive routing is bounded where every terminal sends and takes one packet per cycle"
+TOO_LARGE = "the linear program does not fit in memory or in the time limit"
+
+
+@dataclass(frozen=True, repr=False)
+class NetworkBounds(Result):
+    """Largest channel loads that no routing can beat, and what one attains: each exact or between two proved bounds.
+
+    Parameters
+    ----------
+    capacity : Fraction or Bounds, optional
+        Under uniform traffic, with the best routing for it. None, like `oblivious` and what follows from them, where
+        the linear program does not fit in memory.
+    oblivious : Fraction or Bounds, optional
+        In the worst case of the best oblivious routing.
+    adaptive : Fraction or Bounds, optional
+        Under the worst permutation, with the best routing for each: what any adaptive routing could guarantee.
+    bisection : Fraction or Bounds, optional
+        Of the channels across the narrowest bisection, when every packet of one half crosses it.
+    matching_bound : Fraction, optional
+        Of the permutation with the longest shortest paths, if these were spread over all channels evenly: no routing,
+        oblivious or adaptive, has a smaller worst case (Namyar et al.).
+    permutation : tuple of int, optional
+        A permutation with at least the lower bound of `adaptive`.
+    matching_permutation : tuple of int, optional
+        The permutation of `matching_bound`.
+    half : tuple of int
+        The nodes on one side of a narrow bisection.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> obliv.bounds("torus:4x4")
+    bounds: least channel loads on torus:4x4
+      capacity                  1/2 = 0.5
+      oblivious                 1
+      adaptive                  1
+      bisection                 1
+      matching bound            1
+      price of being oblivious  1
+    """
+
+    kind: ClassVar[str] = "bounds"
+
+    capacity: Fraction | Bounds | None = entry(
+        None, label="capacity", text=lambda bounds: _load(bounds.capacity), column="capacity", reason=TOO_LARGE
+    )
+    oblivious: Fraction | Bounds | None = entry(
+        None, label="oblivious", text=lambda bounds: _load(bounds.oblivious), column="oblivious", reason=TOO_LARGE
+    )
+    adaptive: Fraction | Bounds | None = entry(
+        None,
+        label="adaptive",
+        column="adaptive",
+        reason=lambda bounds: TOO_LARGE if bounds.oblivious is None else NO_PERMUTATION,
+    )
+    bisection: Fraction | Bounds | None = entry(None, label="bisection", column="bisection", reason=TOO_LARGE)
+    matching_bound: Fraction | None = entry(
+        None, label="matching bound", column="matching_bound", reason=NO_PERMUTATION
+    )
+
+    @property
+    @derived(label="price of being oblivious", text=lambda bounds: _price(bounds.price))
+    def price(self) -> Fraction | Bounds | None:
+        """The oblivious worst case over the adaptive one."""
+        if self.oblivious is None or self.adaptive is None:
+            return None
+        low, high = bounds_of(self.oblivious), bounds_of(self.adaptive)
+        lower, upper = max(Fraction(1), low[0] / high[1]), low[1] / high[0]
+        return lower if lower == upper else Bounds(lower, upper)
+
+    permutation: tuple[int, ...] | None = entry(None, codec=PACKED, rank=1, reason=NO_PERMUTATION)
+    matching_permutation: tuple[int, ...] | None = entry(None, codec=PACKED, rank=1, reason=NO_PERMUTATION)
+    half: tuple[int, ...] = entry((), codec=PACKED, rank=1)
+    certificate: dict[str, Any] | None = entry(None, codec=CERTIFICATE, rank=2)
+
+    @property
+    def title(self) -> str:
+        return f"bounds: least channel loads on {self.topology}"
+
+
+def _load(load: Fraction | Bounds | None) -> str:
+    return f"- ({TOO_LARGE})" if load is None else shown(load)
+
+
+def _price(price: Fraction | Bounds | None) -> str | None:
+    return None if price is None else shown(price)

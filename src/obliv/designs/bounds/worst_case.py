@@ -1,14 +1,7 @@
-"""Lower bounds: no routing has a smaller worst case or fewer hops, proved by lengths of channels.
+"""The least congestion of one traffic over given paths: the best rates of a fixed choice of paths, certified.
 
-For every channel c let ``L_c(i, j) ≥ 0`` be any matrix, and ``y_c`` the largest of its row sums over injection rates
-and column sums over ejection rates. ``L_c / y_c`` is admissible traffic, so the routing's load of channel c under it is
-at most its worst case w times the bandwidth b_c. Added up over the channels, with a price p for every hop::
-
-    Σ_ij Σ_c (p + L_c(i, j)) f_ij(c)  ≤  p·N²·hops + w·Σ_c b_c y_c
-
-The flow of a pair costs at least the distance of the pair when channel c has length ``p + L_c(i, j)``, so the sum of
-these distances is a lower bound of the right side: a line that no routing can cross in the plane of hops and worst
-case. Lengths and price come from the multipliers of the linear program; the line holds whatever they are.
+The linear program has a column for every path of a pair with traffic. Lengths of channels bound it from below, by the
+shortest of the given paths of each pair: Σ traffic × distance ≤ load × Σ bandwidth × length.
 """
 
 from __future__ import annotations
@@ -16,18 +9,322 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
+from typing import Any
 
 import numpy as np
+from scipy.sparse import csc_array, csr_array
+from scipy.sparse.csgraph import laplacian
 
-from obliv._util.typing import Array
+from obliv._util.arrays import INT64_SAFE, Array, starts
+from obliv._util.progress import Progress, Work, announce, require_memory, silent
 from obliv.designs._kernels import pair_distances
-from obliv.designs.bounds.congestion import distance_under
-from obliv.designs.bounds.permutations import farthest, first_lengths
-from obliv.designs.exact.basis import InexactError, Rationals
-from obliv.designs.programme import Programme
+from obliv.designs.bounds.congestion import distance_under, spent_on, whole_lengths
+from obliv.designs.exact import InexactError, Rationals, as_rationals
+from obliv.designs.programme import WHOLE, Programme, relative_speeds
+from obliv.designs.solver import Optimum, solve
+from obliv.errors import RoutingError
 from obliv.kernels import run
+from obliv.matching.solve import from_entries, maximum_weight
+from obliv.routings.base import Routing, checked_paths
+from obliv.routings.listed import PathList
+from obliv.topologies.base import Topology
 
-__all__ = ["Line", "exact_line", "permutation_line", "rounded_line"]
+_VERTEX_ROWS = 20_000
+_BYTES = 300.0  # of memory for an entry of the matrix, with what the solver needs
+
+
+@dataclass(frozen=True, eq=False)
+class PathCongestion:
+    """The least load of a traffic over given paths, between two proved bounds.
+
+    Parameters
+    ----------
+    lower, upper : Fraction
+        Proved by `length`; attained by `amount`.
+    length : int64 array, shape (channels,)
+    amount : int64 array, shape (paths,)
+        Packets on every path, in units of one over `whole`; 0 for pairs without traffic.
+    whole : int
+    """
+
+    lower: Fraction
+    upper: Fraction
+    length: Array
+    amount: Array
+    whole: int
+
+
+def listed_paths(routing: Routing, progress: Progress) -> PathList:
+    """Return the paths of all pairs of a routing; their probabilities, which take no part, are 1."""
+    terminals = routing.topology.terminals.tolist()
+    pair, start = [0], [0]
+    channels: list[int] = []
+    for i, source in enumerate(terminals):
+        for destination in terminals:
+            if source != destination:
+                for path, _ in checked_paths(routing, source, destination):
+                    channels += path
+                    start.append(len(channels))
+            pair.append(len(start) - 1)
+        if i == 0:  # the others are taken to be like the first
+            require_memory(60.0 * len(channels) * len(terminals), f"the paths of {routing.spec}")
+        progress("paths", (i + 1) / len(terminals))
+    ones = np.ones(len(start) - 1, np.int64)
+    return PathList(np.array(pair, np.int64), np.array(start, np.int64), np.array(channels, np.int64), ones, 1)
+
+
+def least_congestion_over(
+    topology: Topology, demand: Array, scale: int, listed: PathList, progress: Progress = silent
+) -> PathCongestion:
+    """Return the least largest channel load of a traffic over given paths; their probabilities take no part.
+
+    Parameters
+    ----------
+    topology : Topology
+    demand : int64 array, shape (terminals, terminals)
+        Packets in units of 1 / `scale`; what terminals send to themselves is ignored.
+    scale : int
+    listed : PathList
+        Paths of all pairs with traffic.
+    progress : callable
+        Called with what the program will cost, if it is large.
+
+    Raises
+    ------
+    RoutingError
+        If a pair with traffic has no path.
+    """
+    n = len(topology.terminals)
+    wanted = demand.astype(np.int64).ravel()
+    wanted[:: n + 1] = 0
+    pairs = np.flatnonzero(wanted)
+    per_pair, hops = np.diff(listed.pair), np.diff(listed.start)
+    if not len(pairs):
+        return PathCongestion(Fraction(0), Fraction(0), np.zeros(topology.channels, np.int64), listed.amount * 0, 1)
+    if (per_pair[pairs] == 0).any():
+        source, destination = divmod(int(pairs[per_pair[pairs] == 0][0]), n)
+        raise RoutingError(f"no path is given from terminal {source} to {destination}, which has traffic")
+    owner = np.repeat(np.arange(n * n), per_pair)
+    path = np.flatnonzero(wanted[owner] > 0)
+    first = starts(per_pair[pairs])[:-1]
+    channel = listed.channel[wanted[np.repeat(owner, hops)] > 0]
+    row_of_path = np.repeat(np.arange(len(path)), hops[path])
+    optimum = _solved(topology, wanted[pairs] / scale, per_pair[pairs], row_of_path, channel, progress)
+    price = np.maximum(optimum.duals[len(pairs) :], 0)
+    proved = []
+    for length in whole_lengths(price):
+        spent = spent_on(topology, length)
+        along = np.bincount(row_of_path, length[channel], len(path)).astype(np.int64)
+        paid = (np.minimum.reduceat(along, first).astype(object) * wanted[pairs]).sum()
+        proved.append((Fraction(int(paid), scale) / spent if spent else Fraction(0), length))
+    best, length = max(proved, key=lambda proof: proof[0])
+    attained = []
+    for amount, units in _amounts(np.clip(optimum.columns[:-1], 0, None) * scale, wanted[pairs], first):
+        load = np.zeros(topology.channels, np.int64)
+        np.add.at(load, channel, np.repeat(amount, hops[path]))
+        largest = max(Fraction(x) / topology.bandwidth_of(c) for c, x in enumerate(load.tolist()))
+        attained.append((largest / (scale * units), amount, units))
+    load_of, amount, units = min(attained, key=lambda option: option[0])
+    amounts = np.zeros(len(listed.amount), np.int64)
+    amounts[path] = amount
+    return PathCongestion(best, load_of, length, amounts, scale * units)
+
+
+def _solved(
+    topology: Topology, share: Array, paths: Array, row_of_path: Array, channel: Array, progress: Progress
+) -> Optimum:
+    """Return the solution of the linear program whose columns are paths, pair by pair, and the largest load.
+
+    Parameters
+    ----------
+    topology : Topology
+    share, paths : arrays, shape (pairs,)
+        Packets of each pair, and how many paths it has.
+    row_of_path, channel : integer arrays
+        The path and the channel of every hop.
+    progress : callable
+    """
+    pairs, columns, channels = len(paths), int(paths.sum()), topology.channels
+    rows, entries = pairs + channels, columns + len(channel) + channels
+    announce(
+        progress,
+        f"the linear program of given paths ({rows:,} rows, {columns + 1:,} columns, {entries:,} non-zeros)",
+        Work(1e-9 * float(rows) * entries, _BYTES * entries),
+        rough=True,
+    )
+    values = np.concatenate([np.ones(columns), np.full(len(channel), -1.0), relative_speeds(topology)])
+    row = np.concatenate([np.repeat(np.arange(pairs), paths), pairs + channel, pairs + np.arange(channels)])
+    column = np.concatenate([np.arange(columns), row_of_path, np.full(channels, columns)])
+    matrix = csc_array((values, (row, column)), shape=(rows, columns + 1))
+    lower = np.concatenate([share, np.zeros(channels)])
+    upper = np.concatenate([share, np.full(channels, np.inf)])
+    cost = np.zeros(columns + 1)
+    cost[-1] = 1
+    return solve(matrix, lower, upper, cost, tolerance=None if rows <= _VERTEX_ROWS else 1e-6)
+
+
+def _amounts(shares: Array, wanted: Array, first: Array) -> list[tuple[Array, int]]:
+    """Return amounts on paths as integers that add up for each pair, rounded and by simple rationals."""
+    units = max(1, min(WHOLE, INT64_SAFE // (4 * int(wanted.sum()))))
+    choices = [(np.rint(shares * units).astype(np.int64), units)]
+    simple = as_rationals(shares)
+    if simple is not None and simple[1] * int(wanted.sum()) < INT64_SAFE // 4:
+        choices.append(simple)
+    repaired = []
+    for amount, whole in choices:
+        amount = amount.copy()
+        missing = wanted * whole - np.add.reduceat(amount, first)
+        ends = np.append(first[1:], len(amount))
+        for k in np.flatnonzero(missing).tolist():  # the largest takes what is missing, or gives what is too much
+            largest = first[k] + int(np.argmax(amount[first[k] : ends[k]]))
+            amount[largest] += missing[k]
+        if amount.min(initial=0) >= 0:
+            repaired.append((amount, whole))
+    return repaired
+
+
+# Narrow bisections: halves of the terminals with little bandwidth between them, found by spectra and exchanges
+
+
+_ANGLES = 24
+_MOST = 4000  # nodes
+
+
+def narrow_bisection(topology: Topology) -> Array:
+    """Return the nodes on one side of a bisection, a bool array; a good one, without proof that it is the narrowest."""
+    n = topology.nodes
+    speed = np.array([float(topology.bandwidth_of(c)) for c in range(topology.channels)])
+    weight = csr_array((speed, (topology.tail, topology.head)), shape=(n, n))
+    weight = csr_array(weight + weight.T)
+    orders = [np.arange(float(n)), *_spectral(weight)]
+    candidates = [_side(topology, order) for order in orders]
+    best = min(candidates, key=lambda side: _across(topology, speed, side))
+    return _exchanged(topology, weight, best)
+
+
+def _spectral(weight: csr_array) -> list[Array]:
+    """Return orders of the nodes: the smoothest functions on the network, and their mixes."""
+    n = weight.shape[0]
+    if not 3 <= n <= _MOST:
+        return []
+    matrix = laplacian(weight.astype(float)).toarray()
+    _, vectors = np.linalg.eigh(matrix)
+    smooth = vectors[:, 1 : min(5, n)]
+    orders = []
+    for i in range(smooth.shape[1]):
+        for j in range(i + 1, smooth.shape[1]):
+            orders += [
+                np.cos(angle) * smooth[:, i] + np.sin(angle) * smooth[:, j]
+                for angle in np.linspace(0, np.pi, _ANGLES, endpoint=False)
+            ]
+    return orders or [smooth[:, 0]]
+
+
+def _side(topology: Topology, order: Array) -> Array:
+    """Return the nodes that come first, with half of the terminals among them."""
+    rank = np.argsort(np.round(order, 9), kind="stable")
+    is_terminal = np.zeros(topology.nodes, bool)
+    is_terminal[topology.terminals] = True
+    last = int(np.searchsorted(np.cumsum(is_terminal[rank]), len(topology.terminals) // 2))
+    side = np.zeros(topology.nodes, bool)
+    side[rank[: last + 1]] = True
+    return side
+
+
+def _across(topology: Topology, speed: Array, side: Array) -> float:
+    tail, head = side[topology.tail], side[topology.head]
+    return min(float(speed[tail & ~head].sum()), float(speed[~tail & head].sum()))
+
+
+def _exchanged(topology: Topology, weight: csr_array, side: Array) -> Array:
+    """Exchange pairs of nodes of one kind (terminals or not) while this narrows the cut (Kernighan and Lin)."""
+    if topology.nodes > _MOST:
+        return side
+    is_terminal = np.zeros(topology.nodes, bool)
+    is_terminal[topology.terminals] = True
+    side, dense = side.copy(), weight.toarray()
+    for _ in range(topology.nodes):
+        sign = np.where(side, 1.0, -1.0)
+        gain = -sign * (dense @ sign)  # of moving a node across
+        here, there = np.flatnonzero(side), np.flatnonzero(~side)
+        if not len(here) or not len(there):
+            return side
+        both = gain[here][:, None] + gain[there][None, :] - 2 * dense[np.ix_(here, there)]
+        both[is_terminal[here][:, None] != is_terminal[there][None, :]] = -np.inf
+        at = int(np.argmax(both))
+        if both.flat[at] <= 1e-9:
+            return side
+        one, two = here[at // len(there)], there[at % len(there)]
+        side[one], side[two] = False, True
+    return side
+
+
+def cut_load(topology: Topology, side: Array) -> Fraction:
+    """Return the load of the channels across a cut when as many packets cross it as terminals can send and take.
+
+    Each way, at most the injection of one side and the ejection of the other; the way with the larger load counts.
+    """
+    injection, ejection = topology.rates()
+    tail, head = side[topology.tail], side[topology.head]
+    loads = []
+    for here in (True, False):
+        sent = sum(
+            (rate for rate, node in zip(injection, topology.terminals, strict=True) if side[node] == here), Fraction(0)
+        )
+        taken = sum(
+            (rate for rate, node in zip(ejection, topology.terminals, strict=True) if side[node] != here), Fraction(0)
+        )
+        across = np.flatnonzero((tail == here) & (head != here)).tolist()
+        speed = sum((topology.bandwidth_of(c) for c in across), Fraction(0))
+        loads.append(min(sent, taken) / speed if speed else Fraction(0))
+    return max(loads)
+
+
+# Permutations whose packets are far apart under lengths of channels, which bounds every routing
+
+
+def first_lengths(topology: Topology, half: Array | None = None) -> tuple[Array, Array]:
+    """Return two lengths of channels to begin with: hops, and crossings of a narrow bisection."""
+    half = narrow_bisection(topology) if half is None else half
+    return np.ones(topology.channels, np.int64), (half[topology.tail] != half[topology.head]).astype(np.int64)
+
+
+def farthest(distance: Array) -> tuple[int, ...]:
+    """Return the permutation with the largest sum of distances."""
+    source, destination = np.nonzero(distance)
+    n = len(distance)
+    matching = maximum_weight(from_entries(source, destination, distance[source, destination]))
+    image, taken = [-1] * n, [False] * n
+    for s, d in zip(*_pairs(matching, source, destination), strict=True):
+        image[s], taken[d] = d, True
+    free = iter([d for d in range(n) if not taken[d]])
+    return tuple(d if d >= 0 else next(free) for d in image)
+
+
+def _pairs(matching: Any, source: Array, destination: Array) -> tuple[list[int], list[int]]:
+    used = matching.flow > 0
+    return source[used].tolist(), destination[used].tolist()
+
+
+def load_of(topology: Topology, image: tuple[int, ...], lengths: Array) -> Fraction:
+    """Return the load of a permutation that lengths prove."""
+    between = distance_under(topology, lengths)
+    spent = sum((topology.bandwidth_of(c) * int(x) for c, x in enumerate(lengths.tolist()) if x), Fraction(0))
+    return Fraction(int(between[np.arange(len(image)), list(image)].sum())) / spent if spent else Fraction(0)
+
+
+# Lower bounds: no routing has a smaller worst case or fewer hops, proved by lengths of channels.
+#
+# For every channel c let ``L_c(i, j) ≥ 0`` be any matrix, and ``y_c`` the largest of its row sums over injection rates
+# and column sums over ejection rates. ``L_c / y_c`` is admissible traffic, so the routing's load of channel c under it
+# is at most its worst case w times the bandwidth b_c. Added up over the channels, with a price p for every hop::
+#
+#     Σ_ij Σ_c (p + L_c(i, j)) f_ij(c)  ≤  p·N²·hops + w·Σ_c b_c y_c
+#
+# The flow of a pair costs at least the distance of the pair when channel c has length ``p + L_c(i, j)``, so the sum of
+# these distances is a lower bound of the right side: a line that no routing can cross in the plane of hops and worst
+# case. Lengths and price come from the multipliers of the linear program; the line holds whatever they are.
+
 
 _SCALE = 10**8  # of rounded lengths
 _LARGEST = 2**48  # length in a certificate

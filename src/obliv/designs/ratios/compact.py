@@ -19,16 +19,119 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import coo_array, csc_array, csr_array
 
-from obliv._util.cost import Work, announce, require_memory
-from obliv._util.progress import Progress
-from obliv._util.typing import Array
-from obliv.designs.flows import FlowProgramme, Layout, conservation, flow_orbits, layout_of
-from obliv.designs.ratios.classes import Class, classes_of
-from obliv.designs.states import states_of
-from obliv.designs.symmetry import Symmetry, orbits
+from obliv._util.arrays import Array
+from obliv._util.progress import Progress, Work, announce, require_memory
+from obliv._util.rationals import boolean
+from obliv.designs.programme import (
+    FlowProgramme,
+    Layout,
+    Maps,
+    Symmetry,
+    conservation,
+    flow_orbits,
+    layout_of,
+    orbits,
+    states_of,
+)
+from obliv.designs.ratios.bounds import network_ratio
+from obliv.questions.ratio import Ratio, has_base_load, tree_ratio
+from obliv.questions.subject import Subject, by_specs, subject_of
 from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import channel_map, terminal_map
 
-__all__ = ["Block", "RatioProgramme", "ratio_programme"]
+# Classes of channels that symmetries carry onto each other, with the maps that do, and those that keep a channel
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A channel that another one stands for.
+
+    Parameters
+    ----------
+    channel : int
+    word : tuple of int
+        Numbers of the generators that carry the other channel onto this one, or onto its opposite, first to last.
+    reversed : bool
+        Whether that is the opposite channel.
+    nodes, terminals, channels : Array
+        The map by the word, of nodes, terminals and channels.
+    """
+
+    channel: int
+    word: tuple[int, ...]
+    reversed: bool
+    maps: Maps
+
+
+@dataclass(frozen=True, eq=False)
+class Class:
+    """A channel, those that it stands for, itself first, and generators of the automorphisms that keep it.
+
+    A channel that is carried onto its opposite by an automorphism too stands for each of its images twice.
+    """
+
+    channel: int
+    members: tuple[Member, ...]
+    stabilizer: tuple[Maps, ...]
+
+    @property
+    def order(self) -> int:
+        """The number of automorphisms that keep the channel is at least this."""
+        return 1 if not self.stabilizer else 2
+
+
+def classes_of(topology: Topology, symmetry: Symmetry) -> list[Class]:
+    """Return the classes of all channels, by automorphisms and the reversal of all traffic."""
+    known = np.zeros(topology.channels, bool)
+    classes = []
+    for channel in range(topology.channels):
+        if known[channel]:
+            continue
+        members = _orbit(topology, symmetry, channel)
+        stabilizer = _stabilizer(topology, symmetry, members)
+        known[[member.channel for member in members]] = True
+        if symmetry.opposite is not None:
+            back = [int(symmetry.opposite[member.channel]) for member in members]
+            known[back] = True
+            members += [Member(c, member.word, True, member.maps) for c, member in zip(back, members, strict=True)]
+        classes.append(Class(channel, tuple(members), stabilizer))
+    return classes
+
+
+def _orbit(topology: Topology, symmetry: Symmetry, channel: int) -> list[Member]:
+    """Return the channels that automorphisms carry a channel onto."""
+    here = Maps(np.arange(topology.nodes), np.arange(len(topology.terminals)), np.arange(topology.channels))
+    members = [Member(channel, (), False, here)]
+    known = {channel}
+    for member in members:  # grows
+        for k, g in enumerate(symmetry.generators):
+            image = int(g.channels[member.channel])
+            if image not in known:
+                known.add(image)
+                maps = Maps(
+                    g.nodes[member.maps.nodes], g.terminals[member.maps.terminals], g.channels[member.maps.channels]
+                )
+                members.append(Member(image, (*member.word, k), False, maps))
+    return members
+
+
+def _stabilizer(topology: Topology, symmetry: Symmetry, members: list[Member]) -> tuple[Maps, ...]:
+    """Return generators of the automorphisms that keep the first member (Schreier)."""
+    place = {member.channel: member for member in members}
+    automorphisms: dict[bytes, Array] = {}
+    for member in members:
+        for g in symmetry.generators:
+            back = np.argsort(place[int(g.channels[member.channel])].maps.nodes)
+            nodes = back[g.nodes[member.maps.nodes]]
+            if not np.array_equal(nodes, np.arange(topology.nodes)):
+                automorphisms[nodes.tobytes()] = nodes
+    stabilizer = []
+    for nodes in automorphisms.values():
+        channels, terminals = channel_map(topology, nodes), terminal_map(topology, nodes)
+        if channels is not None and terminals is not None and channels[members[0].channel] == members[0].channel:
+            stabilizer.append(Maps(nodes, terminals, channels))
+    return tuple(stabilizer)
+
 
 _SECONDS_A_ROW = 1.5e-4  # of the first-order method, to 1e-3
 
@@ -197,3 +300,72 @@ def _numbered(label: Array, count: int, needed: Array) -> tuple[Array, int]:
     used[label[~needed]] = False
     number = np.where(used, np.cumsum(used) - 1, -1)
     return number[label], int(used.sum())
+
+
+# The oblivious performance ratio: by the closed form of fat trees where it holds, else by linear programming
+
+
+@by_specs
+def ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = None) -> Ratio:
+    """Return the most that a routing loads a link beyond the best routing of the same traffic, over all traffic.
+
+    Parameters
+    ----------
+    x : Routing or PairLoads
+        On any network.
+    certificate : bool
+        Whether to keep what proves it for all channels.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+
+    Returns
+    -------
+    Ratio
+        Exact or, where the bounds do not meet, between two proved bounds, with traffic that shows the lower one. On
+        fat trees also the best that any single-path routing can do, where known.
+
+    Raises
+    ------
+    InputError
+        If the routing leaves pairs out.
+    TopologyError
+        If some terminals cannot reach each other.
+    MissingExtraError
+        If the solver (highspy) is needed and not installed.
+    TooLargeError
+        If the linear programs would not fit in memory.
+
+    Notes
+    -----
+    Where a base load of 1, the most that a host sends or takes, can always be carried, the ratio is the worst case over
+    all traffic in which no host sends or takes more than 1, so the exact worst case (Towles) is the exact ratio; for
+    single paths on trees it is the largest node-disjoint set of pairs on a link. That is checked. Fabrics that are fat
+    trees are recognized by :func:`obliv.fabric.ratio`.
+
+    On all other networks one linear program a channel finds the worst traffic among all that some routing carries
+    without loading a channel by more than 1 (Applegate and Cohen). No number is believed from the solver: lengths of
+    channels prove the upper bound, explicit flows the lower one, in exact arithmetic. Rates of terminals play no part,
+    since traffic of any size is compared with the best routing of the same traffic. What a terminal sends to itself
+    counts for neither routing.
+
+    References
+    ----------
+    [YNDM09] X. Yuan, W. Nienaber, Z. Duan, R. Melhem, "Oblivious routing in fat-tree based system area networks with
+    uncertain traffic demands", IEEE/ACM Transactions on Networking, 2009.
+
+    [AC03] D. Applegate, E. Cohen, "Making intra-domain routing robust to changing and uncertain traffic demands",
+    SIGCOMM 2003.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> tree = obliv.topology("fattree:8,3")
+    >>> [int(obliv.ratio(obliv.routing(name, tree)).ratio) for name in ("dmodk", "osrm3", "osrm3-d", "omrmn")]
+    [7, 4, 4, 1]
+    >>> obliv.ratio(obliv.routing("ecmp", obliv.topology("ring:6"))).ratio
+    Fraction(2, 1)
+    """
+    certificate = boolean(certificate, "certificate")
+    topology = subject_of(x, "ratio").topology
+    solve = tree_ratio if has_base_load(topology) else network_ratio
+    return solve(x, certificate=certificate, progress=progress)

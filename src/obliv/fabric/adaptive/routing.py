@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
+from obliv._util.arrays import Array
 from obliv._util.progress import Progress
-from obliv._util.text import did_you_mean
-from obliv._util.typing import Array
-from obliv.errors import RoutingError, SpecError
-from obliv.fabric.adaptive.choices import PackedGroups, packed, traced
-from obliv.fabric.adaptive.loads import AdaptiveLoads
+from obliv._util.text import did_you_mean, plural
+from obliv.errors import InputError, RoutingError, SpecError
+from obliv.fabric.adaptive.loads import AdaptiveLoads, PackedGroups, packed, traced
 from obliv.fabric.arguments import typed
-from obliv.fabric.groups import GroupTables
-from obliv.fabric.routes.classes import Offset, Routes, routes_of
+from obliv.fabric.files.far import read_groups
+from obliv.fabric.files.forwarding import AdaptiveInfo, read_ar_info
+from obliv.fabric.model import NONE, Fabric, Tables
+from obliv.fabric.names import NO_STATE, STATIC, GroupTables
 from obliv.fabric.routes.routing import FabricRouting, spec_options
 from obliv.fabric.routes.routing import routing as static_routing
+from obliv.fabric.routes.trace import Offset, Routes, routes_of
 from obliv.fabric.topology import FabricTopology
-from obliv.loads.hops import Hops
-from obliv.routings.base import Crossed, Path, Routing
-from obliv.routings.hops import HopRouting
-from obliv.routings.lengths import Lengths
-
-__all__ = ["MODES", "AdaptiveRouting", "AnyChoice", "GroupHops", "adaptive_routing"]
+from obliv.loads.stored import Hops
+from obliv.routings.base import Crossed, Routing
+from obliv.routings.base import Path as HopPath
+from obliv.routings.hops import HopRouting, Lengths
 
 #: What is assumed of the switches.
 MODES = ("static", "even", "worst")
@@ -131,7 +133,7 @@ class AdaptiveRouting(FabricRouting, same_paths=True):
             return super().components()
         return tuple((Fraction(1, several), self._hops(offset)) for offset in range(several))
 
-    def paths(self, source: int, destination: int) -> Iterator[Path]:
+    def paths(self, source: int, destination: int) -> Iterator[HopPath]:
         if source == destination:
             return
         routes = self.routes
@@ -160,7 +162,7 @@ class AnyChoice(AdaptiveRouting, same_paths=True):
 
     any_choice = True
 
-    def paths(self, source: int, destination: int) -> Iterator[Path]:
+    def paths(self, source: int, destination: int) -> Iterator[HopPath]:
         raise self._without_chances()
 
     def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
@@ -216,8 +218,8 @@ def adaptive_routing(
     Examples
     --------
     >>> import obliv
-    >>> from obliv.fabric.generate.from_topology import from_topology
-    >>> from obliv.fabric.reroute.groups import groups_of
+    >>> from obliv.fabric.generate import from_topology
+    >>> from obliv.fabric.reroute.fill import groups_of
     >>> from obliv.fabric.topology import network
     >>> fabric = from_topology(obliv.topology("fattree:4,3"))
     >>> even = adaptive_routing(network(fabric), groups_of(fabric), "even")
@@ -236,3 +238,138 @@ def adaptive_routing(
     routes = routes_of(topology, traces.tables, offset, traces)
     kind = AnyChoice if mode == "worst" else AdaptiveRouting
     return kind(topology, routes, sets, spec, missing == "skip")
+
+
+# Group tables as packets of one service level meet them, and where no group tables are
+
+
+def for_level(groups: GroupTables, fabric: Fabric, info: AdaptiveInfo, sl: int) -> GroupTables:
+    """Return group tables for packets of a service level: where it is excluded, they use the static ports.
+
+    Parameters
+    ----------
+    groups : GroupTables
+    fabric : Fabric
+    info : AdaptiveInfo
+    sl : int
+        From 0 to 15.
+
+    Raises
+    ------
+    InputError
+        If the service level is out of range.
+    """
+    if not 0 <= sl <= 15:
+        raise InputError(f"service level {sl} is out of range (0 to 15)")
+    excluded = info.excludes(sl)[fabric.switch_row[groups.switch]]
+    state = groups.state.copy()
+    state[excluded] = np.where(state[excluded] == NO_STATE, NO_STATE, STATIC)
+    return replace(groups, state=state, sources=(*groups.sources, *info.sources))
+
+
+def completed(groups: GroupTables, tables: Tables) -> GroupTables:
+    """Return group tables with the forwarding tables of the switches that have no groups, as static ports.
+
+    Parameters
+    ----------
+    groups : GroupTables
+        Of a single private LFT.
+    tables : Tables
+    """
+    plain = np.flatnonzero(~np.isin(tables.switch, groups.switch) & tables.used)
+    if not len(plain):
+        return groups
+    wide = max(groups.port.shape[1], tables.out.shape[1])
+
+    def widened(column: np.ndarray, fill: int) -> np.ndarray:
+        return np.pad(column, ((0, 0), (0, wide - column.shape[1])), constant_values=fill)
+
+    port = widened(tables.out[plain], NONE)
+    state = np.where(port == NONE, NO_STATE, STATIC).astype(np.uint8)
+    number = groups.plfts[0] if groups.plfts else 0
+    return replace(
+        groups,
+        switch=np.concatenate([groups.switch, tables.switch[plain]]),
+        plft=np.concatenate([groups.plft, np.full(len(plain), number, np.int32)]),
+        port=np.concatenate([widened(groups.port, NONE), port]),
+        state=np.concatenate([widened(groups.state, NO_STATE), state]),
+        group=np.concatenate([widened(groups.group, 0), np.zeros_like(port, np.uint16)]),
+        groups=(*groups.groups, *({},) * len(plain)),
+        line=np.concatenate([groups.line, tables.line[plain]]),
+        sources=(*groups.sources, *tables.sources),
+    )
+
+
+# Groups of adaptive routing from files, as the packets of one service level meet them
+
+
+@typed
+def read_adaptive(
+    fabric: Fabric,
+    far: str | Path,
+    *,
+    tables: Tables | None = None,
+    info: str | Path | None = None,
+    sl: int | None = None,
+    plft: int | None = None,
+) -> GroupTables:
+    """Read groups of adaptive routing.
+
+    Parameters
+    ----------
+    fabric : Fabric
+        With LIDs.
+    far : str or Path
+        ``ibdiagnet2.far``.
+    tables : Tables, optional
+        Forwarding tables, which count for switches without groups.
+    info : str or Path, optional
+        ``ibdiagnet2.db_csv``, which says for which service levels each switch is adaptive.
+    sl : int, optional
+        The service level of packets; needed with `info`.
+    plft : int, optional
+        The private LFT of packets, where there are several.
+
+    Returns
+    -------
+    GroupTables
+        Of one private LFT. Its `findings` list defects and remarks.
+
+    Raises
+    ------
+    FileError
+        If a file cannot be read or contains nothing of the kind.
+    InputError
+        If the private LFT or the service level is missing or invalid.
+    """
+    groups = read_groups(far, fabric)
+    if (info is None) != (sl is None):
+        raise InputError(
+            "a service level and ibdiagnet2.db_csv, which says where it is adaptive, must be given together"
+        )
+    if plft is None and len(groups.plfts) > 1:
+        listed = ", ".join(map(str, groups.plfts))
+        raise InputError(f"{groups.name} has {plural(len(groups.plfts), 'private LFT')} ({listed}): choose one by plft")
+    if plft is not None and plft not in groups.plfts:
+        listed = ", ".join(map(str, groups.plfts))
+        raise InputError(f"{groups.name} has no private LFT {plft}: choose one of {listed}")
+    groups = groups.of_plft(groups.plfts[0] if plft is None else plft)
+    if info is not None and sl is not None:
+        groups = for_level(groups, fabric, read_ar_info(info, fabric), sl)
+    return groups if tables is None else completed(groups, tables)
+
+
+def groups_spec(
+    far: str | Path,
+    mode: str,
+    *,
+    lft: str | Path | None,
+    info: str | Path | None,
+    sl: int | None,
+    plft: int | None,
+    options: str,
+) -> str:
+    """Return the spec of a routing by groups; `options` are those for all tables."""
+    given = {"lft": lft, "info": info, "sl": sl, "plft": plft}
+    files = "".join(f",{name}={value}" for name, value in given.items() if value not in (None, ""))
+    return f"far:{far},adaptive={mode}{files}{options}"

@@ -2,41 +2,375 @@
 
 from __future__ import annotations
 
+import re
 import time
+from dataclasses import dataclass
+from difflib import get_close_matches
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from obliv._util.progress import Progress, rising
+from obliv._util.arrays import Array, positions, starts
+from obliv._util.progress import Progress, require_memory, rising
 from obliv._util.text import plural
+from obliv.errors import FileError
 from obliv.fabric.arguments import typed
-from obliv.fabric.checks.cables import check_cables, check_shape
-from obliv.fabric.checks.credit_loops import CreditLoops, credit_loops
-from obliv.fabric.checks.groups import check_groups
-from obliv.fabric.checks.lanes import LANE_ENGINES, LaneCheck, check_lanes
-from obliv.fabric.checks.log import engine_of
-from obliv.fabric.checks.routes import Served, check_routes
-from obliv.fabric.checks.service_levels import check_info
-from obliv.fabric.checks.tables import check_entries, check_tables
-from obliv.fabric.files.ar_info import AdaptiveInfo
-from obliv.fabric.groups import GroupTables
+from obliv.fabric.checks.routes import Served, check_groups, check_routes
+from obliv.fabric.checks.tables import check_cables, check_entries, check_shape, check_tables
+from obliv.fabric.files.assemble import Blocks
+from obliv.fabric.files.forwarding import AdaptiveInfo
+from obliv.fabric.kernels.lanes import followers
+from obliv.fabric.lanes.findings import note_lanes
+from obliv.fabric.lanes.graph import LaneCycle, LaneVerdict, OneLevel, judge, one_level_each
 from obliv.fabric.lanes.read import Lanes
-from obliv.fabric.lids import owners
-from obliv.fabric.messages import at_port, cable_name, port_name, route_text
-from obliv.fabric.model import Fabric
-from obliv.fabric.notes import Notes
+from obliv.fabric.model import Fabric, Notes, Tables, at_node, at_port, cable_name, called, port_name, route_text
+from obliv.fabric.names import NO_STATE, STATIC, GroupTables, owners, safe
+from obliv.fabric.results.check import ChoiceCheck, CreditLoop, EngineRun, FabricCheck, LaneLoop, LevelLoop
+from obliv.fabric.routes.routing import idle_channels, uniform_bound, uniform_load
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import Traces, trace_all
-from obliv.fabric.routes.uniform import idle_channels, uniform_bound, uniform_load
-from obliv.fabric.shape.tree import recognise
-from obliv.fabric.tables import Tables
+from obliv.fabric.shape import recognise
 from obliv.fabric.topology import network
+from obliv.kernels import run
+from obliv.questions.deadlocks.graph import short_cycle
 from obliv.results.base import provenance
-from obliv.results.fabric.check import ChoiceCheck, CreditLoop, EngineRun, FabricCheck
 
-__all__ = ["check"]
+# Credit loops: channels that wait for each other in a cycle under the tables of a fabric
+
+
+@dataclass(frozen=True)
+class CreditLoops:
+    """Whether the channel dependency graph of forwarding tables has a cycle.
+
+    Parameters
+    ----------
+    dependencies : int
+        Pairs of channels that some route uses one right after the other.
+    cycle : tuple of int
+        The slots where the channels of a short cycle begin: each may be used right before the next, the last right
+        before the first. Empty where there is none.
+    """
+
+    dependencies: int
+    cycle: tuple[int, ...] = ()
+
+    @property
+    def acyclic(self) -> bool:
+        """Whether no deadlock is possible, whatever the traffic."""
+        return not self.cycle
+
+
+def credit_loops(traces: Traces) -> CreditLoops:
+    """Look for a cycle among the channels that the routes of a fabric use one after the other.
+
+    Parameters
+    ----------
+    traces : Traces
+        See :func:`obliv.fabric.routes.trace.trace_all`.
+
+    Notes
+    -----
+    Routes from every switch with an endpoint to every LID of an endpoint are followed; routes that loop never release
+    their channels and are reported by :func:`obliv.fabric.check`. All packets are assumed to use one virtual lane:
+    engines that spread service levels over several lanes (dfsssp, lash, nue, torus-2QoS) may be free of deadlock in
+    spite of a cycle.
+
+    References
+    ----------
+    [DS87] W. J. Dally and C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE
+    Transactions on Computers C-36(5), 1987.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from obliv.fabric.generate import from_topology, tables_of
+    >>> from obliv.fabric.routes.trace import trace_all
+    >>> torus = obliv.topology("torus:5x5")
+    >>> fabric = from_topology(torus)
+    >>> loops = credit_loops(trace_all(fabric, tables_of(obliv.routing("dor", torus), fabric)))
+    >>> loops.acyclic, len(loops.cycle)
+    (False, 5)
+    """
+    slots, first, after = dependencies_of(traces)
+    cycle = short_cycle(first, after) or []
+    return CreditLoops(len(after), tuple(int(slots[c]) for c in cycle))
+
+
+def dependencies_of(traces: Traces) -> tuple[Array, Array, Array]:
+    """Return the channel dependency graph of the routes between switches.
+
+    Parameters
+    ----------
+    traces : Traces
+
+    Returns
+    -------
+    slots : int64 array
+        Where each channel between switches begins.
+    first, after : int64 arrays
+        What some route uses right after channel c is ``after[first[c]:first[c + 1]]``.
+    """
+    fabric, to = traces.fabric, traces.hops.to
+    slots = np.flatnonzero(to >= 0)
+    slots = slots[np.isin(fabric.node_of[slots], fabric.switches)]
+    channel = positions(slots, len(to))
+    ports = int(np.diff(fabric.first_slot)[fabric.switches].max(initial=1))
+    ports = min(ports, 256)  # a table entry is a byte
+    require_memory(10.0 * len(slots) * ports, f"the channel dependency graph of {fabric.name}")
+    follows = np.zeros((len(slots), ports), np.bool_)
+    arrays = (traces.leaf, traces.lid, _alone(traces), traces.code, traces.hops, channel, follows)
+    run(followers, 8.0 * traces.code.size, *arrays)
+    before, port = np.nonzero(follows)
+    at = fabric.first_slot[to[slots[before]]] + port
+    return slots, starts(np.bincount(before, minlength=len(slots))), channel[at]
+
+
+def _alone(traces: Traces) -> Array:
+    """Return for every column the leaf where its endpoint is the only one, -1 where others would send from there."""
+    leaf = traces.leaf_of.copy()
+    several = np.append(np.bincount(leaf[leaf >= 0], minlength=len(traces.leaf)) > 1, False)  # the last for leaf -1
+    leaf[several[leaf]] = -1
+    return np.asarray(leaf[traces.endpoint])
+
+
+# Check of the virtual lanes of a fabric: packets that they discard, and deadlock over channels and lanes
+
+
+LANE_ENGINES = ("dfsssp", "lash", "nue", "torus-2QoS")  #: Engines that need several virtual lanes against deadlock.
+_BLIND = ("dfsssp", "lash")  # engines that give SLs although OpenSM writes no SL-to-VL tables
+_SHOWN = 8  # channels of a cycle that are printed
+
+
+@dataclass(frozen=True)
+class LaneCheck:
+    """The verdict with lanes, the fields of the result that it fills, and the findings."""
+
+    credit: CreditLoop
+    fields: dict[str, Any]
+    notes: list[Notes]
+
+
+def check_lanes(traces: Traces, lanes: Lanes, one_lane: CreditLoops, run: EngineRun | None) -> LaneCheck:
+    """Check lanes.
+
+    Parameters
+    ----------
+    traces : Traces
+        Between all endpoints.
+    lanes : Lanes
+    one_lane : CreditLoops
+        The dependency graph on one lane.
+    run : EngineRun or None
+        What the log says of the routing engine.
+    """
+    fabric = traces.fabric
+    verdict = judge(traces, lanes)
+    dropped, notes = note_lanes(traces, lanes, verdict)
+    alone = OneLevel(0, False, one_lane.dependencies, len(one_lane.cycle))
+    each = one_level_each(traces, lanes, verdict, alone)
+    _note_cycle(fabric, verdict, notes[0])
+    _note_engine(lanes, run, notes[0])
+    _note_same(verdict, each, notes[1])
+    cycle = verdict.graph.cycle
+    credit = CreditLoop(
+        cycle is None,
+        verdict.graph.dependencies,
+        _names(fabric, cycle),
+        None if cycle is None else cycle.lanes,
+    )
+    fields = {
+        "same_sl": tuple(
+            LevelLoop(level.sl, not level.cycle, level.dropped, level.dependencies, level.cycle or None)
+            for level in each
+        ),
+        "lanes_used": verdict.lanes_used,
+        "levels_used": verdict.sls_used,
+        "per_lane": tuple(
+            LaneLoop(lane, loop is None, count, _names(fabric, loop)) for lane, count, loop in verdict.per_lane()
+        ),
+        "dropped_pairs": dropped,
+    }
+    return LaneCheck(credit, fields, notes)
+
+
+def _names(fabric: Fabric, cycle: LaneCycle | None) -> tuple[str, ...] | None:
+    return None if cycle is None else tuple(port_name(fabric, slot) for slot in cycle.slots)
+
+
+def _note_cycle(fabric: Fabric, verdict: LaneVerdict, notes: Notes) -> None:
+    """Note a cycle of channels and lanes."""
+    cycle = verdict.graph.cycle
+    if cycle is None:
+        return
+    steps = list(zip(cycle.slots, cycle.lanes, strict=True))
+    text = " -> ".join(f"{port_name(fabric, slot)} VL {lane}" for slot, lane in steps[:_SHOWN])
+    more = f" -> ... ({len(steps) - _SHOWN} more)" if len(steps) > _SHOWN else ""
+    message = f"packets can wait for each other forever, with these lanes: {text}{more} -> back to the first"
+    notes.add("error", "credit-loop", message, 0, at_port(fabric, cycle.slots[0]))
+
+
+def _note_engine(lanes: Lanes, run: EngineRun | None, notes: Notes) -> None:
+    """Note engines whose SLs rely on SL-to-VL tables that OpenSM has not written."""
+    engine = run.used if run is not None and run.used else lanes.levels.engine
+    if engine in _BLIND and not lanes.tables.sources:
+        text = (
+            f"{engine} gives SLs even where OpenSM writes no SL-to-VL tables (without -Q): VL = SL is assumed here, "
+            "but switches may differ; start OpenSM with -Q and give its opensm-sl2vl.dump"
+        )
+        notes.add("warning", "no-qos", text)
+
+
+def _note_same(verdict: LaneVerdict, each: tuple[OneLevel, ...], notes: Notes) -> None:
+    """Note that lanes do not help where software sends everything with one SL."""
+    if verdict.graph.cycle is not None or len(verdict.sls_used) < 2:
+        return
+    cyclic = [level.sl for level in each if level.cycle and level.sl in verdict.sls_used]
+    if cyclic:
+        levels = f"SL {cyclic[0]}" if len(cyclic) == 1 else f"any one of SLs {', '.join(map(str, cyclic))}"
+        text = (
+            f"free of deadlock only if packets have these SLs: with {levels} for all of them it is not; UCX and NCCL "
+            "do not ask the subnet manager and use one SL (UCX_IB_SL, NCCL_IB_SL)"
+        )
+        notes.add("warning", "same-sl", text)
+
+
+# Which routing engine OpenSM used, from its log
+
+
+_DONE = re.compile(rb"osm_ucast_mgr_process: (\S{1,40}) tables configured on all switches")
+_FAILED = re.compile(rb"ucast_mgr_route: (\S{1,40}): cannot build (?:lid matrices|fwd tables)")
+_UNKNOWN = re.compile(rb"setup_routing_engines: Failed to setup routing engine '([^']{1,40})'")
+_REASON = re.compile(rb"-> (.{0,40}(?:ERR [0-9A-F]{4}|do_ucast_file_load|not supported).*)")
+_LONGEST = 200  # characters of a name or reason that are shown
+_ENGINES = ("dfsssp", "dnup", "dor", "file", "ftree", "lash", "minhop", "nue", "sssp", "torus-2QoS", "updn")
+_NONE = b"No routing engine able to successfully configure"
+
+
+def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> EngineRun:
+    """Return the engine that routed last, and those that failed before it.
+
+    OpenSM routes with minhop if the requested engine fails, and reports that only in the log.
+
+    Parameters
+    ----------
+    path : path-like
+    notes : Notes
+        About the log.
+    requested : str, optional
+        The engine that was asked for; else the first that failed counts as that.
+    """
+    failed: dict[str, None] = {}  # in the order of the log
+    used, reason, at, last, blank = None, "", 0, 0, True
+    for number, line in Blocks(path).lines():
+        blank = blank and not line.strip()
+        if match := _UNKNOWN.search(line):
+            if match[1] != b"no_fallback":  # older versions take it for an engine, but obey it
+                failed[_text(match)] = None
+                reason, at = "OpenSM has no engine of that name", number
+        elif match := _FAILED.search(line):
+            if last:  # a new sweep
+                failed, last = {}, 0
+            failed[_text(match)] = None
+            at = number
+        elif match := _DONE.search(line):
+            if last:
+                failed = {}
+            used, last = _text(match), number
+        elif _NONE in line:
+            used, last = None, number
+        elif match := _REASON.search(line):
+            reason = _text(match).strip()
+    if blank:
+        raise FileError("the file is empty", path)
+    asked = requested or next(iter(failed), used)
+    because = f" ({safe(reason, _LONGEST)})" if reason and failed else ""
+    wanted, by = safe(asked or "the engine", _LONGEST), safe(used or "", _LONGEST)
+    near = get_close_matches(asked, [*_ENGINES, by], 1, 0.8) if asked and asked not in _ENGINES else []
+    hint = f"did you mean {near[0]}?" if near else ""
+    if not last:
+        text = "no engine that was used is named: give OpenSM's log of a whole run, not an excerpt or another file"
+        notes.add("warning", "engine", text)
+    elif used is None:
+        text = f"{wanted} failed{because} and no other was tried: there are no new tables"
+        notes.add("error", "engine", text, at or last)
+    elif asked is not None and asked != used and asked not in failed:
+        text = f"the last sweep in the log used {by}; {wanted} was not tried: {hint or 'start OpenSM with it'}"
+        notes.add("error", "engine", text, last)
+    elif asked is not None and asked != used:
+        text = f"{wanted} was requested but failed{because}: OpenSM fell back to {by}{hint and '; ' + hint}"
+        notes.add("error", "engine", text, at or last)
+    return EngineRun(used, asked, tuple(failed))
+
+
+def _text(match: re.Match[bytes]) -> str:
+    return match[1].decode("utf-8", "replace")
+
+
+# Checks of what switches say of their adaptive routing: levels that are excluded, and groups beyond the last
+
+
+_ALL = 0xFFFF
+
+
+def check_info(fabric: Fabric, groups: GroupTables, info: AdaptiveInfo, notes: Notes) -> None:
+    """Note service levels whose packets use static ports, switches that disagree, and groups beyond the last."""
+    rows = np.unique(fabric.switch_row[groups.switch])
+    unknown = rows[~info.known[rows]]
+    if len(unknown):
+        node = int(fabric.switches[unknown[0]])
+        text = (
+            f"{plural(len(unknown), 'switch', 'switches')} with groups are missing here, first {called(fabric, node)}"
+        )
+        notes.add("warning", "no-ar-info", text + ": they count as adaptive for all packets", 0, at_node(fabric, node))
+    known = rows[info.known[rows]]
+    off = known[info.mask[known] == 0]
+    if len(off):
+        node = int(fabric.switches[off[0]])
+        text = f"adaptive routing is off at {plural(len(off), 'switch', 'switches')}, first {called(fabric, node)}: "
+        notes.add(
+            "warning",
+            "adaptive-off",
+            text + "all packets use static ports there",
+            info.line[off[0]],
+            at_node(fabric, node),
+        )
+    on = known[info.mask[known] != 0]
+    masks, first, counts = np.unique(info.mask[on], return_index=True, return_counts=True)
+    if len(masks) > 1:
+        parts = [
+            f"{_levels(int(mask))} at {count}" for mask, count in zip(masks.tolist(), counts.tolist(), strict=True)
+        ]
+        node = int(fabric.switches[on[first[int(counts.argmin())]]])
+        text = f"switches are adaptive for different service levels: {'; '.join(parts[:4])}"
+        notes.add("warning", "sl-mask", text, info.line[on[first[0]]], at_node(fabric, node))
+    elif len(masks) and masks[0] != _ALL:
+        excluded = _levels(~int(masks[0]) & _ALL)
+        text = f"packets of {excluded} use the static ports: worst cases of groups do not hold for them"
+        notes.add("note", "excluded-levels", text, info.line[on[0]])
+    for row, node in enumerate(groups.switch.tolist()):
+        top = int(info.group_top[fabric.switch_row[node]])
+        used = (groups.state[row] != NO_STATE) & (groups.state[row] != STATIC)
+        largest = int(groups.group[row][used].max(initial=0))
+        if 0 <= top < largest:
+            text = (
+                f"{called(fabric, node)} uses group {largest}, beyond its last, {top}: the files are of different times"
+            )
+            notes.add("error", "group-top", text, info.line[fabric.switch_row[node]], at_node(fabric, node))
+
+
+def _levels(mask: int) -> str:
+    """Return service levels as text: ``SL 0, 2-15``."""
+    runs: list[list[int]] = []
+    for sl in range(16):
+        if mask >> sl & 1:
+            if runs and runs[-1][1] == sl - 1:
+                runs[-1][1] = sl
+            else:
+                runs.append([sl, sl])
+    return "SL " + (", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs) or "none")
+
 
 _ORDER = {"error": 0, "warning": 1, "note": 2}
 _NAMED = 3  # idle cables
@@ -90,7 +424,7 @@ def check(
     Examples
     --------
     >>> import obliv
-    >>> from obliv.fabric.generate.from_topology import from_topology, tables_of
+    >>> from obliv.fabric.generate import from_topology, tables_of
     >>> tree = obliv.topology("fattree:4,2")
     >>> fabric = from_topology(tree)
     >>> check(fabric, tables_of(obliv.routing("dmodk", tree), fabric))

@@ -2,24 +2,355 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from obliv._util.typing import Array
+from obliv._util.arrays import Array
+from obliv._util.files import GZIP, PACKED, require_file, unpacked
+from obliv._util.text import printable
 from obliv.errors import FileError
-from obliv.fabric.files.blocks import Blocks
-from obliv.fabric.files.cables import cables
-from obliv.fabric.files.records import NAMES, Node, Port, Records, text_of
-from obliv.fabric.lids import checked_lids, note_repeated_guids
-from obliv.fabric.model import Fabric, Nodes, Ports, rate_of
-from obliv.fabric.notes import Notes, Place
-from obliv.fabric.tables import MAX_PORTS
+from obliv.fabric.model import MAX_PORTS, RATES, Fabric, Nodes, Notes, Place, Ports, node_name, place_of, rate_of
+from obliv.fabric.names import checked_lids, note_repeated_guids
 
-__all__ = ["assemble"]
+# Large text files read in blocks of whole lines, compressed with gzip or not, with their SHA-256
+
+
+#: Bytes of the longest line that is read; real lines have a few hundred.
+LONGEST = 4096
+
+_SIZE = 1 << 22
+_MOST = 1 << 36  # decompressed bytes of a file: a limit against decompression bombs
+
+
+class Blocks:
+    """The blocks of a file, each of whole lines; the last may lack its line end.
+
+    Parameters
+    ----------
+    path : str or Path
+    size : int
+        Bytes of a block, about.
+
+    Attributes
+    ----------
+    length : int
+        Bytes of the file as it stands.
+    sha256 : str
+        Of the file as it stands, when all blocks were taken.
+    ended : bool
+        Whether the last line had its end, when all blocks were taken.
+    """
+
+    def __init__(self, path: str | Path, size: int = _SIZE) -> None:
+        self.path = path
+        self.length = require_file(path)
+        self.sha256 = ""
+        self.ended = True
+        self._size = size
+
+    def __iter__(self) -> Iterator[bytes]:
+        rest, first = b"", True
+        for data in self._text():
+            if first:
+                data, first = _plain(data, self.path), False
+            end = data.rfind(b"\n") + 1
+            if end:
+                yield rest + data[:end]
+                rest = data[end:]
+            else:
+                rest += data
+            if len(rest) > LONGEST:  # too long for a line of such a file: its end is dropped
+                rest = rest[: LONGEST + 1]
+        self.ended = not rest
+        if rest:
+            yield rest
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield every line with its number, cut as by :func:`lines_of`."""
+        number = 0
+        for block in self:
+            for line in lines_of(block):
+                number += 1
+                yield number, line
+
+    def _text(self) -> Iterator[bytes]:
+        """Yield the content of the file, decompressed."""
+        digest = hashlib.sha256()
+        try:
+            with open(self.path, "rb") as stream:
+                packed = stream.read(len(GZIP)) == GZIP
+                stream.seek(0)
+                pieces = _pieces(stream, digest, PACKED if packed else self._size)
+                yield from unpacked(pieces, self.path, _MOST, self._size) if packed else pieces
+        except OSError as error:
+            raise FileError(f"cannot be read: {error.strerror or error}", self.path) from None
+        self.sha256 = digest.hexdigest()
+
+
+def lines_of(block: bytes) -> list[bytes]:
+    """Return the lines of a block without their ends; a line longer than `LONGEST` is cut a byte later."""
+    lines = block.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    if max(map(len, lines), default=0) > LONGEST:
+        lines = [line[: LONGEST + 1] for line in lines]
+    return [line.rstrip(b"\r") for line in lines] if b"\r" in block else lines
+
+
+def _pieces(stream: BinaryIO, digest: hashlib._Hash, size: int) -> Iterator[bytes]:
+    while data := stream.read(size):
+        digest.update(data)
+        yield data
+
+
+def _plain(data: bytes, path: str | Path) -> bytes:
+    """Return the first block without a byte order mark."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise FileError("is UTF-16 text: save it as UTF-8", path)
+    return data.removeprefix(b"\xef\xbb\xbf")
+
+
+def read_mixed(block: bytes, rows: Callable[[bytes, Array, int, int], int], other: Callable[[bytes], None]) -> bytes:
+    """Read the whole lines of a block: as many as possible by a kernel, the others one by one.
+
+    Parameters
+    ----------
+    block : bytes
+    rows : callable
+        Called with the block, its bytes as an array, a position where a line begins and the end of the whole lines;
+        reads rows from there and returns the position behind them, the same position where there is none.
+    other : callable
+        Called with a line that is no row, without its end, cut after :data:`LONGEST` bytes and one.
+
+    Returns
+    -------
+    bytes
+        The last line if it lacks its end, else nothing.
+    """
+    stop = block.rfind(b"\n") + 1
+    data, at = np.frombuffer(block, np.uint8), 0
+    while at < stop:
+        behind = rows(block, data, at, stop)
+        if behind > at:
+            at = behind
+            continue
+        end = block.index(b"\n", at)
+        other(block[at : min(end, at + LONGEST + 1)])
+        at = end + 1
+    return block[stop : stop + LONGEST]
+
+
+# Cables from the records of their two ends
+
+
+def cables(
+    near: Array,
+    far: Array,
+    line: Array,
+    slots: int,
+    place: Callable[[int], str],
+    at: Callable[[int, int], Place],
+    notes: Notes,
+) -> Array:
+    """Return the slot at the other end of every slot's cable, -1 without a cable.
+
+    Parameters
+    ----------
+    near, far : int64 array
+        The records of the file: a slot (at most once) and the slot that the record names at the other end, or -1.
+    line : int64 array
+        The line of each record.
+    slots : int
+    place : function
+        The name of a slot.
+    at : function
+        A slot, with that at the other end of its cable, as the place of a finding.
+    notes : Notes
+        Receives contradictions.
+
+    Returns
+    -------
+    int64 array
+        Cables on which both ends agree, then others in the order of the file whose ports are free.
+    """
+    peer, named, where = np.full(slots, -1, np.int64), np.full(slots, -1, np.int64), np.zeros(slots, np.int64)
+    named[near], where[near] = far, line
+    agreed = (far >= 0) & (far != near)
+    agreed[agreed] = named[far[agreed]] == near[agreed]
+    peer[near[agreed]] = far[agreed]
+    for k in np.flatnonzero(~agreed & (far >= 0)).tolist():
+        a, b, number = int(near[k]), int(far[k]), int(line[k])
+        if a == b:
+            notes.add("warning", "loopback", f"{place(a)} is cabled to itself: the cable is ignored", number, at(a, b))
+            continue
+        free = peer[a] < 0 and peer[b] < 0
+        if named[b] < 0:
+            kind, what = "one-sided-cable", "but the record of that node has no such port"
+        else:
+            kind = "asymmetric-cable"
+            what = f"but that port names {place(int(named[b]))} on line {where[b]}"
+        taken = "the cable is used" if free else "the cable is ignored"
+        text = f"{place(a)} names {place(b)} as the other end of its cable, {what}; {taken}: scan the fabric again"
+        notes.add("error", kind, text, number, at(a, b))
+        if free:
+            peer[a], peer[b] = b, a
+    return peer
+
+
+# The records of a topology file, in the same form for all dialects
+
+
+NAMES = tuple(RATES)  #: Widths and speeds, by number.
+#: Speeds by the rate of a lane, as OpenSM and ibdiagnet write it.
+LANE_SPEEDS = {b"2.5": b"SDR", b"5": b"DDR", b"10": b"QDR", b"FDR10": b"FDR10", b"14": b"FDR", b"25": b"EDR"}
+LANE_SPEEDS |= {b"50": b"HDR", b"100": b"NDR", b"200": b"XDR"}
+_NUMBER = {name.upper().encode(): number for number, name in enumerate(NAMES)}
+_LETTERS = {"switch": b"S-", "ca": b"H-", "router": b"R-"}
+
+
+#: A decimal number as the file has it.
+Number = bytes | int | None
+_Value = TypeVar("_Value")
+
+
+class Node(NamedTuple):
+    """The head of a record; numbers that the file does not give are 0."""
+
+    kind: str
+    ident: bytes
+    line: int
+    ports: int = 0
+    description: bytes = b""
+    guid: int = 0
+    port_guid: int = 0  # of port 0 of a switch, as the two that follow
+    lid: int = 0
+    lmc: int = 0
+
+
+class Port(NamedTuple):
+    """A port that has a cable: decimal numbers and hexadecimal GUIDs as the file has them, or None."""
+
+    node: int
+    line: int
+    port: Number
+    guid: bytes | None
+    peer: bytes  # the other node's ident
+    peer_port: Number
+    peer_guid: bytes | None
+    lid: Number
+    lmc: Number
+    peer_text: bytes | None
+    peer_lid: Number
+    rate: bytes | None
+
+
+class Chunk(NamedTuple):
+    """Many ports: what is a number as arrays, and what the other ends are called."""
+
+    numbers: dict[str, Array]
+    peer: Sequence[bytes]
+    peer_text: Sequence[bytes | None]
+
+
+class Records:
+    """The records of a file, with notes."""
+
+    def __init__(self, path: str) -> None:
+        self.notes = Notes(path)
+        self.nodes: list[Node] = []
+        self.index: dict[bytes, int] = {}
+        self.ports: list[tuple[Any, ...]] = []  # as Port
+        self.chunks: list[Chunk] = []
+
+    def add(self, node: Node) -> int:
+        """Add a node and return its number, or -1 if there is one of that name, which is noted."""
+        before = self.index.get(node.ident)
+        if before is not None:
+            self.notes.add(
+                "error",
+                "duplicate-guid",
+                f"a second record of {self.called(before)} is ignored; the first is on line {self.nodes[before].line}: "
+                "if the file contains two scans, split it",
+                node.line,
+                self.at(before),
+            )
+            return -1
+        self.index[node.ident] = len(self.nodes)
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
+    def known(self, node: Node) -> int:
+        """Return the number of a node, which is added if it is new."""
+        number = self.index.get(node.ident)
+        return self.add(node) if number is None else number
+
+    def note_cut(self, blocks: Blocks, number: int, half: bool = False) -> None:
+        """Note that the file ends within line `number`, if that was read as half a line or not understood."""
+        if not blocks.ended and (half or self.notes.last_line == number):
+            self.notes.add("error", "cut-off", "the file ends in the middle of a line: it is truncated", number)
+
+    def add_ports(self, node: Array, line: Array, raw: Sequence[Sequence[Any]]) -> None:
+        """Add many ports: their nodes and lines, and the other columns as in :class:`Port`."""
+        columns = dict(zip(Port._fields[2:], raw, strict=True))
+        numbers: dict[str, Array] = {"node": node, "line": line}
+        for name in ("port", "peer_port", "lid", "lmc", "peer_lid"):
+            numbers[name] = _numbers(columns[name], lambda value: int(value) if value else 0, np.int64)
+        for name in ("guid", "peer_guid"):
+            numbers[name] = _numbers(columns[name], lambda value: int(value, 16) if value else 0, np.uint64)
+        numbers["rate"] = _numbers(columns["rate"], rate_number, np.int64)
+        self.chunks.append(Chunk(numbers, columns["peer"], columns["peer_text"]))
+
+    def flush(self) -> None:
+        """Add the ports that were noted one by one."""
+        if self.ports:
+            node, line, *raw = zip(*self.ports, strict=True)
+            self.add_ports(np.array(node, np.int64), np.array(line, np.int64), raw)
+            self.ports.clear()
+
+    def at(self, node: int, port: int | None = None) -> Place:
+        """Return a node, and possibly one of its ports, as the place of a finding."""
+        about = self.nodes[node]
+        return place_of(about.guid, text_of(about.description).strip() or text_of(about.ident), port)
+
+    def called(self, node: int) -> str:
+        """Return a node as it is named in a message."""
+        about = self.nodes[node]
+        return node_name(text_of(about.ident), text_of(about.description))
+
+
+def _numbers(column: Sequence[_Value], number: Callable[[_Value], int], kind: npt.DTypeLike) -> Array:
+    """Return the number of every entry; repeated entries are converted once."""
+    known = {value: number(value) for value in set(column)}
+    return np.fromiter(map(known.__getitem__, column), kind, len(column))
+
+
+def rate_number(word: bytes | None) -> int:
+    """Return the place in `NAMES` of a width and speed such as ``4xQDR``, -1 if it is unknown.
+
+    Examples
+    --------
+    >>> NAMES[rate_number(b"4xQDR")], rate_number(b"4x???")
+    ('4xQDR', -1)
+    """
+    return _NUMBER.get(word.upper(), -1) if word else -1
+
+
+def ident_of(kind: str, guid: int) -> bytes:
+    """Return the name that ibnetdiscover gives a node, for files that give none."""
+    return _LETTERS.get(kind, b"?-") + b"%016x" % guid
+
+
+def text_of(data: bytes) -> str:
+    """Return bytes of a file as text, whatever they are."""
+    return data.decode("utf-8", "replace")
+
 
 Columns = dict[str, Array]
 
@@ -205,3 +536,23 @@ def _unique(nodes: list[Node]) -> tuple[str, ...]:
             name = f"{text}'{again[text]}"
         seen[name] = None
     return tuple(seen)
+
+
+# Names that are safe to write into files of this kind
+
+
+_MOST_PLAIN = 64  # bytes of a node description
+
+
+def plain(text: str, besides: str = "") -> str:
+    r"""Return a name that is safe between quotes in a line of any of these files.
+
+    Examples
+    --------
+    >>> plain('n1"\n0x0001 002')
+    'n1??0x0001 002'
+    """
+    shortened = printable(text[:_MOST_PLAIN], "\"'" + besides)
+    while len(shortened.encode("utf-8", "replace")) > _MOST_PLAIN - 1:
+        shortened = shortened[:-1]
+    return shortened

@@ -11,15 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from obliv._util.cost import require_memory
+from obliv._util.progress import require_memory
 from obliv._util.text import plural, shown
 from obliv.errors import FileError
-from obliv.fabric.files.assemble import assemble
-from obliv.fabric.files.blocks import LONGEST, Blocks
-from obliv.fabric.files.lines import DB_CSV, NET_DUMP, noted_line, shown_line
-from obliv.fabric.files.records import LANE_SPEEDS, Node, Records, ident_of, text_of
-from obliv.fabric.model import Fabric
-from obliv.fabric.tables import MAX_PORTS
+from obliv.fabric.files.assemble import LANE_SPEEDS, LONGEST, Blocks, Node, Records, assemble, ident_of, text_of
+from obliv.fabric.files.ibnetdiscover import DB_CSV, NET_DUMP, noted_line, shown_line
+from obliv.fabric.model import MAX_PORTS, Fabric
 
 __all__ = ["read_db_csv", "read_net_dump", "sections_of"]
 

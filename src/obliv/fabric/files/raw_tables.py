@@ -3,24 +3,69 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from obliv._util.cost import require_memory
-from obliv._util.typing import Array
+from obliv._util.arrays import Array
+from obliv._util.progress import require_memory
 from obliv.errors import FileError
-from obliv.fabric.files.blocks import Blocks
-from obliv.fabric.files.lines import DISCOVER, MULTICAST, TABLES, noted_line, shown_line
-from obliv.fabric.files.mixed import MixedReader
-from obliv.fabric.kernels.forwarding import Entries, Moved, PortGuids, read_entries
-from obliv.fabric.lids import LAST_LID
-from obliv.fabric.notes import Notes, place_of
-from obliv.fabric.tables import NONE
+from obliv.fabric.files.assemble import Blocks, read_mixed
+from obliv.fabric.files.ibnetdiscover import DISCOVER, MULTICAST, TABLES, noted_line, shown_line
+from obliv.fabric.kernels.pair_levels import Entries, Moved, PortGuids, read_entries
+from obliv.fabric.model import NONE, Notes, Place, place_of
+from obliv.fabric.names import LAST_LID
 from obliv.kernels import run
 
-__all__ = ["DIGITS", "RawTables", "read_raw"]
+# Files that mix rows, which a kernel reads, with other lines
+
+
+class MixedReader(ABC):
+    """The state of reading a file.
+
+    Parameters
+    ----------
+    path : str
+    length : int
+        Bytes of the file.
+    """
+
+    def __init__(self, path: str, length: int) -> None:
+        self.path, self.notes = path, Notes(path)
+        self._length, self._seen = length, 0
+        self._line = 0  # lines read
+
+    @property
+    def _work(self) -> float:
+        """The elementary steps of reading all of the file, as far as that is known."""
+        return float(max(self._length, self._seen))
+
+    def read(self, block: bytes) -> None:
+        """Read whole lines, and at the end of the file a line without its end."""
+        self._seen += len(block)
+        if rest := read_mixed(block, self._rows_at, self._other):
+            self._unended(rest)
+
+    @abstractmethod
+    def _rows_at(self, block: bytes, data: Array, at: int, stop: int) -> int:
+        """Read the rows that begin at a position; return where they end."""
+
+    @abstractmethod
+    def _other(self, line: bytes) -> None:
+        """Read a line that is not a row."""
+
+    @property
+    def _here(self) -> Place:
+        """What the lines that are being read are about."""
+        return Place()
+
+    def _unended(self, line: bytes) -> None:
+        """Note the last line, which has no end, unless it is blank or a comment."""
+        if line.strip() and not line.lstrip().startswith(b"#"):
+            text = f"the file ends in the middle of a line: {shown_line(line)}"
+            self.notes.add("error", "cut-off", text, self._line + 1, self._here)
 
 
 _START = re.compile(rb"[ \t]*0[xX]")

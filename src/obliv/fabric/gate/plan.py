@@ -16,11 +16,9 @@ import numpy as np
 from obliv._util.files import read_source
 from obliv._util.text import plural, printable, shown
 from obliv.errors import FileError, InputError
-from obliv.fabric.files.read import dialect_of, read_fabric
-from obliv.fabric.messages import at_node, at_port, port_name
-from obliv.fabric.model import Fabric
+from obliv.fabric.files.folder import dialect_of, read_fabric
+from obliv.fabric.model import Fabric, Notes, Place, at_node, at_port, port_name
 from obliv.fabric.names import NodeNames, out_of_range, port_number, split_port
-from obliv.fabric.notes import Notes, Place
 
 __all__ = ["Plan", "compare_cables", "read_plan", "slots_named"]
 

@@ -10,28 +10,26 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from math import lcm, prod
+from pathlib import Path
 
 import numpy as np
 
-from obliv._util.typing import Array
-from obliv.errors import InputError
-
-__all__ = [
-    "Messages",
-    "Phase",
-    "all_to_all",
-    "binomial",
-    "bruck",
-    "hierarchical",
-    "rabenseifner",
-    "recursive_doubling",
-    "recursive_halving",
-    "ring",
-]
+from obliv._util.arrays import INT64_SAFE, Array
+from obliv._util.files import read_source
+from obliv._util.rationals import rational
+from obliv._util.text import did_you_mean, lines, printable, shown
+from obliv.errors import FileError, InputError
+from obliv.fabric.analyses.permutations import factors
+from obliv.fabric.jobs.placement import Placement
+from obliv.fabric.kernels.orders import carry, narrowest
+from obliv.fabric.routes.routing import FabricRouting
+from obliv.kernels import run
+from obliv.patterns.standard import equal_sides
 
 #: Source ranks, destination ranks, and sizes as whole numbers over those of the largest message.
 Messages = tuple[Array, Array, Array]
@@ -176,3 +174,301 @@ def _folded(ranks: int, result: Fraction = Fraction(1)) -> tuple[Array, list[Pha
     if not len(even):
         return member, [], []
     return member, [_phase("fold", even, even + 1)], [_phase("unfold", even + 1, even, result)]
+
+
+# Phases from a file: lines of source rank, destination rank and size, under headings
+
+
+_LONGEST = 40  # characters of a name
+
+
+def read_phases(path: Path, ranks: int) -> tuple[list[Phase], str]:
+    """Read the phases of a job: ``phase NAME [times=N]``, then lines ``SOURCE DESTINATION [SIZE]``; # for comments.
+
+    Ranks count from 0; sizes are rationals above 0, by default 1. Lines before the first heading are a phase too.
+
+    Returns
+    -------
+    phases : list of Phase
+    digest : str
+        SHA-256 of the file.
+
+    Raises
+    ------
+    FileError
+        With the line.
+    """
+    text, digest = read_source(path)
+    parts: list[tuple[str, int, dict[tuple[int, int], Fraction]]] = []
+    for number, line in enumerate(lines(text), 1):
+        words = line.partition("#")[0].replace(",", " ").split()
+        if not words:
+            continue
+        if words[0].lower() == "phase":
+            parts.append((*_heading(words[1:], len(parts) + 1, path, number), {}))
+            continue
+        if not parts:
+            parts.append(("phase 1", 1, {}))
+        source, target, size = _message(words, ranks, path, number)
+        flows = parts[-1][2]
+        flows[source, target] = flows.get((source, target), Fraction(0)) + size
+    if not any(flows for _, _, flows in parts):
+        raise FileError("holds no messages: write lines of source rank, destination rank and size", path)
+    return [_phase_of_rows(name, times, flows, path) for name, times, flows in parts], digest
+
+
+def _heading(words: list[str], number: int, path: Path, line: int) -> tuple[str, int]:
+    """Return the name of a phase and how often it comes."""
+    times = 1
+    if words and words[-1].lower().startswith("times="):
+        count = words.pop()[6:]
+        if not (count.isascii() and count.isdecimal() and 0 < len(count) < 10 and int(count)):
+            raise FileError(f"times={count[:40]}: write a whole number from 1", path, line)
+        times = int(count)
+    return printable(" ".join(words))[:_LONGEST] or f"phase {number}", times
+
+
+def _message(words: list[str], ranks: int, path: Path, line: int) -> tuple[int, int, Fraction]:
+    """Return source, destination and size of a message."""
+    if len(words) not in (2, 3):
+        raise FileError(
+            "a line has source rank, destination rank and perhaps a size; phases begin with  phase NAME", path, line
+        )
+    for word in words[:2]:
+        if not (word.isascii() and word.isdecimal() and len(word) < 10 and int(word) < ranks):
+            raise FileError(f"{shown(word)} is not a rank of the job: its ranks are 0 to {ranks - 1}", path, line)
+    if words[0] == words[1]:
+        raise FileError(f"rank {words[0]} sends to itself: leave the line out", path, line)
+    size = rational(words[2]) if len(words) == 3 else Fraction(1)
+    if size is None or size <= 0:
+        raise FileError(f"{shown(words[2])} is not a size: write a number above 0, such as 1 or 1/4", path, line)
+    return int(words[0]), int(words[1]), size
+
+
+def _phase_of_rows(name: str, times: int, flows: dict[tuple[int, int], Fraction], path: Path) -> Phase:
+    largest = max(flows.values(), default=Fraction(1))
+    unit = lcm(*(size.denominator for size in flows.values()))
+    if sum(flows.values()) * unit >= INT64_SAFE:
+        raise FileError(f"{name}: sizes too fine for 64 bits: round them", path)
+    pairs = np.array(list(flows), np.int64).reshape(-1, 2)
+    amount = np.array([int(size * unit) for size in flows.values()], np.int64)
+    messages = pairs[:, 0], pairs[:, 1], amount
+    return Phase(name, lambda: messages, int(largest * unit), largest, times)
+
+
+# Stencils: ranks on a grid that send to their neighbors, one direction a phase
+
+
+def stencil(spec: str, ranks: int) -> list[Phase]:
+    """Return the phases of ``stencil2d`` or ``stencil3d``, with sides and ``,periodic`` or without.
+
+    Rank x + kx·(y + ky·z) is at (x, y, z); in each phase all ranks send to their neighbor in one direction.
+    An axis with one rank has no phases.
+
+    Raises
+    ------
+    InputError
+        If the sides do not multiply to the number of ranks.
+
+    Examples
+    --------
+    >>> [phase.name for phase in stencil("stencil2d:2x4", 8)]
+    ['+x', '-x', '+y', '-y']
+    """
+    name, _, options = spec.partition(":")
+    dims = int(name[-2])
+    text, _, more = options.partition(",")
+    if text == "periodic":
+        text, more = "", text
+    example = "x".join(map(str, equal_sides(ranks, dims)))
+    if more not in ("", "periodic"):
+        raise InputError(f"{shown(spec)}: {shown(more)} is unknown: write {name}:{example},periodic")
+    words = text.split("x") if text else example.split("x")
+    if len(words) != dims or not all(word.isascii() and word.isdecimal() and len(word) < 10 for word in words):
+        raise InputError(f"{shown(spec)}: write {dims} sides, such as {name}:{example}")
+    sides = [int(word) for word in words]
+    if prod(sides) != ranks:
+        raise InputError(f"{shown(spec)}: {text} are {prod(sides):,} ranks, the job has {ranks:,}: try {example}")
+    return [
+        phase
+        for axis, stride in enumerate(int(prod(sides[:axis])) for axis in range(dims))
+        if sides[axis] > 1
+        for phase in _along(axis, stride, sides[axis], ranks, bool(more))
+    ]
+
+
+def _along(axis: int, stride: int, side: int, ranks: int, periodic: bool) -> list[Phase]:
+    """Return the phases forth and back along an axis."""
+    every = np.arange(ranks)
+    at = every // stride % side
+    source = every if periodic else every[at < side - 1]
+    target = source + np.where(at[source] < side - 1, stride, stride * (1 - side))
+    ones = np.ones(len(source), np.int64)
+    letter = "xyz"[axis]
+    return [
+        Phase(f"+{letter}", lambda: (source, target, ones)),
+        Phase(f"-{letter}", lambda: (target, source, ones)),
+    ]
+
+
+# What the ranks of a job send, phase by phase
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """The phases of a job.
+
+    Parameters
+    ----------
+    spec : str
+    ranks : int
+    phases : sequence of Phase
+    sources : tuple of (path, SHA-256)
+    """
+
+    spec: str
+    ranks: int
+    phases: Sequence[Phase]
+    sources: tuple[tuple[str, str], ...] = ()
+
+
+#: The patterns without parameters, by name: functions of the number of ranks.
+PATTERNS: dict[str, Callable[[int], list[Phase]]] = {
+    "ring": ring,
+    "recursive-doubling": recursive_doubling,
+    "recursive-halving": recursive_halving,
+    "rabenseifner": rabenseifner,
+    "alltoall": all_to_all,
+    "bruck": bruck,
+    "binomial": binomial,
+}
+_OTHERS = ("hierarchical", "stencil2d", "stencil3d", "file")
+
+
+def pattern_of(spec: str, host_of: Array) -> Pattern:
+    """Return the phases of a pattern for ranks on hosts.
+
+    Parameters
+    ----------
+    spec : str
+        A name of :data:`PATTERNS`; ``hierarchical``; ``stencil2d`` or ``stencil3d``, also ``stencil2d:8x16`` and
+        ``stencil2d:8x16,periodic``; or ``file:PATH``.
+    host_of : int array, shape (ranks,)
+        The host of every rank, which ``hierarchical`` needs.
+
+    Raises
+    ------
+    InputError
+        If the pattern is unknown or does not fit the number of ranks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pattern = pattern_of("recursive-doubling", np.arange(8))
+    >>> [(phase.name, phase.messages()[1].tolist()) for phase in pattern.phases][1]
+    ('exchange 2', [2, 3, 0, 1, 6, 7, 4, 5])
+    """
+    name, _, options = spec.partition(":")
+    ranks = len(host_of)
+    if name == "file":
+        if not options:
+            raise InputError(f"{shown(spec)}: name the file of the phases, as in file:phases.txt")
+        phases, digest = read_phases(Path(options), ranks)
+        return Pattern(spec, ranks, phases, ((options, digest),))
+    if name in ("stencil2d", "stencil3d"):
+        return Pattern(spec, ranks, stencil(spec, ranks))
+    if name not in PATTERNS and name != "hierarchical":
+        raise InputError(f"unknown job pattern {shown(name)}: {did_you_mean(name, [*PATTERNS, *_OTHERS])}")
+    if options:
+        raise InputError(f"the job pattern {name} has no parameters: leave out {shown(':' + options)}")
+    phases = hierarchical(host_of) if name == "hierarchical" else PATTERNS[name](ranks)
+    return Pattern(spec, ranks, phases)
+
+
+# What the phases of jobs put on the channels of a fabric
+
+
+@dataclass(frozen=True, eq=False)
+class JobLoads:
+    """Loads of channels in the phases of some jobs, as whole numbers of one unit.
+
+    Parameters
+    ----------
+    routing : FabricRouting
+    jobs : tuple of (Placement, Pattern)
+    unit : Fraction
+        The load that 1 stands for.
+    scale : int
+        A message of the largest size of its phase counts as `scale`, in parts for the rails of its source.
+    factor : int64 array, shape (channels,)
+        What a message of 1 adds to the load of each channel.
+    """
+
+    routing: FabricRouting
+    jobs: tuple[tuple[Placement, Pattern], ...]
+    unit: Fraction
+    scale: int
+    factor: Array
+
+    @property
+    def work(self) -> float:
+        """The number of steps that all phases of all jobs take, roughly."""
+        several = self.routing.routes.denominator
+        return float(sum(30 * place.rails.size * len(pattern.phases) * several for place, pattern in self.jobs))
+
+    def rows(self, job: int) -> Iterator[Array]:
+        """Yield the loads of all channels in each phase of a job, int64."""
+        placement, pattern = self.jobs[job]
+        for phase in pattern.phases:
+            yield self.row(placement, phase)
+
+    def row(self, placement: Placement, phase: Phase) -> Array:
+        """Return the loads of all channels in a phase."""
+        source, destination, amount, _ = self.flows(placement, phase)
+        total = np.zeros(len(self.factor), np.int64)
+        run(carry, self.work, source, destination, amount, self.routing.routes.arrays, total)
+        return total * self.factor
+
+    def flows(self, placement: Placement, phase: Phase) -> tuple[Array, Array, Array, Array]:
+        """Return the flows of a phase, with amounts in parts of `scale`; see :func:`flows_of`."""
+        source, destination, amount, message = flows_of(placement, phase)
+        return source, destination, amount * (self.scale // (phase.unit * placement.rails.shape[1])), message
+
+    def crossing(self, placement: Placement, phase: Phase, channel: int) -> Array:
+        """Return the messages of a phase, by number, that use a channel."""
+        source, destination, _, message = flows_of(placement, phase)
+        load = np.zeros(len(self.factor), np.int64)
+        load[channel] = 1
+        uses = np.zeros(len(source), np.int64)
+        run(narrowest, self.work, source, destination, load, self.routing.routes.arrays, uses)
+        return np.unique(message[uses > 0])
+
+
+def job_loads(routing: FabricRouting, jobs: Sequence[tuple[Placement, Pattern]]) -> JobLoads:
+    """Return the loads of jobs; they are computed phase by phase when they are asked for."""
+    scale = lcm(*(phase.unit * place.rails.shape[1] for place, pattern in jobs for phase in pattern.phases))
+    most = max((place.rails.size for place, _ in jobs), default=1) * scale
+    factor, common = factors(routing, most * len(jobs))
+    return JobLoads(routing, tuple(jobs), Fraction(1, common * scale), scale, factor)
+
+
+def flows_of(placement: Placement, phase: Phase) -> tuple[Array, Array, Array, Array]:
+    """Return the flows of a phase between terminals; messages within a host are left out.
+
+    Returns
+    -------
+    source, destination : int64 arrays, shape (flows,)
+    amount : int64 array, shape (flows,)
+        Over ``phase.unit`` times the number of rails.
+    message : int64 array, shape (flows,)
+        The number of each flow's message.
+    """
+    source, destination, amount = phase.messages()
+    apart = np.flatnonzero(placement.host_of[source] != placement.host_of[destination])
+    rails = placement.rails.shape[1]
+    return (
+        placement.rails[source[apart]].ravel(),
+        placement.rails[destination[apart]].ravel(),
+        np.repeat(amount[apart], rails),
+        np.repeat(apart, rails),
+    )

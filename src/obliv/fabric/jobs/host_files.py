@@ -4,16 +4,126 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
+from math import prod
 from pathlib import Path
 from typing import NamedTuple
 
 from obliv._util.files import read_source
-from obliv._util.text import lines, plural, shown
+from obliv._util.text import lines, plural, printable, shown
 from obliv.errors import FileError, InputError
-from obliv.fabric.jobs.host_lists import MOST_RANKS, expanded
+from obliv.fabric.names import guid_of, nearest
+from obliv.fabric.topology import FabricTopology
 
-__all__ = ["Seat", "per_host_of", "read_seats", "reads_as_name"]
+# Host lists as Slurm, Flux and pdsh write them: ``node[001-064,070],login1``
+
+
+MOST_RANKS = 1 << 20  #: Ranks that a job can have.
+
+_BRACKETS = re.compile(r"\[([^\[\]]*)\]")
+_RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?\Z", re.ASCII)
+_PAIRS = {"[": "]", "(": ")"}
+
+
+def expanded(text: str, most: int, seen: set[str] | None = None) -> list[str]:
+    """Return the hosts that a host list names, in its order, repeated ones too.
+
+    Several brackets in a name multiply, the last varies fastest. The digits of a range's first number give the width
+    of its numbers. A number without a range keeps its own digits, as in Slurm and pdsh.
+
+    Parameters
+    ----------
+    text : str
+    most : int
+        The largest number of different hosts that brackets may name; more are refused before they are expanded.
+    seen : set of str, optional
+        Hosts that were named before; those of this list are added.
+
+    Raises
+    ------
+    InputError
+        If the list is malformed or too long.
+
+    Examples
+    --------
+    >>> expanded("n[008-010,7]-ib[0-1],login", 20)[-4:]
+    ['n010-ib1', 'n7-ib0', 'n7-ib1', 'login']
+    """
+    hosts: list[str] = []
+    seen = set() if seen is None else seen
+    for item in items_of(text):
+        parts = _BRACKETS.split(item)
+        for letter in "[]":
+            if any(letter in part for part in parts[::2]):
+                raise InputError(f"{shown(item)} has a {shown(letter)} without its partner, or brackets in brackets")
+        ranges = [_ranges(part, item) for part in parts[1::2]]
+        count = prod(sum(last - first + 1 for first, last, _ in some) for some in ranges)
+        left = max(0, most - len(seen))
+        names = [] if count > most else [_name(parts, numbers) for numbers in product(*map(_numbers, ranges))]
+        if count > most or (ranges and len({*names} - seen) > left):
+            raise InputError(f"{shown(item)} names {_hosts(count)}, and only {left:,} of the fabric are left")
+        seen.update(names)
+        hosts += names
+        if len(hosts) > MOST_RANKS:
+            raise InputError(f"the list names more than {MOST_RANKS:,} ranks, as many as a job can have")
+    return hosts
+
+
+def _name(parts: list[str], numbers: tuple[str, ...]) -> str:
+    """Return a name with numbers in the place of its brackets."""
+    return "".join(word + number for word, number in zip(parts[::2], [*numbers, ""], strict=True))
+
+
+def _hosts(count: int) -> str:
+    """Return a number of hosts in words, however large."""
+    return plural(count, "host") if count < 10**15 else "more than 10^15 hosts"
+
+
+def items_of(text: str) -> list[str]:
+    """Return the parts of a list between commas and blanks that stand outside of brackets and parentheses.
+
+    Examples
+    --------
+    >>> items_of("a[1,3], b host(0,1)")
+    ['a[1,3]', 'b', 'host(0,1)']
+    """
+    items, item, awaited = [], "", ""
+    for letter in text:
+        if letter == awaited:
+            awaited = ""
+        elif not awaited and letter in _PAIRS:
+            awaited = _PAIRS[letter]
+        elif not awaited and (letter == "," or letter.isspace()):
+            items.append(item)
+            item = ""
+            continue
+        item += letter
+    if awaited == "]":
+        raise InputError(f"{shown(item)} has a '[' without a ']'")
+    return [item for item in [*items, item] if item]
+
+
+def _ranges(text: str, item: str) -> list[tuple[int, int, int]]:
+    """Return first number, last number and width of each range in brackets."""
+    ranges = []
+    for word in text.split(","):
+        match = _RANGE.match(word.strip())
+        if match is None:
+            raise InputError(f"{shown(word)} in {shown(item)} is not a range: write numbers such as 3 or 001-064")
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first:
+            raise InputError(f"the range {word.strip()} in {shown(item)} falls: write {match[2]}-{match[1]}")
+        ranges.append((first, last, len(match[1])))
+    return ranges
+
+
+def _numbers(ranges: list[tuple[int, int, int]]) -> Iterator[str]:
+    for first, last, width in ranges:
+        for number in range(first, last + 1):
+            yield f"{number:0{width}d}"
+
 
 _RANK = re.compile(r"rank\s+(\S+?)\s*=\s*(.*?)(?:\s+slots?\s*=\s*(\S+))?\s*\Z", re.IGNORECASE)
 _KEYS = re.compile(r"(\S+)((?:\s+[\w-]+\s*=\s*[^\s=]+)+)\Z")
@@ -215,3 +325,92 @@ def _by_rank(content: list[tuple[int, str]], path: str | Path) -> list[Seat]:
                 seats[number].line,
             )
     return [seats[rank] for rank in range(len(seats))]
+
+
+# Hosts by name: which terminals of a fabric a name or GUID means
+
+
+class HostNames:
+    """The hosts of a fabric and their rails: the terminals of one host, one or several.
+
+    A name is that of a terminal, the description of an adapter (``node001 HCA-1``), its first word (``node001``: all
+    adapters whose descriptions begin so), that word without or with a domain, or the GUID of an adapter or port.
+
+    Parameters
+    ----------
+    topology : FabricTopology
+    """
+
+    def __init__(self, topology: FabricTopology) -> None:
+        fabric = topology.fabric
+        self.topology = topology
+        self._label: dict[str, int] = {}
+        self._guid: dict[int, set[int]] = defaultdict(set)
+        self._description: dict[str, set[int]] = defaultdict(set)
+        self._first_word: dict[str, set[int]] = defaultdict(set)
+        self._short: dict[str, set[str]] = defaultdict(set)
+        self._terminals: dict[int, list[int]] = defaultdict(list)
+        for terminal, slot in enumerate(topology.ends.tolist()):
+            node = int(fabric.node_of[slot])
+            self._terminals[node].append(terminal)
+            self._label[topology.name_of(int(topology.terminals[terminal]))] = terminal
+            self._guid[int(fabric.ports.guid[slot])].add(terminal)
+            self._guid[int(fabric.nodes.guid[node])].add(terminal)
+            text = fabric.nodes.description[node].strip()
+            self._description[text].add(node)
+            for word in text.split()[:1]:
+                self._first_word[word].add(node)
+                self._short[word.partition(".")[0]].add(word)
+        self._guid.pop(0, None)
+
+    def knows(self, name: str) -> bool:
+        """Return whether a name is one of the fabric's as it stands, with blanks and brackets if there are any."""
+        return name in self._label or name in self._description
+
+    @property
+    def hosts(self) -> int:
+        """Number of hosts: adapters that share the first word of their descriptions count once."""
+        return len(self._first_word)
+
+    def find(self, name: str) -> tuple[int, ...]:
+        """Return the terminals of a host, by the descriptions of its adapters and their ports; () if it is unknown.
+
+        Raises
+        ------
+        InputError
+            If the name is ambiguous.
+        """
+        if name in self._label:
+            return (self._label[name],)
+        nodes = self._description.get(name, set())
+        if not nodes:
+            if (guid := guid_of(name)) in self._guid:
+                return tuple(sorted(self._guid[guid]))
+            nodes = self._first_word.get(name, set())
+        if not nodes:
+            words = self._short.get(name.partition(".")[0], set())
+            words = {word for word in words if "." not in word or "." not in name}
+            nodes = set().union(*(self._first_word[word] for word in words))
+        text = {node: self.topology.fabric.nodes.description[node].strip() for node in nodes}
+        if len(set(text.values())) < len(nodes):
+            raise InputError(
+                f"the host {shown(name)} is ambiguous: {plural(len(nodes), 'adapter')} of the fabric have this name; "
+                "write GUIDs"
+            )
+        return tuple(terminal for node in sorted(nodes, key=text.__getitem__) for terminal in self._terminals[node])
+
+    def nearest(self, name: str, accepted: Callable[[str], bool]) -> str:
+        """Return what may be meant by an unknown name, in words: names under which a host is found and `accepted`."""
+
+        def known(word: str) -> bool:
+            try:
+                return word.isprintable() and len(word) <= 80 and accepted(word) and bool(self.find(word))
+            except InputError:
+                return False
+
+        names: Iterable[str] = self._first_word or self._label
+        near = [word for word in nearest(name, names) if known(word)][:3]
+        if near:
+            return f"did you mean {' or '.join(near)}?"
+        example = printable(next(iter(names)))[:40]
+        return f"the fabric has {plural(self.hosts, 'host')}, such as {example}"

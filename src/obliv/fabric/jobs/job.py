@@ -12,22 +12,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE
-from obliv._util.cost import Work, announce
-from obliv._util.progress import Progress, rising
+from obliv._util.arrays import INT64_SAFE, Array
+from obliv._util.progress import Progress, Work, announce, rising
 from obliv._util.rng import Rng, seed_of
 from obliv._util.text import plural
-from obliv._util.typing import Array
 from obliv.errors import InputError, RoutingError
-from obliv.fabric.analyses.many import provenance_of, require_count
+from obliv.fabric.analyses.permutations import provenance_of, require_count
 from obliv.fabric.arguments import typed
-from obliv.fabric.jobs.collectives import Phase
-from obliv.fabric.jobs.loads import JobLoads, flows_of, job_loads
+from obliv.fabric.jobs.collectives import JobLoads, Pattern, Phase, flows_of, job_loads, pattern_of
 from obliv.fabric.jobs.order import better_order
-from obliv.fabric.jobs.phases import Pattern, pattern_of
 from obliv.fabric.jobs.placement import Placement, placement, read_hosts
+from obliv.fabric.results.job import FabricJob, JobCable, JobPhase, JobSummary, RankPair
 from obliv.fabric.routes.routing import FabricRouting
-from obliv.results.fabric.job import FabricJob, JobCable, JobPhase, JobSummary, RankPair
 
 __all__ = ["Hosts", "job", "prepared"]
 
@@ -60,7 +56,7 @@ def job(
     hosts : path, sequence of str, Placement or a tuple of these
         Where the ranks are, see :func:`obliv.fabric.read_hosts`; a tuple for several jobs.
     pattern : str or tuple of str
-        What the ranks send, see :func:`obliv.fabric.jobs.phases.pattern_of`; one for all jobs or one for each.
+        What the ranks send, see :func:`obliv.fabric.jobs.collectives.pattern_of`; one for all jobs or one for each.
     per_host : int or str
         Ranks of hosts for which a file gives no number.
     rails : {"rank", "all", "first"}

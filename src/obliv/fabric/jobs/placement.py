@@ -10,13 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from obliv._util.arrays import Array
 from obliv._util.text import plural, printable, several, shown
-from obliv._util.typing import Array
 from obliv.errors import FileError, InputError
 from obliv.fabric.arguments import typed
-from obliv.fabric.jobs.host_files import Seat, per_host_of, read_seats, reads_as_name
-from obliv.fabric.jobs.host_lists import MOST_RANKS
-from obliv.fabric.jobs.host_names import HostNames
+from obliv.fabric.jobs.host_files import MOST_RANKS, HostNames, Seat, per_host_of, read_seats, reads_as_name
 from obliv.fabric.topology import FabricTopology
 
 __all__ = ["RAILS", "Placement", "placement", "read_hosts"]
@@ -125,7 +123,7 @@ def placement(
     Examples
     --------
     >>> import obliv
-    >>> from obliv.fabric.generate.from_topology import from_topology
+    >>> from obliv.fabric.generate import from_topology
     >>> from obliv.fabric.topology import network
     >>> fabric = network(from_topology(obliv.topology("fattree:4,2")))
     >>> print(placement(fabric, ["host(3,0)", "host(0,1)"]).rank_file(), end="")

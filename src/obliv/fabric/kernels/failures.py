@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from obliv._util.typing import Array
-from obliv.fabric.kernels.loads import RouteArrays
+from obliv._util.arrays import Array
+from obliv.fabric.kernels.orders import RouteArrays
 from obliv.kernels import kernel
 
 __all__ = ["Intact", "Outcomes", "Sets", "Space", "failure_loads", "intact_loads"]

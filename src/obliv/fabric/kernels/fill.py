@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from obliv._util.typing import Array
+from obliv._util.arrays import Array
 from obliv.fabric.kernels.channel_loads import Switches
 from obliv.kernels import kernel
 

@@ -10,13 +10,95 @@ from typing import NamedTuple
 
 import numpy as np
 
-from obliv._util.typing import Array
-from obliv.fabric.kernels.text import after_line, decimal, hexadecimal, line_end, skip_blanks, skip_word
+from obliv._util.arrays import Array
 from obliv.kernels import kernel
 
-__all__ = ["LaneRows", "RowsRead", "read_hex_rows", "read_record_rows", "read_rows"]
+# Kernels: words and numbers in untrusted lines of text.
+#
+# Every index stays in bounds by one argument: the caller checks that the last byte that it gives is a line end, and a
+# byte after position q is looked at only once the byte at q is known not to be a line end.  So no function here takes a
+# position behind a line end, and none returns one.
 
-_NEWLINE, _COMMA, _COLON, _DOT, _BAR, _LOWER_P = 10, 44, 58, 46, 124, 112
+
+_TAB, _NEWLINE, _RETURN, _BLANK, _ZERO, _NINE = 9, 10, 13, 32, 48, 57
+_UPPER_X, _LOWER_X = 88, 120
+_LID_DIGITS = 8
+
+
+@kernel
+def skip_blanks(data: Array, q: int, other: int) -> int:
+    """Return the first position from `q` on that is neither a blank, nor a tab, nor the byte `other`."""
+    while data[q] == _BLANK or data[q] == _TAB or data[q] == other:
+        q += 1
+    return q
+
+
+@kernel
+def skip_word(data: Array, q: int, word: Array) -> int:
+    """Return the position behind a word at `q`, -1 where there is another; the word contains no line end."""
+    k = 0
+    while k < len(word) and data[q + k] == word[k]:
+        k += 1
+    return q + k if k == len(word) else -1
+
+
+@kernel
+def decimal(data: Array, q: int, most: int) -> tuple[int, int]:
+    """Return the decimal number at `q` and the position behind it; -1 where there is none of at most so many digits."""
+    number, digits = 0, 0
+    while _ZERO <= data[q] <= _NINE and digits <= most:
+        number = int(10 * number + np.int64(data[q]) - _ZERO)
+        digits += 1
+        q += 1
+    return (number if 0 < digits <= most else -1), q
+
+
+@kernel
+def hexadecimal(data: Array, q: int, value: Array) -> tuple[int, int, int, int]:
+    """Return the number ``0x...`` at `q` of at most 16 digits: its upper and lower 32 bits, digits, and the end.
+
+    Without a number there are 0 digits; `value` is that of each byte as a digit, -1 for other bytes.
+    """
+    high, low, digits = 0, 0, 0
+    if data[q] == _ZERO and (data[q + 1] == _LOWER_X or data[q + 1] == _UPPER_X):
+        q += 2
+        while value[data[q]] >= 0 and digits <= 16:
+            high = (high % 268435456) * 16 + low // 268435456
+            low = (low % 268435456) * 16 + value[data[q]]
+            digits += 1
+            q += 1
+    return high, low, (digits if digits <= 16 else 0), q
+
+
+@kernel
+def lid_at(data: Array, q: int, value: Array) -> tuple[int, int]:
+    """Return the hexadecimal number at `q`, behind its ``0x``, and the position behind at most 8 digits; -1 for none.
+
+    `value` is that of each byte as a digit, -1 for other bytes.
+    """
+    lid, digits = 0, 0
+    while value[data[q]] >= 0 and digits < _LID_DIGITS:
+        lid = 16 * lid + value[data[q]]
+        digits += 1
+        q += 1
+    return (lid if digits > 0 else -1), q
+
+
+@kernel
+def line_end(data: Array, q: int) -> bool:
+    """Return whether a line ends at `q`, with or without a carriage return."""
+    return bool(data[q] == _NEWLINE or (data[q] == _RETURN and data[q + 1] == _NEWLINE))
+
+
+@kernel
+def after_line(data: Array, q: int) -> int:
+    """Return the position behind the end of the line."""
+    while data[q] != _NEWLINE:
+        q += 1
+    return q + 1
+
+
+_COMMA, _COLON, _DOT, _BAR, _LOWER_P = 44, 58, 46, 124, 112
 _LAST_VL, _DIGITS = 15, 3
 _PORTS, _IN, _OUT = (np.frombuffer(word, np.uint8) for word in (b"ports:", b"in", b"out"))
 _LID, _IN_PORT, _OUT_PORT = (np.frombuffer(word, np.uint8) for word in (b"LID.", b"InPort.", b"OutPort."))
@@ -191,3 +273,97 @@ def read_record_rows(data: Array, start: int, stop: int, state: Array, rows: Lan
         lines += 1
         p = after_line(data, q)
     return RowsRead(p, lines, count)
+
+
+# Kernel: rows of the tables of adaptive routing, read from untrusted bytes.
+#
+# Positions stay in bounds as explained in :mod:`obliv.fabric.kernels.lane_rows`.
+
+
+_MAX_DIGITS = 6
+_NO_STATE, _LARGEST_PORT, _LARGEST_GROUP = 255, 255, 65_535
+_WORDS = np.frombuffer(b"Bounded Free Static HBF ", np.uint8)
+_FIRST = np.array([0, 8, 13, 20])  # where the word of each state begins
+
+
+class GroupEntries(NamedTuple):
+    """Where entries are stored by LID: static port, state (255 for no entry) and group."""
+
+    port: Array
+    state: Array
+    group: Array
+
+
+class GroupRead(NamedTuple):
+    """What one call read: where it stopped, its lines, the largest LID, and the lines that contradict earlier ones."""
+
+    at: int
+    lines: int
+    top: int
+    conflicts: int
+    conflict_line: int
+
+
+@kernel
+def state_at(data: Array, q: int) -> int:
+    """Return the state whose word begins at `q` and is followed by a blank, -1 for another word."""
+    for state in range(len(_FIRST)):
+        k = 0
+        while data[q + k] == _WORDS[_FIRST[state] + k] and data[q + k] != _BLANK:
+            k += 1  # stops at a line end, which is in no word
+        if _WORDS[_FIRST[state] + k] == _BLANK and (data[q + k] == _BLANK or data[q + k] == _TAB):
+            return state
+    return -1
+
+
+@kernel
+def read_group_entries(data: Array, start: int, stop: int, value: Array, entries: GroupEntries) -> GroupRead:
+    """Read rows such as ``0x000a  5  Free  1``, up to the first line that is not one; return where that line begins.
+
+    Parameters
+    ----------
+    data : uint8 array
+        Whole lines: the byte before `stop` is a line end; nothing is read where it is not.
+    start, stop : int
+    value : int64 array, shape (256,)
+        The value of each byte as a hexadecimal digit, -1 for other bytes.
+    entries : GroupEntries
+        Written.
+    """
+    port_of, state_of, group_of = entries
+    limit = min(len(port_of), len(state_of), len(group_of))
+    lines, largest, conflicts, conflict_line = 0, 0, 0, 0
+    p = start
+    sound = 0 <= start < stop <= len(data) and data[stop - 1] == _NEWLINE and len(value) == 256
+    while sound and p < stop:
+        q = skip_blanks(data, p, 32)
+        if data[q] != _ZERO or data[q + 1] != _LOWER_X:
+            break
+        lid, q = lid_at(data, q + 2, value)
+        if lid <= 0 or lid >= limit or (data[q] != _BLANK and data[q] != _TAB):
+            break
+        port, q = decimal(data, skip_blanks(data, q, 32), _MAX_DIGITS)
+        if port < 0 or port > _LARGEST_PORT or (data[q] != _BLANK and data[q] != _TAB):
+            break
+        q = skip_blanks(data, q, 32)
+        state = state_at(data, q)
+        if state < 0:
+            break
+        while data[q] != _BLANK and data[q] != _TAB:
+            q += 1
+        group, q = decimal(data, skip_blanks(data, q, 32), _MAX_DIGITS)
+        if group < 0 or group > _LARGEST_GROUP:
+            break
+        q = skip_blanks(data, q, 32)
+        if not line_end(data, q):
+            break
+        lines += 1
+        same = port_of[lid] == port and state_of[lid] == state and group_of[lid] == group
+        if state_of[lid] != _NO_STATE and not same:
+            conflicts += 1
+            if conflict_line == 0:
+                conflict_line = lines
+        port_of[lid], state_of[lid], group_of[lid] = port, state, group
+        largest = max(largest, lid)
+        p = after_line(data, q)
+    return GroupRead(p, lines, largest, conflicts, conflict_line)

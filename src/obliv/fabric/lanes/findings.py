@@ -7,16 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from obliv._util.arrays import Array
 from obliv._util.text import plural
-from obliv._util.typing import Array
 from obliv.fabric.kernels.lanes import count_lost
-from obliv.fabric.lanes.levels import sls_of
+from obliv.fabric.lanes.graph import LaneVerdict, drops
+from obliv.fabric.lanes.pairs import sls_of
 from obliv.fabric.lanes.read import Lanes
-from obliv.fabric.lanes.tables import DROP, MISSING, SLS
-from obliv.fabric.lanes.verdict import LaneVerdict, drops
-from obliv.fabric.messages import at_node, called, port_name
-from obliv.fabric.model import Fabric
-from obliv.fabric.notes import Notes
+from obliv.fabric.lanes.sl2vl import DROP, MISSING, SLS
+from obliv.fabric.model import Fabric, Notes, at_node, called, port_name
 from obliv.fabric.routes.trace import Traces
 from obliv.kernels import run
 

@@ -3,23 +3,194 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
-from obliv._util.typing import Array
-from obliv.checker.failures.claim import Failed
-from obliv.checker.failures.hops import NextHops, next_hops_of
-from obliv.checker.failures.sets import Key, key_of
+from obliv._util.arrays import Array
+from obliv.checker.rerouted import Failed
 from obliv.errors import TooLargeError
+from obliv.fabric.checker.failures import Key, key_of
+from obliv.fabric.checker.hops import NextHops, next_hops_of
 from obliv.fabric.kernels.failures import Intact, Outcomes
-from obliv.fabric.outages.refinement import Net, colors_of, guess
-from obliv.fabric.outages.tree_shifts import tree_shifts
+from obliv.fabric.model import Fabric
 from obliv.fabric.routes.routing import FabricHops, FabricRouting
+from obliv.fabric.shape import Shape, recognise
 from obliv.topologies.base import Topology
-from obliv.topologies.maps import channel_map, terminal_map
+from obliv.topologies.cartesian import channel_map, terminal_map
 
-__all__ = ["copied", "first_alike", "keeps"]
+# A search for maps of a network of tables onto itself, by colors of nodes that are refined until all differ.
+#
+# What it returns is only a guess: two nodes whose colors agree by chance, or a choice that leads nowhere, give a map
+# that is none, or no map at all.
+
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Net(NamedTuple):
+    """A network with its tables.
+
+    Parameters
+    ----------
+    onward : int array, shape (switches, terminals)
+        The node to which each switch forwards packets for each terminal; the number of nodes for none.
+    switches, terminals : int arrays
+        The nodes.
+    tail, head : int arrays, shape (channels,)
+    """
+
+    onward: Array
+    switches: Array
+    terminals: Array
+    tail: Array
+    head: Array
+
+
+def colors_of(start: Array, net: Net) -> Array:
+    """Return a color for every node that does not depend on numbers, refined until no more colors come up.
+
+    Parameters
+    ----------
+    start : uint64 array, shape (nodes,)
+        Colors to begin with.
+    net : Net
+    """
+    colors, count = start, 0
+    while (now := len(np.unique(colors))) > count:
+        colors, count = _refined(colors, net), now
+    return colors
+
+
+def guess(here: list[int], there: list[int], start: Array, net: Net) -> Array | None:
+    """Return a map of nodes that may carry some nodes onto others and all else onto itself; None if none was found.
+
+    Parameters
+    ----------
+    here, there : list of int
+        Nodes, and their images.
+    start : uint64 array, shape (nodes,)
+        Colors to begin with.
+    net : Net
+    """
+    one, two = start.copy(), start.copy()
+    for mark, (a, b) in enumerate(zip(here, there, strict=True), 1):
+        one[[a]], two[[b]] = _mixed(one[[a]] + np.uint64(mark)), _mixed(two[[b]] + np.uint64(mark))
+    for _ in range(len(start)):
+        one, two = (colors_of(colors, net) for colors in (one, two))
+        order, image = np.argsort(one, kind="stable"), np.argsort(two, kind="stable")
+        if not np.array_equal(one[order], two[image]):
+            return None
+        same = np.flatnonzero(one[order][1:] == one[order][:-1])
+        if not len(same):
+            found = np.empty(len(start), np.int64)
+            found[order] = image
+            return found
+        a = int(order[same[0]])
+        b = a if two[a] == one[a] else int(image[same[0]])  # what can stay does
+        one[[a]], two[[b]] = _mixed(one[[a]] + _ODD), _mixed(two[[b]] + _ODD)
+    return None
+
+
+def _refined(colors: Array, net: Net) -> Array:
+    """Return colors that also count the colors of neighbors, and from where to where packets are forwarded."""
+    onward, switches, terminals, tail, head = net
+    next_color = np.append(_mixed(colors), _ODD)[onward]
+    rows = _mixed(next_color + colors[terminals][None, :] * np.uint64(3)).sum(axis=1)
+    columns = _mixed(next_color + colors[switches][:, None] * np.uint64(5)).sum(axis=0)
+    beside = np.zeros(len(colors), np.uint64)
+    np.add.at(beside, tail, _mixed(colors[head] * np.uint64(7)))
+    total = colors + np.uint64(13) * beside
+    total[switches] += np.uint64(11) * rows
+    total[terminals] += np.uint64(17) * columns
+    return _mixed(total)
+
+
+def _mixed(values: Array) -> Array:
+    """Return 64-bit numbers scattered by a bijection (the finalizer of splitmix64)."""
+    with np.errstate(over="ignore"):
+        values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return np.asarray(values ^ (values >> np.uint64(31)))
+
+
+# Maps of a fat tree onto itself that add to the digits of its nodes: candidates for symmetries of its tables.
+#
+# A node stands at digits that say in which sub-tree it is, and at ports that lead up to it. Rules such as D-mod-k and
+# OSRM3-D are sums of digits: they are kept by maps that add 1 or -1 to some digits and to the ports that depend on
+# them.
+
+
+_LEVELS = 4  # of switches: there are 3^(2n - 1) sums on n levels
+_ENTRIES = 512  # of the tables, on which candidates are tried
+
+
+def tree_shifts(fabric: Fabric, hops: NextHops) -> Iterator[Array]:
+    """Yield maps of nodes, none a sum of earlier ones, that some entries of the tables agree with.
+
+    Parameters
+    ----------
+    fabric : Fabric
+    hops : NextHops
+        Its hosts are the first nodes, in the order of the endpoints, then come its switches.
+    """
+    shape = recognise(fabric)
+    if shape is None or not shape.complete or shape.levels > _LEVELS:
+        return
+    level, place = _places(fabric, shape)
+    sizes = np.array([*shape.children, *shape.parents])
+    rng = np.random.default_rng(0)
+    switch, terminal = (rng.integers(0, many, _ENTRIES) for many in hops.channel.shape)
+    channel = hops.channel[switch, terminal]
+    node, goal = hops.switches[switch], hops.topology.terminals[terminal].astype(np.int64)
+    onward = np.append(hops.topology.head, -1)[channel]
+    known: list[tuple[int, ...]] = []
+    free = [(-1, 0, 1) if size > 1 else (0,) for size in sizes]
+    for steps in sorted(product(*free), key=lambda steps: (np.count_nonzero(steps), steps)):
+        if np.linalg.matrix_rank(np.array([*known, steps])) <= len(known):
+            continue
+        image = _moved(level, place, sizes, np.array(steps))
+        row = hops.place[image[node]]
+        if (row < 0).any() or (hops.topology.number_of[image[goal]] < 0).any():
+            continue
+        taken = hops.channel[row, hops.topology.number_of[image[goal]]]
+        if np.array_equal(np.append(hops.topology.head, -1)[taken], np.append(image, -1)[onward]):
+            known.append(steps)
+            yield image
+
+
+def _places(fabric: Fabric, shape: Shape) -> tuple[Array, Array]:
+    """Return the level of every node, and its digits: those of sub-trees, then the ports that lead up to it."""
+    switches = fabric.switches
+    host = shape.leaf * shape.children[0] + shape.place
+    level = np.concatenate([np.zeros(len(host), np.int64), shape.level[switches]])
+    number = np.concatenate([host, shape.number[switches]])
+    width = np.cumprod([1, *shape.parents])
+    place = np.zeros((len(level), 2 * shape.levels), np.int64)
+    for at in range(shape.levels + 1):
+        here = np.flatnonzero(level == at)
+        sub, ports = np.divmod(number[here], width[at])
+        for j in range(at, shape.levels):
+            sub, place[here, j] = np.divmod(sub, shape.children[j])
+        for j in reversed(range(at)):
+            ports, place[here, shape.levels + j] = np.divmod(ports, shape.parents[j])
+    return level, place
+
+
+def _moved(level: Array, place: Array, sizes: Array, steps: Array) -> Array:
+    """Return the node that each node becomes when steps are added to its digits."""
+    levels = len(sizes) // 2
+    at = np.arange(levels)
+    used = np.concatenate([at[None, :] >= level[:, None], at[None, :] < level[:, None]], axis=1)
+    weight = np.cumprod(np.append(1, sizes[:-1]))
+    before = level * int(sizes.prod()) + place @ weight
+    after = level * int(sizes.prod()) + ((place + steps * used) % sizes) @ weight
+    order = np.argsort(before)
+    return np.asarray(order[np.searchsorted(before[order], after)])
+
 
 _LARGEST = 2**20  # entries of tables: beyond, only maps of fat trees are tried, since the search takes minutes
 _HOTTEST = 16  # channels among which the one with the largest load is sought after a failure

@@ -12,10 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.arrays import positions
-from obliv._util.codec import unlike_keys
-from obliv._util.files import require_file, write_pieces
-from obliv._util.typing import Array
+from obliv._util.arrays import Array, positions
+from obliv._util.files import require_file, unlike_keys, write_pieces
 from obliv.errors import FileError, InputError
 from obliv.fabric.arguments import typed
 from obliv.fabric.model import Fabric, Nodes, Ports

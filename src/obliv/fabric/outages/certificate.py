@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from obliv._util.arrays import starts
-from obliv._util.codec import pack
+from obliv._util.arrays import Array, starts
+from obliv._util.files import pack
 from obliv._util.progress import Progress
-from obliv._util.typing import Array
-from obliv.checker.failures.check import Bounds
-from obliv.checker.failures.claim import Failed
-from obliv.checker.failures.paths import hops_of
-from obliv.checker.failures.routes import After, Routes, routes_of
-from obliv.checker.failures.witness import Witness, witness_of
-from obliv.fabric.outages.sets import Failure
-from obliv.fabric.routes.routing import FabricRouting
-from obliv.results.fabric.failures import FailureRow, FailureState
-
-__all__ = [
-    "failed_lists",
-    "failed_of",
-    "joined",
-    "matching_of",
-    "paid_of",
-    "price_lists",
-    "proof_of",
-    "whole",
-    "why_none",
-]
+from obliv._util.text import plural
+from obliv.checker.rerouted import Failed
+from obliv.errors import InputError, RoutingError
+from obliv.fabric.checker.failures import Bounds, Witness, witness_of
+from obliv.fabric.checker.hops import NextHops, hops_of, next_hops_of
+from obliv.fabric.checker.routes import After, Routes, routes_left, routes_of
+from obliv.fabric.checks.check import credit_loops
+from obliv.fabric.kernels.failures import Intact, Space, replace_port
+from obliv.fabric.model import Fabric, Tables
+from obliv.fabric.outages.sets import Failure, without
+from obliv.fabric.reroute.fill import LanesError
+from obliv.fabric.reroute.route import route
+from obliv.fabric.routes.routing import FabricHops, FabricRouting
+from obliv.fabric.routes.routing import routing as fabric_routing
+from obliv.fabric.routes.trace import Offset
+from obliv.fabric.topology import network
+from obliv.kernels import run
+from obliv.questions.failures import FailureRow, FailureState
+from obliv.questions.worst_case import solved_worst_case
 
 
 def why_none(routing: FabricRouting, sets: Iterable[Failure], repair: str, loop: bool) -> str:
@@ -242,3 +242,210 @@ def price_lists(prices: dict[tuple[int, int], Array]) -> dict[str, Any]:
 def joined(parts: Iterable[Array]) -> Array:
     """Return arrays one after another, as 64-bit numbers."""
     return np.concatenate([*parts, np.zeros(0, np.int64)]).astype(np.int64)
+
+
+# A failure solved from scratch: the fabric without what failed, and tables on it
+
+
+def served_pairs(routing: FabricRouting) -> int:
+    """Return the number of ordered pairs whose packets arrive."""
+    ends = len(routing.topology.terminals)
+    return ends * (ends - 1) - routing.routes.missing
+
+
+def kept_tables(tables: Tables, failure: Failure) -> Tables:
+    """Return the tables of the switches that are left."""
+    left = ~np.isin(tables.switch, np.array(failure.switches, np.int64))
+    return replace(tables, switch=tables.switch[left], out=tables.out[left], line=tables.line[left])
+
+
+def refilled_tables(
+    routing: FabricRouting, failure: Failure, channels: list[int], intact: Intact, space: Space
+) -> Tables:
+    """Return the tables in which switches that lost a port have chosen another, where one leads on."""
+    routes, tables = routing.routes, routing.routes.tables
+    out = tables.out.copy()
+    uses = np.zeros(256, np.int64)
+    space.failed[channels] = np.arange(len(channels))
+    for i, c in enumerate(channels):
+        run(replace_port, 50.0 * len(routes.traces.lid), i, c, intact, routes.arrays, space, uses)
+    for i, c in enumerate(channels):
+        row = int(routes.traces.hops.row[intact.tail_of[c]])
+        found = np.flatnonzero(space.other[i] >= 0)
+        if row >= 0:
+            out[row, routes.traces.lid[found]] = space.other[i, found]
+    space.failed[channels] = -1
+    space.other[:] = -1
+    return kept_tables(replace(tables, out=out), failure)
+
+
+def rerouted(fabric: Fabric, engine: str) -> tuple[Fabric, Tables, Offset]:
+    """Return a fabric with new tables by an engine, as ``obliv fabric route`` computes them."""
+    try:
+        result = route(fabric, engine, force=True)
+    except LanesError as error:
+        raise RoutingError(
+            f"{error.values[0]}, and tables after a failure have one: choose layered or updown"
+        ) from None
+    if result.tables is None or result.fabric is None:
+        raise TypeError("new tables and their fabric are kept")
+    return result.fabric, result.tables, result.offset
+
+
+def after_failure(
+    routing: FabricRouting, offset: Offset, failure: Failure, repair: str, tables: Tables | None = None
+) -> tuple[FailureRow, Left | None]:
+    """Return what a failure does, solved from scratch, and the routes that are left.
+
+    Parameters
+    ----------
+    routing : FabricRouting
+        Before the failure.
+    offset : str, int or sequence of int
+        Which LID of a destination a source uses.
+    failure : Failure
+    repair : str
+        ``keep``, ``refill``, or an engine of ``obliv fabric route``.
+    tables : Tables, optional
+        The tables after the failure; needed for ``refill``.
+    """
+    fabric = without(routing.topology.fabric, failure)
+    if not len(fabric.endpoints):
+        return FailureRow(failure.name, served_pairs(routing), Fraction(0), "", False), None
+    if tables is None:
+        tables = kept_tables(routing.routes.tables, failure)
+        if repair not in ("keep", "refill"):
+            fabric, tables, offset = rerouted(_without_hosts(fabric, failure), repair)
+    if not isinstance(offset, str | int) and len(fabric.endpoints) != len(routing.topology.terminals):
+        raise InputError("offsets by terminal cannot be used where hosts fail: give a rule")
+    left = fabric_routing(network(fabric), tables, offset, missing="skip")
+    load, name, channel = worst_channel(left)
+    lost = max(0, served_pairs(routing) - served_pairs(left))
+    row = FailureRow(failure.name, lost, load, name, not credit_loops(left.routes.traces).acyclic)
+    return row, Left(left, channel)
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """The routes that are left after a failure, and a channel with the worst load; -1 for none."""
+
+    routing: FabricRouting
+    channel: int
+
+
+def worst_channel(routing: FabricRouting) -> tuple[Fraction, str, int]:
+    """Return the worst channel load, and the name and the number of a channel that has it."""
+    result, _ = solved_worst_case(routing)
+    if result.channel is None or not isinstance(result.channel_load, Fraction) or not result.channel_load:
+        return Fraction(0), "", -1
+    return result.channel_load, routing.topology.cable(result.channel.id).ends, result.channel.id
+
+
+def _without_hosts(fabric: Fabric, failure: Failure) -> Fabric:
+    """Return a fabric in which the switches that failed have no cables at all: engines route all that is there."""
+    peer = fabric.ports.peer.copy()
+    for node in failure.switches:
+        own = np.arange(fabric.first_slot[node], fabric.first_slot[node + 1])
+        own = own[peer[own] >= 0]
+        peer[peer[own]] = -1
+        peer[own] = -1
+    return fabric.with_ports(peer=peer)
+
+
+# What proves the figures of failures after which an engine computes new tables: the tables, and each one's proof
+
+
+_LARGEST = 2**26  # entries of all tables together
+
+
+def why_not_anew(routing: FabricRouting, lefts: list[Left | None]) -> str:
+    """Return why new tables get no proof; "" where they get one."""
+    nodes = len(routing.topology.fabric.switches)
+    if len(lefts) * nodes * len(routing.topology.terminals) > _LARGEST:
+        return f"the tables after {plural(len(lefts), 'failure')} would be too large: name one failure"
+    for left in lefts:
+        if left is None:
+            return "no host is left"
+        hops = left.routing
+        if not isinstance(hops, FabricHops) or len(hops.routes.traces.lid) != len(hops.topology.terminals):
+            return "after some failure packets of some pairs do not arrive, or hosts have several LIDs"
+    return ""
+
+
+def proof_anew(
+    routing: FabricRouting,
+    before: FailureState,
+    rows: list[FailureRow],
+    failed: list[Failed],
+    lefts: list[Left],
+    hottest: int,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Return the certificate of failures by rank, with the tables after each.
+
+    Parameters
+    ----------
+    routing : FabricRouting
+    before : FailureState
+    rows : list of FailureRow
+    failed : list of Failed
+    lefts : list of Left
+        The routes after each failure.
+    hottest : int
+        A channel with the largest load before a failure.
+    progress : callable
+    """
+    topology, hops = routing.topology, next_hops_of(routing)
+    tables = np.full((len(rows), *hops.channel.shape), -1, np.int32)
+    nothing = Failed(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    states = [(nothing, before.channel_load, hops, hottest)]
+    for number, left in enumerate(lefts):
+        tables[number] = _table(routing, left, hops)
+        worst = int(topology.channel_of[left.routing.topology.slot_of[left.channel]]) if left.channel >= 0 else -1
+        states.append((failed[number], rows[number].channel_load, replace(hops, channel=tables[number]), worst))
+    which: list[int] = []
+    channels: list[int] = []
+    images: list[Array] = []
+    corrections: dict[tuple[int, int], Array] = {}
+    prices: dict[tuple[int, int], Array] = {}
+    for number, (gone, load, left_hops, worst) in enumerate(states, -1):
+        progress("certificate", (number + 1) / len(states))
+        routes, after = routes_left(left_hops, gone)
+        bounds = Bounds(routes, {})
+        which.append(len(channels) if worst >= 0 else -1)
+        if worst >= 0:
+            channels.append(worst)
+            images.append(_witness(routes, after, worst))
+        for c in bounds.unsettled(after, load):
+            where = prices if number < 0 else corrections
+            where[max(number, 0), c] = paid_of(routes, routes.crossing_after(c, after))
+    return {
+        **failed_lists(failed),
+        "witness": pack(which),
+        "witnesses": {"channel": pack(channels), "permutation": pack(joined(images))},
+        "prices": price_lists(prices),
+        "corrections": {"row": pack([row for row, _ in corrections]), **price_lists(corrections)},
+        "tables": pack(tables),
+        "sources": dict((*topology.sources, *routing.sources)),
+    }
+
+
+def _table(routing: FabricRouting, left: Left, before: NextHops) -> Array:
+    """Return new tables by the numbers of the fabric before the failure."""
+    base, topology, hops = routing.topology, left.routing.topology, next_hops_of(left.routing)
+    column = base.number_of[base.node_at[topology.ends]]
+    channel = base.channel_of[topology.slot_of]
+    table = np.full(before.channel.shape, -1, np.int32)
+    table[:, column] = np.append(channel, -1)[hops.channel]
+    return table
+
+
+def _witness(routes: Routes, after: After, channel: int) -> Array:
+    """Return a permutation that loads a channel as much as any traffic can."""
+    topology, ends = routes.hops.topology, routes.terminals
+    source = int(topology.number_of[topology.tail[channel]])
+    if source < 0:
+        return whole(matching_of(routes, routes.crossing_after(channel, after))[0], ends)
+    own = int(routes.hops.row[source]) * ends + np.delete(np.arange(ends), source)
+    served = own[~np.isin(own, after.moved)] % ends
+    return whole([(source, int(served[0]))], ends)

@@ -11,28 +11,35 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from obliv._util.arrays import starts
-from obliv._util.cost import forecast
-from obliv._util.progress import Progress, rising, within
+from obliv._util.arrays import Array, starts
+from obliv._util.progress import Progress, forecast, rising, within
 from obliv._util.text import plural, printable, several
-from obliv._util.typing import Array
 from obliv.errors import InputError, Interrupted, TooLargeError
-from obliv.fabric.analyses.many import provenance_of
+from obliv.fabric.analyses.permutations import provenance_of
 from obliv.fabric.arguments import typed
-from obliv.fabric.checks.credit_loops import credit_loops
+from obliv.fabric.checks.check import credit_loops
 from obliv.fabric.kernels.failures import Intact, Outcomes, Sets, Space, failure_loads
 from obliv.fabric.outages.alike import copied, first_alike
-from obliv.fabric.outages.anew import Left, after_failure, kept_tables, refilled_tables, served_pairs, worst_channel
-from obliv.fabric.outages.anew_certificate import proof_anew, why_not_anew
-from obliv.fabric.outages.certificate import failed_of, proof_of, why_none
-from obliv.fabric.outages.intact import intact_tables, room, unit_of
+from obliv.fabric.outages.base import intact_tables, room, unit_of
+from obliv.fabric.outages.certificate import (
+    Left,
+    after_failure,
+    failed_of,
+    kept_tables,
+    proof_anew,
+    proof_of,
+    refilled_tables,
+    served_pairs,
+    why_none,
+    why_not_anew,
+    worst_channel,
+)
 from obliv.fabric.outages.sets import Failure, every_failure, named_failure, without
-from obliv.fabric.reroute.engines import ENGINES
-from obliv.fabric.routes.classes import Offset
+from obliv.fabric.reroute.fill import ENGINES
 from obliv.fabric.routes.routing import FabricRouting
-from obliv.fabric.routes.trace import Ending, trace_all
+from obliv.fabric.routes.trace import Ending, Offset, trace_all
 from obliv.kernels import run
-from obliv.results.fabric.failures import FailureRow, Failures, FailureState, unfinished
+from obliv.questions.failures import FailureRow, Failures, FailureState, unfinished
 
 __all__ = ["failures"]
 

@@ -2,24 +2,196 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from math import ceil, prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from obliv._util.arrays import positions
-from obliv._util.cost import require_memory
-from obliv._util.typing import Array
-from obliv.errors import RoutingError
+from obliv._util.arrays import Array, positions
+from obliv._util.progress import require_memory
+from obliv._util.text import did_you_mean
+from obliv.errors import RoutingError, SpecError
 from obliv.fabric.kernels.channel_loads import Switches
 from obliv.fabric.kernels.fill import Digits, Ranks, even_out, fill_by_digits, fill_evenly
-from obliv.fabric.lids import LAST_EXTENDED_LID, slots_of_lids
-from obliv.fabric.reroute.engines import EnginePlan
-from obliv.fabric.reroute.network import SwitchNetwork
-from obliv.fabric.tables import NONE, Tables
+from obliv.fabric.kernels.pair_levels import Trunks, channels_towards
+from obliv.fabric.lanes.pairs import Levels
+from obliv.fabric.lanes.sl2vl import LaneTables
+from obliv.fabric.model import NONE, Fabric, Tables
+from obliv.fabric.names import (
+    FREE,
+    LAST_EXTENDED_LID,
+    NO_STATE,
+    STATIC,
+    Groups,
+    GroupTables,
+    SubGroup,
+    owned_lids,
+    slots_of_lids,
+)
+from obliv.fabric.reroute.quality import Request, key_by, standing_of, with_enough_lids
+from obliv.fabric.reroute.tiers import (
+    SwitchNetwork,
+    Tiers,
+    central_ranks,
+    level_ranks,
+    numberings,
+    switch_network,
+    tiers_of,
+)
+from obliv.fabric.results.route import Attempt, Standing
+from obliv.fabric.routes.routing import FabricRouting
+from obliv.fabric.routes.routing import routing as fabric_routing
+from obliv.fabric.shape import recognise
+from obliv.fabric.topology import network
 from obliv.kernels import run
+from obliv.routings.trees import best_grid, cover_root, fewest_lids
 
-__all__ = ["by_digits", "evenly", "flows"]
+# Engines: by which port upwards the hosts of a fat tree are reached, and which of their LIDs a source uses
+
+
+@dataclass(frozen=True, eq=False)
+class EnginePlan:
+    """The channels upwards that an engine for trees chooses.
+
+    Parameters
+    ----------
+    engine : str
+    tiers : Tiers
+    lmc : int
+        Every host needs 2**lmc LIDs.
+    offset : str
+        Which of them a source uses, as :func:`obliv.fabric.routes.trace.offsets_of` takes it.
+    shifted : bool
+        Whether a leaf adds its place in its sub-tree to the number.
+    want : callable
+        ``want(level, offset, number, place)``: the number of the channel upwards at the switches of a level, 0 for
+        leaves, for hosts with these numbers and places at their leaves.
+    down : callable, optional
+        The same for the way down to a switch of the level: the number of the channel whose opposite is taken. Default
+        `want`.
+    """
+
+    engine: str
+    tiers: Tiers
+    lmc: int
+    offset: str
+    shifted: bool
+    want: Callable[[int, int, Array, Array], Array]
+    down: Callable[[int, int, Array, Array], Array] | None = None
+
+
+def plan_engine(engine: str, tiers: Tiers | None) -> EnginePlan:
+    """Return the plan of an engine for trees, for the tree that a fabric has.
+
+    Raises
+    ------
+    RoutingError
+        If the engine does not fit the tree.
+    """
+    if tiers is None:
+        raise RoutingError(f"{engine} is for fat trees, and this fabric is not recognized as one: use updown")
+    return _PLANS[engine](tiers)
+
+
+def _require(tiers: Tiers, engine: str, levels: int) -> tuple[int, int]:
+    """Return the hosts and the cables upwards of a leaf."""
+    if tiers.shape is None:
+        raise RoutingError(f"{engine} is for fat trees, this is a {tiers.title}: use dmodk")
+    if tiers.levels != levels:
+        raise RoutingError(f"{engine} is for fat trees of {levels} levels of switches, this one has {tiers.levels}")
+    return tiers.hosts, tiers.uplinks()
+
+
+def _dmodk(tiers: Tiers) -> EnginePlan:
+    """Plan D-mod-k: the digits of the destination's number, the last one at the leaf, for parallel cables as Zahavi."""
+
+    def want(level: int, offset: int, number: Array, place: Array) -> Array:
+        return number // prod(tiers.parents[:level])
+
+    return EnginePlan("dmodk", tiers, 0, "0", False, want)
+
+
+def _osrm3_d(tiers: Tiers) -> EnginePlan:
+    """Plan OSRM3-D: the leaf's own place plus the destination's at its leaf; above, the destination's."""
+    _require(tiers, "osrm3-d", 3)
+
+    def want(level: int, offset: int, number: Array, place: Array) -> Array:
+        return _above(tiers, number, place) if level else place
+
+    return EnginePlan("osrm3-d", tiers, 0, "0", True, want)
+
+
+def _osrm3(tiers: Tiers) -> EnginePlan:
+    """Plan OSRM3: the source's place at its leaf, which the LID encodes; above, the destination's."""
+    hosts, uplinks = _require(tiers, "osrm3", 3)
+    many = min(hosts, uplinks)
+    rule = _rule([place % many for place in range(hosts)])
+    lmc = (many - 1).bit_length()
+
+    def want(level: int, offset: int, number: Array, place: Array) -> Array:
+        return _above(tiers, number, place) if level else np.full_like(place, offset % many)
+
+    def down(level: int, offset: int, number: Array, place: Array) -> Array:
+        return _above(tiers, number, place) if level else place
+
+    return EnginePlan("osrm3", tiers, lmc, rule, False, want, down)
+
+
+def _above(tiers: Tiers, number: Array, place: Array) -> Array:
+    """Return the destination's place at its leaf; where there are several times as many cables, by leaf another set."""
+    sets = max(1, tiers.uplinks(1) // tiers.hosts)
+    return np.asarray(place + tiers.hosts * (number // tiers.hosts % sets))
+
+
+def _osrm2(tiers: Tiers) -> EnginePlan:
+    """Plan OSRM2: a root for each group of sources and each of destinations of a leaf; the LID encodes the first."""
+    hosts, uplinks = _require(tiers, "osrm2", 2)
+    a, b = best_grid(hosts, uplinks)
+    rule = _rule([place // ceil(hosts / a) for place in range(hosts)])
+
+    def want(level: int, offset: int, number: Array, place: Array) -> Array:
+        return np.asarray(offset % a * b + place % hosts // ceil(hosts / b))
+
+    return EnginePlan("osrm2", tiers, (a - 1).bit_length(), rule, False, want)
+
+
+def _osrm2_c(tiers: Tiers) -> EnginePlan:
+    """Plan OSRM2 by covers, which is optimal; the LID encodes the source's place."""
+    hosts, uplinks = _require(tiers, "osrm2-c", 2)
+    if hosts != uplinks:
+        raise RoutingError(f"osrm2-c needs as many cables up as hosts at a leaf, this tree has {uplinks} and {hosts}")
+    lids = fewest_lids(hosts)
+
+    def want(level: int, offset: int, number: Array, place: Array) -> Array:
+        return cover_root(np.full_like(place, offset % hosts), place % hosts, hosts, lids)
+
+    return EnginePlan("osrm2-c", tiers, (hosts - 1).bit_length(), _rule(list(range(hosts))), False, want)
+
+
+def _rule(offsets: list[int]) -> str:
+    return "-".join(map(str, offsets))
+
+
+_PLANS: dict[str, Callable[[Tiers], EnginePlan]] = {
+    "osrm3-d": _osrm3_d,
+    "osrm3": _osrm3,
+    "osrm2": _osrm2,
+    "osrm2-c": _osrm2_c,
+    "dmodk": _dmodk,
+}
+
+#: Dimension order on grids, and the engines for grids with several routes of a pair.
+DATELINE, SPREAD_ENGINES = "dor-dateline", ("minimal", "two-turn")
+
+#: Engines for grids, whose lanes can need a plug-in of OpenSM; ``auto`` tries the first one alone.
+GRID_ENGINES = (DATELINE, *SPREAD_ENGINES)
+
+#: Engines for fat trees, the preferred ones first; ``updown`` and ``layered`` for any fabric; those for grids.
+ENGINES = (*_PLANS, "updown", "layered", *GRID_ENGINES)
+
 
 _BLOCK = 1 << 26  # routes that are held at once
 _ROUNDS = 8  # in which routes are evened out
@@ -189,3 +361,281 @@ def _tables(net: SwitchNetwork, engine: str, columns: _Columns, out: Array) -> T
     switches = net.fabric.switches
     rows = switches.astype(np.int32)
     return Tables(engine, rows, out, np.zeros(len(rows), np.int32), "opensm", int(columns.lid.max()))
+
+
+# Group tables for any fabric: all ports with the fewest hops, with or without the rules of up*/down*
+
+
+#: The rules by which groups are made.
+GROUP_RULES = ("updn", "minimal")
+
+
+def groups_of(fabric: Fabric, rule: str = "updn") -> GroupTables:
+    """Return group tables for adaptive routing on a fabric.
+
+    Parameters
+    ----------
+    fabric : Fabric
+        With LIDs.
+    rule : {"updn", "minimal"}
+        ``updn``: packets go down as soon as a path of cables down exists, otherwise up, with the fewest hops; ranks
+        are the levels of a tree where the switches form one, else distances from a central switch. ``minimal``: all
+        ports that lead closer.
+
+    Returns
+    -------
+    GroupTables
+        Groups of at least two ports; a single port is static. Static ports of groups are those of D-mod-k on trees,
+        elsewhere those of ``updown`` where the group has them, else spread over the LIDs. LIDs that cannot be reached
+        by the rule have no entry.
+
+    Raises
+    ------
+    SpecError
+        If the rule is unknown.
+    RoutingError
+        If the fabric has no LIDs or no switch.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from obliv.fabric.generate import from_topology
+    >>> groups_of(from_topology(obliv.topology("fattree:4,2")))
+    <GroupTables updn: 6 tables, LIDs to 14>
+    """
+    if rule not in GROUP_RULES:
+        raise SpecError.naming("{adaptive}={0!r}: {1}", rule[:40], did_you_mean(rule, GROUP_RULES))
+    switches = fabric.switches
+    own = fabric.first_slot[switches]
+    slots = np.concatenate([fabric.endpoints, own])
+    slots = slots[fabric.ports.lid[slots] > 0]
+    if not len(slots) or not len(switches):
+        raise RoutingError(f"{fabric.name} has no switch, or no LIDs: assign them first")
+    lids, owner = owned_lids(fabric.ports.lid, fabric.ports.lmc, slots)
+    width = int(lids.max()) + 1
+    require_memory(8.0 * width * len(switches), f"group tables of {len(switches)} switches for {width - 1} LIDs")
+    shape = len(switches), width
+    port, state = np.full(shape, NONE, np.uint8), np.full(shape, NO_STATE, np.uint8)
+    tables = _Entries(port, state, np.zeros(shape, np.uint16))
+    goal = _goals(fabric, owner)
+    numbers: list[dict[bytes, int]] = [{} for _ in switches]
+    net = switch_network(fabric)
+    trunks, spread = _trunks(net, rule == "updn")
+    tail, ports = net.switches.tail, net.slot - fabric.first_slot[fabric.node_of[net.slot]]
+    used = np.zeros(len(tail), bool)
+    order = np.argsort(goal, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(goal[order]) != 0]).tolist() if len(order) else []
+    for start, end in zip(starts, [*starts[1:], len(order)], strict=True):
+        columns = order[start:end]
+        row = int(goal[columns[0]])
+        if row < 0:
+            continue
+        run(channels_towards, 5.0 * len(tail) * len(starts), row, trunks, used)
+        sets = np.zeros((len(switches), 256), bool)
+        sets[tail[used], ports[used]] = True
+        _store_groups(sets, lids[columns], columns, spread, numbers, tables)
+        beside = fabric.ports.peer[owner[columns]]
+        at = np.where(fabric.switch_row[fabric.node_of[owner[columns]]] == row, owner[columns], beside)
+        port[row, lids[columns]] = at - fabric.first_slot[switches[row]]
+        state[row, lids[columns]], tables.group[row, lids[columns]] = STATIC, 0
+    return GroupTables(
+        name=rule,
+        switch=switches.astype(np.int32),
+        plft=np.zeros(len(switches), np.int32),
+        port=port,
+        state=state,
+        group=tables.group,
+        groups=tuple(_groups(known) for known in numbers),
+        line=np.zeros(len(switches), np.int32),
+    )
+
+
+class _Entries(NamedTuple):
+    """Static port, state and group by switch and LID."""
+
+    port: Array
+    state: Array
+    group: Array
+
+
+def _store_groups(
+    sets: Array, lids: Array, columns: Array, spread: Array, numbers: list[dict[bytes, int]], tables: _Entries
+) -> None:
+    """Store the entries of all switches for the LIDs at one, by the set of ports that each may use.
+
+    Static ports are those of `spread` where the set has them.
+    """
+    port, state, group = tables
+    size = sets.sum(axis=1)
+    single = np.flatnonzero(size == 1)
+    place = np.ix_(single, lids)
+    port[place], state[place] = sets[single].argmax(axis=1)[:, None], STATIC
+    for v in np.flatnonzero(size > 1).tolist():
+        members = np.flatnonzero(sets[v])
+        number = numbers[v].setdefault(members.astype(np.uint8).tobytes(), len(numbers[v]) + 1)
+        state[v, lids], group[v, lids] = FREE, number
+        wanted = spread[v, lids]
+        port[v, lids] = np.where(np.isin(wanted, members), wanted, members[columns % len(members)])
+
+
+def _groups(numbers: dict[bytes, int]) -> Groups:
+    """Return the groups of a switch; in files every switch has at least one."""
+    return {number: (SubGroup(0, 0, tuple(ports)),) for ports, number in numbers.items()} or {0: (SubGroup(0, 0, ()),)}
+
+
+def _goals(fabric: Fabric, owner: Array) -> Array:
+    """Return the row of the switch that each LID is of, or that its owner is cabled to; -1 where there is none."""
+    row = fabric.switch_row[fabric.node_of]
+    return np.where(row[owner] >= 0, row[owner], row[fabric.ports.peer[owner]])
+
+
+def _trunks(net: SwitchNetwork, ranked: bool) -> tuple[Trunks, Array]:
+    """Return the channels between switches by rank, and ports by which loads are even, shape (switches, LIDs)."""
+    shape = recognise(net.fabric)
+    tiers = tiers_of(net, shape if shape is not None and shape.levels > 1 else None)
+    ranks = central_ranks(net) if tiers is None else level_ranks(net, tiers)
+    first, head = net.switches.first.astype(np.int64), net.switches.head.astype(np.int64)
+    spread = evenly(net, ranks) if tiers is None else by_digits(net, ranks, plan_engine("dmodk", tiers))
+    if ranked:
+        return Trunks(first, head, ranks.rises, ranks.order.astype(np.int64)), spread.out
+    return Trunks(first, head, np.zeros(len(head), bool), np.zeros(0, np.int64)), spread.out
+
+
+# Tables by each engine that fits a fabric, with their standing
+
+
+_OTHERS = ("updown", "layered", *GRID_ENGINES)  # engines without a plan
+_DETOURS = (0, 1, 2, -1)  # steps to another channel where the wanted one is missing; 0: take the least used one
+_EVENED = 1 << 30  # entries of tables times channels, up to which all ways are evened out, not only the best
+_ALL_SHIFTS = 1 << 24  # flows of all shifts, up to which these are counted to choose among variants
+
+
+class LanesError(RoutingError):
+    """Tables that need more virtual lanes than are allowed; the first of the values says of which and how many."""
+
+    @classmethod
+    def of(cls, needed: str) -> LanesError:
+        """Return the error that says what is needed, and of which engine."""
+        return cls.naming("{0}: use {lanes}=2", needed)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """Tables by one engine.
+
+    Parameters
+    ----------
+    engine : str
+    offset : str
+        Which of a destination's LIDs a source uses.
+    tables : Tables
+    fabric : Fabric
+        With the LIDs that the tables are for.
+    standing : Standing
+    notes : tuple of str
+    levels : Levels or None
+        The service levels of pairs; None where all packets take one lane.
+    lane_tables : LaneTables or None
+        The SL-to-VL tables; None where the lane is the service level.
+    """
+
+    engine: str
+    offset: str
+    tables: Tables
+    fabric: Fabric
+    standing: Standing
+    notes: tuple[str, ...] = ()
+    levels: Levels | None = None
+    lane_tables: LaneTables | None = None
+
+
+def plans_for(request: Request, skipped: list[Attempt]) -> Iterator[EnginePlan]:
+    """Yield the plans of the engines for trees to try, in that order; `skipped` takes those that need a larger LMC.
+
+    Raises
+    ------
+    RoutingError
+        If a named engine does not fit, or needs a larger LMC.
+    """
+    engine, tiers = request.engine, request.tiers
+    for name in _usual(tiers) if engine == "auto" else () if engine in _OTHERS else (engine,):
+        plan = plan_engine(name, tiers)
+        if plan.lmc <= request.most_lmc:
+            yield plan
+        elif engine != "auto":
+            most = request.most_lmc
+            raise RoutingError(f"{name} needs an LMC of {plan.lmc} on {plan.tiers.title}, at most {most} is allowed")
+        else:
+            skipped.append(Attempt(name, None, f"needs an LMC of {plan.lmc}"))
+
+
+def _usual(tiers: Tiers | None) -> tuple[str, ...]:
+    """Return the engines with a plan that ``auto`` tries."""
+    if tiers is None:
+        return ()
+    if tiers.shape is not None and tiers.levels == 3:
+        return ("osrm3-d", "dmodk")
+    if tiers.shape is not None and tiers.levels == 2:
+        return ("osrm2", *(("osrm2-c",) if tiers.hosts == tiers.uplinks() else ()), "dmodk")
+    return ("dmodk",)
+
+
+def tree_candidate(request: Request, plan: EnginePlan) -> Candidate:
+    """Return the tables of an engine for trees, the best of several ways to number hosts and to replace channels.
+
+    Raises
+    ------
+    RoutingError
+        If the tables have a credit loop.
+    TopologyError
+        If there are not enough LIDs.
+    """
+    numbered, notes = with_enough_lids(request.fabric, plan.lmc, request.most_lmc)
+    net = replace(request.switches, fabric=numbered)
+    ranks, exact = level_ranks(net, plan.tiers), plan.tiers.exact
+
+    by_number, steps = plan.engine == "dmodk", _DETOURS[:1] if exact else _DETOURS
+    plans = [plan_engine(plan.engine, tiers) for tiers in numberings(plan.tiers)] if by_number else [plan]
+    ways = [(again, step) for again in plans for step in steps]
+    tables, standing, at = _best(request, numbered, plan.offset, (by_digits(net, ranks, *way) for way in ways))
+    if by_number and not exact:
+        small = tables.out.size * len(net.switches.tail) <= _EVENED
+        others = (by_digits(net, ranks, *way, even=True) for way in (ways if small else [ways[at]]))
+        tables, standing, _ = _best(request, numbered, plan.offset, chain([tables], others))
+    return Candidate(plan.engine, plan.offset, tables, numbered, standing, notes)
+
+
+def updown_candidate(request: Request) -> Candidate:
+    """Return shortest routes that climb and then descend, with even loads.
+
+    On trees all roots are equally high, unless some hosts then do not reach each other.
+    """
+    numbered, notes = with_enough_lids(request.fabric, 0, request.most_lmc)
+    net = replace(request.switches, fabric=numbered)
+    rated = []
+    for ranks in [*([level_ranks(net, request.tiers)] if request.tiers else []), central_ranks(net)]:
+        ways = ((by_place, even) for by_place in (False, True) for even in (False, True))
+        tables, standing, _ = _best(request, numbered, "0", (evenly(net, ranks, *way) for way in ways))
+        rated.append(Candidate("updown", "0", tables, numbered, standing, notes))
+        if not request.lost(standing):
+            break
+    return min(rated, key=lambda one: one.standing.missing)
+
+
+def _best(request: Request, fabric: Fabric, offset: str, variants: Iterable[Tables]) -> tuple[Tables, Standing, int]:
+    """Return the best of several tables by the figure that counts first, and its place; shifts decide among equals."""
+    topology = request.topology if fabric is request.fabric else network(fabric)
+    few = len(topology.terminals) ** 2 <= _ALL_SHIFTS  # shifts of each can be counted
+    by = "worst" if request.by == "shifts" and not few else request.by
+    quick, full = key_by(by, brief=True), key_by(by)
+    equals: list[tuple[tuple[Any, ...], int, FabricRouting]] = []
+    for at, tables in enumerate(variants):
+        routing = fabric_routing(topology, tables, offset, missing="skip")
+        key = quick(standing_of(routing, brief=True))
+        if not equals or key <= equals[0][0]:
+            equals = [*(equals if equals and key == equals[0][0] else []), (key, at, routing)]
+    rated = [(standing_of(routing, progress=request.progress), at, routing) for _, at, routing in equals]
+    standing, at, routing = min(rated, key=lambda one: full(one[0]))
+    if standing.credit_loops:  # impossible, since routes only climb and then descend
+        raise RoutingError(f"{fabric.name}: the tables have a credit loop and are not used")
+    return routing.routes.tables, standing, at

@@ -8,32 +8,36 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
-from obliv._util.cost import forecast
-from obliv._util.progress import Progress, rising
+from obliv._util.progress import Progress, forecast, rising
 from obliv._util.rationals import integer, real
 from obliv._util.rng import Rng, drawn_seed
 from obliv._util.text import did_you_mean, plural
-from obliv.analysis.worst_case.exact import worst_load
 from obliv.errors import InputError, RoutingError, SpecError, TooLargeError
 from obliv.fabric.arguments import typed
-from obliv.fabric.model import Fabric
-from obliv.fabric.reroute.bound import single_path_bound
-from obliv.fabric.reroute.candidates import Candidate, LanesError, plans_for, tree_candidate, updown_candidate
-from obliv.fabric.reroute.datelines.candidate import dateline_candidate
-from obliv.fabric.reroute.engines import DATELINE, ENGINES, GRID_ENGINES
-from obliv.fabric.reroute.layers.candidate import layered_candidate
-from obliv.fabric.reroute.request import Request
+from obliv.fabric.model import Fabric, Tables
+from obliv.fabric.reroute.datelines import dateline_candidate
+from obliv.fabric.reroute.fill import (
+    DATELINE,
+    ENGINES,
+    GRID_ENGINES,
+    Candidate,
+    LanesError,
+    plans_for,
+    tree_candidate,
+    updown_candidate,
+)
+from obliv.fabric.reroute.layers import layered_candidate
+from obliv.fabric.reroute.quality import BY, Request, limits_for, refused, single_path_bound, standing_of
 from obliv.fabric.reroute.spread.candidate import spread_candidate
-from obliv.fabric.reroute.standing import BY, limits_for, refused, standing_of
-from obliv.fabric.routes.classes import Offset
+from obliv.fabric.results.route import FIGURES, IN_USE, Attempt, FabricRoute, Standing
 from obliv.fabric.routes.routing import routing as fabric_routing
-from obliv.fabric.routes.uniform import uniform_bound
-from obliv.fabric.shape.tree import recognise
-from obliv.fabric.tables import Tables
+from obliv.fabric.routes.routing import uniform_bound
+from obliv.fabric.routes.trace import Offset
+from obliv.fabric.shape import recognise
 from obliv.fabric.topology import network
+from obliv.questions.worst_case import worst_load
 from obliv.results.base import provenance
-from obliv.results.fabric.route import FIGURES, IN_USE, Attempt, FabricRoute, Standing
-from obliv.results.format import brief
+from obliv.results.numbers import brief
 
 __all__ = ["MOST_LANES", "route"]
 
@@ -122,7 +126,7 @@ def route(
     Examples
     --------
     >>> import obliv
-    >>> from obliv.fabric.generate.from_topology import from_topology, tables_of
+    >>> from obliv.fabric.generate import from_topology, tables_of
     >>> tree = obliv.topology("fattree:8,3")
     >>> fabric = from_topology(tree)
     >>> route(fabric, tables=tables_of(obliv.routing("dmodk", tree), fabric), by="worst")

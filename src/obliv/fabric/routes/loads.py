@@ -6,15 +6,14 @@ from functools import cached_property
 
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE, starts
-from obliv._util.cost import require_memory
-from obliv._util.typing import Array
-from obliv.fabric.kernels.loads import bound_channels, carry, spread_routes, sum_channels
-from obliv.fabric.routes.classes import Routes
+from obliv._util.arrays import INT64_SAFE, Array, starts
+from obliv._util.progress import require_memory
+from obliv.fabric.kernels.orders import bound_channels, carry, spread_routes, sum_channels
+from obliv.fabric.routes.trace import Routes
 from obliv.fabric.topology import FabricTopology
 from obliv.kernels import run
 from obliv.loads.base import PairLoads
-from obliv.matching.weights import Weights
+from obliv.matching.solve import Weights
 from obliv.patterns.base import Traffic
 
 __all__ = ["FabricLoads"]

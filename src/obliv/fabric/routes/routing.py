@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
+from math import lcm
 
 import numpy as np
 
-from obliv._util.arrays import starts
-from obliv._util.progress import Progress
-from obliv._util.typing import Array
+from obliv._util.arrays import INT64_SAFE, Array, starts
+from obliv._util.progress import Progress, require_memory
 from obliv.errors import RoutingError, SpecError
 from obliv.fabric.arguments import typed
-from obliv.fabric.routes.classes import Offset, Routes, routes_of
+from obliv.fabric.model import Tables
 from obliv.fabric.routes.loads import FabricLoads
-from obliv.fabric.routes.trace import Ending
-from obliv.fabric.tables import Tables
-from obliv.fabric.topology import FabricTopology
-from obliv.loads.hops import Hops
+from obliv.fabric.routes.trace import Ending, Offset, Routes, routes_of
+from obliv.fabric.shape import recognise
+from obliv.fabric.topology import FabricTopology, partitions
+from obliv.loads.stored import Hops
+from obliv.patterns.base import Traffic, traffic
 from obliv.routings.base import LaneDependencies, Path, Routing
 from obliv.routings.hops import HopRouting
-
-__all__ = ["SPREAD", "FabricHops", "FabricRouting", "routing", "spec_options"]
 
 #: What the offset ``spread`` assumes.
 SPREAD = "assumed: sources spread their packets evenly over the LIDs of each destination"
@@ -214,7 +214,7 @@ def routing(
     offset : str, int or sequence of int
         Which LID of a destination a source uses where there are several: a number, ``group``, ``index``, a list by
         place at the leaf (``0-0-1-1``), one number for each endpoint, or ``spread``: all of them equally.
-        See :func:`obliv.fabric.routes.classes.offsets_of`.
+        See :func:`obliv.fabric.routes.trace.offsets_of`.
     missing : {"refuse", "skip"}
         How to treat pairs whose packets do not arrive: refuse the tables, or leave those pairs out.
     spec : str, optional
@@ -227,7 +227,7 @@ def routing(
     Examples
     --------
     >>> import obliv
-    >>> from obliv.fabric.generate.from_topology import from_topology, tables_of
+    >>> from obliv.fabric.generate import from_topology, tables_of
     >>> from obliv.fabric.topology import network
     >>> tree = obliv.topology("fattree:8,3")
     >>> fabric = from_topology(tree)
@@ -254,3 +254,73 @@ def spec_options(offset: Offset, missing: str) -> str:
         raise SpecError(f"missing={missing[:40]!r}: choose refuse or skip")
     text = offset if isinstance(offset, str | int) else "given"
     return (f",offset={text}" if text not in ("0", 0) else "") + (",missing=skip" if missing == "skip" else "")
+
+
+# Uniform traffic on a fabric: the largest load, and the channels that no route uses
+
+
+def uniform_load(routing: FabricRouting) -> Fraction:
+    """Return the largest load under uniform traffic, self-pairs included; what does not arrive loads no channel."""
+    topology = routing.topology
+    return routing.fabric_loads.largest_under(slowed(traffic("uniform", topology), topology))
+
+
+def slowed(pattern: Traffic, topology: FabricTopology) -> Traffic:
+    """Return the traffic with the rate of each pair scaled by the slower of its two ends."""
+    if topology.unit_rates:
+        return pattern
+    n, (injection, ejection) = pattern.terminals, topology.rates()
+    scale = lcm(*(rate.denominator for rate in (*injection, *ejection)))
+    sends, takes = ([int(rate * scale) for rate in side] for side in (injection, ejection))
+    most = np.minimum.outer(np.array(sends, object), np.array(takes, object))
+    require_memory(100.0 * n * n, f"{pattern.spec} on hosts of unlike speeds")
+    source, destination = pattern.source, pattern.destination
+    amount, denominator = pattern.amount.astype(object), pattern.denominator
+    if pattern.uniform:
+        share = pattern.uniform / n
+        common = lcm(denominator, share.denominator)
+        matrix = np.full((n, n), int(share * common), object)
+        matrix[source, destination] += amount * (common // denominator)
+        source, destination = (side.ravel() for side in np.indices((n, n), np.int32))
+        amount, denominator = matrix.ravel(), common
+    amount = amount * most[source, destination]
+    small = not len(amount) or int(amount.max()) < INT64_SAFE
+    return replace(
+        pattern,
+        uniform=Fraction(0),
+        source=source,
+        destination=destination,
+        amount=amount.astype(np.int64) if small else amount,
+        denominator=denominator * scale,
+    )
+
+
+def idle_channels(routing: FabricRouting) -> Array:
+    """Return the channels between switches that no route between endpoints uses."""
+    topology = routing.topology
+    between = (topology.tail >= topology.hosts) & (topology.head >= topology.hosts)
+    return np.flatnonzero(between & (routing.fabric_loads.totals() == 0))
+
+
+def uniform_bound(topology: FabricTopology) -> Fraction | None:
+    """Return a lower bound of the largest load of any routing under uniform traffic; None where hosts differ in speed.
+
+    Host links carry (n - 1) / n, and what leaves the hosts of a switch or sub-tree crosses its cables.
+    """
+    fabric, n = topology.fabric, len(topology.terminals)
+    if n < 2 or not topology.unit_rates or (fabric.homes < 0).any():
+        return None
+    hosts = np.bincount(fabric.homes, minlength=len(fabric.switches))
+    tail, head, slot = fabric.trunks
+    speeds = [topology.bandwidth_of(c) for c in topology.channel_of[slot].tolist()]
+    whole = lcm(*(speed.denominator for speed in speeds))
+    width = np.array([int(speed * whole) for speed in speeds], np.int64)
+    bounds = [Fraction(n - 1, n)]
+    for part in partitions(fabric, recognise(fabric)):
+        leaving = part[tail] != part[head]
+        inside = np.bincount(part, hosts, int(part.max(initial=-1)) + 1).astype(np.int64)
+        out = np.zeros(len(inside), np.int64)
+        np.add.at(out, part[tail[leaving]], width[leaving])
+        ends = zip(inside.tolist(), out.tolist(), strict=True)
+        bounds += [Fraction(a * (n - a) * whole, b * n) for a, b in ends if b]
+    return max(bounds)

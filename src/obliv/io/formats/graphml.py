@@ -11,9 +11,8 @@ from xml.parsers import expat
 from obliv._util.text import shown
 from obliv.errors import FileError
 from obliv.io.formats._formats import format_of
-from obliv.io.formats._links import Links, Options, add
-from obliv.io.formats._network import from_file
-from obliv.io.formats._write import Item, Key, graphml_lines, node_attributes, save
+from obliv.io.formats.gml import Item, Key, graphml_lines, node_attributes, save
+from obliv.io.formats.links import Links, Options, add, from_file
 from obliv.topologies.base import Topology
 
 __all__ = ["parse", "read_graphml", "write_graphml"]

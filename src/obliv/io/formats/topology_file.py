@@ -7,10 +7,9 @@ from pathlib import Path
 
 from obliv._util.text import did_you_mean
 from obliv.errors import FileError, SpecError
-from obliv.io.formats import anynet, dot, edgelist, gml, graphml, node_link, rows, sndlib
+from obliv.io.formats import anynet, dot, gml, graphml, rows
 from obliv.io.formats._formats import UNREAD, format_of
-from obliv.io.formats._links import Options
-from obliv.io.formats._network import Parse, from_text, read_file
+from obliv.io.formats.links import Options, Parse, from_text, read_file
 from obliv.specs import FILE_FORMATS
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology
@@ -20,12 +19,12 @@ __all__ = ["file"]
 _PARSERS: dict[str, Parse] = {
     "graphml": graphml.parse,
     "gml": gml.parse,
-    "edgelist": edgelist.parse,
+    "edgelist": rows.parse,
     "anynet": anynet.parse,
-    "sndlib": sndlib.parse,
+    "sndlib": anynet.parse_sndlib,
     "dot": dot.parse,
-    "json": node_link.parse_json,
-    "graph6": node_link.parse_graph6,
+    "json": dot.parse_json,
+    "graph6": dot.parse_graph6,
     **rows.READERS,
 }
 

@@ -5,17 +5,7 @@ C. Busch, S. Kelkar, M. Magdon-Ismail, 2004.
 
 from __future__ import annotations
 
-from obliv.papers.bufferless import (
-    drawing,
-    errata,
-    growth,
-    measured,
-    printed,
-    probabilities,
-    said,
-    statements,
-    theorems,
-)
+from obliv.papers.bufferless import errata, measured, printed, probabilities, statements
 from obliv.papers.paper import Paper, Table
 
 __all__ = ["PAPER"]
@@ -24,24 +14,26 @@ PAPER = Paper(
     name="bufferless",
     about="C. Busch et al., Efficient bufferless routing on leveled networks (2004): both algorithms and their bounds",
     tables={
-        "parameters": Table("the paper's constants, rounded up", printed.PARAMETERS, theorems.parameters),
+        "parameters": Table("the paper's constants, rounded up", printed.PARAMETERS, printed.parameters),
         "theorem3.1": Table(
-            "routing times of the centralized algorithm, every move checked", printed.CENTRALIZED, theorems.centralized
+            "routing times of the centralized algorithm, every move checked", printed.CENTRALIZED, printed.centralized
         ),
         "theorem4.1": Table(
             "routing times of the distributed algorithm, fixed timetable, every move checked",
             printed.DISTRIBUTED,
-            theorems.distributed,
+            printed.distributed,
         ),
-        "growth": Table("routing times fitted to the terms of both theorems", printed.GROWTH, growth.compute),
+        "growth": Table("routing times fitted to the terms of both theorems", printed.GROWTH, printed.compute),
         "probabilities": Table(
-            "how often what holds with high probability does", said.PROBABILITIES, probabilities.compute
+            "how often what holds with high probability does", probabilities.PROBABILITIES, probabilities.compute
         ),
-        "statements": Table("statements that hold, checked one by one", said.STATEMENTS, statements.compute),
-        "measured": Table("dependency graphs and runs of small instances", said.MEASURED, measured.compute),
+        "statements": Table("statements that hold, checked one by one", probabilities.STATEMENTS, statements.compute),
+        "measured": Table("dependency graphs and runs of small instances", probabilities.MEASURED, measured.compute),
         "errata": Table(
-            "what the paper contradicts elsewhere or leaves undefined, on small instances", said.ERRATA, errata.compute
+            "what the paper contradicts elsewhere or leaves undefined, on small instances",
+            probabilities.ERRATA,
+            errata.compute,
         ),
     },
-    figures=drawing.FIGURES,
+    figures=statements.FIGURES,
 )

@@ -5,6 +5,7 @@ Rules are run move by move, with every rule of the model checked; the schedules 
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -12,7 +13,9 @@ from typing import Any
 import numpy as np
 
 import obliv
-from obliv.bufferless.frames import (
+from obliv._util.arrays import Array
+from obliv.bufferless.frames.centralized import plan, simulate
+from obliv.bufferless.frames.constants import (
     Constants,
     Waves,
     centralized_constants,
@@ -20,21 +23,110 @@ from obliv.bufferless.frames import (
     draw_sets,
     group_frames,
     lg,
-    plan,
-    ride,
-    simulate,
-    simulate_rounds,
     waves,
 )
-from obliv.papers.bufferless import variants
+from obliv.bufferless.frames.rounds import Kernels, Stepped, ride, simulate_rounds
+from obliv.bufferless.kernels.rounds import SERVED, forward, prepare
+from obliv.bufferless.kernels.walks import Walk, simulate_phases
+from obliv.bufferless.leveled.base import given
+from obliv.kernels import Kernel, kernel
 from obliv.papers.bufferless.graphs import dependency_graphs
-from obliv.papers.bufferless.instances import instance
-from obliv.papers.bufferless.runs import injection
-from obliv.papers.bufferless.said import ERRATA
+from obliv.papers.bufferless.measured import injection
+from obliv.papers.bufferless.printed import instance
+from obliv.papers.bufferless.probabilities import ERRATA
 from obliv.papers.paper import Step, Value, computed, require
-from obliv.topologies.leveled.base import given
 
-__all__ = ["LAST_TARGET", "OTHER_READINGS", "compute", "game_of", "late_injection", "printed_target", "two_rows"]
+# Kernels: other readings of the algorithms, in place of those of :mod:`obliv.bufferless.kernels`
+
+
+@kernel
+def last_target(p: int, a: int, k: int, last: bool, walk: Walk) -> int:
+    """Return the target as printed: in the group's last frame level 2D - 1 of the group."""
+    if last:
+        dilation = 0
+        for q in range(len(walk.start) - 1):
+            dilation = max(dilation, walk.start[q + 1] - walk.start[q])
+        return int(walk.first[p] * walk.lam + 2 * dilation - 1)
+    if walk.state["end"][p] < a + walk.lam:
+        return -1
+    return int(a + 2 * walk.lam - 2 * k)
+
+
+@kernel
+def never_late(part: int) -> bool:
+    """Let all packets enter at the first move."""
+    return False
+
+
+@kernel
+def board_early(height: int, color: int, part: int) -> int:
+    """Return the move of the boat, one earlier for packets from even inner levels."""
+    return height + 4 * color - 3 - (1 if part == 2 else 0)
+
+
+@kernel
+def at_target(p: int, index: int, state: Array) -> None:
+    """Let a packet on a boat succeed when it reaches its target."""
+    if index == state["stop"][p]:
+        state["mode"][p] = SERVED
+        state["sure"][p] = 1
+
+
+# The algorithms with a rule as printed in the paper, or with another reading of it: kernels with other parts.
+#
+# The only modules of the papers, with their kernels, that use more of obliv than a user does: they replace its rules.
+
+
+def altered(original: Kernel, label: str, **parts: Any) -> Kernel:
+    """Return a kernel with other kernels or constants in place of those it uses, directly or through kernels it calls.
+
+    Parameters
+    ----------
+    original : Kernel
+    label : str
+        The end of the new kernel's name, which keeps its machine code apart.
+    **parts
+        The replacements, by the names that the kernels use.
+
+    Examples
+    --------
+    >>> from obliv.bufferless.kernels import steps
+    >>> closer = altered(steps.simulate_phases, "boats_two_apart", BOAT_SPACING=2)
+    >>> closer.python.__name__
+    'simulate_phases_boats_two_apart'
+    """
+    function = original.python
+    scope = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        if name in parts:
+            scope[name] = parts[name]
+        elif isinstance(scope.get(name), Kernel):
+            scope[name] = altered(scope[name], label, **parts)
+    copy = types.FunctionType(function.__code__, scope, f"{function.__name__}_{label}", function.__defaults__)
+    copy.__module__ = function.__module__
+    copy.__qualname__ = copy.__name__
+    return kernel(copy)
+
+
+#: Kernels that run a session of the centralized algorithm with a rule as printed.
+CENTRALIZED = {"last target": altered(simulate_phases, "last_target", target=last_target)}
+
+
+class Early(Stepped):
+    """Packets from even inner levels enter at move 1, their boats a move earlier."""
+
+    kernels = Kernels(prepare=altered(prepare, "early", enters_late=never_late, board_at=board_early))
+
+
+class AtTarget(Stepped):
+    """A packet succeeds when it reaches its target, without having crossed the edge to oscillate on."""
+
+    kernels = Kernels(forward=altered(forward, "at_target", settle=at_target))
+
+
+#: Networks that run the distributed algorithm with another reading of a rule.
+DISTRIBUTED: dict[str, type[Stepped]] = {"at target": AtTarget, "early": Early}
+
 
 Paths = Sequence[Sequence[int]]
 
@@ -100,7 +192,7 @@ def printed_target(one: Any) -> tuple[Any, Any]:
     """
     constants = centralized_constants(one)
     boats = plan(one, np.ones(one.packets, np.int64), constants.s, constants.lam)
-    return simulate(one, boats, kernel=variants.CENTRALIZED["last target"]).violation, simulate(one, boats).violation
+    return simulate(one, boats, kernel=CENTRALIZED["last target"]).violation, simulate(one, boats).violation
 
 
 def _array(nodes: int, paths: Paths) -> Any:
@@ -180,7 +272,7 @@ def _rounds() -> Value:
 
 def _other_reading(name: str) -> Value:
     one, game, options = game_of(name)
-    broken = simulate_rounds(game, network=variants.DISTRIBUTED[name]).violation
+    broken = simulate_rounds(game, network=DISTRIBUTED[name]).violation
     right = obliv.bufferless.schedule(one, "distributed", **options)
     note = f"With this reading: {broken}. Here: {right.packets} in {right.makespan} steps, verified."
     return Value(Fraction(int(broken is not None)), note)

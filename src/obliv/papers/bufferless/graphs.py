@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from obliv._util.typing import Array
-from obliv.topologies.leveled.instances import Instance
+from obliv._util.arrays import Array
+from obliv.bufferless.leveled.instances import Instance
 
 __all__ = ["Neighbors", "chromatic_number", "dependency_graphs", "frames"]
 

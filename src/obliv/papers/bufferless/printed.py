@@ -2,27 +2,97 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, e
+from typing import Any, NamedTuple
 
-from obliv.papers.bufferless.formulas import Formulas, Size
-from obliv.papers.paper import Printed
-from obliv.papers.verdicts import AtMost, Bounds
+import numpy as np
 
-__all__ = [
-    "ARRAYS",
-    "BUTTERFLIES",
-    "CENTRALIZED",
-    "CONSTANTS",
-    "DEGREES",
-    "DISTRIBUTED",
-    "FAMILIES",
-    "GROWTH",
-    "MESHES",
-    "PARAMETERS",
-    "SIZES",
-    "share",
-]
+import obliv
+from obliv._util.arrays import Array
+from obliv.bufferless.frames.constants import assign
+from obliv.bufferless.leveled.instances import Instance
+from obliv.papers.bufferless.graphs import frames
+from obliv.papers.paper import AtMost, Printed, Step, Value, require
+from obliv.results.numbers import Bounds, Estimate
+
+# The paper's constants from N, C and D, by its formulas.
+#
+# They share nothing with the constants of the algorithms, which they are compared with.
+
+
+@dataclass(frozen=True)
+class Size:
+    """Packets N, congestion C and dilation D of an instance with seed 0."""
+
+    packets: int
+    congestion: int
+    dilation: int
+
+    @property
+    def log(self) -> int:
+        """log(DN), rounded up as the paper has it."""
+        return max(1, (self.dilation * self.packets - 1).bit_length())
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """Constants as printed, with alpha = 3 (centralized) or 12 (distributed); sets are a whole number.
+
+    Chi and tau of the centralized algorithm depend on the largest degree d of the dependency graphs: `degree`, by
+    default 4 log(DN), the most that Lemma 2.2 allows.
+    """
+
+    size: Size
+    alpha: int
+    degree: int | None = None
+
+    @property
+    def frame(self) -> int:
+        """Lambda."""
+        return 4 * self.alpha * self.size.log
+
+    @property
+    def sets(self) -> int:
+        """The number of sets, s."""
+        return ceil(8 * self.alpha * e * self.size.congestion)
+
+    @property
+    def group(self) -> int:
+        """Frames of a group, gamma'."""
+        return 2 * ceil(self.size.dilation / self.frame)
+
+    @property
+    def phases(self) -> int:
+        """Phases of a session, m."""
+        return 2 * self.sets + self.group - 1
+
+    @property
+    def boats(self) -> int:
+        """Chi: d + 1; 2 lambda / alpha in the distributed algorithm."""
+        if self.alpha == 3:
+            return (4 * self.size.log if self.degree is None else self.degree) + 1
+        return 2 * self.frame // self.alpha
+
+    @property
+    def phase(self) -> int:
+        """Steps of a phase, or of half a round: tau."""
+        return 2 * (self.boats + self.frame - 1)
+
+    @property
+    def rounds(self) -> int:
+        """Rounds of a sub-phase, xi."""
+        return 2 * self.size.log
+
+    @property
+    def time(self) -> int:
+        """The routing time at most: both sessions of m phases."""
+        phase = self.phase if self.alpha == 3 else 3 * self.rounds * 2 * self.phase
+        return 2 * self.phases * phase
+
 
 #: Packets N, congestion C and dilation D of instances with seed 0.
 SIZES = {
@@ -125,3 +195,211 @@ PARAMETERS = _parameters()
 CENTRALIZED = _theorem(3, "2mτ")
 DISTRIBUTED = _theorem(12, "2m · 3ξ · 2τ")
 GROWTH = _growth()
+
+
+# The paper's dependency graphs, by their definition: packets that share an edge of two frames, if in one set
+
+
+@dataclass(frozen=True, eq=False)
+class Conflicts:
+    """Pairs of packets whose paths share an edge in frames F_j and F_{j+1}, every pair once for each such j.
+
+    ``node`` numbers a packet and its j; column i of ``node`` and ``packet`` is a pair.
+    """
+
+    packet: Array
+    node: Array
+
+    @property
+    def met(self) -> Array:
+        """Number of other packets that each packet with its j can meet, in any sets."""
+        return np.bincount(self.node.reshape(-1))
+
+    def degrees(self, sets: Array) -> Array:
+        """Return for every partition, a row of sets from 1, the largest degree d of all graphs."""
+        first, second = self.packet
+        most = np.zeros(len(sets), np.int64)
+        for at, row in enumerate(sets):
+            same = row[first] == row[second]
+            if same.any():
+                most[at] = np.bincount(self.node[:, same].reshape(-1)).max()
+        return most
+
+
+def conflicts(instance: Instance, lam: int, gamma: int) -> Conflicts:
+    """Return all pairs that can conflict; packets of different groups or sessions cannot."""
+    edge = instance.edge
+    packet = np.repeat(np.arange(instance.packets), instance.length)
+    level = np.asarray(instance.network.edge_level(edge), np.int64)
+    order = np.argsort(edge, kind="stable")
+    first, second = _pairs(edge[order])
+    first, second = order[first], order[second]
+    places = assign(instance.level, instance.length, lam, gamma)
+    group = places.first * 2 + places.session
+    met = group[packet[first]] == group[packet[second]]
+    first, second = first[met], second[met]
+    frame = level[first] // lam
+    # an edge out of frame f lies in F_f and F_{f+1} only, the others also in F_{f-1} and F_f
+    lower = (level[first] % lam != lam - 1) & (frame > 0)
+    j = np.concatenate([frame, frame[lower] - 1])
+    pair = np.stack([np.concatenate([packet[row], packet[row[lower]]]) for row in (first, second)])
+    rows = np.unique(np.stack([j, *pair], axis=1), axis=0) if len(j) else np.zeros((0, 3), np.int64)
+    pair = rows[:, 1:].T
+    return Conflicts(pair, rows[:, 0] * instance.packets + pair)
+
+
+def _pairs(ordered: Array) -> tuple[Array, Array]:
+    """Return the positions of all pairs of equal numbers in a sorted list."""
+    parts = []
+    step = 1
+    while True:
+        same = np.flatnonzero(ordered[step:] == ordered[:-step])
+        if not len(same):
+            break
+        parts.append(np.stack([same, same + step]))
+        step += 1
+    pairs = np.concatenate(parts, axis=1) if parts else np.zeros((2, 0), np.int64)
+    return pairs[0], pairs[1]
+
+
+# The instances that the paper's algorithms are run on, with the paper's constants
+
+
+class Routed(NamedTuple):
+    """An instance's size, its routing time, and its chi; that of the centralized algorithm is d + 1."""
+
+    size: Size
+    time: int
+    boats: int
+
+
+@lru_cache(maxsize=200)
+def instance(spec: str, seed: int = 0) -> Any:
+    """Return an instance with random paths, or with one packet along a line."""
+    if spec.startswith("array:"):
+        return obliv.bufferless.instance(spec, [range(int(spec[6:]) - 1)])
+    return obliv.bufferless.instance(spec, "random", rng=seed)
+
+
+@lru_cache(maxsize=20)
+def verified(spec: str, algorithm: str) -> Any:
+    """Return a schedule of the printed algorithm, with every move checked."""
+    return obliv.bufferless.schedule(instance(spec), algorithm, rng=0)
+
+
+@lru_cache(maxsize=2000)
+def times(spec: str, algorithm: str, seed: int) -> Routed:
+    """Return the routing time of an instance by the printed algorithm."""
+    packets = instance(spec, seed)
+    options = {} if algorithm == "centralized" else {"steps": "boats"}
+    run = obliv.bufferless.ALGORITHMS[algorithm].run(packets, np.random.default_rng(seed), options)
+    size = Size(packets.packets, packets.congestion, packets.dilation)
+    return Routed(size, int(run.delivery.max()), int(run.constants["chi"]))
+
+
+# The constants, and the two theorems' bounds against the routing times that are measured
+
+
+SEEDS = 10
+
+
+def parameters(step: Step) -> dict[str, Value]:
+    """Compute the constants that the algorithms use."""
+    values: dict[str, Value] = {}
+    for at, name in enumerate(CONSTANTS):
+        _require_size(name)
+        first = verified(name, "centralized")
+        used = first.constants | {"gamma": first.plan.gamma}
+        d = int(conflicts(instance(name), used["lambda"], used["gamma"]).degrees(first.plan.sets[None])[0])
+        used["frames"] = frames(instance(name), used["lambda"])
+        for entry, key in (("λ", "lambda"), ("s", "s"), ("γ", "frames"), ("γ'", "gamma")):
+            values[f"{name}, centralized, {entry}"] = Value(Fraction(used[key]))
+        values[f"{name}, centralized, τ over 2(λ + d)"] = Value(
+            Fraction(used["tau"], 2 * (used["lambda"] + d)),
+            f"d = {d}, χ = {used['chi']}, τ = {used['tau']}.",
+        )
+        second = _distributed(name)
+        for entry, key in (("λ", "lambda"), ("s", "s"), ("χ", "chi"), ("ξ", "xi"), ("τ", "tau")):
+            note = "2 log(DN) for the printed 2 log(LN), one letter, see errata." if entry == "ξ" else ""
+            values[f"{name}, distributed, {entry}"] = Value(Fraction(second[key]), note)
+        step((at + 1) / len(CONSTANTS))
+    return values
+
+
+def centralized(step: Step) -> dict[str, Value]:
+    """Compute routing times of Theorem 3.1, with every move of the single instances checked."""
+    return _theorem_rows("centralized", 3, step)
+
+
+def distributed(step: Step) -> dict[str, Value]:
+    """Compute routing times of Theorem 4.1; over many seeds without moves."""
+    return _theorem_rows("distributed", 12, step)
+
+
+def _theorem_rows(algorithm: str, alpha: int, step: Step) -> dict[str, Value]:
+    values: dict[str, Value] = {}
+    names = [name for family in FAMILIES.values() for name in family] + [CONSTANTS[-1]]
+    for at, name in enumerate(names):
+        _require_size(name)
+        # the deep one takes ten million rows of moves
+        checked = alpha == 3 or name != CONSTANTS[-1]
+        time = verified(name, algorithm).makespan if checked else times(name, algorithm, 0).time
+        note = "" if checked else "Boat by boat, without moves."
+        if alpha == 3:
+            tau = verified(name, algorithm).constants["tau"]
+            require(tau == Formulas(SIZES[name], alpha, DEGREES[name]).phase, f"{name} has d = {DEGREES[name]}")
+        values[name] = Value(Fraction(time), note)
+        step(0.5 * (at + 1) / len(names))
+    for at, (family, specs) in enumerate(FAMILIES.items()):
+        runs = [(spec, seed, *times(spec, algorithm, seed)) for spec in specs for seed in range(SEEDS)]
+        shares = [Fraction(time, Formulas(size, alpha, boats - 1).time) for _, _, size, time, boats in runs]
+        best = max(range(len(runs)), key=shares.__getitem__)
+        spec, seed, size, time, _ = runs[best]
+        note = f"{spec} with seed {seed}: C = {size.congestion}, {time} steps; the least share is "
+        values[share(family)] = Value(shares[best], f"{note}{float(min(shares)):.3f}.")
+        step(0.5 + 0.5 * (at + 1) / len(FAMILIES))
+    return values
+
+
+def _distributed(name: str) -> dict[str, int]:
+    run = obliv.bufferless.ALGORITHMS["distributed"].run(instance(name), np.random.default_rng(0), {"steps": "boats"})
+    return run.constants
+
+
+def _require_size(name: str) -> None:
+    one = instance(name)
+    require(Size(one.packets, one.congestion, one.dilation) == SIZES[name], f"{name} has the size {SIZES[name]}")
+
+
+# How routing times grow: least squares against the terms of the theorems
+
+
+ARRAY_SEEDS = 40
+_FEW_LEVELS = "Fitted together with a term for D, of which butterflies and meshes of this size say nothing."
+
+
+def compute(step: Step) -> dict[str, Value]:
+    """Fit the coefficient of C log(DN) on butterflies and meshes, and that of D on arrays, with standard errors."""
+    values: list[Value] = []
+    for number, algorithm in enumerate(("centralized", "distributed")):
+        values += [Value(fit(specs, algorithm, SEEDS)[0], _FEW_LEVELS) for specs in FAMILIES.values()]
+        values.append(Value(fit(ARRAYS, algorithm, ARRAY_SEEDS)[1]))
+        step((number + 1) / 2)
+    return dict(zip(GROWTH, values, strict=True))
+
+
+def fit(specs: Sequence[str], algorithm: str, seeds: int) -> tuple[Estimate, Estimate]:
+    """Fit routing times by least squares to C log(DN) and D; times log(DN) if distributed."""
+    terms, steps = [], []
+    for spec in specs:
+        for seed in range(seeds):
+            size, time, _ = times(spec, algorithm, seed)
+            factor = 1 if algorithm == "centralized" else size.log
+            terms.append((size.congestion * size.log * factor, size.dilation * factor))
+            steps.append(time)
+    x, y = np.array(terms, float), np.array(steps, float)
+    best = np.linalg.lstsq(x, y, rcond=None)[0]
+    residual = y - x @ best
+    errors = np.sqrt(np.diag(residual @ residual / (len(y) - 2) * np.linalg.inv(x.T @ x)))
+    first, second = (Estimate(float(b), float(s), len(y)) for b, s in zip(best, errors, strict=True))
+    return first, second

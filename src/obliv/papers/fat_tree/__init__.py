@@ -5,21 +5,7 @@ X. Yuan, W. Nienaber, Z. Duan, R. Melhem, IEEE/ACM Transactions on Networking, 2
 
 from __future__ import annotations
 
-from obliv.papers.fat_tree import (
-    curves,
-    disjointness,
-    drawing,
-    network,
-    printed,
-    proofs,
-    routes,
-    said,
-    statements,
-    structure,
-    study,
-    table1,
-    variants,
-)
+from obliv.papers.fat_tree import curves, disjointness, routes, said, structure, variants
 from obliv.papers.paper import Paper, Step, Table, Value
 
 __all__ = ["PAPER"]
@@ -30,7 +16,7 @@ def _other_traffic(step: Step) -> dict[str, Value]:
     return curves.other_trees(lambda share: step(0.2 * share)) | variants.compute(lambda share: step(0.2 + 0.8 * share))
 
 
-_PROPERTIES = network.NETWORK | disjointness.DISJOINTNESS | proofs.PROOFS | routes.ROUTES
+_PROPERTIES = routes.NETWORK | disjointness.DISJOINTNESS | disjointness.PROOFS | routes.ROUTES
 
 
 def _properties(step: Step) -> dict[str, Value]:
@@ -46,15 +32,19 @@ PAPER = Paper(
     name="fat-tree",
     about="X. Yuan et al., Oblivious routing in fat-tree based system area networks (2009): ratios and their study",
     tables={
-        "table1": Table("oblivious performance ratios, every even m from 4 to 36", printed.TABLE1, table1.compute),
-        "osrm2": Table("OSRM2 if √(m/2) is not an integer: the best grid of groups", printed.OSRM2, table1.osrm2),
-        "table2": Table("mean ratio of regular traffic on FT(32,2), random placements", printed.TABLE2, study.table2),
-        "table3": Table(
-            "mean ratio of regular traffic on FT(8,3) and FT(16,3), random placements", printed.TABLE3, study.table3
+        "table1": Table("oblivious performance ratios, every even m from 4 to 36", structure.TABLE1, structure.compute),
+        "osrm2": Table("OSRM2 if √(m/2) is not an integer: the best grid of groups", structure.OSRM2, structure.osrm2),
+        "table2": Table(
+            "mean ratio of regular traffic on FT(32,2), random placements", structure.TABLE2, variants.table2
         ),
-        "regular": Table("what the text says of Tables II and III", said.REGULAR, study.regular),
-        "figure9": Table("OSRM2, where √(m/2) is not an integer", said.FIGURE9, statements.figure9),
-        "figure10": Table("OSRM3", said.FIGURE10, statements.figure10),
+        "table3": Table(
+            "mean ratio of regular traffic on FT(8,3) and FT(16,3), random placements",
+            structure.TABLE3,
+            variants.table3,
+        ),
+        "regular": Table("what the text says of Tables II and III", said.REGULAR, variants.regular),
+        "figure9": Table("OSRM2, where √(m/2) is not an integer", said.FIGURE9, said.figure9),
+        "figure10": Table("OSRM3", said.FIGURE10, said.figure10),
         "figure11": Table(
             "random traffic on FT(16,3): points and what the text says", said.FIGURES["figure11"], curves.figure11
         ),
@@ -78,7 +68,7 @@ PAPER = Paper(
             {entry: printed for entry, (printed, _) in _PROPERTIES.items()},
             _properties,
         ),
-        "statements": Table("algorithms and theorems as printed", said.STATEMENTS, statements.compute),
+        "statements": Table("algorithms and theorems as printed", said.STATEMENTS, said.compute),
     },
-    figures=structure.STRUCTURE | drawing.FIGURES,
+    figures=structure.STRUCTURE | curves.PANELS,
 )

@@ -10,8 +10,11 @@ from itertools import combinations, product
 import numpy as np
 
 import obliv
-from obliv.analysis.ratios import lemmas
-from obliv.analysis.ratios.disjoint_sets import (
+from obliv._util.arrays import Array
+from obliv.papers.fat_tree.routes import on_trees
+from obliv.papers.paper import Printed, Value, agreeing, require
+from obliv.questions import disjoint
+from obliv.questions.disjoint import (
     destination_set,
     destinations,
     is_disjoint,
@@ -21,12 +24,63 @@ from obliv.analysis.ratios.disjoint_sets import (
     source_set,
     sources,
 )
-from obliv.papers.fat_tree.stars import most_pairs
-from obliv.papers.paper import Printed, Value, agreeing
+from obliv.topologies.trees import theorem4, theorem5
 
-__all__ = ["DISJOINTNESS", "Pair", "every_set", "size_of"]
+# Lemma 8 on small trees: links whose maximum disjoint size is 1 carry the pairs of one source or one destination
+
 
 Pair = tuple[int, int]
+
+
+def most_pairs(half: int, leaves: int) -> int:
+    """Return the largest set of pairs through the root of SEFT2(2 half, leaves) with disjoint sizes up to 1.
+
+    The pairs of such a link have one source or one destination in common; all choices of these hosts are tried.
+    """
+    hosts = range(half * leaves)
+    leaf = [host // half for host in hosts]
+    between = [(s, d) for s in hosts for d in hosts if leaf[s] != leaf[d]]
+    stars = [{pair for pair in between if pair[end] == host} for end in (0, 1) for host in hosts]
+    up = [{(s, d) for s, d in between if leaf[s] == switch} for switch in range(leaves)]
+    down = [{(s, d) for s, d in between if leaf[d] == switch} for switch in range(leaves)]
+    stars_up, stars_down = (
+        [list({frozenset(star & link) for star in stars if star & link}) for link in side] for side in (up, down)
+    )
+    best = 0
+    for chosen in product(*stars_up):
+        carried = set().union(*chosen)
+        best = max(best, sum(max(len(carried & star) for star in link) for link in stars_down))
+    return best
+
+
+def gap_instance() -> tuple[int, int]:
+    """Return the pairs of the instance on SEFT2(4,4), and L of what is left of the pairs from switch 0.
+
+    Raises
+    ------
+    ArithmeticError
+        If a link's maximum disjoint size is not 1.
+    """
+    tree = obliv.sub_eft2(4, 4)
+    elsewhere = range(2, 8)
+    pairs = {(0, host) for host in elsewhere} | {(host, 0) for host in elsewhere}
+    routing = obliv.routing("dmodk", tree)
+    on_links: dict[int, set[Pair]] = {}
+    for s, d in pairs:
+        for channels, _ in routing.paths(s, d):
+            for channel in channels:
+                on_links.setdefault(channel, set()).add((s, d))
+    sizes = {len(largest_disjoint_subset(part)) for part in on_links.values()}
+    require(sizes == {1}, "every link has a maximum disjoint size of 1")
+    from_switch = {(s, d) for s, d in pairs if s < 2}
+    heavy: set[Pair] = set()
+    for switch in range(1, 4):
+        part = {(s, d) for s, d in from_switch if d // 2 == switch}
+        for source in sources(part):
+            if len(source_set(part, source)) > 1:
+                heavy |= source_set(part, source)
+    return len(pairs), len(largest_disjoint_subset(from_switch - heavy))
+
 
 _EXAMPLE = {(1, 2), (1, 3), (2, 1), (2, 4), (3, 1)}
 _SETS = "sets of pairs of 3 and 3 nodes"
@@ -71,7 +125,7 @@ def _of_every_set(fits: Callable[[frozenset[Pair]], bool]) -> Callable[[], Value
 
 
 def _lemma1(part: frozenset[Pair]) -> bool:
-    return min(len(sources(part)), len(destinations(part))) == lemmas.lemma1(part) >= size_of(part)
+    return min(len(sources(part)), len(destinations(part))) == disjoint.lemma1(part) >= size_of(part)
 
 
 def _lemma2() -> Value:
@@ -86,12 +140,12 @@ def _lemma3(part: frozenset[Pair]) -> bool:
 
 
 def _lemma4(part: frozenset[Pair]) -> bool:
-    rest, size = lemmas.lemma4(part)
+    rest, size = disjoint.lemma4(part)
     return size_of(frozenset(rest)) == size
 
 
 def _lemma5(part: frozenset[Pair]) -> bool:
-    return len(part) <= lemmas.lemma5(part)
+    return len(part) <= disjoint.lemma5(part)
 
 
 def _lemma6() -> Value:
@@ -100,7 +154,7 @@ def _lemma6() -> Value:
     cases = []
     for number in range(100):
         ends = [rng.permutation(24)[:4].tolist() for _ in range(2)]
-        paths = lemmas.lemma6(tree, zip(*ends, strict=True))
+        paths = disjoint.lemma6(tree, zip(*ends, strict=True))
         channels = [channel for path in paths.values() for channel in path]
         walks = [[s, *tree.head[list(path)].tolist()] for (s, _), path in paths.items()]
         leads = all(
@@ -115,7 +169,7 @@ def _lemma7() -> Value:
     cases = []
     for k, spec in product(range(3, 9), ("dmodk", "mlid", "wsr", "osrm2", "hash:seed=1", "hash:seed=2")):
         routing = obliv.routing(spec, obliv.eft2(8, k))
-        cases.append((f"EFT2(8,{k}) {spec}", obliv.ratio(routing).lower >= lemmas.lemma7(routing)))
+        cases.append((f"EFT2(8,{k}) {spec}", obliv.ratio(routing).lower >= disjoint.lemma7(routing)))
     return agreeing(cases, "routings")
 
 
@@ -127,7 +181,7 @@ def _lemma9() -> Value:
     cases = []
     for (m, n), spec in product(((4, 2), (8, 2), (6, 3)), ("dmodk", "mlid", "osrm")):
         routing = obliv.routing(f"osrm{n}" if spec == "osrm" else spec, obliv.fattree(m, n))
-        cases.append((f"FT({m},{n}) {spec}", obliv.ratio(routing).upper <= lemmas.lemma9(routing)))
+        cases.append((f"FT({m},{n}) {spec}", obliv.ratio(routing).upper <= disjoint.lemma9(routing)))
     return agreeing(cases, "routings")
 
 
@@ -135,7 +189,7 @@ def _sides_of_links() -> Value:
     cases = []
     for m, n, most in ((8, 2, 2), (18, 2, 3), (4, 3, 2), (8, 3, 4)):
         pairs = pairs_on_links(obliv.routing(f"osrm{n}", obliv.fattree(m, n)))
-        cases.append((f"FT({m},{n})", max(lemmas.lemma1(part) for part in pairs.values()) == most))
+        cases.append((f"FT({m},{n})", max(disjoint.lemma1(part) for part in pairs.values()) == most))
     return agreeing(cases, "trees")
 
 
@@ -165,5 +219,147 @@ DISJOINTNESS: dict[str, tuple[Printed, Callable[[], Value]]] = {
     "Section V: sources or destinations of a link under OSRM2 and OSRM3": (
         Printed("either from at most √(m/2) sources or to at most √(m/2) destinations on each link in FT(m, 2)"),
         _sides_of_links,
+    ),
+}
+
+
+# The steps in the proofs of Theorems 1, 4 and 5 on small trees, of Lemma 5 for all sets of pairs of a few nodes
+
+
+_TREES = ((4, 2), (8, 2), (4, 3), (6, 3), (4, 4))
+_MATRICES = 8  # random traffic matrices of a tree
+
+
+@cache
+def steps_of_theorem1(m: int, n: int) -> tuple[bool, bool]:
+    """Return whether the shares, and the chain of inequalities, hold on every link of FT(m, n), up and down."""
+    tree, rng = obliv.fattree(m, n), np.random.default_rng(1)
+    hosts, loads = tree.below[-1], obliv.OMRMN(tree).pair_loads()
+    traffic = rng.integers(0, 6, (_MATRICES, hosts, hosts)) * (1 - np.eye(hosts, dtype=np.int64))
+    ends = traffic.sum(axis=2), traffic.sum(axis=1)  # LD: what each host sends; what it receives
+    base = np.maximum(*(load.max(axis=1) for load in ends))
+    shares = chain = True
+    for height, (down, channel_of) in product(range(n), enumerate((tree.up_channel, tree.down_channel))):
+        split = (m // 2) ** height
+        for channel in channel_of(height, np.arange(tree.links(height))).tolist():
+            weights = loads.on_channel(channel).toarray()
+            shares &= bool(weights.max() * split <= loads.denominator)
+            load = (traffic * weights).sum(axis=(1, 2))
+            total = ends[down][:, weights.any(axis=1 - down)].sum(axis=1)
+            chain &= bool(np.all(load * split <= total * loads.denominator) and np.all(total <= base * split))
+    return shares, chain
+
+
+class _Switched(obliv.TreeRouting):
+    """A routing of FT(m, n) on the EFT2 whose leaf switches stand for the SUBFT(m, i)'s, by the same up-link ports."""
+
+    def __init__(self, routing: obliv.TreeRouting, height: int) -> None:
+        tree = routing.topology
+        super().__init__(obliv.eft2(2 * tree.below[height], tree.below[-1] // tree.below[height]), routing.spec)
+        self.routing, self.height = routing, height
+
+    def ways(self, source: Array, destination: Array) -> Array:
+        tree, height = self.routing.topology, self.height
+        paths = np.array(tree.width)[tree.turn(source, destination)] // tree.width[height + 1]
+        ports: Array = self.routing.ways(source, destination) // np.maximum(paths, 1)[..., None]
+        return np.where(paths[..., None] > 0, ports, 0)
+
+
+def _pairs(routing: obliv.TreeRouting, height: int) -> list[frozenset[Pair]]:
+    """Return the pairs on each link of a height, up and then down."""
+    tree, loads = routing.topology, routing.pair_loads()
+    links = np.arange(tree.links(height))
+    channels = np.concatenate([tree.up_channel(height, links), tree.down_channel(height, links)])
+    used = (loads.weights(int(channel)).spread()[:2] for channel in channels)
+    return [frozenset(zip(*(end.tolist() for end in ends), strict=True)) for ends in used]
+
+
+def _as_two_levels(sizes: tuple[tuple[int, int, int], ...], least: Callable[[int, int], int]) -> Callable[[], Value]:
+    """Return a function that compares the links above SUBFT(m, i)'s with those of the EFT2, for (m, n, i)."""
+
+    def compare() -> Value:
+        cases = []
+        for (m, n, height), spec in product(sizes, ("dmodk", "mlid", "osrmn", "hash:seed=1")):
+            routing = obliv.routing(spec, obliv.fattree(m, n)).by_number
+            if not isinstance(routing, obliv.TreeRouting):
+                raise TypeError(f"{spec} is not a routing of single paths on fat trees")
+            above, top = (_pairs(routing, height), _pairs(_Switched(routing, height), 1))
+            fits = above == top and max(map(size_of, above)) >= least(m, n)
+            cases.append((f"FT({m},{n}) {spec}", fits))
+        return agreeing(cases, "routings")
+
+    return compare
+
+
+def _base_case() -> Value:
+    cases = []
+    for part in every_set(4, 3):
+        if size_of(part) == 1:
+            star = len(sources(part)) == 1 or len(destinations(part)) == 1
+            cases.append((str(sorted(part)), star and len(part) <= largest_star(part)))
+    return agreeing(cases, "sets A of pairs of 4 and 3 nodes with L(A) = 1")
+
+
+def _induction_case() -> Value:
+    cases = [(str(sorted(part)), _induction(part)) for part in every_set(4, 3) if size_of(part) > 1]
+    return agreeing(cases, "sets A of pairs of 4 and 3 nodes with L(A) > 1")
+
+
+def _induction(part: frozenset[Pair]) -> bool:
+    """Check the induction step, for every largest node disjoint subset and every source that it leaves out."""
+    size, most = size_of(part), largest_star(part)
+    for chosen in combinations(part, size):
+        if not is_disjoint(chosen):
+            continue
+        rest = [(s, d) for s, d in part if s not in sources(chosen)]
+        if not rest and len(part) > size * most:
+            return False
+        for _, d in rest:
+            star = frozenset(destination_set(part, d))
+            left = part - star
+            fits = (
+                d in destinations(chosen)
+                and size_of(star) == 1
+                and size_of(left) == size - 1
+                and largest_star(left) <= most
+                and len(left) <= (size - 1) * most
+                and len(star) <= most
+            )
+            if not fits:
+                return False
+    return True
+
+
+PROOFS: dict[str, tuple[Printed, Callable[[], Value]]] = {
+    "Theorem 1, proof: share of a source's traffic on a link": (
+        Printed("each level n - 1 - i link carries at most LD(s)/(m/2)^i traffic"),
+        on_trees(_TREES, lambda tree, half, n: steps_of_theorem1(2 * half, n)[0]),
+    ),
+    "Theorem 1, proof: the chain of inequalities on every link": (
+        Printed("load(l) ≤ Σ LD(sj)/(m/2)^i. Since LD(sj) ≤ baseload(TM) ..., we have load(l) ≤ baseload(TM)."),
+        on_trees(_TREES, lambda tree, half, n: steps_of_theorem1(2 * half, n)[1]),
+    ),
+    "Theorem 4, proof: FT(m,3) as EFT2(2(m/2)²,m)": (
+        Printed(
+            "For any routing algorithm r on FT(m, 3), there is a routing algorithm r' on EFT2(2(m/2)², m) such that "
+            "the corresponding top level links are used exactly the same. ... the largest of the maximum disjoint "
+            "size of the level 0 links is at least ... m/2."
+        ),
+        _as_two_levels(((4, 3, 2), (6, 3, 2)), lambda m, n: theorem4(m)),
+    ),
+    "Theorem 5, proof: FT(m,n) as EFT2 at i = ⌊2(n-1)/3⌋": (
+        Printed(
+            "the topology can be approximated by EFT2(2(m/2)^⌊2(n-1)/3⌋, m(m/2)^⌈(n-1)/3⌉). ... there exists a link "
+            "carrying at least ... (m/2)^⌊(n-1)/3⌋ node disjoint pairs"
+        ),
+        _as_two_levels(((4, 4, 2), (4, 5, 2)), theorem5),
+    ),
+    "Lemma 5, proof: base case": (
+        Printed("when L(A) = 1, |A| ≤ LS(A). ... if s1 = s2, A = S_s1. ... if d1 = d2, A = D_d1."),
+        _base_case,
+    ),
+    "Lemma 5, proof: induction case": (
+        Printed("We have d ∈ DST(B) ... Hence, L(A - D_d1) = k. ... |A| = |A - D_d1| + |D_d1| ≤ (k+1) x LS(A)."),
+        _induction_case,
     ),
 }

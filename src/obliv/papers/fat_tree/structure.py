@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterable, Sequence
+from fractions import Fraction
 from functools import partial
 from itertools import product
+from math import isqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,12 +16,14 @@ import numpy as np
 import obliv
 from obliv import view
 from obliv.papers.panels import draw_panels
-from obliv.view.style import BOX, NODE, QUIET
+from obliv.papers.paper import Printed, Step, Value
+from obliv.questions.ratio import all_paths_worst
+from obliv.results.numbers import Bounds
+from obliv.view.axes import BOX, NODE, QUIET
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["STRUCTURE"]
 
 Point = tuple[float, float]
 _PALE = "0.6"
@@ -254,3 +259,145 @@ def _draw(path: str | Path, name: str) -> None:
 
 
 STRUCTURE: dict[str, Callable[[str | Path], None]] = {name: partial(_draw, name=name) for name in _FIGURES}
+
+
+# What the paper prints: numbers and words, nothing computed
+
+
+PORTS = range(4, 38, 2)
+
+
+def _table1() -> dict[str, Printed]:
+    """Return the entries of Table I, which is printed as formulas in m."""
+    entries = {}
+    for m in PORTS:
+        k = m // 2
+        entries[f"OMRMN, FT({m},2)"] = Printed("1", Fraction(1))
+        if isqrt(k) ** 2 == k:
+            entries[f"OSRM2, FT({m},2)"] = Printed("√(m/2)", Fraction(isqrt(k)))
+        entries[f"MLID, FT({m},2)"] = Printed("m/2", Fraction(k))
+        entries[f"WSR, FT({m},2)"] = Printed("m/2", Fraction(k))
+        entries[f"OMRMN, FT({m},3)"] = Printed("1", Fraction(1))
+        entries[f"OSRM3, FT({m},3)"] = Printed("m/2", Fraction(k))
+        entries[f"MLID, FT({m},3)"] = Printed("m-1", Fraction(m - 1))
+        entries[f"WSR, FT({m},3)"] = Printed("m-1", Fraction(m - 1))
+    return entries
+
+
+TABLE1 = _table1()
+
+_INTEGERS = (
+    'Theorem 6 and Table I state √(m/2) "When √(m/2) is an integer"; here it is not. The ratio is that of the best '
+    "grid of groups."
+)
+
+
+def _grid(half: int) -> int:
+    """Return the least size of the larger group over all grids of groups with a root for each pair, by trying all."""
+    return min(max(-(-half // a), -(-half // (half // a))) for a in range(1, half + 1))
+
+
+#: Sizes for which the paper states no ratio of OSRM2.
+OSRM2 = {
+    f"OSRM2, FT({m},2)": Printed("", beyond=_INTEGERS, right=Fraction(_grid(m // 2)))
+    for m in PORTS
+    if isqrt(m // 2) ** 2 != m // 2
+}
+
+_MESH = (
+    "The paper defines neither the sides of the 2D mesh nor its place on the tree. Of the definitions that were tried, "
+    "the largest mesh of 2^j x 2^j ranks fits best; meshes of all nodes give more."
+)
+
+
+_MEAN = Bounds(Fraction(1), Fraction(16))  # no mean exceeds the largest ratio of the trees and routings, m/2 and m - 1
+
+
+def _means(tree: str, new: str, means: dict[str, tuple[str, str]]) -> dict[str, Printed]:
+    """Return the entries of one tree: by pattern, the means of MLID/WSR and of the new routing."""
+    return {
+        f"{tree}{pattern}, {routing}": Printed(text, open=_MESH, right=_MEAN) if pattern == "2D Mesh" else Printed(text)
+        for pattern, pair in means.items()
+        for routing, text in zip(("MLID/WSR", new), pair, strict=True)
+    }
+
+
+_PATTERNS = ("Ring", "2D Mesh", "3D Mesh", "Hypercube", "Binary Tree")
+_FT32_2 = (("3.47", "2.97"), ("1.88", "1.74"), ("2.34", "2.14"), ("2.03", "1.90"), ("2.37", "2.20"))
+_FT8_3 = (("2.84", "2.80"), ("1.64", "1.63"), ("2.04", "1.99"), ("1.90", "1.90"), ("2.07", "2.03"))
+_FT16_3 = (("3.78", "3.78"), ("2.83", "2.83"), ("2.48", "2.43"), ("2.11", "2.10"), ("2.69", "2.67"))
+
+TABLE2 = _means("", "OSRM2", dict(zip(_PATTERNS, _FT32_2, strict=True)))
+TABLE3 = _means("FT(8,3), ", "OSRM3", dict(zip(_PATTERNS, _FT8_3, strict=True))) | _means(
+    "FT(16,3), ", "OSRM3", dict(zip(_PATTERNS, _FT16_3, strict=True))
+)
+
+
+# Table I: exact oblivious ratios for every even number of ports up to 36
+
+
+_SPECS = {"OMRMN": "omrmn", "OSRM2": "osrm2", "OSRM3": "osrm3", "MLID": "mlid", "WSR": "wsr"}
+_ENTRY = re.compile(r"(\w+), FT\((\d+),(\d)\)")
+_SMALL = 8  # ports up to which all paths are enumerated; beyond, the worst case is a closed form
+_OWN_RULE = 20  # ports up to which WSR runs by its own rule on three levels
+_STANDS_IN = "D-mod-k stands in for WSR; the two have the same paths on every FT(m, n), docs/explanation/fat-trees.md."
+_MLID = "The paper takes MLID from its [15] and does not define it; here it is S-mod-k."
+
+
+def compute(step: Step) -> dict[str, Value]:
+    """Compute every entry exactly."""
+    entries = {}
+    work = {entry: _work(entry) for entry in TABLE1}
+    done = 0.0
+    for entry in TABLE1:
+        entries[entry] = Value(_ratio(entry), _remark(entry))
+        done += work[entry]
+        step(done / sum(work.values()))
+    return entries
+
+
+def osrm2(step: Step) -> dict[str, Value]:
+    """Compute the best grid of groups where m/2 is not a square, with the bound ⌈√(m/2)⌉."""
+    entries = {}
+    for at, entry in enumerate(OSRM2):
+        m = int(_parts(entry)[1])
+        result = obliv.ratio(obliv.routing("osrm2", obliv.fattree(m, 2)))
+        note = f"No routing of single paths that climb once is below {result.lower_bound}."
+        entries[entry] = Value(result.ratio, note)
+        step((at + 1) / len(OSRM2))
+    return entries
+
+
+def _ratio(entry: str) -> Fraction:
+    name, m, n = _parts(entry)
+    tree = obliv.fattree(m, n)
+    if name == "OMRMN" and m > _SMALL:
+        return all_paths_worst(tree)
+    spec = "dmodk" if _stands_in(entry) else _SPECS[name]
+    ratio: Fraction = obliv.ratio(obliv.routing(spec, tree)).upper
+    return ratio
+
+
+def _remark(entry: str) -> str:
+    if entry.startswith("MLID"):
+        return _MLID
+    return _STANDS_IN if _stands_in(entry) else ""
+
+
+def _stands_in(entry: str) -> bool:
+    """Return whether D-mod-k stands in for WSR, whose own rule takes too long."""
+    name, m, n = _parts(entry)
+    return name == "WSR" and n == 3 and m > _OWN_RULE
+
+
+def _parts(entry: str) -> tuple[str, int, int]:
+    match = _ENTRY.match(entry)
+    if match is None:
+        raise ValueError(f"not an entry of Table I: {entry!r}")
+    return match[1], int(match[2]), int(match[3])
+
+
+def _work(entry: str) -> float:
+    name, m, n = _parts(entry)
+    pairs = float(m * (m // 2) ** (n - 1)) ** 2
+    return 1.0 + (pairs if name in ("OSRM2", "OSRM3", "MLID") else pairs / m)

@@ -9,19 +9,227 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
+from itertools import groupby
+from math import hypot, isqrt, sqrt
+from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from obliv.papers.fat_tree.placements import INSTANCES, mean, quotient, ratios
-from obliv.papers.fat_tree.said import SIZES, mean_of, ratio_of
-from obliv.papers.fat_tree.study import PATTERNS
-from obliv.papers.paper import Printed, Step, Value
-from obliv.papers.verdicts import AtMost, Bounds
-from obliv.patterns import jobs
+import obliv
+from obliv.papers.fat_tree.said import REGULAR, SIZES, mean_of, ratio_of
+from obliv.papers.fat_tree.structure import TABLE2, TABLE3
+from obliv.papers.paper import AtMost, Printed, Step, Value
+from obliv.patterns import standard
+from obliv.results.numbers import Bounds, known
 
-__all__ = ["PRINTED", "VARIANTS", "Variant", "compute"]
+# Exact performance ratios over random placements, the same ones for every routing, and what their means say
+
+
+SEED = 1
+INSTANCES = 32  # of the paper
+
+_ROUTINGS = {"MLID/WSR": "wsr", "WSR": "wsr", "MLID": "mlid", "OSRM2": "osrm2", "OSRM3": "osrm3"}
+
+
+def ratios(
+    m: int, n: int, routings: Sequence[str], place: Callable[[Any, int], Any], instances: int = INSTANCES
+) -> dict[str, list[float]]:
+    """Return the ratio of every routing on FT(m, n) under every instance of a traffic pattern.
+
+    Parameters
+    ----------
+    m, n : int
+    routings : sequence of str
+        As the paper calls them.
+    place : function
+        Of the tree and a seed, to a Traffic.
+    instances : int
+
+    Returns
+    -------
+    dict
+        By routing, one ratio an instance: the nearest float of an exact one.
+    """
+    tree = obliv.fattree(m, n)
+    loads_by_name = {name: _loads(m, n, _ROUTINGS[name]) for name in routings}
+    ratios_of: dict[str, list[float]] = {name: [] for name in routings}
+    for k in range(instances):
+        traffic = place(tree, SEED * instances + k)  # made once, as it takes as long as its ratio
+        for name, loads in loads_by_name.items():
+            ratios_of[name].append(float(known(obliv.traffic_ratio(loads, traffic).patterns[0].ratio)))
+    return ratios_of
+
+
+@cache
+def _loads(m: int, n: int, spec: str) -> obliv.PairLoads:
+    return obliv.routing(spec, obliv.fattree(m, n)).pair_loads()
+
+
+def placed(spec: str) -> Callable[[Any, int], Any]:
+    """Return a function that makes instances of a traffic pattern whose spec has a seed."""
+    return lambda tree, seed: obliv.traffic(f"{spec}{',' if ':' in spec else ':'}seed={seed}", tree)
+
+
+def mean(values: Sequence[float]) -> obliv.Estimate:
+    """Return the mean over instances with its standard error."""
+    return obliv.Estimate(fmean(values), stdev(values) / sqrt(len(values)), len(values))
+
+
+def quotient(ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]]) -> obliv.Estimate:
+    """Return the quotient of the mean ratios of two routings, averaged over several traffic patterns.
+
+    Both were placed alike, so that what a placement does to both leaves the quotient alone: its error is that of the
+    differences that remain.
+    """
+    left: list[list[float]] = []
+    quotients = []
+    for a, b in zip(ours, theirs, strict=True):
+        quotients.append(fmean(a) / fmean(b))
+        left.append([(x - quotients[-1] * y) / fmean(b) for x, y in zip(a, b, strict=True)])
+    remaining = mean([fmean(differences) for differences in zip(*left, strict=True)])
+    return obliv.Estimate(fmean(quotients), remaining.stderr, remaining.samples)
+
+
+# Tables II and III of the performance study, regular traffic placed at random, and what the text says of them.
+#
+# The paper averages 32 placements, so its printed means have a standard error too; means are over 64 here.
+
+
+#: The definitions that reproduce the tables: "3D mesh" with wrap-around, rings and trees in both directions.
+PATTERNS = {"Ring": "ring", "2D Mesh": "mesh2d", "3D Mesh": "torus3d", "Hypercube": "hypercube", "Binary Tree": "tree"}
+_MESH = (
+    "The paper does not define the mesh; here the largest one of 2^j x 2^j ranks, on hosts drawn at random. "
+    '("on all the nodes in the system", section VI: with all of them, every mesh gives more on FT(32,2) and FT(8,3).)'
+)
+_SYMMETRIC = (*PATTERNS.values(), "clustered:8")
+
+
+def table2(step: Step) -> dict[str, Value]:
+    """Compute mean ratios on FT(32,2)."""
+    return _table({entry: ("FT(32,2)", *entry.split(", ")) for entry in TABLE2}, step)
+
+
+def table3(step: Step) -> dict[str, Value]:
+    """Compute mean ratios on FT(8,3) and FT(16,3)."""
+    return _table({entry: tuple(entry.split(", ")) for entry in TABLE3}, step)
+
+
+def mean_ratio(m: int, n: int, routing: str, pattern: str, instances: int = INSTANCES) -> obliv.Estimate:
+    """Return the mean performance ratio of one routing on FT(m, n) over random placements of a regular pattern."""
+    return mean(ratios(m, n, [routing], _placement(pattern), instances)[routing])
+
+
+def largest_mesh(tree: Any, seed: int) -> Any:
+    """Return the traffic of the largest 2D mesh of 2^j x 2^j ranks that fits, on hosts that are drawn at random."""
+    side = 1 << (isqrt(len(tree.terminals)).bit_length() - 1)
+    return standard.placed(f"mesh2d:{side}x{side}", tree, standard.flows_of("mesh2d", side * side, side, side), seed)
+
+
+def _placement(pattern: str) -> Callable[[Any, int], Any]:
+    return largest_mesh if pattern == "2D Mesh" else placed(PATTERNS[pattern])
+
+
+@cache
+def _instances(m: int, n: int, pattern: str) -> dict[str, list[float]]:
+    """Return the ratios of the known routing and of the paper's, for every instance."""
+    return ratios(m, n, ("MLID/WSR", f"OSRM{n}"), _placement(pattern), 2 * INSTANCES)
+
+
+def _table(entries: dict[str, tuple[str, ...]], step: Step) -> dict[str, Value]:
+    computed = {}
+    # the routings of one tree and pattern stand next to each other
+    for (tree, pattern), group in groupby(entries.items(), lambda item: item[1][:2]):
+        names = {routing: entry for entry, (_, _, routing) in group}
+        m, n = (int(number) for number in tree[3:-1].split(","))
+        for routing, values in _instances(m, n, pattern).items():
+            value = mean(values)
+            note = _MESH if pattern == "2D Mesh" else ""
+            computed[names[routing]] = Value(value, note, print_error=_print_error(value))
+        step(len(computed) / len(entries))
+    return computed
+
+
+def _print_error(value: obliv.Estimate) -> float:
+    """Return the standard error of a mean over as many instances as the paper averages."""
+    return float(value.stderr * (value.samples / INSTANCES) ** 0.5)
+
+
+def regular(step: Step) -> dict[str, Value]:
+    """Compute what the text says of both tables."""
+    printed: dict[str, list[Fraction]] = {row.split(", ")[0]: [] for row in TABLE2}
+    for row, entry in TABLE2.items():
+        printed[row.split(", ")[0]].append(Fraction(entry.text))
+    gains = {pattern: known / new - 1 for pattern, (known, new) in printed.items()}
+    listed = ", ".join(f"{pattern} {float(100 * gain):.1f} %" for pattern, gain in gains.items())
+    within = [gain for gain in gains.values() if gains["Hypercube"] <= gain <= gains["Ring"]]
+    values = [
+        Value(gains["Hypercube"]),
+        Value(gains["Ring"]),
+        Value(Fraction(len(within)), f"{listed}."),
+        *(_gain(pattern) for pattern in ("Hypercube", "Ring")),
+        _insignificant(),
+        _reversed(),
+    ]
+    step(0.5)
+    values += [_symmetric(), _asymmetric()]
+    return dict(zip(REGULAR, values, strict=True))
+
+
+def _gain(pattern: str) -> Value:
+    """Return how much better OSRM2 is on FT(32,2) for the same placements."""
+    values = _instances(32, 2, pattern)
+    value = quotient([values["MLID/WSR"]], [values["OSRM2"]])
+    gain = obliv.Estimate(value.value - 1, value.stderr, value.samples)
+    return Value(gain, "The same placements for both routings.", print_error=_print_error(gain))
+
+
+def _insignificant() -> Value:
+    """Count the patterns on which the two means differ by no more than three standard errors of 32 placements."""
+    fits, differing = 0, []
+    for m in (8, 16):
+        for pattern in PATTERNS:
+            known, new = (mean(values) for values in _instances(m, 3, pattern).values())
+            apart = abs(known.value - new.value) / hypot(_print_error(known), _print_error(new))
+            fits += apart <= 3
+            differing.append(f"FT({m},3) {pattern} {apart:.1f}")
+    note = "Difference of the means in standard errors of two means over 32 placements: "
+    return Value(Fraction(fits), f"{note}{', '.join(differing)}.")
+
+
+def _reversed() -> Value:
+    """Count the pairs whose path under MLID is the reverse of that of the reverse pair under WSR."""
+    tree = obliv.fattree(8, 3)
+    hosts = np.arange(tree.below[-1])
+    mlid, wsr = (kind(tree).ways(hosts[:, None], hosts)[..., 0] for kind in (obliv.SModK, obliv.WSR))
+    same = int(((mlid == wsr.T) & (hosts[:, None] != hosts)).sum())
+    return Value(
+        Fraction(same),
+        "The path from s to d under MLID has the number of the path from d to s under WSR, so that its links are the "
+        "same in the other direction; under symmetric traffic the loads of both directions change places.",
+    )
+
+
+def _symmetric() -> Value:
+    tree = obliv.fattree(8, 3)
+    routings = [obliv.routing(name, tree).pair_loads() for name in ("mlid", "wsr")]
+    count = 0
+    for pattern in _SYMMETRIC:
+        for seed in range(16):
+            flows = placed(pattern)(tree, seed)
+            count += len({obliv.traffic_ratio(loads, flows).patterns[0].ratio for loads in routings}) == 1
+    return Value(Fraction(count), f"{', '.join(_SYMMETRIC)} on FT(8,3), 16 placements each.")
+
+
+def _asymmetric() -> Value:
+    values = ratios(8, 3, ("MLID", "WSR"), placed("bernoulli:1/4"), INSTANCES)
+    return Value(
+        Fraction(sum(a != b for a, b in zip(*values.values(), strict=True))),
+        f"Random traffic of probability 1/4 on FT(8,3), seeds from {SEED * INSTANCES}; all exact.",
+    )
+
 
 Pairs = npt.NDArray[np.int64]
 
@@ -52,7 +260,7 @@ class Variant:
         sizes = self.sizes(len(tree.terminals), rng)
         first = np.cumsum([0, *sizes])
         pairs = [self.within(size, rng) + start for size, start in zip(sizes, first, strict=False)]
-        return jobs.placed(self.name, tree, np.concatenate(pairs), seed)
+        return standard.placed(self.name, tree, np.concatenate(pairs), seed)
 
 
 def random_sizes(among: Sequence[int]) -> Callable[[int, np.random.Generator], list[int]]:
@@ -79,7 +287,7 @@ def all_to_all(size: int, rng: np.random.Generator) -> Pairs:
 
 def random_regular(size: int, rng: np.random.Generator) -> Pairs:
     """Return one of the five patterns of Tables II and III, chosen uniformly."""
-    return jobs.flows_of(str(rng.choice(list(PATTERNS.values()))), size)
+    return standard.flows_of(str(rng.choice(list(PATTERNS.values()))), size)
 
 
 def random_traffic(size: int, rng: np.random.Generator, density: float = 0.5) -> Pairs:

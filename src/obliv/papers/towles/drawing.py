@@ -3,22 +3,168 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import obliv
 from obliv import view
+from obliv._util.arrays import NodeArray
 from obliv.papers.panels import draw_pairs, draw_panels, draw_route, mark_ends, name_nodes, without_loads
-from obliv.papers.towles.figure4 import f, g
-from obliv.papers.towles.figure9 import found_permutation, printed_permutation
-from obliv.papers.towles.statements import adversary
-from obliv.view.style import NODE
+from obliv.papers.paper import Step, Value, exactly, require
+from obliv.papers.towles.statements import PERMUTATION, adversary
+from obliv.results.reproduction import ReproducedEntry
+from obliv.view.axes import NODE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FIGURES", "MATCHING"]
+
+# Figure 4 and section 4.1: focus sets, and why the symmetry has to be the routing's
+
+
+_RADICES = (3, 5, 7, 9)
+
+
+def figure4_rows(step: Step) -> dict[str, Value]:
+    """Focus channels of the paper's examples; the largest load on those of the 5-ary 3-cube."""
+    dor, romm = (
+        [obliv.worst_channels(obliv.routing(name, obliv.topology(f"torus:{k}x{k}"))) for k in _RADICES]
+        for name in ("dor", "romm")
+    )
+    step(0.5)
+    note = f"At k = {', '.join(map(str, _RADICES))}."
+    return {
+        "4,3-ary 2-cube, DOR: focus channels": _figure(),
+        "4,3-ary 2-cube, DOR: channels that f or g maps to the focus set": _mapped(),
+        "k-ary 2-cube: focus channels of the network alone": Value(_most(dor, "network_classes"), note),
+        "k-ary 2-cube, DOR: focus channels": Value(_most(dor, "routing_classes"), note),
+        "k-ary 2-cube, ROMM: focus channels": Value(_most(romm, "routing_classes"), note),
+        "5-ary 3-cube, DOR: largest load on the focus channels": _trap(),
+    }
+
+
+def f(torus: Any, channel: int) -> NodeArray:
+    """Return the automorphism, as the image of every node, that maps a channel along x onto (0,0) -> (1,0)."""
+    return _to_origin(torus, channel, 0)
+
+
+def g(torus: Any, channel: int) -> NodeArray:
+    """Return the automorphism, as the image of every node, that maps a channel along y onto (0,0) -> (0,1)."""
+    return _to_origin(torus, channel, 1)
+
+
+def _to_origin(torus: Any, channel: int, dim: int) -> NodeArray:
+    """Move the channel's tail to the origin; where the channel leads backward, reflect its dimension."""
+    if int(torus.dim_of[channel]) != dim:
+        raise ValueError(f"channel {torus.channel_name(channel)} is not along {'xy'[dim]}")
+    kx, ky = torus.radices
+    tail, head = int(torus.tail[channel]), int(torus.head[channel])
+    x, y = tail % kx, tail // kx
+    ahead = ((x + 1) % kx + kx * y, x + kx * ((y + 1) % ky))[dim]
+    along = 1 if head == ahead else -1
+    sign_x, sign_y = (along, 1) if dim == 0 else (1, along)
+    return np.array(
+        [sign_x * (i - x) % kx + kx * (sign_y * (j - y) % ky) for j in range(ky) for i in range(kx)], np.int32
+    )
+
+
+def _most(results: list[obliv.WorstChannels], classes: str) -> Fraction:
+    return Fraction(max(getattr(result, classes) for result in results))
+
+
+def _figure() -> Value:
+    topology = obliv.topology("torus:4x3")
+    rows = obliv.worst_channels(obliv.routing("dor", topology)).channels
+    focus = {row.focus for row in rows}
+    (right,), (up,) = topology.channels_between(0, 1), topology.channels_between(0, 4)
+    drawn = {rows[right].focus, rows[up].focus}
+    # the two channels form a focus set if every channel can be carried onto one of them
+    return Value(
+        Fraction(len(drawn) if drawn == focus else len(focus)),
+        f"Symmetries of the routing carry all {len(rows)} channels onto these.",
+    )
+
+
+def _mapped() -> Value:
+    torus: Any = obliv.topology("torus:4x3")
+    loads = obliv.routing("dor", torus).pair_loads()
+    mapped = 0
+    for channel, dim in enumerate(torus.dim_of.tolist()):
+        image = (f, g)[dim](torus, channel)
+        ends = int(image[torus.tail[channel]]), int(image[torus.head[channel]])
+        mapped += ends == ((0, 1), (0, 4))[dim] and loads.keeps(image)
+    return Value(
+        Fraction(mapped),
+        "f moves the tail of a channel along x to (0,0), and mirrors x where the channel leads left; g does "
+        "so along y. All of these maps keep the pair loads of DOR.",
+        against=Fraction(torus.channels),
+    )
+
+
+def _trap() -> Value:
+    routing = obliv.routing("dor", obliv.topology("torus:5x5x5"))
+    result = obliv.worst_channels(routing)
+    largest = [row.channel_load for row in result.channels if row.channel.id == row.focus]
+    require(result.network_classes == 1, "the 5-ary 3-cube is edge-symmetric")
+    all_channels = exactly(obliv.worst_case(routing, symmetry="off").channel_load)
+    return Value(
+        max(largest),
+        f"The routing's symmetries leave {len(largest)} focus channels, with loads up to "
+        f"{', '.join(map(str, largest))}; solving all {len(result.channels)} channels gives {all_channels}. "
+        f"The topology's symmetries alone would leave 1, whose load is {result.channels[0].channel_load}: that the "
+        "automorphism keeps the routing is a condition that has to be checked.",
+        against=all_channels,
+    )
+
+
+# Figure 9: the printed worst-case permutation, evaluated
+
+
+def printed_permutation() -> list[int]:
+    """Return Figure 9 as the destination of every node; node = x + 9 y."""
+    return [x + 9 * y for j in range(9) for x, y in (PERMUTATION[i][j] for i in range(9))]
+
+
+def found_permutation() -> list[int]:
+    """Return a worst case that is computed here, for the channel (0,0) -> (1,0) as the printed one; there are many."""
+    worst = obliv.worst_case(obliv.routing("romm", obliv.topology("torus:9x9")))
+    require(worst.channel is not None and worst.channel.id == 0, "the channel of the worst case is (0,0) -> (1,0)")
+    return list(worst.permutation or ())
+
+
+def layout(rows: Sequence[ReproducedEntry]) -> str:
+    """Return the printed permutation and the found one side by side, in the paper's order."""
+    width = 9 * len("(0,0) ") - 1
+    lines = [f"{'as printed':<{width}}    found here", ""]
+    for i in range(9):
+        both = ([images[i + 9 * j] for j in range(9)] for images in (printed_permutation(), found_permutation()))
+        lines.append("    ".join(" ".join(f"({to % 9},{to // 9})" for to in row) for row in both))
+    return "\n".join([*lines, "", "Entry (i, j): the destination of the source on row i, column j."])
+
+
+def figure9_rows(step: Step) -> dict[str, Value]:
+    """Check whether it is a permutation and a worst case."""
+    topology = obliv.topology("torus:9x9")
+    routing = obliv.routing("romm", topology)
+    images = printed_permutation()
+    loads: list[Any] = routing.pair_loads().under(obliv.permutation(images))
+    hottest = max(loads)
+    names = " and ".join(topology.channel_name(c) for c, load in enumerate(loads) if load == hottest)
+    worst = obliv.worst_case(routing)
+    return {
+        "nodes that are a destination": Value(Fraction(len(set(images))), against=Fraction(topology.nodes)),
+        "load on the hottest channel": Value(
+            hottest,
+            f"On {names}, rows of the figure being x; the exact worst case is {worst.channel_load}.",
+            against=exactly(worst.channel_load),
+        ),
+        "fraction of capacity": Value(1 / (worst.capacity * hottest)),
+    }
+
 
 # Figures 1 to 3: nodes x, u, y, v of a 3x2 mesh under DOR, and channel c = (1,0) -> (2,0)
 _MESH = "mesh:3x2"
@@ -252,3 +398,43 @@ FIGURES: dict[str, Callable[[str | Path], None]] = {
         (figure1, figure2, figure3, figure4, figure5, figure6, figure7, figure8, figure9), start=1
     )
 }
+
+
+# Figure 8: a tornado in one row loads a channel like DOR, and other rows add to it
+
+
+_K = 9
+
+
+def figure8_rows(step: Step) -> dict[str, Value]:
+    """Compute the load on channel c = (0,0) -> (1,0), row by row of the permutation of Figure 9."""
+    topology = obliv.topology(f"torus:{_K}x{_K}")
+    romm = obliv.routing("romm", topology)
+    (c,) = topology.channels_between(0, 1)
+    loads = romm.pair_loads()
+    weights = loads.on_channel(c).toarray()
+    share = [Fraction(int(weights[s, d]), loads.denominator) for s, d in enumerate(printed_permutation())]
+    row = [sum(share[y * _K : (y + 1) * _K], Fraction(0)) for y in range(_K)]
+    dor = exactly(obliv.worst_case(obliv.routing("dor", topology)).channel_load)
+    worst = exactly(obliv.worst_case(romm).channel_load)
+    adding = ", ".join(f"y = {y}: {load}" for y, load in enumerate(row) if y and load)
+    idle = ", ".join(str(y) for y, load in enumerate(row) if not load)
+    pairs = sorted({load for load in share[_K:] if load})
+    return {
+        "channel c under tornado in one row": Value(_tornado_alone(weights, loads.denominator), against=dor),
+        "channel c under the whole pattern": Value(sum(share, Fraction(0)), against=worst),
+        "channel c, the tornado row's part": Value(
+            row[0], f"From {sum(load > 0 for load in share[:_K])} nodes of row y = 0, each (k-1)/2 hops.", against=dor
+        ),
+        "channel c, the other rows' part": Value(
+            sum(row[1:], Fraction(0)),
+            f"Rows {adding}; y = {idle} add nothing. Every pair that adds load adds {', '.join(map(str, pairs))}.",
+            against=worst - dor,
+        ),
+    }
+
+
+def _tornado_alone(weights: Any, denominator: int) -> Fraction:
+    """Return the load on c if only row y = 0 sends, every node (k-1)/2 hops to the right."""
+    taken = [(x, (x + (_K - 1) // 2) % _K) for x in range(_K)]
+    return Fraction(sum(int(weights[s, d]) for s, d in taken), denominator)

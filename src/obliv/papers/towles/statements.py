@@ -2,18 +2,207 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from statistics import fmean, stdev
 from typing import Any
 
-import obliv
-from obliv.papers.paper import Step, Value, agreeing, require
-from obliv.papers.towles.printed import TABLE1
-from obliv.papers.towles.table1 import PATTERNS
-from obliv.papers.verdicts import Bounds, exactly, verdict
+import numpy as np
 
-__all__ = ["EVEN", "RADICES", "adversary", "compute", "series"]
+import obliv
+from obliv.papers.paper import (
+    AtLeast,
+    AtMost,
+    Printed,
+    Step,
+    Value,
+    agreeing,
+    exactly,
+    require,
+    verdict,
+    worst_of_batches,
+)
+from obliv.results.numbers import Bounds, Estimate
+
+# What the paper prints: numbers and words, nothing computed
+
+
+TABLE1 = {
+    # one exactly: uniform traffic at full rate is what defines capacity
+    "Uniform, DOR": Printed("1", Fraction(1)),
+    "Uniform, ROMM": Printed("1", Fraction(1)),
+    "Bit-complement, DOR": Printed("0.556"),
+    "Bit-complement, ROMM": Printed("0.362"),
+    "Transpose, DOR": Printed("0.278"),
+    "Transpose, ROMM": Printed("0.556"),
+    "Tornado, DOR": Printed("0.278"),
+    "Tornado, ROMM": Printed("0.278"),
+    "Worst of 10^4 permutations, DOR": Printed("0.278"),
+    "Worst of 10^4 permutations, ROMM": Printed("0.255"),
+    "Worst-case, DOR": Printed("0.278"),
+    "Worst-case, ROMM": Printed("0.173"),
+}
+
+FIGURE4 = {
+    "4,3-ary 2-cube, DOR: focus channels": Printed("(0,0) to (1,0) and (0,0) to (0,1)", Fraction(2)),
+    "4,3-ary 2-cube, DOR: channels that f or g maps to the focus set": Printed(
+        "for every channel c in the interconnection network, there exists an automorphism g that maps c into c' such "
+        "that c' ∈ F"
+    ),
+    "k-ary 2-cube: focus channels of the network alone": Printed(
+        "Many common topologies, most notably the torus, are edge-symmetric", Fraction(1)
+    ),
+    "k-ary 2-cube, DOR: focus channels": Printed("only two focus channels are needed", Fraction(2)),
+    "k-ary 2-cube, ROMM: focus channels": Printed(
+        "",
+        beyond='The paper says: "for a completely edge-symmetric topology and edge-symmetric routing algorithm, only a '
+        'single channel needs to be considered." That ROMM on the torus is such a case is computed here.',
+        right=Fraction(1),
+    ),
+    "5-ary 3-cube, DOR: largest load on the focus channels": Printed("as heavily as any other channel"),
+}
+
+FIGURE8 = {
+    "channel c under tornado in one row": Printed("the same loading as DOR"),
+    "channel c under the whole pattern": Printed("worst-case permutation for ROMM"),
+    "channel c, the tornado row's part": Printed("the worst-case of DOR"),
+    "channel c, the other rows' part": Printed("load beyond the simple tornado case"),
+}
+
+FIGURE9 = {
+    "nodes that are a destination": Printed("permutation"),
+    "load on the hottest channel": Printed("worst-case"),
+    "fraction of capacity": Printed("0.173"),
+}
+
+_RANGE = (
+    'The paper reports a comparison "as k increases" and does not print its largest k. Rounded, both numbers come out '
+    "at k = 17 and at k = 19; neither is the limit."
+)
+
+STATEMENTS = {
+    "rows of Table 1, without the exact worst case, on which ROMM reaches DOR": Printed(
+        "ROMM generally performed as well as DOR on these conventional metrics",
+        undecided='"Generally" bounds nothing. ROMM is above DOR on one of the five rows, equal on two, below on two.',
+        right=Fraction(3),
+    ),
+    "ROMM overestimated by searching": Printed("47%"),
+    "ROMM's worst case over DOR's, from the printed 0.173": Printed("62.3%"),
+    "DOR as k increases, its limit": Printed(
+        "as k increases, DOR approaches approximately 0.26 of capacity", "0.26", open=_RANGE, right=Fraction(1, 4)
+    ),
+    "ROMM as k increases, its limit": Printed(
+        "while ROMM approaches 0.14", "0.14", open=_RANGE, right=Bounds(Fraction(0), Fraction(1, 8))
+    ),
+    "ROMM over DOR, at the largest k here, 33": Printed("or about half that of DOR", "0.5"),
+    "k = 3 to 33, odd: DOR above ROMM": Printed(
+        "simple DOR has superior worst-case performance on k-ary 2-cubes",
+        open='At k = 3 both have 1/3; the sentence concludes a comparison "as k increases".',
+        right=Fraction(15),
+    ),
+    "k = 6 to 20, even: DOR and ROMM fall, DOR above ROMM": Printed(
+        "even values of k follow the same trends",
+        open="The paper says neither which trends are meant nor up to which k.",
+        right=Fraction(8),
+    ),
+    "fully connected network of 16 nodes: channels": Printed(
+        "N^2, corresponding to a fully-connected network",
+        Fraction(256),
+        open="N(N-1) channels join different nodes; N² counts one from every node to itself. As a bound N² holds.",
+        right=Fraction(240),
+    ),
+}
+
+_MEASURED = (
+    "Bound only: the paper bounds the steps of large networks, and measured times of small ones cannot contradict it. "
+    "An exponent that is larger by more than one would say that the solver is not the paper's."
+)
+
+GROWTH = {
+    entry: Printed(text, undecided=_MEASURED, right=AtMost(Fraction(bound + 1)))
+    for entry, text, bound in (
+        ("exponent of N in the time of a matching", "O(N^3)", 3),
+        ("fixed degree: exponent of N in the time of all channels", "the run time is O(N^4)", 4),
+    )
+} | {
+    "share of the edge weights in the run time": Printed(
+        "In an implementation, determining the edge weights often dominates the overall run-time for practical size "
+        "networks",
+        AtLeast(Fraction(1, 2)),
+    )
+}
+
+#: Figure 9. Entry (i, j) is the destination of node (i, j); the first coordinate is x.
+PERMUTATION = (
+    ((4, 0), (4, 6), (4, 7), (4, 8), (8, 8), (6, 7), (4, 1), (4, 2), (4, 3)),
+    ((0, 0), (6, 0), (6, 6), (7, 1), (6, 5), (8, 2), (1, 5), (0, 4), (5, 4)),
+    ((6, 8), (7, 0), (5, 6), (8, 1), (5, 5), (0, 3), (5, 3), (1, 4), (6, 4)),
+    ((5, 8), (8, 0), (0, 6), (0, 2), (5, 2), (4, 5), (6, 3), (2, 4), (7, 4)),
+    ((7, 8), (0, 1), (5, 1), (8, 5), (6, 2), (3, 5), (7, 3), (3, 4), (8, 4)),
+    ((5, 0), (7, 6), (6, 1), (7, 5), (7, 2), (2, 5), (8, 3), (4, 4), (0, 5)),
+    ((1, 0), (1, 6), (1, 7), (1, 8), (0, 8), (5, 7), (1, 1), (1, 2), (1, 3)),
+    ((2, 0), (2, 6), (2, 7), (2, 8), (8, 7), (0, 7), (2, 1), (2, 2), (2, 3)),
+    ((3, 0), (3, 6), (3, 7), (3, 8), (7, 7), (8, 6), (3, 1), (3, 2), (3, 3)),
+)
+
+
+# Table 1: patterns, random permutations and the exact worst case of DOR and ROMM on the 9-ary 2-cube
+
+
+BATCHES = 40
+SEED = 1
+
+#: The rows of Table 1 by the names of their patterns.
+PATTERNS = {"uniform": "Uniform", "complement": "Bit-complement", "transpose": "Transpose", "tornado": "Tornado"}
+
+
+def table1_rows(step: Step) -> dict[str, Value]:
+    """Compute every entry of Table 1, in the order of its rows."""
+    topology = obliv.topology("torus:9x9")
+    dor, romm = (obliv.routing(name, topology) for name in ("dor", "romm"))
+    columns = {
+        "DOR": _column(dor, _constant, lambda share: step(0.2 * share)),
+        "ROMM": _column(romm, _spread, lambda share: step(0.2 + 0.8 * share)),
+    }
+    rows = next(iter(columns.values()))
+    return {f"{row}, {name}": column[row] for row in rows for name, column in columns.items()}
+
+
+def _column(routing: Any, batches_of: Callable[[list[Fraction]], Value], step: Step) -> dict[str, Value]:
+    patterns = obliv.throughput(routing, *PATTERNS).patterns
+    worst = obliv.worst_case(routing)
+    loads = worst_of_batches(
+        routing.pair_loads(), 10_000, BATCHES, np.random.default_rng(SEED), exactly(worst.channel_load), step
+    )
+    entries = {row: Value(exactly(p.fraction_of_capacity)) for row, p in zip(PATTERNS.values(), patterns, strict=True)}
+    entries["Worst of 10^4 permutations"] = batches_of([1 / (exactly(worst.capacity) * load) for load in loads])
+    entries["Worst-case"] = Value(exactly(worst.fraction_of_capacity))
+    return entries
+
+
+def _constant(values: list[Fraction]) -> Value:
+    """Return the value on which all batches agree, or the least."""
+    alike = sum(value == min(values) for value in values)
+    return Value(min(values), f"{alike} of {len(values)} batches of 10^4 permutations give this.")
+
+
+def _spread(values: list[Fraction]) -> Value:
+    """Return the mean over the batches; the printed number is a single one, whose error is that of one batch."""
+    sample = [float(value) for value in values]
+    printed = float(TABLE1["Worst of 10^4 permutations, ROMM"].text)
+    below = sum(round(value, 3) <= printed for value in sample)
+    # of as many batches and the printed one, in which place the printed one is
+    chance = (below + 1) / (len(sample) + 1)
+    error = stdev(sample)
+    note = (
+        f"The mean of {len(values)} batches of 10^4 (seed {SEED}), from {min(sample):.3f} to {max(sample):.3f}. The "
+        f"print is one batch, {(fmean(sample) - printed) / error:.1f} standard deviations of {error:.4f} below. {below}"
+        f" of {len(values)} batches come down to it: p = {chance:.2f} on this side."
+    )
+    return Value(Estimate(fmean(sample), error / len(sample) ** 0.5, len(sample)), note, print_error=error)
+
 
 RADICES = tuple(range(3, 34, 2))
 EVEN = tuple(range(4, 21, 2))
@@ -22,7 +211,7 @@ _NODES = 16
 _LAST = (15, 17, 19, 21, 33)  # radices with which the paper may have ended
 
 
-def compute(step: Step) -> dict[str, Value]:
+def statement_rows(step: Step) -> dict[str, Value]:
     """Check every statement; those about large k use the exact values for k = 3, 5 ... 33, and 4, 6 ... 20."""
     dor, romm = series("dor", lambda share: step(0.4 * share)), series("romm", lambda share: step(0.4 + 0.3 * share))
     last = max(RADICES)
@@ -161,3 +350,105 @@ def _load(k: int) -> Fraction:
 
 def _listed(values: dict[int, Fraction]) -> str:
     return "k = " + ", ".join(f"{k}: {float(value):.4f}" for k, value in values.items())
+
+
+# Sections 3.3 and 4.2: how the time to solve grows with the network, and what the edge weights take, measured
+
+
+# From 7x7 and 25x25 on a matching takes at least four times and ten times as long as a call that has nothing to match.
+# On fully connected networks and circulants of some hundred nodes it takes no longer than the call, as each channel is
+# used by few pairs there: the growth with |C| and O(N^5) are not measured.
+GROWTH_RADICES = tuple(range(57, 24, -4))  # above, the numbers need more than 64 bits
+TORI = tuple(f"torus:{k}x{k}" for k in (13, 11, 9, 7))
+_LISTED = (3, 4, 5)
+_TIMES = 3
+
+
+class Listed(obliv.Routing):
+    """A routing known by its paths only, so that its edge weights come from listing all of them."""
+
+    def __init__(self, routing: obliv.Routing) -> None:
+        super().__init__(routing.topology)
+        self.paths = routing.paths  # type: ignore[method-assign]
+
+
+def growth_rows(step: Step) -> dict[str, Value]:
+    """Fit power laws to the times of one channel and of all channels, and compare edge weights with matchings."""
+    seconds = {}
+    for at, k in enumerate(GROWTH_RADICES):  # the largest first: it loads the compiled kernel for all
+        loads = obliv.routing("romm", obliv.topology(f"torus:{k}x{k}")).pair_loads()
+        seconds[k * k] = _matchings(loads, [0])
+        step(0.3 * (at + 1) / len(GROWTH_RADICES))
+    entries = {
+        "exponent of N in the time of a matching": _power(
+            seconds,
+            "N",
+            "One channel under ROMM on k-ary 2-cubes. Without symmetry a torus has 4N channels, which adds one to the "
+            "exponent and to the paper's bound, O(|C|N^3).",
+        ),
+        "fixed degree: exponent of N in the time of all channels": _power(
+            _all_channels(TORI, "romm"), "N", "All 4N channels of k-ary 2-cubes under ROMM."
+        ),
+    }
+    step(0.9)
+    return entries | {"share of the edge weights in the run time": _share_of_weights()}
+
+
+def exponent(sizes: Sequence[int], seconds: Sequence[float]) -> tuple[float, float]:
+    """Return the least-squares slope of log time over log size, with its standard error."""
+    x, y = np.log(sizes), np.log(seconds)
+    x = x - x.mean()
+    spread = float(x @ x)
+    slope = float(x @ y) / spread
+    rest = y - y.mean() - slope * x
+    return slope, float(np.sqrt(rest @ rest / (len(x) - 2) / spread))
+
+
+def _power(seconds: dict[int, float], size: str, note: str) -> Value:
+    """Return the exponent of measured times."""
+    slope, error = exponent(list(seconds), list(seconds.values()))
+    times = ", ".join(f"{n}: {1000 * took:.3g}" for n, took in sorted(seconds.items()))
+    return Value(
+        obliv.Estimate(slope, error, len(seconds)),
+        f"Measured, differs from run to run. {note} {size} and milliseconds: {times}.",
+    )
+
+
+def _all_channels(specs: Iterable[str], routing: str) -> dict[int, float]:
+    """Return the time of all matchings, without their edge weights, by the number of nodes."""
+    seconds = {}
+    for spec in specs:
+        topology = obliv.topology(spec)
+        seconds[topology.nodes] = _matchings(obliv.routing(routing, topology).pair_loads(), range(topology.channels))
+    return seconds
+
+
+def _matchings(loads: Any, channels: Iterable[int]) -> float:
+    """Return the time to solve channels; other work on the machine only adds time, so that the least is taken."""
+    weights = [loads.weights(channel) for channel in channels]
+    return min(_timed(weights) for _ in range(_TIMES + 1))
+
+
+def _timed(weights: list[Any]) -> float:
+    began = time.perf_counter()
+    for table in weights:
+        obliv.maximum_weight(table)
+    return time.perf_counter() - began
+
+
+def _share_of_weights() -> Value:
+    """Time listing all paths of all pairs, and solving all channels."""
+    shares, times = [], []
+    for k in _LISTED:
+        routing = Listed(obliv.routing("romm", obliv.topology(f"torus:{k}x{k}")))
+        began = time.perf_counter()
+        loads = routing.pair_loads()
+        weighing = time.perf_counter() - began
+        solving = _matchings(loads, range(loads.topology.channels))
+        shares.append(weighing / (weighing + solving))
+        times.append(f"{k}: {1000 * weighing:.3g} and {1000 * solving:.3g}")
+    return Value(
+        obliv.Estimate(fmean(shares), stdev(shares) / len(shares) ** 0.5, len(shares)),
+        "Measured, differs from run to run. All paths of ROMM on k-ary 2-cubes are listed, N² pairs, and all channels "
+        f"solved; k and milliseconds of both: {', '.join(times)}.",
+    )

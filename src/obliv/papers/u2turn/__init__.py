@@ -5,19 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from obliv.papers.paper import Paper, Table, in_columns
-from obliv.papers.u2turn import (
-    averages,
-    claims,
-    drawing,
-    equations,
-    figure7,
-    figures26,
-    patterns,
-    printed,
-    statements,
-    table1,
-)
-from obliv.papers.u2turn import tables34 as both
+from obliv.papers.u2turn import drawing, equations, printed, statements
 
 __all__ = ["PAPER"]
 
@@ -30,26 +18,30 @@ PAPER = Paper(
         "table1": Table(
             "largest loads in X and Y of XYX and YXY, all meshes up to 8x8: how many agree",
             printed.TABLE1,
-            table1.compute,
+            equations.table1_rows,
         ),
         "table3": Table(
-            "throughput on odd square meshes, fraction of capacity", printed.TABLE3, both.compute_odd, _layout
+            "throughput on odd square meshes, fraction of capacity", printed.TABLE3, statements.compute_odd, _layout
         ),
         "table4": Table(
-            "throughput on even square meshes, fraction of capacity", printed.TABLE4, both.compute_even, _layout
+            "throughput on even square meshes, fraction of capacity", printed.TABLE4, statements.compute_even, _layout
         ),
-        "claims": Table("claims 1 to 3: how many radices agree", printed.CLAIMS, claims.compute),
-        "equations": Table("equations 1 to 13", printed.EQUATIONS, equations.compute),
-        "figure2": Table("worst case on odd square meshes, fraction of capacity", printed.FIGURE2, figures26.figure2),
-        "figure3": Table("patterns that load DOR with the bound of equation 6", printed.FIGURE3, patterns.figure3),
-        "figure4": Table("patterns that load DOR with kmax-1", printed.FIGURE4, patterns.figure4),
-        "figure5": Table("patterns that load O1TURN with kmax/2", printed.FIGURE5, patterns.figure5),
-        "figure6": Table("worst case on asymmetric meshes, fraction of capacity", printed.FIGURE6, figures26.figure6),
-        "figure7": Table("average case on asymmetric meshes: improvements", printed.FIGURE7, figure7.compute),
+        "claims": Table("claims 1 to 3: how many radices agree", printed.CLAIMS, equations.claim_rows),
+        "equations": Table("equations 1 to 13", printed.EQUATIONS, equations.equation_rows),
+        "figure2": Table(
+            "worst case on odd square meshes, fraction of capacity", printed.FIGURE2, drawing.figure2_rows
+        ),
+        "figure3": Table("patterns that load DOR with the bound of equation 6", printed.FIGURE3, drawing.figure3_rows),
+        "figure4": Table("patterns that load DOR with kmax-1", printed.FIGURE4, drawing.figure4_rows),
+        "figure5": Table("patterns that load O1TURN with kmax/2", printed.FIGURE5, drawing.figure5_rows),
+        "figure6": Table(
+            "worst case on asymmetric meshes, fraction of capacity", printed.FIGURE6, drawing.figure6_rows
+        ),
+        "figure7": Table("average case on asymmetric meshes: improvements", printed.FIGURE7, equations.figure7_rows),
         "averages": Table(
             "average case on asymmetric meshes: statements of the text, for random permutations",
             printed.AVERAGES,
-            averages.compute,
+            drawing.compute,
         ),
         "statements": Table("statements of the text", printed.STATEMENTS, statements.compute),
     },

@@ -8,17 +8,25 @@ from typing import Any
 
 import obliv
 from obliv.papers.paper import Step, Value, agreeing, require
-from obliv.papers.u2turn.meshes import ASYMMETRIC, capacity_load, largest_loads, worst, worst_load
 from obliv.papers.u2turn.printed import (
     ASYMMETRIC_EQUATIONS,
+    FIGURE7,
     bound_of_dor,
     bound_of_o1turn,
     exchanged,
     of_u2turn,
     of_u2turn_a,
 )
-
-__all__ = ["compute", "hops"]
+from obliv.papers.u2turn.statements import (
+    ASYMMETRIC,
+    ROUTINGS,
+    average,
+    capacity_load,
+    largest_loads,
+    mean_gain,
+    worst,
+    worst_load,
+)
 
 _RADICES = range(2, 14)
 
@@ -35,7 +43,7 @@ def hops(k: int) -> Fraction:
     return Fraction(3 * k - 1, k) * Fraction(k * k - 1, 3 * k)
 
 
-def compute(step: Step) -> dict[str, Value]:
+def equation_rows(step: Step) -> dict[str, Value]:
     """Check every equation in the order of the paper."""
     entries = dict(_capacity())
     step(0.1)
@@ -150,3 +158,131 @@ def _holding(mesh: str, long: int, short: int, exchange: bool) -> dict[str, bool
 
 def _loads_of_dor(mesh: str) -> list[Fraction]:
     return [worst_load(mesh, "dor"), worst_load(mesh, "dor:yx")]
+
+
+# Claims 1 to 3, dimension by dimension
+
+
+LARGEST_OF_CLAIMS = 13
+
+_NOTES = {
+    "1, {} k: tornado is a worst case": "Shifts by k/2 rounded down and rounded up both attain it.",
+    "3, {} k: U2TURN in X": "One permutation is a worst case of both halves: the sum of their worst cases is attained.",
+}
+
+
+def claim_rows(step: Step) -> dict[str, Value]:
+    """Check every claim for all radices up to 13."""
+    return claim_entries(LARGEST_OF_CLAIMS, step)
+
+
+def claim_entries(largest: int, step: Step) -> dict[str, Value]:
+    """Compute the claims for radices 2 to `largest` (odd ones from 3)."""
+    holding = {}
+    for k in range(2, largest + 1):
+        holding[k] = _claims_holding(k)
+        step((k - 1) / (largest - 1))
+    return {
+        claim.format(word): agreeing(
+            ((f"k = {k}", holds[claim]) for k, holds in holding.items() if k % 2 == odd),
+            "radices",
+            _NOTES.get(claim, ""),
+        )
+        for word, odd in (("odd", 1), ("even", 0))
+        for claim in holding[2]
+    }
+
+
+def _claims_holding(k: int) -> dict[str, bool]:
+    """Return which claims hold for one radix."""
+    line, mesh = f"line:{k}", f"mesh:{k}x{k}"
+    once, twice, half = Fraction(k // 2), Fraction(k * k - k % 2, 2 * k), Fraction(1, 2)
+    xyx, yxy, u2turn = (largest_loads(mesh, routing) for routing in ("xyx", "yxy", "u2turn"))
+    of_line = worst(line, "dor")
+    return {
+        "1, {} k: line": worst_load(line, "dor") == once,
+        "1, {} k: tornado is a worst case": _tornado(k) == {once},
+        "1, {} k: line, throughput": of_line == twice / 2 / once and (of_line > half if k % 2 else of_line == half),
+        "2, {} k: XYX in X": xyx[0] == twice,
+        "2, {} k: XYX in Y": xyx[1] == once,
+        "2, {} k: XYX, of capacity": worst(mesh, "xyx") == half,
+        "3, {} k: YXY in X": yxy[0] == once,
+        "3, {} k: YXY in Y": yxy[1] == twice,
+        "3, {} k: U2TURN in X": u2turn[0] == (once + twice) / 2,
+        "3, {} k: U2TURN in Y": u2turn[1] == (once + twice) / 2,
+        "3, {} k: U2TURN, of capacity": worst(mesh, "u2turn") == of_u2turn_a(k),
+    }
+
+
+def _tornado(k: int) -> set[Fraction]:
+    """Return the largest loads of both roundings of the shift by k/2."""
+    loads: Any = obliv.routing("dor", obliv.topology(f"line:{k}")).pair_loads()
+    return {max(loads.under(obliv.permutation([(x + by) % k for x in range(k)]))) for by in (k // 2, (k + 1) // 2)}
+
+
+# Table I: the largest loads in X and Y of XYX and YXY, every channel of every mesh solved
+
+
+LARGEST = 8
+_PARITY = ("even", "odd")
+
+
+def formula(routing: str, dim: int, k: int) -> Fraction:
+    """Return the printed load in dimension `dim` (0 is X) of a mesh with k nodes along it."""
+    if k % 2 == 0:
+        return Fraction(k, 2)
+    twice = (routing == "XYX") == (dim == 0)  # this dimension has two segments
+    return Fraction(k * k - 1, 2 * k) if twice else Fraction(k - 1, 2)
+
+
+def table1_rows(step: Step) -> dict[str, Value]:
+    """Compute every entry of Table I on every mesh of its parities."""
+    return table1_entries(LARGEST, step)
+
+
+def table1_entries(largest: int, step: Step) -> dict[str, Value]:
+    """Compute the entries for all meshes with 2 to `largest` nodes per side."""
+    sides = range(2, largest + 1)
+    loads = {}
+    for at, (kx, ky) in enumerate((kx, ky) for kx in sides for ky in sides):
+        for routing in ("XYX", "YXY"):
+            loads[routing, kx, ky] = largest_loads(f"mesh:{kx}x{ky}", routing.lower())
+        step((at + 1) / len(sides) ** 2)
+    results = {}
+    for odd_x, odd_y in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        for routing in ("XYX", "YXY"):
+            for dim in (0, 1):
+                cases = [
+                    (f"{kx}x{ky}", loads[routing, kx, ky][dim] == formula(routing, dim, (kx, ky)[dim]))
+                    for kx in sides
+                    for ky in sides
+                    if (kx % 2, ky % 2) == (odd_x, odd_y)
+                ]
+                name = f"{_PARITY[odd_x]} kx, {_PARITY[odd_y]} ky: L{'xy'[dim]} of {routing}"
+                results[name] = agreeing(cases, "meshes")
+    return results
+
+
+# Figure 7: improvements of the average on asymmetric meshes; the text does not name their sizes
+
+
+MESHES = ("3x2", "4x3", "5x4", "6x5", "7x6")
+
+
+def figure7_rows(step: Step) -> dict[str, Value]:
+    """Compute the mean gains on the meshes with kx - ky = 1, and the averages."""
+    averages: dict[str, list[str]] = {name: [] for name in ROUTINGS}
+    for at, size in enumerate(MESHES):
+        for name, routing in ROUTINGS.items():
+            averages[name].append(f"{float(average(f'mesh:{size}', routing)):.4f}")
+        step((at + 1) / len(MESHES))
+    entries = {}
+    for entry in FIGURE7:
+        ours, theirs = entry.split(" over ")
+        entries[entry] = Value(
+            mean_gain([f"mesh:{size}" for size in MESHES], ours, theirs),
+            f"On {', '.join(MESHES)}: "
+            + "; ".join(f"{name} {', '.join(averages[name])}" for name in (ours, theirs))
+            + ".",
+        )
+    return entries

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from obliv.papers.paper import Printed
-from obliv.papers.verdicts import AtLeast, AtMost, Bounds, Said
+from obliv.papers.paper import AtLeast, AtMost, Printed, Said
+from obliv.results.numbers import Bounds
 
 __all__ = [
     "ASYMMETRIC_EQUATIONS",

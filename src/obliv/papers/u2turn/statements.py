@@ -5,16 +5,261 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
+from math import factorial, hypot
 from statistics import fmean
+from typing import Any
+
+import numpy as np
+from scipy.sparse import find
 
 import obliv
-from obliv.papers.paper import Step, Value, agreeing, require
-from obliv.papers.u2turn.meshes import ASYMMETRIC, ROUTINGS, largest_loads, mean_gain, worst, worst_load
-from obliv.papers.u2turn.printed import COLUMNS, EVEN, ODD
-from obliv.papers.u2turn.tables34 import under_patterns
-from obliv.papers.verdicts import Bounds
+from obliv._util.arrays import Array
+from obliv.papers.paper import Step, Value, agreeing, exactly, largest_of, require
+from obliv.papers.u2turn.printed import COLUMNS, DEGENERATE, EVEN, MILLION, ODD, SAMPLED
+from obliv.results.numbers import Bounds
 
-__all__ = ["compute"]
+# What the tables share: worst cases, loads by dimension, and averages
+
+
+SAMPLES = 2_000_000  # the paper takes one million
+DRAWN = 5_000  # permutations that show how far averages of a few of them spread
+SPREADING = ("dor", "o1turn", "u2turn")  # routings whose loads differ between permutations
+
+Average = Fraction | obliv.Estimate
+
+#: The paper's names of the routings, with ours.
+ROUTINGS = {"VAL": "valiant", "DOR": "dor", "O1TURN": "o1turn", "U2TURN": "u2turn", "U2TURN-A": "u2turn-a"}
+
+#: All meshes up to 8 nodes wide with kx > ky > 1.
+ASYMMETRIC = tuple((kx, ky) for kx in range(3, 9) for ky in range(2, kx))
+
+
+def capacity_load(k: int) -> Fraction:
+    """Evaluate equations 1 and 4: the load of uniform traffic on a mesh with longest side k."""
+    return Fraction(k * k - k % 2, 4 * k)
+
+
+@cache
+def worst_load(mesh: str, routing: str) -> Fraction:
+    """Return the exact worst-case channel load."""
+    return exactly(obliv.worst_case(obliv.routing(routing, obliv.topology(mesh))).channel_load)
+
+
+def worst(mesh: str, routing: str) -> Fraction:
+    """Return the exact worst case as a fraction of capacity (equation 2)."""
+    return Fraction(obliv.topology(mesh).capacity_load or 0) / worst_load(mesh, routing)
+
+
+@cache
+def largest_loads(mesh: str, routing: str) -> tuple[Fraction, ...]:
+    """Return the exact worst-case load among the channels of each dimension, x first."""
+    topology: Any = obliv.topology(mesh)
+    best = [Fraction(0)] * len(topology.radices)
+    for row in obliv.worst_channels(obliv.routing(routing, topology)).channels:
+        dim = int(topology.dim_of[row.channel.id])
+        best[dim] = max(best[dim], row.channel_load)
+    return tuple(best)
+
+
+def average(mesh: str, routing: str, samples: int | None = None) -> Average:
+    """Return the reciprocal of the mean largest load of random permutations, as a fraction of capacity.
+
+    Exact where all permutations can be taken (up to 9 nodes), and where every permutation has the same largest load;
+    otherwise an estimate from `samples` permutations (default :data:`SAMPLES`).
+    """
+    return _average(mesh, routing, SAMPLES if samples is None else samples)
+
+
+@cache
+def drawn_loads(mesh: str) -> Array:
+    """Return the largest loads, in units of the capacity load, of :data:`SPREADING` under permutations: a row each."""
+    topology = obliv.topology(mesh)
+    rng = np.random.default_rng(topology.nodes)
+    drawn = rng.permuted(np.broadcast_to(np.arange(topology.nodes), (DRAWN, topology.nodes)), axis=1)
+    loads = [obliv.routing(routing, topology).pair_loads() for routing in SPREADING]
+    sizes = np.array([largest_of(table, drawn) / table.denominator for table in loads])
+    relative: Array = sizes / float(topology.capacity_load or 0)
+    return relative
+
+
+def covariances(mesh: str) -> Array:
+    """Return the covariances of averages over one permutation; over n they are smaller by n, to the first order."""
+    loads = drawn_loads(mesh)
+    slope = 1 / loads.mean(axis=1) ** 2  # of the reciprocal
+    result: Array = np.cov(loads) * np.outer(slope, slope)
+    return result
+
+
+def mean_of_throughputs(mesh: str, routing: str) -> obliv.Estimate:
+    """Return the mean throughput of permutations, without those that load no channel, as a fraction of capacity."""
+    loads = drawn_loads(mesh)[SPREADING.index(routing)]
+    loads = loads[loads > 0]
+    # only what a throughput exceeds its tangent by is estimated from these few: the rest is a mean of many loads
+    center = loads.mean()
+    above = 1 / loads - (2 / center - loads / center**2)
+    many = average(mesh, routing)
+    error = hypot(_error(many), above.std(ddof=1) / len(loads) ** 0.5)
+    return obliv.Estimate(float(many) + above.mean(), error, len(loads))
+
+
+@cache
+def _average(mesh: str, routing: str, samples: int) -> Average:
+    topology: Any = obliv.topology(mesh)
+    loads: Any = obliv.routing(routing, topology).pair_loads()
+    base = Fraction(topology.capacity_load or 0)
+    if factorial(topology.nodes) <= factorial(9):
+        result = obliv.average_case(loads, exact=True)
+    elif routing == "valiant" and _is_constant(loads):
+        return base / Fraction(max(loads.under(obliv.permutation(range(topology.nodes)))))
+    else:  # a seed of its own for every mesh, the same for all routings on it
+        result = obliv.average_case(loads, samples, topology.nodes)
+    if result.fraction_of_capacity is None:
+        raise TypeError(f"the average of {routing} on {topology.spec} has no capacity to compare with")
+    return result.fraction_of_capacity
+
+
+def _is_constant(loads: Any) -> bool:
+    """Return whether every weight is a term of its source plus a term of its destination, on every channel."""
+    for c in range(loads.topology.channels):
+        w = loads.on_channel(c).toarray()
+        if (w - w[:1] - w[:, :1] + w[0, 0]).any():
+            return False
+    return True
+
+
+def gain(mesh: str, routing: str, over: str, samples: int | None = None) -> Average:
+    """Return the ratio of two averages, minus one."""
+    ours, theirs = (average(mesh, ROUTINGS[name], samples) for name in (routing, over))
+    if isinstance(ours, Fraction) and isinstance(theirs, Fraction):
+        return ours / theirs - 1
+    ratio = float(ours) / float(theirs)
+    # both meet the same permutations: taking their errors for independent can only overstate the ratio's
+    error = ratio * hypot(*(_error(value) / float(value) for value in (ours, theirs)))
+    return obliv.Estimate(ratio - 1, error, SAMPLES if samples is None else samples)
+
+
+def mean_gain(meshes: Iterable[str], routing: str, over: str) -> obliv.Estimate:
+    """Return the mean over meshes of the ratio of two averages, minus one."""
+    gains = [gain(mesh, routing, over) for mesh in meshes]
+    error = hypot(*map(_error, gains))
+    return obliv.Estimate(sum(map(float, gains)) / len(gains), error / len(gains), SAMPLES)
+
+
+def _error(value: Average) -> float:
+    return value.stderr if isinstance(value, obliv.Estimate) else 0.0
+
+
+# Tables III and IV: worst case, average case and patterns on square meshes
+
+
+#: The rows of patterns, in their order; DOR-WC sends (x, y) to (k-1-y, k-1-x).
+PATTERNS = {
+    "Transpose": "transpose",
+    "Random": "uniform",
+    "DOR-WC": "anti-transpose",
+    "Complement": "complement",
+    "Nearest-Neighbor": "nearest-neighbor",
+}
+
+#: Sizes of an ensemble that is much smaller than the million that the paper names.
+FEW = (300, 500)
+
+_PACKETS, _RUNS = 300, 200  # packets of a node to destinations that are drawn, and how often they are drawn
+
+
+def compute_odd(step: Step) -> dict[str, Value]:
+    """Compute Table III."""
+    return _tables(list(ODD), step)
+
+
+def compute_even(step: Step) -> dict[str, Value]:
+    """Compute Table IV."""
+    return _tables(list(EVEN), step)
+
+
+def _tables(sizes: list[str], step: Step) -> dict[str, Value]:
+    entries: dict[str, Value] = {}
+    for at, size in enumerate(sizes):
+        columns = {}
+        for column, name in enumerate(COLUMNS):
+            columns[name] = _column(size, name)
+            step((at + (column + 1) / len(COLUMNS)) / len(sizes))
+        for row in columns["VAL"]:
+            entries |= {f"{size}, {row}, {name}": columns[name][row] for name in COLUMNS}
+    return entries
+
+
+@cache
+def under_patterns(size: str, name: str) -> dict[str, Fraction]:
+    """Return the exact throughput of a routing under every pattern, as a fraction of capacity."""
+    routing: Any = obliv.routing(ROUTINGS[name], obliv.topology(f"mesh:{size}"))
+    patterns = obliv.throughput(routing, *PATTERNS.values()).patterns
+    return {row: exactly(pattern.fraction_of_capacity) for row, pattern in zip(PATTERNS, patterns, strict=True)}
+
+
+def _column(size: str, name: str) -> dict[str, Value]:
+    mesh = f"mesh:{size}"
+    column = {"Worst-case": Value(worst(mesh, ROUTINGS[name])), "Average-case": _averages(mesh, name)}
+    column |= {row: Value(value) for row, value in under_patterns(size, name).items()}
+    if name == "U2TURN":
+        routing = obliv.routing("u2turn:shortcut=no", obliv.topology(mesh))
+        without = obliv.throughput(routing, *PATTERNS.values()).patterns
+        for (row, value), other in zip(list(column.items())[2:], without, strict=True):
+            reading = Value(exactly(other.fraction_of_capacity), undecided=DEGENERATE if row == "Random" else "")
+            if reading.value != value.value:
+                column[row] = replace(value, readings={"without the short cut": reading})
+        random = {f"destinations drawn, {_PACKETS} packets of each node": drawn(size, name)}
+        column["Random"] = replace(column["Random"], readings=dict(column["Random"].readings) | random)
+    if name == "VAL" and size == "3x3":
+        column["Nearest-Neighbor"] = replace(
+            column["Nearest-Neighbor"], readings={"XY or YX in both stages": Value(_val_by_o1turn(mesh))}
+        )
+    return column
+
+
+def _averages(mesh: str, name: str) -> Value:
+    mean = average(mesh, ROUTINGS[name])
+    if name == "VAL":
+        return Value(mean)
+    which = "all 9! permutations" if mesh == "mesh:3x3" else "random permutations"
+    spread = float(covariances(mesh).diagonal()[SPREADING.index(ROUTINGS[name])])
+    few = FEW[0]
+    estimate = obliv.Estimate(float(mean), (spread / few) ** 0.5, few)
+    readings = {f"a mean of {few} permutations": Value(estimate, undecided=MILLION)}
+    literal = "the mean of throughputs" + (", without the identity" if mesh == "mesh:3x3" else "")
+    readings[literal] = Value(mean_of_throughputs(mesh, ROUTINGS[name]))
+    return Value(mean, f"The reciprocal of the mean largest load of {which}.", readings=readings)
+
+
+@cache
+def drawn(size: str, name: str) -> Value:
+    """Return the throughput of a routing where every node sends packets to destinations that are drawn."""
+    topology = obliv.topology(f"mesh:{size}")
+    loads = obliv.routing(ROUTINGS[name], topology).pair_loads()
+    share = np.array([loads.on_channel(c).toarray().ravel() for c in range(topology.channels)]) / loads.denominator
+    rng = np.random.default_rng(topology.nodes)
+    even = np.full(topology.nodes, 1 / topology.nodes)
+    sent = rng.multinomial(_PACKETS, even, size=(_RUNS, topology.nodes)).reshape(_RUNS, -1) / _PACKETS
+    values = float(topology.capacity_load or 0) / (share @ sent.T).max(axis=0)
+    spread = float(values.std(ddof=1))
+    estimate = obliv.Estimate(float(values.mean()), spread / _RUNS**0.5, _RUNS)
+    return Value(estimate, undecided=SAMPLED, print_error=spread)
+
+
+def _val_by_o1turn(mesh: str) -> Fraction:
+    """Return the throughput of VAL under Nearest-Neighbor traffic with XY or YX at random in both stages."""
+    topology = obliv.topology(mesh)
+    traffic = obliv.traffic("nearest-neighbor", topology)
+    loads = obliv.routing("o1turn", topology).pair_loads()
+    # a source sends to all middles alike, and all of them send to a destination alike
+    ends = [[row + column for column in traffic.column_sums] for row in traffic.row_sums]
+    largest = max(
+        sum(int(weight) * ends[s][d] for s, d, weight in zip(*find(loads.on_channel(c)), strict=True))
+        for c in range(topology.channels)
+    )
+    return Fraction(topology.capacity_load or 0) * loads.denominator * topology.nodes / Fraction(largest)
+
 
 _SQUARES = ODD | EVEN
 _DEADLOCK_MESHES = ("3x3", "4x4", "5x5", "5x3", "3x5", "7x4")

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import gcd
 
 import numpy as np
 
-from obliv._util.typing import Array, NodeArray
+from obliv._util.arrays import Array, NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
-from obliv.topologies.base import Topology, require_network
-from obliv.topologies.checks import integers
+from obliv.topologies.base import Topology, integers, require_network
 from obliv.topologies.make import build
-
-__all__ = ["debruijn", "kautz"]
 
 
 @register_topology("debruijn", aliases=("de-bruijn",), example="debruijn:d=2,n=4")
@@ -160,3 +158,167 @@ def _circle(turn: Array) -> Array:
     """Return places on a circle, clockwise from the top."""
     places: Array = np.column_stack([np.sin(2 * np.pi * turn), np.cos(2 * np.pi * turn)])
     return places
+
+
+# Circulants: rings with chords that look the same from every node
+
+
+@register_topology("circulant", example="circulant:16,1x4")
+def circulant(n: int, *jumps: int) -> Topology:
+    """Circulant: a channel from every node v to v + s and v - s, modulo `n`, for each jump s.
+
+    Parameters
+    ----------
+    n : int
+        Nodes, numbered round the ring.
+    *jumps : int
+        Different jumps from 1 to n/2. The jump n/2 gives one channel instead of two; 1 and n/2 make a Spidergon.
+
+    Returns
+    -------
+    Topology
+        At a node channels are in the order of the jumps, the one up before the one down.
+
+    Raises
+    ------
+    TopologyError
+        If a jump is out of range or appears twice, or the network is disconnected.
+
+    References
+    ----------
+    [Cop04] M. Coppola et al., "Spidergon: a novel on-chip communication network", International Symposium on
+    System-on-Chip, 2004.
+
+    Examples
+    --------
+    >>> circulant(16, 1, 4)
+    <Topology circulant:16,1x4: 16 nodes, 64 channels, 16 terminals>
+    """
+    (n,), jumps = integers("circulant", n=n), integers("circulant", *jumps)
+    spec = f"circulant:{n}" + "," * bool(jumps) + "x".join(map(str, jumps))
+    if not jumps:
+        raise TopologyError(f"{spec}: at least one jump is needed, as in circulant:16,1x4")
+    for s in jumps:
+        if not 1 <= s <= n // 2:
+            raise TopologyError(f"{spec}: jump {s} is out of range; jumps are 1 to n/2, since s includes n - s")
+    if len(set(jumps)) < len(jumps):
+        raise TopologyError(f"{spec}: a jump appears twice")
+    common = gcd(n, *jumps)
+    if common > 1:
+        raise TopologyError(f"{spec}: {common} divides n and all jumps, so the network is disconnected; add the jump 1")
+    steps = [step for s in jumps for step in ((s, -s) if 2 * s < n else (s,))]
+    require_network(n, n * len(steps), spec)
+    node = np.arange(n)
+    heads = (node[:, None] + steps) % n
+    turn = 2 * np.pi * node / n
+    up: NodeArray = ((node + 1) % n).astype(np.int32)
+    return build(
+        spec,
+        n,
+        np.column_stack([np.repeat(node, len(steps)), heads.ravel()]),
+        positions=np.column_stack([np.sin(turn), np.cos(turn)]),
+        generators=(up, *((node * by % n).astype(np.int32) for by in _multipliers(n, jumps))),
+        translations=(up,),
+    )
+
+
+def _multipliers(n: int, jumps: tuple[int, ...]) -> list[int]:
+    """Return factors that map the jumps onto themselves: -1, and those that map the first jump to another one."""
+    known = {s % n for s in jumps} | {-s % n for s in jumps}
+    factors = [n - 1] if n > 2 else []
+    if gcd(jumps[0], n) == 1:
+        for s in jumps[1:]:
+            by = s * pow(jumps[0], -1, n) % n
+            if gcd(by, n) == 1 and {by * jump % n for jump in known} == known:
+                factors.append(by)
+    return factors
+
+
+# Random networks
+
+
+@register_topology("random-regular", aliases=("jellyfish",), example="random-regular:n=200,d=6,seed=1")
+def random_regular(n: int, d: int, seed: int = 0) -> Topology:
+    """Random regular graph: connected, every node has d neighbors (Jellyfish).
+
+    Parameters
+    ----------
+    n : int
+        Nodes.
+    d : int
+        Neighbors of each node, 2 to n - 1; n·d must be even.
+    seed : int
+        Random seed; the same seed gives the same graph.
+
+    Returns
+    -------
+    Topology
+        Each undirected link is two channels. Drawn by random pairing of stubs; conflicts are resolved by random
+        switches, and the graph is drawn again until it is connected.
+
+    Raises
+    ------
+    TopologyError
+        If there is no such graph, or no connected one was found.
+
+    References
+    ----------
+    [SHPG12] A. Singla, C.-Y. Hong, L. Popa, P. B. Godfrey, "Jellyfish: networking data centers randomly", NSDI 2012.
+
+    Examples
+    --------
+    >>> random_regular(200, 6, seed=1)
+    <Topology random-regular:n=200,d=6,seed=1: 200 nodes, 1200 channels, 200 terminals>
+    """
+    n, d, seed = integers("random-regular", n=n, d=d, seed=seed)
+    spec = f"random-regular:n={n},d={d},seed={seed}"
+    if n < 3 or d < 2 or d >= n:
+        raise TopologyError(f"{spec}: needs n >= 3 and 2 <= d < n")
+    if n * d % 2:
+        raise TopologyError(f"{spec}: n·d = {n * d} is odd, no such graph exists; change n or d by one")
+    if seed < 0:
+        raise TopologyError(f"{spec}: a random seed must be 0 or more")
+    require_network(n, n * d, spec)
+    rng = np.random.default_rng(seed)
+    for _ in range(100):
+        edges = _pairing(n, d, rng)
+        if edges is not None and _connected(n, edges):
+            links = np.array(sorted((a, b) for edge in edges for a, b in (edge, edge[::-1])))
+            return build(spec, n, links)
+    raise TopologyError(f"{spec}: no connected graph was found; try another seed or a larger d")
+
+
+def _pairing(n: int, d: int, rng: np.random.Generator) -> list[tuple[int, int]] | None:
+    stubs = rng.permutation(np.repeat(np.arange(n), d)).tolist()
+    edges: list[tuple[int, int]] = []
+    taken: set[tuple[int, int]] = set()
+    clashes = []
+    for a, b in zip(stubs[::2], stubs[1::2], strict=True):
+        pair = (min(a, b), max(a, b))
+        if a == b or pair in taken:
+            clashes.append(pair)
+        else:
+            taken.add(pair)
+            edges.append(pair)
+    for a, b in clashes:  # switch a clash with a random edge until both halves are new
+        for _ in range(50 * n * d):
+            k = int(rng.integers(len(edges)))
+            c, e = edges[k] if rng.random() < 0.5 else edges[k][::-1]
+            one, two = (min(a, c), max(a, c)), (min(b, e), max(b, e))
+            if a != c and b != e and one != two and one not in taken and two not in taken:
+                taken.discard(edges[k])
+                taken |= {one, two}
+                edges[k] = one
+                edges.append(two)
+                break
+        else:
+            return None
+    return edges
+
+
+def _connected(n: int, edges: list[tuple[int, int]]) -> bool:
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_array((np.ones(len(edges)), tuple(np.transpose(edges))), shape=(n, n))
+    return bool(connected_components(graph, directed=False)[0] == 1)

@@ -2,22 +2,61 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from obliv._util.text import did_you_mean
+from obliv.designs.bounds.network import NetworkBounds
+from obliv.designs.pareto import Pareto
 from obliv.errors import InputError
-from obliv.results import Comparison
-from obliv.view.axes import Title, called, finish
-from obliv.view.charts.bars import draw_bars
-from obliv.view.charts.lines import draw_lines
-from obliv.view.charts.plane import draw_plane
-from obliv.view.charts.quantities import ChartData
-from obliv.view.figures import require_matplotlib
+from obliv.questions.average import Average
+from obliv.questions.collisions.collisions import Lottery
+from obliv.questions.compare import Comparison
+from obliv.questions.deadlocks.deadlock import VirtualChannels
+from obliv.questions.failures import Failures, row_text
+from obliv.questions.locality import Locality
+from obliv.questions.ratio import TrafficRatio
+from obliv.questions.throughput import PatternThroughput, Throughput
+from obliv.results.base import unit_of
+from obliv.results.numbers import Estimate, as_float, bounds_of, brief, short
+from obliv.view.axes import (
+    ACCENT,
+    INK,
+    LITERAL,
+    NODE,
+    SERIES,
+    Title,
+    called,
+    finish,
+    key,
+    points_across,
+    require_matplotlib,
+    room,
+    subject_of,
+    title_of,
+)
+from obliv.view.charts.base import (
+    Bar,
+    ChartData,
+    draw_bars,
+    draw_lines,
+    draw_numbers,
+    draw_plane,
+    end_label,
+    height_of,
+    light_frame,
+    make_room,
+    mark_capacity,
+    mark_line,
+    whole_ticks,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_comparison"]
 
 _KINDS = ("auto", "bars", "lines", "plane")
 
@@ -86,3 +125,455 @@ def _heading(kind: str, figures: ChartData, of: str) -> str:
     if len(topologies) == 1:
         return f"{what} on {topologies[0]}"
     return f"{what}, from {topologies[0]} to {topologies[-1]} with growing marks" if kind == "plane" else what
+
+
+# The average case as bars of channel loads: the mean of the largest loads, the largest drawn, the worst case
+
+
+def plot_average(result: Average, ax: Axes | None = None, *, title: Title = True) -> Axes:
+    """Draw the largest channel load of random traffic: its mean, the largest of those drawn, and the worst case.
+
+    Parameters
+    ----------
+    result : Average
+        The result of :func:`obliv.average_case`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = plot_average(obliv.average_case(obliv.DOR(obliv.mesh(4, 4)), samples=50))
+    """
+    bars = [Bar(f"mean of {result.samples:,} {result.ensemble}", result.channel_load)]
+    if result.largest_load is not None:
+        bars.append(Bar("largest of them", result.largest_load, SERIES[4]))
+    if result.worst_load is not None:
+        bars.append(Bar("worst case", result.worst_load, ACCENT))
+    own = ax is None
+    ax = room(ax, 5.6, height_of(bars))
+    least = 0.0 if result.capacity is None else as_float(1 / result.capacity)
+    if result.capacity is not None:
+        side = "left" if least < 0.5 * max(bar.ends[1] for bar in bars) else "center"
+        mark_line(ax, least, "uniform traffic, best routing", "capacity", side)
+    draw_numbers(ax, bars, least)
+    ax.set_xlabel("largest channel load")
+    return finish(ax, own, [f"{subject_of(result)}"], title=title)
+
+
+# Bounds of a network as bars of channel loads: what no routing can beat, exact or between proved bounds
+
+
+def plot_bounds(result: NetworkBounds, ax: Axes | None = None, *, title: Title = True) -> Axes:
+    """Draw the least channel loads of a network: solid where they are exact, pale and hatched between bounds.
+
+    Parameters
+    ----------
+    result : NetworkBounds
+        The result of :func:`obliv.bounds`; what it does not know is named without a bar.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If no load is known.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = plot_bounds(obliv.bounds("torus:4x4"))
+    """
+    loads = [
+        ("uniform traffic\n(capacity)", result.capacity, SERIES[0]),
+        ("worst case,\noblivious routing", result.oblivious, SERIES[0]),
+        ("worst case,\nadaptive routing", result.adaptive, SERIES[0]),
+        ("across the\nbisection", result.bisection, SERIES[4]),
+        ("longest matching\n(a lower bound)", result.matching_bound, SERIES[4]),
+    ]
+    bars = [Bar(name, load, color, "not known" if load is None else "") for name, load, color in loads]
+    if all(bar.value is None for bar in bars):
+        raise InputError(f"no bound of {result.topology} is known: there is nothing to draw")
+    own = ax is None
+    ax = room(ax, 5.6, height_of(bars))
+    draw_numbers(ax, bars)
+    ax.set_xlabel("least channel load of any routing")
+    price = [] if result.price is None else [f"price of being oblivious {short(result.price)}"]
+    return finish(ax, own, [f"Bounds on {called(result.topology)}", *price], title=title)
+
+
+# Throughput under several patterns, as bars
+
+
+def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: Title = True) -> Axes:
+    """Draw a bar for every pattern: the fraction of capacity where all are known, else the throughput.
+
+    Parameters
+    ----------
+    result : Throughput
+        The result of :func:`obliv.throughput`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If the result has no patterns.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> result = obliv.throughput(obliv.routing("dor", obliv.torus(9, 9)), "tornado", "uniform")
+    >>> ax = plot_throughput(result)
+    """
+    if not result.patterns:
+        raise InputError("this throughput result has no patterns: there is nothing to draw")
+    relative = result.capacity is not None and not any(row.by_terminal for row in result.patterns)
+    values = [row.fraction_of_capacity if relative else row.throughput for row in result.patterns]
+    rows = zip(result.patterns, values, strict=True)
+    bars = [Bar(_name(row), value, text="loads nothing" if value is None else "") for row, value in rows]
+    own = ax is None
+    ax = room(ax, 5.6, height_of(bars))
+    draw_numbers(ax, bars, 1.0 if relative else 0.0)
+    if relative:
+        mark_capacity(ax)
+    ax.set_xlabel("fraction of capacity" if relative else "throughput (times the traffic)")
+    return finish(ax, own, [f"{subject_of(result)}"], title=title)
+
+
+def _name(row: PatternThroughput) -> str:
+    return row.traffic if row.admissible else f"{row.traffic}\n({row.verdict},\nlimited by {row.limited_by})"
+
+
+# The performance ratio under each of several traffic patterns, as bars
+
+
+def plot_traffic_ratio(result: TrafficRatio, ax: Axes | None = None, *, title: Title = True) -> Axes:
+    """Draw a bar for each pattern: how many times the largest load of the best routing for it.
+
+    Parameters
+    ----------
+    result : TrafficRatio
+        The result of :func:`obliv.traffic_ratio`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If the result has no patterns.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = plot_traffic_ratio(obliv.traffic_ratio(obliv.DModK(obliv.fattree(8, 2)), "shift:1", "shift:5"))
+    """
+    if not result.patterns:
+        raise InputError("this result has no patterns: there is nothing to draw")
+    bars = [Bar(row.traffic, row.ratio) for row in result.patterns]
+    own = ax is None
+    ax = room(ax, 5.6, height_of(bars))
+    mark_line(ax, 1.0, "best routing of each pattern", "best", "right")
+    draw_numbers(ax, bars, 1.0)
+    ax.set_xlabel("performance ratio")
+    estimated = " (estimated)" if isinstance(result.ratio, Estimate) else ""
+    lines = [f"{subject_of(result)}", f"largest ratio {short(result.ratio)}{estimated}"]
+    rates = ["with the best rates over its paths"] if result.adaptive else []
+    return finish(ax, own, lines, rates, title=title)
+
+
+# The lengths of paths as a histogram
+
+
+_LETTER = 5.5  # points: width of a letter of a share, and its part of the gap to the next
+
+
+def plot_hops(result: Locality, ax: Axes | None = None, *, title: Title = True) -> Axes:
+    """Draw the share of pairs and paths of each length, and the mean beside that of the shortest paths.
+
+    Parameters
+    ----------
+    result : Locality
+        The result of :func:`obliv.locality` of a routing.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If only pair loads were given, which do not tell paths apart.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = plot_hops(obliv.locality(obliv.routing("valiant", obliv.mesh(3, 3))))
+    """
+    if not result.lengths:
+        raise InputError("pair loads do not tell paths apart: the lengths of a routing can be drawn")
+    own = ax is None
+    ax = room(ax, 5.2, 2.8)
+    shares = [as_float(share) for share in result.lengths]
+    ax.bar(range(len(shares)), shares, width=0.8, color=SERIES[0], zorder=2)
+    texts = [brief(share) for share in result.lengths]
+    if points_across(ax) > _LETTER * max(map(len, texts)) * len(texts):
+        for hops, text in enumerate(texts):
+            mark = ax.annotate(text, (hops, shares[hops]), xytext=(0, 4), textcoords="offset points", zorder=7)
+            mark.set(fontsize=8, color=INK, ha="center", va="bottom", **LITERAL)
+            mark.set_bbox({"facecolor": NODE, "edgecolor": "none", "pad": 0.8})
+    mean, least = as_float(result.hops), as_float(result.minimal_hops)
+    if mean == least:
+        mark_line(ax, mean, "mean, the least possible", "mean")
+    else:
+        mark_line(ax, least, "least mean ", "least", "right")
+        mark_line(ax, mean, " mean", "mean", "left")
+    ax.set_xlim(-0.6, len(shares) - 0.4)
+    ax.set_ylim(0.0, 1.12 * max(shares))
+    whole_ticks(ax)
+    ax.set_xlabel("hops of a path")
+    ax.set_ylabel("share of pairs and paths")
+    light_frame(ax, "both")
+    lines = [f"{subject_of(result)}", f"mean hops {short(result.hops)}"]
+    times = [] if least in (0.0, mean) else [f"{short(result.hops_over_minimal)} times the least"]
+    return finish(ax, own, lines, times, title=title)
+
+
+# The virtual channels that each scheme needs, as bars
+
+
+def plot_virtual_channels(result: VirtualChannels, ax: Axes | None = None, *, title: Title = True) -> Axes:
+    """Draw a bar for each scheme: its virtual channels, in orange where packets can wait for each other forever.
+
+    Parameters
+    ----------
+    result : VirtualChannels
+        The result of :func:`obliv.fewest_virtual_channels`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If no scheme applies to the routing.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = plot_virtual_channels(obliv.fewest_virtual_channels(obliv.ROMM(obliv.mesh(3, 3))))
+    """
+    if not result.schemes:
+        raise InputError(f"no scheme applies to {result.routing}: there is nothing to draw")
+    bars = [
+        Bar(row.scheme, Fraction(row.virtual_channels), SERIES[0] if row.acyclic else ACCENT, row.text)
+        for row in result.schemes
+    ]
+    own = ax is None
+    ax = room(ax, 5.6, height_of(bars))
+    draw_numbers(ax, bars)
+    whole_ticks(ax)
+    ax.set_xlabel("virtual channels")
+    verdict = "every scheme is cyclic" if result.best is None else f"fewest without deadlock: {result.summary()[0][1]}"
+    return finish(ax, own, [f"{subject_of(result)}", verdict], title=title)
+
+
+# The curve of locality and throughput: what a routing can guarantee with so many hops
+
+
+def plot_pareto(result: Pareto, ax: Axes | None = None, *, title: Title = True) -> Axes:
+    """Draw the guaranteed throughput over the mean hops; no routing lies above the curve.
+
+    Parameters
+    ----------
+    result : Pareto
+        The result of :func:`obliv.pareto`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = plot_pareto(obliv.pareto("mesh:3x3", 3))
+    """
+    if not result.points:
+        raise InputError("this curve has no points: there is nothing to draw")
+    own = ax is None
+    ax = room(ax, 5.2, 3.8)
+    hops = [float(point.times_minimal) for point in result.points]
+    heights = [float(point.guarantee) for point in result.points]
+    # between two designs their mixes: loads and hops are linear in the mix, throughput is the reciprocal of the load
+    share = np.linspace(0, 1, 21)
+    xs = np.concatenate([a + share * (b - a) for a, b in pairwise(hops)] or [np.array(hops)])
+    ys = np.concatenate([1 / ((1 - share) / a + share / b) for a, b in pairwise(heights)] or [np.array(heights)])
+    ax.plot(xs, ys, color=SERIES[0], linewidth=1.4, zorder=3)
+    ax.scatter(hops, heights, 36.0, color=SERIES[0], edgecolor=NODE, linewidth=0.7, zorder=4)
+    ax.set_ylim(0.0, 1.15 * max(heights))
+    ax.set_xlim(min(0.98, hops[0] - 0.02), max(hops) + 0.05)
+    ax.set_xlabel("mean hops, as a multiple of the least")
+    ax.set_ylabel(f"guaranteed throughput ({unit_of(result.rated)})")
+    light_frame(ax, "both")
+    heading = ", ".join((f"Worst case and locality on {called(result.topology)}", *result.constraints))
+    return finish(ax, own, [heading], title=title)
+
+
+# The distribution of a hash lottery: a band between certified bounds, and samples beside it
+
+
+def plot_lottery(result: Lottery, ax: Axes | None = None, *, title: Title = True) -> Axes:
+    """Draw the probability that the largest load is at most a load: bounds as a band, samples as dots.
+
+    Parameters
+    ----------
+    result : Lottery
+        The result of :func:`obliv.lottery`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If the largest load does not depend on the draws.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = plot_lottery(obliv.lottery("fattree:4,2", "shift:2", flows=2))
+    """
+    rows = result.distribution
+    if not rows:
+        raise InputError("the largest load does not depend on the draws: there is nothing to draw")
+    own = ax is None
+    ax = room(ax, 5.6, 3.2)
+    loads = [as_float(row.load) for row in rows]
+    ends = [bounds_of(row.probability) for row in rows]
+    low = [1 - as_float(upper) for _, upper in ends]
+    high = [1 - as_float(lower) for lower, _ in ends]
+    # at a load the distribution jumps: a row is about the loads below it, down to the load before
+    gap = (loads[-1] - loads[0]) / max(1, len(loads) - 1) or 0.1 * loads[0]
+    edges = [loads[0] - gap, *loads, loads[-1] + gap]
+    exact = result.method == "exact"
+    ax.stairs([*high, 1.0], edges, baseline=[*low, 1.0], fill=True, color=SERIES[0], alpha=0.35, zorder=1)
+    for side, name in ((low, "exact" if exact else "certified bounds"), (high, None)):
+        ax.stairs([*side, 1.0], edges, baseline=None, color=SERIES[0], linewidth=1.2, zorder=2, label=name)
+    if result.even_load > 0 and as_float(result.even_load) >= edges[0]:
+        ax.axvline(as_float(result.even_load), color=INK, linewidth=1.0, linestyle=(0, (4, 3)), label="even splits")
+    if all(row.sampled is not None for row in rows):
+        dots = [1 - row.sampled.value for row in rows if row.sampled is not None]
+        middles = [(a + b) / 2 for a, b in zip(edges, loads, strict=False)]
+        count = next(row.sampled.samples for row in rows if row.sampled is not None)
+        marks: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 4, "color": ACCENT, "zorder": 3}
+        ax.plot(middles, dots, label=f"{count:,} samples", **marks)
+    ax.set_ylim(0, 1.02)
+    ax.set_xlabel("load")
+    ax.set_ylabel("P(largest load ≤ load)")
+    light_frame(ax, "y")
+    key(ax, ax.get_legend_handles_labels()[0])
+    return finish(ax, own, [title_of(result), f"{result.hash} hash"], title=title)
+
+
+# Failures as bars: the worst load after each, with the pairs that it cuts off, the most harmful first
+
+
+def plot_failures(result: Failures, ax: Axes | None = None, *, count: int = 12, title: Title = True) -> Axes:
+    """Draw a bar for each outcome of failures, as long as the worst load, the most harmful first.
+
+    Failures with the same credit loops, lost pairs and worst load share a bar, which names the first and how many more.
+
+    Parameters
+    ----------
+    result : Failures
+        The result of :func:`obliv.failures` or :func:`obliv.fabric.failures`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    count : int
+        Largest number of bars.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If `count` is less than 1.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = plot_failures(obliv.failures("mesh:3x3", "ecmp"))
+    """
+    if count < 1:
+        raise InputError(f"count is {count}; it must be at least 1")
+    outcomes = [list(group) for _, group in groupby(result.failures, key=lambda row: row.rank)]
+    shown = outcomes[:count]
+    own = ax is None
+    ax = room(ax, 5.6, 0.7 + 0.34 * max(1, len(shown)))
+    places = list(range(len(shown)))
+    loads = [as_float(group[0].channel_load) for group in shown]
+    colors = [ACCENT if group[0].deadlock else SERIES[0] for group in shown]
+    ax.barh(places, loads, height=0.66, color=colors, zorder=2)
+    names = []
+    for group in shown:
+        more = sum(row.alike for row in group) - 1
+        names.append(group[0].failed + (f"  + {more:,} more" if more else ""))
+    ax.set_yticks(places, labels=names, **LITERAL)
+    ax.set_ylim(len(shown) - 0.4, -0.6)
+    ends = [
+        (load, end_label(ax, load, at, row_text(group[0]), 8))
+        for at, load, group in zip(places, loads, shown, strict=True)
+    ]
+    before = as_float(result.before.channel_load)
+    mark_line(ax, before, f"before: {short(result.before.channel_load)}", "before")
+    make_room(ax, ends, 1.04 * max([before, *loads]) or 1.0)
+    light_frame(ax, "x")
+    left = len(outcomes) - len(shown)
+    ax.set_xlabel("worst load after the failure" + (f"; {left:,} more outcomes are not shown" if left else ""))
+    return finish(ax, own, [f"{subject_of(result)}", f"routes: {result.repair}"], title=title)

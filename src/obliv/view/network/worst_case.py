@@ -3,30 +3,160 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from fractions import Fraction
+from itertools import accumulate
+from operator import mul
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from obliv._util.text import did_you_mean, plural
+from obliv.checker.designs import worst_case_of
+from obliv.designs.average import AverageDesign
+from obliv.designs.design import Design
+from obliv.designs.ratios.best import RatioDesign
 from obliv.errors import InputError
-from obliv.results import Estimate, HeaviestPermutation, Ratio, WorstCase
+from obliv.patterns.base import Traffic, from_flows
+from obliv.patterns.base import traffic as traffic_of
+from obliv.questions.ratio import Ratio
+from obliv.questions.subject import with_known_capacity
+from obliv.questions.throughput import bottleneck, overload
+from obliv.questions.worst_case import WorstCase
+from obliv.questions.worst_channels import HeaviestPermutation, WorstChannels
 from obliv.results.base import unit_of
-from obliv.results.format import brief, short
-from obliv.view.axes import Title, finish, key, subject_of
-from obliv.view.figures import require_matplotlib
-from obliv.view.network.canvas import canvas
-from obliv.view.network.channels import as_amounts, loads_on, outlined, worst_sign
-from obliv.view.network.flows import draw_flows, flow_sign
-from obliv.view.network.matrix import draw_matrix
-from obliv.view.network.names import Labels, require_labels
-from obliv.view.network.nodes import draw_missing, node_signs
-from obliv.view.network.ports import channel_title
-from obliv.view.network.tiers import draw_tiers, tiers_of
-from obliv.view.network.witness import Witness, witness
-from obliv.view.style import INK, MANY
+from obliv.results.numbers import Estimate, bounds_of, brief, short
+from obliv.routings.base import Routing
+from obliv.routings.make import routing as routing_of
+from obliv.topologies.base import Topology
+from obliv.topologies.make import topology as topology_of
+from obliv.view.axes import (
+    FAINT,
+    INK,
+    LITERAL,
+    MANY,
+    QUIET,
+    SHARES,
+    Title,
+    bar,
+    called,
+    colormap,
+    finish,
+    key,
+    most_inches,
+    points_per_unit,
+    require_matplotlib,
+    room,
+    subject_of,
+    title_of,
+)
+from obliv.view.network.canvas import (
+    Labels,
+    Witness,
+    canvas,
+    channel_title,
+    draw_missing,
+    network_named,
+    node_signs,
+    require_labels,
+    witness,
+)
+from obliv.view.network.channels import (
+    as_amounts,
+    draw_flows,
+    draw_loads,
+    draw_tiers,
+    draw_topology,
+    flow_sign,
+    loads_on,
+    outlined,
+    tiers_of,
+    worst_sign,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_worst", "plot_heaviest", "plot_ratio", "plot_worst"]
+    from obliv.fabric.results.worst import Shifts
+
+
+# Worst traffic as a matrix: a dot for every pair, with sources downwards and destinations to the right
+
+
+def draw_matrix(shown: Witness, ax: Axes | None, labels: Labels) -> Axes:
+    """Draw a dot for every pair; size and color show its load on the worst channel."""
+    n = shown.loads.terminals
+    inches = min(5.2, most_inches())
+    ax = room(ax, inches, inches)
+    ax.set_aspect("equal")
+    edge = 0.5 + 0.012 * n
+    ax.set_xlim(-edge, n - 1 + edge)
+    ax.set_ylim(n - 1 + edge, -edge)
+    for side in ax.spines.values():
+        side.set_color(QUIET)
+    _ticks(ax, shown.topology, labels)
+    unit = points_per_unit(ax)
+    small = min(max(0.42 * unit, 1.8), 4.0)
+    weak = _dots(ax, shown.weak, small**2, "other pairs", color=FAINT, linewidths=0)
+    fixed = _dots(
+        ax, shown.fixed, small**2, "fixed points", facecolors="none", edgecolors=FAINT, linewidths=min(0.6, small / 4)
+    )
+    shares = np.array([share for _, _, share in shown.strong])
+    most = float(shares.max(initial=0.0))
+    across = min(max(0.95 * unit, 4.0), 20.0) * np.sqrt(0.3 + 0.7 * shares / (most or 1.0))
+    strong = _dots(
+        ax, shown.strong, across**2, "pairs on the worst channel", c=shares, cmap=colormap("shares", SHARES), vmin=0.0,
+        vmax=most or 1.0, linewidths=0,
+    )  # fmt: skip
+    if shown.strong:
+        bar(ax, strong, "load of the pair on the worst channel" + (" (estimated)" if shown.estimated else ""))
+    signs = [(strong, shown.strong, "pair on the worst channel", "pairs on the worst channel")]
+    signs += [(weak, shown.weak, "other pair", "other pairs"), (fixed, shown.fixed, "fixed point", "fixed points")]
+    key(ax, [_sign(dots, plural(len(flows), *names)) for dots, flows, *names in signs if flows])
+    return ax
+
+
+def _dots(ax: Axes, flows: Any, size: Any, name: str, **look: Any) -> Any:
+    return ax.scatter([d for _, d, _ in flows], [s for s, _, _ in flows], s=size, zorder=2, gid=name, **look)
+
+
+def _sign(dots: Any, text: str) -> Any:
+    from matplotlib.lines import Line2D
+
+    hollow = len(dots.get_facecolor()) == 0
+    strong = dots.get_array() is not None
+    color = SHARES[-1] if strong else FAINT  # the color of the strongest pair, often of all
+    return Line2D(
+        [], [], linestyle="none", marker="o", markersize=7 if strong else 4, color=color, label=text,
+        markerfacecolor="none" if hollow else color,
+    )  # fmt: skip
+
+
+def _ticks(ax: Axes, topology: Topology, labels: Labels) -> None:
+    n = len(topology.terminals)
+    unit = points_per_unit(ax)
+    steps = [1, *accumulate(topology.radices if topology.all_terminals else (), mul)]
+    lines = next((step for step in steps[1:-1] if step * unit > 8), None)
+    if lines is not None:
+        for at in range(lines, n, lines):
+            ax.axhline(at - 0.5, color=QUIET, linewidth=0.4, zorder=1)
+            ax.axvline(at - 0.5, color=QUIET, linewidth=0.4, zorder=1)
+    ax.set_xlabel("destination", fontsize=10)
+    ax.set_ylabel("source", fontsize=10)
+    names = [topology.name_of(int(node)) for node in topology.terminals]
+    if labels is False:
+        ax.set_xticks([])
+        ax.set_yticks([])
+        return
+    if max(map(len, names)) > 9:
+        names = [str(number) for number in range(n)]
+    wide = 5.0 * max(map(len, names)) + 5.0
+    blocks = [1, *(step * more for step in steps[1:-1] for more in (1, 2, 4, 5, 8))] if len(steps) > 2 else []
+    step = next((step for step in [*blocks, 1, 2, 5, 10, 20, 50, 100, 200, 500] if step * unit > wide), n)
+    ax.set_xticks(range(0, n, step), labels=names[::step], fontsize=8, **LITERAL)
+    ax.set_yticks(range(0, n, step), labels=names[::step], fontsize=8, **LITERAL)
+    ax.tick_params(length=2, color=QUIET)
+
 
 _KINDS = ("matrix", "network")
 
@@ -211,3 +341,226 @@ def _remarks(result: WorstCase) -> list[str]:
         return [f"{short(result.fraction_of_capacity)} of capacity"]
     times = f" {unit_of(True)}" if result.rated else ""
     return [] if result.throughput is None else [f"throughput {short(result.throughput)}{times}"]
+
+
+# A designed routing: its worst case on the network, and how far from the best one it can be
+
+
+def plot_design(
+    result: Design, kind: str = "network", ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True
+) -> Axes:
+    """Draw the worst traffic of a designed routing and the loads under it, with the proved distance to the optimum.
+
+    Parameters
+    ----------
+    result : Design
+        The result of :func:`obliv.design`, with its certificate.
+    kind, ax, labels, title
+        As for :func:`obliv.view.plot_worst`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If the result was saved without its certificate, which holds the worst traffic.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = plot_design(obliv.design("mesh:3x3"))
+    """
+    worst, optimum = _worst_of(result), dict(result.summary())["optimality"]
+    optimum = "proved optimal" if optimum == "proved" else optimum
+    load, aim, remarks = f"worst-case channel load {short(worst.channel_load)}", "", []
+    if isinstance(result, RatioDesign):
+        aim, remarks = f"ratio {short(bounds_of(result.ratio)[1])}", [load]
+    elif isinstance(result, AverageDesign):
+        remarks = [f"mean largest load {short(result.average_load)} (estimated)"]
+    what = title_of(result).removeprefix("design: ")
+    heading = ", ".join((what[0].upper() + what[1:], *result.constraints))
+    return draw_worst(worst, kind, ax, labels, [heading, f"{aim or load}, {optimum}"], remarks, title)
+
+
+def _worst_of(result: Design) -> WorstCase:
+    """Return the worst case inside a design, with its routing."""
+    if result.certificate is None:
+        raise InputError("this design has no certificate, which holds its worst traffic: save the design whole")
+    worst = WorstCase.from_dict(result.certificate["worst"])
+    if result.subject is not None:
+        return replace(worst, subject=result.subject)
+    inside = {name: result.certificate[name] for name in ("network",) if name in result.certificate}
+    network = topology_of(network_named(replace(worst, certificate=(worst.certificate or {}) | inside)))
+    return replace(worst, subject=worst_case_of(result.to_dict(), network)[2])
+
+
+# Pictures with titles: a topology, and the loads of a routing under a traffic pattern
+
+
+def plot_topology(topology: Topology, ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True) -> Axes:
+    """Draw a network with its name as the title.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    labels : {"auto", True, False}
+        Names of the nodes, as for :func:`obliv.view.draw_topology`.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = plot_topology(obliv.hypercube(3))
+    """
+    own = ax is None
+    ax = draw_topology(topology, ax, labels)
+    size = f"{plural(topology.nodes, 'node')}, {plural(topology.channels, 'channel')}"
+    return finish(ax, own, [topology.spec, size], title=title)
+
+
+def plot_loads(
+    routing: Routing, traffic: Traffic | str, ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True
+) -> Axes:
+    """Draw the load of every channel under a traffic pattern.
+
+    Parameters
+    ----------
+    routing : Routing
+        The routing.
+    traffic : Traffic or str
+        The traffic pattern, or its spec.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    labels : {"auto", True, False}
+        Names of the nodes, as for :func:`obliv.view.draw_topology`.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = plot_loads(obliv.routing("dor", obliv.mesh(4, 4)), "transpose")
+    """
+    require_matplotlib()
+    if not isinstance(routing, Routing):
+        raise InputError(f"plot_loads takes a routing, then the traffic: {type(routing).__name__} is no routing")
+    own, topology = ax is None, routing.topology
+    pattern = traffic_of(traffic, topology)
+    loads = routing.pair_loads().under(pattern)
+    ax = draw_loads(topology, loads, ax, labels=labels)
+    most = max(loads, default=Fraction(0))
+    remarks = []
+    busiest = pattern.busiest_terminal(topology.injection, topology.ejection)
+    limit = bottleneck(topology, loads.index(most), 1 / most, busiest) if busiest is not None and most else None
+    over = overload(topology, busiest)
+    if over is not None:
+        remarks.append(f"not admissible since {over}")
+    if over is not None and busiest is not None and limit is not None and limit.kind != "channel":
+        remarks.append(f"throughput {short(1 / busiest[0])} times the traffic, limited by {limit}")
+    elif (base := with_known_capacity(topology).capacity_load) is not None and most:
+        remarks.append(f"{short(base / most)} of capacity")
+    heading = f"{called(routing.spec)} on {called(topology.spec)} under {pattern.spec}"
+    return finish(ax, own, [heading, f"largest channel load {short(most)}"], remarks, title=title)
+
+
+def plot_worst_channels(
+    result: WorstChannels, ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True
+) -> Axes:
+    """Draw the worst case of every channel; unlike the loads of one traffic they are not attained together.
+
+    Parameters
+    ----------
+    result : WorstChannels
+        The result of an analysis, with the routing or pair loads it is about.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    labels : {"auto", True, False}
+        Names of the nodes, as for :func:`obliv.view.draw_topology`.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = plot_worst_channels(obliv.worst_channels(obliv.DOR(obliv.mesh(4, 4))))
+    """
+    require_matplotlib()
+    topology = getattr(result.subject, "topology", None) or topology_of(result.topology)
+    if topology.channels != len(result.channels):
+        raise InputError(f"the result is not about {topology.spec}: it has {len(result.channels)} channels")
+    own = ax is None
+    ax = draw_loads(topology, [row.channel_load for row in result.channels], ax, labels=labels)
+    heading = f"{subject_of(result)}: each channel under its own worst traffic"
+    return finish(ax, own, [heading, f"largest channel load {short(result.channel_load)}"], title=title)
+
+
+def plot_shifts(result: Shifts, ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True) -> Axes:
+    """Draw the load of every channel under the worst shift.
+
+    Parameters
+    ----------
+    result : Shifts
+        The result of :func:`obliv.fabric.shifts`, or a loaded one, whose routing is created from its spec.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    labels : {"auto", True, False}
+        Names of the nodes, as for :func:`obliv.view.draw_topology`.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If the routing has other loads than the result, because a file changed.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = plot_shifts(obliv.fabric.shifts(obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2)))))
+    """
+    require_matplotlib()
+    routing = result.subject or routing_of(result.routing, topology_of(result.topology))
+    topology = routing.topology
+    natural = range(len(topology.terminals))
+    order = result.order or natural
+    if sorted(order) != list(natural):
+        raise InputError("the order of this result does not name every terminal once")
+    loads = routing.pair_loads().under(_shifted(topology, order, result.worst_shift))
+    if max(loads) != result.worst_load:
+        raise InputError("the loads of the routing are no longer those of this result: compute the shifts again")
+    own = ax is None
+    ax = draw_loads(topology, loads, ax, labels=labels)
+    given = " in the given order" if result.order else ""
+    which = f"shift {result.worst_shift}{given}, the worst of {result.shifts:,}"
+    heading = f"{subject_of(result)}: {which}"
+    worst, mean = f"largest channel load {short(result.worst_load)}", f"mean over the shifts {short(result.mean_load)}"
+    return finish(ax, own, [heading, worst], [mean], title=title)
+
+
+def _shifted(topology: Topology, order: Sequence[int], by: int) -> Traffic:
+    """Return the traffic of a shift in an order of the terminals: a pair sends what the slower of its ends can."""
+    sends, takes = topology.rates()
+    pairs = zip(order, (*order[by:], *order[:by]), strict=True)
+    return from_flows("shift", len(order), {(s, d): min(sends[s], takes[d]) for s, d in pairs}, Fraction(0))

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import ROUND_DOWN, Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from obliv._util.files import require_file
-from obliv._util.text import plural
+from obliv._util.text import plural, printable
 from obliv.checker.claims import is_certified
 from obliv.errors import FileError, InputError
-from obliv.results.analysis.compare import Comparison
-from obliv.results.analysis.ratio import TrafficRatio
-from obliv.results.analysis.throughput import Throughput
-from obliv.results.base import Result
-from obliv.results.loading import load
-from obliv.results.numbers import Bounds, Estimate, bounds_of
+from obliv.questions.compare import Comparison
+from obliv.questions.locality import Locality
+from obliv.questions.ratio import TrafficRatio
+from obliv.questions.throughput import Throughput
+from obliv.results.base import Result, Results
+from obliv.results.markup import load
+from obliv.results.numbers import Bounds, Estimate, as_float, bounds_of, short, shown
 from obliv.results.reproduction import Reproduction
-from obliv.results.several import Results
-from obliv.results.study import Study, StudyRow
-from obliv.study.cells import Cell
-from obliv.study.measures import MEASURES
-from obliv.study.store import opened
-from obliv.study.stored import intact
+from obliv.results.study import Study, StudyRow, column_names, options_of
+from obliv.study.measures import MEASURES, Cell
+from obliv.study.store import intact, opened
 from obliv.study.tables import cells_of, entry_of
-
-__all__ = ["Contents", "Input", "Item", "gather"]
 
 _SQLITE = b"SQLite format 3\0"
 
@@ -326,3 +324,158 @@ def _weight(item: Item) -> tuple[Any, ...]:
     """Return which of two items about a cell is kept: one with an answer, precise, with a proof, with its result."""
     result, alone = item.result, not isinstance(item.result, Comparison)
     return _answered(item), _precision(item), is_certified(result), result is not None and alone, result is not None
+
+
+# Numbers of a page: exact, estimated and bounded ones never look alike
+
+
+#: How a number was obtained, by the letter that stands for it in the data of the page.
+HOW = {"x": "exact", "e": "estimated", "b": "bounded"}
+
+
+def how(value: Any) -> str:
+    """Return the letter for how a value was obtained; empty for text and for what is missing."""
+    if isinstance(value, Estimate):
+        return "e"
+    if isinstance(value, Bounds):
+        return "b"
+    return "x" if isinstance(value, Fraction | int) and not isinstance(value, bool) else ""
+
+
+def value_of(value: Any) -> float | None:
+    """Return the number by which rows are sorted and bars drawn: of bounds the lower one; None for all else."""
+    if isinstance(value, Bounds):
+        value = value.lower
+    if isinstance(value, Fraction):
+        value = as_float(value)
+    if not isinstance(value, Estimate | int | float) or isinstance(value, bool):
+        return None
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+def ends_of(value: Any) -> tuple[float, float] | None:
+    """Return the ends of a bounded number, or one standard error below and above an estimate; None of exact ones."""
+    if isinstance(value, Bounds):
+        ends = as_float(value.lower), as_float(value.upper)
+    elif isinstance(value, Estimate):
+        ends = value.value - value.stderr, value.value + value.stderr
+    else:
+        return None
+    return ends if all(map(math.isfinite, ends)) else None
+
+
+def text_of(value: Any) -> str:
+    """Return a value as the page writes it: bounds as an interval, exact numbers without a sign of approximation.
+
+    Examples
+    --------
+    >>> text_of(Fraction(5, 12)), text_of(Estimate(0.41, 0.002, 100)), text_of(Bounds(Fraction(2, 5), Fraction(1, 2)))
+    ('5/12 = 0.4167', '0.410 ± 0.002', '0.4 to 0.5')
+    >>> text_of(Fraction(10**20 + 1, 10**21))
+    '0.1000…'
+    """
+    if isinstance(value, Bounds):
+        return shown(value, 4).removeprefix("between ").removeprefix("≈ ").replace(" and ", " to ")
+    if isinstance(value, str):
+        return printable(value)
+    text = short(value)
+    return f"{_first_digits(value)}…" if isinstance(value, Fraction) and text.startswith("≈") else text
+
+
+def _first_digits(value: Fraction) -> str:
+    """Return the first four digits of a number, cut off and not rounded."""
+    with localcontext() as context:
+        context.prec, context.rounding = 4, ROUND_DOWN
+        return str(Decimal(value.numerator) / Decimal(value.denominator))
+
+
+# The throughputs and hops behind the charts of a report, by topology and routing
+
+
+_THROUGHPUTS = ("worst", "average", "throughput", "fabric", "design")
+
+
+@dataclass
+class Row:
+    """What the charts know about a routing on a topology.
+
+    Parameters
+    ----------
+    topology, routing : str
+        A design has its column as routing.
+    values : dict
+        Throughputs by column, in packets per node and cycle, or times the rates of terminals if these are `rated`.
+    hops, times : Fraction, Estimate or None
+        Mean hops, and these as a multiple of the least.
+    """
+
+    topology: str
+    routing: str
+    values: dict[str, Any] = field(default_factory=dict)
+    hops: Any = None
+    times: Any = None
+    guaranteed: str = ""
+    rated: bool = False
+
+
+def rows_of(items: Sequence[Item]) -> list[Row]:
+    """Return the rows that have a throughput, with the columns that the table has too."""
+    names = column_names(tuple(item.row for item in items))
+    rows: dict[tuple[str, str], Row] = {}
+    for item in items:
+        entry = item.row
+        if entry.status != "done":
+            continue
+        column = printable(names[entry.measure, options_of(entry)])
+        routing = printable(entry.routing or (column if entry.measure == "design" else ""))
+        if not routing:
+            continue
+        row = rows.setdefault((entry.topology, routing), Row(printable(entry.topology), routing))
+        if entry.measure == "hops":
+            row.hops, row.times = _hops(item)
+        row.rated = row.rated or getattr(item.result, "rated", False)
+        value = entry.figures.get("")
+        if entry.measure not in _THROUGHPUTS or value_of(value) is None:
+            continue
+        if entry.measure == "design":  # the bar of a design is beside the worst cases of routings
+            column = "worst"
+            row.hops, row.times = entry.figures.get("hops"), None
+        row.values[column] = value
+        if entry.measure in ("worst", "fabric", "design") and not row.guaranteed:
+            row.guaranteed = column
+    _complete(rows.values())
+    return [row for row in rows.values() if row.values]
+
+
+def _complete(rows: Any) -> None:
+    """Give designs the least hops of their topology, which other rows know."""
+    least: dict[str, Fraction] = {}
+    for row in rows:
+        if isinstance(row.hops, Fraction) and isinstance(row.times, Fraction) and row.times:
+            least[row.topology] = row.hops / row.times
+    for row in rows:
+        if isinstance(row.hops, Fraction) and row.times is None and row.topology in least:
+            row.times = row.hops / least[row.topology]
+
+
+def _hops(item: Item) -> tuple[Any, Any]:
+    result = item.result
+    if isinstance(result, Locality):
+        return result.hops, result.hops_over_minimal
+    if isinstance(result, Comparison):
+        entry = next(_quantity_entries(result, item))
+        return entry.hops, entry.hops_over_minimal
+    return item.row.figures.get(""), None
+
+
+def _quantity_entries(result: Comparison, item: Item) -> Iterator[Any]:
+    place = item.row.topology, item.row.routing
+    return (entry for entry in result.entries if (entry.topology, entry.routing) == place)
+
+
+def first_choice(topologies: Sequence[str]) -> str:
+    """Return the topology that the charts show first: the last one of those with the most rows."""
+    counts = Counter(topologies)
+    most = max(counts.values())
+    return [name for name, count in counts.items() if count == most][-1]

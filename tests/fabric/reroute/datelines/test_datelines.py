@@ -17,14 +17,12 @@ from tests.strategies import examples
 
 import obliv
 from obliv.errors import FileError, RoutingError
-from obliv.fabric.generate.from_topology import from_topology
-from obliv.fabric.lanes.files.sl2vl import read_sl2vl
-from obliv.fabric.lanes.files.sl2vl_dump import write_sl2vl
-from obliv.fabric.lanes.tables import DROP
+from obliv.fabric.generate import from_topology
+from obliv.fabric.lanes.sl2vl import DROP, read_sl2vl, write_sl2vl
 from obliv.fabric.model import Fabric
-from obliv.fabric.reroute.datelines import detours
+from obliv.fabric.reroute import datelines as detours
 from obliv.fabric.reroute.route import route
-from obliv.results.fabric.route import FabricRoute
+from obliv.fabric.results.route import FabricRoute
 
 
 def sound(result: FabricRoute) -> list[int]:

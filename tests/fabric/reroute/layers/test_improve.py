@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import examples
 
-from obliv._util.typing import Array
+from obliv._util.arrays import Array
 from obliv.fabric.kernels.channel_loads import Switches
-from obliv.fabric.reroute.layers import improve
+from obliv.fabric.reroute import layers as improve
 
 
 def drawn(seed: int) -> tuple[Switches, Array]:

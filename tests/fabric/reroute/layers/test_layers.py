@@ -18,15 +18,14 @@ from tests.strategies import examples
 
 import obliv
 from obliv.errors import FileError, InputError
-from obliv.fabric.generate.from_topology import from_topology
-from obliv.fabric.lanes.files.qos_policy import write_policy
-from obliv.fabric.lanes.levels import Levels, one_level
+from obliv.fabric.generate import from_topology
+from obliv.fabric.lanes.pairs import Levels, one_level, write_policy
 from obliv.fabric.model import Fabric
-from obliv.fabric.reroute.layers.starts import starting_routes
-from obliv.fabric.reroute.network import switch_network
+from obliv.fabric.reroute.layers import starting_routes
 from obliv.fabric.reroute.route import route
-from obliv.results.fabric.route import FabricRoute
-from obliv.topologies.recognise.nearest import nearest_grid
+from obliv.fabric.reroute.tiers import switch_network
+from obliv.fabric.results.route import FabricRoute
+from obliv.topologies.recognise.grids import nearest_grid
 
 QUICK = 0.02  # effort: enough for small fabrics
 

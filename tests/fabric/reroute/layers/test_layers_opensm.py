@@ -11,9 +11,9 @@ from tests.fabric.opensm import meaning, needs_opensm, simulated, where
 from tests.fabric.reroute.layers.test_layers import level_of
 
 import obliv
-from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric.generate import from_topology
 from obliv.fabric.reroute.route import route
-from obliv.results.fabric.route import FabricRoute
+from obliv.fabric.results.route import FabricRoute
 
 
 def moved_levels(result: FabricRoute, lid: dict[int, int], source: Path, target: Path) -> None:

@@ -17,12 +17,11 @@ from tests.strategies import examples
 
 import obliv
 from obliv.errors import RoutingError
-from obliv.fabric import lids
-from obliv.fabric.generate.from_topology import from_topology
+from obliv.fabric import names as lids
+from obliv.fabric.generate import from_topology
 from obliv.fabric.reroute.route import route
-from obliv.fabric.reroute.spread.families import two_turn_pool, two_turn_sets
-from obliv.fabric.reroute.spread.search import Evaluation, bisection_bound
-from obliv.results.fabric.route import FabricRoute
+from obliv.fabric.reroute.spread.search import Evaluation, bisection_bound, two_turn_pool, two_turn_sets
+from obliv.fabric.results.route import FabricRoute
 
 
 def sound(result: FabricRoute) -> list[int]:

@@ -7,31 +7,24 @@ from fractions import Fraction
 
 import numpy as np
 
-from obliv._util.cost import require_memory
+from obliv._util.arrays import Array
+from obliv._util.progress import require_memory
 from obliv._util.text import plural
-from obliv._util.typing import Array
 from obliv.errors import RoutingError, TopologyError
-from obliv.fabric.lanes.levels import Levels
-from obliv.fabric.lanes.tables import DROP, SLS, LaneTables
-from obliv.fabric.lids import require_lids
-from obliv.fabric.model import Fabric
-from obliv.fabric.reroute.candidates import Candidate, LanesError
-from obliv.fabric.reroute.datelines.routes import Cables
-from obliv.fabric.reroute.fill import evenly
-from obliv.fabric.reroute.lids import with_enough_lids
-from obliv.fabric.reroute.network import SwitchNetwork, switch_network
-from obliv.fabric.reroute.request import Request
-from obliv.fabric.reroute.spread.choice import Choice, choices
-from obliv.fabric.reroute.spread.lanes import PlanLanes, lanes_for
-from obliv.fabric.reroute.spread.plans import Plan, coordinates_of, next_places
-from obliv.fabric.reroute.spread.search import bisection_bound
-from obliv.fabric.reroute.standing import standing_of
-from obliv.fabric.reroute.tiers import central_ranks
+from obliv.fabric.lanes.pairs import Levels
+from obliv.fabric.lanes.sl2vl import DROP, SLS, LaneTables
+from obliv.fabric.model import NONE, Fabric, Tables
+from obliv.fabric.names import require_lids
+from obliv.fabric.reroute.datelines import Cables
+from obliv.fabric.reroute.fill import Candidate, LanesError, evenly
+from obliv.fabric.reroute.quality import Request, standing_of, with_enough_lids
+from obliv.fabric.reroute.spread.plans import Plan, PlanLanes, coordinates_of, lanes_for, next_places
+from obliv.fabric.reroute.spread.search import Choice, bisection_bound, choices
+from obliv.fabric.reroute.tiers import SwitchNetwork, central_ranks, switch_network
 from obliv.fabric.routes.routing import SPREAD
 from obliv.fabric.routes.routing import routing as fabric_routing
-from obliv.fabric.tables import NONE, Tables
 from obliv.fabric.topology import network
-from obliv.topologies.recognise.grid import Grid
+from obliv.topologies.recognise.grids import Grid
 
 __all__ = ["spread_candidate"]
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from obliv._util.typing import Array
+from obliv._util.arrays import Array
 from obliv.topologies.cartesian import Cartesian
-
-__all__ = ["Plan", "coordinates_of", "next_places"]
 
 
 @dataclass(frozen=True)
@@ -84,3 +83,132 @@ def _along(shape: Cartesian, plan: Plan, i: int, x: Array, target: Array) -> Arr
     else:
         up = (target - start) % radix > (x - start) % radix
     return np.asarray((x + np.where(up, 1, -1)) % radix)
+
+
+# The lanes of channels on trees of routes, and their service levels
+
+
+_FEWEST = 4  # coordinates of a ring where the shorter ways close a cycle
+_FIRST_STEP = 4  # up to so many, lines without opposite links close none, but for the first step of each packet
+
+
+@dataclass(frozen=True, eq=False)
+class PlanLanes:
+    """The lanes of some plans on a grid.
+
+    Parameters
+    ----------
+    first : tuple of int
+        The first service level of every plan. The others stand for the datelines that a packet crosses.
+    datelines : tuple of int
+        The dimensions where a service level says whether a packet crosses the dateline, for all plans alike.
+    lane : uint8 array, shape (2, service levels, channels)
+        The lane of each channel of the grid: for packets that come in by another dimension, and by the same one.
+    """
+
+    first: tuple[int, ...]
+    datelines: tuple[int, ...]
+    lane: Array
+
+    @property
+    def levels(self) -> int:
+        """The number of service levels."""
+        return int(self.lane.shape[1])
+
+    @property
+    def lanes(self) -> int:
+        """The number of lanes."""
+        return int(self.lane.max(initial=0)) + 1
+
+
+def lanes_for(shape: Cartesian, plans: Sequence[Plan]) -> PlanLanes:
+    """Return lanes on which no packets of some plans wait for each other in a cycle.
+
+    Notes
+    -----
+    Routes pass the dimensions in some sequence, as X-Y-X. A *ladder* is a sequence that contains those of all plans;
+    a packet's n-th visit to a dimension in the ladder is on the n-th group of lanes. Channels towards the center of a
+    dimension are on the group of the first visit, those away from it on the group of the last. Each group has a second
+    lane for packets behind the dateline of a ring, the link from its last coordinate to the first.
+    """
+    ladder = min(_ladders(shape, plans), key=lambda ladder: max(map(max, ladder)))
+    minimal = any(-1 in plan.start for plan in plans)
+    rings = [i for i, axis in enumerate(shape.axes) if axis.kind == "ring" and axis.radix > 2]
+    datelines = tuple(i for i in rings if minimal and shape.axes[i].radix >= _FEWEST)
+    last = plans[0].order[-1]
+    by_step = not minimal and last in rings and shape.axes[last].radix <= _FIRST_STEP
+    by_step = by_step and all(plan.order[-1] == last for plan in plans)
+    free = last if by_step else -1
+    numbers: dict[tuple[object, ...], int] = {}
+    first, groups = [], []
+    for plan, visits in zip(plans, ladder, strict=True):
+        start = tuple(-1 if i == free else x for i, x in enumerate(plan.start))
+        key = (visits, plan.center, start)
+        if key not in numbers:
+            numbers[key] = len(numbers) << len(datelines)
+            groups.append(_lanes_of(shape, plan, visits, rings, datelines, free))
+        first.append(numbers[key])
+    return PlanLanes(tuple(first), datelines, np.concatenate(groups, axis=1))
+
+
+def _ladders(shape: Cartesian, plans: Sequence[Plan]) -> list[list[tuple[int, ...]]]:
+    """Return for some ladders the visits of every plan: of each dimension the first one, then of each the last one."""
+    count = len(shape.axes)
+    around = plans[0].order + plans[0].order[::-1]
+    ladders = []
+    for ladder in (tuple(range(count)) * (2 * count), around):
+        visits = [_visits(ladder, shape, plan) for plan in plans]
+        if all(found is not None for found in visits):
+            ladders.append([found for found in visits if found is not None])
+    return ladders
+
+
+def _visits(ladder: tuple[int, ...], shape: Cartesian, plan: Plan) -> tuple[int, ...] | None:
+    """Return the visits of a plan in a ladder, None where it does not contain the plan's sequence."""
+    back = [i for i in plan.order[::-1] if plan.center[i] >= 0]
+    if back and back[0] == plan.order[-1] and shape.axes[back[0]].kind != "clique":
+        back = back[1:]
+    count = len(plan.order)
+    found = [-1] * (2 * count)
+    place = -1
+    for n, i in enumerate((*plan.order, *back)):
+        try:
+            place = ladder.index(i, place + 1)
+        except ValueError:
+            return None
+        visit = ladder[:place].count(i)
+        if n < count:
+            found[i] = visit
+        found[count + i] = visit
+    return tuple(found)
+
+
+def _lanes_of(
+    shape: Cartesian, plan: Plan, visits: tuple[int, ...], rings: list[int], datelines: tuple[int, ...], free: int
+) -> Array:
+    """Return the lanes of a plan's service levels, as :attr:`PlanLanes.lane` has them."""
+    at = coordinates_of(shape)
+    tail, head = at[shape.tail], at[shape.head]
+    count = len(shape.axes)
+    lane = np.zeros((2, 1 << len(datelines), len(tail)), np.uint8)
+    level = np.arange(1 << len(datelines))[:, None]
+    for i, axis in enumerate(shape.axes):
+        along = tail[:, i] != head[:, i]
+        x, y, center, radix = tail[along, i], head[along, i], plan.center[i], axis.radix
+        start = max(plan.start[i], 0)
+        if axis.kind == "clique":
+            away = (center >= 0) & (y != center)
+        else:
+            far = [np.abs((z - start) % radix - (center - start) % radix) for z in (x, y)]
+            away = (center >= 0) & (far[1] > far[0])
+        group = np.where(away, visits[count + i], visits[i])
+        behind: Array = np.zeros((2, 1, len(x)), np.int64)
+        if i in datelines:
+            behind = (level >> datelines.index(i) & 1)[None]
+        elif i == free:
+            behind = np.array([0, 1])[:, None, None]
+        elif i in rings and plan.start[i] >= 0:
+            behind = np.where((y - x) % radix == 1, x < start, x >= start)[None, None]
+        wide = 2 if i in rings and (i in datelines or i == free or plan.start[i] >= 0) else 1
+        lane[:, :, along] = group * wide + behind
+    return lane

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 
-from obliv._util.typing import Array
-from obliv.fabric.reroute.spread.plans import Plan, next_places
+from obliv._util.arrays import Array
+from obliv.fabric.lanes.sl2vl import SLS
+from obliv.fabric.reroute.quality import Request
+from obliv.fabric.reroute.spread.plans import Plan, lanes_for, next_places
 from obliv.topologies.cartesian import Cartesian
-
-__all__ = ["Evaluation", "bisection_bound"]
 
 _ROWS = 300  # of these, the latest ones by which the search goes
 _KEPT = 24  # channels with the largest load whose worst permutation is kept
@@ -195,3 +197,190 @@ def bisection_bound(shape: Cartesian) -> Fraction:
         wide = {"line": 1, "ring": 2, "clique": half * (axis.radix - half)}[axis.kind]
         bounds.append(Fraction(half, wide))
     return max(bounds)
+
+
+# Sets of trees of routes to choose from
+
+
+_SHORT = 4  # coordinates of a ring in which only two opposite links are left out
+
+
+def minimal_sets(shape: Cartesian) -> Iterator[list[Plan]]:
+    """Yield sets of shortest routes: in one order of the dimensions or in several ones, one way or both ways halfway.
+
+    One order takes half of the lanes that several take.
+    """
+    count = len(shape.axes)
+    start = tuple(-1 if _ring(shape, i) else 0 for i in range(count))
+    halves = (0, 1) if any(_ring(shape, i) and shape.axes[i].radix % 2 == 0 for i in range(count)) else (0,)
+    for orders in range(1, count + 1):
+        turned = [tuple((first + i) % count for i in range(count)) for first in range(orders)]
+        for ways in dict.fromkeys(((0,), halves)):
+            yield [Plan(order, (-1,) * count, start, odd) for odd in ways for order in turned]
+
+
+def two_turn_pool(shape: Cartesian) -> list[Plan]:
+    """Return trees by all columns, and in meshes those in dimension order."""
+    pool = [
+        _plan(shape, order, column, end, side)
+        for order in _orders(shape)
+        for column in _columns(shape, order)
+        for side in ((0, 1) if any(_ring(shape, i) and shape.axes[i].radix % 2 == 0 for i in order[:-1]) else (0,))
+        for end in _ends(shape, order[-1], every=True)
+    ]
+    if len(shape.axes) == 2 and all(axis.kind == "line" for axis in shape.axes):
+        pool += [Plan(order, (-1, -1), (0, 0)) for order in ((0, 1), (1, 0))]
+    return pool
+
+
+def two_turn_sets(shape: Cartesian, size: int) -> Iterator[list[Plan]]:
+    """Yield sets of at most some size whose columns are used as evenly as possible, of one order or of two."""
+    orders = _orders(shape)
+    for order in orders:
+        yield from _even(shape, order, size)
+    if len(orders) > 1 and size > 1:
+        for one, two in zip(*(_even(shape, order, size // 2) for order in orders), strict=False):
+            yield one + two
+
+
+def _even(shape: Cartesian, order: tuple[int, ...], size: int) -> Iterator[list[Plan]]:
+    """Yield sets of trees of one order: all ends of routes in as many columns as possible, then one in each column."""
+    columns, ends = _columns(shape, order), _ends(shape, order[-1])
+    for many in dict.fromkeys((min(len(ends), size), 1)):
+        wide = min(len(columns), size // many)
+        yield [
+            _plan(shape, order, columns[k * len(columns) // wide], ends[(k + e) % len(ends)])
+            for k in range(wide)
+            for e in range(many)
+        ]
+
+
+def _orders(shape: Cartesian) -> list[tuple[int, ...]]:
+    """Return orders of the dimensions: the longest one last, since columns there take two trees in any case."""
+    order = tuple(sorted(range(len(shape.axes)), key=lambda i: shape.axes[i].radix))
+    return [order, order[::-1]] if len(order) == 2 else [order]
+
+
+def _columns(shape: Cartesian, order: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return the coordinates of all columns in all dimensions but the last."""
+    return [*product(*(range(shape.axes[i].radix) for i in order[:-1]))]
+
+
+def _ends(shape: Cartesian, last: int, every: bool = False) -> list[tuple[int, int]]:
+    """Return centers and starts of the last dimension: in rings two opposite starts, or every one."""
+    axis = shape.axes[last]
+    if axis.kind == "clique":
+        return [(center, 0) for center in range(axis.radix)]
+    if not _ring(shape, last):
+        return [(-1, 0)]
+    return [(-1, start) for start in (range(axis.radix) if every and axis.radix > _SHORT else (0, axis.radix // 2))]
+
+
+def _plan(
+    shape: Cartesian, order: tuple[int, ...], column: tuple[int, ...], end: tuple[int, int], side: int = 0
+) -> Plan:
+    """Return the tree through a column; rings are left open opposite the column, even ones on one of two sides."""
+    center, start = [-1] * len(order), [0] * len(order)
+    center[order[-1]], start[order[-1]] = end
+    for i, c in zip(order, column, strict=False):
+        center[i] = c
+        radix = shape.axes[i].radix
+        start[i] = (c - radix // 2 + side * (1 - radix % 2)) % radix if _ring(shape, i) else 0
+    return Plan(order, tuple(center), tuple(start))
+
+
+def _ring(shape: Cartesian, i: int) -> bool:
+    """Return whether a dimension is a ring of three or more."""
+    return shape.axes[i].kind == "ring" and shape.axes[i].radix > 2
+
+
+# The trees of routes for a number of LIDs and lanes: the set with the smallest exact worst load
+
+
+_ROUNDS = 40
+_SEARCHED, _EVALUATED = 100, 150  # places up to which sets are searched and evaluated
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Trees for the LIDs of a host.
+
+    Parameters
+    ----------
+    family : str
+        ``minimal`` or ``two-turn``.
+    plans : tuple of Plan
+        One for each LID.
+    load : Fraction or None
+        The exact worst load with one host at each place, None where the network is too large for it.
+    lanes : int
+    """
+
+    family: str
+    plans: tuple[Plan, ...]
+    load: Fraction | None
+    lanes: int
+
+    @property
+    def lmc(self) -> int:
+        """The LMC: there are 2**lmc plans."""
+        return len(self.plans).bit_length() - 1
+
+
+def choices(shape: Cartesian, floor: Fraction, request: Request) -> list[Choice]:
+    """Return sets of trees that fit into a number of lanes, the best ones first.
+
+    Parameters
+    ----------
+    shape : Cartesian
+    floor : Fraction
+        A load below which nothing is gained.
+    request : Request
+        For ``two-turn``, routes may leave the shortest ways.
+    """
+    two_turn = request.engine == "two-turn"
+    evaluation, bound = Evaluation(shape), max(floor, bisection_bound(shape))
+    found: list[Choice] = []
+
+    def key(choice: Choice) -> tuple[Fraction, int, int, int]:
+        """Return the key for sorting: where loads are unknown, two turns and many trees are thought to be best."""
+        distinct = len(set(choice.plans))
+        unknown = Fraction(10**6) - (choice.family == "two-turn") * distinct
+        return max(floor, unknown if choice.load is None else choice.load), choice.lmc, choice.lanes, distinct
+
+    rounds = int(request.effort * _ROUNDS) if two_turn and shape.nodes <= _SEARCHED else 0
+    pool = two_turn_pool(shape) if rounds else []
+    for lmc in range(request.most_lmc + 1):
+        request.progress(f"routes for {1 << lmc} LIDs of each host", lmc / (request.most_lmc + 1))
+        sets = [*_named("minimal", minimal_sets(shape), lmc)]
+        for size in dict.fromkeys((1 << lmc, min(1 << lmc, SLS)) if two_turn else ()):
+            sets += _named("two-turn", two_turn_sets(shape, size), lmc)
+        for family, plans in sets:
+            found += _fitting(shape, family, plans, request.lanes, evaluation)
+        if found and min(map(key, found))[0] <= bound:
+            break
+        known = [choice for choice in found if choice.family == "two-turn"]
+        if known and lmc and rounds:
+            for plan in pool:
+                evaluation.add(plan)
+            best = min(known, key=key).plans
+            plans = evaluation.improved(best * ((1 << lmc) // len(best)), SLS, rounds, bound, request.seed)
+            found += _fitting(shape, "two-turn", plans, request.lanes, evaluation)
+    return sorted(found, key=key)
+
+
+def _named(family: str, sets: Iterator[list[Plan]], lmc: int) -> Iterator[tuple[str, list[Plan]]]:
+    """Yield sets, each tree for as many of the LIDs as the others, give or take one."""
+    for plans in sets:
+        if len(plans) <= 1 << lmc:
+            yield family, [plans[k % len(plans)] for k in range(1 << lmc)]
+
+
+def _fitting(
+    shape: Cartesian, family: str, plans: Sequence[Plan], lanes: int, evaluation: Evaluation
+) -> Iterator[Choice]:
+    """Yield the choice of a set if lanes and service levels suffice."""
+    needed = lanes_for(shape, plans)
+    if needed.lanes <= lanes and needed.levels <= SLS:
+        load = evaluation.load(plans) if shape.nodes <= _EVALUATED else None
+        yield Choice(family, tuple(plans), load, needed.lanes)

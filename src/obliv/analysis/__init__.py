@@ -1,1 +1,0 @@
-"""Analyses: functions from pair loads to results."""

@@ -1,1 +1,0 @@
-"""The average case over random traffic."""

@@ -1,1 +1,0 @@
-"""Channel dependency graphs and virtual-channel schemes."""

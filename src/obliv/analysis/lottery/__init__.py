@@ -1,1 +1,0 @@
-"""The hash lottery: the largest load where flows draw their paths at random."""

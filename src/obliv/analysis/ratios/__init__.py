@@ -1,1 +1,0 @@
-"""Oblivious performance ratios on fat trees."""

@@ -1,1 +1,0 @@
-"""The exact worst case: channels, symmetries, certificates."""

@@ -1,0 +1,1 @@
+"""The check of schedules, move by move."""

@@ -1,0 +1,1 @@
+"""Leveled networks, and instances of packets with paths on them."""

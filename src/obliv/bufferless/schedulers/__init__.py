@@ -1,1 +1,0 @@
-"""Scheduling algorithms without frames."""

@@ -1,0 +1,578 @@
+"""Sums of routings with one path per pair: as :mod:`obliv.checker.sums`, but without storing loads of pairs.
+
+Paths are walked by their numbers on fat trees, and elsewhere hop by hop, where a routing gives many next hops at once.
+Column maxima take a second walk, destination by destination, instead of a table of channels by terminals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import factorial, lcm, prod
+from typing import Any
+
+import numpy as np
+
+from obliv._util.arrays import Array, whole
+from obliv._util.progress import require_memory
+from obliv._util.rationals import share
+from obliv.checker._kernels import (
+    Form,
+    Grid,
+    HopTables,
+    Output,
+    Phases,
+    Sums,
+    climb,
+    hop_flow,
+    quadrant_flow,
+    raise_sums,
+    walk_flow,
+)
+from obliv.errors import RoutingError
+from obliv.kernels import run
+from obliv.routings.base import Routing, channels_of
+from obliv.routings.hops import HopRouting
+from obliv.topologies.base import Topology
+
+
+def single(routing: Routing) -> bool:
+    """Whether there is one path per pair that :func:`walk` can follow."""
+    return routing.by_number is not None or routing.by_next_channel is not None
+
+
+def walk(routing: Routing, source: Array | int, destination: Array | int) -> Array:
+    """Return the channels of the paths of pairs of terminals, one row per pair, filled up with -1."""
+    by_number = routing.by_number
+    if by_number is None:
+        if routing.by_next_channel is None:
+            raise RoutingError(f"{routing.spec}: there are several paths per pair")
+        return _follow(routing, routing.by_next_channel, source, destination)
+    tree = by_number.topology
+    hosts = tree.terminals.astype(np.int64)
+    source, destination = (np.array(side) for side in np.broadcast_arrays(hosts[source], hosts[destination]))
+    number = by_number.ways(source, destination)[..., 0]
+    taken = np.empty((len(number), 2 * tree.levels), np.int64)
+    form = Form(
+        below=np.array(tree.below, np.int64),
+        width=np.array(tree.width, np.int64),
+        children=np.array(tree.children, np.int64),
+        parents=np.array(tree.parents, np.int64),
+        first=np.asarray(tree.first_channel, np.int64),
+        head=tree.head,
+    )
+    work = 8.0 * taken.size * len(hosts)  # as one host's paths are seldom the only ones
+    lost = run(climb, work, source, destination, number.astype(np.int64), form, taken)
+    if lost >= 0:
+        pair = f"node {source[lost]} to node {destination[lost]}"
+        raise RoutingError(f"{routing.spec}: the path from {pair} does not end there")
+    return taken
+
+
+def _follow(
+    routing: Routing, next_channels: Callable[[Array, Array], Array], source: Array | int, destination: Array | int
+) -> Array:
+    """Return the channels of paths, next hop by next hop."""
+    topology = routing.topology
+    at, end = (np.array(side) for side in np.broadcast_arrays(source, destination))
+    node, goal = topology.terminals[at].astype(np.int64), topology.terminals[end].astype(np.int64)
+    steps = []
+    for _ in range(topology.nodes):
+        going = np.flatnonzero(node != goal)
+        if not len(going):
+            break
+        channel = np.asarray(next_channels(node[going], goal[going]), np.int64)
+        wrong = (channel < 0) | (channel >= topology.channels)
+        wrong[~wrong] = topology.tail[channel[~wrong]] != node[going[~wrong]]
+        if wrong.any():
+            lost = going[int(np.argmax(wrong))]
+            raise RoutingError(f"{routing.spec}: node {node[lost]} has no next hop towards node {goal[lost]}")
+        taken = np.full(len(node), -1, np.int64)
+        taken[going] = channel
+        node[going] = topology.head[channel]
+        steps.append(taken)
+    else:
+        raise RoutingError(f"{routing.spec}: the next hops towards node {goal[np.argmax(node != goal)]} form a loop")
+    return np.stack(steps, axis=1) if steps else np.full((len(node), 1), -1, np.int64)
+
+
+def row_sums(
+    routing: Routing,
+    row: Array,
+    price: Array,
+    by: str,
+    check_time: Callable[[], None],
+    progress: Callable[[float], None],
+) -> Array:
+    """Return every channel's Σ max(0, max (1 - v)): the sum over one end of the pairs, the maximum over the other.
+
+    Parameters
+    ----------
+    routing : Routing
+        With single paths, see :func:`single`.
+    row, price : ndarray
+        Channel c has the prices ``price[row[c]]``, or no prices where the row is 0.
+    by : "source" or "destination"
+        The end that the sum runs over.
+    check_time : callable
+        Called before each host; it may raise.
+    progress : callable
+        Called with the share that is done.
+    """
+    channels = routing.topology.channels
+    hosts = np.arange(len(routing.topology.terminals))
+    sums = Sums(np.zeros(channels, np.int64), np.empty(channels, np.int64), np.zeros(channels, np.int64))
+    work = 20.0 * len(hosts) ** 2
+    for host in hosts.tolist():
+        check_time()
+        taken = walk(routing, host, hosts) if by == "source" else walk(routing, hosts, host)
+        run(raise_sums, work, taken, row, price, sums)
+        progress((host + 1) / len(hosts))
+    return sums.total
+
+
+def witness_load(routing: Routing, channel: int, rows: list[tuple[int, int, Fraction]]) -> Fraction:
+    """Return the load on a channel of a traffic, given as rows of source, destination and amount."""
+    taken = walk(routing, np.array([s for s, _, _ in rows], int), np.array([d for _, d, _ in rows], int))
+    crosses = (taken == channel).any(axis=1).tolist()
+    return sum((share for (_, _, share), over in zip(rows, crosses, strict=True) if over), Fraction(0))
+
+
+# What one source sends over which channels
+
+
+#: Elementary steps of a kernel between checks of the time limit.
+STEPS = 2e7
+
+#: Called before each unit of work; it may raise to end the check.
+CheckTime = Callable[[], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """What one source sends over which channels, destination after destination (terminal numbers).
+
+    Destination j has entries ``ends[j - 1] .. ends[j]`` of `channel` and `amount`; amounts are over ``whole[j]``.
+    """
+
+    ends: Array
+    channel: Array
+    amount: Array
+    whole: Array
+
+    def without(self, destination: int) -> Flow:
+        """Return this flow without the part to one destination."""
+        first, end = int(self.ends[destination - 1]) if destination else 0, int(self.ends[destination])
+        ends = self.ends.copy()
+        ends[destination:] -= end - first
+        part = slice(first, end)
+        return Flow(ends, np.delete(self.channel, part), np.delete(self.amount, part), self.whole)
+
+
+#: From a terminal's number to its flow.
+Flows = Callable[[int], Flow]
+
+
+class Pieces:
+    """The output of a kernel that fills two buffers, destination after destination, until one does not fit.
+
+    Parameters
+    ----------
+    destinations : int
+    size : int
+        Entries of the first buffers; they grow where a destination does not fit.
+    number : dtype
+        Of the amounts.
+    """
+
+    def __init__(self, destinations: int, size: int, number: Any) -> None:
+        self.ends = np.zeros(destinations, np.int64)
+        self.done = 0
+        self.size = size
+        self._number = number
+        self._before = 0
+        self._parts: list[tuple[Array, Array]] = []
+
+    def fill(self, kernel: Callable[[Array, Array], int]) -> int:
+        """Run a kernel on new buffers and keep what it wrote; return the first destination that is not done."""
+        channel, amount = np.empty(self.size, np.int64), np.empty(self.size, self._number)
+        upto = kernel(channel, amount)
+        if upto == self.done:
+            self.size *= 4
+        elif upto > self.done:
+            size = int(self.ends[upto - 1])
+            self._parts.append((channel[:size], amount[:size]))
+            self.ends[self.done : upto] += self._before
+            self._before += size
+            self.done = upto
+        return upto
+
+    def flow(self, whole: Array) -> Flow:
+        """Return all that was filled."""
+        channel, amount = (np.concatenate(arrays) for arrays in zip(*self._parts, strict=True))
+        return Flow(self.ends, channel, amount, whole)
+
+
+def exact_chance(routing: Routing, value: Any) -> Fraction:
+    """Return a probability of a routing as an exact number; see :func:`obliv._util.rationals.share` for floats."""
+    chance = share(value)
+    if chance is None:
+        raise RoutingError(f"{routing.spec}: {value!r} is not a probability")
+    return chance
+
+
+# Flows from next hops, which are asked of a routing one by one, with a topological order of the nodes
+
+
+def hop_flows(routing: HopRouting, denominator: int, check_time: CheckTime) -> Flows:
+    """Return the flows of a routing by next hops, as numerators over `denominator`."""
+    topology = routing.topology
+    nodes, targets = topology.nodes, topology.terminals.astype(np.int64)
+    require_memory(60.0 * nodes * len(targets), "the next hops of all pairs")
+    tables, number = _tables(routing, denominator, check_time)
+    work = float(nodes) * len(targets) ** 2
+    size = [max(1024, 4 * nodes)]  # of the buffers, kept from source to source
+
+    def flow(i: int) -> Flow:
+        source = int(targets[i])
+        mass = np.zeros(nodes, number)
+        whole = np.full(len(targets), denominator, number)
+        pieces = Pieces(len(targets), size[0], number)
+        while pieces.done < len(targets):
+            check_time()
+            first = pieces.done
+            last = min(len(targets), first + max(1, int(STEPS / nodes)))
+
+            def send(channel: Array, amount: Array, first: int = first, last: int = last) -> int:
+                out = Output(pieces.ends, whole, channel, amount)
+                return int(run(hop_flow, work, source, first, last, tables, denominator, mass, out))
+
+            if pieces.fill(send) < 0:
+                raise RoutingError(f"the loads of {routing.spec} are not integers over {denominator}")
+        size[0] = pieces.size
+        return pieces.flow(whole)
+
+    return flow
+
+
+def denominator_of_hops(routing: HopRouting, check_time: CheckTime) -> int:
+    """Return a common denominator of all flows: that of a node's is its choices times those of the nodes behind it."""
+    common = 1
+    head = routing.topology.head.tolist()
+    for d in routing.topology.terminals.tolist():
+        check_time()
+        nexts = list(_towards(routing, d))
+        below = [1] * len(nexts)
+        for v in reversed([v for v in _order(routing, [[head[c] for c, _ in hops] for hops in nexts], d) if v >= 0]):
+            choices = lcm(*(chance.denominator for _, chance in nexts[v]))
+            below[v] = choices * lcm(*(below[head[c]] for c, _ in nexts[v]))
+        common = lcm(common, *below)
+    return common
+
+
+def _tables(routing: HopRouting, denominator: int, check_time: CheckTime) -> tuple[HopTables, Any]:
+    """Return the next hops of every node towards every terminal, and the type that their products need."""
+    topology = routing.topology
+    targets = topology.terminals.astype(np.int64)
+    head = topology.head.tolist()
+    ptr, hop, total, order = [0], [], [], []
+    share: list[int] = []
+    for d in targets.tolist():
+        check_time()
+        nexts: list[list[int]] = []
+        for chances in _towards(routing, d):
+            common = lcm(*(chance.denominator for _, chance in chances))
+            nexts.append([head[c] for c, _ in chances])
+            hop += [c for c, _ in chances]
+            share += [chance.numerator * (common // chance.denominator) for _, chance in chances]
+            total.append(common)
+            ptr.append(len(hop))
+        order += _order(routing, nexts, d)
+    small = (denominator * max([1, *share])).bit_length() < 62
+    number: Any = np.int64 if small else object
+    tables = HopTables(
+        targets=targets,
+        order=np.array(order, np.int32),
+        ptr=np.array(ptr, np.int64),
+        hop=np.array(hop, np.int32),
+        share=np.array(share, number),
+        total=np.array(total, number),
+        head=topology.head,
+    )
+    return tables, number
+
+
+def _towards(routing: HopRouting, destination: int) -> Iterator[list[tuple[int, Fraction]]]:
+    """Yield the next hops of every node; tables with one for each are asked for all nodes at once."""
+    topology = routing.topology
+    if routing.by_next_channel is None:
+        for v in range(topology.nodes):
+            yield _chances(routing, v, destination) if v != destination else []
+        return
+    node = np.arange(topology.nodes)
+    channel = np.where(node == destination, -1, routing.by_next_channel(node, np.full(len(node), destination)))
+    for v in np.flatnonzero(channel >= 0).tolist():
+        _require_leaves(routing, int(channel[v]), v)
+    for c in channel.tolist():
+        yield [(c, Fraction(1))] if c >= 0 else []
+
+
+def _require_leaves(routing: HopRouting, channel: int, node: int) -> None:
+    tail = routing.topology.tail
+    if not 0 <= channel < len(tail) or tail[channel] != node:
+        raise RoutingError(f"{routing.spec}: next hop {channel} of node {node} is not a channel that leaves it")
+
+
+def _chances(routing: HopRouting, node: int, destination: int) -> list[tuple[int, Fraction]]:
+    """Return the next hops of a node as (channel, probability), checked."""
+    hops: list[Any] = list(routing.next_hops(node, destination))
+    if not hops:
+        return []
+    even = Fraction(1, len(hops))
+    chances: dict[int, Fraction] = {}
+    for hop in hops:
+        channel, chance = (hop[0], exact_chance(routing, hop[1])) if isinstance(hop, tuple) else (hop, even)
+        _require_leaves(routing, channel, node)
+        chances[channel] = chances[channel] + chance if channel in chances else chance
+    if any(isinstance(hop, tuple) for hop in hops) and sum(chances.values()) != 1:
+        raise RoutingError(f"{routing.spec}: the next hops of node {node} towards {destination} do not add up to 1")
+    return [(int(channel), chance) for channel, chance in chances.items() if chance]
+
+
+def _order(routing: HopRouting, nexts: list[list[int]], destination: int) -> list[int]:
+    """Return the nodes so that each stands before its next hops; only those from which terminals are served."""
+    state = [0] * len(nexts)
+    done: list[int] = []
+    for root in routing.topology.terminals.tolist():
+        stack = [root] if state[root] == 0 else []
+        while stack:
+            v = stack[-1]
+            if state[v] == 0:
+                state[v] = 1
+                if not nexts[v] and v != destination:
+                    raise RoutingError(f"{routing.spec}: node {v} has no next hop towards node {destination}")
+                for w in nexts[v]:
+                    if state[w] == 1:
+                        raise RoutingError(f"{routing.spec}: the next hops towards node {destination} form a loop")
+                    if state[w] == 0:
+                        stack.append(w)
+            else:
+                stack.pop()
+                if state[v] == 1:
+                    state[v] = 2
+                    done.append(v)
+    return done[::-1] + [-1] * (len(nexts) - len(done))
+
+
+# Flows of dimension-ordered routings, from their programs of phases
+
+
+#: An order of some dimensions, and the weights of its steps.
+_Row = tuple[tuple[int, ...], list[Fraction]]
+
+
+def program_flows(topology: Topology, program: Any, check_time: CheckTime) -> Flows:
+    """Return the flows of one program on a network of lines and rings.
+
+    Parameters
+    ----------
+    topology : Topology
+    program : Program
+    check_time : callable
+        Called before each unit of work; it may raise.
+
+    Raises
+    ------
+    RoutingError
+        If 64 bits do not suffice for the flows.
+    """
+    nodes = topology.nodes
+    grid = _grid(topology)
+    phases = _phases(program, len(topology.axes))
+    quadrant = program.draw == "quadrant" and not program.spread
+    _require_bits(topology, program, phases, quadrant)
+    steps = int((phases.order >= 0).sum()) * (nodes / 4 if quadrant else nodes)  # per destination
+    body = quadrant_flow if quadrant else walk_flow
+    size = [max(4096, 8 * topology.channels)]  # of the buffers, kept from source to source
+
+    def flow(i: int) -> Flow:
+        whole = np.ones(nodes, np.int64)
+        pieces = Pieces(nodes, size[0], np.int64)
+        while pieces.done < nodes:
+            check_time()
+            first = pieces.done
+            last = min(nodes, first + max(1, int(STEPS / max(steps, 1) / 4)))
+
+            def send(channel: Array, amount: Array, first: int = first, last: int = last) -> int:
+                out = Output(pieces.ends, whole, channel, amount)
+                return int(run(body, 4.0 * nodes**2 * steps, i, first, last, grid, phases, out))
+
+            pieces.fill(send)
+        size[0] = pieces.size
+        return pieces.flow(whole)
+
+    return flow
+
+
+def _grid(topology: Topology) -> Grid:
+    """Return a network as its kernel takes it."""
+    radix = np.array(topology.radices, np.int64)
+    stride = np.cumprod([1, *topology.radices])[:-1].astype(np.int64)
+    ring = np.array([axis.kind == "ring" for axis in topology.axes], np.int64)
+    return Grid(radix, stride, ring, _ports(topology, radix, stride, ring), topology.channels)
+
+
+def _phases(program: Any, dims: int) -> Phases:
+    """Return the phases of a program as arrays."""
+    targets, first = [], [0]
+    rows: list[_Row] = []
+    for phase in program.phases:
+        rows += _every_order(dims) if phase.orders is None else _even_orders(phase.orders)
+        targets.append(0 if phase.target == "I" else 1)
+        first.append(len(rows))
+    scale = lcm(*(weight.denominator for _, weights in rows for weight in weights))
+    order = np.full((len(rows), dims), -1, np.int64)
+    weight = np.zeros((len(rows), dims), np.int64)
+    for number, (dimensions, weights) in enumerate(rows):
+        order[number, : len(dimensions)] = dimensions
+        weight[number, : len(dimensions)] = [int(share * scale) for share in weights]
+    when = np.full(dims, -1, np.int64)
+    for x, differ in program.when:
+        when[x] = int(differ)
+    spread = np.array([int(x in program.spread) for x in range(dims)], np.int64)
+    return Phases(when, spread, np.array(targets, np.int64), np.array(first, np.int64), order, weight, scale)
+
+
+def _require_bits(topology: Topology, program: Any, phases: Phases, quadrant: bool) -> None:
+    """Refuse flows whose amounts could exceed 64 bits."""
+    choices = list(topology.radices)  # coordinates to draw from, in every draw
+    if not quadrant:
+        choices = [
+            k if target == 0 or x in program.spread else 1
+            for target in phases.target.tolist()
+            for x, k in enumerate(topology.radices)
+        ]
+    finest = phases.scale * prod(2 * k for k in choices)
+    if (finest * 2 * sum(topology.radices) * len(program.phases)).bit_length() > 62:
+        raise RoutingError(f"the flows of {topology.spec} need more than 64 bits")
+
+
+def _even_orders(orders: Any) -> list[_Row]:
+    """Return orders of the dimensions, equally likely, with the weights of their steps."""
+    return [(order, [Fraction(1, len(orders))] * len(order)) for order in orders]
+
+
+def _every_order(dims: int) -> list[_Row]:
+    """Return rows that stand for all orders of the dimensions at once.
+
+    Where a packet is before it moves along x depends on the set of dimensions that it has moved along, not on their
+    order; a set of s comes just before x in s! (dims - s - 1)! of dims! orders. So there is one row for each set
+    and x, and only its last step counts.
+    """
+    rows: list[_Row] = []
+    for s in range(dims):
+        share = Fraction(factorial(s) * factorial(dims - s - 1), factorial(dims))
+        for before in combinations(range(dims), s):
+            for x in (x for x in range(dims) if x not in before):
+                rows.append(((*before, x), [Fraction(0)] * s + [share]))
+    return rows
+
+
+def _ports(topology: Topology, radix: Array, stride: Array, ring: Array) -> Array:
+    """Return the channel up and down each dimension from every node, -1 where there is none."""
+    port = np.full((len(radix), 2, topology.nodes), -1, np.int64)
+    for c in range(topology.channels):
+        tail, head = int(topology.tail[c]), int(topology.head[c])
+        for x in range(len(radix)):
+            a, b = tail // stride[x] % radix[x], head // stride[x] % radix[x]
+            if a == b:
+                continue
+            up = (b - a) % radix[x] == 1 if ring[x] else b > a
+            down = (a - b) % radix[x] == 1 if ring[x] else b < a
+            if up and port[x, 0, tail] < 0:  # on a ring of two the first channel leads up, the second down
+                port[x, 0, tail] = c
+            elif down:
+                port[x, 1, tail] = c
+    return port
+
+
+# Flows from the paths of each pair, and from numbered paths on fat trees
+
+
+def path_flows(routing: Routing, check_time: CheckTime) -> Flows:
+    """Return the flows of a routing from its ``paths``, one pair at a time."""
+    terminals = routing.topology.terminals.tolist()
+
+    def flow(i: int) -> Flow:
+        ends: list[int] = []
+        channels: list[int] = []
+        amounts: list[int] = []
+        wholes: list[int] = []
+        for destination in terminals:
+            check_time()
+            crossings = _crossings(routing, terminals[i], destination)
+            common = lcm(*(amount.denominator for amount in crossings.values()))
+            channels += list(crossings)
+            amounts += [amount.numerator * (common // amount.denominator) for amount in crossings.values()]
+            wholes.append(common)
+            ends.append(len(channels))
+        return Flow(np.array(ends), np.array(channels, np.int64), whole(amounts), whole(wholes))
+
+    return flow
+
+
+def numbered_flows(routing: Routing, check_time: CheckTime) -> Flows:
+    """Return the flows of a routing whose paths on a fat tree are given by number, walked link by link."""
+    terminals = np.arange(len(routing.topology.terminals))
+
+    def flow(i: int) -> Flow:
+        check_time()
+        taken = walk(routing, np.array(i), terminals)
+        used = taken >= 0
+        channel = taken[used]
+        ends = np.cumsum(used.sum(axis=1))
+        return Flow(ends, channel, np.ones(len(channel), np.int64), np.ones(len(terminals), np.int64))
+
+    return flow
+
+
+def paths_between(routing: Routing, source: int, destination: int) -> list[tuple[int, ...]]:
+    """Return the channels of the paths from one node to another, each checked, in the order of the routing."""
+    paths = []
+    for named, _ in routing.paths(source, destination):
+        path = tuple(channels_of(routing, source, named))
+        _require_path(routing, path, source, destination)
+        paths.append(path)
+    return paths
+
+
+def _crossings(routing: Routing, source: int, destination: int) -> dict[int, Fraction]:
+    """Return the expected crossings of each channel by a packet from one node to another."""
+    crossings: dict[int, Fraction] = {}
+    total = Fraction(0)
+    for named, value in routing.paths(source, destination):
+        path = channels_of(routing, source, named)
+        chance = exact_chance(routing, value)
+        total += chance
+        _require_path(routing, path, source, destination)
+        for c in path:
+            crossings[c] = crossings.get(c, Fraction(0)) + chance
+    if total != 1 and (total != 0 or source != destination) and not (routing.partial and 0 <= total < 1):
+        raise RoutingError(
+            f"{routing.spec}: the paths from node {source} to node {destination} have probability {total}"
+        )
+    return crossings
+
+
+def _require_path(routing: Routing, path: tuple[int, ...], source: int, destination: int) -> None:
+    """Refuse a path whose channels do not lead from source to destination."""
+    topology = routing.topology
+    node = source
+    for c in path:
+        if not 0 <= c < topology.channels or int(topology.tail[c]) != node:
+            raise RoutingError(f"{routing.spec}: a path takes channel {c} at node {node}, where it does not begin")
+        node = int(topology.head[c])
+    if node != destination:
+        raise RoutingError(f"{routing.spec}: a path to node {destination} ends at node {node}")

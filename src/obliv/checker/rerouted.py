@@ -1,0 +1,422 @@
+"""The check of failures after which a routing routes what is left anew: a claim about the worst case of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from obliv._util.arrays import Array
+from obliv._util.files import digest_of, unpack_array
+from obliv._util.progress import Progress
+from obliv._util.text import plural
+from obliv.checker.claims import Claim, MalformedError, read_claim, read_result
+from obliv.checker.report import OutOfTimeError, Report, TimeLimit
+from obliv.checker.worst_case import check_worst_case
+from obliv.errors import OblivError, TopologyError
+from obliv.results.study import REPAIRS, Verification
+from obliv.routings.base import Routing
+from obliv.routings.hops import HopRouting
+from obliv.topologies.base import Topology
+from obliv.topologies.damaged import all_links, failure_name, link_texts, node_texts, without
+
+if TYPE_CHECKING:
+    from obliv.questions.failures import FailureRow, Failures
+
+
+# Claims about failures: every part is checked for its form before it is used
+
+
+_CLAIM_KEYS = {"failed", "witness", "witnesses", "prices", "corrections", "sources", "digest"}
+_LARGEST = 2**27  # numbers in an array
+_Lists = dict[tuple[int, int], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Failed:
+    """What fails together: the channels of cables, in order, each before its opposite; and nodes."""
+
+    channels: Array
+    nodes: Array
+
+    def gone(self, hops: Any) -> Array:
+        """Return which channels cannot be taken."""
+        topology = hops.topology
+        gone: Array = np.zeros(topology.channels, np.bool_)
+        if len(self.nodes):
+            gone[np.isin(topology.tail, self.nodes) | np.isin(topology.head, self.nodes)] = True
+        gone[self.channels] = True
+        return np.asarray(gone)
+
+
+@dataclass(frozen=True, eq=False)
+class FailuresClaim:
+    """What failures are claimed to do, and the proof; row -1 stands for the network before any failure.
+
+    Parameters
+    ----------
+    figures : Failures
+    failed : list of Failed
+        Of every row.
+    witness : int array, shape (rows + 1,)
+        The number of the witness of each row's load, that of row -1 first; -1 for none.
+    channel : int array, shape (witnesses,)
+    permutation : int array, shape (witnesses, terminals)
+        Traffic that puts the load on the channel.
+    prices : dict
+        By row and channel: the terminals with a price of 1.
+    tables : int array, shape (rows, switches, terminals), or None
+        The channels by which switches forward packets after each failure, -1 for none; None where a rule gives them.
+    """
+
+    figures: Failures
+    failed: list[Failed]
+    witness: Array
+    channel: Array
+    permutation: Array
+    prices: _Lists
+    sources: dict[str, str]
+    digest_holds: bool
+    tables: Array | None = None
+
+
+def read_failures(content: dict[str, Any], topology: Topology) -> FailuresClaim:
+    """Read the content of a claim about failures.
+
+    Raises
+    ------
+    MalformedError
+        Naming the part that is missing or malformed.
+    """
+    certificate = content.get("certificate")
+    if not isinstance(certificate, dict):
+        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
+    if certificate.keys() - {"tables"} != _CLAIM_KEYS or not isinstance(certificate["sources"], dict):
+        raise MalformedError("a certificate of failures has the parts " + ", ".join(sorted(_CLAIM_KEYS)))
+    figures = figures_of(content)
+    rows, terminals = len(figures.failures), len(topology.terminals)
+    channels = _numbers(certificate, "failed", "channels", topology.channels)
+    nodes = _numbers(certificate, "failed", "nodes", topology.nodes)
+    of_channels = _parts(certificate, "failed", "first_channel", rows, len(channels))
+    of_nodes = _parts(certificate, "failed", "first_node", rows, len(nodes))
+    channel = _numbers(certificate, "witnesses", "channel", topology.channels)
+    permutation = _numbers(certificate, "witnesses", "permutation", terminals)
+    if permutation.size != len(channel) * terminals:
+        raise MalformedError("witnesses: each needs one destination for every terminal")
+    witness = _unpacked(certificate["witness"], "witness")
+    if witness.shape != (rows + 1,) or not _within(witness, -1, len(channel)):
+        raise MalformedError("witness: each row needs the number of a witness, or -1")
+    return FailuresClaim(
+        figures=figures,
+        failed=[
+            Failed(channels[of_channels[k] : of_channels[k + 1]], nodes[of_nodes[k] : of_nodes[k + 1]])
+            for k in range(rows)
+        ],
+        witness=witness,
+        channel=channel,
+        permutation=permutation.reshape(len(channel), terminals),
+        prices=_lists(certificate, "prices", topology, 0) | _lists(certificate, "corrections", topology, rows),
+        sources=certificate["sources"],
+        digest_holds=certificate["digest"] == digest_of(content),
+        tables=_tables(certificate, topology, rows) if "tables" in certificate else None,
+    )
+
+
+def _tables(certificate: dict[str, Any], topology: Topology, rows: int) -> Array:
+    """Return the channels by which switches forward packets for terminals in each row, each one that leaves it."""
+    switches = np.flatnonzero(topology.number_of < 0)
+    table = _unpacked(certificate["tables"], "tables")
+    if table.shape != (rows, len(switches), len(topology.terminals)) or not _within(table, -1, topology.channels):
+        raise MalformedError("tables: each row needs a channel, or -1, of every switch for every terminal")
+    if ((table >= 0) & (topology.tail[table] != switches[None, :, None])).any():
+        raise MalformedError("tables: a channel does not leave its switch")
+    return table.astype(np.int32)
+
+
+def figures_of(content: dict[str, Any]) -> Failures:
+    """Return the figures of a claim.
+
+    Raises
+    ------
+    MalformedError
+        If one is missing or malformed, or differs from its exact number.
+    """
+    figures: Failures = read_result(content)
+    right = figures.to_dict()
+    for key in ("before", "rows"):
+        if content[key] != right[key]:
+            raise MalformedError(f"{key}: a figure differs from its exact number")
+    return figures
+
+
+def statement_of(figures: Failures) -> str:
+    """Return what a claim about failures says."""
+    count = "what is given" if figures.of == "given" else f"one of {len(figures.failures)} {figures.of}"
+    load = f"no failure of {count} lets admissible traffic load a channel by more than {figures.worst_load}"
+    routes = "" if figures.repair == figures.routing else f", routes being {figures.repair[:80]} after it"
+    return f"{load}{routes}; their ranking is right"
+
+
+def _lists(certificate: dict[str, Any], part: str, topology: Topology, rows: int) -> _Lists:
+    """Return lists of terminals by row and channel; by row -1 and channel where there are no rows."""
+    channel = _numbers(certificate, part, "channel", topology.channels)
+    terminal = _numbers(certificate, part, "terminal", len(topology.terminals))
+    first = _parts(certificate, part, "first", len(channel), len(terminal))
+    row = _numbers(certificate, part, "row", rows) if rows else np.full(len(channel), -1)
+    if len(row) != len(channel):
+        raise MalformedError(f"{part}: row and channel differ in length")
+    keys = zip(row.tolist(), channel.tolist(), strict=True)
+    return {key: terminal[first[k] : first[k + 1]] for k, key in enumerate(keys)}
+
+
+def _parts(certificate: dict[str, Any], part: str, key: str, count: int, size: int) -> Array:
+    """Return where each of some parts begins, and where the last one ends."""
+    first = _numbers(certificate, part, key, size + 1)
+    if len(first) != count + 1 or first[0] != 0 or first[-1] != size or (np.diff(first) < 0).any():
+        raise MalformedError(f"{part}: {key} does not divide the list into {count} parts")
+    return first
+
+
+def _numbers(certificate: dict[str, Any], part: str, key: str, below: int) -> Array:
+    """Return an array of whole numbers from 0 to less than a limit."""
+    parts = certificate[part]
+    if not isinstance(parts, dict) or key not in parts:
+        raise MalformedError(f"{part}: {key} is missing")
+    values = _unpacked(parts[key], f"{part}: {key}")
+    flat: Array = values.ravel()
+    if not _within(flat, 0, below):
+        raise MalformedError(f"{part}: a number of {key} is out of range")
+    return flat
+
+
+def _unpacked(value: Any, name: str) -> Array:
+    try:
+        return np.asarray(unpack_array(value, _LARGEST))
+    except (ValueError, KeyError, TypeError, OverflowError, MemoryError, RecursionError) as error:
+        raise MalformedError(f"{name} cannot be unpacked: {error}") from None
+
+
+def _within(values: Array, low: int, below: int) -> bool:
+    return not len(values) or (int(values.min()) >= low and int(values.max()) < below)
+
+
+_KEYS = {"failed", "claims", "sources", "digest"}
+Build = Callable[[str, Topology], Routing]
+
+
+def check_rerouted(
+    content: dict[str, Any], topology: Topology, routing: Routing, build: Build, budget: float, progress: Progress
+) -> Verification:
+    """Check a claim about failures after which a routing is made again by its spec.
+
+    Parameters
+    ----------
+    content : dict
+        Of the saved claim.
+    topology : Topology
+    routing : Routing
+        Before a failure.
+    build : callable
+        Makes a routing from its spec and a network.
+    budget : float
+        Time limit in seconds.
+    progress : callable
+        Called with what is being done and the share that is done.
+
+    Raises
+    ------
+    MalformedError
+        If a part is missing or malformed.
+    """
+    report = Report()
+    claim, certificate = _read(content), content["certificate"]
+    report.note_digest(certificate["digest"] == digest_of(content))
+    report.note_sources(certificate["sources"], (*topology.sources, *routing.sources))
+    if report.holds and _check_form(report, claim, topology, routing):
+        _check_rows(report, claim, topology, routing, build, TimeLimit(report.began + budget), progress)
+    return report.verification(
+        statement_of(claim.figures), claim.figures.topology, claim.figures.routing, topology.sources
+    )
+
+
+class _Rerouted(NamedTuple):
+    """The figures of a claim, what fails in each row, and the claims about networks, that before a failure first."""
+
+    figures: Failures
+    failed: list[tuple[str, ...]]
+    claims: list[Any]
+
+
+def _read(content: dict[str, Any]) -> _Rerouted:
+    certificate = content["certificate"]
+    if certificate.keys() - {"network", "channels"} != _KEYS or not isinstance(certificate["sources"], dict):
+        raise MalformedError("a certificate of failures has the parts " + ", ".join(sorted(_KEYS)))
+    failed, claims = certificate["failed"], certificate["claims"]
+    figures = figures_of(content)
+    rows = len(figures.failures)
+    if not isinstance(failed, list) or not isinstance(claims, list) or (len(failed), len(claims)) != (rows, rows + 1):
+        raise MalformedError("failed and claims need an entry for every row")
+    if not all(isinstance(texts, list) and all(isinstance(text, str) for text in texts) for texts in failed):
+        raise MalformedError("failed must be lists of names")
+    return _Rerouted(figures, [tuple(texts) for texts in failed], claims)
+
+
+def _check_form(report: Report, claim: _Rerouted, topology: Topology, routing: Routing) -> bool:
+    """Check that the rows are all failures of their kind, once each, under their names and in their order."""
+    figures, failed, _ = claim
+    rows, problem = figures.failures, ""
+    wanted: set[tuple[str, ...]]
+    if figures.of == "links":
+        wanted = {(text,) for text in link_texts(topology, all_links(topology))}
+    elif figures.of == "nodes":
+        wanted = {(text,) for text in node_texts(topology)}
+    elif figures.of == "given" and len(failed) == 1:
+        wanted = set(failed)
+    else:
+        raise MalformedError(f"of {figures.of[:40]!r} is not links, nodes or given")
+    if figures.repair not in (routing.spec, *REPAIRS):
+        known = ", ".join(REPAIRS)
+        problem = f"routes after a failure are by {figures.repair[:40]!r}, not by {routing.spec} or {known}"
+    elif set(failed) != wanted or len(failed) != len(wanted):
+        missing = len(wanted - set(failed))
+        problem = f"{missing} {figures.of} are missing" if missing else "a failure is listed twice"
+    elif any(one.rank < two.rank for one, two in pairwise(rows)):
+        problem = "the rows are not in the order of their ranks"
+    elif any(row.alike != 1 for row in rows):
+        problem = "a row stands for several failures"
+    else:
+        for row, texts in zip(rows, failed, strict=True):
+            if row.failed != ", ".join(failure_name(topology, text) for text in texts):
+                problem = f"{row.failed[:80]!r} is not the name of what fails"
+    return report.note("form", not problem, problem or f"all {plural(len(rows), 'failure')}, once each, by rank")
+
+
+def _check_rows(
+    report: Report,
+    claim: _Rerouted,
+    topology: Topology,
+    routing: Routing,
+    build: Build,
+    limit: TimeLimit,
+    progress: Progress,
+) -> None:
+    """Check the figures of every row, that of the network before a failure first."""
+    figures, failed, claims = claim
+    before = figures.before
+    first: Any = SimpleNamespace(
+        failed="before",
+        pairs_lost=0,
+        channel_load=before.channel_load,
+        channel=before.channel,
+        deadlock=before.deadlock,
+    )
+    served = _served(routing)
+    problem = "" if before.missing == _pairs(topology) - served else "before: another number of missing pairs"
+    for number, row in enumerate((first, *figures.failures)):
+        if problem:
+            break
+        progress("failures", number / (len(figures.failures) + 1))
+        try:
+            limit.check()
+            here = topology if not number else without(topology, failed[number - 1], "largest")
+            left = routing if not number else build(figures.repair, here)
+            problem = _problem(row, claims[number], here, left, served, limit)
+        except OutOfTimeError:
+            done = f"{number} of {len(claims)} networks"
+            report.note("failures", None, f"time limit reached after {done}; raise the budget")
+            return
+        except TopologyError as error:
+            if "no terminal is left" not in str(error):
+                raise
+            nothing = row.pairs_lost == served and row.channel_load == 0 and row.deadlock is False
+            problem = "" if nothing else f"{row.failed}: no terminal is left"
+        except OblivError as error:
+            problem = f"{row.failed}: {error}"
+    text = f"the worst case of {plural(len(claims), 'network')} is proved, lost pairs and deadlocks are found again"
+    report.note("failures", not problem, problem or text)
+
+
+def _problem(row: FailureRow, content: Any, here: Topology, routing: Routing, served: int, limit: TimeLimit) -> str:
+    """Return what is wrong with a row; "" for nothing. Raise OutOfTimeError if there was no time to prove its load."""
+    if row.pairs_lost != max(0, served - _served(routing)):
+        return f"{row.failed}: {max(0, served - _served(routing))} pairs are lost, claimed {row.pairs_lost}"
+    if row.deadlock is not _deadlocks(routing):
+        return f"{row.failed}: a deadlock is claimed to be {row.deadlock}"
+    if content is None and not (here.channels and _served(routing)):
+        return "" if row.channel_load == 0 and not row.channel else f"{row.failed}: no traffic is left"
+    if not isinstance(content, dict):
+        raise MalformedError("a claim is not an object")
+    claim: Claim = read_claim(content)
+    same = (claim.kind, claim.topology, claim.routing) == ("worst", here.spec, routing.spec)
+    if not same or claim.channel_load != row.channel_load:
+        return f"{row.failed}: the claim is about another network, routing or load"
+    checked = check_worst_case(claim, here, routing, False, limit.remaining(), lambda what, share: None)
+    wrong = next((step for step in checked.checks if step.ok is False), None)
+    if wrong is not None:
+        return f"{row.failed}: {wrong.check}: {wrong.detail}"
+    if not checked.proved:
+        raise OutOfTimeError
+    same = row.channel == here.channel_name(claim.channel["id"])
+    return "" if same else f"{row.failed}: another channel is the worst"
+
+
+def _pairs(topology: Topology) -> int:
+    return len(topology.terminals) * (len(topology.terminals) - 1)
+
+
+def _served(routing: Routing) -> int:
+    """Return the number of ordered pairs of terminals whose packets arrive."""
+    return _pairs(routing.topology) - (int(routing.skipped) if routing.partial else 0)
+
+
+def _deadlocks(routing: Routing) -> bool:
+    """Return whether channels, each used right after the one before, form a cycle."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    channels = routing.topology.channels
+    edges = _after_hops(routing.by_hops) if routing.by_hops is not None else _after_paths(routing)
+    if not edges:
+        return False
+    tail, head = np.array(sorted(edges)).T
+    graph = csr_array((np.ones(len(tail), np.int8), (tail, head)), shape=(channels, channels))
+    count, _ = connected_components(graph, directed=True, connection="strong")
+    return bool(count < channels)
+
+
+def _after_hops(routing: HopRouting) -> set[tuple[int, int]]:
+    """Return which channels follow which, by next hops from every terminal to every other."""
+    topology, edges = routing.topology, set[tuple[int, int]]()
+    terminals = topology.terminals.tolist()
+    for goal in terminals:
+        waiting, seen = [source for source in terminals if source != goal], set(terminals)
+        onward: dict[int, list[int]] = {}
+        while waiting:
+            node = waiting.pop()
+            hops = [hop[0] if isinstance(hop, tuple) else hop for hop in routing.next_hops(node, goal)]
+            onward[node] = [int(c) for c in hops]
+            for head in (int(topology.head[c]) for c in onward[node]):
+                if head not in seen and head != goal:
+                    seen.add(head)
+                    waiting.append(head)
+        for channels in onward.values():
+            for c in channels:
+                edges.update((c, later) for later in onward.get(int(topology.head[c]), ()))
+    return edges
+
+
+def _after_paths(routing: Routing) -> set[tuple[int, int]]:
+    """Return which channels follow which, by the paths of every pair."""
+    edges: set[tuple[int, int]] = set()
+    terminals = routing.topology.terminals.tolist()
+    for source in terminals:
+        for goal in terminals:
+            for path, share in routing.paths(source, goal):
+                if share != Fraction(0):
+                    edges.update(pairwise(int(c) for c in path))
+    return edges

@@ -1,1 +1,0 @@
-"""The check of schedules of packets."""

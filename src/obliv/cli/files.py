@@ -1,0 +1,515 @@
+"""Verbs that read saved results or write files: verify, report, plot and export."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from obliv._util.progress import Progress, within
+from obliv._util.rationals import exact
+from obliv._util.text import did_you_mean
+from obliv.cli.app import group
+from obliv.cli.options import FilesOption, TopologySpec, TrafficOption
+from obliv.cli.output import Answer, Looks, progress, require_outputs, say
+from obliv.cli.specs import Specs, one_traffic, read_topology, read_traffic
+from obliv.cli.study import StudyName
+from obliv.errors import InputError, RoutingError, TooLargeError
+from obliv.io.simulators.booksim import saturation, write_booksim
+from obliv.patterns.base import Traffic
+from obliv.questions.deadlocks.deadlock import deadlock
+from obliv.questions.deadlocks.graph import SCHEMES
+from obliv.questions.deadlocks.paths import lanes_of
+from obliv.routings.base import Routing
+
+if TYPE_CHECKING:
+    from obliv.results.base import Result
+    from obliv.topologies.base import Topology
+
+
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="File written by --output.")],
+    *,
+    quick: Annotated[bool, typer.Option("--quick", help="Check the named channel only, which proves nothing.")] = False,
+    budget: Annotated[
+        float,
+        typer.Option(
+            "--budget",
+            min=0,
+            help="Time limit in seconds, exceeded by a second at most after the start of a process; "
+            "what is not checked in time is not proved.",
+        ),
+    ] = 300.0,
+    files: FilesOption = None,
+    channel: Annotated[
+        str | None,
+        typer.Option(
+            "--channel", metavar="N", help='Show the proof of this channel, 3 or "(0,0) -> (1,0)", as a table instead.'
+        ),
+    ] = None,
+    answer: Answer,
+) -> None:
+    """Check a saved claim with independent code.
+
+    The exit status is 1 if the claim is not proved; --quick can refute a claim, but does not prove it.
+    With --channel it is 1 if the bound of this channel exceeds the claim.
+
+    Example: obliv verify claim.json
+
+    Example: obliv verify claim.json --channel "(0,0) -> (1,0)"
+    """
+    import obliv
+
+    require_outputs(answer.output, inputs=((str(file), ""),))
+    if channel is not None:
+        if quick:
+            raise InputError("--channel shows the proof of one channel; leave out --quick")
+        with progress() as step:
+            proof = obliv.explain(file, channel, budget=budget, files=files or (), progress=step)
+        answer.show(proof)
+        if not proof.holds:
+            raise typer.Exit(1)
+        return
+    with progress() as step:
+        result = obliv.verify(file, quick=quick, budget=budget, files=files or (), progress=step)
+    answer.show(result)
+    if not result.proved:
+        raise typer.Exit(1)
+
+
+# ``obliv report``: studies and saved results as one web page
+
+
+def report(
+    inputs: Annotated[
+        list[Path], typer.Argument(metavar="STORE|RESULT...", help="Stores of studies, and results saved as JSON.")
+    ],
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Page to write (.html).")],
+    title: Annotated[
+        str, typer.Option("--title", metavar="TEXT", help="Heading of the page.", show_default="what it is about")
+    ] = "",
+    study: StudyName = "",
+    budget: Annotated[
+        float,
+        typer.Option("--budget", min=0, help="Time limit in seconds for building and drawing networks."),
+    ] = 120.0,
+    files: FilesOption = None,
+    networks: Annotated[
+        int, typer.Option("--networks", metavar="N", min=0, help="Most networks to draw and prove in the page.")
+    ] = 6,
+    brief: Annotated[
+        bool,
+        typer.Option("--brief", help="One page to hand on: verdict, charts and table, without networks and notes."),
+    ] = False,
+) -> None:
+    """Write studies and saved results as one web page.
+
+    Example: obliv report meshes.db -o meshes.html
+
+    Example: obliv report worst.json average.json -o report.html
+
+    Example: obliv report compare.json design.json --brief -o summary.html
+    """
+    from obliv import view
+    from obliv.view.report.page import require_report
+
+    require_outputs(output, inputs=[(str(path), "") for path in inputs])
+    require_report(output)
+    with progress() as step:
+        about: dict[str, Any] = {"title": title, "study": study, "networks": networks, "brief": brief, "budget": budget}
+        view.write_report(inputs, output, **about, files=files or (), progress=step)
+    say(f"report saved in {output}")
+
+
+# ``obliv plot``: pictures of a topology, of channel loads, of a worst permutation, of saved results
+
+
+Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Picture to write (.png, .svg or .pdf).")]
+
+
+def topology_(topology: TopologySpec, output: Output, looks: Looks) -> None:
+    """Draw a network.
+
+    Example: obliv plot topology torus:4x4 -o torus.svg
+    """
+    import obliv
+    from obliv import view
+
+    looks.require(output)
+    require_outputs(output)
+    network = obliv.topology(topology)
+    looks.save(lambda: view.plot_topology(network), output)
+
+
+def loads(
+    specs: Specs,
+    words: Annotated[str, typer.Argument(metavar="TRAFFIC", help="For example tornado.")],
+    output: Output,
+    looks: Looks,
+    traffic: TrafficOption = None,
+) -> None:
+    """Draw the load of every channel under a traffic pattern.
+
+    Example: obliv plot loads mesh:8x8 dor transpose -o loads.png
+    """
+    from obliv import view
+
+    looks.require(output)
+    spec = one_traffic(words, traffic)
+    routing = specs.read(output)
+    looks.save(lambda: view.plot_loads(routing, read_traffic([spec], routing.topology, output)[0]), output)
+
+
+def worst(
+    specs: Specs,
+    output: Output,
+    looks: Looks,
+    kind: Annotated[Literal["network", "matrix"], typer.Option("--kind", help="network, or matrix.")] = "network",
+) -> None:
+    """Draw the worst traffic and its channel loads.
+
+    Example: obliv plot worst torus:9x9 romm -o worst.png
+    """
+    from obliv import view
+    from obliv.questions.worst_case import worst_case
+
+    looks.require(output)
+    routing = specs.read(output)
+    with progress() as step:
+        result = worst_case(routing, progress=step)
+    looks.save(lambda: view.plot_worst(result, kind), output)
+
+
+def result(
+    saved: Annotated[Path, typer.Argument(metavar="RESULT", help="Result that --output saved (.json or .json.gz).")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Picture to write (.png, .svg or .pdf).")],
+    *,
+    title: Annotated[
+        str | None, typer.Option("--title", metavar="TEXT", help='Title (default: what it is about; "" = none).')
+    ] = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option("--label", metavar="SPEC=NAME", help="Name to write for a routing or topology; may be repeated."),
+    ] = None,
+    picture: Annotated[
+        str | None, typer.Option("--picture", metavar="KIND", help="One of several pictures, such as matrix or bars.")
+    ] = None,
+    looks: Looks,
+) -> None:
+    """Draw a saved result.
+
+    Example: obliv plot result compare.json bars.pdf --title "Mesh 8x8" --label romm="ROMM, 2 VCs"
+    """
+    import inspect
+
+    import obliv
+    from obliv.view.axes import drawing_of
+
+    looks.require(file)
+    require_outputs(file, inputs=[(str(saved), "")])
+    answer = obliv.load(saved)
+    drawing = drawing_of(answer)
+    options: dict[str, Any] = {} if title is None else {"title": title or False}
+    if picture is not None:
+        if "kind" not in inspect.signature(drawing).parameters:
+            raise InputError(f"there is one picture of a result of the kind {answer.kind}: leave out --picture")
+        options["kind"] = picture
+    names = names_of(label or (), specs_in(answer))
+    looks.save(lambda: answer.plot(names=names, **options), file)
+
+
+def specs_in(answer: Result) -> set[str]:
+    """Return the specs that a picture of a result may show."""
+    records = [answer, *(row for value in vars(answer).values() if isinstance(value, tuple) for row in value)]
+    specs = {getattr(record, name, None) for record in records for name in ("routing", "topology", "engine")}
+    return {spec for spec in specs if isinstance(spec, str)}
+
+
+def names_of(labels: Sequence[str], specs: Collection[str]) -> dict[str, str]:
+    """Return the names in ``SPEC=NAME``; specs may have ``=`` in them.
+
+    Examples
+    --------
+    >>> names_of(["hash:seed=1=ECMP", "romm=ROMM, 2 VCs"], {"hash:seed=1", "romm"})
+    {'hash:seed=1': 'ECMP', 'romm': 'ROMM, 2 VCs'}
+    """
+    names = {}
+    for text in labels:
+        spec = max((spec for spec in specs if text.startswith(f"{spec}=")), key=len, default=text.partition("=")[0])
+        if not (name := text[len(spec) + 1 :]):
+            raise InputError(f"--label {text!r:.60}: write SPEC=NAME, such as romm=ROMM")
+        if spec not in specs:
+            raise InputError(f"--label: {spec!r:.60} is not in this result: {did_you_mean(spec, specs)}")
+        names[spec] = name
+    return names
+
+
+app = group(
+    "Draw a topology, channel loads, worst traffic or a saved result.\n\n"
+    "Example: obliv plot worst torus:9x9 romm -o w.png",
+    topology_,
+    loads,
+    worst,
+    result,
+)
+
+
+# ``obliv export``: a network, a routing and traffic for a simulator, the paths of a routing, or a network
+
+
+_NETWORKS = ("dot", "graphml", "gml", "edgelist", "anynet")
+_SIMULATORS = ("booksim", "booksim-paths", "sst", "caminos", "ns3")
+#: How to run what is written for a simulator.
+_RUN = {
+    "sst": "run it with  sst {name}",
+    "caminos": "run it in that folder with  caminos {name}",
+    "ns3": 'run it with  ./ns3 run "obliv-ns3 --network={name}"  in ns-3, with obliv-ns3.cc in its folder scratch',
+}
+
+
+def export(
+    topology: TopologySpec,
+    routing: Annotated[
+        str | None,
+        typer.Argument(metavar="[ROUTING]", help="Needed but for files of networks.", show_default=False),
+    ] = None,
+    words: Annotated[
+        str | None,
+        typer.Argument(metavar="[TRAFFIC]", help="Another way to give --traffic.", show_default=False),
+    ] = None,
+    *,
+    to: Annotated[
+        Literal[
+            "booksim",
+            "booksim-paths",
+            "sst",
+            "caminos",
+            "ns3",
+            "table",
+            "csv",
+            "dot",
+            "graphml",
+            "gml",
+            "edgelist",
+            "anynet",
+        ],
+        typer.Option(
+            "--to",
+            help="Simulators: booksim (BookSim2), booksim-paths (BookSim2 with a routing function that follows listed "
+            "paths), sst (SST Merlin), caminos, ns3. Paths: table (for table:FILE), csv. Networks: dot (Graphviz), "
+            "graphml, gml, edgelist, anynet.",
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Configuration or table to write.")],
+    traffic: Annotated[
+        str | None,
+        typer.Option("--traffic", help="With simulators and dot: traffic pattern (default uniform)."),
+    ] = None,
+    vc: Annotated[
+        str | None,
+        typer.Option(
+            "--vc",
+            metavar="SCHEME",
+            help="With booksim-paths: virtual channels by this scheme of deadlock, none for all on every hop (default: "
+            "the one with the fewest that avoids deadlock).",
+        ),
+    ] = None,
+    rate: Annotated[
+        str | None,
+        typer.Option(
+            "--rate", metavar="R", help="With booksim, sst and caminos: packets per node and cycle, as 0.1 or 1/3."
+        ),
+    ] = None,
+) -> None:
+    """Write files for simulators, paths as tables, or networks.
+
+    A network that the simulator lacks is written beside the configuration. What it cannot simulate is refused.
+    Tables are read as  table:FILE  by all verbs; CSV has a row for every path. A drawing for Graphviz shows the loads
+    of channels if there is a routing.
+
+    Example: obliv export torus:8x8 dor --to booksim --traffic transpose -o torus.cfg
+
+    Example: obliv export mesh:7x6 xy --to booksim-paths -o mesh.cfg
+
+    Example: obliv export mesh:5x5 design:best.json.gz --to table -o routes.txt
+
+    Example: obliv export fattree:4,2 --to dot -o tree.dot
+    """
+    if words is not None:
+        traffic = one_traffic(words, None if traffic is None else [traffic])
+    _require_fitting(to, routing, traffic, vc, rate)
+    if routing is None:
+        _write_network(topology, to, output)
+        return
+    specs = Specs(topology, routing)
+    if to in _SIMULATORS:
+        _write_simulation(specs, to, output, traffic or "uniform", _number(rate), vc)
+    elif to == "dot":
+        _write_loads(specs, output, traffic or "uniform")
+    else:
+        from obliv.io.simulators.routes import write_csv_paths, write_path_table
+
+        read = specs.read(output)
+        write = write_path_table if to == "table" else write_csv_paths
+        with progress() as step:
+            write(read, output, progress=step)
+        say(f"written to {output}" + (f"; use the routing as  table:{output}" if to == "table" else ""))
+
+
+def _number(rate: str | None) -> float:
+    """Return the rate of the command line, by default 0.1."""
+    number = exact("0.1" if rate is None else rate)
+    if number is None:
+        raise InputError(f"--rate {rate}: write a number above 0, up to 1, as 0.1 or 1/3")
+    return float(number)
+
+
+def _require_fitting(to: str, routing: str | None, traffic: str | None, vc: str | None, rate: str | None) -> None:
+    """Refuse options and arguments that a format does not use."""
+    if routing is None and to not in _NETWORKS:
+        raise InputError(f"--to {to} needs a ROUTING behind the topology")
+    if routing is not None and to in _NETWORKS[1:]:
+        raise InputError(f"--to {to} writes a network only: leave out the routing {routing}")
+    if traffic is not None and (routing is None or to in ("table", "csv")):
+        raise InputError(f"--traffic belongs to simulators and to dot with a routing; --to {to} writes no traffic here")
+    if vc is not None and to != "booksim-paths":
+        raise InputError(f"--vc belongs to --to booksim-paths; --to {to} has virtual channels of its own")
+    if traffic is not None and to == "sst" and traffic != "uniform":
+        raise InputError("--to sst writes uniform traffic only: set the job's pattern in the script")
+    if rate is not None and to not in ("booksim", "booksim-paths", "sst", "caminos"):
+        more = "; give the program of ns-3 its own --rate" if to == "ns3" else ""
+        raise InputError(f"--rate belongs to --to booksim, sst and caminos{more}")
+
+
+def _write_simulation(specs: Specs, to: str, output: Path, traffic: str, rate: float, vc: str | None) -> None:
+    from obliv.io import write_caminos, write_ns3, write_sst
+
+    others = {
+        "sst": [output.with_suffix(".graphml"), output.with_suffix(".routes.json")],
+        "caminos": [output.with_suffix(".adj"), output.with_suffix(".map")],
+        "ns3": [output.with_name("obliv-ns3.cc")],
+    }
+    outputs = (output, *others.get(to, [output.with_suffix(".anynet")]))
+    read = specs.read(*outputs)
+    pattern = read_traffic([traffic], read.topology, *outputs)[0]
+    if to == "sst":
+        files = write_sst(read, output, rate=rate)
+    elif to == "caminos":
+        files = write_caminos(read, output, pattern, rate=rate)
+    elif to == "ns3":
+        files = write_ns3(read, output, pattern)
+    else:
+        write_simulation(read, output, pattern, rate, vc, listed=to == "booksim-paths")
+        return
+    say(f"written to {' and '.join(map(str, files))}; {_RUN[to].format(name=quote(output.name))}")
+
+
+def _write_loads(specs: Specs, output: Path, traffic: str) -> None:
+    from obliv.io.formats.dot import write_dot
+
+    read = specs.read(output)
+    loads = read.pair_loads().under(read_traffic([traffic], read.topology, output)[0])
+    write_dot(read.topology, output, loads)
+    say(f"written to {output}; draw it with  dot -Tsvg -O {output}")
+
+
+def _write_network(spec: str, to: str, output: Path) -> None:
+    from obliv.io import write_anynet, write_dot, write_edgelist, write_gml, write_graphml
+
+    topology = read_topology(spec, output)
+    writers: dict[str, Callable[[Topology, Path], None]] = {
+        "dot": write_dot,
+        "graphml": write_graphml,
+        "gml": write_gml,
+        "edgelist": write_edgelist,
+        "anynet": write_anynet,
+    }
+    writers[to](topology, output)
+    say(
+        f"written to {output}; "
+        + (f"draw it with  dot -Tsvg -O {output}" if to == "dot" else f"use it as  file:{output}")
+    )
+
+
+# Simulations for BookSim2: what is written, at which rate it saturates, and whether packets can deadlock there
+
+
+def write_simulation(
+    routing: Routing, output: Path, traffic: Traffic, rate: float, vc: str | None, *, listed: bool
+) -> None:
+    """Write a simulation, and say what to expect of it.
+
+    Parameters
+    ----------
+    routing : Routing
+    output : Path
+    traffic : Traffic
+    rate : float
+    vc : str or None
+        With listed paths: the scheme of virtual channels; None for the one with the fewest that avoids deadlock.
+    listed : bool
+        Whether paths are listed, for a routing function that is written, too.
+    """
+    scheme, acyclic = "none", True
+    if listed:
+        with progress() as step:
+            scheme, acyclic = _scheme(routing, vc, step)
+    lanes = lanes_of(routing.topology, scheme) if listed else None
+    files = write_booksim(routing, output, traffic, rate=rate, paths=listed, lanes=lanes)
+    say(f"written to {' and '.join(map(str, files))}; run it in that folder with  booksim {quote(output.name)}")
+    if listed:
+        say(f"BookSim2 needs the routing function in {files[-1].name}; its first lines say how to add it")
+    _say_saturation(routing, traffic, rate)
+    if not listed and len(files) > 1:  # those for meshes and tori have schemes of their own
+        with progress() as step:
+            acyclic = deadlock(routing, progress=step).acyclic
+    _say_deadlock(routing, scheme, acyclic, tried=listed and vc is None)
+
+
+def _scheme(routing: Routing, vc: str | None, step: Progress) -> tuple[str, bool]:
+    """Return a scheme that gives paths alone their virtual channels, and whether it avoids deadlock."""
+    if vc is not None:
+        lanes_of(routing.topology, vc)  # refuses what needs phases before anything is solved
+        return vc, deadlock(routing, vc, progress=step).acyclic
+    best, fewest = "none", 0
+    for done, name in enumerate(SCHEMES):  # none comes first
+        if name.endswith("dateline") and not _wraps(routing):
+            continue  # the same as without
+        with suppress(RoutingError, TooLargeError):
+            lanes_of(routing.topology, name)
+            found = deadlock(routing, name, progress=within(step, done / len(SCHEMES), (done + 1) / len(SCHEMES)))
+            if found.acyclic and (not fewest or found.virtual_channels < fewest):
+                best, fewest = name, found.virtual_channels
+        if 0 < fewest <= 2:  # with one the graph of none is acyclic; no scheme has fewer than two where it is not
+            break
+    return best, fewest > 0
+
+
+def _wraps(routing: Routing) -> bool:
+    where = routing.topology.directions
+    return where is not None and bool(where.wraps.any())
+
+
+def _say_saturation(routing: Routing, traffic: Traffic, rate: float) -> None:
+    limit = saturation(routing, traffic)
+    if limit is not None:
+        say(f"predicted saturation: {limit}")
+        if (exact(rate) or 0) > limit.rate:
+            say(f"a rate of {rate:g} is above it: queues grow as long as the simulation runs; choose a lower --rate")
+
+
+def _say_deadlock(routing: Routing, scheme: str, acyclic: bool, tried: bool) -> None:
+    """Say whether packets can deadlock; `tried` is whether all schemes that paths show were."""
+    verb = " ".join(("obliv deadlock", quote(routing.topology.spec), quote(routing.spec)))
+    if not acyclic and scheme == "none":
+        why = "no scheme that paths alone show avoids it" if tried else "every hop uses all of them"
+        say(f"packets can deadlock, whatever num_vcs is: {why};  {verb}  shows a cycle")
+    elif not acyclic:
+        say(f"packets can deadlock with the scheme {scheme};  {verb} --vc {scheme}  shows a cycle")
+    elif scheme != "none":
+        say(f"packets cannot deadlock: virtual channels are by the scheme {scheme}; keep num_vcs a multiple")

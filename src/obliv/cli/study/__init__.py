@@ -1,1 +1,0 @@
-"""The verbs of studies, one module each."""

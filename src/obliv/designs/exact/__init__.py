@@ -1,1 +1,0 @@
-"""From floating-point solutions to rational ones."""

@@ -1,0 +1,1 @@
+"""One network in the browser, answered live."""

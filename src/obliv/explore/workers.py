@@ -1,0 +1,407 @@
+"""What a page asks: a network, a routing, traffic and failures, from JSON that may hold anything."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import os
+import shlex
+import signal
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, fields, replace
+from multiprocessing import parent_process
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from obliv._util.files import RepeatedKeyError, read_only_from, unlike_keys
+from obliv._util.progress import IDLE
+from obliv._util.text import did_you_mean
+from obliv.errors import InputError, OblivError
+
+#: What can be computed, in the order in which it is: the quickest and most wanted first.
+PARTS = ("network", "worst", "hops", "traffic", "deadlock", "average", "proof", "claim", "names")
+
+_LONGEST = 2_000  # letters of a spec
+_MOST = 200  # patterns, or failures
+_MOST_SAMPLES = 10_000_000
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a page asks.
+
+    Parameters
+    ----------
+    topology, routing : str
+        Specs.
+    traffic : tuple of str
+        Specs of patterns.
+    failed : tuple of str
+        Links and nodes that failed, as in ``damaged:`` specs.
+    largest : bool
+        Whether to take the largest component where the failures cut the network.
+    scheme : str
+        Virtual channels of the deadlock check.
+    samples : int
+        Random permutations of the average; 0 leaves it out.
+    seed : int
+        Random seed of the average.
+    want : tuple of str
+        The parts to compute, of `PARTS`.
+    page : str
+        The page that asks: a newer question of the same page replaces this one.
+    """
+
+    topology: str = "mesh:8x8"
+    routing: str = "ecmp"
+    traffic: tuple[str, ...] = ("uniform",)
+    failed: tuple[str, ...] = ()
+    largest: bool = False
+    scheme: str = "none"
+    samples: int = 10_000
+    seed: int = 0
+    want: tuple[str, ...] = PARTS[:7]
+    page: str = ""
+
+    @property
+    def spec(self) -> str:
+        """The spec of the network after the failures."""
+        if not self.failed:
+            return self.topology
+        inner = f"({self.topology})" if "," in self.topology else self.topology
+        return f"damaged:{inner},{','.join(self.failed)}" + ",component=largest" * self.largest
+
+
+def question_of(body: bytes) -> Question:
+    """Return the question in the JSON text of a page.
+
+    Raises
+    ------
+    InputError
+        If it is anything else; the message is one line.
+
+    Examples
+    --------
+    >>> question_of(b'{"topology": "mesh:4x4", "failed": ["0-1"]}').spec
+    'damaged:mesh:4x4,0-1'
+    """
+    try:
+        data = json.loads(body, object_pairs_hook=unlike_keys)
+    except RepeatedKeyError as error:
+        raise InputError(f"the question is not valid JSON: {error}") from None
+    except (ValueError, RecursionError):
+        raise InputError("the question is not JSON") from None
+    if not isinstance(data, Mapping):
+        raise InputError("the question is not a JSON object")
+    known = {field.name: field for field in fields(Question)}
+    values = {}
+    for name, value in data.items():
+        if name not in known:
+            raise InputError(f"unknown key {name[:40]!r}: {did_you_mean(name[:40], known)}")
+        values[name] = _checked(name, value, known[name].default)
+    question = Question(**values)
+    if unknown := [part for part in question.want if part not in PARTS]:
+        raise InputError(f"unknown part {unknown[0][:40]!r}: {did_you_mean(unknown[0][:40], PARTS)}")
+    return question
+
+
+def _checked(name: str, value: Any, like: Any) -> Any:
+    """Return a value of the type of the default `like`."""
+    if isinstance(like, tuple):
+        if not isinstance(value, list) or len(value) > _MOST:
+            raise InputError(f"{name} is not a list of up to {_MOST} texts")
+        return tuple(_checked(name, entry, "") for entry in value)
+    if type(value) is not type(like):
+        raise InputError(f"{name} is {str(value)[:40]!r}: a value like {like!r} is needed")
+    if isinstance(value, str):
+        if len(value) > _LONGEST:
+            raise InputError(f"{name} has {len(value):,} letters; up to {_LONGEST:,} are allowed")
+        return value.strip()
+    if type(value) is int and not 0 <= value <= _MOST_SAMPLES:
+        raise InputError(f"{name} is {value}; it must be 0 to {_MOST_SAMPLES:,}")
+    return value
+
+
+def commands(question: Question, imports: Sequence[str] = ()) -> dict[str, str]:
+    """Return the command that reproduces each part, and the one that opens this page again.
+
+    Examples
+    --------
+    >>> commands(Question("fattree:8,3", "dmodk", samples=0))["worst"]
+    'obliv worst fattree:8,3 dmodk'
+    """
+    network, routing = shlex.quote(question.spec), shlex.quote(question.routing)
+    patterns = " ".join(map(shlex.quote, question.traffic))
+    scheme = "" if question.scheme == "none" else f" --vc {shlex.quote(question.scheme)}"
+    seed = f" --seed {question.seed}" if question.seed else ""
+    lines = {
+        "worst": f"obliv worst {network} {routing}",
+        "hops": f"obliv compare {network} {routing}",
+        "deadlock": f"obliv deadlock {network} {routing}{scheme}",
+        "explore": f"obliv explore {network} {routing}"
+        + "".join(f" --traffic {shlex.quote(pattern)}" for pattern in question.traffic),
+    }
+    if patterns:
+        lines["traffic"] = f"obliv throughput {network} {routing} {patterns}"
+    if question.samples:
+        lines["average"] = f"obliv average {network} {routing} --samples {question.samples}{seed}"
+    files = "".join(f" --import {shlex.quote(path)}" for path in imports)
+    return {part: line + files for part, line in lines.items()}
+
+
+# The process that computes the answers of a page: it can be killed at any time, whatever it is doing
+
+
+_PAUSE = 0.1  # seconds between lines of progress
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a worker is set up with.
+
+    Parameters
+    ----------
+    imports : tuple of (path, SHA-256)
+        Python files that register names.
+    files : tuple of str
+        Files that specs may read, and folders of such files.
+    """
+
+    imports: tuple[tuple[str, str], ...] = ()
+    files: tuple[str, ...] = ()
+
+
+def work(questions: Connection, setup: Setup) -> None:
+    """Answer questions one after another, until the process that asks has ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which kills its workers
+    threading.Thread(target=_follow, name=f"{IDLE}-follower", daemon=True).start()
+    error = _prepare(setup)
+    with suppress(EOFError, OSError):  # the server has gone
+        while True:
+            question = questions.recv()
+            if error:
+                questions.send({"kind": "error", "part": question.want[0] if question.want else "", "text": error})
+                questions.send({"kind": "end"})
+            else:
+                _answer(question, questions, [path for path, _ in setup.imports])
+
+
+def _prepare(setup: Setup) -> str:
+    """Load what every answer needs, and return what went wrong, in one line."""
+    from obliv.explore import answers
+    from obliv.specs.registry import run_files
+    from obliv.study.reading import sha256_of
+
+    answers.prepare()
+    try:
+        for path, digest in setup.imports:
+            if sha256_of(path) != digest:
+                return f"{path}: has changed since obliv explore was started: start it again"
+        run_files(path for path, _ in setup.imports)
+    except OblivError as error:
+        return str(error)
+    read_only_from(setup.files)
+    return ""
+
+
+def _answer(question: Question, questions: Connection, imports: Sequence[str]) -> None:
+    from obliv.explore.answers import answer
+
+    last = 0.0
+
+    def emit(message: Message) -> None:
+        nonlocal last
+        if message["kind"] == "progress":
+            if time.monotonic() - last < _PAUSE:
+                return
+            last = time.monotonic()
+        questions.send(message)
+
+    answer(question, emit, imports)
+
+
+def _follow() -> None:
+    """End this process when the server has ended, however that came."""
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+# The workers of a server: few at a time, one of them ready, and replaced when they are killed
+
+
+_MOST_WORKERS = 2  # that compute at a time
+
+
+class Worker:
+    """A process that answers questions, one at a time."""
+
+    def __init__(self, setup: Setup) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process: BaseProcess = context.Process(target=work, args=(theirs, setup), daemon=True)
+        self._process.start()
+        theirs.close()
+        self.finished = True
+
+    async def ask(self, question: Question) -> AsyncIterator[dict[str, Any]]:
+        """Yield the messages of an answer; EOFError or OSError if the process has ended."""
+        self.finished = False
+        self._pipe.send(question)
+        while True:
+            message: dict[str, Any] = await asyncio.to_thread(self._pipe.recv)
+            if message["kind"] == "end":
+                self.finished = True
+                return
+            yield message
+
+    @property
+    def ready(self) -> bool:
+        """Whether the process runs and has answered all that it was asked."""
+        return self.finished and self._process.is_alive()
+
+    def kill(self) -> None:
+        """End the process at once."""
+        with suppress(OSError, ValueError):
+            self._process.kill()
+            self._process.join(5)
+
+
+class Workers:
+    """Workers, a few at a time, each of them lent to one question."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._idle: list[Worker] = []
+        self._busy: set[Worker] = set()
+        self._room = asyncio.Semaphore(_MOST_WORKERS)
+        self._closed = False
+
+    def warm(self) -> None:
+        """Have one worker ready."""
+        if not self._idle and not self._closed:
+            self._idle.append(Worker(self._setup))
+
+    @asynccontextmanager
+    async def worker(self) -> AsyncIterator[Worker]:
+        """Lend a worker; wait where enough are at work. One that has not finished is killed afterwards."""
+        async with self._room:
+            worker = self._idle.pop() if self._idle else Worker(self._setup)
+            if not worker.ready:
+                worker.kill()
+                worker = Worker(self._setup)
+            self._busy.add(worker)
+            self.warm()  # for the question that replaces this one
+            try:
+                yield worker
+            finally:
+                self._busy.discard(worker)
+                if worker.ready and not self._idle and not self._closed:
+                    self._idle.append(worker)
+                else:
+                    worker.kill()
+
+    def close(self) -> None:
+        """Kill all workers."""
+        self._closed = True
+        for worker in (*self._idle, *self._busy):
+            worker.kill()
+
+
+# Questions and their answers: a newer question of a page replaces the older one; finished parts are kept
+
+
+_KEPT = 100  # answers of parts
+_LOST = "the process that computed this has ended, perhaps for lack of memory: ask again, or choose a smaller network"
+_NEWER = "a newer question of this page has replaced this one"
+
+Message = dict[str, Any]
+Key = tuple[Any, ...]
+
+
+class State:
+    """What a server remembers."""
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._asking: dict[str, asyncio.Task[None]] = {}
+        self._known: OrderedDict[Key, list[Message]] = OrderedDict()
+
+    async def ask(self, question: Question) -> AsyncGenerator[Message]:
+        """Yield the messages of an answer: what is known at once, then the rest from a worker.
+
+        A newer question of the same page ends this one, and so does closing this generator; its worker is killed.
+        """
+        if older := self._asking.get(question.page):
+            older.cancel()
+        messages: asyncio.Queue[Message] = asyncio.Queue()
+        task = asyncio.create_task(self._answer(question, messages))
+        self._asking[question.page] = task
+        try:
+            while True:
+                message = await messages.get()
+                yield message
+                if message["kind"] in ("end", "replaced"):
+                    return
+        finally:
+            task.cancel()
+            if self._asking.get(question.page) is task:
+                del self._asking[question.page]
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _answer(self, question: Question, messages: asyncio.Queue[Message]) -> None:
+        try:
+            missing = []
+            for part in question.want:
+                known = self._known.get(_key(part, question))
+                missing += [part] * (known is None)
+                for message in known or ():
+                    messages.put_nowait(message)
+            if missing:
+                await self._compute(replace(question, want=tuple(missing)), messages)
+            messages.put_nowait({"kind": "end"})
+        except asyncio.CancelledError:
+            messages.put_nowait({"kind": "replaced", "text": _NEWER})
+            raise
+
+    async def _compute(self, question: Question, messages: asyncio.Queue[Message]) -> None:
+        """Have a worker answer, and keep the parts that it finishes."""
+        async with self._workers.worker() as worker:
+            part: list[Message] = []
+            try:
+                async for message in worker.ask(question):
+                    if message["kind"] == "done":
+                        self._keep(message["part"], question, part)
+                        part = []
+                        continue
+                    part.append(message)
+                    messages.put_nowait(message)
+            except (EOFError, OSError):
+                messages.put_nowait({"kind": "error", "part": "", "text": _LOST})
+
+    def _keep(self, part: str, question: Question, messages: list[Message]) -> None:
+        """Keep the answer of a part if it is a result of specs alone: not of files, not an error, and not large."""
+        kept = [message for message in messages if message["kind"] in ("part", "error")]
+        if part == "claim" or any(message["kind"] == "error" or message.get("files") for message in kept):
+            return
+        self._known[_key(part, question)] = kept
+        while len(self._known) > _KEPT:
+            self._known.popitem(last=False)
+
+
+def _key(part: str, question: Question) -> Key:
+    """Return what the answer of a part depends on."""
+    if part == "names":
+        return (part,)
+    key: Key = (part, question.spec, question.routing)
+    if part == "network":  # it names the commands of all parts
+        return (*key, question.traffic, question.scheme, question.samples, question.seed)
+    more: dict[str, Any] = {"traffic": question.traffic, "deadlock": question.scheme}
+    return (*key, more.get(part), (question.samples, question.seed) if part == "average" else None)

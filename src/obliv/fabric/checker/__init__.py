@@ -1,0 +1,1 @@
+"""The check of claims about failures of fabrics."""

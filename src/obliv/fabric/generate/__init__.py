@@ -1,1 +1,0 @@
-"""Fabrics generated from topologies."""

@@ -1,1 +1,0 @@
-"""Fat trees recognized in the cabling of a fabric."""

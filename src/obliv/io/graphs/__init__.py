@@ -1,1 +1,0 @@
-"""Networks of NetworkX, igraph and TopoHub."""

@@ -1,0 +1,1 @@
+"""Questions about a routing: each file has the function, its result and what that shows."""

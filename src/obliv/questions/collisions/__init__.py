@@ -1,0 +1,1 @@
+"""How flows whose paths are hashed collide: the distribution of the largest load."""

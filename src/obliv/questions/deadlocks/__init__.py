@@ -1,0 +1,1 @@
+"""Cycles of channel dependencies, and virtual channels that break them."""

@@ -1,0 +1,410 @@
+"""Dependencies of routings by next hops, many destinations at a time, no path enumerated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, partial
+from itertools import pairwise, product
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from obliv._util.arrays import Array, starts
+from obliv._util.progress import Progress
+from obliv.errors import RoutingError, SpecError, TooLargeError
+from obliv.loads.separable import Program
+from obliv.loads.stored import Hops, joined
+from obliv.questions.deadlocks.graph import (
+    COORDINATES,
+    PHASES,
+    PLANE,
+    PROGRAMS,
+    Dependencies,
+    Move,
+    Scheme,
+    bits_of,
+    directions,
+    distinct,
+    find,
+    short_cycle,
+)
+from obliv.questions.deadlocks.programs import segments, sequences
+from obliv.routings.base import Routing, checked_paths, require_all
+from obliv.routings.dimension_ordered import require_grid
+from obliv.routings.hops import HopRouting
+from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import Cartesian, Directions
+
+_STATES = 1 << 24  # (destination, channel, virtual channel) that are marked at a time
+
+
+class Ends(NamedTuple):
+    """The channels that a path may begin with, and those that it may end with."""
+
+    begins: Array
+    arrives: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Next hops towards some destinations; place k·nodes + v is node v on the way to the k-th."""
+
+    nodes: int
+    targets: Array
+    ptr: Array
+    channel: Array
+
+    def onward(self, places: Array) -> tuple[Array, Array]:
+        """Return the next hops of places: the number of the place among those given, and the channel."""
+        counts = self.ptr[places + 1] - self.ptr[places]
+        which = np.repeat(np.arange(len(places)), counts)
+        nth = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return which, self.channel[self.ptr[places][which] + nth]
+
+    def arrived(self, places: Array) -> Array:
+        """Return whether places are at their destination."""
+        here: Array = self.targets[places // self.nodes] == places % self.nodes
+        return here
+
+
+def follow_hops(
+    routing: HopRouting, scheme: Scheme, dependencies: Dependencies, progress: Progress, starts: Array
+) -> Ends:
+    """Add the dependencies of next hops of the packets from some nodes, for a scheme that only counts turns."""
+    topology, where = routing.topology, directions(routing.topology, scheme)
+    ends = Ends(np.zeros(topology.channels, bool), np.zeros(topology.channels, bool))
+    classes = done = 1
+    for block, sources in _blocks(routing, starts):
+        _count(routing, block, sources)
+        while not _spread(routing, scheme, block, sources, where, classes, dependencies, ends):
+            classes *= 2
+        done += len(block.targets)
+        progress("dependencies", min(1.0, done / len(topology.terminals)))
+    return ends
+
+
+def count_paths(routing: HopRouting) -> float:
+    """Return the number of paths along the next hops, between all terminals together."""
+    return sum(_count(routing, block, sources) for block, sources in _blocks(routing, routing.topology.terminals))
+
+
+def follow_two_phases(base: HopRouting, scheme: Scheme, dependencies: Dependencies, progress: Progress) -> None:
+    """Add the dependencies of two phases by the same next hops, for a scheme that depends on the phase only."""
+    topology = base.topology
+    alone = Dependencies(topology.channels)
+    ends = follow_hops(base, find("none"), alone, progress, topology.terminals)
+    graph = alone.graph()
+    tail, head = graph.channel[np.repeat(np.arange(len(graph.channel)), np.diff(graph.ptr))], graph.channel[graph.head]
+    first, second = (
+        dependencies.label((label, 0)) * topology.channels for label in scheme.labels([Move(0, 0, 0), Move(0, 0, 1)])
+    )
+    for start in (first, second):
+        dependencies.use(graph.channel + start)
+        dependencies.follow(tail + start, head + start)
+    begins = np.flatnonzero(ends.begins)
+    ptr = np.searchsorted(topology.tail[begins], np.arange(topology.nodes + 1))
+    for c in np.flatnonzero(ends.arrives).tolist():
+        node = int(topology.head[c])
+        dependencies.follow(np.array(c + first), begins[ptr[node] : ptr[node + 1]] + second)
+
+
+def _blocks(routing: HopRouting, starts: Array) -> Iterator[tuple[_Block, Array]]:
+    """Yield the next hops towards all terminals, some at a time, and the places where packets from `starts` begin."""
+    topology = routing.topology
+    terminals = topology.terminals.astype(np.int64)
+    size = max(1, min(64, _STATES // (8 * max(1, topology.channels))))
+    for first in range(0, len(terminals), size):
+        targets = terminals[first : first + size]
+        hops = joined([routing.hops_to(target) for target in targets.tolist()])
+        block = _Block(topology.nodes, targets, hops.ptr, hops.channel.astype(np.int64))
+        places = (np.arange(len(targets))[:, None] * topology.nodes + starts).ravel()
+        yield block, places[~block.arrived(places)]
+
+
+def _spread(
+    routing: HopRouting,
+    scheme: Scheme,
+    block: _Block,
+    sources: Array,
+    where: Directions,
+    classes: int,
+    dependencies: Dependencies,
+    ends: Ends,
+) -> bool:
+    """Follow all packets hop by hop with the virtual channels that they hold; False if more classes are needed."""
+    has_turned = scheme.turned
+    if has_turned is None:
+        raise RoutingError(f"scheme {scheme.name} depends on more than turns: paths must be followed one by one")
+    head, channels = routing.topology.head.astype(np.int64), routing.topology.channels
+    held = 2 * classes  # by class and dateline bit
+    offset = np.array([dependencies.label((k // 2, k % 2)) for k in range(held)], np.int64) * channels
+    seen = np.zeros(len(block.targets) * channels * held, bool)
+    which, channel = block.onward(sources)
+    ends.begins[channel] = True
+    states = _new((sources[which] // block.nodes * channels + channel) * held, seen)
+    while len(states):
+        pair, vc = states // held, states % held
+        channel, places = pair % channels, pair // channels * block.nodes + head[pair % channels]
+        dependencies.use(channel + offset[vc])
+        there = block.arrived(places)
+        ends.arrives[channel[there]] = True
+        pair, vc, channel, places = pair[~there], vc[~there], channel[~there], places[~there]
+        which, after = block.onward(places)
+        pair, vc, channel = pair[which], vc[which], channel[which]
+        here, then = (where.dim[channel], where.step[channel]), (where.dim[after], where.step[after])
+        turned = np.asarray(has_turned(*here, *then), bool)
+        count = vc // 2 + turned
+        if len(count) and count.max() >= classes:
+            return False
+        bit = np.zeros(len(vc), np.int64)
+        if scheme.dateline:
+            straight = ~turned & (here[0] == then[0]) & (here[1] == then[1])
+            bit = (straight & ((vc % 2 > 0) | where.wraps[channel])).astype(np.int64)
+        dependencies.follow(channel + offset[vc], after + offset[2 * count + bit])
+        states = _new((pair // channels * channels + after) * held + 2 * count + bit, seen)
+    return True
+
+
+def _new(states: Array, seen: Array) -> Array:
+    """Return the states that were not seen before, without duplicates, and mark them as seen."""
+    fresh: Array = distinct(states[~seen[states]])
+    seen[fresh] = True
+    return fresh
+
+
+def _count(routing: HopRouting, block: _Block, sources: Array) -> float:
+    """Return the number of paths; RoutingError if next hops end before the destination or form a loop."""
+    head = routing.topology.head.astype(np.int64)
+    reached = np.zeros(len(block.targets) * block.nodes, bool)
+    incoming = np.zeros(len(reached), np.int64)
+
+    def onward(front: Array) -> tuple[Array, Array]:
+        which, channel = block.onward(front)
+        return which, front[which] // block.nodes * block.nodes + head[channel]
+
+    front = _new(sources, reached)
+    while len(front):
+        front = front[~block.arrived(front)]
+        stuck = front[block.ptr[front] == block.ptr[front + 1]]
+        if len(stuck):
+            here, end = _names(routing, block, int(stuck[0]))
+            raise RoutingError(f"{routing.spec}: {here} has no next hop towards {end}")
+        _, after = onward(front)
+        np.add.at(incoming, after, 1)
+        front = _new(after, reached)
+    paths = np.zeros(len(reached))
+    paths[sources] = 1.0
+    total = 0.0
+    front = np.flatnonzero(reached & (incoming == 0))
+    while len(front):  # in topological order, so that the counts are complete
+        reached[front] = False
+        there = block.arrived(front)
+        total += float(paths[front[there]].sum())
+        front = front[~there]
+        which, after = onward(front)
+        np.add.at(paths, after, paths[front[which]])
+        np.subtract.at(incoming, after, 1)
+        front = distinct(after[incoming[after] == 0])
+    if reached.any():
+        _refuse_loop(routing, block, reached)
+    return total
+
+
+def _refuse_loop(routing: HopRouting, block: _Block, left: Array) -> None:
+    places = np.flatnonzero(left & ~block.arrived(np.arange(len(left))))
+    which, channel = block.onward(places)
+    after = places[which] // block.nodes * block.nodes + routing.topology.head.astype(np.int64)[channel]
+    ptr = starts(np.bincount(places[which], minlength=len(left)))
+    circle = short_cycle(ptr, after)
+    here, end = _names(routing, block, int(places[0]) if circle is None else circle[0])
+    raise RoutingError(f"{routing.spec}: the next hops towards {end} form a loop through {here}")
+
+
+def _names(routing: HopRouting, block: _Block, place: int) -> tuple[str, str]:
+    """Describe a place: its node and its destination."""
+    name = routing.topology.name_of
+    return name(place % block.nodes), name(int(block.targets[place // block.nodes]))
+
+
+# Dependencies of routings by their paths, one after the other, each with its phases and orders
+
+
+OwnScheme = Callable[[Routing, tuple[int, ...]], Sequence[int]]
+
+Phase = tuple[int, tuple[int, ...], int]  # number, order, first dimension of the program: the last fields of a move
+Traced = tuple[tuple[int, ...], tuple[Phase, ...]]  # channels, and the phase of each
+
+_PATHS = 500_000  # paths of a routing by next hops, which can be counted beforehand
+_HOPS = 10_000_000  # hops of all paths together
+
+
+def follow_paths(routing: Routing, scheme: Scheme | OwnScheme, dependencies: Dependencies, progress: Progress) -> None:
+    """Add the dependencies of all paths of all pairs of terminals; a user's own scheme is a function."""
+    topology = routing.topology
+    where = directions(topology, scheme if isinstance(scheme, Scheme) else None)
+    dims, steps, wraps = where.dim.tolist(), where.step.tolist(), where.wraps.tolist()
+    nodes = topology.terminals.tolist()
+    if routing.by_hops is not None and (count := count_paths(routing.by_hops)) > _PATHS:
+        raise _too_many(routing, f"{count:.3g} paths")
+    vertices: set[int] = set()
+    follows: set[tuple[int, int]] = set()
+    hops = 0
+    traced = _tracer(routing) if isinstance(scheme, Scheme) else partial(_listed, routing)
+    for done, (d, s) in enumerate(product(nodes, repeat=2)):
+        for channels, phases in traced(s, d):
+            hops += len(channels)
+            if hops > _HOPS:
+                raise _too_many(routing, f"paths with more than {_HOPS:,} hops")
+            if isinstance(scheme, Scheme):
+                moves = [Move(dims[c], steps[c], *phase) for c, phase in zip(channels, phases, strict=True)]
+                labels = scheme.labels(moves)
+                bits = bits_of(moves, labels, [scheme.dateline and wraps[c] for c in channels])
+                names: list[Any] = list(zip(labels, bits, strict=True))
+            else:
+                names = _own(scheme, routing, channels)
+            path = [c + dependencies.label(name) * topology.channels for c, name in zip(channels, names, strict=True)]
+            vertices.update(path)
+            follows.update(pairwise(path))
+        progress("dependencies", (done + 1) / len(nodes) ** 2)
+    dependencies.use(np.array(sorted(vertices), np.int64))
+    pairs = np.array(sorted(follows), np.int64).reshape(-1, 2)
+    dependencies.follow(pairs[:, 0], pairs[:, 1])
+
+
+def lanes_of(topology: Topology, scheme: str) -> Callable[[tuple[int, ...]], list[int]]:
+    """Return the function that gives every channel of a path its virtual channel, by a scheme that sees paths alone.
+
+    Parameters
+    ----------
+    topology : Topology
+    scheme : str
+        One of :func:`obliv.deadlock` that needs neither phases nor phase programs of the routing.
+
+    Returns
+    -------
+    callable
+        From the channels of a path to whole numbers from 0.
+
+    Raises
+    ------
+    RoutingError
+        If the scheme needs phases, or coordinates that the network does not have.
+    SpecError
+        If there is no such scheme.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> mesh = obliv.mesh(3, 3)
+    >>> path = tuple(mesh.channel(a, b) for a, b in [((0, 0), (0, 1)), ((0, 1), (1, 1)), ((1, 1), (1, 2))])
+    >>> lanes_of(mesh, "turn")(path)  # Y, then X is a turn back
+    [0, 1, 1]
+    """
+    rule = find(scheme)
+    if {PHASES, PROGRAMS} & set(rule.needs):
+        raise RoutingError(f"scheme {scheme} needs the phases of a routing; paths alone do not show them")
+    lacking = COORDINATES in rule.needs and topology.directions is None
+    if lacking or (PLANE in rule.needs and len(topology.radices) != 2):
+        what = PLANE if PLANE in rule.needs else COORDINATES
+        raise RoutingError(f"scheme {scheme} needs {what}, which {topology.spec} does not have")
+    where = directions(topology, rule)
+    dims, steps, wraps = where.dim.tolist(), where.step.tolist(), where.wraps.tolist()
+
+    def lanes(channels: tuple[int, ...]) -> list[int]:
+        moves = [Move(dims[c], steps[c]) for c in channels]
+        labels = rule.labels(moves)
+        if not rule.dateline:
+            return [int(label) for label in labels]
+        bits = bits_of(moves, labels, [wraps[c] for c in channels])
+        return [2 * int(label) + bit for label, bit in zip(labels, bits, strict=True)]
+
+    return lanes
+
+
+def _too_many(routing: Routing, what: str) -> TooLargeError:
+    return TooLargeError(
+        f"{routing.spec} on {routing.topology.spec} has {what}, too many to go through: choose a smaller network, or a "
+        "scheme that looks from hop to hop only, such as none or turn"
+    )
+
+
+def _own(scheme: OwnScheme, routing: Routing, channels: tuple[int, ...]) -> list[int]:
+    """Return the virtual channels that a user's own scheme gives a path, checked."""
+    name = getattr(scheme, "__name__", "the scheme")
+    answer: Any = scheme(routing, channels)
+    try:
+        numbers = list(answer)
+    except TypeError:
+        raise SpecError(f"{name} must return a virtual channel for each hop, not {answer!r}") from None
+    if len(numbers) != len(channels):
+        raise SpecError(f"{name} returned {len(numbers)} virtual channels for a path of {len(channels)} hops")
+    for number in numbers:
+        if not isinstance(number, Integral) or isinstance(number, bool) or not 0 <= int(number) < 2**31:
+            raise SpecError(f"{name} returned {number!r} for a virtual channel: they are whole numbers from 0")
+    return [int(number) for number in numbers]
+
+
+def _tracer(routing: Routing) -> Callable[[int, int], Iterator[Traced]]:
+    """Return the function that gives the paths of a pair of nodes."""
+    if routing.programs:
+        return partial(_of_programs, require_grid(routing.topology, routing.spec), routing.programs)
+    if routing.phase_routing is not None:
+        return partial(_of_two_phases, routing.phase_routing)
+    if routing.by_hops is not None:
+        return partial(_of_hops, routing.topology, lru_cache(maxsize=1)(routing.by_hops.hops_to))
+    return partial(_listed, routing)
+
+
+def _listed(routing: Routing, source: int, destination: int) -> Iterator[Traced]:
+    """Yield the paths that a routing lists, checked; all of one phase."""
+    total = Fraction(0)
+    for channels, chance in checked_paths(routing, source, destination):
+        total += chance
+        if chance:
+            yield channels, ((0, (), 0),) * len(channels)
+    require_all(routing, source, destination, total)
+
+
+def _of_two_phases(base: Routing, source: int, destination: int) -> Iterator[Traced]:
+    for middle in base.topology.terminals.tolist():
+        onward = list(_listed(base, middle, destination))
+        for first, phases in _listed(base, source, middle):
+            for second, _ in onward:
+                yield (*first, *second), phases + ((1, (), 0),) * len(second)
+
+
+def _of_hops(topology: Topology, hops_to: Callable[[int], Hops], source: int, destination: int) -> Iterator[Traced]:
+    """Yield the paths along next hops that are known to lead there."""
+    hops = hops_to(destination)
+    trail: list[tuple[int, tuple[int, ...]]] = [(source, ())]
+    while trail:
+        node, channels = trail.pop()
+        if node == destination:
+            yield channels, ((0, (), 0),) * len(channels)
+            continue
+        for c in hops.channel[hops.ptr[node] : hops.ptr[node + 1]].tolist():
+            trail.append((int(topology.head[c]), (*channels, c)))
+
+
+def _of_programs(topology: Cartesian, programs: tuple[Program, ...], source: int, destination: int) -> Iterator[Traced]:
+    """Yield the paths of phase programs; the same channels in other phases or orders are another path here."""
+    start, end = topology.coordinates(source), topology.coordinates(destination)
+    for program in programs:
+        if not program.probability or not program.serves(start, end):
+            continue
+        choices = [
+            list(segments(along, draw, start[dim], end[dim]))
+            for dim, (along, draw) in enumerate(zip(topology.axes, program.draws(len(start)), strict=True))
+        ]
+        for slots in sequences(program, len(start)):
+            for drawn in product(*choices):
+                at, channels, phases = source, [], []
+                for slot in slots:
+                    for link in drawn[slot.dim][slot.part].links:
+                        channels.append(int(topology.link_zero[slot.dim][at]) + link)
+                        phases.append((slot.phase, slot.order, slot.first))
+                        at = int(topology.head[channels[-1]])
+                yield tuple(channels), tuple(phases)

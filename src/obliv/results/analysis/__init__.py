@@ -1,1 +1,0 @@
-"""Results of analyses: worst cases, averages, throughput, locality, deadlock, ratios, comparisons."""

@@ -1,1 +1,0 @@
-"""Schedules of packets without buffers, and the plans behind them."""

@@ -1,1 +1,0 @@
-"""Results of designs and of bounds on networks."""

@@ -1,1 +1,0 @@
-"""Results on InfiniBand fabrics."""

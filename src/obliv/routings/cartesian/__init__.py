@@ -1,1 +1,0 @@
-"""Routings on meshes, tori and other Cartesian networks: by dimensions, by turn models, with two turns."""

@@ -1,1 +1,0 @@
-"""Routings on any network: shortest paths, up*/down*, electrical flows, decomposition trees."""

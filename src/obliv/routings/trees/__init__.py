@@ -1,1 +1,0 @@
-"""Routings on fat trees: each names its paths by number."""

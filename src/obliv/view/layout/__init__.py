@@ -1,1 +1,0 @@
-"""Positions of nodes in a picture."""
