@@ -9,6 +9,7 @@ Fraction(32, 5)
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from obliv import _builtin as _builtin
 from obliv._util.lazy import attach
@@ -17,16 +18,18 @@ __version__ = "0.2.0"
 
 
 class _OldNames:
-    """The last finder of modules: it refuses those of the previous release by their new names."""
+    """The last finder of modules: it says where those of earlier releases are now, by the table ``_moved.txt``."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
-        """Raise ModuleNotFoundError for a module that was renamed; called for missing modules only."""
+        """Raise ModuleNotFoundError for a module that was moved; called for missing modules only."""
         if name.startswith("obliv."):
-            from obliv._old_names import successor
-
-            if (new := successor(name)) and new != name:
-                raise ModuleNotFoundError(f"{name} is called {new} now; what is public is in obliv itself", name=name)
+            for line in Path(__file__).with_name("_moved.txt").read_text("ascii").splitlines():
+                new, _, old = line.partition(": ")
+                if name.removeprefix("obliv.") in old.split():
+                    raise ModuleNotFoundError(
+                        f"{name} is in obliv.{new} now; what is public is in obliv itself", name=name
+                    )
 
 
 if not any(finder.__name__ == "_OldNames" for finder in sys.meta_path if isinstance(finder, type)):
