@@ -7,7 +7,6 @@ import importlib
 import importlib.util
 import inspect
 import pickle
-import re
 import subprocess
 import sys
 import typing
