@@ -1,4 +1,4 @@
-"""Sums of routings with one path per pair: as :mod:`obliv.checker.sums`, but without storing loads of pairs.
+"""Sums of routings with one path per pair: as :mod:`obliv.checker.worst_case`, but without storing loads of pairs.
 
 Paths are walked by their numbers on fat trees, and elsewhere hop by hop, where a routing gives many next hops at once.
 Column maxima take a second walk, destination by destination, instead of a table of channels by terminals.

@@ -1,7 +1,7 @@
 """Kernels: rows of SL-to-VL tables, read from untrusted bytes.
 
 A row is stored as two halves of 32 bits: bits 4s to 4s + 3 of the first are the VL of SL s, those of the second the VL
-of SL s + 8.  Positions stay in bounds as explained in :mod:`obliv.fabric.kernels.text`.
+of SL s + 8.  Positions stay in bounds as explained below.
 """
 
 from __future__ import annotations

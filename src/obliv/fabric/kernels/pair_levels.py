@@ -1,6 +1,6 @@
 """Kernels: service levels of pairs, read from untrusted bytes and stored as masks.
 
-Positions stay in bounds as explained in :mod:`obliv.fabric.kernels.text`.
+Positions stay in bounds as explained in :mod:`obliv.fabric.kernels.lane_rows`.
 """
 
 from __future__ import annotations
