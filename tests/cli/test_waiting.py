@@ -43,7 +43,8 @@ def test_a_silent_command_speaks() -> None:
     code = """
 import sys, time
 from obliv import cli
-from obliv.cli import output, waiting
+from obliv.cli import app as waiting
+from obliv.cli import output
 
 waiting._SECONDS = 0.05
 

@@ -67,7 +67,7 @@ def towles(request: pytest.FixtureRequest) -> Iterator[Reproduction]:
         if request.param == "day":
             patch.setattr(table1, "BATCHES", 4)
             patch.setattr(growth, "_TIMES", 0)
-            patch.setattr(growth, "RADICES", tuple(range(21, 4, -2)))
+            patch.setattr(growth, "GROWTH_RADICES", tuple(range(21, 4, -2)))
             patch.setattr(growth, "TORI", tuple(f"torus:{k}x{k}" for k in (6, 5, 4, 3)))
         reproduction = Reproduction("towles")
         if request.param == "day":  # four batches of forty need not reach the printed number

@@ -158,12 +158,13 @@ def test_an_interrupt_keeps_what_is_finished(finished: Path, tmp_path: Path) -> 
 
 def test_too_little_memory_beside_others_is_tried_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[list[str]] = []
+    true = compute.compute
 
     def computed(cells: Any, imports: Any, progress: Any) -> Any:
         names = [cell.topology for cell in cells]
         short = "ring:4" in names and not any("ring:4" in call for call in tried)
         tried.append(names)
-        outcomes = compute.compute(cells, imports)
+        outcomes = true(cells, imports)
         return [outcome._replace(reason="no", retry=True) if short else outcome for outcome in outcomes]
 
     monkeypatch.setattr("obliv.study.running.compute", computed)
