@@ -1,4 +1,4 @@
-"""A word on long work that nothing announced."""
+"""A word on long work: what is done, how far it is, and how long the rest takes by the share that was done."""
 
 from __future__ import annotations
 
@@ -7,52 +7,89 @@ import sys
 
 import pytest
 
-from obliv._util.progress import Cost
-from obliv.cli import app as waiting
+from obliv._util.progress import Note
+from obliv.cli import app
 from obliv.cli.app import Activity
+
+Steps = list[tuple[str, float, float]]  # what is heard, its share, and when
+
+
+def heard(*steps: tuple[str, float, float]) -> Activity:
+    activity = Activity()
+    for step in steps:
+        activity.hear(*step)
+    return activity
 
 
 @pytest.mark.parametrize(
-    ("activity", "said"),
+    ("steps", "said"),
     [
-        (Activity(), "at work: 8 seconds so far; how long the rest takes is not known"),
-        (Activity("pair loads", 0.0, 2.0), "pair loads: 8 seconds so far; how long the rest takes is not known"),
-        (Activity("channels", 0.2, 5.0), "channels: 20% done, 8 seconds so far, about 12 seconds more"),
-        (Activity("channels", 0.2, 5.0, covered=9.0), None),
+        ([], "at work: 8 seconds so far"),
+        ([("pair loads", 0.0, 2.0)], "pair loads: 8 seconds so far"),
+        ([("loads", 0.0, 3.0), ("channels", 0.2, 4.0)], "channels: 20% done after 8 seconds, about 20 seconds left"),
+        # the first step compiles what the others use: a tenth in two seconds
+        ([("it", 0.0, 0.0), ("it", 0.1, 6.0), ("it", 0.2, 7.0)], "it: 20% done after 8 seconds, about 16 seconds left"),
+        # what was done before, such as the cells in a store, tells nothing
+        ([("it", 0.9, 3.0), ("it", 0.95, 7.0)], "it: 95% done after 8 seconds, about 5 seconds left"),
+        # other work begins
+        (
+            [("one", 0.0, 0.0), ("one", 1.0, 4.0), ("two", 0.0, 6.0), ("two", 0.5, 7.0)],
+            "two: 50% done after 8 seconds, about 2 seconds left",
+        ),
+        ([("claim", 0.5, 0.0), ("claim", 1.0, 3.0)], "claim: 8 seconds so far"),
     ],
 )
-def test_a_word_where_nothing_covers_the_work(activity: Activity, said: str | None) -> None:
-    assert activity.word(8.0) == said
-    assert activity.word(8.0) is None
-    assert (activity.word(31.0) is None) == (said is not None)
-    assert activity.word(130.0) is not None
+def test_a_word_on_long_work(steps: Steps, said: str) -> None:
+    assert heard(*steps).word(8.0) == said
 
 
-def test_what_is_announced_covers_twice_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "_activity", activity := Activity())
-    monkeypatch.setattr("time.process_time", lambda: 3.0)
-    waiting.heard(Cost("a network: about 20 seconds", 20.0), 0.0)
-    waiting.heard("channels", 0.1)
-    waiting.heard("channels", 0.3)
-    assert activity == Activity("channels", 0.3, 3.0, 43.0)
-    waiting.shown()
-    assert activity.covered == 43.0
+def test_a_word_is_said_after_two_seconds_and_then_after_four_times_as_long() -> None:
+    activity = heard(("it", 0.0, 0.0))
+    words = [activity.word(quarter / 4) for quarter in range(200)]
+    assert [at / 4 for at, word in enumerate(words) if word] == [2, 8, 32]
+
+
+def test_the_pace_is_that_since_the_last_word() -> None:
+    activity = heard(("it", 0.0, 0.0), ("it", 0.5, 1.0))
+    assert activity.word(2.0) == "it: 50% done after 2 seconds, about 2 seconds left"
+    activity.hear("it", 0.51, 5.0)
+    activity.hear("it", 0.52, 6.0)
+    assert activity.word(8.0) == "it: 52% done after 8 seconds, about 2 minutes left"  # 0.48 at 0.01 in 3 seconds
+
+
+def test_what_a_bar_shows_is_not_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "_activity", activity := Activity())
+    app.heard("channels", 0.1)
+    app.shown(1e9)
+    assert activity.word(1e8) is None
+
+
+def test_a_note_is_no_activity(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from obliv.cli.output import progress
+
+    monkeypatch.setattr(app, "_activity", activity := Activity())
+    with progress() as step:
+        step("channels", 0.1)
+        step(Note("workers have gone"), 0.1)
+    assert capsys.readouterr().err == "obliv: workers have gone\n"
+    assert activity.what == "channels"
 
 
 def test_a_silent_command_speaks() -> None:
     code = """
-import sys, time
+import time
 from obliv import cli
-from obliv.cli import app as waiting
-from obliv.cli import output
+from obliv.cli import app
 
-waiting._SECONDS = 0.05
+app._SECONDS = 0.05
 
 def work(**options):
-    output.say_cost("channels", 0.0)
-    output.say_cost("channels", 0.5)
-    while not waiting._activity.covered and time.process_time() < 20:
-        pass
+    app._activity.covered = time.monotonic() - app._began + 0.2
+    app.heard("channels", 0.0)
+    app.heard("channels", 0.5)
+    covered, end = app._activity.covered, time.monotonic() + 20
+    while app._activity.covered == covered and time.monotonic() < end:
+        time.sleep(0.01)
     return 0
 
 cli.main = work
@@ -61,4 +98,5 @@ cli.run()
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0
     (line,) = done.stderr.splitlines()
-    assert line.startswith("obliv: channels: 50% done, a second so far, about a second more")
+    assert line.startswith("obliv: channels: 50% done after ")
+    assert line.endswith(" left")

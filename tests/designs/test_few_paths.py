@@ -140,13 +140,6 @@ def test_few_paths_on_a_larger_mesh(most: int, worst: float) -> None:
     assert upper(obliv.design("mesh:5x5", paths=most)) <= worst
 
 
-def test_the_time_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(supports, "_SECONDS", 1.0)
-    messages: list[str] = []
-    obliv.design("mesh:2x2", paths=1, progress=lambda what, share: messages.append(what))
-    assert any(what.startswith("the search for few paths per pair on mesh:2x2: about") for what in messages)
-
-
 @pytest.mark.nightly
 def test_with_other_limits() -> None:
     best = obliv.design("mesh:2x2", paths=2, minimal=True, quantize=2)

@@ -114,15 +114,6 @@ def test_errors_are_one_line_and_stand_once() -> None:
     assert all("\n" not in text for text in huge.values() if isinstance(text, str))
 
 
-def test_long_work_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("obliv._util.progress._SECONDS", 0.0)
-    messages: list[dict[str, Any]] = []
-    answer(Question("torus:8x8", "valiant", want=("worst",)), messages.append)
-    costs = [message for message in messages if message["kind"] == "cost"]
-    assert costs
-    assert all(": about " in message["text"] for message in costs)
-
-
 def test_names_that_a_user_registers_have_their_file_in_the_commands(tmp_path: Path) -> None:
     messages: list[dict[str, Any]] = []
     answer(Question("ring:4", want=("network",)), messages.append, ["own.py"])

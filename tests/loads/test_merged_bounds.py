@@ -9,7 +9,6 @@ import pytest
 
 import obliv
 from obliv._util.arrays import cached_arrays
-from obliv._util.progress import Cost
 from obliv.loads import separable, separable_blocks
 from obliv.loads.base import PairLoads
 from obliv.loads.separable import SeparableLoads
@@ -86,18 +85,6 @@ def test_the_refined_bounds_of_a_mesh_beyond_64_bits() -> None:
     assert len(falling) == 3
     assert falling == sorted(falling, reverse=True)
     assert load <= falling[-1] < load * 101 // 100
-
-
-def test_a_huge_mesh_is_announced_before_any_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unwanted(*parts: Any) -> Any:
-        raise KeyboardInterrupt
-
-    heard: list[str] = []
-    monkeypatch.setattr(separable, "_summed", unwanted)
-    with pytest.raises(KeyboardInterrupt):
-        obliv.worst_case("mesh:400x300", "dor", progress=lambda what, share: heard.append(what))
-    assert isinstance(heard[0], Cost)
-    assert heard[0].startswith("checking symmetries of mesh:400x300: about ")
 
 
 def test_cached_arrays_are_limited_by_their_size() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import obliv
-from obliv._util import progress as cost
 from obliv.cli import main
 from obliv.errors import InputError, Interrupted, RoutingError
 from obliv.fabric.outages import every
@@ -145,32 +144,6 @@ def test_an_interrupt_keeps_the_failures_that_are_done(
     out, err = capsys.readouterr()
     assert "interrupted: 5 of 7 failures are not among these" in out
     assert err == "\nobliv: interrupted after 2 of 7 failures; name the others to go on\n"
-
-
-def test_failures_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
-    fabric = obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2)))
-    for limit in ("_SECONDS", "_TRIAL"):
-        monkeypatch.setattr(cost, limit, 0.0)
-    heard: list[str] = []
-    obliv.failures("mesh:2x3", "ecmp", progress=lambda what, share: heard.append(what))
-    obliv.fabric.failures(fabric, repair="updown", progress=lambda what, share: heard.append(what))
-    said = [what.partition(": about")[0] for what in heard if isinstance(what, cost.Cost)]
-    of_failures = [what for what in said if "failures" in what]
-    assert of_failures == ["7 failures of mesh:2x3", "8 failures of fabric:fattree:4,2"]
-    assert "the pair loads of ecmp on mesh:2x3" in said  # of the whole network
-
-
-def test_failures_of_what_takes_long_are_announced_by_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A first failure may take minutes: all are announced once the whole network is solved."""
-    monkeypatch.setattr("obliv.questions.failures._LONG", 0.0)
-    monkeypatch.setattr(cost, "_SECONDS", 0.0)
-    heard: list[str] = []
-    monkeypatch.setattr("obliv.questions.failures._after", lambda *_: pytest.fail("a failure was solved"))
-    for symmetry in ("auto", "off"):
-        with pytest.raises(pytest.fail.Exception):
-            obliv.failures("mesh:2x3", "ecmp", symmetry=symmetry, progress=lambda what, share: heard.append(what))
-        assert any(isinstance(what, cost.Cost) and what.startswith("7 failures of mesh:2x3: about") for what in heard)
-        heard.clear()
 
 
 def test_what_cannot_be_routed_anew_is_refused_before_anything_is_solved(monkeypatch: pytest.MonkeyPatch) -> None:

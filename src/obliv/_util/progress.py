@@ -1,15 +1,13 @@
-"""Progress of long work: one signature for every function that reports it."""
+"""Progress of long work, one signature for every function that reports it; memory that is refused; interrupts."""
 
 from __future__ import annotations
 
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 from obliv.errors import TooLargeError
 
@@ -66,123 +64,10 @@ def within(progress: Progress, begin: float, end: float) -> Progress:
     return part
 
 
-# The cost of work: long work is announced before it begins, and refused where it cannot fit in memory
+# Memory: what does not fit is refused before the work begins, and times as they are said
 
 
-_SECONDS, _BYTES = 10.0, 2.0**30  # work below both is not announced
-_TRIAL = 1.0  # seconds of work that tell how long the rest takes
 _SMALL = 2**14  # bytes that are always granted, as asking the system takes longer than small problems
-
-
-class Cost(Note):
-    """What long work will take: passed to `progress` before the work begins.
-
-    Attributes
-    ----------
-    seconds : float
-        The time in it.
-    """
-
-    seconds: float
-
-    def __new__(cls, text: str, seconds: float = 0.0) -> Cost:
-        cost = super().__new__(cls, text)
-        cost.seconds = seconds
-        return cost
-
-
-class Work(NamedTuple):
-    """An estimate of work: seconds of processor time, and bytes of memory at a time."""
-
-    seconds: float = 0.0
-    memory: float = 0.0
-
-
-def announce(progress: Progress, what: str, work: Work, *, rough: bool = False) -> None:
-    """Pass what work will take to `progress` if that is more than 10 seconds or 1 GiB.
-
-    Parameters
-    ----------
-    progress : callable
-    what : str
-    work : Work
-    rough : bool
-        Whether the estimate may be twice too large; work is then refused only if half of it does not fit.
-
-    Raises
-    ------
-    TooLargeError
-        If it needs more memory than is free.
-
-    Examples
-    --------
-    >>> announce(lambda what, share: print(what), "the pair loads of ecmp", Work(200.0, 5e9))
-    the pair loads of ecmp: about 3 minutes and 4.7 GiB
-    """
-    require_memory(work.memory / 2 if rough else work.memory, what)
-    if work.seconds > _SECONDS or work.memory > _BYTES:
-        memory = f" and {work.memory / 2**30:.2g} GiB" if work.memory > _BYTES / 10 else ""
-        progress(Cost(f"{what}: about {duration(work.seconds)}{memory}", work.seconds), 0.0)
-
-
-_LISTENER: ContextVar[Progress] = ContextVar("listener", default=silent)
-
-
-@contextmanager
-def listening(progress: Progress) -> Iterator[None]:
-    """Pass the cost of work whose functions have no `progress` to this one, inside a ``with`` statement."""
-    before = _LISTENER.set(progress)
-    try:
-        yield
-    finally:
-        _LISTENER.reset(before)
-
-
-def announce_here(what: str, work: Work) -> None:
-    """Announce work to the progress function of :func:`listening`, as :func:`announce` does."""
-    announce(_LISTENER.get(), what, work)
-
-
-def announce_here_as(what: str, share: float) -> None:
-    """Pass on to the progress function of :func:`listening` what another process announced."""
-    _LISTENER.get()(what, share)
-
-
-def forecast(progress: Progress, what: str, memory: float = 0.0) -> Progress:
-    """Return a progress function for work in equal steps, which announces it a second after the first step.
-
-    What comes before the end of the first step, such as compiling, tells nothing of the others, unless it takes long.
-
-    Parameters
-    ----------
-    progress : callable
-    what : str
-        The work; it begins now.
-    memory : float
-        Bytes that it takes.
-    """
-    start = time.process_time(), time.perf_counter()
-    begun: tuple[tuple[float, float], float] | None = None  # when the first step was done, and its share
-    announced = False
-
-    def step(part: str, share: float) -> None:
-        nonlocal announced, begun
-        if not announced and share > 0:
-            if begun is None:
-                long = _since(start) > _SECONDS
-                begun = (start, 0.0) if long else ((time.process_time(), time.perf_counter()), share)
-            spent = _since(begun[0])
-            if spent > _TRIAL and share > begun[1]:
-                announced = True
-                announce(progress, what, Work(spent / (share - begun[1]), memory))
-        progress(part, share)
-
-    return step
-
-
-def _since(start: tuple[float, float]) -> float:
-    """Return seconds of work: several threads use more processor time, a busy machine takes more real time."""
-    return min(time.process_time() - start[0], time.perf_counter() - start[1])
 
 
 def duration(seconds: float) -> str:

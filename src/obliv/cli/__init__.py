@@ -23,7 +23,6 @@ def main(arguments: list[str] | None = None, *, interrupted: threading.Event | N
     Exit status: 0 success, 1 check failed, 2 bad usage or bad input (one line on standard error), 130 interrupted.
     Once `interrupted` is set, errors are the effect of an interrupt, in whose place libraries may raise others.
     """
-    from obliv._util.progress import listening
     from obliv._util.text import print_any_sign
     from obliv.cli.app import Stopped, complain, refuse, refuse_usage, report_unexpected
     from obliv.errors import OblivError
@@ -33,9 +32,8 @@ def main(arguments: list[str] | None = None, *, interrupted: threading.Event | N
     sys.set_int_max_str_digits(0)  # exact numbers may be longer than Python's default allows
     try:
         from obliv.cli.app import command
-        from obliv.cli.output import say_cost
 
-        with warnings.catch_warnings(), listening(say_cost):
+        with warnings.catch_warnings():
             warnings.filterwarnings("default", category=RuntimeWarning, module="obliv")
             warnings.showwarning = _show_warning
             status = command()(words, prog_name="obliv", standalone_mode=False)

@@ -23,7 +23,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from obliv._util.progress import IDLE, Cost, duration
+from obliv._util.progress import IDLE, duration
 from obliv._util.text import printable
 from obliv.cli.options import flat
 from obliv.errors import InputError, in_one_line
@@ -392,52 +392,59 @@ def whole(
         typer.echo(context.get_help())
 
 
-# A word on long work that was not announced, since its length was not known: no command is silent for long.
+# A word on long work: no command is silent for long.
 #
-# Where nothing that was announced covers the work so far, one line says what is being done and, where its progress is
-# known, how long the rest takes.
+# After two seconds, one line says what is being done and how far it is; the share that was done since the line before
+# gives the time that is left. Each further line comes after four times as long.
 
 
-_SECONDS = 8.0  # of processor time without a word
+_SECONDS = 2.0  # of silence
 
 
 @dataclass
 class Activity:
-    """What a command does; times are seconds of processor time since its start."""
+    """What a command does; times are seconds since its start."""
 
     what: str = ""
     share: float = 0.0
-    since: float = 0.0  #: When this activity began.
-    covered: float = 0.0  #: Until when what was announced says enough.
+    covered: float = _SECONDS  #: Until when nothing is to be said.
+    begun: tuple[float, float] = 0.0, 1.0  #: A time, and the share that was done then: the start, or the last word.
+    risen: tuple[float, float] | None = None  #: The same after the first step since, which may have compiled code.
+
+    def hear(self, what: str, share: float, now: float) -> None:
+        """Take note of what is being done; a share that falls belongs to other work."""
+        if share < self.share or share < self.begun[1]:
+            self.begun, self.risen = (now, share), None
+        elif self.risen is None and share > self.begun[1]:
+            self.risen = now, share
+        self.what, self.share = what, share
 
     def word(self, now: float) -> str | None:
         """Return what is to be said of the work so far; None where enough was said."""
         if now < self.covered:
             return None
         self.covered = 4 * now
-        so_far = f"{duration(now)} so far"
-        if not 0 < self.share < 1:
-            return f"{self.what or 'at work'}: {so_far}; how long the rest takes is not known"
-        rest = (now - self.since) * (1 - self.share) / self.share
-        return f"{self.what}: {self.share:.0%} done, {so_far}, about {duration(rest)} more"
+        share = self.share
+        since, before = self.risen if self.risen and share > self.risen[1] else self.begun
+        self.begun, self.risen = (now, share), None
+        if not before < share < 1:
+            return f"{self.what or 'at work'}: {duration(now)} so far"
+        rest = (now - since) * (1 - share) / (share - before)
+        return f"{self.what}: {share:.0%} done after {duration(now)}, about {duration(rest)} left"
 
 
+_began = time.monotonic()
 _activity = Activity()
 
 
 def heard(what: str, share: float) -> None:
-    """Take note of what a command does, or of what it announces."""
-    if isinstance(what, Cost):  # twice as long, since estimates are rough
-        _activity.covered = max(_activity.covered, time.process_time() + 2 * what.seconds)
-    elif what != _activity.what:
-        _activity.what, _activity.share, _activity.since = what, share, time.process_time()
-    else:
-        _activity.share = share
+    """Take note of what a command does."""
+    _activity.hear(what, share, time.monotonic() - _began)
 
 
-def shown() -> None:
-    """Take note that a progress bar says enough."""
-    _activity.covered = max(_activity.covered, time.process_time() + _SECONDS)
+def shown(seconds: float) -> None:
+    """Take note that a user sees for some seconds without a word what is being done."""
+    _activity.covered = max(_activity.covered, time.monotonic() - _began + seconds)
 
 
 @contextlib.contextmanager
@@ -458,8 +465,9 @@ def spoken_of() -> Iterator[None]:
 
 def _speak(end: threading.Event) -> None:
     while not end.wait(_SECONDS / 8):
-        now = time.process_time()
-        word = _activity.word(now) if now > _SECONDS else None
+        if not _activity.what and time.process_time() < 4 * _SECONDS:
+            continue  # it may wait for others, as servers do
+        word = _activity.word(time.monotonic() - _began)
         if word is not None:
             with contextlib.suppress(OSError, ValueError):  # standard error is closed
                 complain(f"obliv: {printable(word)}")

@@ -8,11 +8,13 @@ import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from obliv.cli.app import shown
 from obliv.cli.options import FormatOption, Seed, TopologySpec
 from obliv.cli.output import Answer, Looks, progress, require_outputs, say, write
 from obliv.cli.specs import named_traffic
@@ -343,6 +345,7 @@ def explore(
             # in a thread, since a browser of the terminal runs until it is left
             threading.Thread(target=webbrowser.open, args=(site + app.once(),), daemon=True).start()
 
+    shown(inf)  # by the page
     server.serve(listener, app, workers, ready)
 
 

@@ -34,11 +34,12 @@ __all__ = [
     "progress",
     "require_outputs",
     "say",
-    "say_cost",
     "write",
 ]
 
 _TABLES = {".csv", ".md", ".tex", ".txt"}  # endings of files in which one expects the printed table
+
+_BAR = 8.0  # seconds that a bar speaks for itself
 
 CsvTable = tuple[Iterable[Mapping[str, Any]], Sequence[str]]
 
@@ -160,6 +161,7 @@ class Looks:
             return
         from obliv import view
 
+        heard(f"drawing {path}", 0.0)
         with self.drawn():
             view.save(draw(), path)
         say(f"picture saved in {path}")
@@ -179,30 +181,29 @@ def say(message: str) -> None:
     complain(f"obliv: {in_one_line(message)}")
 
 
-def say_cost(what: str, share: float) -> None:
-    """Say on standard error what long work will take, and nothing of its progress."""
-    heard(what, share)
+def _noted(what: str, share: float) -> None:
     if isinstance(what, Note):
         say(what)
+    else:
+        heard(what, share)
 
 
 @contextmanager
 def progress() -> Iterator[Callable[[str, float], None]]:
-    """Say on standard error what long work will take; show a progress bar there if it is a terminal."""
+    """Take note of the progress of long work, and show a bar on standard error if that is a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
-        yield say_cost
+        yield _noted
         return
     began = time.monotonic()
     bar: rich.progress.Progress | None = None
 
     def step(what: str, share: float) -> None:
         nonlocal bar
-        heard(what, share)
+        if isinstance(what, Note) and bar is not None:
+            bar.console.print(f"obliv: {printable(what)}", markup=False, highlight=False)
+            return
+        _noted(what, share)
         if isinstance(what, Note):
-            if bar is None:
-                say(what)
-            else:
-                bar.console.print(f"obliv: {printable(what)}", markup=False, highlight=False)
             return
         if bar is None and time.monotonic() - began > 0.5:
             from rich.console import Console
@@ -212,7 +213,7 @@ def progress() -> Iterator[Callable[[str, float], None]]:
             bar.start()
             bar.add_task(what, total=1.0)
         if bar is not None:
-            shown()
+            shown(_BAR)
             bar.update(bar.task_ids[0], description=what, completed=share)
 
     try:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from obliv._util.text import plural
+from obliv.cli.app import heard
 from obliv.cli.options import RoutingSpec, TopologySpec, is_seeded, refuse_idle_seed
 from obliv.cli.output import require_outputs, say
 from obliv.errors import InputError, MissingExtraError
@@ -47,11 +48,13 @@ class Specs:
         import obliv
 
         require_outputs(*outputs)
+        heard(f"building {self.topology}", 0.0)
         topology = obliv.topology(self.topology)
         for note in topology.notes:
             say(note)
         if capacity:
             say_without_capacity(topology)
+        heard(f"{self.routing} on {self.topology}", 0.0)
         routing = obliv.routing(self.routing, topology)
         for note in routing.notes:
             say(note)
@@ -65,6 +68,7 @@ def read_topology(spec: str, *outputs: Path | None) -> Topology:
     import obliv
 
     require_outputs(*outputs)
+    heard(f"building {spec}", 0.0)
     topology = obliv.topology(spec)
     for note in topology.notes:
         say(note)

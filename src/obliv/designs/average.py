@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import coo_array, csc_array, csr_array, hstack, vstack
 
 from obliv._util.arrays import INT64_SAFE, Array
-from obliv._util.progress import Progress, Work, announce, silent
+from obliv._util.progress import Progress, require_memory, silent
 from obliv.designs._kernels import widest_paths
 from obliv.designs.design import Design
 from obliv.designs.exact import InexactError, Rationals, as_rationals
@@ -160,21 +160,19 @@ def widest(
 
 
 _FRESH = 10_000  # permutations that estimate the average of the design
-_SECONDS, _BYTES = 2e-5, 400.0  # for a non-zero
+_BYTES = 400.0  # for a non-zero
 _STREAM = 1  # of the permutations of the linear program; those of the estimate come from another generator
 _SLACK = 1e-7  # relative, of the least worst case
 
 
-def announce_average(programme: Programme, samples: int, progress: Progress) -> None:
-    """Say what the linear program will cost; raise TooLargeError if it does not fit in memory."""
+def require_average(programme: Programme, samples: int) -> None:
+    """Refuse a linear program that does not fit in memory."""
     topology = programme.topology
     entries = float(samples) * topology.channels * (len(topology.terminals) + 1) + programme.matrix.nnz
-    announce(
-        progress,
+    require_memory(
+        _BYTES * entries / 2,  # a rough estimate
         f"the linear program of {samples:,} permutations on {topology.spec} "
         f"({samples * topology.channels:,} more rows, up to {int(entries):,} non-zeros)",
-        Work(_SECONDS * entries, _BYTES * entries),
-        rough=True,
     )
 
 

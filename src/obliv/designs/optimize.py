@@ -17,7 +17,7 @@ from obliv._util.progress import within as share_of
 from obliv._util.rationals import boolean, integer, real
 from obliv._util.rationals import exact as exact_number
 from obliv._util.rng import Rng, drawn_seed
-from obliv.designs.average import announce_average, average_design
+from obliv.designs.average import average_design, require_average
 from obliv.designs.bounds.congestion import require_connected
 from obliv.designs.bounds.worst_case import permutation_line
 from obliv.designs.design import Design
@@ -220,7 +220,7 @@ def design(
         )
     programme = _programme(states, bounding, minimal, step)
     if draws:
-        announce_average(programme, samples, step)
+        require_average(programme, samples)
     vertices = programme.matrix.shape[0] <= _VERTEX_ROWS if exact is None else exact
     search = WorstCaseSearch(programme, limit, gap, vertices, load_line=permutation_line(programme))
 

@@ -22,7 +22,7 @@ from scipy.sparse import csc_array, csr_array, hstack, vstack
 from scipy.sparse.csgraph import breadth_first_order, dijkstra
 
 from obliv._util.arrays import Array, least_alike, starts
-from obliv._util.progress import Progress, Work, announce, require_memory, silent
+from obliv._util.progress import Progress, require_memory, silent
 from obliv.designs._kernels import Arcs
 from obliv.designs.exact import Basis
 from obliv.designs.rules import Rule, rule_of
@@ -581,7 +581,6 @@ def _largest_rate(topology: Topology) -> Fraction:
     return max((rate for side in topology.rates() for rate in side), default=Fraction(1))
 
 
-_SECONDS = 2e-7  # for a row to the power 1.5, with the first-order method
 _BYTES = 500.0  # of memory for a non-zero, with what the solver and the paths need
 
 
@@ -672,7 +671,7 @@ def worst_case_programme(
         used[source, destination, states.channel[arc]] = True
         places = [(lift.terminals, lift.channels) for lift in layout.lifts]
         flow, size = flow_orbits(layout, layout.channels, places, (topology.tail, topology.head), used)
-    _announce(layout, column, flow, conserve, focus, progress)
+    _require_room(layout, column, flow, conserve, focus, progress)
     cover, budget, cover_flow = _covers(layout, column, flow, len(column_size), focus)
     potentials = budget.shape[1]
     matrix = vstack(
@@ -701,10 +700,10 @@ def worst_case_programme(
     )
 
 
-def _announce(
+def _require_room(
     layout: Layout, column: Array, flow: Array, conserve: csr_array, focus: Array, progress: Progress
 ) -> None:
-    """Say what the programme will cost; its size is counted, so that what fits is never refused."""
+    """Refuse a programme that does not fit in memory; its size is counted, so that what fits is never refused."""
     potential, count = _potentials(layout, focus)
     budgets = len(np.unique(potential * len(focus) + np.arange(len(focus)))) + len(focus)
     covers = carried = 0
@@ -713,12 +712,12 @@ def _announce(
     rows = conserve.shape[0] + covers + len(focus)
     columns = conserve.shape[1] + count + 1
     entries = conserve.nnz + carried + 2 * covers + budgets
-    announce(
-        progress,
+    require_memory(
+        _BYTES * entries,
         f"the linear program of {layout.states.topology.spec} ({_round(rows)} rows, {_round(columns)} columns, "
         f"{_round(entries)} non-zeros)",
-        Work(_SECONDS * rows**1.5, _BYTES * entries),
     )
+    progress(f"linear program, {_round(rows)} rows", 0.0)
 
 
 def _round(number: float) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from obliv._util.arrays import INT64_SAFE, Array
-from obliv._util.progress import Progress, Work, announce, within
+from obliv._util.progress import Progress, within
 from obliv._util.rationals import integer
 from obliv.designs.few_paths import Family, Master, Support, family_of
 from obliv.designs.programme import WHOLE, Programme, Symmetry, relative_speeds
@@ -205,7 +205,6 @@ _SHORTEST = ("shortest",)  # that on any network, and the shortest paths
 _SMALL = 81  # pairs up to which symmetries are also given up
 _ROUNDS = 5  # of paths that come back, at every level
 _PASSES = 4  # in which the pairs give up paths
-_SECONDS = 2e-3  # for a channel and a pair that symmetries leave
 _NONE = 1e-9  # weight below which a path is left out
 
 
@@ -262,9 +261,7 @@ def few_paths(
     families = [family_of(programme.topology, programme.symmetry)]
     if len(families[0].pairs) < programme.pairs <= _SMALL:
         families.append(family_of(programme.topology, Symmetry((), None)))
-    size = len(families[0].pairs) * programme.topology.channels
-    what = f"the search for few paths per pair on {programme.topology.spec}"
-    announce(progress, what, Work(_SECONDS * size), rough=True)
+    progress("few paths per pair", 0.0)
     pool, weights = _listed(families[0], best)
     yield _rounded(families[0], *_top(pool, weights, most or count), parts)
     known = _known_routings(programme.topology, _KNOWN if free else _SHORTEST) if programme.states.plain else []

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 import obliv
-from obliv._util.progress import Cost, Progress, listening
+from obliv._util.progress import Progress
 from obliv._util.text import plural
 from obliv.errors import InputError, OblivError, TooLargeError
 from obliv.explore.workers import Question, commands
@@ -141,19 +141,15 @@ def answer(question: Question, emit: Callable[[Message], None], imports: Sequenc
     for part in question.want:
 
         def step(what: str, share: float, part: str = part) -> None:
-            if isinstance(what, Cost):
-                emit({"kind": "cost", "part": part, "text": what})
-            else:
-                emit({"kind": "progress", "part": part, "text": what, "share": min(float(share), 1.0)})
+            emit({"kind": "progress", "part": part, "text": what, "share": min(float(share), 1.0)})
 
         step("starting", 0.0)
-        with listening(step):
-            missing = _missing(part, question)
-            if missing is not None:
-                emit(missing)  # once: all other parts need it, too
-                break
-            for name, call in _calls(part, question, step, imports):
-                emit(_tried(part, name, call))
+        missing = _missing(part, question)
+        if missing is not None:
+            emit(missing)  # once: all other parts need it, too
+            break
+        for name, call in _calls(part, question, step, imports):
+            emit(_tried(part, name, call))
         emit({"kind": "done", "part": part})
     emit({"kind": "end"})
 

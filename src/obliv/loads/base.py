@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from obliv._util.arrays import Array, product_sum, whole
-from obliv._util.progress import Progress, Work, announce, require_memory, rising
+from obliv._util.progress import Progress, require_memory, rising
 from obliv.errors import TooLargeError, TopologyError, TrafficError
 from obliv.loads.ahead import Calls
 from obliv.matching.solve import Rates, Solution, Weights, from_entries, ship, simple_bound
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 #: A channel with its solution.
 Solved = tuple[int, Solution]
 
-_MUCH = 5.0  # seconds of work for which workers are started before it begins
+_MUCH = 2.0**29  # bytes of all channels together, for which workers begin with the first one
 
 
 class Problem(NamedTuple):
@@ -137,19 +137,15 @@ class ChannelSearch:
     rates: Rates
 
 
-def announce_channels(channels: Array, progress: Progress, calls: Calls) -> None:
-    """Pass on what solving some channels will take, if that is much; refuse what cannot fit in memory."""
+def require_channels(channels: Array, calls: Calls) -> None:
+    """Refuse channels that cannot be solved in the free memory; workers begin at once where there is much to solve."""
     count, loads = len(channels), calls.subject.loads
-    what = f"solving {count:,} channel{'s' * (count != 1)} of {loads.topology.spec}"
-    work = loads.work(channels) if count else Work()
-    if calls.width == 1 or count < 2:
-        announce(progress, what, work)
-        return
-    if work.seconds > _MUCH:
-        calls.begin()
-    memory = calls.memory(work.memory)  # may find that fewer calls at a time fit
-    many = f" by {calls.width} workers" if calls.width > 1 else ""
-    announce(progress, what + many, Work(work.seconds / calls.width, memory))
+    memory = loads.memory(channels) if count else 0.0
+    if calls.width > 1 and count > 1:
+        if count * memory > _MUCH:
+            calls.begin()
+        memory = calls.memory(memory)  # may find that fewer calls at a time fit
+    require_memory(memory, f"solving {count:,} channel{'s' * (count != 1)} of {loads.topology.spec}")
 
 
 def search_channels(
@@ -178,7 +174,7 @@ def search_channels(
     dual_prices: dict[int, Array] = {}
     worst, best, solution = -1, None, None
     with calls_of(Problem(loads, rates, prices), executor, step) as calls:
-        announce_channels(channels, step, calls)
+        require_channels(channels, calls)
         for group in loads.solve_worst(channels, step, calls):
             for channel, solved in group:
                 optima[channel] = solved.value
@@ -333,10 +329,6 @@ class PairLoads(ABC):
         self._require_terminals(traffic)
         return Fraction(int(self._carried(traffic).max()), self.denominator * traffic.denominator)
 
-    def carrying(self, traffic: Traffic) -> Work:
-        """Return an estimate of what :meth:`under` takes; zero, the default, as for :meth:`work`."""
-        return Work()
-
     def hops(self) -> Fraction:
         """Return the mean path length over all ordered pairs of terminals, self-pairs included.
 
@@ -388,21 +380,9 @@ class PairLoads(ABC):
         """
         return best_first(channels, progress, calls)
 
-    def work(self, channels: Array, symmetries: int = 0) -> Work:
-        """Return an estimate of what it takes to solve some channels and to check some symmetries.
-
-        Parameters
-        ----------
-        channels : integer array
-        symmetries : int
-            Number of node maps that :meth:`keeps` is asked about.
-
-        Returns
-        -------
-        Work
-            Zero, the default, stands for "not known, or not worth a word".
-        """
-        return Work()
+    def memory(self, channels: Array) -> float:
+        """Return about how many bytes the largest of some channels takes; zero, the default, for "not worth a word"."""
+        return 0.0
 
     def proof(self, channel: int, rates: Rates) -> Any:
         """Return what proves the optimum of a channel in a certificate in place of prices; None for prices."""

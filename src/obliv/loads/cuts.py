@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.arrays import Array, addable, starts, whole
-from obliv._util.progress import Progress, Work
+from obliv._util.progress import Progress
 from obliv.loads.ahead import Calls
 from obliv.loads.base import PairLoads, Solved, best_first, by_bound
 from obliv.matching.solve import Weights, members_of
@@ -86,8 +86,8 @@ class CutLoads(PairLoads):
     def without_self(self) -> PairLoads:
         return self
 
-    def work(self, channels: Array, symmetries: int = 0) -> Work:
-        return Work(0.0, 40.0 * self.terminals**2 * (len(channels) > 0))
+    def memory(self, channels: Array) -> float:
+        return 40.0 * self.terminals**2 * (len(channels) > 0)
 
     def bound_prices(self, channel: int) -> Array | None:
         if not self.topology.unit_rates:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, Array, addable, starts, whole
-from obliv._util.progress import Progress, Work, require_memory
+from obliv._util.progress import Progress, require_memory
 from obliv.loads.ahead import Calls
 from obliv.loads.base import PairLoads, Solved, one_after_another
 from obliv.loads.stored import StoredLoads
@@ -50,9 +50,8 @@ class MixedLoads(PairLoads):
         np.add.at(total, index, np.concatenate(values))
         return from_entries(pair // n, pair % n, whole(total.tolist()))
 
-    def work(self, channels: Array, symmetries: int = 0) -> Work:
-        works = [part.work(channels, symmetries) for _, part in self._parts]
-        return Work(sum(work.seconds for work in works), sum(work.memory for work in works))
+    def memory(self, channels: Array) -> float:
+        return sum(part.memory(channels) for _, part in self._parts)
 
     def totals(self) -> Array:
         return self._added([part.totals() for _, part in self._parts])
@@ -281,9 +280,8 @@ class TranslatedLoads(PairLoads):
         source = self._group.subtract(int(self.topology.tail[channel]), self._tail[part])
         return from_entries(source, self._group.add(self._end[part], source), self._numerator[part])
 
-    def work(self, channels: Array, symmetries: int = 0) -> Work:
-        entries = np.diff(self._start)[self._at_zero[channels]]
-        return Work(6e-7 * float(entries.sum()), 60.0 * float(entries.max(initial=0)))
+    def memory(self, channels: Array) -> float:
+        return 60.0 * float(np.diff(self._start)[self._at_zero[channels]].max(initial=0))
 
     def totals(self) -> Array:
         sums = {c: sum(map(int, self._numerator[self._part(c)])) for c in sorted(set(self._at_zero.tolist()))}
@@ -403,9 +401,6 @@ class DifferenceLoads(PairLoads):
 
     def without_self(self) -> PairLoads:
         return self
-
-    def work(self, channels: Array, symmetries: int = 0) -> Work:
-        return Work(1.5e-7 * self.terminals * (len(channels) + symmetries * self.topology.channels))
 
     def _carried(self, traffic: Traffic) -> Array:
         source, destination = traffic.source, traffic.destination

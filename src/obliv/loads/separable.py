@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, Array, cached_arrays, whole
-from obliv._util.progress import Progress, Work
+from obliv._util.progress import Progress
 from obliv.errors import TooLargeError
 from obliv.loads.base import PairLoads
 from obliv.loads.separable_blocks import (
@@ -233,33 +233,15 @@ class SeparableLoads(PairLoads):
 
         return MergedBounds(self)
 
-    def work(self, channels: Array, symmetries: int = 0) -> Work:
-        count, most = len(channels), float(self.topology.nodes) ** 2
+    def memory(self, channels: Array) -> float:
+        count = len(channels)
+        if not count or float(self.topology.nodes) ** 2 * count < 1e7:
+            return 0.0
         stops = any(position[0] == "Q" for groups in self.groups for key in groups for position in key)
         longest = max(map(longest_way, self.topology.axes))
         wide = stops and 8 * lcm(*range(1, longest + 2)) >= INT64_SAFE
-        checks = (symmetries + 1) * (1.2e-7 if wide else 2e-8) * self._cells() if symmetries else 0.0
-        if not count or most * count < 1e7:
-            return Work(checks, 2.0 * _CACHE if checks > 1 else 0.0)
         some = np.unique(channels[:: -(-count // 4)]).tolist()
-        entries = [self._entries(c, self._in_blocks) for c in some]
-        mean = sum(entries) / len(entries)
-        tables = 4e-4 + 5e-8 * self.topology.nodes  # seconds of a channel's factors and classes
-        channel = (3e-6 if self._in_blocks else 6e-7) * mean + tables
-        if count > 1 and self._entries(some[len(some) // 2]) > _MANY and self.merged.parts:
-            channel = min(channel, self.merged.seconds(3e-6 * mean))
-        return Work(checks + count * channel, (160.0 if wide else 60.0) * max(entries))
-
-    def _cells(self) -> float:
-        """Return the number of cells of all tables."""
-        cells = 0.0
-        for dim, (axis, groups) in enumerate(zip(self.topology.axes, self.groups, strict=True)):
-            places = {spot for key in groups for spot in self.positions(dim, key)}
-            tables = [(axis, 2 if axis.kind == "ring" else len(axis.links))] * len(groups)
-            others = [self.topology.axes[j] for j, _ in places]
-            tables += [(other, 1 if other.kind == "ring" else other.radix) for other in others]
-            cells += sum(number * of.radix**2 for of, number in tables)
-        return cells
+        return (160.0 if wide else 60.0) * max(self._entries(c, self._in_blocks) for c in some)
 
     def _entries(self, channel: int, in_blocks: bool = False) -> float:
         """Return the number of entries of a channel, from tables modulo a prime: much smaller than the exact ones.
@@ -321,11 +303,6 @@ class SeparableLoads(PairLoads):
 
         by_axes = None if factors or not self.topology.all_terminals else from_axes(self, lanes)
         return super().words(lanes, factors) if by_axes is None else by_axes
-
-    def carrying(self, traffic: Traffic) -> Work:
-        groups = sum(map(len, self.groups)) / len(self.groups)
-        products = float(len(traffic.amount)) * self.topology.channels * groups
-        return Work((1.2e-9 if self._dtype == np.int64 else 2.5e-8) * products)
 
     def _carried(self, traffic: Traffic) -> Array:
         bound = 2 * self.denominator * int(traffic.amount.max()) * len(traffic.amount)

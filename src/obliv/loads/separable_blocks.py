@@ -411,12 +411,6 @@ class MergedBounds:
         first: Step = (_near_bound, self.parts[1]) if len(self.parts) > 1 else (_merged_bound, self.parts[0])
         return first, *((_merged_bound, parts) for parts in self.parts[1:])
 
-    def seconds(self, solved: float) -> float:
-        """Return the mean time of a channel where solving one takes `solved` seconds: few channels are solved."""
-        others = max(self._loads.topology.nodes // radix for radix in self._loads.topology.radices)
-        bounds = 6e-7 if self._lines else 1.4e-6 + 2e-6 * (len(self.parts) > 1)
-        return bounds * others**2 + 0.01 * solved * (not self._lines)
-
     def bound(self, channel: int, parts: int) -> int:
         """Return an upper bound of a channel's load, in numerators, from a number of intervals."""
         return self._numerators(self._solved(*self._place(channel), parts)[0])

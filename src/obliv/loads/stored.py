@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, Array, product_sum, starts, whole
-from obliv._util.progress import Progress, Work, announce, forecast, require_memory, rising, within
+from obliv._util.progress import Progress, require_memory, rising, within
 from obliv.errors import RoutingError
 from obliv.kernels import run
 from obliv.loads import _kernels
@@ -94,10 +94,6 @@ class StoredLoads(PairLoads):
         if calls.subject.rates.unit and self._fits:  # in less time than it takes to send the loads to a worker
             return self._in_bulk(channels, calls.subject.prices, progress)
         return super().solve_worst(channels, progress, calls)
-
-    def work(self, channels: Array, symmetries: int = 0) -> Work:
-        entries = float(np.diff(self.start)[channels].sum())
-        return Work(1e-7 * (entries + symmetries * len(self.numerator)))
 
     @property
     def _fits(self) -> bool:
@@ -279,8 +275,7 @@ def from_hops(
             if len(parts) == 1:  # the others are taken to be like the first destinations
                 entries = len(part[3]) * len(topology.terminals) / len(part[4])
                 size = 36.0 if part[3].dtype != object else 90.0
-                what = f"the pair loads of {name} on {topology.spec}"
-                announce(step, what, Work(2e-7 * entries, size * entries), rough=True)
+                require_memory(size * entries / 2, f"the pair loads of {name} on {topology.spec}")  # a rough estimate
         step("pair loads", 0.5 + 0.5 * (first + len(block.targets)) / len(topology.terminals))
     return _sorted(topology, parts, counts, denominator, name)
 
@@ -346,14 +341,12 @@ def _blocks(
 ) -> Iterator[_kernels.Block]:
     """Yield the next hops towards all terminals, some destinations at a time; levels are not set yet."""
     terminals = topology.terminals.astype(np.int64)
-    what = f"the next hops of {name} on {topology.spec}"
-    size = float(topology.nodes) * len(terminals)
-    require_memory(20.0 * size, what)
-    step = forecast(progress, what, 32.0 * size)  # with one next hop of every node, which takes 12 bytes
+    # with one next hop of every node
+    require_memory(32.0 * topology.nodes * len(terminals), f"the next hops of {name} on {topology.spec}")
 
     def towards(number: int) -> Hops:
         hops = hops_to(int(terminals[number]))
-        step("next hops", (number + 1) / len(terminals))
+        progress("next hops", (number + 1) / len(terminals))
         return hops
 
     for first in range(0, len(terminals), _DESTINATIONS):

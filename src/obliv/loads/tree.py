@@ -10,13 +10,12 @@ from itertools import combinations
 import numpy as np
 
 from obliv._util.arrays import Array, addable
-from obliv._util.progress import Work, require_memory
+from obliv._util.progress import require_memory
 from obliv.kernels import run
 from obliv.loads._kernels import NumberedRoutes, PairPaths, add_flows, same_paths
 from obliv.loads.base import PairLoads
 from obliv.matching.solve import Weights, from_entries, members_of
 from obliv.patterns.base import Traffic
-from obliv.topologies.cartesian import terminal_map
 from obliv.topologies.trees import NumberedPaths, Tree
 
 __all__ = ["TreeLoads", "Ways", "link_places"]
@@ -108,7 +107,7 @@ class TreeLoads(PairLoads):
         groups = [_groups(*side) for side in (near_members, far_members)]
         return replace(weights, row_members=groups[0 if up else 1], column_members=groups[1 if up else 0])
 
-    def work(self, channels: Array, symmetries: int = 0) -> Work:
+    def memory(self, channels: Array) -> float:
         tree, n = self.topology, self.terminals
         heights = range(tree.levels)
         pairs = np.zeros((2, tree.levels))
@@ -118,16 +117,7 @@ class TreeLoads(PairLoads):
                 rows = min(tree.below[h], kinds[0])
                 pairs[way, h] = rows * min(n - tree.below[h], (tree.levels - h) * kinds[1])
         height, up, _ = self._place
-        numbers = pairs[up[channels], height[channels]] * float(self.denominator)
-        places = [terminal_map(tree, np.asarray(g)) for g in tree.generators[:symmetries]]
-        checked = sum(self._paths_met(place) for place in places if place is not None)
-        arbitrary = (
-            min(different) == n
-        )  # a rule that treats no hosts alike, such as a hash, keeps no map: it shows soon
-        checks = (
-            2e-8 if arbitrary else 8e-8 + 32e-8 / self.denominator
-        ) * checked  # each map alone, and some together with others
-        return Work(50e-9 * float(numbers.sum()) + checks, 48.0 * float(numbers.max(initial=0)))
+        return 48.0 * self.denominator * float(pairs[up[channels], height[channels]].max(initial=0))
 
     def symmetries(self) -> list[Array]:
         # a rule may move with the hosts: then a shift of hosts is a symmetry together with shifts of the switches above

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from obliv._util.arrays import Array, starts
-from obliv._util.progress import Progress, forecast, require_memory, rising, within
+from obliv._util.progress import Progress, require_memory, rising, within
 from obliv._util.rationals import boolean, integer
 from obliv._util.rng import Rng, drawn_seed, within_word
 from obliv.errors import InputError, Interrupted, TooLargeError
@@ -418,10 +418,8 @@ def _over_samples(
     words: PairWords | None = None
     if ensemble == "permutations":
         words = pair_words(loads, within(step, 0.0, 0.0))
-        step = forecast(step, f"{samples:,} permutations of {loads.topology.spec}")
         maxima = _random(words, samples, within_word(seed), threads(jobs), step)
     else:
-        step = forecast(step, f"{samples:,} matrices on {loads.topology.spec}")
         maxima = _matrices(loads, samples, seed, ensemble, step)
     load, mean, top, place = _figures(maxima)
     figures = _Figures(load.samples, load, mean, missing=samples - load.samples)

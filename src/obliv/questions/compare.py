@@ -10,7 +10,7 @@ from functools import cache, partial
 from itertools import product
 from typing import Any, ClassVar, Generic, TypeVar
 
-from obliv._util.progress import Cost, Progress, rising, within
+from obliv._util.progress import Progress, rising, within
 from obliv._util.rationals import boolean, integer
 from obliv._util.rng import Rng, drawn_seed
 from obliv._util.text import html_table, plural
@@ -636,8 +636,7 @@ def _where(progress: Progress, where: str) -> Progress:
     """Return a progress function whose texts begin with a place."""
 
     def step(what: str, share: float) -> None:
-        text = f"{where}: {what}"
-        progress(Cost(text, what.seconds) if isinstance(what, Cost) else text, min(share, 1.0))
+        progress(f"{where}: {what}", min(share, 1.0))
 
     return step
 

@@ -6,14 +6,14 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from time import perf_counter, process_time
+from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
 
 from obliv._util.arrays import Array
 from obliv._util.files import digest_of
-from obliv._util.progress import Progress, Work, announce, forecast, rising, within
+from obliv._util.progress import Progress, rising, within
 from obliv._util.rationals import boolean
 from obliv._util.text import plural, printable, several
 from obliv.errors import InputError, Interrupted, RoutingError, SpecError, TopologyError
@@ -361,19 +361,13 @@ def failures(
     if not sets:
         raise InputError(f"{base.spec} has no {of} that can fail")
     _routed_anew(base, anew.spec, sets[0])  # what cannot be routed anew is refused before anything is solved
-    started = process_time()
     report = rising(progress)
     before, claim = _before(routing, certificate, within(report, 0.0, 0.1))
-    changed: tuple[str, ...] = ()
-    if anew is not routing:
-        started = process_time()  # each failure takes what this one takes
-        changed = _without_failure(anew)
-    spent = process_time() - started
+    changed = _without_failure(anew) if anew is not routing else ()
     served = _served(routing)
     done: list[tuple[FailureRow, Any]] = []
     alike = first_alike(anew, of) if symmetry == "auto" and not named and not certificate else None
-    what = f"{plural(len(sets), 'failure')} of {base.spec}"
-    step = _announced(within(report, 0.1, 1.0), what, spent, alike or sets)
+    step = within(report, 0.1, 1.0)
     try:
         for failed in sets:
             step("failures", len(done) / len(sets))
@@ -439,25 +433,6 @@ def _before(routing: Routing, certificate: bool, progress: Progress) -> tuple[Fa
     load, channel, claim = _worst(routing, certificate, within(progress, 0.0, 0.8))
     looping = not deadlock(routing, "none", progress=within(progress, 0.8, 1.0)).acyclic
     return FailureState(load, channel, _missing(routing), looping), claim
-
-
-def _announced(progress: Progress, what: str, spent: float, failed: Sequence[Any]) -> Progress:
-    """Return a progress function that announces all failures: each takes what the whole network took, if that is long.
-
-    Parameters
-    ----------
-    progress : callable
-    what : str
-    spent : float
-        Seconds of processor time that the whole network took.
-    failed : sequence
-        All failures, with the first one that is alike where symmetries are used.
-    """
-    if spent < _LONG:
-        return forecast(progress, what)
-    different = {each[0] for each in failed} if failed and isinstance(failed[0][0], int) else failed
-    announce(progress, what, Work(spent * len(different)))
-    return progress
 
 
 def _carried(

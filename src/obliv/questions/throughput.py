@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from obliv._util.progress import Progress, announce, rising
+from obliv._util.progress import Progress, rising, within
 from obliv._util.rng import Rng, generator, seed_of
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
@@ -315,14 +315,15 @@ def throughput(
     if not traffic:
         raise InputError("the throughput under which traffic? obliv.throughput(routing, 'uniform', 'transpose')")
     random, step = generator(rng), rising(progress)
-    loads = loads_of(subject, "throughput", step) if samples is None else sampled_of(subject, samples, random, step)
+    half = within(step, 0.0, 0.5)
+    loads = loads_of(subject, "throughput", half) if samples is None else sampled_of(subject, samples, random, half)
     topology = loads.topology
-    patterns = []
+    patterns: list[PatternThroughput] = []
     sources: tuple[tuple[str, str], ...] = ()
     flows: dict[Traffic, None] = dict.fromkeys(traffic_of(given, topology) for given in traffic)  # each once
     for flow in flows:
         sources += flow.sources
-        announce(step, f"{flow.spec} on {topology.spec}", loads.carrying(flow))
+        step(flow.spec, 0.5 + 0.5 * len(patterns) / len(flows))
         patterns.append(pattern_throughput(subject, loads, flow, random))
     exactness, seed = exactness_of(subject, samples), None if samples is None else seed_of(rng)
     return Throughput(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, Array, least_alike, whole
-from obliv._util.progress import Progress, Work, announce, require_memory, rising, within
+from obliv._util.progress import Progress, require_memory, rising, within
 from obliv._util.text import plural
 from obliv.errors import InputError
 from obliv.loads.base import ChannelSearch, PairLoads, search_channels
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 _CELLS = 2**22  # images that are held at a time
-_SECONDS, _BYTES = 5e-7, 100.0  # of the maps of a channel, each
+_BYTES = 100.0  # of the maps of a channel
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,17 +122,14 @@ def verified(loads: PairLoads, symmetry: str, progress: Progress) -> list[Array]
     """
     if symmetry not in ("auto", "search", "off"):
         raise InputError.naming("{symmetry}={0!r}: choose auto, search or off", symmetry)
-    count, maps = loads.topology.channels, loads.topology.generators
+    count = loads.topology.channels
     for channel in sorted({0, count // 2})[
         :count
     ]:  # what cannot be solved is refused before its symmetries are checked
-        require_memory(loads.work(np.array([channel])).memory, f"a channel of {loads.topology.spec}")
+        require_memory(loads.memory(np.array([channel])), f"a channel of {loads.topology.spec}")
     if symmetry == "off":
         return []
-    checks = loads.work(np.arange(0), len(maps))
-    maps_of_channels = _SECONDS * count * len(maps)
-    work = Work(checks.seconds + maps_of_channels, checks.memory + _BYTES * count)
-    announce(progress, f"checking symmetries of {loads.topology.spec}", work)
+    require_memory(_BYTES * count, f"checking symmetries of {loads.topology.spec}")
     progress("symmetry", 0.0)
     if symmetry == "auto":
         return loads.symmetries()

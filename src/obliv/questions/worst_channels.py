@@ -14,7 +14,7 @@ from obliv._util.progress import Progress, rising, within
 from obliv._util.rationals import boolean
 from obliv._util.text import plural
 from obliv.errors import InputError
-from obliv.loads.base import Problem, announce_channels, calls_of, one_after_another
+from obliv.loads.base import Problem, calls_of, one_after_another, require_channels
 from obliv.patterns.base import Traffic, birkhoff
 from obliv.patterns.base import traffic as traffic_of
 from obliv.questions.subject import Subject, by_specs, identity, loads_of, sources_of, subject_of, with_known_capacity
@@ -189,7 +189,7 @@ def worst_channels(
     classes = sorted(set(focus.tolist()))
     step = within(step, 0.3, 1.0)
     with calls_of(Problem(loads, rates, prices=False), executor, step) as calls:
-        announce_channels(np.array(classes, np.int64), step, calls)
+        require_channels(np.array(classes, np.int64), calls)
         for solved in one_after_another(np.array(classes, np.int64), step, calls):
             for channel, solution in solved:
                 units = loads.denominator * rates.scale

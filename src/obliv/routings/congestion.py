@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, Array, starts
-from obliv._util.progress import Progress, Work, announce, silent
+from obliv._util.progress import Progress, require_memory, silent
 from obliv._util.rationals import boolean, integer
 from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
@@ -279,7 +279,7 @@ def decomposition_trees(topology: Topology, count: int, seed: int, spec: str, pr
     """Return random trees, each for lengths that grow with the load of those before it."""
     links = links_of(topology, spec)
     n = topology.nodes
-    announce(progress, f"{count} trees of {topology.spec}", Work(4e-7 * n * n * count, 40.0 * n * n))
+    require_memory(40.0 * n * n, f"{count} trees of {topology.spec}")
     rng = np.random.default_rng(seed)
     speed = np.array([float(topology.bandwidth_of(channel)) for channel in links.forward.tolist()])
     load = np.zeros(len(speed))
@@ -476,8 +476,7 @@ def electrical_flows(topology: Topology, progress: Progress) -> LinkFlows:
     links = links_of(topology, spec)
     terminals = topology.terminals.astype(np.int64)
     count, sends = len(links.forward), len(terminals)
-    work = Work(3e-7 * count * sends + 1e-9 * topology.nodes**2 * sends / 8, 8.0 * count * sends * 2)
-    announce(progress, f"the electrical flows of {topology.spec}", work)
+    require_memory(16.0 * count * sends, f"the electrical flows of {topology.spec}")
     root = int(terminals[0]) if sends else 0
     order, parent_link = _spanning_tree(topology, links, root)
     if (parent_link[terminals] < 0).sum() > (sends > 0):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.arrays import Array, whole
-from obliv._util.progress import Progress, forecast, silent, within
+from obliv._util.progress import Progress, silent, within
 from obliv._util.rationals import share
 from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
@@ -181,8 +181,7 @@ class HopRouting(Routing):
     def _loads(self, progress: Progress) -> PairLoads:
         group = translation_group(self.topology)
         steps = self.topology.translations
-        step = forecast(progress, f"checking translations of {self.topology.spec}")
-        parts = (within(step, 0.9 * k / len(steps), 0.9 * (k + 1) / len(steps)) for k in range(len(steps)))
+        parts = (within(progress, 0.9 * k / len(steps), 0.9 * (k + 1) / len(steps)) for k in range(len(steps)))
         if group is not None and all(self._moves_along(g, part) for g, part in zip(steps, parts, strict=True)):
             zero = np.zeros(1, np.int64)
             last = within(progress, 0.9, 1.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from obliv._util.arrays import Array, whole
-from obliv._util.progress import Progress, Work, announce, announce_here, require_memory
+from obliv._util.progress import Progress, require_memory
 from obliv._util.rationals import share
 from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
@@ -404,12 +403,9 @@ def compared(routing: Routing) -> Comparison | None:
     if draws_only(routing):
         _compare_drawn(routing, group)
         return Comparison(group, False)
-    nodes, began = routing.topology.nodes, time.process_time()
+    nodes = routing.topology.nodes
     paths = [list(checked_paths(routing, 0, offset)) for offset in range(nodes)]
-    spent = time.process_time() - began
     if nodes * sum(len(path) + _OVERHEAD for of_pair in paths for path, _ in of_pair) <= _AFFORDABLE:
-        what = f"comparing all paths of {routing.spec} on {routing.topology.spec}, which is declared relative"
-        announce_here(what, Work(spent * nodes))
         for source in range(1, nodes):
             _compare_source(routing, group, paths, source)
         return Comparison(group, True)
@@ -536,7 +532,7 @@ def served_of(routing: Routing, destination: int) -> tuple[Array, int]:
 
 
 def _enumerated(routing: Routing, sources: list[int], progress: Progress) -> Iterator[Crossings]:
-    began, entries = time.process_time(), 0
+    entries = 0
     for i, s in enumerate(sources):
         for j, d in enumerate(routing.topology.terminals.tolist()):
             crossings: dict[int, Fraction] = {}
@@ -549,7 +545,6 @@ def _enumerated(routing: Routing, sources: list[int], progress: Progress) -> Ite
             entries += len(crossings)
             yield i, j, crossings
         if i == 0:  # the others are taken to be like the first
-            others = len(sources) - 1
-            work = Work((time.process_time() - began) * others, 300.0 * entries * others)
-            announce(progress, f"listing the paths of {routing.spec} on {routing.topology.spec}", work, rough=True)
+            memory = 150.0 * entries * (len(sources) - 1)  # at least
+            require_memory(memory, f"listing the paths of {routing.spec} on {routing.topology.spec}")
         progress("pair loads", (i + 1) / len(sources))

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
 from obliv._util.files import UnreadableError, files_read, reading_from
-from obliv._util.progress import IDLE, Note, Progress, announce_here_as, free_memory, listening, silent
+from obliv._util.progress import IDLE, Note, Progress, free_memory, silent
 from obliv._util.text import shown
 from obliv.errors import FileError, InputError, OblivError, TooLargeError
 
@@ -219,8 +219,6 @@ def _followed(
             end = min(end, time.monotonic() + limit)
         elif kind == "progress":
             progress(*content)
-        elif kind == "cost":
-            announce_here_as(*content)
         else:
             return tuple(message)
     return ("late",)
@@ -260,9 +258,7 @@ def _respond(stream: IO[bytes], call: _Call, parent: int) -> None:
             send(pickle.dumps(("progress", what, share)))
 
     send(pickle.dumps(("begun",)))
-    with listening(lambda what, share: send(pickle.dumps(("cost", what, share)))):
-        answer = _answer(call, step)
-    send(_packed(answer))
+    send(_packed(_answer(call, step)))
 
 
 def _end_with(parent: int) -> None:

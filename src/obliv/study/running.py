@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 import threading
 import time
 import traceback
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import obliv
 from obliv._util.executors import Serial, executor_of, width_of
 from obliv._util.files import require_place
-from obliv._util.progress import Cost, Note, Progress, Work, announce, listening, rising, silent, within
+from obliv._util.progress import Note, Progress, rising, silent, within
 from obliv._util.rationals import boolean
 from obliv._util.text import plural
 from obliv._util.toml import strings_of
@@ -59,27 +58,14 @@ def compute(cells: Sequence[Cell], imports: Sequence[str] = (), progress: Progre
     _imported(tuple(imports))
     outcomes = []
     for cell in cells:
-        step = _naming(cell, progress)
-        with listening(step):
-            outcomes.append(_outcome(cell, step))
+        outcomes.append(_outcome(cell, _naming(cell, progress)))
     return outcomes
 
 
-def said_on_standard_error(what: str, share: float) -> None:
-    """Say what long work will take, for a process that has no other way to its user."""
-    if isinstance(what, Cost):
-        print(f"obliv: {what}", file=sys.stderr, flush=True)
-
-
 def _naming(cell: Cell, progress: Progress) -> Progress:
-    """Return a progress function that passes on only what the work of a cell will take, with the name of the cell."""
-
-    def step(what: str, share: float) -> None:
-        if isinstance(what, Cost):
-            name = " ".join(part for part in (cell.topology, cell.routing, cell.measure) if part)
-            progress(Cost(f"{name}: {what}", what.seconds), share)
-
-    return step
+    """Return a progress function whose texts begin with the name of a cell."""
+    name = " ".join(part for part in (cell.topology, cell.routing, cell.measure) if part)
+    return lambda what, share: progress(f"{name}: {what}", share)
 
 
 def require(cell: Cell) -> None:
@@ -238,7 +224,6 @@ _CALL = 0.25  # seconds of work in one call
 _BLOCK = 512  # cells of one call, and claimed at a time
 _BEAT = 10.0  # seconds between two signs of life
 _DEATHS = 3  # of workers, without a single result, after which there will be no other
-_TRIAL = 20.0  # seconds of work that tell how long the rest takes
 _POLL = 0.1  # seconds between two looks at the cells of another run
 
 #: What one topology or routing cannot do, another may.
@@ -490,25 +475,23 @@ class _State:
     deaths: int = 0
     tried: int = 0
     seconds: float = 0.0  # that the cells tried so far took, those at the start apart
-    began: float = field(default_factory=time.monotonic)
-    whole: float = 0.0  # seconds that all of the work takes, as was last said
 
-    def report(self, width: int) -> None:
-        """Report the numbers of cells, and what the others will take: again if that turns out twice as long."""
+    def report(self) -> None:
+        """Report the numbers of cells."""
         total, finished = len(self.cells), self.done + len(self.failed)
-        left = total - finished
-        expected = left * self.seconds / max(1, self.tried) / width
-        whole = time.monotonic() - self.began + expected
-        if self.seconds > _TRIAL and whole > 2 * self.whole:
-            self.whole = whole
-            where = f" on {width} processes" if width > 1 else ""
-            announce(self.progress, f"{plural(left, 'cell')}{where}", Work(expected))
-        self.progress(f"{self.done} done, {len(self.failed)} failed, {left} left", finished / total)
+        self.progress(f"{self.done} done, {len(self.failed)} failed, {total - finished} left", finished / total)
+
+    def within_next(self, executor: Executor) -> Progress:
+        """Return the progress function of the next cell; it does not reach other processes."""
+        if not isinstance(executor, Serial) or self.progress is silent:
+            return silent
+        finished, total = self.done + len(self.failed), len(self.cells)
+        return within(self.progress, finished / total, min(1.0, (finished + 1) / total))
 
 
 def _work(state: _State, executor: Executor, width: int) -> None:
     """Compute and write until every cell is finished, by this run or by another one."""
-    state.report(width)
+    state.report()
     try:
         while True:
             _claim(state, width)
@@ -543,7 +526,7 @@ def _claim(state: _State, width: int) -> None:
         else:
             state.failed[key] = state.db.status()[key][1]
     if claims.finished:
-        state.report(width)
+        state.report()
 
 
 def _size(state: _State, width: int) -> int:
@@ -573,15 +556,10 @@ def _next(state: _State, queue: deque[str], count: int, width: int) -> list[str]
     return keys
 
 
-def _told(progress: Progress, executor: Executor) -> Progress:
-    """Return what is told the cost of long cells: progress functions do not reach other processes."""
-    return progress if isinstance(executor, Serial) or progress is silent else said_on_standard_error
-
-
 def _call(state: _State, executor: Executor, keys: list[str]) -> None:
     cells = [state.cells[key] for key in keys]
     try:
-        future = executor.submit(compute, cells, state.imports, _told(state.progress, executor))
+        future = executor.submit(compute, cells, state.imports, state.within_next(executor))
     except Exception as error:  # those of an executor of another package may be anything
         reason = " ".join(str(error).split()) or type(error).__name__
         raise OblivError(f"the executor takes no more work ({reason}); finished cells are kept") from None
@@ -645,7 +623,7 @@ def _write(state: _State, width: int) -> None:
             state.done += 1
     state.computed += len(state.outcomes)
     state.outcomes = []
-    state.report(width)
+    state.report()
 
 
 def _rescue(state: _State, width: int) -> None:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from obliv._util.arrays import IntArray, NodeArray, cells_of, is_number, positions, starts
 from obliv._util.files import read_source
 from obliv._util.lazy import picture_of
-from obliv._util.progress import Work, announce_here
+from obliv._util.progress import require_memory
 from obliv._util.rationals import exact, speed, speed_hint
 from obliv._util.text import did_you_mean, html_table, printable, several, shown
 from obliv.errors import FileError, TopologyError
@@ -48,7 +48,7 @@ def at_most(nodes: int, why: str) -> Iterator[None]:
 
 
 def require_network(nodes: int, channels: int, spec: str) -> None:
-    """Refuse a network that is too large to be held, and announce a large one, before anything is allocated."""
+    """Refuse a network that is too large to be held, before anything is allocated."""
     if nodes >= 2**31 or channels >= 2**31:
         raise TopologyError(
             f"{spec}: {_count(nodes)} nodes and {_count(channels)} channels; "
@@ -57,8 +57,7 @@ def require_network(nodes: int, channels: int, spec: str) -> None:
     limit = _LIMIT.get()
     if limit is not None and nodes > limit[0]:
         raise TopologyError(f"{spec}: {nodes:,} nodes, {limit[1]}")
-    work = Work(2.5e-7 * channels, 64.0 * nodes + 200.0 * channels)
-    announce_here(f"{spec} ({nodes:,} nodes, {channels:,} channels)", work)
+    require_memory(64.0 * nodes + 200.0 * channels, f"{spec} ({nodes:,} nodes, {channels:,} channels)")
 
 
 def _count(number: int) -> str:

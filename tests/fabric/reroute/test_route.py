@@ -21,7 +21,6 @@ from tests.fabric.walks import walked
 from tests.strategies import examples
 
 import obliv
-from obliv._util import progress as cost
 from obliv.errors import FileError, RoutingError, SpecError, TopologyError
 from obliv.fabric.files.folder import read_fabric
 from obliv.fabric.files.lft import write_tables
@@ -526,12 +525,3 @@ def test_the_standing_of_tables() -> None:
     result = standing_of(fabric_routing(network(fabric), tables, "spread", missing="skip"))
     assert proved(result) == (7, 0, False, 1)
     assert result.to_dict()["worst"] == {"exact": "7", "value": 7.0}
-
-
-def test_a_search_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cost, "_SECONDS", 0.0)
-    heard: list[str] = []
-    route(from_topology(obliv.torus(3, 3)), "layered", progress=lambda what, share: heard.append(what))
-    (said,) = (what for what in heard if isinstance(what, cost.Cost))
-    assert said == "a search for smaller worst loads from 3 sets of tables: about a second"
-    assert heard.index(said) < next(at for at, what in enumerate(heard) if what.startswith("local search"))

@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from obliv._util.arrays import INT64_SAFE, Array
 from obliv._util.files import pack
-from obliv._util.progress import Progress, Work, announce, require_memory, rising, silent
+from obliv._util.progress import Progress, require_memory, rising, silent
 from obliv.designs._kernels import Channels, distances
 from obliv.designs.average import widest
 from obliv.designs.exact import InexactError, Rationals, as_rationals, vertex_of
@@ -146,7 +146,9 @@ def least_congestion(
     count, columns = len(senders), conserve.shape[1]
     alike, groups = orbits(channels, [g.channels for g in maps])
     _, focus = np.unique(alike, return_index=True)
-    _announce(topology, len(needed) + groups, columns + 1, conserve.nnz + (count + 1) * groups, progress)
+    entries = conserve.nnz + (count + 1) * groups
+    require_memory(_BYTES * entries, f"the linear program of a traffic on {topology.spec} ({entries:,} non-zeros)")
+    progress(f"linear program, {len(needed) + groups:,} rows", 0.0)
     speed = relative_speeds(topology, focus)
     crossing = csr_array(
         (np.full(groups * count, -1.0), (np.repeat(np.arange(groups), count), column[:, focus].T.ravel())),
@@ -185,16 +187,6 @@ def _exact_lengths(duals: Array, alike: Array, nodes: int) -> list[Array]:
     if max(values, default=0) // divisor * (nodes + 1) >= INT64_SAFE:
         return []
     return [np.array([value // divisor for value in values], np.int64)]
-
-
-def _announce(topology: Topology, rows: int, columns: int, entries: int, progress: Progress) -> None:
-    """Say what the linear program will cost."""
-    announce(
-        progress,
-        f"the linear program of a traffic on {topology.spec} "
-        f"({rows:,} rows, {columns:,} columns, {entries:,} non-zeros)",
-        Work(2e-10 * float(entries) ** 2, _BYTES * entries),
-    )
 
 
 def _conservation(

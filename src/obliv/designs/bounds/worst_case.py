@@ -16,7 +16,7 @@ from scipy.sparse import csc_array, csr_array
 from scipy.sparse.csgraph import laplacian
 
 from obliv._util.arrays import INT64_SAFE, Array, starts
-from obliv._util.progress import Progress, Work, announce, require_memory, silent
+from obliv._util.progress import Progress, require_memory, silent
 from obliv.designs._kernels import pair_distances
 from obliv.designs.bounds.congestion import distance_under, spent_on, whole_lengths
 from obliv.designs.exact import InexactError, Rationals, as_rationals
@@ -146,12 +146,9 @@ def _solved(
     """
     pairs, columns, channels = len(paths), int(paths.sum()), topology.channels
     rows, entries = pairs + channels, columns + len(channel) + channels
-    announce(
-        progress,
-        f"the linear program of given paths ({rows:,} rows, {columns + 1:,} columns, {entries:,} non-zeros)",
-        Work(1e-9 * float(rows) * entries, _BYTES * entries),
-        rough=True,
-    )
+    # a rough estimate
+    require_memory(_BYTES * entries / 2, f"the linear program of given paths ({entries:,} non-zeros)")
+    progress(f"linear program, {rows:,} rows", 0.0)
     values = np.concatenate([np.ones(columns), np.full(len(channel), -1.0), relative_speeds(topology)])
     row = np.concatenate([np.repeat(np.arange(pairs), paths), pairs + channel, pairs + np.arange(channels)])
     column = np.concatenate([np.arange(columns), row_of_path, np.full(channels, columns)])

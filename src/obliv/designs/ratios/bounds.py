@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from obliv._util.arrays import Array
 from obliv._util.files import pack
-from obliv._util.progress import Progress, Work, announce, forecast, require_memory, rising, within
+from obliv._util.progress import Progress, require_memory, rising, within
 from obliv._util.text import plural
 from obliv.designs._kernels import widest_paths
 from obliv.designs.bounds.congestion import require_connected
@@ -271,9 +271,6 @@ def _repaired(links: Links, loads: PairLoads, channel: int, worst: WorstTraffic,
 # The oblivious performance ratio of a routing on any network: one linear program a channel, both sides certified
 
 
-_SECONDS = 1e-6  # of a program, for a row to the power 1.5
-
-
 def network_ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = None) -> Ratio:
     """Return the oblivious performance ratio of a routing by linear programming; see :func:`obliv.ratio`.
 
@@ -335,32 +332,14 @@ class _Search:
         self.maps = _symmetries(self.loads)
         self.parent, self.step = _carried(self.links.topology.channels, self.maps)
         focus = np.flatnonzero(self.parent < 0).tolist()
-        if focus:
-            self._announce(focus, progress)
-        for channel in focus[:1]:  # compiles what the others use, so that it tells nothing of their time
-            self.lengths[channel] = simple_lengths(self.links, self.loads, channel)
-        bounding = forecast(within(progress, 0.0, 0.1), f"simple bounds of {plural(len(focus), 'channel')}")
-        for k, channel in enumerate(focus[1:], start=1):
-            bounding("simple bounds", (k - 1) / len(focus))
+        for k, channel in enumerate(focus):
+            progress("simple bounds", 0.1 * k / len(focus))
             self.lengths[channel] = simple_lengths(self.links, self.loads, channel)
         order = sorted(focus, key=lambda channel: -self.lengths[channel].bound)
         for k, channel in enumerate(order):
-            progress(f"linear programs, {len(order)} channels", 0.1 + 0.9 * k / len(order))
+            progress(f"linear programs, {plural(len(order), 'channel')}", 0.1 + 0.9 * k / len(order))
             if self.witness is None or self.lengths[channel].bound > self.witness.load:
                 self._solve(channel)
-
-    def _announce(self, focus: list[int], progress: Progress) -> None:
-        """Announce what the programs of some channels may take; that of the busiest has about the most rows."""
-        topology, totals = self.links.topology, self.loads.totals()
-        source, destination, _ = self.loads.weights(max(focus, key=totals.__getitem__)).spread()
-        flows = min(len(np.unique(source)), len(np.unique(destination)))
-        rows = flows * topology.nodes + topology.channels
-        announce(
-            progress,
-            f"up to {plural(len(focus), 'linear program')} of {topology.spec}, some {rows:,} rows and "
-            f"{flows * topology.channels:,} columns each",
-            Work(_SECONDS * rows**1.5 * len(focus)),
-        )
 
     def _solve(self, channel: int) -> None:
         loads, links = self.loads, self.links

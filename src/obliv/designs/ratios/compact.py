@@ -20,7 +20,7 @@ import numpy as np
 from scipy.sparse import coo_array, csc_array, csr_array
 
 from obliv._util.arrays import Array
-from obliv._util.progress import Progress, Work, announce, require_memory
+from obliv._util.progress import Progress, require_memory
 from obliv._util.rationals import boolean
 from obliv.designs.programme import (
     FlowProgramme,
@@ -133,9 +133,6 @@ def _stabilizer(topology: Topology, symmetry: Symmetry, members: list[Member]) -
     return tuple(stabilizer)
 
 
-_SECONDS_A_ROW = 1.5e-4  # of the first-order method, to 1e-3
-
-
 @dataclass(frozen=True, eq=False)
 class Block:
     """The rows and columns of one channel.
@@ -181,7 +178,7 @@ def ratio_programme(topology: Topology, symmetry: Symmetry, minimal: bool, progr
     minimal : bool
         Whether paths must be shortest paths.
     progress : callable
-        Called with what the work will take, before it begins.
+        Called with the size of the program.
 
     Raises
     ------
@@ -194,8 +191,8 @@ def ratio_programme(topology: Topology, symmetry: Symmetry, minimal: bool, progr
     classes = classes_of(topology, symmetry)
     sources = terminals if symmetry.to_first_node is None else 1
     rows = sum(terminals * channels / entry.order for entry in classes) + 1.0 * sources * terminals * topology.nodes
-    name = f"the linear program of {topology.spec}, up to {rows:,.0f} rows"
-    announce(progress, name, Work(_SECONDS_A_ROW * rows, 300.0 * rows), rough=True)
+    require_memory(150.0 * rows, f"the linear program of {topology.spec}, up to {rows:,.0f} rows")  # a rough estimate
+    progress(f"linear program, up to {rows:,.0f} rows", 0.0)
     layout = layout_of(topology, symmetry, states_of(topology, None))
     usable = layout.states.usable(sources, True) if minimal else None
     places = [(lift.terminals, lift.arcs) for lift in layout.lifts]

@@ -30,7 +30,6 @@ function show(next, keep) {
   get("size").textContent = "";
   get("network-problem").hidden = true;
   for (const id of ["topology", "routing"]) get(id).removeAttribute("aria-invalid");
-  get("cost").textContent = "";
   for (const id of ["claim", "results"]) get(id).disabled = true;
   busy("starting", 0);
   run(PARTS);
@@ -45,7 +44,6 @@ function run(want) {
 
 const HEARD = {
   progress: (message) => busy(figures.TITLES[message.part] + (message.text === "starting" ? " …" : `: ${message.text}`), message.share),
-  cost: (message) => { get("cost").textContent = `${message.text}; Stop ends it`; },
   part: (message) => {
     if (message.part === "network") drawNetwork(message);
     else if (message.part === "names") offerNames(message);

@@ -28,7 +28,8 @@ from obliv.results.numbers import bounded, known
 from obliv.topologies.trees import Tree, bound_of
 
 _EFFORT = 4  # channels solved per listed cable, whatever time they take
-_SECONDS = 3.0  # in which others are solved, too, by an estimate of their work
+_ENTRIES = 3e9  # of matrices, to which others are solved, too; each channel counts _CHANNEL more
+_CHANNEL = 2e5
 
 
 @typed
@@ -152,8 +153,7 @@ def hottest_cables(
         return -load, c != worst, -even[c], bool(topology.at_host[c]), c
 
     order = sorted(range(topology.channels), key=lambda c: place(c, upper[c]))
-    each = 2e-4 + 1e-9 * terminals**2  # seconds at most, measured
-    for c in order[: max(_EFFORT * count, int(_SECONDS / each))]:
+    for c in order[: max(_EFFORT * count, int(_ENTRIES / (_CHANNEL + terminals**2)))]:
         if len(solved) >= count and sorted(solved.values(), reverse=True)[count - 1] >= upper[c]:
             break
         if c not in solved:

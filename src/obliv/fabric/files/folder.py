@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from obliv._util.files import files_in, read_source
-from obliv._util.progress import Progress, forecast, rising
+from obliv._util.progress import Progress, rising
 from obliv._util.text import lines, plural, printable
 from obliv.errors import FileError
 from obliv.fabric.arguments import typed
@@ -467,5 +467,5 @@ def _raw(path: str | Path, fabric: Fabric, progress: Progress | None) -> RawTabl
     if (folder := folder_of(path)) is not None:
         path = folder.tables()
     what = f"reading {path}"
-    step = forecast(rising(progress), what)
+    step = rising(progress)
     return read_raw(Blocks(path), switch_guids(fabric), largest_lid(fabric), lambda share: step(what, share))

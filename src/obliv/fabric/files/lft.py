@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from obliv._util.files import write_pieces
-from obliv._util.progress import Progress, forecast, rising
+from obliv._util.progress import Progress, rising
 from obliv._util.text import did_you_mean, printable
 from obliv.errors import FileError, SpecError, TopologyError, extra
 from obliv.fabric.arguments import typed
@@ -75,7 +75,7 @@ def write_tables(tables: Tables, fabric: Fabric, path: str | Path, *, progress: 
                 path,
             )
     what = f"writing {path}"
-    step = forecast(rising(progress), what)
+    step = rising(progress)
     write_pieces(path, _blocks(tables, fabric, lambda share: step(what, share)))
 
 

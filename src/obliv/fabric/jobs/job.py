@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, Array
-from obliv._util.progress import Progress, Work, announce, rising
+from obliv._util.progress import Progress, rising
 from obliv._util.rng import Rng, seed_of
 from obliv._util.text import plural
 from obliv.errors import InputError, RoutingError
@@ -97,7 +97,6 @@ def job(
     require_count(hottest)
     loads = prepared(routing, hosts, pattern, per_host=per_host, rails=rails)
     report = rising(progress)
-    announce(report, f"the loads of jobs on {routing.topology.spec}", Work(loads.work * 2e-9 / 1.5))
     rows = _Rows(loads, report)
     parts = [_solved(loads, k, rows) for k in range(len(loads.jobs))]
     channels = _hottest(loads, parts, hottest)

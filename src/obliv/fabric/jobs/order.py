@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, Array, starts
-from obliv._util.progress import Progress, forecast, free_memory, require_memory, rising
+from obliv._util.progress import Progress, free_memory, require_memory, rising
 from obliv._util.rationals import real
 from obliv._util.rng import Rng, generator
 from obliv.errors import InputError
@@ -314,7 +314,6 @@ def _improve(
     random = generator(rng)
     several = bool((np.bincount(place.host_of) > 1).any())
     block = max(1, int(_BLOCK / step))
-    progress = forecast(progress, "exchanges of ranks")
     tried = 0
     for done in range(0, count, block):
         draws = np.zeros((min(block, count - done), 3), np.int64)

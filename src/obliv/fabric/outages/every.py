@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from obliv._util.arrays import Array, starts
-from obliv._util.progress import Progress, forecast, rising, within
+from obliv._util.progress import Progress, rising, within
 from obliv._util.text import plural, printable, several
 from obliv.errors import InputError, Interrupted, TooLargeError
 from obliv.fabric.analyses.permutations import provenance_of
@@ -220,7 +220,6 @@ def _each(question: _Question, certificate: bool, step: Progress) -> _Solved:
     load, name, channel = worst_channel(routing)
     rows: list[FailureRow] = []
     lefts: list[Left | None] = []
-    step = forecast(step, f"{plural(len(sets), 'failure')} of {routing.topology.spec}")
     try:
         for done, failure in enumerate(sets):
             step("failures", done / len(sets))
@@ -292,7 +291,6 @@ def _outcomes(
         np.zeros(count, np.bool_),
         np.zeros(count, np.int64),
     )
-    step = forecast(step, f"{plural(count, 'failure')} of {routing.topology.spec}")
     work = (500.0 if refill else 100.0) * float(np.diff(intact.start)[failed.channel].sum())
 
     def solve(chosen: Array) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from obliv._util.arrays import Array
-from obliv._util.progress import Progress, Work, announce, require_memory
+from obliv._util.progress import Progress, require_memory
 from obliv._util.text import plural
 from obliv.errors import RoutingError
 from obliv.fabric.kernels.channel_loads import Switches, bounds_on_all, loads_from, scratch, shortest_routes
@@ -263,8 +263,7 @@ def _after(axis: Axis, x: int, y: int) -> int:
     return (x + (1 if up else -1)) % axis.radix
 
 
-_STEPS = 1e10  # elementary steps of all searches, some twenty seconds at most
-_SECONDS = 2.2e-9  # a step, with all that is done between steps
+_STEPS = 1e10  # elementary steps of all searches
 _EACH = 50  # moves for each entry of the tables, after which little is gained
 
 
@@ -324,8 +323,6 @@ def layered(request: Request, others: Sequence[Tables]) -> Layered:
     starts = [(name, routes) for name, routes in starts if _whole(network, routes, spare)]
     starts += [*starting_routes(switches, request.grid), ("updown", spare)]
     moves = int(request.effort * min(moves_within(switches, _STEPS / len(starts)), _EACH * spare.size))
-    work = Work(_SECONDS * len(starts) * steps_of(switches, moves))
-    announce(progress, f"a search for smaller worst loads from {plural(len(starts), 'set')} of tables", work)
     found: list[tuple[tuple[int, int, int], str, Array, Layers]] = []
     target = int(max(1, request.optimum) / network.flow)
     for at, (name, start) in enumerate(starts):

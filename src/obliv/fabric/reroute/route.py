@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
-from obliv._util.progress import Progress, forecast, rising
+from obliv._util.progress import Progress, rising
 from obliv._util.rationals import integer, real
 from obliv._util.rng import Rng, drawn_seed
 from obliv._util.text import did_you_mean, plural
@@ -263,7 +263,7 @@ def _planned(request: Request, tried: list[Attempt]) -> list[Candidate]:
     """Return the tables of the engines for trees and of ``updown``; `tried` takes all attempts."""
     candidates: list[Candidate] = []
     plans = list(plans_for(request, tried))
-    step = forecast(request.progress, "tables by each engine")
+    step = request.progress
     for at, plan in enumerate(plans):
         step(f"tables by {plan.engine}", at / (len(plans) + 1))
         try:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from obliv._util.files import pack
-from obliv._util.progress import Progress, forecast, rising, within
+from obliv._util.progress import Progress, rising, within
 from obliv._util.rationals import boolean
 from obliv.errors import RoutingError, TooLargeError
 from obliv.questions.deadlocks.graph import (
@@ -354,7 +354,6 @@ def _parts(routing: Routing) -> list[Routing]:
 def _follow(routing: Routing, scheme: Scheme | OwnScheme, collected: Dependencies, progress: Progress) -> None:
     """Add the dependencies of a routing in the cheapest way that is exact."""
     base = routing.phase_routing
-    progress = forecast(progress, f"the dependencies of {routing.spec} on {routing.topology.spec}")
     if not isinstance(scheme, Scheme):
         follow_paths(routing, scheme, collected, progress)
     elif routing.programs and routing.topology.all_terminals and not scheme.ranked:
