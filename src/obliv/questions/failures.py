@@ -296,9 +296,6 @@ def _images(base: Topology, moves: list[Array], of: str) -> list[Array]:
     return images
 
 
-_LONG = 2.0  # seconds of processor time for one network that are not mostly those of compiling
-
-
 @by_specs
 def failures(
     x: Subject,
