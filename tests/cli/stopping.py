@@ -5,12 +5,19 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+
+def messages(stderr: str) -> str:
+    """What a command says on standard error, but for the words on work that takes some seconds on a busy machine."""
+    return re.sub(r"^obliv: .* (so far|left)\n", "", stderr, flags=re.MULTILINE)
+
 
 #: Where the tests run in the background of a script, processes start with interrupts ignored.
 _CODE = (

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 import typer
+from tests.cli.stopping import messages
 
 import obliv
 from obliv.cli import main
@@ -298,7 +299,7 @@ def status_without_reader(*words: str) -> tuple[int, str]:
         )
     finally:
         os.close(writer)
-    return done.returncode, done.stderr
+    return done.returncode, messages(done.stderr)
 
 
 @pytest.mark.nightly

@@ -57,6 +57,13 @@ def test_the_pace_is_that_since_the_last_word() -> None:
     assert activity.word(8.0) == "it: 52% done after 8 seconds, about 2 minutes left"  # 0.48 at 0.01 in 3 seconds
 
 
+def test_a_word_waits_for_the_end_where_that_is_near() -> None:
+    activity = heard(("it", 0.0, 0.0), ("it", 0.5, 1.0), ("it", 0.9, 2.0))
+    assert activity.word(2.0) is None
+    assert activity.word(3.9) is None
+    assert activity.word(13.0) == "it: 90% done after 13 seconds, about 3 seconds left"
+
+
 def test_what_a_bar_shows_is_not_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "_activity", activity := Activity())
     app.heard("channels", 0.1)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.stopping import messages
 from tests.study.files import written
 
 import obliv
@@ -249,7 +250,7 @@ def test_own_names_in_other_processes(by_file: bool, tmp_path: Path) -> None:
     written(tmp_path, text + 'imports = ["own.py"]\n' * by_file + '[ranges]\nk = "3..6"')
     words = ["study", "run", "small.study.toml", "--store", "s.db", "-j", "2"] + ["--import", "own.py"] * (not by_file)
     done = subprocess.run([sys.executable, "-m", "obliv", *words], cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, messages(done.stderr)) == (0, "")
     assert obliv.study.show(tmp_path / "s.db").done == 4
 
 

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.cli.stopping import messages
 from tests.study.files import SMALL, written
 
 import obliv
@@ -171,7 +172,7 @@ def test_a_disk_that_fills(finished: Path, tmp_path: Path) -> None:
 
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, preexec_fn=limited)
     assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
+    (line,) = messages(done.stderr).splitlines()
     assert "run the same command again; finished cells are kept" in line
     obliv.study.run(tmp_path / "small.study.toml", tmp_path / "s.db", jobs=1)
     obliv.study.run(tmp_path / "small.study.toml", tmp_path / "t.db", jobs=1)

@@ -423,13 +423,15 @@ class Activity:
         """Return what is to be said of the work so far; None where enough was said."""
         if now < self.covered:
             return None
-        self.covered = 4 * now
         share = self.share
         since, before = self.risen if self.risen and share > self.risen[1] else self.begun
-        self.begun, self.risen = (now, share), None
-        if not before < share < 1:
+        rest = (now - since) * (1 - share) / (share - before) if before < share < 1 else None
+        if rest is not None and rest < _SECONDS:  # not worth a word, if it is true
+            self.covered = now + _SECONDS
+            return None
+        self.covered, self.begun, self.risen = 4 * now, (now, share), None
+        if rest is None:
             return f"{self.what or 'at work'}: {duration(now)} so far"
-        rest = (now - since) * (1 - share) / (share - before)
         return f"{self.what}: {share:.0%} done after {duration(now)}, about {duration(rest)} left"
 
 

@@ -140,7 +140,7 @@ def test_exact_loads_and_bounds_never_look_alike(monkeypatch: pytest.MonkeyPatch
     assert [cable.upper for cable in few] == sorted(exact.values(), reverse=True)[:5]
     assert all(cable.solved for cable in few)
     monkeypatch.setattr("obliv.fabric.analyses.worst._EFFORT", 0)
-    monkeypatch.setattr("obliv.fabric.analyses.worst._SECONDS", 0.0)
+    monkeypatch.setattr("obliv.fabric.analyses.worst._ENTRIES", 0.0)
     for cable in hottest_cables(loads, 800):
         assert cable.lower <= exact[cable.channel] <= cable.upper
         load = cable.to_dict()["channel_load"]
