@@ -338,7 +338,7 @@ TABLE = {
         obliv fabric worst f.net --lft f.lfts {{--hottest 0|--hottest x|--jobs 2|--executor processes:2|--dask nowhere|--mpi|--guid2lid words.txt}}
         obliv fabric worst f.net --lft f.lfts --plot w.svg --dark --width 500
         obliv fabric failures t.net --lft t.lfts --format {_FORMATS}
-        obliv fabric failures f.net --lft f.lfts
+        obliv fabric failures f.net --lft f.lfts -o w.json
         obliv fabric failures t.net --lft t.lfts --of {{cables|lanes|switches|none}} --top 3
         obliv fabric failures t.net --lft t.lfts --repair {{keep|refill|updown|minimal|none}} --fail 'switch((0,0),1)/3'
         obliv fabric failures f.net --lft f.lfts --fail {{'switch((0),1)/5'|'switch((0),1)'|nobody/1|'switch((0),1)/99'}}
