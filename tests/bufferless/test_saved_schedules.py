@@ -21,6 +21,7 @@ import obliv
 from obliv._util.files import digest_of
 from obliv.bufferless import instances, schedule, schedules
 from obliv.cli import main
+from obliv.specs.registry import TOPOLOGIES
 
 
 def made_by(algorithm: str, **options: Any) -> obliv.Schedule:
@@ -248,6 +249,7 @@ def said_of(content: dict[str, Any], folder: Path) -> list[str]:
 @cache
 def base(algorithm: str) -> dict[str, Any]:
     """A schedule as JSON, all arrays as lists, to be copied before it is changed."""
+    list(TOPOLOGIES)  # loads them all, which each copy of this process would do where a network is not known
     if algorithm == "classes":
         return opened(schedules(instances("mesh:5x4", "permutation", rng=3), "direct", topology="mesh:5x4"))
     if algorithm == "two sessions":
