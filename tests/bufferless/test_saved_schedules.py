@@ -301,6 +301,31 @@ def a_bound_of_a_class(content: dict[str, Any]) -> None:
         each["lower_bound"] += 1
 
 
+def two_at_once(content: dict[str, Any]) -> None:
+    """Let a packet with the path of the first one move at the same times."""
+    number = len(content["instance"]["paths"])
+    for key in ("paths", "sources", "destinations"):
+        content["instance"][key].append(content["instance"][key][0])
+    content["moves"] += [[time, number, *rest] for time, packet, *rest in content["moves"] if packet == 0]
+
+
+def last_of_the_first(content: dict[str, Any]) -> int:
+    return max(row for row, (_, packet, *_) in enumerate(content["moves"]) if packet == 0)
+
+
+def too_late(content: dict[str, Any]) -> None:
+    content["moves"][last_of_the_first(content)][0] += 1000
+
+
+def not_to_the_end(content: dict[str, Any]) -> None:
+    del content["moves"][last_of_the_first(content)]
+
+
+def beyond_the_end(content: dict[str, Any]) -> None:
+    time, packet, edge, direction = content["moves"][last_of_the_first(content)]
+    content["moves"].append([time + 1, packet, edge, -direction])
+
+
 ALONE: list[tuple[str, Any, str]] = [
     ("direct", change("instance", to=[]), "it contains no instance"),
     ("direct", change("topology", to=3), "topology is missing or not a string"),
@@ -333,6 +358,12 @@ ALONE: list[tuple[str, Any, str]] = [
     ("direct", another_network, "levels and edges are not those of butterfly:3"),
     ("direct", change("algorithm", to="centralized"), "of None, the algorithm is 'centralized'"),
     ("direct", change("algorithm", to="distributed"), "of None, the algorithm is 'distributed'"),
+    ("direct", two_at_once, "two packets go "),
+    ("direct", change("moves", 0, 3, to=-1), "begins where the packet is not"),
+    ("direct", change("moves", 0, 0, to=0), "or before time 1"),
+    ("direct", too_late, "comes after a rest, and no packet may rest"),
+    ("direct", not_to_the_end, "is its last, and it has not come to the end of its path"),
+    ("direct", beyond_the_end, "comes after the packet has arrived"),
     ("hot-potato", change("algorithm", to="direct"), "which direct routing never does"),
     *(
         ("hot-potato", change(key, to=lambda value: value + 1), f"{key} is ")
@@ -417,3 +448,23 @@ def test_each_part_is_refused_by_its_own_check(algorithm: str, forge: Any, why: 
 def test_what_is_forged_is_proved(tmp_path: Path) -> None:
     for algorithm in {algorithm for algorithm, _, _ in ALONE}:
         assert said_of(base(algorithm), tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "forge", "whys"),
+    [
+        (
+            "session_start",
+            first(lambda start: start + 1),
+            ("in the frame of its wave when phase 2", "is not at home when its boat comes", "goes astray at step"),
+        ),
+        ("tau", lambda tau: tau + 2, ("is not at home when its boat comes", "moves in a phase that is not its own")),
+    ],
+)
+def test_waves_boats_and_homes_are_looked_at_each(key: str, forge: Any, whys: tuple[str, ...], tmp_path: Path) -> None:
+    """Frames, boats and homes depend on one another: a plan that is not that of the moves fails by each of them."""
+    content = copy.deepcopy(base("centralized"))
+    change("plan", key, to=forge)(content)
+    said = said_of(content, tmp_path)
+    assert len(said) == len(whys)
+    assert all(why in detail for why, detail in zip(whys, said, strict=True))

@@ -293,3 +293,53 @@ def test_designs_of_a_single_terminal_are_refused(saved: Path, tmp_path: Path) -
     content["paths"] = {"whole": 1, "per_pair": [0], "hops": [], "channels": [], "amounts": []}
     with pytest.raises(obliv.FileError, match="no pair of terminals"):
         obliv.verify(save_claim(content, tmp_path / "claim.json"))
+
+
+def point(**changes: Any) -> Change:
+    """Claim another first point of a curve, with the figures that follow from it."""
+
+    def change(content: dict[str, Any]) -> None:
+        result = from_content(copy.deepcopy(content))
+        assert isinstance(result, obliv.Pareto)
+        points = (dataclasses.replace(result.points[0], **changes), *result.points[1:])
+        made = dataclasses.replace(result, points=points).to_dict()
+        content.clear()
+        content.update(made)
+
+    return change
+
+
+def the_first_point_again(content: dict[str, Any]) -> None:
+    content["points"].append(content["points"][0])
+    content["certificate"]["designs"].append(content["certificate"]["designs"][0])
+
+
+@pytest.fixture(scope="module")
+def curve() -> dict[str, Any]:
+    return obliv.pareto("mesh:3x2", certificate=True).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (certificate("designs", None), "designs must be a list of designs"),
+        (certificate("designs", [None]), "designs must be a list of designs"),
+        (certificate("designs", []), "there must be a design for each point of the curve"),
+        (lambda c: c["certificate"]["designs"].pop(), "there must be a design for each point of the curve"),
+        (the_first_point_again, "a point of the curve is listed twice"),
+        (point(hops=Fraction(5, 4)), "its design has other constraints"),
+        (point(channel_load=Fraction(1, 2)), "its design has another load"),
+        (point(fraction_of_capacity=Fraction(1, 7)), "its design has another fraction of capacity"),
+        (point(times_minimal=Fraction(2)), "its design has another least number of hops"),
+        (lambda c: c["certificate"]["designs"].reverse(), "its design has more hops"),
+        (lambda c: c.update(constraints=["at most 9 turns"]), "its design has other constraints"),
+    ],
+)
+def test_each_part_of_a_curve_is_refused_by_its_own_check(
+    change: Change, why: str, curve: dict[str, Any], tmp_path: Path
+) -> None:
+    content = copy.deepcopy(curve)
+    assert reasons(copy.deepcopy(content), tmp_path / "claim.json") == []
+    change(content)
+    (said,) = reasons(content, tmp_path / "forged.json")
+    assert why in said
