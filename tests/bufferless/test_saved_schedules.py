@@ -455,7 +455,7 @@ def test_what_is_forged_is_proved(tmp_path: Path) -> None:
     [
         (
             "session_start",
-            first(lambda start: start + 1),
+            first(lambda start: start - 1),
             ("in the frame of its wave when phase 2", "is not at home when its boat comes", "goes astray at step"),
         ),
         ("tau", lambda tau: tau + 2, ("is not at home when its boat comes", "moves in a phase that is not its own")),
