@@ -20,8 +20,6 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from obliv._util.progress import require_memory
 from obliv._util.text import shown
 from obliv.errors import FileError
@@ -534,9 +532,12 @@ def same_content(one: Any, two: Any) -> bool:
 
     Examples
     --------
+    >>> import numpy as np
     >>> same_content([np.arange(3), {"a": 1}], [np.arange(3), {"a": 1}])
     True
     """
+    import numpy as np
+
     if one is two:
         return True
     if type(one) is not type(two):

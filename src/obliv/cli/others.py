@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import platform
 import re
 import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from obliv._util.executors import cores
 from obliv.cli.options import FormatOption, Seed, TopologySpec
 from obliv.cli.output import Answer, Looks, progress, require_outputs, say, write
 from obliv.cli.specs import named_traffic
@@ -51,6 +48,10 @@ def list_(
 
 def installed() -> str:
     """Return Python, platform, cores and the versions of all packages that obliv can use, a line each."""
+    import platform
+
+    from obliv._util.executors import cores
+
     lines = [
         ("Python", f"{platform.python_version()} ({platform.python_implementation()})"),
         ("platform", platform.platform()),
@@ -64,6 +65,8 @@ def installed() -> str:
 
 def _packages() -> list[str]:
     """Return the names of the required packages, then of those of extras, each once."""
+    from importlib.metadata import PackageNotFoundError, requires
+
     try:
         required = requires("obliv") or []
     except PackageNotFoundError:  # run from a folder that is not installed
@@ -73,6 +76,8 @@ def _packages() -> list[str]:
 
 
 def _version_of(name: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(name)
     except PackageNotFoundError:

@@ -392,10 +392,10 @@ class WeightedTwoTurn(Routing):
     Notes
     -----
     A packet takes an XYX path or a YXY path, 1/2 each: out to a random column, along it, and back. The weights of
-    columns and ways depend on the offset; ``docs/explanation/papers/beyond.md`` lists them, with the proof that the
-    worst case is half of capacity for every radix. The hops are those of 2TURN for odd radices up to 9 and for radix 8
-    (proved by ``obliv design --max-turns 2``), and within 0.01 % up to 12; at radix 4 and 6 they are up to 2 % more.
-    Ramanujam and Lin's W2TURN, whose weights obliv does not know, is said to have as many at odd radix.
+    columns and ways depend on the offset; ``docs/explanation/papers/beyond-routings.md`` lists them, with the proof
+    that the worst case is half of capacity for every radix. The hops are those of 2TURN for odd radices up to 9 and for
+    radix 8 (proved by ``obliv design --max-turns 2``), and within 0.01 % up to 12; at radix 4 and 6 they are up to
+    2 % more. Ramanujam and Lin's W2TURN, whose weights obliv does not know, is said to have as many at odd radix.
 
     Raises
     ------
