@@ -1,10 +1,12 @@
 """Weakens the checker, one refusal after another, and counts how many of these faults its tests notice.
 
-``python benchmarks/mutants.py [--every N] [--sample N] [--minutes M] [--nightly] [FILE...]`` prints the faults that no
-test notices and the score; files are those of ``src/obliv/checker``, by default all.  A fault makes a check hold,
-leaves out a ``raise``, a ``return`` of a problem or a part of a condition, or moves a limit by one.  Tests that reach
-the line are run, those by day alone unless ``--nightly`` is given.  All of it takes hours: a night's work.
-``--sample`` tries faults that are drawn by the day of the year, and ``--minutes`` ends with the score of those tried.
+``python benchmarks/mutants.py [--every N] [--sample N] [--minutes M] [--nightly] [--refusals] [FILE...]`` prints the
+faults that no test notices and the score; files are those of the checker's folders (``checker``, ``fabric/checker``
+and ``bufferless/checker`` below ``src/obliv``), by default all.  A fault takes out a refusal: it makes a check hold or
+leaves out a ``raise``, a ``return`` or a name of a problem; or it leaves out a part of a condition, or moves a limit by
+one.  Tests that reach the line are run, those by day alone unless ``--nightly`` is given.  All of it takes hours: a
+night's work.  ``--sample`` tries faults that are drawn by the day of the year, and ``--minutes`` ends with the score of
+those tried; ``--refusals`` tries the refusals alone.
 """
 
 from __future__ import annotations
@@ -13,9 +15,8 @@ import argparse
 import ast
 import contextlib
 import copy
-import importlib.abc
-import importlib.machinery
-import importlib.util
+import importlib
+import itertools
 import json
 import os
 import random
@@ -23,40 +24,47 @@ import signal
 import sys
 import tempfile
 import time
+import types
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy  # noqa: F401  # loaded once, before processes fork
 import pytest
-import scipy.sparse.csgraph  # noqa: F401
 
-import obliv  # noqa: F401  # without its checker, which each process loads with its own fault
+from obliv import kernels
 from obliv.specs import untrusted
 
 ROOT = Path(__file__).resolve().parents[1]
-CHECKER = ROOT / "src" / "obliv" / "checker"
-FILES = frozenset(map(str, CHECKER.rglob("*.py")))
+PACKAGE = ROOT / "src" / "obliv"
+PATHS = sorted(path for folder in PACKAGE.rglob("checker") for path in folder.rglob("*.py"))
+FILES = frozenset(map(str, PATHS))
 TESTS = (
     "tests/checker",
     "tests/designs",
     "tests/bufferless",
     "tests/fabric/outages",
+    "tests/fabric/analyses/test_fabric_claims.py",
+    "tests/loads/test_arithmetic_and_trust.py",
+    "tests/questions/lottery",
+    "tests/questions/test_every_channel.py",
     "tests/questions/test_failures.py",
+    "tests/routings/trees/test_ratio_certificates.py",
+    "tests/routings/trees/test_ratio_refusals.py",
 )
 SECONDS = 300  # for the tests of one fault; one that hangs is noticed
+_TABLE = "(wrong, problem)"  # loops over it
 _BOUNDS: dict[type, type] = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
 
 Fault = tuple[int, str, Callable[[], ast.Module]]  # line, words, the module with it
 Change = Callable[[Any], None]
 
 
-def faults_of(path: Path) -> Iterator[Fault]:
-    """Yield all faults of a module."""
+def faults_of(path: Path, refusals: bool = False) -> Iterator[Fault]:
+    """Yield all faults of a module, or those alone that take out a refusal."""
     tree = ast.parse(path.read_text())
     for number, node in enumerate(ast.walk(tree)):
-        for words, change in _changes(node):
+        for words, change in _refusals(node) if refusals else (*_refusals(node), *_conditions(node)):
             yield node.lineno, words, partial(_with, tree, number, change)  # type: ignore[attr-defined]
 
 
@@ -67,13 +75,19 @@ def _with(tree: ast.Module, number: int, change: Change) -> ast.Module:
     return ast.fix_missing_locations(other)
 
 
-def _changes(node: ast.AST) -> Iterator[tuple[str, Change]]:
+def _refusals(node: ast.AST) -> Iterator[tuple[str, Change]]:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "note":
         if ast.unparse(node.args[1]) not in ("True", "None"):
             yield f"note({ast.unparse(node.args[0])}, True)", _to_true
     elif isinstance(node, ast.If) and any(map(_refuses, node.body)):
         yield f"if False: for {ast.unparse(node.test)}", _never
-    elif isinstance(node, ast.BoolOp):
+    elif isinstance(node, ast.For) and ast.unparse(node.target) == _TABLE and isinstance(node.iter, ast.Tuple):
+        for row in range(len(node.iter.elts)):
+            yield f"False for {ast.unparse(node.iter.elts[row])}", _row_never(row)
+
+
+def _conditions(node: ast.AST) -> Iterator[tuple[str, Change]]:
+    if isinstance(node, ast.BoolOp):
         for part in range(len(node.values)):
             yield f"without {ast.unparse(node.values[part])}", _without(part)
     elif isinstance(node, ast.Compare):
@@ -83,9 +97,11 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Change]]:
 
 
 def _refuses(statement: ast.stmt) -> bool:
-    """Whether a statement ends with a problem."""
+    """Whether a statement ends with a problem, or names it."""
     if isinstance(statement, ast.Raise):
         return True
+    if isinstance(statement, ast.Assign):
+        return ast.unparse(statement.targets[0]) == "problem"
     value = statement.value if isinstance(statement, ast.Return | ast.Expr) else None
     value = value.value if isinstance(value, ast.Yield) else value if isinstance(statement, ast.Return) else None
     value = value.elts[0] if isinstance(value, ast.Tuple) and value.elts else value
@@ -103,6 +119,10 @@ def _never(node: ast.If) -> None:
     node.test = ast.Constant(False)
 
 
+def _row_never(row: int) -> Change:
+    return lambda node: node.iter.elts[row].elts.__setitem__(0, ast.Constant(False))
+
+
 def _without(part: int) -> Change:
     return lambda node: node.values.pop(part)
 
@@ -114,115 +134,122 @@ def _moved(part: int) -> Change:
     return change
 
 
-class _Faulty(importlib.machinery.SourceFileLoader):
-    """Loads a module with a fault."""
+def put_in(module: Any, tree: ast.Module) -> None:
+    """Give the functions of a module that is loaded the code of another one of the same form."""
+    codes: dict[str, types.CodeType] = {}
 
-    tree: ast.Module
+    def list_codes(code: types.CodeType) -> None:
+        for inner in code.co_consts:
+            if isinstance(inner, types.CodeType):
+                codes[inner.co_qualname] = inner
+                list_codes(inner)
 
-    def get_code(self, fullname: str) -> Any:
-        return compile(self.tree, self.path, "exec")
+    list_codes(compile(tree, module.__file__, "exec"))
+    parts, seen = list(vars(module).values()), set()
+    for part in parts:  # grows
+        if id(part) in seen or getattr(part, "__module__", module.__name__) != module.__name__:
+            continue
+        seen.add(id(part))
+        parts += vars(part).values() if isinstance(part, type) else ()
+        parts += (getattr(part, name, None) for name in ("fget", "func", "__func__", "__wrapped__", "python"))
+        if isinstance(part, types.FunctionType) and part.__qualname__ in codes:  # others are made by dataclasses
+            part.__code__ = codes[part.__qualname__]
 
 
-class _Finder(importlib.abc.MetaPathFinder):
-    def __init__(self, path: Path, tree: ast.Module) -> None:
-        self.path, self.tree = path, tree
-        self.name = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+class Night:
+    """A plugin that runs the tests once and keeps the lines that each reaches, then once for each fault.
 
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
-        if fullname != self.name:
-            return None
-        loader = _Faulty(fullname, str(self.path))
-        loader.tree = self.tree
-        return importlib.util.spec_from_file_location(fullname, self.path, loader=loader)
-
-
-class _Reached:
-    """A plugin that keeps which lines of the checker each test reaches, and its seconds.
-
-    Claims in files are checked by copies of the process, which write down their lines before they answer.
+    Each time they run in a copy of the process, which has collected them all; within it claims in files are checked
+    without a copy of their own, so that their lines are seen.
     """
 
-    def __init__(self) -> None:
-        self.tests: dict[str, tuple[float, list[str]]] = {}
-        self.lines: set[tuple[str, int]] = set()
-        self.copies = Path(tempfile.mkdtemp())
-        answer = untrusted._answer
+    def __init__(self, faults: list[tuple[Path, Fault]], minutes: float) -> None:
+        self.faults, self.end = faults, time.monotonic() + 60 * minutes
+        self.total = self.survivors = 0
 
-        def answered(*given: Any) -> Any:
-            found = answer(*given)
-            (self.copies / str(os.getpid())).write_text(json.dumps(sorted(self.lines)))
-            return found
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        kept = Path(tempfile.mkstemp()[1])
+        if in_child(partial(self.keep_lines, session, kept), 0):
+            raise SystemExit("the tests fail without any fault")
+        tests = json.loads(kept.read_text())
+        kept.unlink()
+        print(f"{len(tests)} tests reach a line of the checker", file=sys.stderr, flush=True)
+        for path, (line, words, faulty) in self.faults:
+            if time.monotonic() > self.end:
+                break
+            self.total += 1
+            those = {at: seconds for at, (seconds, lines) in tests.items() if f"{path}:{line}" in lines}
+            if not (those and in_child(partial(self.run_with, session, path, faulty, those), SECONDS)):
+                self.survivors += 1
+                why = "" if those else "   (no test reaches it)"
+                print(f"{path.relative_to(PACKAGE)}:{line}: {words}{why}", flush=True)
+            if not self.total % 20:
+                print(f"{self.total - self.survivors} of {self.total} so far", file=sys.stderr, flush=True)
+        return True
 
-        untrusted._answer = answered
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        self.lines.clear()
+    def keep_lines(self, session: pytest.Session, kept: Path) -> int:
+        """Write down the seconds and lines of each test; return how many fail."""
+        found, lines = {}, set()
 
         def inside(frame: Any, event: str, argument: Any) -> Any:
-            self.lines.add((frame.f_code.co_filename, frame.f_lineno))
+            lines.add(f"{frame.f_code.co_filename}:{frame.f_lineno}")
             return inside
 
         def enter(frame: Any, event: str, argument: Any) -> Any:
             return inside(frame, event, argument) if frame.f_code.co_filename in FILES else None
 
-        began = time.perf_counter()
-        sys.settrace(enter)
-        try:
-            return (yield)
-        finally:
+        untrusted._within.set(True)
+        vars(kernels)["COMPILE_ABOVE"] = float("inf")  # lines of machine code are not seen
+        for at, item in enumerate(session.items):
+            began = time.perf_counter()
+            lines.clear()
+            sys.settrace(enter)
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=(*session.items, None)[at + 1])
             sys.settrace(None)
-            for copy_of in self.copies.iterdir():
-                self.lines |= {(file, line) for file, line in json.loads(copy_of.read_text() or "[]")}
-                copy_of.unlink()
-            seen = sorted(f"{file}:{line}" for file, line in self.lines)
-            self.tests[item.nodeid] = time.perf_counter() - began, seen
+            if lines:
+                found[at] = time.perf_counter() - began, sorted(lines)
+        kept.write_text(json.dumps(found))
+        return session.testsfailed
+
+    def run_with(
+        self, session: pytest.Session, path: Path, faulty: Callable[[], ast.Module], those: dict[str, float]
+    ) -> int:
+        """Run some tests with a fault, until one fails: the fastest modules first."""
+        untrusted._within.set(True)
+        if path.name == "_kernels.py":
+            vars(kernels)["COMPILE_ABOVE"] = float("inf")
+        put_in(importlib.import_module(".".join(path.relative_to(ROOT / "src").with_suffix("").parts)), faulty())
+        modules: dict[Any, list[tuple[float, Any]]] = {}
+        for at, seconds in those.items():
+            item = session.items[int(at)]
+            modules.setdefault(item.path, []).append((seconds, item))
+        order = sorted(modules.values(), key=lambda rows: sum(seconds for seconds, _ in rows))
+        items = [item for rows in order for _, item in rows]
+        for item, following in itertools.pairwise((*items, None)):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if session.testsfailed:
+                return 1
+        return 0
 
 
-def in_child(action: Callable[[], int]) -> int:
-    """Return the exit status of an action in a process of its own, without its output; -1 where it takes too long."""
+def in_child(action: Callable[[], int], seconds: int) -> int:
+    """Return the exit status of an action in a copy of this process, without its output; -1 where it takes too long."""
+    sys.stdout.flush()
     child = os.fork()
     if not child:
-        signal.alarm(SECONDS)
+        signal.alarm(seconds)
         silent = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 1)
         os.dup2(silent, 2)
-        status = 1
+        status = 2
         with contextlib.suppress(BaseException):
-            status = int(action())
+            status = min(1, int(action()))
         os._exit(status)
-    _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status)
-
-
-def reached(tests: list[str], options: list[str]) -> dict[str, list[str]]:
-    """Return the tests that reach each line of the checker, the fastest first."""
-    plugin, kept = _Reached(), Path(tempfile.mkstemp()[1])
-
-    def action() -> int:
-        signal.alarm(0)
-        status = pytest.main([*options, *tests], plugins=[plugin])
-        kept.write_text(json.dumps(plugin.tests))
-        return int(status)
-
-    if in_child(action):
-        raise SystemExit("the tests fail without any fault")
-    found: dict[str, list[tuple[float, str]]] = {}
-    for test, (seconds, lines) in json.loads(kept.read_text()).items():
-        for line in lines:
-            found.setdefault(line, []).append((seconds, test))
-    kept.unlink()
-    return {line: [test for _, test in sorted(those)] for line, those in found.items()}
-
-
-def noticed(path: Path, tree: ast.Module, tests: list[str], options: list[str]) -> bool:
-    """Whether one of some tests fails with a fault."""
-
-    def action() -> int:
-        sys.meta_path.insert(0, _Finder(path, tree))
-        return int(pytest.main([*options, "-x", *tests]))
-
-    return in_child(action) != 0
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status == 2:
+        raise SystemExit("a fault could not be tried")
+    return status
 
 
 def main() -> None:
@@ -231,34 +258,25 @@ def main() -> None:
     parser.add_argument("--sample", type=int, metavar="N", help="try N faults, drawn by the day of the year")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="start no fault later than this")
     parser.add_argument("--nightly", action="store_true", help="run the tests of the night, too")
+    parser.add_argument("--refusals", action="store_true", help="try only faults that take out a refusal")
     parser.add_argument("--tests", nargs="*", default=TESTS, help="files or folders of tests")
-    parser.add_argument("files", nargs="*", help="such as ratios.py, below the checker's folder")
-    given, began = parser.parse_args(), time.monotonic()
+    parser.add_argument("files", nargs="*", help="such as checker/ratios.py, below src/obliv")
+    given = parser.parse_args()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
     options = ["-q", "-p", "no:cacheprovider"]
     options += ["-m", ""] if given.nightly else []
-    tests = reached(list(given.tests), options)
-    total = survivors = 0
-    paths = [CHECKER / name for name in given.files] or sorted(CHECKER.rglob("*.py"))
-    faults = {path: list(faults_of(path)) for path in paths}
+    paths = [PACKAGE / name for name in given.files] or PATHS
+    faults = {path: list(faults_of(path, given.refusals)) for path in paths}
     chosen = [(path, fault) for path in paths for fault in faults[path][:: given.every]]
     if given.sample is not None and given.sample < len(chosen):
         day = time.gmtime().tm_yday
         print(f"{given.sample} of {len(chosen)} faults, drawn by day {day} of the year")
         chosen = random.Random(day).sample(chosen, given.sample)
-    for path, (line, words, faulty) in chosen:
-        if time.monotonic() - began > 60 * given.minutes:
-            break
-        total += 1
-        those = tests.get(f"{path}:{line}", [])
-        if not (those and noticed(path, faulty(), those, options)):
-            survivors += 1
-            why = "" if those else "   (no test reaches it)"
-            print(f"{path.relative_to(CHECKER)}:{line}: {words}{why}", flush=True)
-        if not total % 20:
-            print(f"{total - survivors} of {total} so far", file=sys.stderr, flush=True)
-    print(f"{total - survivors} of {total} faults noticed, {100 * (total - survivors) / max(1, total):.0f} %")
+    night = Night(chosen, given.minutes)
+    pytest.main([*options, "-s", *given.tests], plugins=[night])
+    found, total = night.total - night.survivors, night.total
+    print(f"{found} of {total} faults noticed, {100 * found / max(1, total):.0f} %")
 
 
 if __name__ == "__main__":

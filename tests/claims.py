@@ -24,3 +24,13 @@ def refused(content: dict[str, Any], path: Path, digest: bool = True) -> bool:
     except obliv.InputError as error:
         assert "\n" not in str(error)
         return True
+
+
+def reasons(content: dict[str, Any], path: Path, digest: bool = True, **options: Any) -> list[str]:
+    """Write a claim; return why it is refused: the line of the error, or the details of the checks that do not hold."""
+    try:
+        checks = obliv.verify(save_claim(content, path, digest), **options).checks
+    except obliv.InputError as error:
+        assert "\n" not in str(error)
+        return [str(error)]
+    return [step.detail for step in checks if step.ok is not True]

@@ -131,3 +131,40 @@ def test_no_claim_is_refuted(seed: int) -> None:
     hashed, flows = str(rng.choice(["independent", "polarised"])), int(rng.integers(1, 4))
     result = obliv.verify(obliv.lottery(spec, traffic, flows=flows, hash=hashed), budget=60.0)
     assert all(check.ok is not False for check in result.checks), result
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (put("hash", value="md5"), "hash or among is not one that there is"),
+        (put("among", value="none"), "hash or among is not one that there is"),
+        (put("flows", value=0), "flows is out of range"),
+        (put("needed", 0, "enough", value=0), "flows is out of range"),
+        (put("method", value="guessed"), "method is not one that there is"),
+        (put("quantiles", 0, "probability", value=number("2", 2.0)), "or a probability is not from 0 to 1"),
+        (put("needed", 0, "probability", value=number("-1", -1.0)), "or a probability is not from 0 to 1"),
+        (lambda claim: claim["quantiles"].append(claim["quantiles"][0]), "is listed twice"),
+        (lambda claim: claim["needed"].append(claim["needed"][0]), "is listed twice"),
+        (put("quantiles", value=[]), "it has no quantiles"),
+        (put("mean", value={"exact": "3/2", "value": 1.0}), "mean: a figure differs from its exact number"),
+        (put("flows", value=10**6), "flows a pair are not followed"),
+        (FORGED["probability"][0], "has the probability"),
+        (FORGED["missing row"][0], "the row of 3/2 is missing"),
+        (FORGED["repeated row"][0], "rows are not in the order of their loads"),
+        (FORGED["mean"][0], ""),
+        (FORGED["quantile"][0], "that of "),
+        (FORGED["even splits"][0], ""),
+        (FORGED["too few"][0], "1 flow a pair: at most 7/4 with 1/2"),
+    ],
+)
+def test_each_part_is_refused_by_its_own_check(
+    change: Callable[[Claim], None], why: str, honest: Claim, tmp_path: Path
+) -> None:
+    claim = copy.deepcopy(honest)
+    change(claim)
+    write_json(claim, tmp_path / "claim.json")
+    try:
+        (said,) = [step.detail for step in obliv.verify(tmp_path / "claim.json").checks if step.ok is not True]
+    except FileError as error:
+        said = str(error)
+    assert why in said

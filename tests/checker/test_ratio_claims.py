@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.claims import refused, save_claim
+from tests.claims import reasons, refused, save_claim
 
 import obliv
 from obliv._util.files import pack, read_json, unpack, write_json
@@ -101,6 +101,34 @@ def test_forged_ratios_are_refused(name: str, saved: Path, tmp_path: Path) -> No
     content = copy.deepcopy(read_json(saved))
     FORGERIES[name](content)
     assert refused(content, tmp_path / "forged.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda c: c["ratio"].update(value=1.0), "the decimal value of ratio differs"),
+        (lambda c: c.pop("traffic"), "channel, traffic, lengths or flows is missing"),
+        (lambda c: c["channel"].update(tail=(c["channel"]["tail"] + 1) % 9), "is not that of the network"),
+        (lambda c: _ratio(c, Fraction(3), Fraction(1)), "the bounds are out of order"),
+        (lambda c: c.update(lower_bound_reason="another"), "is missing for another reason"),
+        (lambda c: c["certificate"].update(denominator=0), "the denominator must be a positive integer"),
+        (FORGERIES["traffic to itself"], "a row of the traffic is out of range"),
+        (FORGERIES["a negative flow"], "a row of the flows is out of range"),
+        (FORGERIES["huge lengths"], "lengths must be one number, 0 or more"),
+    ],
+)
+def test_each_part_is_refused_by_its_own_check(change: Change, why: str, saved: Path, tmp_path: Path) -> None:
+    content = copy.deepcopy(read_json(saved))
+    change(content)
+    (said,) = reasons(content, tmp_path / "forged.json")
+    assert why in said
+
+
+def test_loads_that_are_not_whole_over_the_denominator_prove_nothing(tmp_path: Path) -> None:
+    content = obliv.ratio(obliv.routing("ecmp", obliv.ring(4)), certificate=True).to_dict()
+    assert content["certificate"]["denominator"] == 2
+    content["certificate"]["denominator"] = 1
+    assert reasons(content, tmp_path / "forged.json") == ["the loads of ecmp are not integers over 1"]
 
 
 def test_flows_beyond_a_bandwidth_are_refused(tmp_path: Path) -> None:

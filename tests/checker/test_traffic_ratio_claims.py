@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.claims import refused, save_claim
+from tests.claims import reasons, refused, save_claim
 from tests.designs.networks import networks
 from tests.designs.ratios.test_ratios_of_traffic import some_traffic
 from tests.strategies import examples
@@ -116,6 +116,35 @@ def test_forged_claims_are_refused(claim: Path, change: Any) -> None:
     assert refused(content, claim.with_name("forged.json"))
 
 
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (part("scale", 0), "scale must be a positive integer"),
+        (part("lengths", [1] * 9), "lengths must be one whole number for each channel"),
+        (part("flows", 7), "a proof cannot be unpacked"),
+        (rows_of("flows", 0, 0, 99), "a row of the flows is out of range"),
+        (rows_of("demand", 0, 0, 99), "a row of the demand is out of range"),
+        (lambda c: c["certificate"]["patterns"].pop(), "there must be a proof for each pattern"),
+        (rows_of("flows", 0, 2, 1), "they do not carry the traffic"),
+        (lambda c: c["patterns"][0].update(traffic="complement"), "tornado: the claim is about another one"),
+        (number("optimal_load", Fraction(99, 100)), "claimed"),
+        (lambda c: c["certificate"].update(sources={}), "has no SHA-256 in the claim"),
+    ],
+)
+def test_each_part_is_refused_by_its_own_check(claim: Path, change: Any, why: str) -> None:
+    content = read_json(claim)
+    change(content)
+    (said,) = reasons(content, claim.with_name("forged.json"))
+    assert why.replace("tornado", content["patterns"][0]["traffic"]) in said
+
+
+def test_loads_that_are_not_whole_over_the_denominator_prove_nothing(tmp_path: Path) -> None:
+    content = obliv.traffic_ratio(obliv.routing("ecmp", obliv.ring(4)), "shift:2", certificate=True).to_dict()
+    assert content["certificate"]["denominator"] in (2, "2")
+    content["certificate"]["denominator"] = 1
+    assert reasons(content, tmp_path / "forged.json") == ["the loads of ecmp are not integers over 1"]
+
+
 def test_bounds_are_claims_too(claim: Path) -> None:
     """Bounds that are not tight hold, others do not."""
     content = read_json(claim)
@@ -180,6 +209,18 @@ def rates_of(column: int, by: int) -> Any:
 )
 def test_forged_adaptive_rates_are_refused(adaptive_claim: Path, change: Any) -> None:
     test_forged_claims_are_refused(adaptive_claim, change)
+
+
+def test_rates_below_zero_carry_nothing(adaptive_claim: Path) -> None:
+    """They would take load off a channel: one path of a pair carries more than there is, another one less than 0."""
+    content = read_json(adaptive_claim)
+    proof = content["certificate"]["patterns"][0]
+    rows = unpack_array(proof["rates"]).reshape(-1, 4).tolist()
+    source, destination, used, units = rows[0]
+    other = next(k for k in range(3) if [source, destination, k] not in [row[:3] for row in rows])
+    proof["rates"] = [[source, destination, used, 2 * units], [source, destination, other, -units], *rows[1:]]
+    (said,) = reasons(content, adaptive_claim.with_name("forged.json"))
+    assert said == "they do not carry the traffic over the paths of the routing"
 
 
 @examples(8)

@@ -8,13 +8,14 @@ import tracemalloc
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.claims import save_claim
+from tests.claims import reasons, save_claim
 
 import obliv
 from obliv._util.files import unpack
@@ -592,3 +593,116 @@ def test_large_denominators_take_no_more_memory_than_the_valid_claim(tmp_path: P
     valid = _peak(save_claim(content, tmp_path / "claim.json"))
     content["certificate"]["denominator"] = 2**64
     assert _peak(save_claim(content, tmp_path / "claim.json")) < 2 * valid + 2**20
+
+
+# Each part is refused by its own check, and by nothing else.
+
+
+@cache
+def base(topology: str, routing: str) -> dict[str, Any]:
+    """A claim that is proved, to be copied before it is changed."""
+    if routing != "osrm2":
+        return claim_of(topology, routing)
+    way = obliv.routing(routing, obliv.topology(topology))
+    content: dict[str, Any] = json.loads(json.dumps(obliv.ratio(way, certificate=True).to_dict()))
+    return content
+
+
+def change(*places: Any, to: Any) -> Any:
+    def apply(content: Any) -> None:
+        for place in places[:-1]:
+            content = content[place]
+        last = places[-1]
+        before = content.get(last) if isinstance(content, dict) else content[last]
+        content[last] = to(unpack(before) if isinstance(before, dict) else before) if callable(to) else to
+
+    return apply
+
+
+def permuted(image: list[int]) -> Any:
+    def apply(content: dict[str, Any]) -> None:
+        content["permutation"] = content["certificate"]["permutation"] = image
+
+    return apply
+
+
+def witness(*rows: list[Any]) -> Any:
+    def apply(content: dict[str, Any]) -> None:
+        del content["permutation"], content["certificate"]["permutation"]
+        content["traffic"] = list(rows)
+
+    return apply
+
+
+def raised(content: dict[str, Any]) -> None:
+    load = Fraction(content["channel_load"]["exact"]) * Fraction(101, 100)
+    content["channel_load"], content["throughput"] = exact(load), exact(1 / load)
+    content["fraction_of_capacity"] = exact(1 / load / Fraction(content["capacity"]["exact"]))
+
+
+TORUS, RANDOM, TREE = ("torus:3x3", "romm"), ("random-regular:n=12,d=3,seed=2", "valiant"), ("fattree:4,2", "osrm2")
+SEVENTH = exact(Fraction(1, 7))
+CAPACITY = ("certificate", "capacity")
+LENGTHS, FLOWS = (*CAPACITY, "lengths"), (*CAPACITY, "flows")
+ENTRY = ("certificate", "channels", 0)
+ALONE: list[tuple[tuple[str, str], Any, str]] = [
+    (TORUS, change("channel", to={"id": 0}), "channel must contain id, tail and head"),
+    (TORUS, change("channel", "tail", to=8), "channel 0 does not run from 8 to 1"),
+    (TORUS, change("channel", "id", to=99), "channel 99 does not run from"),
+    (TORUS, change("channel", "id", to=-1), "channel -1 does not run from"),
+    (TORUS, change("certificate", "channels", to=[]), "0 channels are listed, the topology has 36"),
+    (TORUS, change(*ENTRY, to="none"), "an entry of channels is neither"),
+    (TORUS, change(*ENTRY, to=[0, ["x"]]), "other than generator numbers"),
+    *((TORUS, change(*ENTRY, to=to), "does not exist") for to in ([9, []], [-1, []], [0, [99]], [0, [-1]])),
+    (TORUS, change(*ENTRY, to={"threshold": 1}), "a threshold proves loads of flow differences only"),
+    (TORUS, change(*ENTRY, to="simple"), "channel 0 may carry more than claimed"),
+    (TORUS, change("certificate", "generators", to=[[0] * 9]), "a generator is not a permutation of the nodes"),
+    (TORUS, change("certificate", "generators", to=[list(range(8))]), "a generator is not a permutation of the nodes"),
+    (TORUS, change("certificate", "duals", to=[[-1] * 9]), "a price is negative"),
+    (TORUS, change("certificate", "duals", to=lambda v: [row[:8] for row in v]), "one price per terminal"),
+    (TORUS, change("certificate", "denominator", to=0), "the denominator must be a positive integer"),
+    (TORUS, permuted([0] * 9), "the permutation is invalid"),
+    (TORUS, permuted(list(range(8))), "the permutation is invalid"),
+    (TORUS, change("certificate", "permutation", to=list(range(9))), "differs from that of the result"),
+    (TORUS, change("traffic", to=[[0, 1, "1"]]), "it has two witnesses"),
+    (TORUS, change("throughput", to=SEVENTH), "the throughput is not 1 / channel load"),
+    (TORUS, change("capacity", to=SEVENTH), "the capacity is not that of the topology"),
+    (TORUS, change("fraction_of_capacity", to=SEVENTH), "the fraction of capacity does not follow"),
+    (TORUS, witness([0, 1, "2"]), "the traffic exceeds what a terminal may send or receive"),
+    (TORUS, witness([0, 1, "1/2"], [0, 2, "2/3"]), "the traffic exceeds what a terminal may send or receive"),
+    (TORUS, witness([0, 1, "1/2"], [2, 1, "2/3"]), "the traffic exceeds what a terminal may send or receive"),
+    (TORUS, witness([0, 9, "1"]), "a row of the traffic is out of range"),
+    (TORUS, witness([-1, 0, "1"]), "a row of the traffic is out of range"),
+    (TORUS, witness([0, "x", "1"]), "traffic must be rows of"),
+    (TORUS, witness([0, 1, "x"]), "traffic must be rows of"),
+    (TORUS, change("skipped", to=3), "0 pairs that romm does not serve send nothing, claimed 3"),
+    (TORUS, change("other", to=3), "other is not what obliv writes in such a claim"),
+    (TORUS, raised, "it loads channel 0 by 1, claimed 101/100"),
+    (TORUS, change(*CAPACITY, to="x"), "is not an object with lengths, flows and whole"),
+    (RANDOM, change(*CAPACITY, to=None), "the capacity is not that of the topology"),
+    (RANDOM, change(*CAPACITY, "whole", to=0), "is not an object with lengths, flows and whole"),
+    (RANDOM, change(*LENGTHS, to=[1]), "must be one whole number for each channel, 0 or more"),
+    (RANDOM, change(*LENGTHS, to=lambda row: [-1, *row[1:]]), "must be one whole number for each channel, 0 or more"),
+    (RANDOM, change(*LENGTHS, to=lambda row: [0] * len(row)), "prove less than its flows attain"),
+    (RANDOM, change(*LENGTHS, to="x"), "the proof of the capacity cannot be unpacked"),
+    (RANDOM, change(*FLOWS, to=lambda rows: rows[1:]), "do not carry uniform traffic"),
+    *(
+        (RANDOM, change(*FLOWS, to=lambda rows, row=row: [row, *rows]), "a row of the flows of the capacity is out of")
+        for row in ([12, 0, 1], [-1, 0, 1], [0, 36, 1], [0, -1, 1], [0, 0, -1])
+    ),
+    (TREE, change("lower_bound", to=exact(Fraction(3, 2))), "the lower bound is not that of the topology"),
+    (TREE, change("lower_bound_source", to="mine"), "the lower bound has another source"),
+]
+
+
+@pytest.mark.parametrize(("of", "forge", "why"), ALONE, ids=[f"{of[1]}-{why}" for of, _, why in ALONE])
+def test_each_part_is_refused_by_its_own_check(of: tuple[str, str], forge: Any, why: str, tmp_path: Path) -> None:
+    content = copy.deepcopy(base(*of))
+    forge(content)
+    (said,) = reasons(content, tmp_path / "forged.json")
+    assert why in said
+
+
+@pytest.mark.parametrize("of", [TORUS, RANDOM, TREE])
+def test_what_is_forged_is_proved(of: tuple[str, str], tmp_path: Path) -> None:
+    assert reasons(copy.deepcopy(base(*of)), tmp_path / "claim.json") == []

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.claims import refused, save_claim
+from tests.claims import reasons, refused, save_claim
 
 import obliv
 from obliv._util.files import read_json, unpack, write_json
+from obliv.results.markup import from_content
 from obliv.routings.listed import PathTable
 
 Change = Callable[[dict[str, Any]], None]
@@ -130,6 +131,95 @@ def test_forged_designs_are_refused(name: str, saved: Path, tmp_path: Path) -> N
     assert refused(content, tmp_path / "forged.json")
 
 
+def table(rows: Any) -> Change:
+    return lambda c: _set(c, "certificate", "load_line", "lengths", 0, value=rows)
+
+
+def certificate(key: str, value: Any) -> Change:
+    return lambda c: _set(c, "certificate", key, value=value)
+
+
+def constrained(*texts: str) -> Change:
+    """Claim constraints, with the figures that follow from them."""
+
+    def change(content: dict[str, Any]) -> None:
+        result = from_content(copy.deepcopy(content))
+        assert isinstance(result, obliv.Design)
+        made = dataclasses.replace(result, constraints=texts, hops_bound=None).to_dict()
+        content.clear()
+        content.update(made)
+
+    return change
+
+
+def add_up_to_more(content: dict[str, Any]) -> None:
+    amounts = unpack(content["paths"]["amounts"])
+    content["paths"]["amounts"] = [amounts[0] + 1, *amounts[1:]]
+
+
+def a_negative_number_of_paths(content: dict[str, Any]) -> None:
+    content["paths"]["per_pair"] = [-1, *unpack(content["paths"]["per_pair"])[1:]]
+
+
+ALONE: list[tuple[Change, str]] = [
+    (add_up_to_more, "the probabilities of the paths of a pair do not add up to 1"),
+    (lambda c: c.update(objective="average"), "the objective 'average' is not that of the other figures"),
+    (a_negative_number_of_paths, "a number of paths or hops is out of range"),
+    (FORGERIES["numbers of paths in rows"], "per_pair has 2 dimensions where 1 are expected"),
+    (lambda c: c["paths"].update(per_pair="x"), "per_pair cannot be unpacked"),
+    (lambda c: c["paths"].update(more=[]), "paths is not a list of paths"),
+    (certificate("worst", None), "worst is missing in the certificate"),
+    (certificate("focus", [99]), "focus lists something other than channels"),
+    (certificate("focus", None), "channels must list where the lengths of every channel come from"),
+    (certificate("channels", [[0, []]]), "channels must list where the lengths of every channel come from"),
+    (FORGERIES["a channel of another focus"], "an entry of channels is not [focus, word]"),
+    (lambda c: _set(c, "certificate", "channels", 5, value=[0, [99]]), "other than generator numbers"),
+    (lambda c: _set(c, "certificate", "channels", 5, value=[0, [-1]]), "other than generator numbers"),
+    (FORGERIES["a generator that is no permutation"], "a generator is not a permutation of the nodes"),
+    (certificate("generators", [list(range(8))]), "a generator is not a permutation of the nodes"),
+    (FORGERIES["no lengths"], "a line of the certificate is missing, or its price is not a whole number"),
+    (lambda c: _set(c, "certificate", "load_line", "price", value=-1), "its price is not a whole number"),
+    (lambda c: _set(c, "certificate", "load_line", "lengths", value=[]), "lengths are missing for a focus channel"),
+    (table([[0, 1]]), "a row of lengths is not [source, destination, length]"),
+    (table([[0, 1, -1]]), "a row of lengths is out of range"),
+    (table([[-1, 1, 1]]), "a row of lengths is out of range"),
+    (table([[0, 9, 1]]), "a row of lengths is out of range"),
+    (table([[0, 1, 2**48 + 1]]), "a row of lengths is out of range"),
+    (constrained("minimal"), "a path is longer than the shortest"),
+    (constrained("hops ≤ 2"), "64/27 mean hops exceed 2"),
+    (constrained("at most 1 path per pair"), "pairs have up to 4, the limit is 1"),
+    (constrained("weights in multiples of 1/2"), "is claimed to be a multiple, but one is not"),
+    (constrained("at most 2 virtual channels by turn"), "a path takes 2 turns that count, the limit is 1"),
+    (constrained("at most 2 × 2 virtual channels by turn+dateline"), "by turn+dateline do not fit the network"),
+    (constrained("at most 1 virtual channel by turn+dateline"), "is not a constraint that is known"),
+    (constrained("minimal", "minimal"), "is not a constraint that is known, or not the only one of its kind"),
+    (constrained("within dor"), "the next hops of dor depend on the source"),
+    (constrained("within ecmp"), "a path leaves the next hops"),
+    (constrained("within ecmp", "minimal"), "cannot be combined with other constraints"),
+]
+
+
+@pytest.mark.parametrize(("change", "why"), ALONE, ids=lambda part: part[:40] if isinstance(part, str) else "")
+def test_each_part_is_refused_by_its_own_check(change: Change, why: str, saved: Path, tmp_path: Path) -> None:
+    content = copy.deepcopy(read_json(saved))
+    change(content)
+    (said,) = reasons(content, tmp_path / "forged.json")
+    assert why in said
+
+
+def test_nothing_is_proved_where_no_path_keeps_to_the_rule(saved: Path, tmp_path: Path) -> None:
+    content = copy.deepcopy(read_json(saved))
+    constrained("at most 0 turns")(content)
+    said = reasons(content, tmp_path / "forged.json")
+    assert said == ["a path takes 2 turns that count, the limit is 0", "a terminal cannot be reached from another one"]
+
+
+def test_lengths_too_large_to_be_added_up_prove_nothing(saved: Path, tmp_path: Path) -> None:
+    content = read_json(saved)
+    table([[0, d, 2**48 - 1] for d in range(9)] * 9000)(content)
+    assert reasons(content, tmp_path / "forged.json") == ["the lengths of the certificate are too large to be added up"]
+
+
 def test_a_price_of_hops_proves_nothing_without_a_limit(saved: Path, tmp_path: Path) -> None:
     content = read_json(saved)
     content["certificate"]["load_line"]["price"] = 1
@@ -211,3 +301,54 @@ def test_designs_of_a_single_terminal_are_refused(saved: Path, tmp_path: Path) -
     content["paths"] = {"whole": 1, "per_pair": [0], "hops": [], "channels": [], "amounts": []}
     with pytest.raises(obliv.FileError, match="no pair of terminals"):
         obliv.verify(save_claim(content, tmp_path / "claim.json"))
+
+
+def point(**changes: Any) -> Change:
+    """Claim another first point of a curve, with the figures that follow from it."""
+
+    def change(content: dict[str, Any]) -> None:
+        result = from_content(copy.deepcopy(content))
+        assert isinstance(result, obliv.Pareto)
+        points = (dataclasses.replace(result.points[0], **changes), *result.points[1:])
+        made = dataclasses.replace(result, points=points).to_dict()
+        content.clear()
+        content.update(made)
+
+    return change
+
+
+def the_first_point_again(content: dict[str, Any]) -> None:
+    content["points"].append(content["points"][0])
+    content["certificate"]["designs"].append(content["certificate"]["designs"][0])
+
+
+@pytest.fixture(scope="module")
+def curve() -> dict[str, Any]:
+    result = obliv.pareto("mesh:3x2", certificate=True)
+    assert obliv.verify(result).proved
+    return result.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (certificate("designs", None), "designs must be a list of designs"),
+        (certificate("designs", [None]), "designs must be a list of designs"),
+        (certificate("designs", []), "there must be a design for each point of the curve"),
+        (lambda c: c["certificate"]["designs"].pop(), "there must be a design for each point of the curve"),
+        (the_first_point_again, "a point of the curve is listed twice"),
+        (point(hops=Fraction(5, 4)), "its design has other constraints"),
+        (point(channel_load=Fraction(1, 2)), "its design has another load"),
+        (point(fraction_of_capacity=Fraction(1, 7)), "its design has another fraction of capacity"),
+        (point(times_minimal=Fraction(2)), "its design has another least number of hops"),
+        (lambda c: c["certificate"]["designs"].reverse(), "its design has more hops"),
+        (lambda c: c.update(constraints=["at most 9 turns"]), "its design has other constraints"),
+    ],
+)
+def test_each_part_of_a_curve_is_refused_by_its_own_check(
+    change: Change, why: str, curve: dict[str, Any], tmp_path: Path
+) -> None:
+    content = copy.deepcopy(curve)
+    change(content)
+    (said,) = reasons(content, tmp_path / "forged.json")
+    assert why in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import tracemalloc
 from fractions import Fraction
 from itertools import combinations, permutations
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.claims import refused, save_claim
+from tests.claims import reasons, refused, save_claim
 from tests.designs.test_optimum import networks
 from tests.oracles.congestion import least_load
 from tests.strategies import examples
@@ -23,6 +24,7 @@ from obliv._util.files import digest_of, pack, read_json, unpack, write_json
 from obliv.checker import network_bounds
 from obliv.designs.bounds import network as search
 from obliv.designs.bounds.network import _specs
+from obliv.results.markup import from_content
 
 
 def ends(load: Fraction | obliv.Bounds) -> tuple[Fraction, Fraction]:
@@ -376,3 +378,78 @@ def test_the_matching_bound_needs_no_linear_program(tmp_path: Path, monkeypatch:
             assert not obliv.verify(tmp_path / "forged.json").proved
         except obliv.FileError as error:
             assert "\n" not in str(error)
+
+
+def claimed(**changes: Any) -> Any:
+    """Claim something else, with the figures that follow from it."""
+
+    def change(content: dict[str, Any]) -> None:
+        made = dataclasses.replace(from_content(copy.deepcopy(content)), **changes).to_dict()  # type: ignore[type-var]
+        content.clear()
+        content.update(made)
+
+    return change
+
+
+def proof(key: str, value: Any) -> Any:
+    return lambda content: content["certificate"].update({key: value})
+
+
+def inside(**changes: Any) -> Any:
+    """Change the worst case that proves the oblivious bound."""
+
+    def change(content: dict[str, Any]) -> None:
+        worst = content["certificate"]["oblivious"]
+        worst |= changes
+        worst["certificate"]["digest"] = digest_of(worst)
+
+    return change
+
+
+def add_up_to_more(content: dict[str, Any]) -> None:
+    paths = content["certificate"]["capacity_paths"]
+    amounts = unpack(paths["amounts"])
+    paths["amounts"] = [amounts[0] + 1, *amounts[1:]]
+
+
+NINE_TENTHS = {"exact": "9/10", "value": 0.9}
+NOTHING = dict.fromkeys(("capacity", "oblivious", "adaptive", "bisection", "matching_bound"))
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (claimed(**NOTHING), "it claims no bound"),
+        (claimed(oblivious=None), "adaptive is bounded by oblivious, which is missing"),
+        (claimed(capacity=Fraction(11, 15)), "claimed 11/15"),
+        (claimed(capacity=obliv.Bounds(Fraction(1, 3), Fraction(3, 5))), "claimed between 0.333333 and 0.6"),
+        (claimed(oblivious=Fraction(9, 10)), "claimed 9/10"),
+        (claimed(adaptive=Fraction(11, 10)), "claimed 11/10"),
+        (claimed(adaptive=obliv.Bounds(Fraction(1, 2), Fraction(9, 10))), "claimed between 0.5 and 0.9"),
+        (claimed(bisection=Fraction(11, 10)), "claimed 11/10"),
+        (claimed(bisection=obliv.Bounds(Fraction(1, 2), Fraction(9, 10))), "claimed between 0.5 and 0.9"),
+        (claimed(matching_bound=Fraction(11, 10)), "claimed 11/10"),
+        (claimed(matching_bound=Fraction(9, 10)), "claimed 9/10"),
+        (claimed(permutation=(0,) * 6), "the permutation is invalid"),
+        (claimed(matching_permutation=(0,) * 6), "the permutation is invalid"),
+        (claimed(half=(99,)), "a node of the half does not exist, or is listed twice"),
+        (claimed(half=(0, 0, 1)), "a node of the half does not exist, or is listed twice"),
+        (claimed(half=(0,)), "the half holds 1 of 6 terminals"),
+        (proof("capacity_lengths", [1]), "capacity_lengths must be one length per channel, 0 or more"),
+        (proof("capacity_lengths", [-1] * 14), "capacity_lengths must be one length per channel, 0 or more"),
+        (proof("adaptive_lengths", [-1] * 14), "adaptive_lengths must be one length per channel, 0 or more"),
+        (proof("oblivious", None), "oblivious is missing in the certificate, or has another objective"),
+        (lambda content: content["certificate"].pop("oblivious"), "between 1 and 1.33333, claimed 1"),
+        (proof("capacity_paths", None), "paths is not a list of paths"),
+        (add_up_to_more, "a probability is not between 0 and 1"),
+        (inside(routing="dor"), "oblivious is the worst case of another routing than"),
+        (inside(topology="mesh:3x3"), "oblivious is a worst case on another network than mesh:3x2"),
+        (inside(skipped=2), "or skips pairs"),
+        (inside(channel_load=NINE_TENTHS), "no admissible traffic loads a channel by more than 9/10"),
+    ],
+)
+def test_each_part_is_refused_by_its_own_check(change: Any, why: str, saved: Path, tmp_path: Path) -> None:
+    content = read_json(saved)
+    change(content)
+    (said,) = reasons(content, tmp_path / "forged.json")
+    assert why in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.claims import refused, save_claim
+from tests.claims import reasons, refused, save_claim
 from tests.designs.networks import both_ways, networks
 from tests.designs.ratios.test_ratios import ABILENE
 from tests.oracles.least_ratio import least_ratio
@@ -26,6 +27,7 @@ from obliv.designs import programme as flows
 from obliv.designs.ratios import best, bounds
 from obliv.designs.ratios import best as demands
 from obliv.errors import Interrupted
+from obliv.results.markup import from_content
 
 
 def ends(ratio: Fraction | obliv.Bounds) -> tuple[Fraction, Fraction]:
@@ -278,6 +280,63 @@ def test_proofs_that_could_prove_anything_are_refused(
     forge(content["certificate"])
     with pytest.raises(obliv.FileError, match=text):
         obliv.verify(save_claim(content, tmp_path / "forged.json"))
+
+
+def _claimed(**changes: Any) -> Callable[[dict[str, Any]], None]:
+    """Claim something else, with the figures that follow from it."""
+
+    def change(content: dict[str, Any]) -> None:
+        result = from_content(copy.deepcopy(content))
+        made = dataclasses.replace(result, **changes).to_dict()  # type: ignore[type-var]
+        content.clear()
+        content.update(made)
+
+    return change
+
+
+def _part(key: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda content: content["certificate"].update({key: value})
+
+
+@pytest.mark.parametrize(
+    ("forge", "why"),
+    [
+        (_claimed(constraints=("hops ≤ 1/2",), hops_bound=None), "mean hops exceed 1/2"),
+        (_claimed(constraints=("at most 1 turn",)), "has no limit of turns or virtual channels"),
+        (_claimed(hops_bound=Fraction(9)), "flows prove"),
+        (_claimed(constraints=("minimal",)), "a path is longer than the shortest"),
+        (_claimed(ratio=obliv.Bounds(Fraction(8), Fraction(9)), hops_bound=None), "traffic and its flows prove"),
+        (shorter, "channel 0 may carry more than claimed"),
+        (_part("demands", None), "demands must list which traffic every channel takes"),
+        (_part("demands", [None]), "an entry of demands is not [channel, class, word, reversed]"),
+        (_part("demands", [[0, 0, []]]), "an entry of demands is not [channel, class, word, reversed]"),
+        (_part("demands", [[0, 0, 0, 0]]), "an entry of demands is not [channel, class, word, reversed]"),
+        (_part("demands", [[99, 0, [], 0]]), "an entry of demands is out of range"),
+        (_part("demands", [[0, 0, [99], 0]]), "an entry of demands is out of range"),
+        (_part("demands", [[0, 0, [], 2]]), "an entry of demands is out of range"),
+        (_part("lengths", []), "lengths must be given for every channel"),
+        (_part("lengths", [[0]] * 99), "lengths must be given for every channel"),
+        (_part("ratio_line", None), "a line of the certificate is missing"),
+        (_part("ratio_line", {"price": -1}), "its price is not a whole number"),
+        (_part("ratio_line", {"price": 0}), "flows are missing for a class of channels"),
+        (_part("generators", "x"), "an array cannot be unpacked"),
+    ],
+)
+def test_each_part_is_refused_by_its_own_check(
+    forge: Callable[[dict[str, Any]], None], why: str, saved: Path, tmp_path: Path
+) -> None:
+    content = copy.deepcopy(read_json(saved))
+    forge(content)
+    (said,) = reasons(content, tmp_path / "forged.json")
+    assert why in said
+
+
+def test_lengths_of_some_channels_alone_prove_nothing(saved: Path, tmp_path: Path) -> None:
+    content = copy.deepcopy(read_json(saved))
+    rows = content["certificate"]["lengths"]
+    rows[:] = [unpack(row)[:-1] for row in rows]
+    (said,) = reasons(content, tmp_path / "forged.json")
+    assert "lengths must be one number for each channel and channel" in said
 
 
 def test_flows_too_large_to_be_added_up_are_refused(saved: Path, tmp_path: Path) -> None:
