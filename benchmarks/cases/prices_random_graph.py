@@ -7,7 +7,9 @@ TARGET = "at most 5 ns a load, 51 ms"
 
 def setup(folder):
     import obliv
-    from obliv.checker._kernels import Entries, Prices, add_block
+    from obliv.checker._kernels import PairsByChannel as Entries
+    from obliv.checker._kernels import PriceTable as Prices
+    from obliv.checker._kernels import add_block
     from obliv.loads.base import search_channels
 
     topology = obliv.random_regular(1000, 8, seed=1)

@@ -20,8 +20,8 @@ from obliv.bufferless.kernels.rounds import (
     SERVED,
     TWICE,
     Crowd,
-    Links,
     Packets,
+    RoundLinks,
     backward,
     claims,
     forward,
@@ -72,7 +72,7 @@ def caught(games: tuple[Waves, ...], network: type[Stepped], work: float = 1e9) 
 
 
 @kernel
-def claims_and_wander(x: int, salt: int, packets: Packets, crowd: Crowd, links: Links) -> int:
+def claims_and_wander(x: int, salt: int, packets: Packets, crowd: Crowd, links: RoundLinks) -> int:
     """Wanderers choose their links before packets that oscillate."""
     bad = claims(x, salt, packets, crowd, links)
     if bad == 0:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
-from obliv.explore.workers import Question, State, Workers
+from obliv.explore.workers import Question, ServerState, Workers
 
 
 class Slow:
@@ -56,7 +56,7 @@ def asked(routing: str, page: str = "a", topology: str = "ring:4") -> Question:
     return Question(topology, routing, want=("worst", "hops"), page=page)
 
 
-async def heard(state: State, question: Question) -> list[str]:
+async def heard(state: ServerState, question: Question) -> list[str]:
     return [
         message.get("of", message["kind"]) async for message in state.ask(question) if message["kind"] != "progress"
     ]
@@ -65,7 +65,7 @@ async def heard(state: State, question: Question) -> list[str]:
 def test_a_newer_question_of_a_page_replaces_the_older_one_at_once() -> None:
     async def run() -> None:
         desk = Desk()
-        state = State(cast(Workers, desk))
+        state = ServerState(cast(Workers, desk))
         slow, other = (asyncio.create_task(heard(state, asked("slow", page))) for page in "ab")
         await asyncio.sleep(0.02)
         assert await heard(state, asked("quick")) == ["quick", "quick", "end"]
@@ -82,7 +82,7 @@ def test_a_newer_question_of_a_page_replaces_the_older_one_at_once() -> None:
 def test_a_page_that_goes_away_ends_its_work() -> None:
     async def run() -> None:
         desk = Desk()
-        answer = State(cast(Workers, desk)).ask(asked("slow"))
+        answer = ServerState(cast(Workers, desk)).ask(asked("slow"))
         assert (await anext(answer))["kind"] == "progress"
         await answer.aclose()
         assert desk.killed == 1
@@ -93,7 +93,7 @@ def test_a_page_that_goes_away_ends_its_work() -> None:
 def test_finished_parts_are_kept_unless_they_come_from_files() -> None:
     async def run() -> None:
         desk = Desk()
-        state = State(cast(Workers, desk))
+        state = ServerState(cast(Workers, desk))
         for _ in range(2):
             assert await heard(state, asked("quick")) == ["quick", "quick", "end"]
         assert desk.log == ["quick worst", "quick hops"]
@@ -106,7 +106,7 @@ def test_finished_parts_are_kept_unless_they_come_from_files() -> None:
 
 def test_a_worker_that_dies_is_an_error_in_one_line() -> None:
     async def run() -> None:
-        state = State(cast(Workers, Desk(deadly="ecmp")))
+        state = ServerState(cast(Workers, Desk(deadly="ecmp")))
         messages = [message async for message in state.ask(asked("ecmp"))]
         assert [message["kind"] for message in messages[-2:]] == ["error", "end"]
         assert "has ended, perhaps for lack of memory" in messages[-2]["text"]

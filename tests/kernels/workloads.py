@@ -26,7 +26,7 @@ from obliv.cli import main
 from obliv.errors import OblivError
 from obliv.fabric.files import raw_tables
 from obliv.fabric.kernels.lane_rows import GroupEntries, read_group_entries
-from obliv.fabric.kernels.pair_levels import Entries, Moved, read_entries
+from obliv.fabric.kernels.pair_levels import ForwardingEntries, Moved, read_entries
 from obliv.loads import tree as tree_loads
 from obliv.papers.bufferless import errata
 from obliv.papers.bufferless import errata as variants
@@ -233,7 +233,7 @@ def hostile_tables(folder: Path, seed: int) -> None:
         for data in (cut, rng.bytes(30) + b"\n", b"0x" + b"f" * int(rng.integers(20)) + b"\n", b"\n"):
             # the array is as long as the lines: a read beyond the last line end is out of bounds
             moved = Moved(*np.zeros((4, 3), np.int64))
-            entries = Entries(np.full(64, 255, np.uint8), raw_tables.port_guids_of(64), moved)
+            entries = ForwardingEntries(np.full(64, 255, np.uint8), raw_tables.port_guids_of(64), moved)
             read_entries(np.frombuffer(data, np.uint8), 0, len(data), raw_tables.DIGITS, entries)
     row = b"0x000a  5            Free       1\n"
     for _ in range(20):

@@ -23,7 +23,7 @@ from obliv.papers.fat_tree import structure as table1
 from obliv.papers.fat_tree import variants as study
 from obliv.papers.fat_tree.structure import OSRM2, TABLE1
 from obliv.papers.fat_tree.variants import mean, placed, quotient, ratios
-from obliv.papers.paper import Value, verdict
+from obliv.papers.paper import ComputedEntry, verdict
 from obliv.questions.disjoint import pairs_on_links
 
 
@@ -36,7 +36,7 @@ def rows() -> dict[str, dict[str, Any]]:
     """The statements without those that take long."""
     with pytest.MonkeyPatch.context() as patch:
         for part in ("_grid_of_the_text", "_theorem2", "_detours", "_theorem5", "_wsr_everywhere"):
-            patch.setattr(statements, part, lambda: Value(Fraction(0)))
+            patch.setattr(statements, part, lambda: ComputedEntry(Fraction(0)))
         return rows_of("figure9", "figure10", "statements")
 
 

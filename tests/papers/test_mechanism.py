@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 from obliv import Bounds, Estimate, FileError, InputError, SpecError, papers
-from obliv.papers.paper import AtLeast, AtMost, Computed, Paper, Printed, Table, Value, rows_of, verdict
+from obliv.papers.paper import AtLeast, AtMost, Computed, ComputedEntry, Paper, Printed, Table, rows_of, verdict
 from obliv.results.reproduction import ReproducedEntry, Reproduction
 
 
-def judged(printed: Printed, computed: Value) -> ReproducedEntry:
+def judged(printed: Printed, computed: ComputedEntry) -> ReproducedEntry:
     paper = Paper("p", "", {"t": Table("", {"e": printed}, lambda step: {"e": computed})})
     return rows_of(paper, "t", lambda share: None)[0]
 
 
 def test_a_row() -> None:
-    assert judged(Printed("0.5"), Value(Fraction(1, 2))).to_dict() == {
+    assert judged(Printed("0.5"), ComputedEntry(Fraction(1, 2))).to_dict() == {
         "paper": "p",
         "table": "t",
         "entry": "e",
@@ -33,30 +33,33 @@ def test_a_row() -> None:
 
 def test_an_erratum_counts_only_where_the_numbers_disagree() -> None:
     wrong = Printed("0.6", erratum="It is a half.", right=Fraction(1, 2))
-    assert judged(wrong, Value(Fraction(1, 2), "Proof.")).verdict == "erratum"
-    assert judged(wrong, Value(Fraction(1, 2), "Proof.")).note == "It is a half. Proof."
-    assert judged(wrong, Value(Fraction(3, 5))).verdict == "match"
-    assert not judged(wrong, Value(Fraction(3, 5))).note
-    assert judged(wrong, Value(Fraction(1, 3))).verdict == "differs"
+    assert judged(wrong, ComputedEntry(Fraction(1, 2), "Proof.")).verdict == "erratum"
+    assert judged(wrong, ComputedEntry(Fraction(1, 2), "Proof.")).note == "It is a half. Proof."
+    assert judged(wrong, ComputedEntry(Fraction(3, 5))).verdict == "match"
+    assert not judged(wrong, ComputedEntry(Fraction(3, 5))).note
+    assert judged(wrong, ComputedEntry(Fraction(1, 3))).verdict == "differs"
     with pytest.raises(ValueError, match="right value"):
         Printed("0.6", erratum="It is a half.")
 
 
 def test_open_and_differs() -> None:
-    assert judged(Printed("0.6", open="Not defined."), Value(Fraction(1, 2))).verdict == "open"
-    assert judged(Printed("0.6", open="Not defined.", right=Fraction(2, 5)), Value(Fraction(1, 2))).verdict == "differs"
-    assert judged(Printed("0.6"), Value(Fraction(1, 2))).verdict == "differs"
+    assert judged(Printed("0.6", open="Not defined."), ComputedEntry(Fraction(1, 2))).verdict == "open"
+    assert (
+        judged(Printed("0.6", open="Not defined.", right=Fraction(2, 5)), ComputedEntry(Fraction(1, 2))).verdict
+        == "differs"
+    )
+    assert judged(Printed("0.6"), ComputedEntry(Fraction(1, 2))).verdict == "differs"
 
 
 @pytest.mark.parametrize("value", [Fraction(1, 2), Fraction(3, 5), Bounds(Fraction(0), Fraction(1))])
 def test_a_number_that_the_paper_does_not_print_is_beyond_it_whatever_it_is(value: Fraction | Bounds) -> None:
-    row = judged(Printed("", beyond="The limit."), Value(value, "Proof."))
+    row = judged(Printed("", beyond="The limit."), ComputedEntry(value, "Proof."))
     assert (row.verdict, row.note) == ("beyond", "The limit. Proof.")
-    assert judged(Printed("0.6", beyond="The limit."), Value(value)).verdict == "beyond"
+    assert judged(Printed("0.6", beyond="The limit."), ComputedEntry(value)).verdict == "beyond"
 
 
 def test_an_undecided_print_never_counts_as_a_match() -> None:
-    row = judged(Printed("0.5", undecided="Bound only: nothing else is known."), Value(Fraction(1, 2)))
+    row = judged(Printed("0.5", undecided="Bound only: nothing else is known."), ComputedEntry(Fraction(1, 2)))
     assert (row.verdict, row.note) == ("open", "Bound only: nothing else is known.")
 
 
@@ -69,7 +72,7 @@ def test_a_remark_beyond_the_paper_stands_alone(remark: str) -> None:
 
 
 def test_beyond_is_shown_in_text_json_and_csv() -> None:
-    row = judged(Printed("", beyond="The limit."), Value(Fraction(1, 2)))
+    row = judged(Printed("", beyond="The limit."), ComputedEntry(Fraction(1, 2)))
     result = Reproduction(entries=(row,), titles={"t": "title"})
     assert result.ok
     line = repr(result).splitlines()[4]
@@ -81,23 +84,23 @@ def test_beyond_is_shown_in_text_json_and_csv() -> None:
 
 
 def test_what_a_sentence_says_goes_before_its_text_and_what_is_computed_before_both() -> None:
-    assert judged(Printed("about half", "0.5"), Value(Fraction(9, 17))).verdict == "match"
-    assert judged(Printed("about half", "0.6"), Value(Fraction(9, 17))).verdict == "differs"
-    assert judged(Printed("as before"), Value(Fraction(9, 17), against=Fraction(9, 17))).verdict == "match"
-    assert judged(Printed("as before"), Value(Fraction(9, 17), against=Fraction(1, 2))).verdict == "differs"
+    assert judged(Printed("about half", "0.5"), ComputedEntry(Fraction(9, 17))).verdict == "match"
+    assert judged(Printed("about half", "0.6"), ComputedEntry(Fraction(9, 17))).verdict == "differs"
+    assert judged(Printed("as before"), ComputedEntry(Fraction(9, 17), against=Fraction(9, 17))).verdict == "match"
+    assert judged(Printed("as before"), ComputedEntry(Fraction(9, 17), against=Fraction(1, 2))).verdict == "differs"
 
 
 def test_no_printed_entry_is_left_out() -> None:
     two = {"a": Printed("1"), "b": Printed("2")}
-    paper = Paper("p", "", {"t": Table("", two, lambda step: {"a": Value(Fraction(1))})})
+    paper = Paper("p", "", {"t": Table("", two, lambda step: {"a": ComputedEntry(Fraction(1))})})
     with pytest.raises(KeyError, match="printed"):
         rows_of(paper, "t", lambda share: None)
 
 
 def test_text_is_aligned_and_wrapped() -> None:
     rows = [
-        judged(Printed("0.5"), Value(Fraction(1, 2), "so " * 60)),
-        judged(Printed("the same loading as it had before, in words"), Value(Fraction(1), against=Fraction(1))),
+        judged(Printed("0.5"), ComputedEntry(Fraction(1, 2), "so " * 60)),
+        judged(Printed("the same loading as it had before, in words"), ComputedEntry(Fraction(1), against=Fraction(1))),
     ]
     lines = repr(Reproduction(entries=tuple(rows), titles={"t": "title"})).splitlines()
     assert lines[0] == "p t: title"
@@ -160,29 +163,32 @@ def test_known_papers_have_one_line_each() -> None:
 
 def test_another_reading_that_fits_is_said_and_open_means_that_none_does() -> None:
     said = Printed("0.72", open="Not defined.", right=Fraction(3, 4))
-    fits, misses = Value(Fraction(18, 25)), Value(Fraction(7, 10))
-    row = judged(said, Value(Fraction(3, 4), readings={"without the short cut": fits, "drawn": misses}))
+    fits, misses = ComputedEntry(Fraction(18, 25)), ComputedEntry(Fraction(7, 10))
+    row = judged(said, ComputedEntry(Fraction(3, 4), readings={"without the short cut": fits, "drawn": misses}))
     assert (row.verdict, [reading.fits for reading in row.other_readings]) == ("reading", [True, False])
     assert row.note == "Not defined."
-    assert judged(said, Value(Fraction(3, 4), readings={"drawn": misses})).verdict == "open"
-    excluded = Value(Fraction(18, 25), undecided="The words exclude it.")
-    row = judged(said, Value(Fraction(3, 4), readings={"without the short cut": excluded}))
+    assert judged(said, ComputedEntry(Fraction(3, 4), readings={"drawn": misses})).verdict == "open"
+    excluded = ComputedEntry(Fraction(18, 25), undecided="The words exclude it.")
+    row = judged(said, ComputedEntry(Fraction(3, 4), readings={"without the short cut": excluded}))
     assert (row.verdict, row.other_readings[0].fits) == ("open", True)
     assert row.note == "Not defined. The words exclude it."
-    assert judged(said, Value(Fraction(3, 4), readings={"one": excluded, "another": fits})).verdict == "reading"
-    unfit = Value(Fraction(7, 10), undecided="The words exclude it.")
-    assert judged(said, Value(Fraction(3, 4), readings={"drawn": unfit})).note == "Not defined."
-    assert judged(said, Value(Fraction(4, 5), readings={"without": fits})).verdict == "differs"
-    assert judged(said, Value(Fraction(18, 25), readings={"drawn": misses})).verdict == "match"
+    assert judged(said, ComputedEntry(Fraction(3, 4), readings={"one": excluded, "another": fits})).verdict == "reading"
+    unfit = ComputedEntry(Fraction(7, 10), undecided="The words exclude it.")
+    assert judged(said, ComputedEntry(Fraction(3, 4), readings={"drawn": unfit})).note == "Not defined."
+    assert judged(said, ComputedEntry(Fraction(4, 5), readings={"without": fits})).verdict == "differs"
+    assert judged(said, ComputedEntry(Fraction(18, 25), readings={"drawn": misses})).verdict == "match"
     wrong = Printed("0.72", erratum="By the proof.", right=Fraction(3, 4))
-    assert judged(wrong, Value(Fraction(3, 4), readings={"without": fits})).verdict == "reading"
-    assert judged(wrong, Value(Fraction(3, 4), readings={"drawn": misses})).verdict == "erratum"
+    assert judged(wrong, ComputedEntry(Fraction(3, 4), readings={"without": fits})).verdict == "reading"
+    assert judged(wrong, ComputedEntry(Fraction(3, 4), readings={"drawn": misses})).verdict == "erratum"
 
 
 def test_other_readings_in_text_json_and_csv() -> None:
     rows = [
-        judged(Printed("0.72", open="Why.", right=Fraction(3, 4)), Value(Fraction(3, 4), readings={"as drawn": value}))
-        for value in (Value(Fraction(18, 25)), Value(Fraction(7, 10)))
+        judged(
+            Printed("0.72", open="Why.", right=Fraction(3, 4)),
+            ComputedEntry(Fraction(3, 4), readings={"as drawn": value}),
+        )
+        for value in (ComputedEntry(Fraction(18, 25)), ComputedEntry(Fraction(7, 10)))
     ]
     result = Reproduction(entries=tuple(rows), titles={"t": "title"})
     text = repr(result)
@@ -218,7 +224,7 @@ def test_other_readings_in_text_json_and_csv() -> None:
     ],
 )
 def test_the_outcome_that_would_make_a_row_differ(printed: Printed, value: Computed, outcome: str) -> None:
-    assert judged(printed, Value(value)).differs_if == outcome
+    assert judged(printed, ComputedEntry(value)).differs_if == outcome
 
 
 @pytest.mark.parametrize("name", papers.known())
@@ -231,7 +237,7 @@ def test_a_wrong_number_differs_in_every_row(name: str) -> None:
             sizes = [*(10.0 ** rng.uniform(-8, 9, 10)), *rng.uniform(1e11, 1e13, 2)]  # a bound stops one side
             exact = [Fraction(float(size)) * sign for size in sizes for sign in (1, -1)]
             for draws in (exact, [Estimate(float(value), 1e-12, 9) for value in exact]):
-                values = [Value(value, against=_against(printed)) for value in draws]
+                values = [ComputedEntry(value, against=_against(printed)) for value in draws]
                 if "differs" not in {judged(printed, value).verdict for value in values}:
                     idle.append(f"{table}: {entry}")
     assert not idle

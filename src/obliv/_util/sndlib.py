@@ -22,7 +22,7 @@ from obliv._util.rationals import rational
 from obliv._util.text import did_you_mean, lines, shown
 from obliv.errors import FileError
 
-__all__ = ["Demand", "Link", "Network", "Node", "is_native", "parse"]
+__all__ = ["Demand", "Link", "SndlibNetwork", "SndlibNode", "is_native", "parse"]
 
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 _DIGITS = 40
@@ -31,7 +31,7 @@ _TYPE = re.compile(r"type:\s*([^;\s]*)")
 _NATIVE = re.compile(r"^(?:NODES|LINKS|DEMANDS)[ \t]*\(", re.MULTILINE)
 
 
-class Node(NamedTuple):
+class SndlibNode(NamedTuple):
     """A node with its coordinates, usually longitude and latitude."""
 
     name: str
@@ -62,10 +62,10 @@ class Demand(NamedTuple):
 
 
 @dataclass
-class Network:
+class SndlibNetwork:
     """The parts of a file, in its order."""
 
-    nodes: list[Node] = field(default_factory=list)
+    nodes: list[SndlibNode] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     demands: list[Demand] = field(default_factory=list)
     sections: dict[str, int] = field(default_factory=dict)
@@ -77,7 +77,7 @@ def is_native(text: str) -> bool:
     return text.lstrip().startswith("?SNDlib") or _NATIVE.search(text[: 1 << 16]) is not None
 
 
-def parse(text: str, path: object = None) -> Network:
+def parse(text: str, path: object = None) -> SndlibNetwork:
     r"""Parse a network file.
 
     Raises
@@ -90,15 +90,15 @@ def parse(text: str, path: object = None) -> Network:
     >>> parse("NODES ( a ( 0 0 ) b ( 1 0 ) ) LINKS ( l ( a b ) 0 0 0 0 ( 40 1 ) )").links[0].modules
     (Fraction(40, 1),)
     """
-    return _Reader(text, path).read()
+    return _SndlibReader(text, path).read()
 
 
-class _Reader:
+class _SndlibReader:
     """The tokens that are left."""
 
     def __init__(self, text: str, path: object) -> None:
         self.path = path
-        self.network = Network()
+        self.network = SndlibNetwork()
         self.tokens = self._tokens(text)
         self.line = 1
         self.known: set[str] = set()
@@ -155,7 +155,7 @@ class _Reader:
             raise self.fault(f"{what} of {inside} is negative")
         return value
 
-    def read(self) -> Network:
+    def read(self) -> SndlibNetwork:
         parts = {"NODES": self.node, "LINKS": self.link, "DEMANDS": self.demand}
         for name, line in self.tokens:
             self.line = line
@@ -197,7 +197,7 @@ class _Reader:
         self.expect("(", inside)
         x, y = self.number("x", inside), self.number("y", inside)
         self.expect(")", inside)
-        self.network.nodes.append(Node(name, x, y, line))
+        self.network.nodes.append(SndlibNode(name, x, y, line))
 
     def ends(self, inside: str) -> tuple[str, str]:
         self.expect("(", inside)

@@ -30,7 +30,7 @@ from obliv.topologies.make import topology as topology_of
 KINDS = ROWS
 
 
-class Family(NamedTuple):
+class PathFamily(NamedTuple):
     """How paths of a family are drawn, and which kinds make sense there."""
 
     draw: Callable[..., Drawn]
@@ -38,18 +38,18 @@ class Family(NamedTuple):
 
 
 FAMILIES = {
-    "butterfly": Family(partial(rows, families.butterfly), ROWS),
-    "unrolled-debruijn": Family(partial(rows, families.debruijn), ROWS),
-    "unrolled-shuffle": Family(partial(rows, families.shuffle), ROWS),
-    "unrolled-fattree": Family(partial(rows, families.fattree), ROWS),
-    "multibutterfly": Family(partial(rows, families.multibutterfly), ROWS),
-    "leveled-mesh": Family(grid_paths.mesh, ROWS),
-    "array": Family(grid_paths.array, ("random", "permutation", "bit-reverse", "hotspot")),
-    "leveled-hypercube": Family(grid_paths.hypercube, ("random", "permutation", "hotspot")),
-    "random-leveled": Family(families.random_leveled, ("random",)),
-    "deep": Family(families.deep, ("random",)),
+    "butterfly": PathFamily(partial(rows, families.butterfly), ROWS),
+    "unrolled-debruijn": PathFamily(partial(rows, families.debruijn), ROWS),
+    "unrolled-shuffle": PathFamily(partial(rows, families.shuffle), ROWS),
+    "unrolled-fattree": PathFamily(partial(rows, families.fattree), ROWS),
+    "multibutterfly": PathFamily(partial(rows, families.multibutterfly), ROWS),
+    "leveled-mesh": PathFamily(grid_paths.mesh, ROWS),
+    "array": PathFamily(grid_paths.array, ("random", "permutation", "bit-reverse", "hotspot")),
+    "leveled-hypercube": PathFamily(grid_paths.hypercube, ("random", "permutation", "hotspot")),
+    "random-leveled": PathFamily(families.random_leveled, ("random",)),
+    "deep": PathFamily(families.deep, ("random",)),
 }
-_OTHER = Family(families.anywhere, ("random",))
+_OTHER = PathFamily(families.anywhere, ("random",))
 #: Families without paths of their own between given pairs.
 _DRAWN_ACROSS = ("random-leveled", "deep")
 #: The leveled form of other networks.
@@ -111,7 +111,7 @@ def instance(
         return _explicit(network, paths)
     family = FAMILIES.get(network.family, _OTHER)
     if paths != "random" and (network.family in _DRAWN_ACROSS or network.family not in FAMILIES):
-        family = Family(across, ROWS)
+        family = PathFamily(across, ROWS)
     if paths not in family.kinds:
         raise InputError(f"{paths} is not available on {network.spec}; use {', '.join(family.kinds)}")
     known = inspect.signature(family.draw).parameters.values()

@@ -14,12 +14,12 @@ from obliv.bufferless.kernels.direct import (
     BITS,
     HOT_POTATO_TALLY,
     TALLY,
+    EdgeQueue,
     Fit,
     Game,
     Keys,
-    Log,
+    MoveLog,
     Pool,
-    Queue,
     Queues,
     collect,
     first_fit,
@@ -215,7 +215,7 @@ def hot_potato(
     if network.edges >= 2**30:
         raise TooLargeError(f"{network.edges} edges are too many for hot-potato, which numbers links in 32 bits")
     require_memory(8.0 * (6 * network.edges + network.nodes) + 100.0 * instance.packets, "the links of the network")
-    table = _Table(instance, rng)
+    table = _KernelState(instance, rng)
     if callable(priority):
         table.play_by_function(priority, limit)
     else:
@@ -233,7 +233,7 @@ def hot_potato(
     return Run(table.moves(), delivery, "bufferless", int(tally["deflections"]), {"priority": name}, notes=notes)
 
 
-class _Table:
+class _KernelState:
     """The state of the kernels; its log, pool and random numbers grow."""
 
     def __init__(self, instance: Instance, rng: np.random.Generator) -> None:
@@ -263,7 +263,7 @@ class _Table:
             tally=np.zeros(1, HOT_POTATO_TALLY),
         )
         self.pool = Pool(np.full(packets, -1, np.int32), *np.empty((2, 0), np.int32))
-        self.log = Log(*np.empty((2, 0), np.int32))
+        self.log = MoveLog(*np.empty((2, 0), np.int32))
         self.chunks: list[tuple[Array, Array]] = []
         self.tally["free"] = -1
 
@@ -323,7 +323,7 @@ class _Table:
         line = np.lexsort((self.tie, key, wanted)).astype(np.int32)
         begin = np.flatnonzero(np.diff(wanted[line], prepend=-1))
         tail = np.append(begin[1:], len(line)).astype(np.int32)
-        self.queue = Queue(np.arange(len(begin), dtype=np.int32), begin.astype(np.int32), tail, line)
+        self.queue = EdgeQueue(np.arange(len(begin), dtype=np.int32), begin.astype(np.int32), tail, line)
         self.tally["groups"] = len(begin)
 
     def _grow(self) -> None:
@@ -334,7 +334,7 @@ class _Table:
             self._store()
             size = max(CHUNK if self.work > CHUNK else int(self.work), most)
             require_memory(17.0 * (size + sum(len(part) for part, _ in self.chunks)), "the moves of the packets so far")
-            self.log = Log(*np.empty((2, size), np.int32))
+            self.log = MoveLog(*np.empty((2, size), np.int32))
         if tally["drawn"] + active + 2 > len(self.game.draw):
             self.game = self.game._replace(draw=self.rng.integers(0, 2**31, max(DRAWS, 2 * active + 2)))
             tally["drawn"] = 0

@@ -29,7 +29,7 @@ class HopTables(NamedTuple):
     head: Array
 
 
-class Grid(NamedTuple):
+class CartesianNetwork(NamedTuple):
     """A Cartesian network of lines and rings.
 
     ``port[x, side, node]`` is the channel up (side 0) or down (1) dimension x, -1 where there is none.
@@ -151,7 +151,7 @@ def _write(used: Used, size: int, out: Output) -> int:
 
 
 @kernel
-def _ties(source: int, destination: int, grid: Grid) -> int:
+def _ties(source: int, destination: int, grid: CartesianNetwork) -> int:
     """How many rings lead to the destination equally fast either way round."""
     ties = 0
     for x in range(len(grid.radix)):
@@ -162,7 +162,7 @@ def _ties(source: int, destination: int, grid: Grid) -> int:
 
 
 @kernel
-def _fold(source: int, destination: int, choice: int, grid: Grid, box: Box) -> int:
+def _fold(source: int, destination: int, choice: int, grid: CartesianNetwork, box: Box) -> int:
     """Set the box between two nodes, ties broken by the bits of `choice`; returns how many nodes it has."""
     cells = 1
     for x in range(len(grid.radix)):
@@ -189,7 +189,7 @@ def _fold(source: int, destination: int, choice: int, grid: Grid, box: Box) -> i
 
 @kernel
 def _phase_in_box(
-    source: int, p: int, phases: Phases, begin: Array, mass: Array, grid: Grid, box: Box, used: Used
+    source: int, p: int, phases: Phases, begin: Array, mass: Array, grid: CartesianNetwork, box: Box, used: Used
 ) -> None:
     """Move the mass in a box by each order of phase p, from `begin`, where the mass after the last one is returned.
 
@@ -247,7 +247,7 @@ def _phase_in_box(
 
 
 @kernel
-def quadrant_flow(source: int, first: int, last: int, grid: Grid, phases: Phases, out: Output) -> int:
+def quadrant_flow(source: int, first: int, last: int, grid: CartesianNetwork, phases: Phases, out: Output) -> int:
     """Flow of a program that draws its intermediate on the minimal way, from one source to every node.
 
     Directions are fixed first (both of a tie, half each); on the box of nodes between source and destination a phase
@@ -297,7 +297,15 @@ def _going(share: int, far: int, radix: int, ring: bool, spread: bool) -> int:
 
 @kernel
 def _walk_along(
-    x: int, d: int, arrives: bool, weight: int, spread: bool, mass: Array, after: Array, grid: Grid, used: Used
+    x: int,
+    d: int,
+    arrives: bool,
+    weight: int,
+    spread: bool,
+    mass: Array,
+    after: Array,
+    grid: CartesianNetwork,
+    used: Used,
 ) -> None:
     """Walk the mass of every node along dimension x, to an equal share at every stop or, if it `arrives`, to that of d.
 
@@ -339,7 +347,7 @@ def _walk_along(
 
 
 @kernel
-def walk_flow(source: int, first: int, last: int, grid: Grid, phases: Phases, out: Output) -> int:
+def walk_flow(source: int, first: int, last: int, grid: CartesianNetwork, phases: Phases, out: Output) -> int:
     """Flow of a program that draws its intermediate anywhere: every share is walked to its stop, link by link.
 
     It takes and returns the same as `quadrant_flow`.
@@ -389,7 +397,7 @@ def walk_flow(source: int, first: int, last: int, grid: Grid, phases: Phases, ou
 _INFINITE = 2**62
 
 
-class Network(NamedTuple):
+class StateNetwork(NamedTuple):
     """Arcs between states sorted by tail, the nodes of the terminals, hops where paths must be shortest, and channels.
 
     ``legal[d, c]`` is whether channel c leads towards terminal d, where that is limited.
@@ -405,7 +413,7 @@ class Network(NamedTuple):
     legal: Any  # shape (terminals, channels); (0, 0) where all channels are allowed
 
 
-class Lengths(NamedTuple):
+class PairLengths(NamedTuple):
     """Lengths of pairs on some channels: those of source s on channel k are ``start[k, s] .. start[k, s + 1]``."""
 
     start: Any
@@ -413,7 +421,7 @@ class Lengths(NamedTuple):
     length: Any
 
 
-class Carried(NamedTuple):
+class CarriedLengths(NamedTuple):
     """Where the lengths of each channel come from: another channel, and the terminals there and here."""
 
     source: Any  # of the lengths, for every channel
@@ -422,7 +430,7 @@ class Carried(NamedTuple):
 
 
 @kernel
-def add_distances(network: Network, lengths: Lengths, carried: Carried, price: int, sums: Any) -> None:
+def add_distances(network: StateNetwork, lengths: PairLengths, carried: CarriedLengths, price: int, sums: Any) -> None:
     """Add up, for every source, its shortest distances to all terminals; −1 where one cannot be reached.
 
     The length of channel c for a pair is the price and what the lengths say of the pair that is carried onto it.
@@ -489,7 +497,7 @@ class SourceFlow(NamedTuple):
     whole: Array
 
 
-class Entries(NamedTuple):
+class PairsByChannel(NamedTuple):
     """Loads of pairs by channel: those of channel c are ``start[c] .. start[c + 1]``, sorted by source."""
 
     start: Array
@@ -498,7 +506,7 @@ class Entries(NamedTuple):
     weight: Array
 
 
-class Prices(NamedTuple):
+class PriceTable(NamedTuple):
     """The prices of channel c are ``table[row[c]]``."""
 
     row: Array
@@ -506,7 +514,7 @@ class Prices(NamedTuple):
 
 
 @kernel
-def sort_block(flow: SourceFlow, source: int, denominator: int, cursor: Array, out: Entries) -> bool:
+def sort_block(flow: SourceFlow, source: int, denominator: int, cursor: Array, out: PairsByChannel) -> bool:
     """Put one source's entries behind their channels' cursors, as numerators over the claim's denominator.
 
     Returns False where a load is not an integer over it.
@@ -535,7 +543,7 @@ def sort_block(flow: SourceFlow, source: int, denominator: int, cursor: Array, o
 
 
 @kernel
-def add_block(entries: Entries, send: Array, prices: Prices, total: Array) -> None:
+def add_block(entries: PairsByChannel, send: Array, prices: PriceTable, total: Array) -> None:
     """Add the terms send_i · max(0, max_j (w_ij - v_j)) of a block of sources to each channel's dual."""
     start, source, destination, weight = entries
     row, table = prices
@@ -559,7 +567,7 @@ def add_block(entries: Entries, send: Array, prices: Prices, total: Array) -> No
 
 
 @kernel
-def raise_tops(entries: Entries, row: Array, top: Array) -> None:
+def raise_tops(entries: PairsByChannel, row: Array, top: Array) -> None:
     """Raise the column maxima of the channels that need them: channel c's stand in ``top[row[c]]``, none where < 0."""
     start, _, destination, weight = entries
     for c in range(len(row)):
@@ -584,7 +592,7 @@ class Form(NamedTuple):
     head: Array
 
 
-class Sums(NamedTuple):
+class SumArrays(NamedTuple):
     """Sums of channels and the maxima behind them: `top` holds zeros before and after each call."""
 
     top: Array
@@ -625,7 +633,7 @@ def climb(source: Array, destination: Array, number: Array, form: Form, taken: A
 
 
 @kernel
-def raise_sums(taken: Array, row: Array, price: Array, sums: Sums) -> None:
+def raise_sums(taken: Array, row: Array, price: Array, sums: SumArrays) -> None:
     """Add max(0, max_k (1 - v_k)) over the paths k of one host to the sum of each channel.
 
     Channel c has the prices v = ``price[row[c]]``; no price is looked up where the row is 0.

@@ -18,12 +18,12 @@ import numpy as np
 from obliv._util.arrays import Array
 from obliv._util.files import digest_of, unpack_array
 from obliv._util.progress import Progress, within
-from obliv.checker._kernels import Carried, Lengths, Network, add_distances
+from obliv.checker._kernels import CarriedLengths, PairLengths, StateNetwork, add_distances
 from obliv.checker.capacity import capacity_load_of
 from obliv.checker.claims import Claim, MalformedError, certificate_of, read_claim, read_result
 from obliv.checker.ratio_designs import (
     Constraints,
-    Line,
+    RatioLine,
     Ways,
     broken_rule,
     check_ratio_bounds,
@@ -354,7 +354,7 @@ def _check_lower(
         report.note("limit of hops", False, f"{short(claimed.hops)} mean hops exceed {short(limit)}")
 
 
-def _carried(certificate: dict[str, Any], topology: Topology) -> Carried:
+def _carried(certificate: dict[str, Any], topology: Topology) -> CarriedLengths:
     """Return which focus channel's lengths every channel takes, and the map of terminals that carries them."""
     generators = array_of(certificate, "generators", 2, topology.channels * topology.nodes)
     terminals = len(topology.terminals)
@@ -376,18 +376,18 @@ def _carried(certificate: dict[str, Any], topology: Topology) -> Carried:
         source.append(entry[0])
         here.append(image)
     images = np.array(here, np.int64).reshape(-1, terminals)
-    return Carried(np.array(source, np.int64), images, np.argsort(images, axis=1))
+    return CarriedLengths(np.array(source, np.int64), images, np.argsort(images, axis=1))
 
 
 def _line(
     content: Any,
-    carried: Carried,
+    carried: CarriedLengths,
     ways: Ways,
     topology: Topology,
     constraints: Constraints,
     legal: Array,
     progress: Progress,
-) -> Line:
+) -> RatioLine:
     """Return what the lengths of a line prove."""
     if not isinstance(content, dict) or not is_index(content.get("price"), _LARGEST):
         raise MalformedError("a line of the certificate is missing, or its price is not a whole number")
@@ -411,14 +411,14 @@ def _line(
     nothing = np.zeros((0, 0), np.int64)
     there, back = ways.hops(topology.terminals) if constraints.minimal else (nothing, nothing)
     ends = topology.terminals.astype(np.int64)
-    network = Network(ways.first, ways.head, ways.channel, ways.node, ends, there, back, legal)
+    network = StateNetwork(ways.first, ways.head, ways.channel, ways.node, ends, there, back, legal)
     sums = np.zeros(terminals, np.int64)
     progress("distances", 0.0)
-    lengths = Lengths(start, np.ascontiguousarray(joined[:, 1]), np.ascontiguousarray(joined[:, 2]))
+    lengths = PairLengths(start, np.ascontiguousarray(joined[:, 1]), np.ascontiguousarray(joined[:, 2]))
     run(add_distances, 20.0 * terminals**2 * len(ways.head), network, lengths, carried, price, sums)
     if (sums < 0).any():
         raise InputError("a terminal cannot be reached from another one")
-    return Line(price, sum(map(int, sums)), _spent(rows, carried, topology), terminals**2)
+    return RatioLine(price, sum(map(int, sums)), _spent(rows, carried, topology), terminals**2)
 
 
 def _rows(content: dict[str, Any], terminals: int) -> Array:
@@ -439,7 +439,7 @@ def _sums(index: Array, amounts: Array, count: int) -> Array:
     return sums
 
 
-def _spent(rows: list[Array], carried: Carried, topology: Topology) -> Fraction:
+def _spent(rows: list[Array], carried: CarriedLengths, topology: Topology) -> Fraction:
     """Return Σ b_c y_c: of every channel, the largest row or column sum of its lengths, over the terminals' rates."""
     terminals = len(topology.terminals)
     sums = [[_sums(table[:, side], table[:, 2], terminals) for side in (0, 1)] for table in rows]

@@ -213,7 +213,7 @@ def _follow(topology: Topology, constraints: Constraints) -> Follow:
 
 
 @dataclass(frozen=True)
-class Line:
+class RatioLine:
     """What lengths or flows prove: ``distance ≤ price · pairs · hops + spent · objective`` for every routing."""
 
     price: int
@@ -254,7 +254,7 @@ _LARGEST = 2**61  # of sums in 64 bits
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _TrafficPart:
     """Traffic for one channel: that of a class, carried by a map of terminals, perhaps with its direction reversed."""
 
     channel: int
@@ -347,7 +347,7 @@ def _array(content: Any, most: int, *shape: int) -> Array:
         raise MalformedError(f"an array cannot be unpacked: {error}") from None
 
 
-def _parts(certificate: dict[str, Any], topology: Topology) -> list[_Part]:
+def _parts(certificate: dict[str, Any], topology: Topology) -> list[_TrafficPart]:
     """Return which traffic every channel takes; the maps must be automorphisms of the network."""
     generators = _array(certificate.get("generators"), topology.channels * topology.nodes, -1, topology.nodes)
     maps, capacity = terminal_maps(generators, topology), _capacity(topology)
@@ -376,7 +376,7 @@ def _parts(certificate: dict[str, Any], topology: Topology) -> list[_Part]:
         image = np.arange(len(topology.terminals))
         for step in word:
             image = maps[step][image]
-        parts.append(_Part(channel, number, np.argsort(image), bool(turned)))
+        parts.append(_TrafficPart(channel, number, np.argsort(image), bool(turned)))
     return sorted(parts, key=lambda part: part.channel)
 
 
@@ -389,8 +389,8 @@ def _capacity(topology: Topology) -> dict[tuple[int, int], Fraction]:
 
 
 def _line(
-    content: Any, parts: list[_Part], topology: Topology, hops: tuple[Array, Array] | None, time_limit: TimeLimit
-) -> Line:
+    content: Any, parts: list[_TrafficPart], topology: Topology, hops: tuple[Array, Array] | None, time_limit: TimeLimit
+) -> RatioLine:
     """Return what the flows of a line prove."""
     if not isinstance(content, dict) or not is_index(content.get("price"), 2**40):
         raise MalformedError("a line of the certificate is missing, or its price is not a whole number")
@@ -419,7 +419,7 @@ def _line(
                 row = lengths[channel].astype(object) * factor.numerator // factor.denominator
                 lengths[channel] = row.astype(np.int64)
         distance += _distances(topology, source, lengths.T + price, hops)
-    return Line(price, distance, fastest * spent, terminals**2)
+    return RatioLine(price, distance, fastest * spent, terminals**2)
 
 
 def _carried(content: Any, topology: Topology) -> tuple[Array, Fraction]:

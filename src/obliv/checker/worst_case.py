@@ -19,8 +19,7 @@ from scipy.optimize import linear_sum_assignment
 
 from obliv._util.arrays import INT64_SAFE, Array, starts
 from obliv._util.progress import Progress, require_memory
-from obliv.checker._kernels import Entries, SourceFlow, add_block, raise_tops, sort_block
-from obliv.checker._kernels import Prices as PriceTable
+from obliv.checker._kernels import PairsByChannel, PriceTable, SourceFlow, add_block, raise_tops, sort_block
 from obliv.checker.capacity import capacity_load_of
 from obliv.checker.claims import Claim, MalformedError
 from obliv.checker.flows.links import difference_bound, require_unit_flows, source_flows
@@ -112,7 +111,7 @@ class Sums:
         loads = [(i, self._in_range(flow)) for i, flow in self._block]
         wide = any(flow.amount.dtype == object for _, flow in loads)
         weight: Array = np.empty(size, object if wide else self.send.dtype)
-        entries = Entries(start, source, destination, weight)
+        entries = PairsByChannel(start, source, destination, weight)
         for i, numbers in loads:
             if not run(sort_block, 30.0 * size, numbers, i, self.claim.denominator, cursor, entries):
                 return False

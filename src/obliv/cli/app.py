@@ -147,7 +147,7 @@ VERBS = {
 }
 
 
-class Group(TyperGroup):
+class VerbGroup(TyperGroup):
     """A group of verbs: it says what a word that is not one of them may be meant for; `help VERB` prints help."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -263,7 +263,7 @@ def _plain(kind: Any) -> Any:
 
 def group(help: str, *verbs: Callable[..., None]) -> typer.Typer:
     """Return the application of some sub-verbs, which are called as their functions are."""
-    own = typer.Typer(cls=Group, help=help, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+    own = typer.Typer(cls=VerbGroup, help=help, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
     for verb in verbs:
         own.command(verb.__name__.rstrip("_"), cls=Verb)(flat(verb))
     return own
@@ -284,7 +284,7 @@ def _verb(verb: str) -> Any:
     return command
 
 
-class Verbs(Group):
+class Verbs(VerbGroup):
     """The group of all verbs; the module of a verb is imported when the verb is used."""
 
     def list_commands(self, ctx: Any) -> list[str]:

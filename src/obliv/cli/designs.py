@@ -15,7 +15,7 @@ from obliv.errors import InputError
 
 
 @dataclass(frozen=True)
-class Rules:
+class DesignRules:
     """The paths that a design may use."""
 
     max_hops: Annotated[
@@ -58,7 +58,7 @@ def design(
         Literal["hops", "nothing"] | None,
         typer.Option("--then", help="Minimized among the best routings.", show_default="hops with worst"),
     ] = None,
-    rules: Rules,
+    rules: DesignRules,
     gap: Annotated[
         float | None,
         typer.Option(
@@ -170,7 +170,9 @@ def design(
     looks.save(result.plot, plot)
 
 
-def _require_fitting(objective: str, then: str | None, rules: Rules, exact: bool | None, answer: ClaimAnswer) -> None:
+def _require_fitting(
+    objective: str, then: str | None, rules: DesignRules, exact: bool | None, answer: ClaimAnswer
+) -> None:
     """Refuse the options that a curve does not take."""
     if objective != "worst":
         raise InputError("--pareto draws the worst case over the hops: it cannot be combined with --objective")

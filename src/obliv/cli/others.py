@@ -145,7 +145,7 @@ def reproduce(
 
 
 @dataclass(frozen=True)
-class Options:
+class AlgorithmOptions:
     """The options of the algorithms; an algorithm takes some of them."""
 
     constants: Annotated[
@@ -201,7 +201,7 @@ class Options:
 
 
 #: The names of the options on the command line.
-_NAMES = {field.name: f"--{field.name}" for field in fields(Options)} | {
+_NAMES = {field.name: f"--{field.name}" for field in fields(AlgorithmOptions)} | {
     "lam": "--lambda",
     "s": "--sets",
     "chi": "--boats",
@@ -224,7 +224,7 @@ def bufferless(
         str,
         typer.Option("--paths", help="random, permutation, transpose, bit-reverse, hotspot, or a file of paths."),
     ] = "random",
-    options: Options,
+    options: AlgorithmOptions,
     output: Annotated[
         Path | None,
         typer.Option(

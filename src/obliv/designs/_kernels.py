@@ -8,12 +8,12 @@ import numpy as np
 
 from obliv.kernels import kernel
 
-__all__ = ["Arcs", "Channels", "distances", "pair_distances", "sift_down", "sift_up", "widest_paths"]
+__all__ = ["Arcs", "ChannelsByTail", "distances", "pair_distances", "sift_down", "sift_up", "widest_paths"]
 
 _INFINITE = 2**62
 
 
-class Channels(NamedTuple):
+class ChannelsByTail(NamedTuple):
     """The channels of a network, sorted by tail."""
 
     first: Any  # of every node, and the number of channels
@@ -99,7 +99,7 @@ def pair_distances(network: Arcs, sources: Any, ends: Any, column: Any, flow: An
 
 
 @kernel
-def distances(network: Channels, terminals: Any, length: Any, between: Any) -> None:
+def distances(network: ChannelsByTail, terminals: Any, length: Any, between: Any) -> None:
     """Compute the shortest distances between terminals (Dijkstra); −1 where there is no path."""
     nodes = len(network.first) - 1
     best = np.empty(nodes, np.int64)

@@ -29,7 +29,7 @@ from obliv.routings.listed import Listed, PathList
 # From flows to an explicit routing: the distribution over paths of every pair
 
 
-class _Paths(NamedTuple):
+class _PathRoom(NamedTuple):
     """Room for the paths of one pair."""
 
     start: Array
@@ -132,7 +132,7 @@ def widest(
         Take the widest path of empty arcs where capacities hold no path; else None is returned.
     """
     network, nodes = states.kernel, states.topology.terminals.tolist()
-    room = _Paths(
+    room = _PathRoom(
         np.zeros(states.arcs + 2, np.int64),
         np.zeros((states.arcs + 1) * states.count, np.int64),
         np.zeros(states.arcs + 1, np.int64),

@@ -22,7 +22,7 @@ from obliv.designs.solver import Optimum, solve
 from obliv.routings.listed import Listed, PathList
 from obliv.topologies.base import Topology
 
-__all__ = ["Family", "Master", "Path", "Support", "family_of"]
+__all__ = ["Master", "PairSymmetry", "Path", "Support", "family_of"]
 
 Path = tuple[int, ...]
 Support = list[list[Path]]  # the paths of every pair that stands for an orbit
@@ -32,7 +32,7 @@ _TRIED = 64  # elements that may extend the group
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
+class PairSymmetry:
     """A topology with a group that fixes no pair of terminals.
 
     Parameters
@@ -121,7 +121,7 @@ class Family:
         )
 
 
-def family_of(topology: Topology, symmetry: Symmetry) -> Family:
+def family_of(topology: Topology, symmetry: Symmetry) -> PairSymmetry:
     """Return the topology with a large group of symmetries that fixes no pair of terminals."""
     count = len(topology.terminals)
     identity = np.arange(count + topology.channels)
@@ -139,7 +139,7 @@ def family_of(topology: Topology, symmetry: Symmetry) -> Family:
             chosen.append(element)
             group = larger
     elements = np.array(group)
-    return Family(topology, elements[:, :count], elements[:, count:] - count)
+    return PairSymmetry(topology, elements[:, :count], elements[:, count:] - count)
 
 
 def _closure(generators: list[Array], identity: Array, most: int) -> list[Array]:
@@ -170,12 +170,12 @@ class Master:
 
     Parameters
     ----------
-    family : Family
+    family : PairSymmetry
     support : list of lists of paths
         Of every pair of ``family.pairs``.
     """
 
-    def __init__(self, family: Family, support: Support) -> None:
+    def __init__(self, family: PairSymmetry, support: Support) -> None:
         self.family, self.support = family, support
         topology, count = family.topology, len(family.topology.terminals)
         number, focus, source, destination = family.crossings(support)

@@ -429,7 +429,7 @@ class Numbers:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class StateLayout:
     """The states of a topology, the symmetries of its legal paths, and the numbers of flows on arcs, and so on."""
 
     states: States
@@ -440,7 +440,7 @@ class Layout:
     channels: Numbers
 
 
-def layout_of(topology: Topology, symmetry: Symmetry, states: States) -> Layout:
+def layout_of(topology: Topology, symmetry: Symmetry, states: States) -> StateLayout:
     """Return the numbers of flows; raise TooLargeError where they do not fit in memory."""
     terminals = len(topology.terminals)
     symmetry, lifts, first_state, first_arc = lifted(symmetry, states)
@@ -449,13 +449,13 @@ def layout_of(topology: Topology, symmetry: Symmetry, states: States) -> Layout:
     entries = arcs.sources * terminals * states.arcs
     require_memory(_FLOW * entries, f"the linear program of {topology.spec} ({entries:,} flows before symmetries)")
     nodes = Numbers(terminals, states.count, moved, first_state)
-    return Layout(
+    return StateLayout(
         states, symmetry, lifts, arcs, nodes, Numbers(terminals, topology.channels, moved, symmetry.to_first_channel)
     )
 
 
 def flow_orbits(
-    layout: Layout,
+    layout: StateLayout,
     numbers: Numbers,
     maps: list[tuple[Array, Array]],
     ends: tuple[Array, Array],
@@ -498,7 +498,7 @@ def flow_orbits(
 
 
 def _images(
-    layout: Layout, numbers: Numbers, maps: list[tuple[Array, Array]], entry: Array, number: Array
+    layout: StateLayout, numbers: Numbers, maps: list[tuple[Array, Array]], entry: Array, number: Array
 ) -> list[Array]:
     """Return what every symmetry takes each entry to, by its number; -1 where that is 0."""
     source, destination, place = (part.astype(number.dtype) for part in np.unravel_index(entry, numbers.shape))
@@ -508,7 +508,7 @@ def _images(
     return images
 
 
-def conservation(layout: Layout, column: Array, columns: int) -> tuple[csr_array, Array]:
+def conservation(layout: StateLayout, column: Array, columns: int) -> tuple[csr_array, Array]:
     """Return the rows "what leaves a state less what enters it", one of every orbit, and their right sides."""
     states, numbers = layout.states, layout.nodes
     source, destination, state = (part.ravel() for part in np.indices(numbers.shape))
@@ -701,7 +701,7 @@ def worst_case_programme(
 
 
 def _require_room(
-    layout: Layout, column: Array, flow: Array, conserve: csr_array, focus: Array, progress: Progress
+    layout: StateLayout, column: Array, flow: Array, conserve: csr_array, focus: Array, progress: Progress
 ) -> None:
     """Refuse a programme that does not fit in memory; its size is counted, so that what fits is never refused."""
     potential, count = _potentials(layout, focus)
@@ -726,7 +726,7 @@ def _round(number: float) -> str:
 
 
 def _covered(
-    layout: Layout, column: Array, flow: Array, focus: Array
+    layout: StateLayout, column: Array, flow: Array, focus: Array
 ) -> Iterator[tuple[Array, Array, Array, Array, Array]]:
     """Yield the cover rows of each focus channel.
 
@@ -747,7 +747,7 @@ def _covered(
 
 
 def _covers(
-    layout: Layout, column: Array, flow: Array, columns: int, focus: Array
+    layout: StateLayout, column: Array, flow: Array, columns: int, focus: Array
 ) -> tuple[csr_array, csr_array, Array]:
     """Return the rows that cover flows by potentials, those of the budgets, and the orbits of flows covered."""
     topology, terminals = layout.states.topology, layout.channels.terminals
@@ -788,7 +788,7 @@ def _focus(topology: Topology, symmetry: Symmetry) -> tuple[Array, Array]:
     return first, alike
 
 
-def _potentials(layout: Layout, focus: Array) -> tuple[Array, int]:
+def _potentials(layout: StateLayout, focus: Array) -> tuple[Array, int]:
     """Return the column of each potential (side, terminal, focus channel), and how many columns there are."""
     terminals, channels = layout.channels.terminals, layout.states.topology.channels
     side, terminal, channel = (part.ravel() for part in np.indices((2, terminals, channels)))

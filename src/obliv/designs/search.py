@@ -15,7 +15,7 @@ from obliv._util.arrays import Array
 from obliv._util.files import pack, read_json_source, unpack_array
 from obliv._util.progress import Progress, within
 from obliv.designs.average import average_routings, exact_flows, rounded_flows, routing_of
-from obliv.designs.bounds.worst_case import Line, exact_line, rounded_line
+from obliv.designs.bounds.worst_case import BoundLine, exact_line, rounded_line
 from obliv.designs.design import Design
 from obliv.designs.exact import InexactError, Vertex, vertex_of
 from obliv.designs.fewest_hops import ITERATIONS, fewest_hops
@@ -32,7 +32,7 @@ from obliv.topologies.base import Topology
 # The certificate of a design: lengths that prove the lower bounds, and the worst-case claim of the routing
 
 
-def certificate_of(programme: Programme, worst: WorstCase, load: Line, hops: Line | None) -> dict[str, Any]:
+def certificate_of(programme: Programme, worst: WorstCase, load: BoundLine, hops: BoundLine | None) -> dict[str, Any]:
     """Return the certificate: of every line the lengths on some channels, carried to the others by node maps."""
     topology = programme.topology
     classes = orbits(topology, [maps.nodes for maps in programme.symmetry.generators])
@@ -51,7 +51,7 @@ def certificate_of(programme: Programme, worst: WorstCase, load: Line, hops: Lin
     }
 
 
-def _line(programme: Programme, line: Line, focus: list[int]) -> dict[str, Any]:
+def _line(programme: Programme, line: BoundLine, focus: list[int]) -> dict[str, Any]:
     """Return the lengths of each focus channel as rows (source, destination, length)."""
     lengths = np.append(line.length, 0)
     rows = []
@@ -169,8 +169,8 @@ class WorstCaseSearch:
     gap: float
     vertices: bool
     best: _Candidate | None = None
-    load_line: Line | None = None
-    hops_line: Line | None = None
+    load_line: BoundLine | None = None
+    hops_line: BoundLine | None = None
     attained: Fraction | None = None  # least worst case, by a vertex whose numbers are too large for a list
     flows: Array | None = None  # columns of the solution with the least worst case
     replaced: bool = False  # by a routing with few paths
@@ -346,7 +346,7 @@ class WorstCaseSearch:
             self.inexact = self.inexact or str(error)
             return None
 
-    def _lines(self, optimum: Optimum, vertex: Vertex | None, price: Fraction | None) -> list[Line]:
+    def _lines(self, optimum: Optimum, vertex: Vertex | None, price: Fraction | None) -> list[BoundLine]:
         """Return lower bounds by the multipliers of a solution; without a price of hops, that of their limit."""
         limited = price is None and self.limit is not None
         pairs, last = self.programme.pairs, float(optimum.duals[-1]) if limited else 0.0

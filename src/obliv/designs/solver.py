@@ -24,9 +24,9 @@ __all__ = [
     "FEWER_MAGNITUDES",
     "NO_PATHS",
     "Optimum",
-    "OutOfTimeError",
     "SlowError",
     "SolverError",
+    "SolverTimeError",
     "require_solver",
     "require_time",
     "solve",
@@ -49,7 +49,7 @@ class SlowError(SolverError):
     """The first-order method did not converge within a number of iterations."""
 
 
-class OutOfTimeError(SolverError):
+class SolverTimeError(SolverError):
     """A time limit ended the work."""
 
 
@@ -69,7 +69,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 def require_time() -> None:
     """Raise OutOfTimeError if the time limit is over."""
     if time.monotonic() > _deadline.get():
-        raise OutOfTimeError("the time limit is over")
+        raise SolverTimeError("the time limit is over")
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ def solve(
     if status in (known.kInfeasible, known.kUnboundedOrInfeasible):
         return Optimum(np.zeros(len(cost)), np.zeros(len(lower)), feasible=False)
     if status == known.kTimeLimit:
-        raise OutOfTimeError("the time limit is over")
+        raise SolverTimeError("the time limit is over")
     if iterations is not None and status == known.kIterationLimit:
         raise SlowError(f"the solver did not converge within {iterations:,} iterations")
     # after a loosened tolerance the status may be "unknown" although the solution is good

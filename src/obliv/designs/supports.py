@@ -20,7 +20,7 @@ from scipy.optimize import linear_sum_assignment
 from obliv._util.arrays import INT64_SAFE, Array
 from obliv._util.progress import Progress, within
 from obliv._util.rationals import integer
-from obliv.designs.few_paths import Family, Master, Support, family_of
+from obliv.designs.few_paths import Master, PairSymmetry, Support, family_of
 from obliv.designs.programme import WHOLE, Programme, Symmetry, relative_speeds
 from obliv.designs.solver import Optimum
 from obliv.errors import InputError, OblivError
@@ -96,7 +96,7 @@ def largest_remainder(weights: Array, parts: int) -> list[int]:
 
 
 def improved(
-    family: Family, pool: Support, support: Support, units: list[list[int]], parts: int, most: int
+    family: PairSymmetry, pool: Support, support: Support, units: list[list[int]], parts: int, most: int
 ) -> tuple[Support, list[list[int]]]:
     """Return whole weights with a worst case at most as large: units move away from channels with the most load.
 
@@ -115,7 +115,7 @@ def improved(
     """
     if not family.topology.unit_rates:
         return support, units
-    state = _State(family, pool, support, units, parts)
+    state = _SupportState(family, pool, support, units, parts)
     rng = np.random.default_rng(0)
     best, least, since = [list(own) for own in state.units], state.load.max(), 0
     for _ in range(_STEPS):
@@ -129,10 +129,12 @@ def improved(
     return state.paths, best
 
 
-class _State:
+class _SupportState:
     """Whole weights with the worst-case load of every focus channel."""
 
-    def __init__(self, family: Family, pool: Support, support: Support, units: list[list[int]], parts: int) -> None:
+    def __init__(
+        self, family: PairSymmetry, pool: Support, support: Support, units: list[list[int]], parts: int
+    ) -> None:
         self.family, self.parts = family, parts
         self.paths = [list(dict.fromkeys([*own, *more])) for own, more in zip(support, pool, strict=True)]
         self.units = [[*own, *([0] * (len(paths) - len(own)))] for own, paths in zip(units, self.paths, strict=True)]
@@ -300,7 +302,7 @@ def _known_routings(topology: Topology, names: Sequence[str]) -> list[Routing]:
     return routings
 
 
-def _listed(family: Family, routing: Routing) -> tuple[Support, list[Array]]:
+def _listed(family: PairSymmetry, routing: Routing) -> tuple[Support, list[Array]]:
     """Return the paths and probabilities of the pairs that stand for orbits."""
     nodes = family.topology.terminals.tolist()
     paths = [list(routing.paths(nodes[s], nodes[d])) for s, d in family.pairs]
@@ -322,12 +324,12 @@ def _merged(*supports: Support) -> Support:
     return [list(dict.fromkeys(path for paths in own for path in paths)) for own in zip(*supports, strict=True)]
 
 
-def _rounded(family: Family, support: Support, weights: list[Array], parts: int | None) -> Listed:
+def _rounded(family: PairSymmetry, support: Support, weights: list[Array], parts: int | None) -> Listed:
     whole = parts or WHOLE
     return family.routing(support, [largest_remainder(weight, whole) for weight in weights], whole)
 
 
-def _weighted(family: Family, choice: _Choice) -> Iterator[Listed]:
+def _weighted(family: PairSymmetry, choice: _Choice) -> Iterator[Listed]:
     """Yield the routings by the rational weights of the choice, with fewest hops and without, or by rounded ones."""
     master = choice.master
     hops = np.array([len(path) for own in choice.support for path in own], float)
@@ -346,7 +348,7 @@ def _weighted(family: Family, choice: _Choice) -> Iterator[Listed]:
 class _Search:
     """The search for supports."""
 
-    family: Family
+    family: PairSymmetry
     pool: Support
     weights: list[Array]  # of the pool
     free: bool

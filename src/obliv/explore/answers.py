@@ -21,7 +21,7 @@ from obliv.routings.base import Routing
 from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES
 from obliv.topologies.base import Topology
 from obliv.topologies.damaged import Damaged, failure_name, link_text, node_text
-from obliv.view.interactive.fragment import Limits, network_payload
+from obliv.view.interactive.fragment import PageLimits, network_payload
 from obliv.view.layout import layout_of
 
 # Drawings in which nodes and channels keep their places when others fail
@@ -66,7 +66,7 @@ def drawn(network: Topology, shown: Topology | WorstCase, *, pairs: bool = False
     What failed stands under ``removed``: nodes with their places, and channels with their lines. With `pairs`, the
     loads of all pairs and the proof are there, which can take some time.
     """
-    payload = network_payload(shown, Limits() if pairs else Limits(seconds=0.0))
+    payload = network_payload(shown, PageLimits() if pairs else PageLimits(seconds=0.0))
     if not pairs:
         payload |= {"proof_reason": "", "crossing_reason": "they are computed after the figures"}
     base = whole_of(network)
@@ -329,7 +329,7 @@ def _solved(question: Question, step: Progress) -> WorstCase:
     case = _case(question)
     if case.worst is None:
         network = case.routing.topology
-        small = len(network.terminals) * network.channels <= Limits().solved
+        small = len(network.terminals) * network.channels <= PageLimits().solved
         case.worst = obliv.worst_case(case.routing, certificate=small, progress=step)
     return case.worst
 

@@ -21,7 +21,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from obliv.errors import InputError
-from obliv.explore.workers import Question, State, Workers, question_of
+from obliv.explore.workers import Question, ServerState, Workers, question_of
 from obliv.view.interactive.fragment import SCRIPT_FILES, asset
 from obliv.view.report import page
 
@@ -166,7 +166,7 @@ def page_app(token: str, port: int, start: Question, workers: Workers) -> Guard:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         workers.warm()
-        app.state.answers = State(workers)
+        app.state.answers = ServerState(workers)
         try:
             yield
         finally:

@@ -326,7 +326,7 @@ Message = dict[str, Any]
 Key = tuple[Any, ...]
 
 
-class State:
+class ServerState:
     """What a server remembers."""
 
     def __init__(self, workers: Workers) -> None:

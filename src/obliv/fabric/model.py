@@ -308,7 +308,7 @@ class Tables:
 _LIMIT = 200  # findings of one severity and kind
 
 
-class Place(NamedTuple):
+class FindingPlace(NamedTuple):
     """The node, the port and the other end of the cable that a finding is about, as in :class:`Finding`."""
 
     guid: str | None = None
@@ -317,12 +317,12 @@ class Place(NamedTuple):
     peer: str | None = None
 
 
-_NOWHERE = Place()
+_NOWHERE = FindingPlace()
 
 
-def place_of(guid: int, name: str, port: int | None = None, peer: str | None = None) -> Place:
+def place_of(guid: int, name: str, port: int | None = None, peer: str | None = None) -> FindingPlace:
     """Return the place of a finding; GUID 0 and the empty name stand for unknown ones."""
-    return Place(f"0x{guid:016x}" if guid else None, name or None, port, peer)
+    return FindingPlace(f"0x{guid:016x}" if guid else None, name or None, port, peer)
 
 
 class Notes:
@@ -334,7 +334,7 @@ class Notes:
         self._count: Counter[tuple[str, str]] = Counter()  # of each severity and kind
         self._kept: list[Finding] = []
 
-    def add(self, severity: str, kind: str, message: str, line: int = 0, place: Place = _NOWHERE) -> None:
+    def add(self, severity: str, kind: str, message: str, line: int = 0, place: FindingPlace = _NOWHERE) -> None:
         """Add a finding; of many with one severity and kind, the first are listed and the others counted."""
         self.last_line = int(line)
         self._count[severity, kind] += 1
@@ -373,12 +373,12 @@ def cable_name(fabric: Fabric, slot: int) -> str:
     return f"{port_name(fabric, slot)} to {port_name(fabric, int(fabric.ports.peer[slot]))}"
 
 
-def at_node(fabric: Fabric, node: int, port: int | None = None, peer: str | None = None) -> Place:
+def at_node(fabric: Fabric, node: int, port: int | None = None, peer: str | None = None) -> FindingPlace:
     """Return a node, and possibly one of its ports, as the place of a finding."""
     return place_of(int(fabric.nodes.guid[node]), fabric.nodes.label(node), port, peer)
 
 
-def at_port(fabric: Fabric, slot: int) -> Place:
+def at_port(fabric: Fabric, slot: int) -> FindingPlace:
     """Return a port as the place of a finding, with the other end of its cable."""
     peer = int(fabric.ports.peer[slot])
     return at_node(

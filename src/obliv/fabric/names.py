@@ -15,7 +15,7 @@ import numpy as np
 from obliv._util.arrays import Array
 from obliv._util.text import plural, printable
 from obliv.errors import FileError, InputError, TopologyError
-from obliv.fabric.model import NONE, Fabric, Notes, Place, Tables
+from obliv.fabric.model import NONE, Fabric, FindingPlace, Notes, Tables
 from obliv.fabric.results.check import Finding
 
 _GUID = re.compile(r"(?:0x([0-9a-f]{1,16})|(?:\w-)?([0-9a-f]{16}))\Z", re.ASCII | re.IGNORECASE)
@@ -250,7 +250,7 @@ def checked_lids(
     lmc: Array,
     line: Array,
     place: Callable[[int], str],
-    at: Callable[[int], Place],
+    at: Callable[[int], FindingPlace],
     notes: Notes,
 ) -> tuple[Array, Array]:
     """Return LIDs and LMCs with 0 for invalid ones; defects are noted."""
@@ -348,7 +348,7 @@ def note_repeated_guids(
     line: Array,
     what: str,
     called: Callable[[int], str],
-    at: Callable[[int], Place],
+    at: Callable[[int], FindingPlace],
     notes: Notes,
 ) -> None:
     """Note GUIDs that two nodes or two ports have."""

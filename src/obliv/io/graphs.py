@@ -17,7 +17,7 @@ from typing import Any
 from obliv._util.text import did_you_mean
 from obliv.errors import SpecError, TopologyError, extra
 from obliv.io.formats.gml import of_terminals
-from obliv.io.formats.links import Links, Options, network
+from obliv.io.formats.links import FileLinks, ReadOptions, network
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology
 
@@ -66,7 +66,7 @@ def from_networkx(
         nodes, edges, one_way = list(graph.nodes(data=True)), list(graph.edges(data=True)), graph.is_directed()
     except (AttributeError, TypeError):
         raise TopologyError(f"a NetworkX graph is needed, not {type(graph).__name__}") from None
-    links = Links(directed=one_way)
+    links = FileLinks(directed=one_way)
     number = {}
     for k, (node, attributes) in enumerate(nodes):
         number[node] = str(k)
@@ -80,7 +80,7 @@ def from_networkx(
         own = {name: value for name, value in attributes.items() if name != "channel"}
         links.join(number[tail], number[head], None, _texts(own))
     name = getattr(graph, "name", "")
-    options = Options(bandwidth, default, terminals, component, injection, ejection, directed)
+    options = ReadOptions(bandwidth, default, terminals, component, injection, ejection, directed)
     return network(links, spec or (f"networkx:{name}" if name else "networkx"), options)
 
 
@@ -187,7 +187,7 @@ def from_igraph(
         named = dict.fromkeys(graph.attributes())
     except (AttributeError, TypeError):
         raise TopologyError(f"an igraph graph is needed, not {type(graph).__name__}") from None
-    links = Links(directed=one_way)
+    links = FileLinks(directed=one_way)
     for number, vertex in enumerate(vertices):
         own = _igraph_texts(vertex.attributes())
         own.setdefault("label", own.get("name", str(number)))
@@ -195,7 +195,7 @@ def from_igraph(
     for edge in edges:
         links.join(str(edge.source), str(edge.target), None, _igraph_texts(edge.attributes()))
     name = str(graph["name"]) if "name" in named else ""
-    options = Options(bandwidth, default, terminals, component, injection, ejection, directed)
+    options = ReadOptions(bandwidth, default, terminals, component, injection, ejection, directed)
     return network(links, spec or (f"igraph:{name}" if name else "igraph"), options)
 
 
@@ -284,9 +284,9 @@ def topohub(name: str, component: str = "") -> Topology:
     ('Gdansk', 'Bydgoszcz', 'Kolobrzeg')
     """
     spec = f"topohub:{name}" + (f",component={component}" if component else "")
-    options = Options(component=component)
+    options = ReadOptions(component=component)
     graph = _read(name)
-    links = Links(directed=bool(graph.get("directed")))
+    links = FileLinks(directed=bool(graph.get("directed")))
     places = []
     try:
         for node in graph["nodes"]:

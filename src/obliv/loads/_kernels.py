@@ -12,8 +12,8 @@ import numpy as np
 
 from obliv._util.arrays import Array
 from obliv.kernels import kernel
+from obliv.matching._kernels import Assignment, Floors, SearchSpace, assign
 from obliv.matching._kernels import Entries as PairEntries
-from obliv.matching._kernels import Floors, Matching, Search, assign
 
 LOOP = 1
 GAP = 2
@@ -22,7 +22,7 @@ UNSEEN = -1  # levels of nodes that are not settled: not reached, and on the sta
 ACTIVE = -2
 
 
-class Block(NamedTuple):
+class HopBlock(NamedTuple):
     """The next hops towards a block of destinations, as the module describes them, and the head of every channel.
 
     `level` holds the longest remaining path of every (destination, node), -1 where no start leads.
@@ -47,7 +47,7 @@ class Descent(NamedTuple):
     fault: Array
 
 
-class Queue(NamedTuple):
+class NodeQueue(NamedTuple):
     """What every node has to send, and nodes by level; `mass` is zero and `bucket` -1 before and after."""
 
     mass: Array
@@ -55,7 +55,7 @@ class Queue(NamedTuple):
     after: Array
 
 
-class Entries(NamedTuple):
+class DestinationEntries(NamedTuple):
     """Numerators of (channel, source), destination after destination; those of destination t end at ``end[t]``."""
 
     channel: Array
@@ -64,7 +64,7 @@ class Entries(NamedTuple):
     end: Array
 
 
-class Places(NamedTuple):
+class NextPlaces(NamedTuple):
     """Entries by channel, and where the next entry of every channel goes."""
 
     cursor: Array
@@ -87,7 +87,7 @@ def _common_multiple(one: int, two: int, limit: int) -> int:
 
 
 @kernel
-def _order(t: int, block: Block, starts: Array, descent: Descent) -> int:
+def _order(t: int, block: HopBlock, starts: Array, descent: Descent) -> int:
     """List the nodes on paths to a destination, each after its next hops (depth-first search).
 
     Returns their number, or -1 on a fault. The levels of listed nodes become 0.
@@ -129,7 +129,7 @@ def _order(t: int, block: Block, starts: Array, descent: Descent) -> int:
 
 
 @kernel
-def _settle(t: int, count: int, block: Block, limit: int, descent: Descent) -> bool:
+def _settle(t: int, count: int, block: HopBlock, limit: int, descent: Descent) -> bool:
     """Set the levels and denominators of the first nodes in order; False if one exceeds a limit above 0."""
     _, ptr, hop, _, total, level, head = block
     multiple, order, _, _, _ = descent
@@ -153,7 +153,7 @@ def _settle(t: int, count: int, block: Block, limit: int, descent: Descent) -> b
 
 
 @kernel
-def hop_levels(block: Block, starts: Array, limit: int, descent: Descent) -> int:
+def hop_levels(block: HopBlock, starts: Array, limit: int, descent: Descent) -> int:
     """Set the levels of a block, and find a common denominator of path probabilities.
 
     Returns the denominator, or -1 where it exceeds `limit` (0: no limit).
@@ -179,7 +179,14 @@ def hop_levels(block: Block, starts: Array, limit: int, descent: Descent) -> int
 
 @kernel
 def _send(
-    t: int, block: Block, starts: Array, denominator: int, queue: Queue, channels: int, size: int, out: Entries
+    t: int,
+    block: HopBlock,
+    starts: Array,
+    denominator: int,
+    queue: NodeQueue,
+    channels: int,
+    size: int,
+    out: DestinationEntries,
 ) -> int:
     """Send one unit from every start to a destination, from the farthest nodes on; return the number of entries.
 
@@ -225,7 +232,13 @@ def _send(
 
 @kernel
 def propagate(
-    first: int, block: Block, starts: Array, denominator: int, queue: Queue, counts: Array, out: Entries
+    first: int,
+    block: HopBlock,
+    starts: Array,
+    denominator: int,
+    queue: NodeQueue,
+    counts: Array,
+    out: DestinationEntries,
 ) -> int:
     """Send one unit from every start to each destination of the block, from `first` on.
 
@@ -244,7 +257,7 @@ def propagate(
 
 
 @kernel
-def scatter(entries: Entries, first: int, places: Places, common: int) -> int:
+def scatter(entries: DestinationEntries, first: int, places: NextPlaces, common: int) -> int:
     """Put entries behind their channels' cursors; returns the greatest common divisor with `common`.
 
     The destinations are numbered from `first` on.
@@ -272,7 +285,7 @@ def scatter(entries: Entries, first: int, places: Places, common: int) -> int:
 # Kernels: stored loads, many channels in one call
 
 
-class Channels(NamedTuple):
+class LoadsByChannel(NamedTuple):
     """Pair loads by channel: those of channel c are ``start[c] .. start[c + 1]``, sorted by row."""
 
     start: Array
@@ -282,7 +295,7 @@ class Channels(NamedTuple):
 
 
 @kernel
-def compare(loads: Channels, moved: Array, place: Array) -> bool:
+def compare(loads: LoadsByChannel, moved: Array, place: Array) -> bool:
     """Whether the entries of every channel, relabelled by `place`, are those of its image; sorted by row, column."""
     start, row, col, weight = loads
     for c in range(len(moved)):
@@ -339,7 +352,7 @@ def _column_maxima(col: Array, weight: Array, first: int, end: int, top: Array) 
 
 @kernel
 def assign_channels(
-    channels: Array, limit: Array, loads: Channels, terminals: int, value: Array, price: Array, mates: Array
+    channels: Array, limit: Array, loads: LoadsByChannel, terminals: int, value: Array, price: Array, mates: Array
 ) -> None:
     """Solve channels one after another.
 
@@ -353,13 +366,13 @@ def assign_channels(
     top = np.zeros(terminals, np.int64)
     ptr = np.empty(terminals + 1, np.int64)
     floors = Floors(np.zeros(terminals, np.int64), np.zeros(terminals, np.int64))
-    matching = Matching(
+    matching = Assignment(
         np.empty(terminals, np.int32),
         np.empty(terminals, np.int32),
         np.empty(terminals, np.int64),
         np.empty(terminals, np.int64),
     )
-    search = Search(
+    search = SearchSpace(
         np.empty(terminals, np.int64),
         np.empty(terminals, np.int32),
         np.full(terminals, -1, np.int32),
@@ -394,7 +407,7 @@ def assign_channels(
 
 
 @kernel
-def coarsen(channels: Array, loads: Channels, limit: Array, price: Array, terminals: int, coarsest: int) -> None:
+def coarsen(channels: Array, loads: LoadsByChannel, limit: Array, price: Array, terminals: int, coarsest: int) -> None:
     """Round row prices up to the coarsest power of two that still proves `limit[k]` for channel ``channels[k]``."""
     start, row, col, weight = loads
     top = np.zeros(terminals, np.int64)

@@ -412,12 +412,12 @@ class PairLoads(ABC):
                 return LoadsWithoutSelf(self)
         return self
 
-    def words(self, lanes: Lanes, factors: list[int]) -> Words:
+    def words(self, lanes: PackedLoads, factors: list[int]) -> Words:
         """Return the loads laid out for many permutations.
 
         Parameters
         ----------
-        lanes : Lanes
+        lanes : PackedLoads
             How loads share a word.
         factors : list of int
             What each channel's loads count, for bandwidths; empty where they all count once.
@@ -554,7 +554,7 @@ def _same(one: PairLoads, two: PairLoads, channel: int) -> bool:
 
 
 @dataclass(frozen=True)
-class Lanes:
+class PackedLoads:
     """The layout of several loads in a word of 64 bits: `bits` for each load, and one to spare."""
 
     bits: int
@@ -600,7 +600,7 @@ class Words:
     groups: list[list[int]]
 
 
-def from_channels(loads: PairLoads, lanes: Lanes, factor: list[int]) -> Words:
+def from_channels(loads: PairLoads, lanes: PackedLoads, factor: list[int]) -> Words:
     """Lay out channels side by side, in the order of their numbers."""
     n, channels = loads.terminals, loads.topology.channels
     words = -(-channels // lanes.count)

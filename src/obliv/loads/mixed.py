@@ -183,7 +183,7 @@ def _summed(index: Array, weight: Array, n: int) -> Array:
 # Loads that look the same from every node: one source is enumerated, the rest follows by translation
 
 
-class Group:
+class TranslationGroup:
     """A commuting group of translations that moves node 0 onto every node exactly once.
 
     Nodes are added as the translations that lead to them; `exponents` says how often each generator is taken.
@@ -207,7 +207,7 @@ class Group:
         return result
 
 
-def translation_group(topology: Topology) -> Group | None:
+def translation_group(topology: Topology) -> TranslationGroup | None:
     """Return the group of a topology's translations; None where it has none or they do not act as a group should."""
     n = topology.nodes
     if not topology.translations or not topology.all_terminals or not topology.unit_rates:
@@ -235,7 +235,7 @@ def translation_group(topology: Topology) -> Group | None:
         orders.append(len(layers))
     if not np.array_equal(np.sort(nodes), np.arange(n)):
         return None
-    return Group(exponents[np.argsort(nodes)], np.array(orders))
+    return TranslationGroup(exponents[np.argsort(nodes)], np.array(orders))
 
 
 class TranslatedLoads(PairLoads):
@@ -245,11 +245,11 @@ class TranslatedLoads(PairLoads):
     ----------
     base : StoredLoads
         Loads of the pairs whose source is node 0.
-    group : Group
+    group : TranslationGroup
         Translations, each of them checked on the routing.
     """
 
-    def __init__(self, base: StoredLoads, group: Group) -> None:
+    def __init__(self, base: StoredLoads, group: TranslationGroup) -> None:
         self.topology = base.topology
         self.denominator = base.denominator
         self.samples = base.samples

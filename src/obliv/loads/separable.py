@@ -22,7 +22,7 @@ from obliv.errors import TooLargeError
 from obliv.loads.base import PairLoads
 from obliv.loads.separable_blocks import (
     PRIME,
-    Classes,
+    CoordinateClasses,
     classes_of,
     combined,
     crossing,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from obliv.loads.ahead import Calls
-    from obliv.loads.base import Lanes, Solved, Words
+    from obliv.loads.base import PackedLoads, Solved, Words
     from obliv.loads.separable_blocks import MergedBounds
     from obliv.patterns.base import Traffic
 
@@ -164,7 +164,7 @@ class SeparableLoads(PairLoads):
         return lcm(*(self._least(dim, key) for dim, groups in enumerate(self.groups) for key in groups))
 
     @cached_property
-    def _classes(self) -> dict[tuple[int, int, int], Classes]:
+    def _classes(self) -> dict[tuple[int, int, int], CoordinateClasses]:
         """Classes by the dimension of channels, a dimension, and the link or coordinate there; filled when needed."""
         return {}
 
@@ -176,7 +176,7 @@ class SeparableLoads(PairLoads):
     def weights(self, channel: int) -> Weights:
         return combined(self.topology, *self._factors(channel))
 
-    def _factors(self, channel: int) -> tuple[list[list[Array]], list[Classes]]:
+    def _factors(self, channel: int) -> tuple[list[list[Array]], list[CoordinateClasses]]:
         """Return the tables of a channel by dimension, and the classes of coordinates that are alike there."""
         topology = self.topology
         dim, link = int(topology.dim_of[channel]), int(topology.link_of[channel])
@@ -298,7 +298,7 @@ class SeparableLoads(PairLoads):
         sums = [_sum(self._presence(dim, position, v)) for v in range(1 if axis.kind == "ring" else axis.radix)]
         return np.array(sums * axis.radix if axis.kind == "ring" else sums, object)
 
-    def words(self, lanes: Lanes, factors: list[int]) -> Words:
+    def words(self, lanes: PackedLoads, factors: list[int]) -> Words:
         from obliv.loads.separable_blocks import from_axes
 
         by_axes = None if factors or not self.topology.all_terminals else from_axes(self, lanes)

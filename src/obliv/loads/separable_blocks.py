@@ -17,7 +17,7 @@ import numpy as np
 from obliv._util.arrays import INT64_SAFE, Array, starts
 from obliv._util.progress import Progress, require_memory
 from obliv.loads.ahead import Call, Calls
-from obliv.loads.base import Lanes, Problem, Solved, Words, solved_channel
+from obliv.loads.base import PackedLoads, Problem, Solved, Words, solved_channel
 from obliv.matching.solve import Blocks, Weights, from_entries, gains, maximum_weight_of_blocks, members_of
 from obliv.topologies.cartesian import Axis, Cartesian
 
@@ -174,7 +174,7 @@ def _per_stop(axis: Axis, far: Array, modular: bool) -> tuple[int, Array]:
     return whole, share
 
 
-class Classes(NamedTuple):
+class CoordinateClasses(NamedTuple):
     """The coordinates of one dimension whose tables are alike: one of each class, and the class of each coordinate."""
 
     rows: Array
@@ -196,17 +196,17 @@ class _Merged(NamedTuple):
     column: Array
 
 
-def classes_of(tables: list[Array]) -> Classes:
+def classes_of(tables: list[Array]) -> CoordinateClasses:
     """Return the classes of the coordinates of one dimension, from the tables of all groups."""
     stack = np.stack(tables)
-    return Classes(*_alike(stack.transpose(1, 0, 2)), *_alike(stack.transpose(2, 0, 1)))
+    return CoordinateClasses(*_alike(stack.transpose(1, 0, 2)), *_alike(stack.transpose(2, 0, 1)))
 
 
-def merged_tables(tables: list[list[Array]], classes: list[Classes], nodes: int) -> list[_Merged]:
+def merged_tables(tables: list[list[Array]], classes: list[CoordinateClasses], nodes: int) -> list[_Merged]:
     """Return the tables of every dimension between classes of coordinates, or single ones where few are alike."""
     if prod(len(own.rows) * len(own.columns) for own in classes) > nodes**2 // 16:
         single = [np.arange(len(group[0])) for group in tables]
-        classes = [Classes(each, each, each, each) for each in single]
+        classes = [CoordinateClasses(each, each, each, each) for each in single]
     sides = []
     for group, (rows, row_of, columns, column_of) in zip(tables, classes, strict=True):
         least = np.stack([table[rows[:, None], columns] for table in group])
@@ -214,7 +214,7 @@ def merged_tables(tables: list[list[Array]], classes: list[Classes], nodes: int)
     return sides
 
 
-def combined(topology: Cartesian, tables: list[list[Array]], classes: list[Classes]) -> Weights:
+def combined(topology: Cartesian, tables: list[list[Array]], classes: list[CoordinateClasses]) -> Weights:
     """Return the sum over groups of the products over dimensions, between classes of terminals that are alike."""
     sides = merged_tables(tables, classes, topology.nodes)
     size = prod(len(side.row) for side in sides)
@@ -304,7 +304,7 @@ class ChannelBlocks(NamedTuple):
 
 
 def channel_blocks(
-    topology: Cartesian, dim: int, tables: list[list[Array]], classes: list[Classes]
+    topology: Cartesian, dim: int, tables: list[list[Array]], classes: list[CoordinateClasses]
 ) -> ChannelBlocks | None:
     """Return a channel of a dimension in blocks, from its tables; None where this does not save much."""
     if topology.axes[dim].kind != "line" or len(topology.axes) < 2:
@@ -568,7 +568,7 @@ def merged_first(steps: tuple[Step, ...], channels: Array, progress: Progress, c
 _WordBlocks = dict[tuple[int, tuple[int, ...]], int]  # (dimension, other dimensions that index its words) -> first word
 
 
-def from_axes(loads: SeparableLoads, lanes: Lanes) -> Words | None:
+def from_axes(loads: SeparableLoads, lanes: PackedLoads) -> Words | None:
     """Lay out the links of each axis side by side; None where an intermediate spreads over several coordinates.
 
     Words that depend on one end only are the same for every permutation.

@@ -16,7 +16,7 @@ from obliv._util.progress import Progress, require_memory, rising, within
 from obliv.errors import RoutingError
 from obliv.kernels import run
 from obliv.loads import _kernels
-from obliv.loads._kernels import Channels, assign_channels, coarsen, compare
+from obliv.loads._kernels import LoadsByChannel, assign_channels, coarsen, compare
 from obliv.loads.ahead import Calls
 from obliv.loads.base import PairLoads, Solved
 from obliv.matching.solve import Flows, Solution, Weights
@@ -87,7 +87,7 @@ class StoredLoads(PairLoads):
 
     def _keeps(self, node_map: Array, moved: Array, place: Array) -> bool:
         work = 40.0 * len(self.numerator)
-        loads = Channels(self.start, self.destination, self.source, self.numerator)
+        loads = LoadsByChannel(self.start, self.destination, self.source, self.numerator)
         return bool(run(compare, work, loads, moved, place))
 
     def solve_worst(self, channels: Array, progress: Progress, calls: Calls) -> Iterator[list[Solved]]:
@@ -108,7 +108,7 @@ class StoredLoads(PairLoads):
         sizes = np.diff(self.start)
         order = channels[np.argsort(-sizes[channels], kind="stable")]
         ends = np.cumsum(sizes[order])
-        loads = Channels(self.start, self.destination, self.source, self.numerator)
+        loads = LoadsByChannel(self.start, self.destination, self.source, self.numerator)
         best: Any = -1
         done = 0
         while done < len(order):
@@ -141,7 +141,7 @@ class StoredLoads(PairLoads):
     def rounded_prices(self, channels: Array, prices: Array, limits: Array) -> Array:
         rounded = np.ascontiguousarray(prices)
         coarsest = max(0, self.denominator.bit_length() - 3)
-        loads = Channels(self.start, self.destination, self.source, self.numerator)
+        loads = LoadsByChannel(self.start, self.destination, self.source, self.numerator)
         work = 20.0 * len(self.numerator)
         run(coarsen, work, channels, loads, limits, rounded, self.terminals, coarsest)
         return rounded
@@ -154,7 +154,7 @@ class StoredLoads(PairLoads):
 Crossings = tuple[int, int, dict[int, Fraction]]
 
 
-class Entries(NamedTuple):
+class Numerators(NamedTuple):
     """What pairs of terminals add to channels: numerators over a common denominator, in any order."""
 
     source: Array
@@ -164,16 +164,16 @@ class Entries(NamedTuple):
     denominator: int
 
 
-def collected(crossings: Iterable[Crossings]) -> Entries:
+def collected(crossings: Iterable[Crossings]) -> Numerators:
     """Return the expected crossings of pairs as entries."""
     rows = [(s, d, c, amount) for s, d, used in crossings for c, amount in used.items() if amount]
     denominator = lcm(*{amount.denominator for *_, amount in rows}) if rows else 1
     numerators = [amount.numerator * (denominator // amount.denominator) for *_, amount in rows]
     places: Array = np.array([row[:3] for row in rows], np.int64).reshape(-1, 3)
-    return Entries(places[:, 0], places[:, 1], places[:, 2], whole(numerators), denominator)
+    return Numerators(places[:, 0], places[:, 1], places[:, 2], whole(numerators), denominator)
 
 
-def from_entries(topology: Topology, entries: Entries, samples: int | None = None) -> StoredLoads:
+def from_entries(topology: Topology, entries: Numerators, samples: int | None = None) -> StoredLoads:
     """Return entries as pair loads, sorted by channel, destination and source."""
     order = np.lexsort((entries.source, entries.destination, entries.channel))
     counts = np.bincount(entries.channel, minlength=topology.channels)
@@ -293,7 +293,7 @@ def from_hop_groups(
         progress("pair loads", (at + 1) / len(groups))
     common = lcm(*(part.denominator for part in parts))
     number: Any = np.int64 if common < INT64_SAFE else object
-    entries = Entries(
+    entries = Numerators(
         np.concatenate(
             [topology.number_of[sources][part.source] for (sources, _), part in zip(groups, parts, strict=True)]
         ),
@@ -313,7 +313,7 @@ def _prepare(
     work: float,
     limit: int,
     progress: Progress,
-) -> tuple[list[_kernels.Block], int]:
+) -> tuple[list[_kernels.HopBlock], int]:
     """Return the blocks of next hops, and a common denominator of all loads."""
     nodes = topology.nodes
     blocks = []
@@ -338,7 +338,7 @@ def _prepare(
 
 def _blocks(
     topology: Topology, hops_to: Callable[[int], Hops], name: str, progress: Progress
-) -> Iterator[_kernels.Block]:
+) -> Iterator[_kernels.HopBlock]:
     """Yield the next hops towards all terminals, some destinations at a time; levels are not set yet."""
     terminals = topology.terminals.astype(np.int64)
     # with one next hop of every node
@@ -354,12 +354,12 @@ def _blocks(
         hops = joined([towards(first + k) for k in range(len(targets))])
         level = np.empty(len(targets) * topology.nodes, np.int32)
         channel = hops.channel.astype(np.int32)
-        yield _kernels.Block(targets, hops.ptr, channel, hops.share, hops.total, level, topology.head)
+        yield _kernels.HopBlock(targets, hops.ptr, channel, hops.share, hops.total, level, topology.head)
 
 
 def _propagated(
     topology: Topology,
-    block: _kernels.Block,
+    block: _kernels.HopBlock,
     first: int,
     starts: Array,
     denominator: int,
@@ -373,13 +373,13 @@ def _propagated(
     mass: Array = np.zeros(nodes, number)
     bucket, after = np.full(nodes + 1, -1, np.int64), np.empty(nodes, np.int64)
     capacity = min(_ENTRIES, channels * len(starts) * len(block.targets)) + channels
-    queue = _kernels.Queue(mass, bucket, after)
+    queue = _kernels.NodeQueue(mass, bucket, after)
     hops = block._replace(share=block.share.astype(number), total=block.total.astype(number))
     done = 0
     while done < len(block.targets):
         out = np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity, number)
         ends = np.zeros(len(block.targets), np.int64)
-        entries = _kernels.Entries(*out, ends)
+        entries = _kernels.DestinationEntries(*out, ends)
         upto = int(run(_kernels.propagate, work, done, hops, starts, denominator, queue, counts, entries))
         if upto == done:
             capacity *= 2
@@ -409,8 +409,8 @@ def _sorted(
     parts.reverse()
     while parts:
         first, *entries = parts.pop()
-        places = _kernels.Places(cursor, destination, source, numerator)
-        common = int(run(_kernels.scatter, 10.0 * total, _kernels.Entries(*entries), first, places, common))
+        places = _kernels.NextPlaces(cursor, destination, source, numerator)
+        common = int(run(_kernels.scatter, 10.0 * total, _kernels.DestinationEntries(*entries), first, places, common))
     if common > 1:
         numerator //= common
     if number is object and total and max(numerator) < INT64_SAFE:

@@ -8,13 +8,13 @@ from obliv._util.arrays import Array
 from obliv.kernels import kernel
 
 __all__ = [
+    "Assignment",
     "Columns",
     "Entries",
     "Floors",
-    "Matching",
     "PathEnd",
     "PathSearch",
-    "Search",
+    "SearchSpace",
     "Shipment",
     "assign",
     "transport",
@@ -44,7 +44,7 @@ class Floors(NamedTuple):
     col: Array
 
 
-class Matching(NamedTuple):
+class Assignment(NamedTuple):
     """The column of every row and the row of every column, -1 for none, and the prices of rows and columns."""
 
     mate: Array
@@ -53,7 +53,7 @@ class Matching(NamedTuple):
     v: Array
 
 
-class Search(NamedTuple):
+class SearchSpace(NamedTuple):
     """Scratch of searches for an augmenting path; `place` holds -1 for every column before and after."""
 
     dist: Array
@@ -151,7 +151,7 @@ def _pop(heap: Array, place: Array, dist: Array, size: int) -> int:
 
 
 @kernel
-def _auction(n: int, entries: Entries, row_floor: Array, matching: Matching, free: Array) -> int:
+def _auction(n: int, entries: Entries, row_floor: Array, matching: Assignment, free: Array) -> int:
     """Let rows bid for columns while this helps; returns how many rows still wait, in `free`."""
     ptr, col, weight = entries
     mate, owner, u, v = matching
@@ -220,7 +220,7 @@ def _raise_columns(end: PathEnd, v: Array, dist: Array, place: Array, heap: Arra
 
 
 @kernel
-def _shortest_path(root: int, entries: Entries, row_floor: Array, matching: Matching, search: Search) -> PathEnd:
+def _shortest_path(root: int, entries: Entries, row_floor: Array, matching: Assignment, search: SearchSpace) -> PathEnd:
     """Find the shortest augmenting path from an unmatched row (Dijkstra's algorithm on the reduced costs)."""
     ptr, col, weight = entries
     _, owner, u, v = matching
@@ -265,7 +265,7 @@ def _shortest_path(root: int, entries: Entries, row_floor: Array, matching: Matc
 
 
 @kernel
-def _augment(root: int, end: PathEnd, matching: Matching, prev: Array) -> None:
+def _augment(root: int, end: PathEnd, matching: Assignment, prev: Array) -> None:
     """Match the rows of a path to the next column each, from its end back to the root."""
     mate, owner, _, _ = matching
     i, j = end.row, end.column
@@ -281,7 +281,7 @@ def _augment(root: int, end: PathEnd, matching: Matching, prev: Array) -> None:
 
 
 @kernel
-def assign(n: int, entries: Entries, floors: Floors, matching: Matching, search: Search) -> None:
+def assign(n: int, entries: Entries, floors: Floors, matching: Assignment, search: SearchSpace) -> None:
     """Match the first n rows to columns so that the total weight is largest.
 
     A row or column that stays unmatched counts its floor.  On return u[i] + v[j] >= weight everywhere, with equality

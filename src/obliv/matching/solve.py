@@ -208,10 +208,10 @@ def _assign(
     ptr, col, entry = shape
     n, m = len(row_floor), len(col_floor)
     ordered = np.ascontiguousarray(weight if entry is None else weight[entry])
-    matching = kernels.Matching(
+    matching = kernels.Assignment(
         mate=np.empty(n, np.int32), owner=np.empty(m, np.int32), u=np.empty(n, np.int64), v=np.empty(m, np.int64)
     )
-    search = kernels.Search(
+    search = kernels.SearchSpace(
         dist=np.empty(m, np.int64),
         prev=np.empty(m, np.int32),
         place=np.full(m, -1, np.int32),

@@ -180,7 +180,7 @@ class Printed:
         The entry as printed; empty if the paper prints nothing about it (`beyond`).
     says : str, Fraction, AtMost or AtLeast, optional
         The claim of the entry, for :func:`obliv.papers.verdict`; default `text`. If the paper claims that the entry
-        equals another computed number, that number is given with :class:`Value`.
+        equals another computed number, that number is given with :class:`ComputedEntry`.
     erratum : str
         Why the printed entry is wrong; used only if the computed number disagrees.
     open : str
@@ -227,7 +227,7 @@ class Printed:
 
 
 @dataclass(frozen=True)
-class Value:
+class ComputedEntry:
     """One computed entry.
 
     Parameters
@@ -257,7 +257,7 @@ class Value:
     against: Fraction | None = None
     undecided: str = ""
     print_error: float = 0.0
-    readings: Mapping[str, Value] = field(default_factory=dict)
+    readings: Mapping[str, ComputedEntry] = field(default_factory=dict)
     right: Said | None = None
     counted: str = ""
 
@@ -271,7 +271,7 @@ class Table:
 
     title: str
     printed: Mapping[str, Printed]
-    compute: Callable[[Step], dict[str, Value]]
+    compute: Callable[[Step], dict[str, ComputedEntry]]
     layout: Callable[[Sequence[ReproducedEntry]], str] | None = None
     always: bool = False
 
@@ -298,7 +298,7 @@ def require(condition: bool, statement: str) -> None:
         raise ArithmeticError(f"internal error: it does not hold that {statement}")
 
 
-def agreeing(cases: Iterable[tuple[str, bool]], what: str, note: str = "") -> Value:
+def agreeing(cases: Iterable[tuple[str, bool]], what: str, note: str = "") -> ComputedEntry:
     """Count the cases that agree with the paper; the note names the exceptions."""
     listed = list(cases)
     failed = [name for name, fits in listed if not fits]
@@ -307,7 +307,7 @@ def agreeing(cases: Iterable[tuple[str, bool]], what: str, note: str = "") -> Va
         f"{count} of {len(listed)} {what} agree; not {', '.join(failed)}." if failed else f"All {count} {what} agree."
     )
     counted = f"{len(listed)} {what}"
-    return Value(Fraction(count), f"{summary} {note}".strip(), against=Fraction(len(listed)), counted=counted)
+    return ComputedEntry(Fraction(count), f"{summary} {note}".strip(), against=Fraction(len(listed)), counted=counted)
 
 
 def rows_of(paper: Paper, name: str, step: Step) -> list[ReproducedEntry]:
@@ -325,7 +325,7 @@ def rows_of(paper: Paper, name: str, step: Step) -> list[ReproducedEntry]:
     return [_row(paper.name, name, entry, printed, computed[entry]) for entry, printed in table.printed.items()]
 
 
-def _row(paper: str, table: str, entry: str, printed: Printed, computed: Value) -> ReproducedEntry:
+def _row(paper: str, table: str, entry: str, printed: Printed, computed: ComputedEntry) -> ReproducedEntry:
     right = printed.right if computed.right is None else computed.right
     proper = right is None or verdict(right, computed.value) != "differs"
     fits = _compared(printed, computed)
@@ -363,12 +363,12 @@ def _row(paper: str, table: str, entry: str, printed: Printed, computed: Value) 
     )
 
 
-def _claim(printed: Printed, computed: Value) -> Said:
+def _claim(printed: Printed, computed: ComputedEntry) -> Said:
     claim = printed.says if computed.against is None else computed.against
     return printed.text if claim is None else claim
 
 
-def _compared(printed: Printed, computed: Value) -> str:
+def _compared(printed: Printed, computed: ComputedEntry) -> str:
     """Compare a number with the print; without a comparable print it fits."""
     value = computed.value
     if isinstance(value, Estimate) and computed.print_error:
@@ -378,7 +378,7 @@ def _compared(printed: Printed, computed: Value) -> str:
     return verdict(_claim(printed, computed), value)
 
 
-def _differs(printed: Printed, computed: Value, right: Said | None) -> str:
+def _differs(printed: Printed, computed: ComputedEntry, right: Said | None) -> str:
     """Return the outcome that would make the row differ; empty where none would."""
     if right is None and (printed.judgement or printed.erratum or printed.open):
         return ""
@@ -411,7 +411,7 @@ def in_columns(rows: Sequence[ReproducedEntry], columns: Sequence[str]) -> str:
     return "\n\n".join(parts)
 
 
-def computed(entries: Collection[str], values: Iterable[Value], step: Step) -> dict[str, Value]:
+def computed(entries: Collection[str], values: Iterable[ComputedEntry], step: Step) -> dict[str, ComputedEntry]:
     """Compute the value of every entry, one after another."""
     answers = {}
     for at, (entry, value) in enumerate(zip(entries, values, strict=True)):

@@ -296,7 +296,7 @@ def largest_drawn_loads(seed: int, block: int, lots: Lots, load: Array, out: Arr
 # that tells links of one height apart, and a link of a height is (sub-tree, port).
 
 
-class Routes(NamedTuple):
+class RowRoutes(NamedTuple):
     """The path number of every (row of hosts, host), how many hosts share a row, and the hosts below each level."""
 
     path: Array
@@ -320,7 +320,7 @@ class Adjacency(NamedTuple):
     to: Array
 
 
-class Search(NamedTuple):
+class RowSearch(NamedTuple):
     """Scratch of a search: the host that a row would give up, the row that would take it, and the rows to visit."""
 
     via: Array
@@ -337,7 +337,7 @@ def _turn(a: int, b: int, below: Array) -> int:
 
 
 @kernel
-def link_bounds(routes: Routes, side: Side, sources: Array, destinations: Array) -> None:
+def link_bounds(routes: RowRoutes, side: Side, sources: Array, destinations: Array) -> None:
     """Count the sources and the destinations of the pairs on every link of one side."""
     path, alike, below = routes
     port, height, up, ports = side
@@ -379,7 +379,7 @@ def link_bounds(routes: Routes, side: Side, sources: Array, destinations: Array)
 
 
 @kernel
-def _mark(row: int, routes: Routes, side: Side, port: int, first: int, used: Array) -> int:
+def _mark(row: int, routes: RowRoutes, side: Side, port: int, first: int, used: Array) -> int:
     """Mark the hosts from `first` on that a row reaches through a port; return how many there are."""
     path, alike, below = routes
     count = 0
@@ -391,7 +391,7 @@ def _mark(row: int, routes: Routes, side: Side, port: int, first: int, used: Arr
 
 
 @kernel
-def _pairs_on_link(routes: Routes, side: Side, link: int) -> Adjacency:
+def _pairs_on_link(routes: RowRoutes, side: Side, link: int) -> Adjacency:
     """Return the pairs of rows and hosts whose path uses a link."""
     rows, hosts = routes.path.shape
     sub, port = link // side.ports, link % side.ports
@@ -415,7 +415,7 @@ def _pairs_on_link(routes: Routes, side: Side, link: int) -> Adjacency:
 
 
 @kernel
-def _augment(root: int, pairs: Adjacency, owner: Array, reached: Array, search: Search) -> bool:
+def _augment(root: int, pairs: Adjacency, owner: Array, reached: Array, search: RowSearch) -> bool:
     """Give a row one more host, moving others on along a shortest alternating path; False where there is no path.
 
     The rows on alternating paths are marked in `reached`, which is cleared where a path is found.
@@ -450,7 +450,7 @@ def _augment(root: int, pairs: Adjacency, owner: Array, reached: Array, search: 
 
 
 @kernel
-def match_link(routes: Routes, side: Side, link: int, enough: int, owner: Array, reached: Array) -> int:
+def match_link(routes: RowRoutes, side: Side, link: int, enough: int, owner: Array, reached: Array) -> int:
     """Find the largest number of node-disjoint pairs on a link; stop at `enough`.
 
     On return ``owner[d]`` is the row that destination d is matched to, or -1, and ``reached[r]`` says whether row r is
@@ -470,7 +470,7 @@ def match_link(routes: Routes, side: Side, link: int, enough: int, owner: Array,
                 owner[to[e]] = r
                 sent[r] += 1
                 total += 1
-    search = Search(np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows, np.int64))
+    search = RowSearch(np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows, np.int64))
     for root in range(rows):
         while sent[root] < routes.alike and ptr[root + 1] > ptr[root] and not reached[root] and total < enough:
             if _augment(root, pairs, owner, reached, search):

@@ -21,7 +21,7 @@ from obliv._util.rationals import boolean, integer
 from obliv._util.rng import Rng, drawn_seed, within_word
 from obliv.errors import InputError, Interrupted, TooLargeError
 from obliv.kernels import run
-from obliv.loads.base import Lanes, PairLoads
+from obliv.loads.base import PackedLoads, PairLoads
 from obliv.patterns.files import permutation
 from obliv.questions._kernels import PairEntries, all_permutations, largest_loads, random_permutations
 from obliv.questions.subject import (
@@ -89,7 +89,7 @@ def pair_words(loads: PairLoads, progress: Progress | None = None) -> PairWords:
             f"{loads.topology.spec}: the largest channel load is a fraction over {denominator} whose numerator exceeds "
             f"61 bits, since {cause}; use simpler numbers"
         )
-    lanes = Lanes(max(1, bound.bit_length()))
+    lanes = PackedLoads(max(1, bound.bit_length()))
     words = loads.words(lanes, [int(scale / speed) for speed in speeds])
     base, groups = words.base, words.groups
     pair, word, value = _summed(words.pair, words.word, words.value)

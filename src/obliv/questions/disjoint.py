@@ -19,7 +19,7 @@ from obliv._util.progress import Progress, require_memory, rising, within
 from obliv.errors import InputError, RoutingError
 from obliv.kernels import run
 from obliv.loads.base import PairLoads
-from obliv.questions._kernels import Routes, Side, link_bounds, match_link
+from obliv.questions._kernels import RowRoutes, Side, link_bounds, match_link
 from obliv.routings.base import Routing, checked_paths
 from obliv.routings.trees import way_channels
 from obliv.topologies.trees import NumberedPaths, Tree
@@ -75,7 +75,7 @@ def largest_disjoint(loads: PairLoads, *, every: bool = False, progress: Progres
     tree = paths.topology
     hosts = tree.below[-1]
     step = rising(progress)
-    routes = Routes(_path_table(paths, within(step, 0.0, 0.5)), paths.alike, np.array(tree.below, np.int64))
+    routes = RowRoutes(_path_table(paths, within(step, 0.0, 0.5)), paths.alike, np.array(tree.below, np.int64))
     alone = hosts < 2  # otherwise the link of a host carries one disjoint pair
     best, channel, pairs = (0, -1, []) if alone else (1, int(tree.up_channel(0, 0)), [(0, 1)])
     by_height = {(0, up): best for up in (True, False)}
@@ -134,7 +134,7 @@ def _ports(tree: Tree, height: int) -> Array:
     return ports
 
 
-def _bounds(routes: Routes, side: Side, tree: Tree) -> Array:
+def _bounds(routes: RowRoutes, side: Side, tree: Tree) -> Array:
     """Bound the disjoint pairs on each link of a side by the sources and the destinations of its pairs."""
     sources, destinations = np.zeros((2, tree.links(side.height)), np.int64)
     run(link_bounds, 5.0 * routes.path.size, routes, side, sources, destinations)
@@ -152,7 +152,7 @@ def _pairs(owner: Array, alike: int) -> list[tuple[int, int]]:
     return pairs
 
 
-def _cover(tree: Tree, routes: Routes, side: Side, link: int, reached: Array) -> Array:
+def _cover(tree: Tree, routes: RowRoutes, side: Side, link: int, reached: Array) -> Array:
     """Return the destinations of the pairs of the rows that alternating paths reach."""
     row = np.flatnonzero(reached)
     source, host = row[:, None] * routes.alike, np.arange(tree.below[-1])

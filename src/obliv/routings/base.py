@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from obliv._util.rng import Rng
     from obliv.loads.base import PairLoads
     from obliv.loads.separable import Program
-    from obliv.routings.congestion import Tree
+    from obliv.routings.congestion import DecompositionTree
     from obliv.routings.hops import HopRouting, Lengths
-    from obliv.routings.mixes import Comparison, Mix
+    from obliv.routings.mixes import Mix, PathComparison
     from obliv.topologies.cartesian import LinkFlows
     from obliv.topologies.trees import NumberedPaths
 
@@ -189,7 +189,7 @@ class Routing:
         return [] if self.compared is None else list(self.topology.translations)
 
     @cached_property
-    def compared(self) -> Comparison | None:
+    def compared(self) -> PathComparison | None:
         """What was compared of a relative routing; None for other routings, and where it has no use."""
         if not self.relative:
             return None
@@ -265,7 +265,7 @@ class Routing:
         return None
 
     @property
-    def cluster_trees(self) -> list[Tree] | None:
+    def cluster_trees(self) -> list[DecompositionTree] | None:
         """Decomposition trees, all equally likely, whose paths have their loops; None for other routings."""
         return None
 

@@ -137,7 +137,7 @@ _LONGEST = 2**16  # largest length of a link; lengths are whole numbers from 1
 _STEEPNESS = 6.0  # logarithm of the lengths' ratio between the most loaded link and one without load
 
 
-class Tree(NamedTuple):
+class DecompositionTree(NamedTuple):
     """A decomposition tree over terminals: clusters in an order in which parents come first.
 
     Attributes
@@ -213,12 +213,12 @@ class Raecke(Routing):
         links_of(topology, self.spec)
 
     @cached_property
-    def trees(self) -> list[Tree]:
+    def trees(self) -> list[DecompositionTree]:
         """The trees, each taken with equal probability."""
         return decomposition_trees(self.topology, self.count, self.seed, self.spec, silent)
 
     @property
-    def cluster_trees(self) -> list[Tree] | None:
+    def cluster_trees(self) -> list[DecompositionTree] | None:
         return self.trees if self.loops else None
 
     def paths(self, source: int, destination: int) -> Iterator[Path]:
@@ -239,7 +239,7 @@ class Raecke(Routing):
         opposite[links.forward], opposite[links.backward] = links.backward, links.forward
         return opposite
 
-    def _path(self, tree: Tree, source: int, destination: int) -> tuple[int, ...]:
+    def _path(self, tree: DecompositionTree, source: int, destination: int) -> tuple[int, ...]:
         """Return the path of a pair of terminals: up to the smallest cluster of both, then down."""
         up: list[int] = []
         down: list[int] = []
@@ -275,7 +275,9 @@ class Raecke(Routing):
         return CutLoads(self.topology, cuts, self.count)
 
 
-def decomposition_trees(topology: Topology, count: int, seed: int, spec: str, progress: Progress) -> list[Tree]:
+def decomposition_trees(
+    topology: Topology, count: int, seed: int, spec: str, progress: Progress
+) -> list[DecompositionTree]:
     """Return random trees, each for lengths that grow with the load of those before it."""
     links = links_of(topology, spec)
     n = topology.nodes
@@ -298,7 +300,7 @@ def decomposition_trees(topology: Topology, count: int, seed: int, spec: str, pr
     return trees
 
 
-def _tree(topology: Topology, links: Links, length: Array, rng: np.random.Generator, spec: str) -> Tree:
+def _tree(topology: Topology, links: Links, length: Array, rng: np.random.Generator, spec: str) -> DecompositionTree:
     """Return the tree of Fakcharoenphol, Rao and Talwar for a permutation of the nodes and a scale, both random."""
     terminals = topology.terminals.astype(np.int64)
     distance = _distances(topology, length[links.link], spec)
@@ -381,7 +383,7 @@ def _paths(
     return paths
 
 
-def _arranged(parent: Array, members: list[Array], up: list[tuple[int, ...]], terminals: int) -> Tree:
+def _arranged(parent: Array, members: list[Array], up: list[tuple[int, ...]], terminals: int) -> DecompositionTree:
     """Return a tree whose clusters are intervals of one order of the terminals."""
     first = np.zeros(len(parent), np.int64)
     filled = np.zeros(len(parent), np.int64)
@@ -396,7 +398,7 @@ def _arranged(parent: Array, members: list[Array], up: list[tuple[int, ...]], te
             leaf[members[cluster]] = cluster
             order[first[cluster]] = members[cluster][0]
     size = np.array([len(inside) for inside in members], np.int64)
-    return Tree(parent, first, first + size, order, leaf, up)
+    return DecompositionTree(parent, first, first + size, order, leaf, up)
 
 
 # Electrical flows as an oblivious routing: channels are resistors, their bandwidths conductances

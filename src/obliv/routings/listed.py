@@ -19,7 +19,7 @@ from obliv._util.text import lines
 from obliv.errors import FileError, RoutingError, TopologyError
 from obliv.loads.base import PairLoads
 from obliv.loads.mixed import TranslatedLoads, translation_group
-from obliv.loads.stored import Entries, from_entries
+from obliv.loads.stored import Numerators, from_entries
 from obliv.routings.base import Path, Routing, checked_paths, terminal_numbers
 from obliv.routings.hops import HopRouting
 from obliv.specs.registry import register_routing
@@ -160,7 +160,7 @@ class Listed(Routing):
         return base if self._group is None else TranslatedLoads(base, self._group)
 
 
-def _entries(topology: Topology, listed: PathList) -> Entries:
+def _entries(topology: Topology, listed: PathList) -> Numerators:
     """Return how much of each pair crosses each channel; some pairs at a time, as paths have many hops in all."""
     pairs, channels = len(listed.pair) - 1, topology.channels
     group = min(max(1, _SCRATCH // max(1, channels)), max(1, pairs))
@@ -178,7 +178,7 @@ def _entries(topology: Topology, listed: PathList) -> Entries:
         numerators.append(sums[used])
     pair, channel = np.divmod(np.concatenate(places), max(1, channels))
     source, destination = np.divmod(pair, len(topology.terminals))
-    return Entries(source, destination, channel, np.concatenate(numerators), listed.whole)
+    return Numerators(source, destination, channel, np.concatenate(numerators), listed.whole)
 
 
 def _require_form(topology: Topology, spec: str, listed: PathList, translated: bool) -> None:

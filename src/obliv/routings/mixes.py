@@ -15,8 +15,8 @@ from obliv._util.progress import Progress, require_memory
 from obliv._util.rationals import share
 from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
-from obliv.loads.mixed import Group, MixedLoads, TranslatedLoads, TwoPhaseLoads, translation_group
-from obliv.loads.stored import Crossings, Entries, collected, from_entries
+from obliv.loads.mixed import MixedLoads, TranslatedLoads, TranslationGroup, TwoPhaseLoads, translation_group
+from obliv.loads.stored import Crossings, Numerators, collected, from_entries
 from obliv.routings.base import Crossed, Path, Routing, checked_channels, checked_paths, merged, require_all
 from obliv.routings.hops import Lengths, add, times
 from obliv.topologies.base import Topology
@@ -342,7 +342,7 @@ def _labels(images: list[Array], terminals: int) -> Array:
     return labels
 
 
-def expanded(entries: Entries, classes: PairClasses, terminals: int) -> Entries:
+def expanded(entries: Numerators, classes: PairClasses, terminals: int) -> Numerators:
     """Return the entries of all pairs from those of the representatives."""
     order = np.argsort(entries.source * terminals + entries.destination, kind="stable")
     pair = (entries.source * terminals + entries.destination)[order]
@@ -357,7 +357,7 @@ def expanded(entries: Entries, classes: PairClasses, terminals: int) -> Entries:
             order = np.argsort(joined[0], kind="stable")
             parts.append((joined[0][order], joined[1][order], joined[2][order]))
     pair, channel, numerator = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    return Entries(pair // terminals, pair % terminals, channel, numerator, entries.denominator)
+    return Numerators(pair // terminals, pair % terminals, channel, numerator, entries.denominator)
 
 
 def _moved(new: Array, old: Array, moved: Array, layer: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
@@ -370,7 +370,7 @@ def _moved(new: Array, old: Array, moved: Array, layer: tuple[Array, Array, Arra
     return np.repeat(new, count), moved[channel[at]], numerator[at]
 
 
-class Comparison(NamedTuple):
+class PathComparison(NamedTuple):
     """What was compared of a routing that is declared relative.
 
     Attributes
@@ -381,7 +381,7 @@ class Comparison(NamedTuple):
         Whether the paths of all pairs were compared.
     """
 
-    group: Group
+    group: TranslationGroup
     complete: bool
 
 
@@ -389,7 +389,7 @@ class Comparison(NamedTuple):
 _AFFORDABLE, _OVERHEAD = 3e8, 30
 
 
-def compared(routing: Routing) -> Comparison | None:
+def compared(routing: Routing) -> PathComparison | None:
     """Check a routing that is declared relative against its paths from node 0; None without translations to use.
 
     The paths of all pairs are compared, up to about two thousand terminals. In larger networks it is all pairs of one
@@ -399,16 +399,16 @@ def compared(routing: Routing) -> Comparison | None:
     """
     group = translation_group(routing.topology) if routing.relative and routing.by_hops is None else None
     if group is None or routing._by_offset:
-        return None if group is None else Comparison(group, True)
+        return None if group is None else PathComparison(group, True)
     if draws_only(routing):
         _compare_drawn(routing, group)
-        return Comparison(group, False)
+        return PathComparison(group, False)
     nodes = routing.topology.nodes
     paths = [list(checked_paths(routing, 0, offset)) for offset in range(nodes)]
     if nodes * sum(len(path) + _OVERHEAD for of_pair in paths for path, _ in of_pair) <= _AFFORDABLE:
         for source in range(1, nodes):
             _compare_source(routing, group, paths, source)
-        return Comparison(group, True)
+        return PathComparison(group, True)
     offsets = sorted(range(nodes), key=lambda offset: -len(paths[offset]))[: 1 + nodes // 4]
     whole = int(np.random.default_rng(nodes).integers(1, nodes)) if nodes > 1 else 0
     for source in range(1, nodes):
@@ -420,10 +420,10 @@ def compared(routing: Routing) -> Comparison | None:
             _compare_pair(
                 routing, group, [(moved[list(path)].tolist(), share) for path, share in paths[offset]], source, offset
             )
-    return Comparison(group, False)
+    return PathComparison(group, False)
 
 
-def _compare_source(routing: Routing, group: Group, paths: list[list[Path]], source: int) -> None:
+def _compare_source(routing: Routing, group: TranslationGroup, paths: list[list[Path]], source: int) -> None:
     """Compare the paths of all pairs of a source with those of node 0, moved."""
     nodes = routing.topology.nodes
     moved = _channels_moved(routing.topology, group.add(np.arange(nodes), source)).tolist()
@@ -450,7 +450,7 @@ def _same_order(routing: Routing, source: int, destination: int, expected: list[
 
 
 def _compare_pair(
-    routing: Routing, group: Group, expected: list[tuple[list[int], Fraction]], source: int, offset: int
+    routing: Routing, group: TranslationGroup, expected: list[tuple[list[int], Fraction]], source: int, offset: int
 ) -> None:
     """Compare the paths of a pair, in any order."""
     destination = int(group.add(offset, source))
@@ -467,7 +467,7 @@ def draws_only(routing: Routing) -> bool:
 _PAIRS, _PACKETS = 16, 200
 
 
-def _compare_drawn(routing: Routing, group: Group) -> None:
+def _compare_drawn(routing: Routing, group: TranslationGroup) -> None:
     """Check a few pairs of a routing that draws paths against those from node 0."""
     topology = routing.topology
     nodes = topology.nodes

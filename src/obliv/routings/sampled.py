@@ -13,7 +13,7 @@ from obliv._util.rationals import integer
 from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
 from obliv.loads.mixed import TranslatedLoads, translation_group
-from obliv.loads.stored import Entries, from_entries
+from obliv.loads.stored import Numerators, from_entries
 from obliv.routings.base import Crossed, Path, Routing, checked_channels, checked_paths, require_all
 from obliv.routings.congestion import without_loops
 from obliv.routings.make import routing
@@ -149,7 +149,7 @@ def crossed_by_paths(
 
 def _drawn_paths(
     routing: Routing, pairs: np.ndarray, samples: int, rng: np.random.Generator, progress: Progress
-) -> Entries:
+) -> Numerators:
     """Return what random packets of pairs of terminals add to the channels, over the number of packets."""
     topology = routing.topology
     n, nodes = len(topology.terminals), topology.terminals.tolist()
@@ -166,4 +166,4 @@ def _drawn_paths(
         if k % 64 == 0:
             progress("random paths", k / len(pairs))
     places = np.array(at, np.int64)
-    return Entries(places // n, places % n, np.array(channel, np.int64), np.array(numerator, np.int64), samples)
+    return Numerators(places // n, places % n, np.array(channel, np.int64), np.array(numerator, np.int64), samples)

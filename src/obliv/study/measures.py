@@ -291,7 +291,7 @@ MEASURES = {
 # What a study file may contain: declared once, for reading it and for the JSON Schema
 
 
-class Key(NamedTuple):
+class FileKey(NamedTuple):
     """A key of a study file: the JSON Schema of its value, what it is for, and whether it must be there."""
 
     schema: dict[str, Any]
@@ -299,9 +299,9 @@ class Key(NamedTuple):
     required: bool = False
 
 
-def _texts(summary: str, required: bool = False) -> Key:
+def _texts(summary: str, required: bool = False) -> FileKey:
     items = {"type": "string", "minLength": 1}
-    return Key({"type": "array", "items": items, "minItems": 1}, summary, required)
+    return FileKey({"type": "array", "items": items, "minItems": 1}, summary, required)
 
 
 _RANGE = {
@@ -315,20 +315,20 @@ _WORDS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "str
 
 #: The keys of a filter: patterns with * and ? of what it selects.
 FILTER = {
-    "topology": Key(_WORDS, "patterns of topologies"),
-    "routing": Key(_WORDS, "patterns of routings"),
-    "measure": Key(_WORDS, "names of measures"),
+    "topology": FileKey(_WORDS, "patterns of topologies"),
+    "routing": FileKey(_WORDS, "patterns of routings"),
+    "measure": FileKey(_WORDS, "names of measures"),
 }
 
 
-def _filters(summary: str) -> Key:
+def _filters(summary: str) -> FileKey:
     table = {
         "type": "object",
         "properties": {name: key.schema | {"description": key.summary} for name, key in FILTER.items()},
         "additionalProperties": False,
         "minProperties": 1,
     }
-    return Key({"type": "array", "items": table, "minItems": 1}, summary)
+    return FileKey({"type": "array", "items": table, "minItems": 1}, summary)
 
 
 def _option_schema(option: Option) -> dict[str, Any]:
@@ -366,19 +366,19 @@ def _plain() -> dict[str, Any]:
 
 #: The keys of a study file.
 KEYS = {
-    "name": Key({"type": "string", "minLength": 1}, "name of the study (default: that of the file)"),
+    "name": FileKey({"type": "string", "minLength": 1}, "name of the study (default: that of the file)"),
     "topologies": _texts("specs of topologies; {k} stands for the values of a range", True),
     "routings": _texts("specs of routings, on every topology"),
-    "measures": Key(
+    "measures": FileKey(
         {"type": "array", "items": {"anyOf": [_plain(), *map(_measure_schema, MEASURES)]}, "minItems": 1},
         "what is computed: names, or tables with options; an option with a list of values gives a cell for each",
         True,
     ),
-    "ranges": Key(
+    "ranges": FileKey(
         {"type": "object", "additionalProperties": _RANGE},
         'values of the names in braces: "4..16", "4..16 step 2", or a list',
     ),
-    "seeds": Key(
+    "seeds": FileKey(
         {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1},
         "random seeds of measures with chance (default: 0)",
     ),

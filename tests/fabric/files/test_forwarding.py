@@ -16,7 +16,7 @@ from tests.fabric.files.test_discover import write  # noqa: F401
 from obliv.errors import FileError
 from obliv.fabric.files import raw_tables as _raw_tables
 from obliv.fabric.files.folder import read, read_fabric, read_tables
-from obliv.fabric.kernels.pair_levels import Entries, Moved, Read, read_entries
+from obliv.fabric.kernels.pair_levels import ForwardingEntries, Moved, Read, read_entries
 from obliv.fabric.model import NONE, Fabric, Tables
 from obliv.fabric.names import with_lids
 from obliv.fabric.results.check import Finding
@@ -442,7 +442,7 @@ def test_the_kernel_reads_no_byte_beyond_its_lines(seed: int) -> None:
         text = b"".join(words[k] for k in rng.integers(len(words), size=int(rng.integers(1, 12)))) + b"\n"
         data = np.frombuffer(text, np.uint8).view(Fenced)
         for stop in (len(text), len(text) - 1, len(text) + 1, 0):  # only the first is a line end for sure
-            entries = Entries(
+            entries = ForwardingEntries(
                 np.full(8, 255, np.uint8), _raw_tables.port_guids_of(8), Moved(*np.zeros((4, 1), np.int64))
             )
             read = read_entries.python(data, 0, stop, _raw_tables.DIGITS, entries)
@@ -461,7 +461,7 @@ def test_the_kernel_reads_what_a_pattern_reads_in_both_modes(seed: int) -> None:
         for function in (read_entries.python, read_entries.compiled()):
             guid = _raw_tables.port_guids_of(64)
             moved = Moved(*np.zeros((4, 3), np.int64))
-            stored = Entries(np.full(64, 255, np.uint8), guid, moved)
+            stored = ForwardingEntries(np.full(64, 255, np.uint8), guid, moved)
             read = Read(*map(int, function(data, 0, len(data), _raw_tables.DIGITS, stored)))
             guids = list(zip(guid.high.tolist(), guid.low.tolist(), strict=True))
             outcome.append((read, stored.port.tolist(), guids, np.transpose(moved).tolist()))

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from tests.mistakes import mistake
 
-from obliv.fabric.jobs.collectives import PATTERNS, Pattern, Phase, pattern_of
+from obliv.fabric.jobs.collectives import PATTERNS, MessagePhase, Pattern, pattern_of
 
 RANKS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 21)
 
 
-def phases_of(spec: str, ranks: int) -> list[Phase]:
+def phases_of(spec: str, ranks: int) -> list[MessagePhase]:
     return list(pattern_of(spec, np.arange(ranks)).phases)
 
 
-def pairs(phase: Phase) -> list[tuple[int, int]]:
+def pairs(phase: MessagePhase) -> list[tuple[int, int]]:
     source, destination, amount = phase.messages()
     assert amount.max(initial=0) in (0, phase.unit)
     return list(zip(source.tolist(), destination.tolist(), strict=True))

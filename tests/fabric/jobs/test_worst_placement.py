@@ -14,7 +14,7 @@ from tests.strategies import examples
 
 import obliv
 from obliv.fabric.jobs import worst_placement as module
-from obliv.fabric.jobs.collectives import Phase
+from obliv.fabric.jobs.collectives import MessagePhase
 from obliv.fabric.jobs.job import job, prepared
 from obliv.fabric.jobs.worst_placement import ceilings, phase_matching, ways_are_apart, worst_placement
 from obliv.fabric.routes.routing import FabricRouting
@@ -113,7 +113,7 @@ def test_a_matching_of_a_permutation_has_half_of_each_circle(image: list[int], c
     import numpy as np
 
     source, destination = np.arange(7)[:count], np.array(image[:count], np.int64)
-    phase = Phase("some", lambda: (source, destination, np.ones(count, np.int64)))
+    phase = MessagePhase("some", lambda: (source, destination, np.ones(count, np.int64)))
     chosen = phase_matching(phase)
     graph = nx.Graph(list(zip(source.tolist(), destination.tolist(), strict=True)))
     graph.remove_edges_from(nx.selfloop_edges(graph))

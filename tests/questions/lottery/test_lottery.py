@@ -19,7 +19,7 @@ from obliv.checker.report import TimeLimit
 from obliv.errors import InputError
 from obliv.questions.collisions import bounds as bounds_module
 from obliv.questions.collisions.blocks import filled, star
-from obliv.questions.collisions.bounds import CertifiedBounds, Largest, Place
+from obliv.questions.collisions.bounds import CertifiedBounds, FixedPart, Largest
 from obliv.questions.collisions.collisions import Lottery
 from obliv.questions.collisions.draws import draws
 from obliv.questions.collisions.joints import LEAST, MOST, TINY, Joints, Law, weighted_sum
@@ -60,7 +60,7 @@ def test_intervals_hold_the_enumeration(spec: str, data: st.DataObject, flows: i
     law = largest_loads(topology, traffic, flows, polarised, most=600)
     assume(law is not None)
     assert law is not None
-    place = Place(draws(topology, traffic, polarised, None, silent), None)
+    place = FixedPart(draws(topology, traffic, polarised, None, silent), None)
     largest = Largest(place, flows)
     assert largest.exact is not None
     bounds = CertifiedBounds(place.crossings, flows)
@@ -83,7 +83,7 @@ def hold(spec: str, traffic: str, flows: int, hashed: str = "independent") -> fl
     """Check that bounds of a laminar network hold what flows give one by one; return the largest width."""
     topology = obliv.topology(spec)
     pattern = obliv.traffic(traffic, topology)
-    place = Place(draws(topology, pattern, hashed == "polarised", None, silent), None)
+    place = FixedPart(draws(topology, pattern, hashed == "polarised", None, silent), None)
     largest, bounds = Largest(place, flows), CertifiedBounds(place.crossings, flows)
     assert place.crossings.laminar
     claim = Lottery(topology=topology.spec, traffic=pattern.spec, flows=flows, hash=hashed)
@@ -119,7 +119,7 @@ def test_bounds_of_many_trees_hold_what_is_counted(spec: str, seed: int, hashed:
         hold(spec, f"random-permutation:seed={seed}", flows, hashed)
 
 
-def joint(place: Place, flows: int, one: int, two: int, limits: tuple[int, int]) -> tuple[float, float, float]:
+def joint(place: FixedPart, flows: int, one: int, two: int, limits: tuple[int, int]) -> tuple[float, float, float]:
     """The probabilities that more flows than the limits cross one channel, the other one, and both, flow by flow."""
     some = place.draws
     law = np.zeros((20, 20))
@@ -141,7 +141,7 @@ def joint(place: Place, flows: int, one: int, two: int, limits: tuple[int, int])
 @pytest.mark.parametrize("most", [0, 1])
 def test_covariances_of_channels_are_bounded(spec: str, traffic: str, most: int) -> None:
     topology, flows = obliv.topology(spec), 2
-    place = Place(draws(topology, obliv.traffic(traffic, topology), False, None, silent), None)
+    place = FixedPart(draws(topology, obliv.traffic(traffic, topology), False, None, silent), None)
     on = place.crossings
     assert on.laminar
     joints = Joints(on, flows)
@@ -196,10 +196,10 @@ def test_stars_are_exact() -> None:
     rows = [[Fraction(0)] * 8 for _ in range(8)]
     rows[0][4] = rows[0][5] = rows[1][2] = rows[2][6] = Fraction(1, 8)
     traffic = obliv.matrix(rows)
-    every = Place(draws(topology, traffic, False, heights[topology.tail] < heights[topology.head], silent), None)
+    every = FixedPart(draws(topology, traffic, False, heights[topology.tail] < heights[topology.head], silent), None)
     plane = np.zeros(topology.channels, bool)
     plane[every.crossings.channel[every.crossings.plane == 0]] = True
-    place = Place(draws(topology, traffic, False, plane, silent), None)
+    place = FixedPart(draws(topology, traffic, False, plane, silent), None)
     largest, bounds = Largest(place, 2), CertifiedBounds(place.crossings, 2)
     assert largest.exact is not None
     (block,) = bounds._pivots._blocks
@@ -216,7 +216,7 @@ def test_the_weight_of_a_pair_of_channels_is_that_of_the_later_one() -> None:
     rows = [[Fraction(0)] * 6 for _ in range(6)]
     rows[0][2] = rows[0][3] = rows[1][2] = Fraction(1, 8)
     traffic = obliv.matrix(rows)
-    place = Place(draws(topology, traffic, False, None, silent), None)
+    place = FixedPart(draws(topology, traffic, False, None, silent), None)
     low, _ = CertifiedBounds(place.crossings, 1).within(Largest(place, 1)._most(1))
     assert low == 0
 

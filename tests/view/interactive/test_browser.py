@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 import obliv
-from obliv.view.interactive.fragment import Limits, document, network_payload
+from obliv.view.interactive.fragment import PageLimits, document, network_payload
 
 #: By day test_proof.py runs the script of the page, and test_fragment.py reads the page.
 pytestmark = pytest.mark.nightly
 
 
-def page_of(shown: Any, tmp_path: Path, limits: Limits | None = None) -> str:
+def page_of(shown: Any, tmp_path: Path, limits: PageLimits | None = None) -> str:
     path = tmp_path / "page.html"
     path.write_text(document([network_payload(shown, limits)], "a network"), encoding="utf-8")
     return path.as_uri()
@@ -102,7 +102,7 @@ def test_every_width_and_theme(topology: str, routing: str, options: Any, opened
 
 @pytest.mark.nightly
 def test_thousands_of_channels_are_drawn_together(opened: Any, tmp_path: Path) -> None:
-    page = opened(page_of(obliv.routing("dor", obliv.torus(24, 24)), tmp_path, Limits(room=1000, solved=10**7)))
+    page = opened(page_of(obliv.routing("dor", obliv.torus(24, 24)), tmp_path, PageLimits(room=1000, solved=10**7)))
     assert "No proof in this page" in proof_of(page)
     assert page.locator(".on-channel").count() == 0
     page.focus(".on-proxy")

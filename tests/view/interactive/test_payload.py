@@ -11,7 +11,7 @@ import pytest
 
 import obliv
 from obliv.errors import InputError, TooLargeError
-from obliv.view.interactive.fragment import Limits, network_payload
+from obliv.view.interactive.fragment import PageLimits, network_payload
 
 
 def numbers(text: str) -> list[int]:
@@ -72,14 +72,14 @@ def test_a_result_of_pair_loads_has_pairs_but_no_proof() -> None:
 
 def test_what_does_not_fit_is_left_out_with_a_reason() -> None:
     routing = obliv.routing("romm", obliv.mesh(4, 4))
-    small = network_payload(obliv.worst_case(routing), Limits(room=1000))
+    small = network_payload(obliv.worst_case(routing), PageLimits(room=1000))
     assert small["crossing"] is small["proof"] is None
     assert small["crossing_reason"] == small["proof_reason"] == "the loads of pairs take more than 0.001 MB"
     assert small["worst"]["pairs"]
     assert small["views"]
-    late = network_payload(routing, Limits(seconds=-1.0))
+    late = network_payload(routing, PageLimits(seconds=-1.0))
     assert "seconds" in late["crossing_reason"]
-    unsolved = network_payload(routing, Limits(solved=1))
+    unsolved = network_payload(routing, PageLimits(solved=1))
     assert unsolved["worst"] is None
     assert unsolved["views"] == []
     assert "this size" in unsolved["crossing_reason"]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from obliv._util.arrays import Array
 from obliv.kernels import kernel
 
-__all__ = ["Links", "Paths", "Rows", "Rules", "Walk", "longest_walk", "shortest_ends", "walk_packets"]
+__all__ = ["EdgeEnds", "PacketRules", "Paths", "Rows", "WalkCheck", "longest_walk", "shortest_ends", "walk_packets"]
 
 FINE = -1
 NOT_THERE = 1  # a move begins where the packet is not
@@ -18,7 +18,7 @@ LOST = 5  # not at the destination, or the path is not done
 STRAYS = 6  # leaves the path where it may not
 
 
-class Links(NamedTuple):
+class EdgeEnds(NamedTuple):
     """The lower and the upper node of every edge."""
 
     low: Array
@@ -48,7 +48,7 @@ class Rows(NamedTuple):
     more: Array
 
 
-class Rules(NamedTuple):
+class PacketRules(NamedTuple):
     """What packets may do: rest at nodes, keep to the edges of their paths, or go on after they have arrived."""
 
     rests: bool
@@ -56,7 +56,7 @@ class Rules(NamedTuple):
     wanders: bool
 
 
-class Walk(NamedTuple):
+class WalkCheck(NamedTuple):
     """Scratch and results of a walk.
 
     `stack` has room for the moves of any packet; `mark` holds -1 for every edge where packets keep to their edges.
@@ -92,7 +92,7 @@ def go_on(p: int, step: int, passed: Array) -> None:
 
 
 @kernel
-def walk_packets(links: Links, paths: Paths, rows: Rows, rules: Rules, walk: Walk) -> int:
+def walk_packets(links: EdgeEnds, paths: Paths, rows: Rows, rules: PacketRules, walk: WalkCheck) -> int:
     """Follow every packet move by move; the code of the first fault, or -1.
 
     A packet's current path is what is left of its own, after links to go back (`stack`, twice the edge and 1 for up).

@@ -11,8 +11,17 @@ from obliv._util.arrays import INT64_SAFE, Array, starts
 from obliv._util.files import digest_of, unpack_array
 from obliv._util.progress import Progress, require_memory, silent
 from obliv._util.text import plural
-from obliv.bufferless.checker._kernels import Links, Paths, Rows, Rules, Walk, longest_walk, shortest_ends, walk_packets
-from obliv.bufferless.checker.waves import Figures, ScheduleClaim, check_rounds, check_waves
+from obliv.bufferless.checker._kernels import (
+    EdgeEnds,
+    PacketRules,
+    Paths,
+    Rows,
+    WalkCheck,
+    longest_walk,
+    shortest_ends,
+    walk_packets,
+)
+from obliv.bufferless.checker.waves import ScheduleClaim, ScheduleFigures, check_rounds, check_waves
 from obliv.bufferless.leveled.base import Leveled
 from obliv.bufferless.results import Moves, Schedule
 from obliv.checker.claims import MalformedError
@@ -42,7 +51,7 @@ def claim_of(schedule: Schedule) -> ScheduleClaim:
         algorithm=schedule.algorithm,
         rules=schedule.rules,
         level=instance.network.node_level,
-        links=Links(*_wide(low, high)),
+        links=EdgeEnds(*_wide(low, high)),
         paths=Paths(*_wide(instance.start, instance.edge, instance.source, instance.destination)),
         rows=_rows(moves),
         figures=_figures({name: getattr(schedule, name) for name in _FIGURES}),
@@ -96,7 +105,7 @@ def read_schedule(content: dict[str, Any]) -> ScheduleClaim:
         algorithm=str(words["algorithm"]),
         rules=str(words["rules"]),
         level=_array(instance, "levels", 1),
-        links=Links(*_wide(low, high)),
+        links=EdgeEnds(*_wide(low, high)),
         paths=Paths(*_wide(path_start, path, _array(instance, "sources", 1), _array(instance, "destinations", 1))),
         rows=_rows(moves),
         figures=figures,
@@ -126,14 +135,14 @@ def _rows(moves: Moves) -> Rows:
     return Rows(start, time, edge, np.ascontiguousarray(moves.up), more)
 
 
-def _figures(values: dict[str, Any]) -> Figures:
+def _figures(values: dict[str, Any]) -> ScheduleFigures:
     """Return the claimed figures; deflections may be missing."""
     for name, value in values.items():
         if value is None and name == "deflections":
             continue
         if not isinstance(value, int) or isinstance(value, bool):
             raise MalformedError(f"{name} is missing or not an integer")
-    return Figures(**values)
+    return ScheduleFigures(**values)
 
 
 def _array(content: dict[str, Any], key: str, dimensions: int) -> Array:
@@ -303,9 +312,9 @@ def check_walks(report: Report, claim: ScheduleClaim) -> tuple[Array, Array]:
     stack = np.zeros(2 + 2 * run(longest_walk, float(claim.packets), claim.rows.start), np.int64)
     mark = np.full(len(claim.links.low) if keeps else 0, -1, np.int64)
     buffered, wanders = claim.rules == "buffered", claim.algorithm == "distributed"
-    walk = Walk(stack, mark, arrival, pushes, passed, fault)
+    walk = WalkCheck(stack, mark, arrival, pushes, passed, fault)
     work = 30.0 * len(claim.rows.time)
-    rules = Rules(rests=buffered, keeps=keeps, wanders=wanders)
+    rules = PacketRules(rests=buffered, keeps=keeps, wanders=wanders)
     code = run(walk_packets, work, claim.links, claim.paths, claim.rows, rules, walk)
     rule = "no packet rests, " if claim.rules == "bufferless" else ""
     detail = f"{rule}every packet is delivered once, by way of its path{_passed(passed)}"

@@ -17,14 +17,14 @@ import numpy as np
 
 from obliv._util.arrays import Array
 from obliv._util.files import unpack_array
-from obliv.bufferless.checker._kernels import Links, Paths, Rows
+from obliv.bufferless.checker._kernels import EdgeEnds, Paths, Rows
 from obliv.checker.report import Report
 
 # A schedule of packets as the checks take it
 
 
 @dataclass(frozen=True)
-class Figures:
+class ScheduleFigures:
     """The figures that a schedule claims; `deflections` is None where they were not counted."""
 
     packets: int
@@ -43,10 +43,10 @@ class ScheduleClaim:
     algorithm: str
     rules: str
     level: Array
-    links: Links
+    links: EdgeEnds
     paths: Paths
     rows: Rows
-    figures: Figures
+    figures: ScheduleFigures
     plan: dict[str, Any] | None = None
     digest_holds: bool | None = None  #: None without one: results in memory and files of earlier versions.
     trusted_network: bool = False  #: Whether the network comes from the topology itself, not from a file.

@@ -33,10 +33,10 @@ from obliv.bufferless.kernels.walks import (
     Cells,
     Coloring,
     Itinerary,
-    Log,
     Room,
     Runs,
     Walk,
+    WalkLog,
     color_frames,
     count_moves,
     find_hits,
@@ -686,6 +686,8 @@ def _walk(instance: Instance, boats: CentralizedPlan, group: Array, source: Arra
         hits=np.zeros(packets, np.int32),
         delivery=np.zeros(packets, np.int64),
         tally=np.zeros(1, TALLY),
-        log=Log(room[:-1].copy(), room[1:], np.zeros(size, np.int64), np.zeros(size, np.int32), np.zeros(size, bool)),
+        log=WalkLog(
+            room[:-1].copy(), room[1:], np.zeros(size, np.int64), np.zeros(size, np.int32), np.zeros(size, bool)
+        ),
     )
     return walk, room

@@ -19,7 +19,7 @@ import numpy as np
 from obliv._util.arrays import Array, starts
 from obliv._util.progress import require_memory
 from obliv._util.text import did_you_mean
-from obliv.bufferless.kernels.rides import ROUTE, Rule
+from obliv.bufferless.kernels.rides import ROUTE, RideRule
 from obliv.bufferless.leveled.instances import Instance
 from obliv.errors import InputError, OptionError
 
@@ -238,10 +238,10 @@ class Waves:
     cap: int
 
     @cached_property
-    def rule(self) -> Rule:
+    def rule(self) -> RideRule:
         """The constants that the kernels need."""
         constants = self.constants
-        return Rule(self.seed, constants.lam, constants.chi, constants.tau, self.cap, self.both_fail)
+        return RideRule(self.seed, constants.lam, constants.chi, constants.tau, self.cap, self.both_fail)
 
     @cached_property
     def enter(self) -> Array:

@@ -33,8 +33,8 @@ from obliv.bufferless.kernels.rounds import (
     PACKET,
     RUN,
     Crowd,
-    Links,
     Packets,
+    RoundLinks,
     backward,
     forward,
     idle,
@@ -212,7 +212,7 @@ class Stepped:
         self.live, self.delivery = np.zeros(packets, np.int64), np.zeros(packets, np.int64)
         self.tally = np.zeros(1, MOVES_TALLY)
         self.crowd = Crowd(self.live, self.state, self.delivery, self.tally)
-        self.links = Links(*instance.network.edge_ends, *exits(instance.network), np.zeros(2 * edges, np.int64))
+        self.links = RoundLinks(*instance.network.edge_ends, *exits(instance.network), np.zeros(2 * edges, np.int64))
         self.log = np.zeros(rows, RUN)
 
     @property

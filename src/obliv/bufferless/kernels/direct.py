@@ -240,7 +240,7 @@ class Keys(NamedTuple):
     tie: Array  # of every packet
 
 
-class Queue(NamedTuple):
+class EdgeQueue(NamedTuple):
     """Packets outside, in groups with the same first edge: group g is ``line[head[g] : tail[g]]``, best first."""
 
     group: Array  # the groups that are not empty
@@ -257,7 +257,7 @@ class Pool(NamedTuple):
     below: Array
 
 
-class Log(NamedTuple):
+class MoveLog(NamedTuple):
     """Moves: packet and link."""
 
     packet: Array
@@ -339,7 +339,7 @@ def compete(count: int, game: Game, keys: Keys) -> None:
 
 
 @kernel
-def deflect(count: int, game: Game, log: Log) -> None:
+def deflect(count: int, game: Game, log: MoveLog) -> None:
     """Log the links of the first `count` active packets: wanted ones, or random free ones of their nodes.
 
     There is always a free link, since packets came to a node over different links.
@@ -376,7 +376,7 @@ def deflect(count: int, game: Game, log: Log) -> None:
 
 
 @kernel
-def inject(now: int, moving: int, game: Game, queue: Queue, log: Log) -> int:
+def inject(now: int, moving: int, game: Game, queue: EdgeQueue, log: MoveLog) -> int:
     """Let the best packet of every group enter if its link is free; return how many packets move."""
     want, claim, entered, tally = game.want, game.claim, game.entered, game.tally
     group, head, tail, line = queue.group, queue.head, queue.tail, queue.line
@@ -400,7 +400,7 @@ def inject(now: int, moving: int, game: Game, queue: Queue, log: Log) -> int:
 
 
 @kernel
-def move(now: int, moving: int, game: Game, pool: Pool, log: Log) -> None:
+def move(now: int, moving: int, game: Game, pool: Pool, log: MoveLog) -> None:
     """Make the last `moving` logged moves; deflected packets get a link to retrace."""
     start, edge, at, want, remaining = game.start, game.edge, game.at, game.want, game.remaining
     delivery, claim, active, tally = game.delivery, game.claim, game.active, game.tally
@@ -454,7 +454,7 @@ def move(now: int, moving: int, game: Game, pool: Pool, log: Log) -> None:
 
 
 @kernel
-def steps(game: Game, keys: Keys, queue: Queue, pool: Pool, log: Log, limit: int) -> None:
+def steps(game: Game, keys: Keys, queue: EdgeQueue, pool: Pool, log: MoveLog, limit: int) -> None:
     """Run until all packets have arrived, or time `limit`, or until log, pool or random numbers may not suffice."""
     tally = game.tally
     while tally["active"][0] > 0 or tally["groups"][0] > 0:

@@ -68,7 +68,7 @@ SUBPHASE = np.dtype([(name, np.int64) for name in ("phase", "part", "rounds", "f
 RIDES_TALLY = np.dtype([(name, np.int64) for name in ("stamp", "moves", "stopped")])
 
 
-class Rule(NamedTuple):
+class RideRule(NamedTuple):
     """The constants of a run."""
 
     seed: int
@@ -82,7 +82,7 @@ class Rule(NamedTuple):
 class Riders(NamedTuple):
     """Packets, the boats they try to get, and the record of the run."""
 
-    rule: Rule
+    rule: RideRule
     order: Array  # the packets by the phase in which they enter
     route: Array  # ROUTE of every packet
     edge: Array  # the paths, one after another

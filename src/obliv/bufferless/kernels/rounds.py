@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.arrays import Array
-from obliv.bufferless.kernels.rides import Rule, color_of, rank_of
+from obliv.bufferless.kernels.rides import RideRule, color_of, rank_of
 from obliv.kernels import kernel
 
 # Kernels: single moves of the distributed algorithm, checked and written down.
@@ -52,12 +52,12 @@ RUN = np.dtype([("time", np.int64), ("more", np.int64), ("link", np.int64), ("pa
 class Packets(NamedTuple):
     """The rules and the paths of the packets."""
 
-    rule: Rule
+    rule: RideRule
     route: Array  # ROUTE of every packet
     edge: Array  # the paths, one after another
 
 
-class Links(NamedTuple):
+class RoundLinks(NamedTuple):
     """The links of the network."""
 
     low: Array  # of every edge: the node where it begins
@@ -77,7 +77,7 @@ class Crowd(NamedTuple):
 
 
 @kernel
-def move(now: int, crowd: Crowd, links: Links, log: Array) -> int:
+def move(now: int, crowd: Crowd, links: RoundLinks, log: Array) -> int:
     """Move every packet over its chosen link, if any; packets that have arrived leave `live`."""
     live, state, tally = crowd.live, crowd.state, crowd.tally
     link_of, node, row_of = state["link"], state["node"], state["row"]
@@ -169,7 +169,7 @@ def way_back(p: int, q: int, index: int, route: Array) -> int:
 
 @kernel
 def prepare(
-    member: Array, phase: int, part: int, turn: int, salt: int, packets: Packets, crowd: Crowd, links: Links
+    member: Array, phase: int, part: int, turn: int, salt: int, packets: Packets, crowd: Crowd, links: RoundLinks
 ) -> int:
     """Begin a round: members draw colors; compute when each meets its boat and where it is to stop."""
     route, edge, state, tally = packets.route, packets.edge, crowd.state, crowd.tally
@@ -210,7 +210,7 @@ def prepare(
 
 
 @kernel
-def claims(x: int, salt: int, packets: Packets, crowd: Crowd, links: Links) -> int:
+def claims(x: int, salt: int, packets: Packets, crowd: Crowd, links: RoundLinks) -> int:
     """Claim for packets on boats the next link of their paths: confirmed ones first, then the best rank."""
     route, edge, live, state, claim = packets.route, packets.edge, crowd.live, crowd.state, links.claim
     mode = state["mode"]
@@ -316,7 +316,7 @@ def decide(x: int, now: int, packets: Packets, crowd: Crowd, claim: Array) -> in
 
 
 @kernel
-def wander(x: int, salt: int, crowd: Crowd, links: Links) -> int:
+def wander(x: int, salt: int, crowd: Crowd, links: RoundLinks) -> int:
     """Give every wanderer a free link out of its node."""
     exit_start, exit_link, claim = links.exit_start, links.exit_link, links.claim
     live, state, tally = crowd.live, crowd.state, crowd.tally
@@ -351,7 +351,7 @@ GROW = -1
 
 
 @kernel
-def forward(begin: int, salt: int, packets: Packets, crowd: Crowd, links: Links, log: Array) -> int:
+def forward(begin: int, salt: int, packets: Packets, crowd: Crowd, links: RoundLinks, log: Array) -> int:
     """Run the forward half after time `begin`, from move ``at + 1`` of the tally on."""
     live, state = crowd.live, crowd.state
     at, count, rows = crowd.tally["at"], crowd.tally["live"], crowd.tally["rows"]
@@ -410,7 +410,7 @@ def undo(y: int, packets: Packets, crowd: Crowd, claim: Array, log: Array) -> in
 
 
 @kernel
-def backward(begin: int, packets: Packets, crowd: Crowd, links: Links, log: Array) -> int:
+def backward(begin: int, packets: Packets, crowd: Crowd, links: RoundLinks, log: Array) -> int:
     """Run the reverse half: undo the moves, the last one first, until all packets are where the round began."""
     at, count, rows, tick = crowd.tally["at"], crowd.tally["live"], crowd.tally["rows"], crowd.tally["tick"]
     while at[0] < packets.rule.tau and count[0] > 0:

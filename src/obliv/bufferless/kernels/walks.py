@@ -352,7 +352,7 @@ WALKER = np.dtype([(name, np.int64) for name in ("path", "end", "does", "at", "h
 TALLY = np.dtype([(name, np.int64) for name in ("packet", "arrived", "waiting", "time", "steps", "moves")])
 
 
-class Log(NamedTuple):
+class WalkLog(NamedTuple):
     """The record of moves."""
 
     at: Array  # of every packet: the row of its next move
@@ -384,7 +384,7 @@ class Walk(NamedTuple):
     hits: Array  # becomes the deflections of every packet
     delivery: Array  # becomes the time when every packet arrives
     tally: Array  # one TALLY
-    log: Log
+    log: WalkLog
 
 
 @kernel
@@ -396,7 +396,7 @@ def use(link: int, mark: int, stamp: Array) -> bool:
 
 
 @kernel
-def note(p: int, t: int, e: int, up: bool, log: Log) -> None:
+def note(p: int, t: int, e: int, up: bool, log: WalkLog) -> None:
     """Log a move, as long as there is room."""
     i = log.at[p]
     if i < log.end[p]:

@@ -19,12 +19,12 @@ from obliv.bufferless.leveled.instances import Instance, network_of, readable
 from obliv.errors import FileError, InputError, SpecError
 from obliv.io.formats import gml, graphml, rows
 from obliv.io.formats._formats import UNREAD, format_of
-from obliv.io.formats.links import Edge, Links
+from obliv.io.formats.links import Edge, FileLinks
 from obliv.specs.registry import register_topology
 
 __all__ = ["leveled_file", "levels_of", "read_paths"]
 
-_FORMATS: dict[str, Callable[[str, object], Links]] = {
+_FORMATS: dict[str, Callable[[str, object], FileLinks]] = {
     "graphml": graphml.parse,
     "gml": gml.parse,
     "edgelist": rows.parse,
@@ -221,7 +221,7 @@ def _require_joined(network: Leveled, start: Array, edge: Array, path: object, w
 _SHOWN = 8  # nodes of a cycle in a message
 
 
-def levels_of(links: Links) -> tuple[Array, Array, Array]:
+def levels_of(links: FileLinks) -> tuple[Array, Array, Array]:
     """Return the lower and upper end of every edge, and the level of every node.
 
     FileError for an edge that does not lead to the next level, a cycle, or a node without a level.
@@ -244,7 +244,7 @@ def levels_of(links: Links) -> tuple[Array, Array, Array]:
     return low, high, np.array(level, np.int32)
 
 
-def _given(links: Links) -> list[int]:
+def _given(links: FileLinks) -> list[int]:
     level = []
     for node, name in enumerate(links.names):
         text = links.node_value(node, "level")
@@ -261,7 +261,7 @@ def _given(links: Links) -> list[int]:
     return level
 
 
-def _upwards(links: Links, edge: Edge, level: list[int]) -> tuple[int, int]:
+def _upwards(links: FileLinks, edge: Edge, level: list[int]) -> tuple[int, int]:
     rise = level[edge.head] - level[edge.tail]
     if rise == 1:
         return edge.tail, edge.head
@@ -275,7 +275,7 @@ def _upwards(links: Links, edge: Edge, level: list[int]) -> tuple[int, int]:
     )
 
 
-def _computed(links: Links) -> list[int]:
+def _computed(links: FileLinks) -> list[int]:
     """Compute the levels of every component, with its lowest node on level 0."""
     beside: list[list[tuple[int, int]]] = [[] for _ in links.names]
     for number, edge in enumerate(links.edges):
@@ -303,7 +303,7 @@ def _computed(links: Links) -> list[int]:
     return [height or 0 for height in level]
 
 
-def _contradiction(links: Links, edge: Edge) -> Exception:
+def _contradiction(links: FileLinks, edge: Edge) -> Exception:
     cycle = _cycle(links)
     if cycle:
         names = [shown(links.names[node]) for node in cycle]
@@ -316,7 +316,7 @@ def _contradiction(links: Links, edge: Edge) -> Exception:
     )
 
 
-def _cycle(links: Links) -> list[int]:
+def _cycle(links: FileLinks) -> list[int]:
     """Return the nodes of some directed cycle, the first one first; empty if the graph is acyclic."""
     graph: TopologicalSorter[int] = TopologicalSorter()
     for edge in links.edges:

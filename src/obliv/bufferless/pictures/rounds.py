@@ -27,7 +27,7 @@ from obliv.bufferless.pictures.space_time import (
     squares,
     tint,
 )
-from obliv.bufferless.pictures.traces import Rides, Traces, choose, deflections, moved, rides, traces
+from obliv.bufferless.pictures.traces import PacketTraces, RideRows, choose, deflections, moved, rides, traces
 from obliv.bufferless.results import DistributedPlan, Schedule
 from obliv.errors import InputError
 from obliv.view.axes import FAINT, INK, NODE, QUIET, finish, require_matplotlib, room
@@ -155,7 +155,7 @@ def one_round(
     return finish(ax, own)
 
 
-def _packets(ax: Axes, drawn: Traces, members: _Members, fates: list[int], window: tuple[int, int]) -> None:
+def _packets(ax: Axes, drawn: PacketTraces, members: _Members, fates: list[int], window: tuple[int, int]) -> None:
     """Draw packets by their fates, with dots and squares where they enter and arrive in the round."""
     begin, end = window
     boat = dict(zip(members.packet.tolist(), members.boat.tolist(), strict=True))
@@ -240,7 +240,7 @@ def _members(schedule: Schedule, phase: int, part: int) -> _Members:
     return _Members(packet, plan.color[row], int(best) * lam, plan.home[row], goal, stops, wave)
 
 
-def _fates(drawn: Traces, members: _Members, begin: int) -> list[int]:
+def _fates(drawn: PacketTraces, members: _Members, begin: int) -> list[int]:
     """Return the fates of packets; those succeed that ride their boat from home to goal and over the next edge."""
     member = {packet: k for k, packet in enumerate(members.packet.tolist())}
     fates = []
@@ -353,7 +353,7 @@ def one_phase(
     return finish(ax, own)
 
 
-def _chosen(waves: Rides, session: int, phase: int | None, wave: int | None) -> Array:
+def _chosen(waves: RideRows, session: int, phase: int | None, wave: int | None) -> Array:
     """Return a mask of the rides to draw: those of one wave in one group of frames."""
     selected = waves.session == session
     if not selected.any():
@@ -378,7 +378,7 @@ def _chosen(waves: Rides, session: int, phase: int | None, wave: int | None) -> 
     return selected
 
 
-def _shifted(waves: Rides, begin: int) -> Rides:
+def _shifted(waves: RideRows, begin: int) -> RideRows:
     """Return the rides with times counted from `begin`."""
     return replace(waves, begin=waves.begin - begin)
 
@@ -395,7 +395,7 @@ def _phase_frames(ax: Axes, a: int, lam: int, top: int, number: int) -> None:
         note(ax, f"F{at}", (1.0, (low + high) / 2), ("axes fraction", "data"), (9, 0), va="center")
 
 
-def _stops(ax: Axes, waves: Rides, selected: Array, tau: int) -> None:
+def _stops(ax: Axes, waves: RideRows, selected: Array, tau: int) -> None:
     """Draw homes as rings at the start of the phase and targets as triangles at its end."""
     for name, which, x, marker, level in (
         ("homes", selected & (waves.number > 0), 0.0, "o", waves.home),
@@ -408,7 +408,7 @@ def _stops(ax: Axes, waves: Rides, selected: Array, tau: int) -> None:
         marks.set_gid(name)
 
 
-def _boat_names(ax: Axes, waves: Rides, selected: Array) -> None:
+def _boat_names(ax: Axes, waves: RideRows, selected: Array) -> None:
     """Write the number of each boat at its start, as far as numbers do not touch."""
     across = float(ax.transData.transform((4.0, 0.0))[0] - ax.transData.transform((0.0, 0.0))[0])
     used = np.unique(waves.boat[selected])
@@ -418,7 +418,7 @@ def _boat_names(ax: Axes, waves: Rides, selected: Array) -> None:
         note(ax, str(boat), at, "data", (0, -9), ha="center", va="top", color=color_of(boat - 1), fontweight="bold")
 
 
-def _phase_samples(waves: Rides, selected: Array) -> list[Any]:
+def _phase_samples(waves: RideRows, selected: Array) -> list[Any]:
     """Return the samples of packets, homes and targets for the legend."""
     ring: dict[str, Any] = {"linestyle": "none", "markerfacecolor": NODE, "color": INK, "markersize": 6.5}
     samples = [sample("packet, in the color of its boat", color=color_of(0), linewidth=1.6)]

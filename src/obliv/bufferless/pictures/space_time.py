@@ -10,7 +10,7 @@ import numpy as np
 
 from obliv._util.arrays import Array
 from obliv._util.rationals import boolean
-from obliv.bufferless.pictures.traces import Rides, choose, deflections, has_waves, moved, rides, traces
+from obliv.bufferless.pictures.traces import RideRows, choose, deflections, has_waves, moved, rides, traces
 from obliv.bufferless.results import DistributedPlan, Schedule
 from obliv.errors import InputError
 from obliv.view.axes import (
@@ -181,7 +181,7 @@ PART = 14  # phases that are drawn then
 _CELLS = 3000
 
 
-def busiest(waves: Rides, session: int) -> tuple[tuple[int, int], str]:
+def busiest(waves: RideRows, session: int) -> tuple[tuple[int, int], str]:
     """Return the time window of all phases of a session, or of those with most packets, and a remark about it."""
     selected = waves.session == session
     begin = waves.clock[session - 1]
@@ -295,7 +295,7 @@ def draw_cells(ax: Axes, schedule: Schedule, session: int, window: tuple[int, in
     boats(ax, waves, selected & (end >= window[0]) & (waves.begin <= window[1]) & np.isin(waves.packet, chosen))
 
 
-def boats(ax: Axes, waves: Rides, selected: Array, by_boat: bool = False) -> None:
+def boats(ax: Axes, waves: RideRows, selected: Array, by_boat: bool = False) -> None:
     """Draw the boats of some rides as dotted lines, from the first level of their frame to their last goal."""
     if not selected.any():
         return

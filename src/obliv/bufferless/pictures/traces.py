@@ -50,7 +50,7 @@ def pushes(start: Array, edge: Array, up: Array, path_start: Array, path: Array,
 
 
 @dataclass(frozen=True, eq=False)
-class Rides:
+class RideRows:
     """One row for every phase of every packet, packet after packet.
 
     Parameters
@@ -102,7 +102,7 @@ def has_waves(schedule: Schedule) -> bool:
     return isinstance(schedule.plan, CentralizedPlan)
 
 
-def rides(schedule: Schedule) -> Rides:
+def rides(schedule: Schedule) -> RideRows:
     """Return all rides of a schedule of the centralized algorithm.
 
     Raises
@@ -127,7 +127,7 @@ def rides(schedule: Schedule) -> Rides:
     goal = (instance.level + instance.length)[packet]
     goal[stops] = home[1:][stops[:-1]]
     phase = 2 * wave - 1 + frame
-    return Rides(
+    return RideRows(
         lam=lam,
         gamma=int(plan.gamma),
         tau=tau,
@@ -154,7 +154,7 @@ POINTS = 200_000  # points of all lines of a picture
 
 
 @dataclass(frozen=True, eq=False)
-class Traces:
+class PacketTraces:
     """Lines of packets through time and levels.
 
     Parameters
@@ -223,7 +223,7 @@ def choose(schedule: Schedule, among: Array, packets: Packets, many: int = 400) 
     return np.asarray(chosen, np.int64)
 
 
-def traces(schedule: Schedule, packets: Array, steps: tuple[int, int], coarse: bool) -> Traces:
+def traces(schedule: Schedule, packets: Array, steps: tuple[int, int], coarse: bool) -> PacketTraces:
     """Return the lines of some packets.
 
     Parameters
@@ -268,7 +268,7 @@ def traces(schedule: Schedule, packets: Array, steps: tuple[int, int], coarse: b
     begin = np.flatnonzero(fresh)
     place = np.concatenate([(np.cumsum(size) - size)[begin], [len(of)]]) if len(begin) else np.zeros(1, np.int64)
     seen = np.searchsorted(packets, owner[begin])
-    return Traces(owner[begin], place, np.column_stack([x, y]), first[seen], last[seen])
+    return PacketTraces(owner[begin], place, np.column_stack([x, y]), first[seen], last[seen])
 
 
 def deflections(schedule: Schedule, packets: Array | None = None) -> tuple[Array, Array, Array]:

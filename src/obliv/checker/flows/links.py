@@ -22,7 +22,7 @@ from obliv.checker.flows.trees import (
 )
 from obliv.errors import RoutingError
 from obliv.routings.base import Routing
-from obliv.routings.congestion import Tree
+from obliv.routings.congestion import DecompositionTree
 from obliv.routings.hops import HopRouting
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import LinkFlows, links_of
@@ -184,7 +184,7 @@ def _arriving(hops: list[list[int]], head: list[int], destination: int) -> list[
 # destination, and comes down the path of every cluster of the destination that does not contain the source.
 
 
-def cluster_flows(topology: Topology, trees: list[Tree], spec: str, check_time: CheckTime) -> Flows:
+def cluster_flows(topology: Topology, trees: list[DecompositionTree], spec: str, check_time: CheckTime) -> Flows:
     """Return what every terminal sends where each packet takes one of some trees, all equally likely."""
     links = links_of(topology, spec)
     opposite = np.where(links.sign > 0, links.backward[links.link], links.forward[links.link])
@@ -215,7 +215,7 @@ def _spread(order: Array, first: Array, count: Array, channel: Array) -> tuple[A
     return order[np.repeat(first, count) + inside], np.repeat(channel, count)
 
 
-def _require_tree(topology: Topology, tree: Tree, spec: str) -> tuple[Array, Array]:
+def _require_tree(topology: Topology, tree: DecompositionTree, spec: str) -> tuple[Array, Array]:
     """Check a tree, and return its climbs as rows of cluster and channel.
 
     Clusters are nested intervals, the leaves are the terminals, and the paths of all children lead to one node.

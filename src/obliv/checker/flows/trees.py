@@ -19,12 +19,12 @@ from obliv._util.arrays import Array, whole
 from obliv._util.progress import require_memory
 from obliv._util.rationals import share
 from obliv.checker._kernels import (
+    CartesianNetwork,
     Form,
-    Grid,
     HopTables,
     Output,
     Phases,
-    Sums,
+    SumArrays,
     climb,
     hop_flow,
     quadrant_flow,
@@ -123,7 +123,7 @@ def row_sums(
     """
     channels = routing.topology.channels
     hosts = np.arange(len(routing.topology.terminals))
-    sums = Sums(np.zeros(channels, np.int64), np.empty(channels, np.int64), np.zeros(channels, np.int64))
+    sums = SumArrays(np.zeros(channels, np.int64), np.empty(channels, np.int64), np.zeros(channels, np.int64))
     work = 20.0 * len(hosts) ** 2
     for host in hosts.tolist():
         check_time()
@@ -416,12 +416,12 @@ def program_flows(topology: Topology, program: Any, check_time: CheckTime) -> Fl
     return flow
 
 
-def _grid(topology: Topology) -> Grid:
+def _grid(topology: Topology) -> CartesianNetwork:
     """Return a network as its kernel takes it."""
     radix = np.array(topology.radices, np.int64)
     stride = np.cumprod([1, *topology.radices])[:-1].astype(np.int64)
     ring = np.array([axis.kind == "ring" for axis in topology.axes], np.int64)
-    return Grid(radix, stride, ring, _ports(topology, radix, stride, ring), topology.channels)
+    return CartesianNetwork(radix, stride, ring, _ports(topology, radix, stride, ring), topology.channels)
 
 
 def _phases(program: Any, dims: int) -> Phases:

@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import dijkstra
 from obliv._util.arrays import INT64_SAFE, Array
 from obliv._util.files import pack
 from obliv._util.progress import Progress, require_memory, rising, silent
-from obliv.designs._kernels import Channels, distances
+from obliv.designs._kernels import ChannelsByTail, distances
 from obliv.designs.average import widest
 from obliv.designs.exact import InexactError, Rationals, as_rationals, vertex_of
 from obliv.designs.programme import WHOLE, Maps, Symmetry, orbits, relative_speeds, states_of, symmetry_of
@@ -61,7 +61,7 @@ class Congestion:
 
 
 @dataclass(frozen=True, eq=False)
-class Carried:
+class CarryingPaths:
     """Paths that carry a traffic.
 
     Parameters
@@ -244,7 +244,7 @@ def distance_under(topology: Topology, length: Array) -> Array:
     """Return the distances between terminals under non-negative integer lengths of the channels."""
     terminals = topology.terminals.astype(np.int64)
     between = np.empty((len(terminals), len(terminals)), np.int64)
-    network = Channels(topology.first_channel, topology.head.astype(np.int64))
+    network = ChannelsByTail(topology.first_channel, topology.head.astype(np.int64))
     run(distances, 20.0 * len(terminals) * topology.channels, network, terminals, length, between)
     return between
 
@@ -263,7 +263,7 @@ def bound_by(topology: Topology, demand: Array, scale: int, length: Array) -> Fr
     return Fraction(int(paid), scale) / spent
 
 
-def carried(topology: Topology, demand: Array, scale: int, congestion: Congestion) -> Carried:
+def carried(topology: Topology, demand: Array, scale: int, congestion: Congestion) -> CarryingPaths:
     """Return paths that carry a traffic, close to the flows of its least congestion.
 
     Parameters
@@ -286,7 +286,7 @@ def carried(topology: Topology, demand: Array, scale: int, congestion: Congestio
     return min((_decomposed(topology, demand, scale, *choice) for choice in choices), key=lambda paths: paths.load)
 
 
-def _decomposed(topology: Topology, demand: Array, scale: int, capacity: Array, units: int) -> Carried:
+def _decomposed(topology: Topology, demand: Array, scale: int, capacity: Array, units: int) -> CarryingPaths:
     """Return the paths that carry a traffic by integer capacities of every source's flow."""
     states, needed = states_of(topology, None), demand * units
     paths = widest(states, needed, scale * units, lambda source, _: capacity[source], silent, overload=True)
@@ -295,12 +295,12 @@ def _decomposed(topology: Topology, demand: Array, scale: int, capacity: Array, 
     return carried_by(topology, paths)
 
 
-def carried_by(topology: Topology, paths: PathList) -> Carried:
+def carried_by(topology: Topology, paths: PathList) -> CarryingPaths:
     """Return paths with the load that they make."""
     load = np.zeros(topology.channels, np.int64)
     np.add.at(load, paths.channel, np.repeat(paths.amount, np.diff(paths.start)))
     largest = max((Fraction(x) / topology.bandwidth_of(c) for c, x in enumerate(load.tolist())), default=Fraction(0))
-    return Carried(largest / paths.whole, paths)
+    return CarryingPaths(largest / paths.whole, paths)
 
 
 # Distances between nodes, and whether a routing exists at all
@@ -333,7 +333,7 @@ def require_connected(topology: Topology) -> None:
 _HOPS = 3_000_000  # of paths by dimension order that are listed, about
 
 
-def capacity_of(topology: Topology, progress: Progress = silent) -> tuple[Congestion, Carried]:
+def capacity_of(topology: Topology, progress: Progress = silent) -> tuple[Congestion, CarryingPaths]:
     """Return the least load of uniform traffic, self-pairs included: a lower bound, and paths that attain an upper one.
 
     Raises
@@ -351,7 +351,7 @@ def capacity_of(topology: Topology, progress: Progress = silent) -> tuple[Conges
     return least, carried(topology, demand, scale, least)
 
 
-def by_dimension_order(topology: Topology) -> tuple[Congestion, Carried] | None:
+def by_dimension_order(topology: Topology) -> tuple[Congestion, CarryingPaths] | None:
     """Return the flow of dimension order, if lengths of the channels that it loads most prove it to be the best.
 
     None also where its paths would be too many to list. OutOfTimeError after a time limit.

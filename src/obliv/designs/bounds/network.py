@@ -25,7 +25,7 @@ from obliv.designs.bounds.worst_case import cut_load, farthest, first_lengths, l
 from obliv.designs.design import Design
 from obliv.designs.optimize import design
 from obliv.designs.search import packed
-from obliv.designs.solver import OutOfTimeError, require_time
+from obliv.designs.solver import SolverTimeError, require_time
 from obliv.designs.solver import time_limit as time_limit_of
 from obliv.errors import InputError, TooLargeError
 from obliv.questions.worst_case import WorstCase, worst_case, worst_load
@@ -259,7 +259,7 @@ def _capacity(
             found = by_dimension_order(network)
             if found is None and programme:
                 found = capacity_of(network, step)
-    except OutOfTimeError:
+    except SolverTimeError:
         return None
     if found is None:
         return None
@@ -280,7 +280,7 @@ def _known(network: Topology, step: Progress, end: float) -> tuple[Routing, Frac
     try:
         with time_limit_of(end - time.monotonic()):
             return best_known(network, progress)
-    except (OutOfTimeError, TooLargeError):
+    except (SolverTimeError, TooLargeError):
         return None
 
 
@@ -298,7 +298,7 @@ def _designed(network: Topology, gap: float, step: Progress, end: float, bounded
     try:
         with time_limit_of(seconds):
             return design(network, then=None, gap=gap, progress=progress)
-    except OutOfTimeError:
+    except SolverTimeError:
         return None
     except TooLargeError:
         if not bounded:
@@ -332,7 +332,7 @@ def _bad_permutation(
             try:
                 with time_limit_of(end - time.monotonic()):
                     least = least_congestion(topology, bad.traffic, 1)
-            except OutOfTimeError:
+            except SolverTimeError:
                 break
             best = max(best, bad, _Bad(least.lower, bad.image, least.length), key=lambda found: found.load)
             bad = _bad_under(topology, least.length)

@@ -328,7 +328,7 @@ _LARGEST = 2**48  # length in a certificate
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class BoundLine:
     """A bound of all routings: ``distance ≤ price · pairs · hops + spent · worst``.
 
     Parameters
@@ -363,7 +363,7 @@ class Line:
         return max(Fraction(0), (self.distance - self.spent * load) / (self.price * self.pairs))
 
 
-def rounded_line(programme: Programme, duals: Array, price: float) -> Line:
+def rounded_line(programme: Programme, duals: Array, price: float) -> BoundLine:
     """Return the line by rounded multipliers.
 
     Parameters
@@ -382,7 +382,7 @@ def rounded_line(programme: Programme, duals: Array, price: float) -> Line:
     return _line(programme, units[:-1], int(units[-1]))
 
 
-def exact_line(programme: Programme, duals: Rationals, price: Fraction) -> Line:
+def exact_line(programme: Programme, duals: Rationals, price: Fraction) -> BoundLine:
     """Return the line by rational multipliers, exactly.
 
     Parameters
@@ -410,7 +410,7 @@ def exact_line(programme: Programme, duals: Rationals, price: Fraction) -> Line:
     return _line(programme, np.array([unit // divisor for unit in units[:-1]], np.int64), units[-1] // divisor)
 
 
-def permutation_line(programme: Programme) -> Line | None:
+def permutation_line(programme: Programme) -> BoundLine | None:
     """Return the line by a permutation that is far apart in hops, or across a narrow bisection; the better one.
 
     Packets of the permutation have lengths, no others do; their means over symmetries prove as much. None where
@@ -425,7 +425,7 @@ def permutation_line(programme: Programme) -> Line | None:
     )
 
 
-def _of_permutation(programme: Programme, lengths: Array) -> Line | None:
+def _of_permutation(programme: Programme, lengths: Array) -> BoundLine | None:
     topology = programme.topology
     image = np.array(farthest(distance_under(topology, lengths)))
     source = np.arange(len(image))
@@ -441,7 +441,7 @@ def _of_permutation(programme: Programme, lengths: Array) -> Line | None:
     return _line(programme, units.astype(np.int64), 0)
 
 
-def _line(programme: Programme, length: Array, price: int) -> Line:
+def _line(programme: Programme, length: Array, price: int) -> BoundLine:
     """Return the line that lengths of flow columns and a price of hops prove, exactly."""
     topology, flow = programme.topology, programme.flow
     sources, terminals, _ = flow.shape
@@ -457,7 +457,7 @@ def _line(programme: Programme, length: Array, price: int) -> Line:
         matrix = lengths[programme.on_channel(channel)]
         sums = [*zip(matrix.sum(axis=1), injection, strict=True), *zip(matrix.sum(axis=0), ejection, strict=True)]
         spent += count * topology.bandwidth_of(channel) * _most(sums)
-    return Line(length, price, total, spent, terminals**2)
+    return BoundLine(length, price, total, spent, terminals**2)
 
 
 def _most(sums: list[tuple[int, Fraction]]) -> Fraction:

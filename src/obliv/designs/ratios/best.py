@@ -19,11 +19,11 @@ from obliv._util.files import pack
 from obliv._util.progress import Progress, within
 from obliv.designs._kernels import pair_distances
 from obliv.designs.average import decomposed, exact_flows, rounded_flows
-from obliv.designs.bounds.worst_case import Line
+from obliv.designs.bounds.worst_case import BoundLine
 from obliv.designs.design import Design
 from obliv.designs.exact import InexactError, Rationals, Vertex, as_rationals, vertex_of
 from obliv.designs.programme import States, states_of, symmetry_of
-from obliv.designs.ratios.bounds import Lengths, Links, covered_lengths, exact_lengths, solved_lengths
+from obliv.designs.ratios.bounds import ChannelLengths, NetworkLinks, covered_lengths, exact_lengths, solved_lengths
 from obliv.designs.ratios.compact import RatioProgramme, ratio_programme
 from obliv.designs.search import described
 from obliv.designs.solver import NO_PATHS, Optimum, SlowError, SolverError
@@ -60,7 +60,7 @@ class Demands:
         By source; what ends at a terminal is the traffic from the source to it.
     """
 
-    line: Line
+    line: BoundLine
     flows: Array
 
 
@@ -201,7 +201,7 @@ def _proved(programme: RatioProgramme, trees: Trees, flows: Array, price: int, a
         work = 20.0 * terminals**2 * topology.channels
         run(pair_distances, work, network, nodes[i : i + 1], nodes, flow, flow, lengths.T.ravel() + price, distance)
         total += int(distance.sum())
-    return Demands(Line(np.zeros(0, np.int64), price, total, spent, programme.pairs), flows)
+    return Demands(BoundLine(np.zeros(0, np.int64), price, total, spent, programme.pairs), flows)
 
 
 def _slower(lengths: Array, speeds: list[Fraction], fastest: Fraction) -> Array:
@@ -254,7 +254,7 @@ def design_ratio(
     programme = ratio_programme(bare, symmetry_of(bare, search=True), minimal, progress)
     allowed = states_of(bare, None).usable(len(bare.terminals), True) if minimal else None
     vertices = programme.matrix.shape[0] <= _VERTEX_ROWS if exact is None else exact
-    search = _Search(topology, programme, allowed, limit, gap, vertices, Links(bare), Trees(programme))
+    search = _BestSearch(topology, programme, allowed, limit, gap, vertices, NetworkLinks(bare), Trees(programme))
 
     def result() -> RatioDesign:
         return search.result(constraints, time.perf_counter() - began)
@@ -271,17 +271,17 @@ def design_ratio(
 
 
 @dataclass(frozen=True, eq=False)
-class _Candidate:
+class _RatioCandidate:
     """A routing, what lengths prove of its ratio, and its mean hops."""
 
     routing: Listed
-    lengths: list[Lengths]
+    lengths: list[ChannelLengths]
     ratio: Fraction
     hops: Fraction
 
 
 @dataclass(eq=False)
-class _Search:
+class _BestSearch:
     """The best routing and the best lower bounds so far."""
 
     topology: Topology
@@ -290,9 +290,9 @@ class _Search:
     limit: Fraction | None
     gap: float
     vertices: bool
-    links: Links
+    links: NetworkLinks
     trees: Trees
-    best: _Candidate | None = None
+    best: _RatioCandidate | None = None
     ratio_line: Demands | None = None
     hops_line: Demands | None = None
     carriers: list[tuple[int, Array]] = field(default_factory=list)
@@ -372,7 +372,7 @@ class _Search:
 
     def _candidates(
         self, optimum: Optimum, accuracy: float, vertex: Vertex | None, progress: Progress
-    ) -> Iterator[_Candidate]:
+    ) -> Iterator[_RatioCandidate]:
         """Yield the routing by the exact flows of a vertex; without, by simple rationals and by rounded flows."""
         states = states_of(self.topology, None)
         options: list[tuple[Array, int] | None] = []
@@ -390,12 +390,12 @@ class _Search:
             if routing is not None:
                 loads = routing.pair_loads()
                 lengths = self._lengths(loads, optimum.columns, accuracy, vertex)
-                yield _Candidate(routing, lengths, max(one.bound for one in lengths), loads.hops())
+                yield _RatioCandidate(routing, lengths, max(one.bound for one in lengths), loads.hops())
 
-    def _lengths(self, loads: Any, columns: Array, accuracy: float, vertex: Vertex | None) -> list[Lengths]:
+    def _lengths(self, loads: Any, columns: Array, accuracy: float, vertex: Vertex | None) -> list[ChannelLengths]:
         """Return lengths that bound the ratio on every channel, those of the linear program carried by symmetries."""
         opposite = self.programme.symmetry.opposite
-        proved: dict[int, Lengths] = {}
+        proved: dict[int, ChannelLengths] = {}
         for block in self.programme.blocks:
             solved = np.maximum(columns[block.price], 0)
             for member in block.channels.members:
@@ -416,7 +416,7 @@ class _Search:
                 elif not accuracy:
                     options.append(solved_lengths(self.links, loads, member.channel, moved))
                 sure = [option for option in options if option is not None]
-                idle = Lengths(np.zeros(len(moved), np.int64), Fraction(0))  # no pair loads the channel
+                idle = ChannelLengths(np.zeros(len(moved), np.int64), Fraction(0))  # no pair loads the channel
                 proved[member.channel] = min(sure, key=lambda one: one.bound, default=idle)
         return [proved[channel] for channel in range(self.topology.channels)]
 
@@ -446,7 +446,7 @@ class _Search:
             },
         )
 
-    def _certificate(self, lengths: list[Lengths], line: Demands) -> dict[str, Any]:
+    def _certificate(self, lengths: list[ChannelLengths], line: Demands) -> dict[str, Any]:
         programme, network = self.programme, carried(self.topology)
         generators = np.array([maps.nodes for maps in programme.symmetry.generators], np.int64)
         return {

@@ -49,7 +49,7 @@ _LARGEST = 2**46  # of an exact length, so that floats hold distances exactly
 
 
 @dataclass(frozen=True, eq=False)
-class Lengths:
+class ChannelLengths:
     """Lengths of all channels, integers, and the largest load of one channel that they allow, over its bandwidth."""
 
     length: Array
@@ -57,7 +57,7 @@ class Lengths:
 
 
 @dataclass(frozen=True, eq=False)
-class Witness:
+class FlowWitness:
     """Traffic with flows that carry it.
 
     Parameters
@@ -77,7 +77,7 @@ class Witness:
     unit: Fraction
 
 
-class _Paths(NamedTuple):
+class _PairPaths(NamedTuple):
     """Room for the paths of one pair."""
 
     start: Array
@@ -85,7 +85,7 @@ class _Paths(NamedTuple):
     amount: Array
 
 
-class Links:
+class NetworkLinks:
     """The channels of a network: bandwidths, what terminals can send and take, and distances.
 
     Attributes
@@ -133,7 +133,7 @@ class Links:
         return distance
 
 
-def proved_lengths(links: Links, loads: PairLoads, channel: int, length: Array) -> Lengths | None:
+def proved_lengths(links: NetworkLinks, loads: PairLoads, channel: int, length: Array) -> ChannelLengths | None:
     """Return what lengths prove of a channel; None where a pair that loads it is at distance 0."""
     row, col, weight = loads.weights(channel).spread()
     distance = links.distances(length)[row, col]
@@ -143,20 +143,20 @@ def proved_lengths(links: Links, loads: PairLoads, channel: int, length: Array) 
     close = np.flatnonzero(share >= share.max(initial=0.0) * (1 - 1e-9))  # rounding errors are far smaller
     pairs = {(int(weight[k]), int(distance[k])) for k in close.tolist() if np.isfinite(distance[k])}
     most = max((Fraction(amount, length) for amount, length in pairs), default=Fraction(0))
-    return Lengths(length, most * links.spent(length) / loads.denominator / links.topology.bandwidth_of(channel))
+    return ChannelLengths(length, most * links.spent(length) / loads.denominator / links.topology.bandwidth_of(channel))
 
 
-def simple_lengths(links: Links, loads: PairLoads, channel: int) -> Lengths:
+def simple_lengths(links: NetworkLinks, loads: PairLoads, channel: int) -> ChannelLengths:
     """Return lengths of the channels next to terminals: what each can send and take, by the prices of a shipment."""
     length = _at_terminals(links, loads.weights(channel).spread(), loads.solve(channel, links.rates).prices)
     largest = max(length.tolist(), default=0)
     shift = max(0, largest.bit_length() - 40)
     rounded = np.array([-(-int(value) >> shift) for value in length.tolist()], np.int64)
     lengths = proved_lengths(links, loads, channel, rounded)
-    return lengths or Lengths(rounded * 0, Fraction(0))  # no pair loads the channel
+    return lengths or ChannelLengths(rounded * 0, Fraction(0))  # no pair loads the channel
 
 
-def covered_lengths(links: Links, loads: PairLoads, channel: int, length: Array) -> Lengths | None:
+def covered_lengths(links: NetworkLinks, loads: PairLoads, channel: int, length: Array) -> ChannelLengths | None:
     """Return lengths that prove a bound close to that of approximate ones.
 
     Parameters
@@ -181,7 +181,7 @@ def covered_lengths(links: Links, loads: PairLoads, channel: int, length: Array)
     return proved_lengths(links, loads, channel, whole)
 
 
-def _at_terminals(links: Links, entries: tuple[Array, Array, Array], prices: Array | None) -> Array:
+def _at_terminals(links: NetworkLinks, entries: tuple[Array, Array, Array], prices: Array | None) -> Array:
     """Return lengths of the channels out of sources and into destinations, at these prices, that cover all weights."""
     topology, (source, destination, weight) = links.topology, entries
     column = np.zeros(len(links.terminals), object) if prices is None else prices.astype(object)
@@ -193,7 +193,7 @@ def _at_terminals(links: Links, entries: tuple[Array, Array, Array], prices: Arr
     return length
 
 
-def solved_lengths(links: Links, loads: PairLoads, channel: int, multipliers: Array) -> Lengths | None:
+def solved_lengths(links: NetworkLinks, loads: PairLoads, channel: int, multipliers: Array) -> ChannelLengths | None:
     """Return the better of the lengths by rounded and by simple rational multipliers of the solver."""
     candidates = []
     largest = multipliers.max(initial=0.0)
@@ -207,8 +207,8 @@ def solved_lengths(links: Links, loads: PairLoads, channel: int, multipliers: Ar
 
 
 def exact_lengths(
-    links: Links, loads: PairLoads, channel: int, values: Rationals, columns: Array
-) -> list[Lengths | None]:
+    links: NetworkLinks, loads: PairLoads, channel: int, values: Rationals, columns: Array
+) -> list[ChannelLengths | None]:
     """Return what the exact values of a vertex prove, by the column of every length; none where they are too large."""
     numerators = np.maximum(values.numerators[columns], 0)
     whole = numerators // (gcd(*numerators.tolist()) or 1)
@@ -217,7 +217,7 @@ def exact_lengths(
     return [proved_lengths(links, loads, channel, whole.astype(np.int64))]
 
 
-def witness_of(links: Links, loads: PairLoads, channel: int, worst: WorstTraffic) -> Witness | None:
+def witness_of(links: NetworkLinks, loads: PairLoads, channel: int, worst: WorstTraffic) -> FlowWitness | None:
     """Return the better of the witnesses by simple rational and by rounded flows of the solver; None if both fail."""
     rounded = np.rint(worst.flows * WHOLE).astype(np.int64)
     simple = as_rationals(worst.flows.ravel())
@@ -226,11 +226,13 @@ def witness_of(links: Links, loads: PairLoads, channel: int, worst: WorstTraffic
     return max((witness for witness in witnesses if witness), key=lambda witness: witness.load, default=None)
 
 
-def _repaired(links: Links, loads: PairLoads, channel: int, worst: WorstTraffic, flows: Array) -> Witness | None:
+def _repaired(
+    links: NetworkLinks, loads: PairLoads, channel: int, worst: WorstTraffic, flows: Array
+) -> FlowWitness | None:
     """Return traffic over the paths that integer flows hold; what leads nowhere, and what loads nothing, is dropped."""
     topology = links.topology
     network = states_of(topology, None).kernel
-    room = _Paths(
+    room = _PairPaths(
         np.zeros(topology.channels + 2, np.int64),
         np.zeros((topology.channels + 1) * topology.nodes, np.int64),
         np.zeros(topology.channels + 1, np.int64),
@@ -260,7 +262,7 @@ def _repaired(links: Links, loads: PairLoads, channel: int, worst: WorstTraffic,
     unit = 1 / Fraction(congestion)
     load = unit * sum(amount * int(numerator[s, d]) for s, d, amount in traffic)
     source, taken = np.nonzero(carried)
-    return Witness(
+    return FlowWitness(
         load / loads.denominator / topology.bandwidth_of(channel),
         tuple((s, d, amount * unit) for s, d, amount in sorted(traffic)),
         np.stack([source, taken, carried[source, taken]], axis=1),
@@ -299,7 +301,7 @@ def network_ratio(x: Subject, *, certificate: bool = False, progress: Progress |
     loads = loads_of(subject, "ratio", within(step, 0.0, 0.1)).without_self()
     if loads.partial:
         raise InputError(f"{name_of(subject)} leaves pairs out; the ratio needs a routing that serves all pairs")
-    search = _Search(loads, Links(topology))
+    search = _BoundSearch(loads, NetworkLinks(topology))
 
     def result() -> Ratio:
         return search.result(x, name_of(subject), sources_of(subject), certificate, time.perf_counter() - began)
@@ -314,14 +316,14 @@ def network_ratio(x: Subject, *, certificate: bool = False, progress: Progress |
 
 
 @dataclass(eq=False)
-class _Search:
+class _BoundSearch:
     """The best witness and the lengths of every channel so far."""
 
     loads: PairLoads
-    links: Links
-    witness: Witness | None = None
+    links: NetworkLinks
+    witness: FlowWitness | None = None
     channel: int = -1
-    lengths: dict[int, Lengths] = field(default_factory=dict)  # of one channel of every class
+    lengths: dict[int, ChannelLengths] = field(default_factory=dict)  # of one channel of every class
     parent: Array = field(default_factory=lambda: np.zeros(0, np.int64))
     maps: list[Array] = field(default_factory=list)
     step: Array = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -381,7 +383,7 @@ class _Search:
             certificate=self._certificate(self.witness, dict(sources)) if certificate else None,
         )
 
-    def _certificate(self, witness: Witness, sources: dict[str, str]) -> dict[str, Any]:
+    def _certificate(self, witness: FlowWitness, sources: dict[str, str]) -> dict[str, Any]:
         channels = self.links.topology.channels
         table = np.zeros((channels, channels), np.int64)
         for channel in range(channels):

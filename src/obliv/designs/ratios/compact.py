@@ -24,8 +24,8 @@ from obliv._util.progress import Progress, require_memory
 from obliv._util.rationals import boolean
 from obliv.designs.programme import (
     FlowProgramme,
-    Layout,
     Maps,
+    StateLayout,
     Symmetry,
     conservation,
     flow_orbits,
@@ -134,7 +134,7 @@ def _stabilizer(topology: Topology, symmetry: Symmetry, members: list[Member]) -
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class ChannelBlock:
     """The rows and columns of one channel.
 
     Parameters
@@ -161,10 +161,10 @@ class RatioProgramme(FlowProgramme):
 
     Parameters
     ----------
-    blocks : tuple of Block
+    blocks : tuple of ChannelBlock
     """
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[ChannelBlock, ...]
 
 
 def ratio_programme(topology: Topology, symmetry: Symmetry, minimal: bool, progress: Progress) -> RatioProgramme:
@@ -221,7 +221,7 @@ class _Builder:
     """The entries of the matrix, block by block; the ratio has the last column."""
 
     def __init__(
-        self, topology: Topology, layout: Layout, flow: Array, speed: Array, conserve: csr_array, columns: int
+        self, topology: Topology, layout: StateLayout, flow: Array, speed: Array, conserve: csr_array, columns: int
     ) -> None:
         self.topology, self.layout, self.flow, self.speed = topology, layout, flow, speed
         self.tail, self.head = topology.tail.astype(np.int64), topology.head.astype(np.int64)
@@ -235,7 +235,7 @@ class _Builder:
         some = (row >= 0) & (column >= 0)
         self.parts.append((row[some], column[some], value[some]))
 
-    def block(self, channels: Class) -> Block:
+    def block(self, channels: Class) -> ChannelBlock:
         """Add the rows of one channel."""
         topology, terminals = self.topology, len(self.nodes)
         maps = channels.stabilizer
@@ -278,7 +278,7 @@ class _Builder:
         self.add(np.full(len(every), self.rows), price, -self.speed)
         self.budgets.append(self.rows)
         self.rows += 1
-        return Block(channels, price, step.reshape(terminals, -1), alike.reshape(terminals, -1))
+        return ChannelBlock(channels, price, step.reshape(terminals, -1), alike.reshape(terminals, -1))
 
     def matrix(self) -> csc_array:
         """Return the matrix of all rows."""

@@ -17,7 +17,7 @@ from obliv._util.progress import Progress, rising, within
 from obliv._util.rationals import boolean, integer
 from obliv._util.rng import Rng, drawn_seed, within_word
 from obliv.designs.bounds.congestion import (
-    Carried,
+    CarryingPaths,
     Congestion,
     carried,
     demand_of,
@@ -113,7 +113,7 @@ class _Best:
         best = carried(self.topology, demand, scale, least)
         return (least.lower, best.load), self._proof(demand, scale, least, best)
 
-    def _proof(self, demand: Array, scale: int, least: Congestion, best: Carried) -> dict[str, Any]:
+    def _proof(self, demand: Array, scale: int, least: Congestion, best: CarryingPaths) -> dict[str, Any]:
         """Return the proof of both bounds of the least load, with its traffic."""
         flow = best.flow(self.topology.channels)
         return {

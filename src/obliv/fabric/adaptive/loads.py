@@ -14,9 +14,9 @@ from obliv._util.progress import require_memory
 from obliv.errors import RoutingError, TooLargeError
 from obliv.fabric.kernels.adaptive import (
     Choices,
-    Classes,
+    DestinationClasses,
+    ShareSums,
     Split,
-    Sums,
     carry_shares,
     denominators,
     followed_by,
@@ -270,7 +270,7 @@ class AdaptiveLoads(FabricLoads):
             return self._summed[2], self._summed[3]
         alike, channels = self._alike, self.topology.channels
         require_memory(8.0 * self.routes.classes * channels, f"the pair loads of {self.groups.groups.name}")
-        sums = Sums(
+        sums = ShareSums(
             np.zeros(channels, np.int64),
             np.zeros((self.routes.classes, channels), np.int64),
             np.zeros(channels, np.int64),
@@ -316,7 +316,7 @@ class _Alike(NamedTuple):
 
     class_of: Array
     size: Array
-    classes: Classes
+    classes: DestinationClasses
     whole: int
 
 
@@ -343,7 +343,9 @@ def _alike(routes: Routes, groups: PackedGroups, any_choice: bool) -> _Alike:
         ends.append(ends[-1] + count)
     joined = np.concatenate(orders) if orders else order[:0]
     multiple = np.ones(len(joined), np.int64)
-    classes = Classes(ptr, traces.lid[column].astype(np.int64), np.array(ends, np.int64), joined, multiple, row, times)
+    classes = DestinationClasses(
+        ptr, traces.lid[column].astype(np.int64), np.array(ends, np.int64), joined, multiple, row, times
+    )
     terminals = len(routes.class_of)
     limit = INT64_SAFE // (8 * routes.denominator * terminals**2)
     whole = 1

@@ -26,7 +26,7 @@ from obliv.checker.report import OutOfTimeError, Report, TimeLimit, short
 from obliv.checker.rerouted import Failed, FailuresClaim, read_failures, statement_of
 from obliv.errors import OblivError
 from obliv.fabric.checker.hops import hops_of
-from obliv.fabric.checker.routes import After, Routes, among, routes_left, routes_of
+from obliv.fabric.checker.routes import After, CheckedRoutes, among, routes_left, routes_of
 from obliv.results.study import Verification
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
@@ -132,7 +132,7 @@ def _parallel(topology: Topology) -> list[list[tuple[int, int]]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Witness:
+class ChannelWitness:
     """A permutation of the terminals, and a channel.
 
     Parameters
@@ -168,7 +168,7 @@ class Witness:
         return len(self.crossing) - len(moved) + int(among(come, self.pairs).sum())
 
 
-def witness_of(routes: Routes, channel: int, image: Array) -> Witness:
+def witness_of(routes: CheckedRoutes, channel: int, image: Array) -> ChannelWitness:
     """Return a permutation, in which no terminal has to send to itself, as a witness of what a channel carries."""
     topology, ends = routes.hops.topology, routes.terminals
     senders = np.flatnonzero(image != np.arange(ends))
@@ -178,7 +178,7 @@ def witness_of(routes: Routes, channel: int, image: Array) -> Witness:
     pairs = np.sort(routes.hops.row[senders] * ends + image[senders])
     crossing = pairs if source >= 0 else pairs[among(pairs, routes.crossing(channel))]
     whole = bool((np.bincount(image, minlength=ends) == 1).all())
-    return Witness(channel, image, whole, source >= 0, pairs, crossing)
+    return ChannelWitness(channel, image, whole, source >= 0, pairs, crossing)
 
 
 _OWN = "a host's own cable"
@@ -255,7 +255,7 @@ def _check_rows(
     figures = claim.figures
     hops = hops_of(routing)
     routes = routes_of(hops)
-    bounds = Bounds(routes, {c: terminals for (row, c), terminals in claim.prices.items() if row < 0})
+    bounds = ChannelLimits(routes, {c: terminals for (row, c), terminals in claim.prices.items() if row < 0})
     witnesses = cache(partial(_witness, claim, routes))
     none = After(np.zeros(0, np.int64), np.zeros((0, 0), np.int64), np.zeros(0, np.bool_), bounds.nothing)
     loop, served = routes.has_credit_loop(), int(routes.weight.sum())
@@ -286,7 +286,7 @@ def _check_rows(
             looping = _loop_after(routes, after, loop, figures.repair == "refill")
         else:
             routes, after = routes_left(replace(hops.tables, channel=claim.tables[number]), claim.failed[number])
-            bounds, looping = Bounds(routes, {}), routes.has_credit_loop()
+            bounds, looping = ChannelLimits(routes, {}), routes.has_credit_loop()
             witnesses = cache(partial(_witness, claim, routes))
         lost = routes.lost(after)
         if lost != row.pairs_lost:
@@ -316,19 +316,21 @@ def _check_rows(
         report.note(name, not problem, problem or right[name])
 
 
-def _witness(claim: FailuresClaim, routes: Routes, which: int) -> Witness:
+def _witness(claim: FailuresClaim, routes: CheckedRoutes, which: int) -> ChannelWitness:
     """Return a witness of a claim on some routes."""
     return witness_of(routes, int(claim.channel[which]), claim.permutation[which])
 
 
-def _loop_after(routes: Routes, after: After, loop: bool, refill: bool) -> bool:
+def _loop_after(routes: CheckedRoutes, after: After, loop: bool, refill: bool) -> bool:
     """Return whether there is a credit loop after a failure; what only loses routes cannot get one."""
     if not loop and not (refill and after.arrives.any()):
         return False
     return loop if not len(after.moved) else routes.has_credit_loop(after)
 
 
-def _reached(topology: Topology, witnesses: Callable[[int], Witness], which: int, after: After, row: FailureRow) -> str:
+def _reached(
+    topology: Topology, witnesses: Callable[[int], ChannelWitness], which: int, after: After, row: FailureRow
+) -> str:
     """Return what is wrong with the witness of a row's load; "" for nothing."""
     if which < 0:
         return "" if row.channel_load == 0 and not row.channel else "there is no witness"
@@ -346,7 +348,7 @@ def _reached(topology: Topology, witnesses: Callable[[int], Witness], which: int
     return "" if row.channel == name or own else f"channel {c} is not {row.channel[:80]!r}"
 
 
-class Bounds:
+class ChannelLimits:
     """What every channel can carry at most, before and after failures.
 
     Parameters
@@ -356,7 +358,7 @@ class Bounds:
         The terminals with a price of 1 before a failure, for channels that the simple bound does not settle.
     """
 
-    def __init__(self, routes: Routes, prices: dict[int, Array]) -> None:
+    def __init__(self, routes: CheckedRoutes, prices: dict[int, Array]) -> None:
         topology = routes.hops.topology
         self.routes = routes
         self.nothing = np.zeros(topology.channels, np.bool_)

@@ -18,7 +18,7 @@ from obliv.checker.claims import MalformedError
 from obliv.checker.rerouted import Failed
 from obliv.fabric.checker.hops import Hops, refilled
 
-__all__ = ["After", "Routes", "among", "routes_left", "routes_of"]
+__all__ = ["After", "CheckedRoutes", "among", "routes_left", "routes_of"]
 
 _STEPS = 100  # by which numbers of channels are raised before all routes are searched for a cycle
 
@@ -48,7 +48,7 @@ class After:
 
 
 @dataclass(frozen=True, eq=False)
-class Routes:
+class CheckedRoutes:
     """All routes before failures.
 
     Parameters
@@ -210,7 +210,7 @@ class Routes:
         return csr_array((np.ones(len(before), np.int8), (before, behind)), shape=(channels, channels))
 
 
-def routes_of(hops: Hops) -> Routes:
+def routes_of(hops: Hops) -> CheckedRoutes:
     """Return all routes of next hops.
 
     Raises
@@ -224,14 +224,14 @@ def routes_of(hops: Hops) -> Routes:
     return routes
 
 
-def routes_left(hops: Hops, failed: Failed) -> tuple[Routes, After]:
+def routes_left(hops: Hops, failed: Failed) -> tuple[CheckedRoutes, After]:
     """Return the routes that arrive after a failure for which the next hops were made, and the pairs that are lost."""
     gone = failed.gone(hops)
     routes, lost = _routes(hops, gone)
     return routes, After(lost, np.zeros((len(lost), 0), np.int64), np.zeros(len(lost), np.bool_), gone)
 
 
-def _routes(hops: Hops, gone: Array) -> tuple[Routes, Array]:
+def _routes(hops: Hops, gone: Array) -> tuple[CheckedRoutes, Array]:
     """Return routes without channels that are gone, and the pairs whose packets do not arrive."""
     topology, leaves, ends = hops.topology, len(hops.leaf), len(hops.own)
     size = np.bincount(hops.row, minlength=leaves)
@@ -242,7 +242,7 @@ def _routes(hops: Hops, gone: Array) -> tuple[Routes, Array]:
     routes, arrives = hops.between(r, d, gone)
     pair, hop = np.nonzero((routes >= 0) & (arrives & (weight > 0))[:, None])
     start, order = grouped(routes[pair, hop], topology.channels)
-    return Routes(hops, size, weight, routes, start, pair[order]), np.flatnonzero(~arrives & (weight > 0))
+    return CheckedRoutes(hops, size, weight, routes, start, pair[order]), np.flatnonzero(~arrives & (weight > 0))
 
 
 def _distinct(values: Array) -> Array:

@@ -19,7 +19,7 @@ from obliv.errors import FileError
 from obliv.fabric.arguments import typed
 from obliv.fabric.checks.routes import Served, check_groups, check_routes
 from obliv.fabric.checks.tables import check_cables, check_entries, check_shape, check_tables
-from obliv.fabric.files.assemble import Blocks
+from obliv.fabric.files.assemble import FileBlocks
 from obliv.fabric.files.forwarding import AdaptiveInfo
 from obliv.fabric.kernels.lanes import followers
 from obliv.fabric.lanes.findings import note_lanes
@@ -263,7 +263,7 @@ def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> E
     """
     failed: dict[str, None] = {}  # in the order of the log
     used, reason, at, last, blank = None, "", 0, 0, True
-    for number, line in Blocks(path).lines():
+    for number, line in FileBlocks(path).lines():
         blank = blank and not line.strip()
         if match := _UNKNOWN.search(line):
             if match[1] != b"no_fallback":  # older versions take it for an engine, but obey it

@@ -15,8 +15,8 @@ from obliv._util.text import plural
 from obliv.fabric.model import (
     NONE,
     Fabric,
+    FindingPlace,
     Notes,
-    Place,
     Tables,
     at_node,
     at_port,
@@ -140,7 +140,7 @@ def _note_dropped(fabric: Fabric, tables: Tables, lid: int, owner: dict[int, int
         f"and ibroute leave out the last LID where it is a multiple of {_BLOCK}; use opensm-lfts.dump instead (opensm "
         "-D 0x43), which has it"
     )
-    place = at_port(fabric, slot) if slot >= 0 else Place()
+    place = at_port(fabric, slot) if slot >= 0 else FindingPlace()
     notes.add("error" if serious else "note", "dropped-lid", text, int(tables.line[0]), place)
 
 

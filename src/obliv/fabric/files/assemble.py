@@ -16,7 +16,7 @@ from obliv._util.arrays import Array
 from obliv._util.files import GZIP, PACKED, require_file, unpacked
 from obliv._util.text import printable
 from obliv.errors import FileError
-from obliv.fabric.model import MAX_PORTS, RATES, Fabric, Nodes, Notes, Place, Ports, node_name, place_of, rate_of
+from obliv.fabric.model import MAX_PORTS, RATES, Fabric, FindingPlace, Nodes, Notes, Ports, node_name, place_of, rate_of
 from obliv.fabric.names import checked_lids, note_repeated_guids
 
 # Large text files read in blocks of whole lines, compressed with gzip or not, with their SHA-256
@@ -29,7 +29,7 @@ _SIZE = 1 << 22
 _MOST = 1 << 36  # decompressed bytes of a file: a limit against decompression bombs
 
 
-class Blocks:
+class FileBlocks:
     """The blocks of a file, each of whole lines; the last may lack its line end.
 
     Parameters
@@ -156,7 +156,7 @@ def cables(
     line: Array,
     slots: int,
     place: Callable[[int], str],
-    at: Callable[[int, int], Place],
+    at: Callable[[int, int], FindingPlace],
     notes: Notes,
 ) -> Array:
     """Return the slot at the other end of every slot's cable, -1 without a cable.
@@ -220,7 +220,7 @@ Number = bytes | int | None
 _Value = TypeVar("_Value")
 
 
-class Node(NamedTuple):
+class RecordHead(NamedTuple):
     """The head of a record; numbers that the file does not give are 0."""
 
     kind: str
@@ -264,12 +264,12 @@ class Records:
 
     def __init__(self, path: str) -> None:
         self.notes = Notes(path)
-        self.nodes: list[Node] = []
+        self.nodes: list[RecordHead] = []
         self.index: dict[bytes, int] = {}
         self.ports: list[tuple[Any, ...]] = []  # as Port
         self.chunks: list[Chunk] = []
 
-    def add(self, node: Node) -> int:
+    def add(self, node: RecordHead) -> int:
         """Add a node and return its number, or -1 if there is one of that name, which is noted."""
         before = self.index.get(node.ident)
         if before is not None:
@@ -286,12 +286,12 @@ class Records:
         self.nodes.append(node)
         return len(self.nodes) - 1
 
-    def known(self, node: Node) -> int:
+    def known(self, node: RecordHead) -> int:
         """Return the number of a node, which is added if it is new."""
         number = self.index.get(node.ident)
         return self.add(node) if number is None else number
 
-    def note_cut(self, blocks: Blocks, number: int, half: bool = False) -> None:
+    def note_cut(self, blocks: FileBlocks, number: int, half: bool = False) -> None:
         """Note that the file ends within line `number`, if that was read as half a line or not understood."""
         if not blocks.ended and (half or self.notes.last_line == number):
             self.notes.add("error", "cut-off", "the file ends in the middle of a line: it is truncated", number)
@@ -314,7 +314,7 @@ class Records:
             self.add_ports(np.array(node, np.int64), np.array(line, np.int64), raw)
             self.ports.clear()
 
-    def at(self, node: int, port: int | None = None) -> Place:
+    def at(self, node: int, port: int | None = None) -> FindingPlace:
         """Return a node, and possibly one of its ports, as the place of a finding."""
         about = self.nodes[node]
         return place_of(about.guid, text_of(about.description).strip() or text_of(about.ident), port)
@@ -357,7 +357,7 @@ Columns = dict[str, Array]
 _KINDS = {b"S-": "switch", b"H-": "ca", b"R-": "router"}
 
 
-def assemble(records: Records, blocks: Blocks, *, lmc_known: bool) -> Fabric:
+def assemble(records: Records, blocks: FileBlocks, *, lmc_known: bool) -> Fabric:
     """Return the fabric that the records of a file describe; `lmc_known` is whether such files give the LMC."""
     if not records.nodes:
         raise FileError("contains no readable record of a switch or channel adapter", records.notes.file)
@@ -371,7 +371,7 @@ def assemble(records: Records, blocks: Blocks, *, lmc_known: bool) -> Fabric:
         node = int(node_of[slot])
         return f"{records.called(node)} port {slot - int(first_slot[node])}"
 
-    def at(slot: int, other: int = -1) -> Place:
+    def at(slot: int, other: int = -1) -> FindingPlace:
         node = int(node_of[slot])
         return records.at(node, slot - int(first_slot[node]))._replace(peer=place(other) if other >= 0 else None)
 
@@ -439,7 +439,7 @@ def _columns(records: Records) -> Columns:
 def _add_missing(records: Records, name: bytes, text: bytes, line: int) -> None:
     kind, digits = _KINDS.get(name[:2], "unknown"), name[2:]
     known = kind != "unknown" and re.fullmatch(rb"[0-9a-fA-F]{16}", digits)
-    node = records.add(Node(kind, name, line, 0, text, int(digits, 16) if known else 0))
+    node = records.add(RecordHead(kind, name, line, 0, text, int(digits, 16) if known else 0))
     message = f"{records.called(node)} has a cable but no record: the file is truncated or the scan incomplete"
     records.notes.add("error", "missing-record", message, line, records.at(node))
 
@@ -476,7 +476,7 @@ def _identities(
     near: Array,
     far: Array,
     place: Callable[[int], str],
-    at: Callable[[int, int], Place],
+    at: Callable[[int, int], FindingPlace],
 ) -> tuple[Array, Array, Array]:
     """Return GUID, LID and LMC of every slot: from its own record, else from that of the other end of its cable."""
     nodes, slots = records.nodes, int(first_slot[-1])
@@ -507,7 +507,7 @@ def _note_unequal(
     number: Array,
     line: Array,
     place: Callable[[int], str],
-    at: Callable[[int, int], Place],
+    at: Callable[[int, int], FindingPlace],
     notes: Notes,
 ) -> None:
     ends = np.flatnonzero(peer > np.arange(len(peer)))
@@ -525,7 +525,7 @@ def _placed(slots: int, near: Array, values: Array, missing: int, dtype: npt.DTy
     return out
 
 
-def _unique(nodes: list[Node]) -> tuple[str, ...]:
+def _unique(nodes: list[RecordHead]) -> tuple[str, ...]:
     """Return the identifiers as text, unique even where their bytes are not valid text."""
     seen: dict[str, None] = {}
     again: Counter[str] = Counter()

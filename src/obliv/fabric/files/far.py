@@ -17,12 +17,12 @@ from obliv._util.files import write_pieces
 from obliv._util.progress import require_memory
 from obliv.errors import FileError
 from obliv.fabric.arguments import typed
-from obliv.fabric.files.assemble import Blocks, plain
+from obliv.fabric.files.assemble import FileBlocks, plain
 from obliv.fabric.files.forwarding import switch_guids, with_switch
 from obliv.fabric.files.ibnetdiscover import DISCOVER, TABLES, noted_line, shown_line
 from obliv.fabric.files.raw_tables import DIGITS, MixedReader
 from obliv.fabric.kernels.lane_rows import GroupEntries, read_group_entries
-from obliv.fabric.model import MAX_PORTS, NONE, Fabric, Notes, Place, place_of
+from obliv.fabric.model import MAX_PORTS, NONE, Fabric, FindingPlace, Notes, place_of
 from obliv.fabric.names import LAST_LID, NO_STATE, STATES, Groups, GroupTables, SubGroup, slots_of_lids
 from obliv.kernels import run
 
@@ -83,8 +83,8 @@ def read_groups(path: str | Path, fabric: Fabric) -> GroupTables:
         If the file cannot be read, contains nothing of the kind, or is of an unknown version or layout.
     """
     guids = switch_guids(fabric)
-    blocks = Blocks(path)
-    reader = _Reader(str(path), frozenset(guids), blocks.length)
+    blocks = FileBlocks(path)
+    reader = _FarReader(str(path), frozenset(guids), blocks.length)
     for block in blocks:
         reader.read(block)
     raw = reader.finished(blocks.sha256)
@@ -114,7 +114,7 @@ def read_groups(path: str | Path, fabric: Fabric) -> GroupTables:
     )
 
 
-class _Reader(MixedReader):
+class _FarReader(MixedReader):
     """The state of reading a file."""
 
     def __init__(self, path: str, switches: frozenset[int], length: int) -> None:
@@ -151,7 +151,7 @@ class _Reader(MixedReader):
         return int(read.at)
 
     @property
-    def _here(self) -> Place:
+    def _here(self) -> FindingPlace:
         return place_of(self._guid or 0, "")
 
     def finished(self, sha256: str) -> _Raw:

@@ -13,7 +13,7 @@ from obliv._util.progress import Progress, rising
 from obliv._util.text import lines, plural, printable
 from obliv.errors import FileError
 from obliv.fabric.arguments import typed
-from obliv.fabric.files.assemble import Blocks
+from obliv.fabric.files.assemble import FileBlocks
 from obliv.fabric.files.forwarding import switch_guids, tables_on, with_learned_lids
 from obliv.fabric.files.ibdiagnet import read_db_csv, read_net_dump, sections_of
 from obliv.fabric.files.ibnetdiscover import (
@@ -230,7 +230,7 @@ def _require_one_fabric(topology: Path, others: list[Path], place: Path) -> None
 def _switches(path: Path) -> set[int]:
     """Return the GUIDs of the switches in a topology, without reading all of it as one; empty if it has none."""
     guids: set[int] = set()
-    for block in Blocks(path):
+    for block in FileBlocks(path):
         for *single, row in _SWITCHES.findall(block):
             guids.update(int(word, 16) for word in single if word)
             guids.update(int(word, 16) for word in row.split(b",") if len(word) > 10)  # not numbers of a device
@@ -265,7 +265,7 @@ def _by_content(place: Path, runs: dict[str, dict[str, dict[str, Path]]], others
 def _kind(path: Path) -> str:
     """Return "topology" or "lft" by the first lines of a file, "" for anything else."""
     try:
-        for _, line in islice(Blocks(path, 1 << 14).lines(), _LINES):
+        for _, line in islice(FileBlocks(path, 1 << 14).lines(), _LINES):
             if any(sign.match(line) for sign in _SIGNS):
                 return "topology"
             if TABLES.match(line):
@@ -305,7 +305,7 @@ def dialect_of(path: str | Path) -> str:
     FileError
         If no line identifies it, or a line of forwarding tables comes first.
     """
-    for number, line in Blocks(path, _SIZE >> 3).lines():
+    for number, line in FileBlocks(path, _SIZE >> 3).lines():
         for name, (sign, _) in _DIALECTS.items():
             if sign.match(line):
                 return name
@@ -364,7 +364,7 @@ def read_fabric(path: str | Path, *, guid2lid: str | Path | None = None) -> Fabr
     """
     if (folder := folder_of(path)) is not None:
         path, guid2lid = folder.topology, guid2lid or folder.guid2lid
-    fabric = _DIALECTS[dialect_of(path)][1](Blocks(path, _SIZE))
+    fabric = _DIALECTS[dialect_of(path)][1](FileBlocks(path, _SIZE))
     return fabric if guid2lid is None else with_guid2lid(fabric, guid2lid)
 
 
@@ -468,4 +468,4 @@ def _raw(path: str | Path, fabric: Fabric, progress: Progress | None) -> RawTabl
         path = folder.tables()
     what = f"reading {path}"
     step = rising(progress)
-    return read_raw(Blocks(path), switch_guids(fabric), largest_lid(fabric), lambda share: step(what, share))
+    return read_raw(FileBlocks(path), switch_guids(fabric), largest_lid(fabric), lambda share: step(what, share))

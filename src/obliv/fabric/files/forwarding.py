@@ -12,7 +12,7 @@ from obliv._util.arrays import Array
 from obliv._util.progress import require_memory
 from obliv.errors import FileError
 from obliv.fabric.arguments import typed
-from obliv.fabric.files.assemble import Blocks
+from obliv.fabric.files.assemble import FileBlocks
 from obliv.fabric.files.ibnetdiscover import shown_line
 from obliv.fabric.files.raw_tables import RawTables
 from obliv.fabric.model import NONE, Fabric, Notes, Tables, place_of
@@ -306,7 +306,7 @@ def read_ar_info(path: str | Path, fabric: Fabric) -> AdaptiveInfo:
     notes = Notes(str(path))
     names: list[str] | None = None
     inside = found = False
-    blocks = Blocks(path)
+    blocks = FileBlocks(path)
     for number, line in blocks.lines():
         text = line.strip()
         if text == b"START_AR_INFO":

@@ -14,7 +14,16 @@ from typing import NamedTuple
 from obliv._util.progress import require_memory
 from obliv._util.text import plural, shown
 from obliv.errors import FileError
-from obliv.fabric.files.assemble import LANE_SPEEDS, LONGEST, Blocks, Node, Records, assemble, ident_of, text_of
+from obliv.fabric.files.assemble import (
+    LANE_SPEEDS,
+    LONGEST,
+    FileBlocks,
+    RecordHead,
+    Records,
+    assemble,
+    ident_of,
+    text_of,
+)
 from obliv.fabric.files.ibnetdiscover import DB_CSV, NET_DUMP, noted_line, shown_line
 from obliv.fabric.model import MAX_PORTS, Fabric
 
@@ -91,7 +100,7 @@ class _Row(NamedTuple):
     peer_text: bytes
 
 
-class _Block(NamedTuple):
+class _SwitchBlock(NamedTuple):
     """The heading of a switch, and its ports by label."""
 
     line: int
@@ -104,7 +113,7 @@ _NEEDED = {"ib#": "IB#", "sta": "Sta", "neighbor guid": "Neighbor Guid", "n#": "
 _ALIASES = {"#ib": "ib#", "neighbour guid": "neighbor guid"}
 
 
-def read_net_dump(blocks: Blocks) -> Fabric:
+def read_net_dump(blocks: FileBlocks) -> Fabric:
     """Read the fabric of an ``ibdiagnet2.net_dump``, which does not give the LMC; every port of an adapter is a node.
 
     The file has a table for every switch and names hosts, routers and aggregation nodes only as neighbors.
@@ -113,7 +122,9 @@ def read_net_dump(blocks: Blocks) -> Fabric:
     tables, rows, number, half = _net_dump_rows(blocks, records)
     for guid, block in tables.items():
         count = max((port for port in block.ports.values() if port <= MAX_PORTS), default=0)
-        records.add(Node("switch", ident_of("switch", guid), block.line, count, block.text, guid, guid, block.lid))
+        records.add(
+            RecordHead("switch", ident_of("switch", guid), block.line, count, block.text, guid, guid, block.lid)
+        )
     unnumbered = _link(records, tables, rows)
     if unnumbered:
         text = f"{plural(unnumbered, 'port')} of hosts with labels, not numbers: numbered in the order of the file"
@@ -124,13 +135,13 @@ def read_net_dump(blocks: Blocks) -> Fabric:
     return _with_labels(fabric, ((node, port, label) for node, block in known for label, port in block.ports.items()))
 
 
-def _net_dump_rows(blocks: Blocks, records: Records) -> tuple[dict[int, _Block], list[_Row], int, bool]:
+def _net_dump_rows(blocks: FileBlocks, records: Records) -> tuple[dict[int, _SwitchBlock], list[_Row], int, bool]:
     """Return the switches, their ports with a neighbor, the number of lines, and whether the last one is half a row."""
     path, notes = blocks.path, records.notes
-    tables: dict[int, _Block] = {}
+    tables: dict[int, _SwitchBlock] = {}
     rows: list[_Row] = []
     current: int | None = None  # the GUID of the switch
-    columns: _Columns | None = None
+    columns: _TableColumns | None = None
     number, half = 0, False
     for number, line in blocks.lines():
         text, half = line.strip(), False
@@ -147,7 +158,7 @@ def _net_dump_rows(blocks: Blocks, records: Records) -> tuple[dict[int, _Block],
                 notes.add("error", "duplicate-guid", message, number)
                 current = None
             else:
-                tables[current] = _Block(number, head[1], int(head[4]), {})
+                tables[current] = _SwitchBlock(number, head[1], int(head[4]), {})
         elif heading:
             columns = _columns(text)
             if missing := [name for word, name in _NEEDED.items() if word not in columns.place]:
@@ -166,22 +177,22 @@ def _net_dump_rows(blocks: Blocks, records: Records) -> tuple[dict[int, _Block],
     return tables, rows, number, half
 
 
-class _Columns(NamedTuple):
+class _TableColumns(NamedTuple):
     """The columns of a table: their number, and their places by names in small letters."""
 
     number: int
     place: dict[str, int]
 
 
-def _columns(heading: bytes) -> _Columns:
+def _columns(heading: bytes) -> _TableColumns:
     """Return the columns of a table; of equal names the first counts."""
     words = [" ".join(name.decode("utf-8", "replace").lower().split()) for name in heading.split(b":")]
     place = {_ALIASES.get(word, word): k for k, word in reversed(list(enumerate(words)))}
-    return _Columns(len(words), place)
+    return _TableColumns(len(words), place)
 
 
 def _net_dump_row(
-    line: bytes, number: int, guid: int, columns: _Columns, ports: dict[bytes, int], records: Records
+    line: bytes, number: int, guid: int, columns: _TableColumns, ports: dict[bytes, int], records: Records
 ) -> _Row | None:
     """Return a port, None if it has no neighbor; its label is added to those of the switch."""
     count, place = columns
@@ -208,7 +219,7 @@ def _net_dump_row(
     return _Row(guid, number, port, state, rate, int(peer, 16), cell("n#"), max(_count(cell("nlid")), 0), called)
 
 
-def _link(records: Records, tables: dict[int, _Block], rows: list[_Row]) -> int:
+def _link(records: Records, tables: dict[int, _SwitchBlock], rows: list[_Row]) -> int:
     """Add the neighbors that are no switches, and all cables; return how many ports had to be numbered."""
     at: dict[int, set[int]] = {}  # the ports of every neighbor without a table
     following: dict[int, int] = {}  # the next port of each that is not numbered
@@ -257,7 +268,7 @@ def _neighbor(records: Records, row: _Row, ports: int) -> bytes:
     name = ident_of("switch", row.peer_guid) if lost else b"0x%016x" % row.peer_guid
     if name not in records.index:
         guid = row.peer_guid if lost else 0
-        node = records.add(Node("switch" if lost else "ca", name, row.line, 0, row.peer_text, guid, guid))
+        node = records.add(RecordHead("switch" if lost else "ca", name, row.line, 0, row.peer_text, guid, guid))
         if lost:
             message = f"{records.called(node)} has a cable but no table: the file is truncated or the scan incomplete"
             records.notes.add("error", "missing-record", message, row.line, records.at(node))
@@ -292,9 +303,9 @@ class _PortInfo(NamedTuple):
 class _DbCsv:
     """The sections of a file."""
 
-    def __init__(self, blocks: Blocks) -> None:
+    def __init__(self, blocks: FileBlocks) -> None:
         self.blocks, self.records = blocks, Records(str(blocks.path))
-        self.nodes: dict[int, tuple[int, Node]] = {}  # by GUID: the line, and the node without what PORTS tells
+        self.nodes: dict[int, tuple[int, RecordHead]] = {}  # by GUID: the line, and the node without what PORTS tells
         self.ports: dict[tuple[int, int], _PortInfo] = {}
         self.asked: dict[tuple[int, int], int] = {}  # GUIDs of the ports through which NODES was read
         self.links: list[tuple[int, int, int, int, int]] = []  # the line, GUID and port of both ends
@@ -365,7 +376,7 @@ class _DbCsv:
         kind = _KINDS.get(sort, "unknown")
         own, at = (max(_number(row.get(name, b"")), 0) for name in _SECTIONS["NODES"][1])
         ident, port_guid = ident_of(kind, guid), own if kind == "switch" else 0
-        node = Node(kind, ident, self.number, ports, row["NodeDesc"], guid, port_guid)
+        node = RecordHead(kind, ident, self.number, ports, row["NodeDesc"], guid, port_guid)
         if guid in self.nodes:
             message = f"a second row of node 0x{guid:016x} is ignored; the first is on line {self.nodes[guid][0]}"
             self.records.notes.add("error", "duplicate-guid", message, self.number)
@@ -427,7 +438,7 @@ class _DbCsv:
             seen.add(ends)
             for guid, _ in ends:
                 if guid not in number_of:
-                    lost = Node("unknown", ident_of("unknown", guid), line, 0, b"", guid)
+                    lost = RecordHead("unknown", ident_of("unknown", guid), line, 0, b"", guid)
                     number_of[guid] = node_ = records.add(lost)
                     message = f"{records.called(node_)} has a cable but no row in NODES: the file is truncated"
                     records.notes.add("error", "missing-record", message, line, records.at(node_))
@@ -461,7 +472,7 @@ class _DbCsv:
         self.records.ports.append((number_of[near[0]], line, near[1], b"%x" % guid, *about, here.rate))
 
 
-def read_db_csv(blocks: Blocks) -> Fabric:
+def read_db_csv(blocks: FileBlocks) -> Fabric:
     """Read the fabric of an ``ibdiagnet2.db_csv``; LIDs, LMCs and speeds are those of its section PORTS."""
     content = _DbCsv(blocks)
     content.read()
@@ -470,4 +481,4 @@ def read_db_csv(blocks: Blocks) -> Fabric:
 
 def sections_of(path: str | Path) -> set[str]:
     """Return the names of the sections of a ``db_csv``."""
-    return {name.decode() for block in Blocks(path) for name in _SECTION.findall(block)}
+    return {name.decode() for block in FileBlocks(path) for name in _SECTION.findall(block)}

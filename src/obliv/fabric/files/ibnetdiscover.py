@@ -11,7 +11,16 @@ from itertools import compress
 import numpy as np
 
 from obliv._util.text import shown
-from obliv.fabric.files.assemble import LONGEST, Blocks, Node, Records, assemble, lines_of, rate_number, text_of
+from obliv.fabric.files.assemble import (
+    LONGEST,
+    FileBlocks,
+    RecordHead,
+    Records,
+    assemble,
+    lines_of,
+    rate_number,
+    text_of,
+)
 from obliv.fabric.model import Fabric, Notes, place_of
 from obliv.specs import FILE_FORMATS
 
@@ -102,7 +111,7 @@ _NEWLINE = 10
 _PREAMBLE = 1000  # upper bound of the bytes before the name in a record
 
 
-def read_discover(blocks: Blocks) -> Fabric:
+def read_discover(blocks: FileBlocks) -> Fabric:
     """Read the fabric of an ibnetdiscover output or an ibsim file.
 
     Parameters
@@ -116,7 +125,7 @@ def read_discover(blocks: Blocks) -> Fabric:
         Its `findings` list defects and remarks.
     """
     records = Records(str(blocks.path))
-    reader = _Reader(records)
+    reader = _DiscoverReader(records)
     with _no_search_for_cycles():
         _read_all(blocks, records, reader)
     records.note_cut(blocks, reader.number, reader.half)
@@ -136,7 +145,7 @@ def _no_search_for_cycles() -> Iterator[None]:
             gc.enable()
 
 
-def _read_all(blocks: Blocks, records: Records, reader: _Reader) -> None:
+def _read_all(blocks: FileBlocks, records: Records, reader: _DiscoverReader) -> None:
     begun = b""  # the start of a record whose name is in the next block
     for block in blocks:
         whole = begun + block
@@ -151,7 +160,7 @@ def _read_all(blocks: Blocks, records: Records, reader: _Reader) -> None:
         records.flush()
 
 
-class _Reader:
+class _DiscoverReader:
     """The state of reading a file."""
 
     def __init__(self, records: Records) -> None:
@@ -274,7 +283,7 @@ class _Reader:
             )
         name = _KINDS[kind]
         own = (self._port_guid, int(lid or 0), int(lmc or 0)) if name == "switch" else (0, 0, 0)
-        node = Node(name, ident, self.number, int(ports), text, self._guid or named, *own)
+        node = RecordHead(name, ident, self.number, int(ports), text, self._guid or named, *own)
         self._current, self._guid, self._port_guid = self.records.add(node), 0, 0
         if self._current >= 0:
             self._cabled[self._current] = False

@@ -20,7 +20,7 @@ from obliv.fabric.model import NONE, RATES, Fabric, Tables
 from obliv.fabric.names import require_writable_lids, safe
 from obliv.fabric.topology import network
 from obliv.io.formats.anynet import write_anynet as write_topology
-from obliv.io.formats.gml import Item, Key, graphml_lines
+from obliv.io.formats.gml import XmlItem, XmlKey, graphml_lines
 
 
 @typed
@@ -344,27 +344,27 @@ def write_graphml(fabric: Fabric, path: str | Path) -> tuple[str, ...]:
 def _graphml(fabric: Fabric) -> Iterator[str]:
     whole = all(rate.denominator == 1 for rate in fabric.rates)
     keys = (
-        *(Key(name, "node", "string") for name in ("label", "kind", "ident", "guid")),
-        *(Key(name, "node", "int") for name in ("lid", "terminal")),
-        *(Key(name, "edge", "int") for name in ("source_port", "target_port", "source_lid", "target_lid")),
-        Key("rate", "edge", "long" if whole else "string"),
+        *(XmlKey(name, "node", "string") for name in ("label", "kind", "ident", "guid")),
+        *(XmlKey(name, "node", "int") for name in ("lid", "terminal")),
+        *(XmlKey(name, "edge", "int") for name in ("source_port", "target_port", "source_lid", "target_lid")),
+        XmlKey("rate", "edge", "long" if whole else "string"),
     )
     return graphml_lines(fabric.name, keys, _nodes(fabric), _edges(fabric), directed=False)
 
 
-def _nodes(fabric: Fabric) -> Iterator[Item]:
+def _nodes(fabric: Fabric) -> Iterator[XmlItem]:
     senders = dict.fromkeys(fabric.node_of[fabric.endpoints].tolist())
     number = {node: k for k, node in enumerate(senders)}
     for node in range(len(fabric.nodes)):
         about = {"label": fabric.nodes.description[node] or fabric.nodes.ident[node], **_about(fabric, node)}
         if node in number:
             about["terminal"] = number[node]
-        yield Item({"id": f"n{node}"}, {name: printable(str(value)) for name, value in about.items()})
+        yield XmlItem({"id": f"n{node}"}, {name: printable(str(value)) for name, value in about.items()})
 
 
-def _edges(fabric: Fabric) -> Iterator[Item]:
+def _edges(fabric: Fabric) -> Iterator[XmlItem]:
     for near, far, about in _cables(fabric):
-        yield Item({"source": f"n{near}", "target": f"n{far}"}, about)
+        yield XmlItem({"source": f"n{near}", "target": f"n{far}"}, about)
 
 
 def write_anynet(fabric: Fabric, path: str | Path) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from obliv._util.text import shown
 from obliv.errors import FileError
-from obliv.fabric.files.assemble import LANE_SPEEDS, Blocks, Node, Port, Records, assemble, ident_of, text_of
+from obliv.fabric.files.assemble import LANE_SPEEDS, FileBlocks, Port, RecordHead, Records, assemble, ident_of, text_of
 from obliv.fabric.files.forwarding import port_guids
 from obliv.fabric.files.ibnetdiscover import noted_line
 from obliv.fabric.model import Fabric, Notes, place_of
@@ -28,7 +28,7 @@ _PAIR = re.compile(rb"\s*0x([0-9a-fA-F]{1,16})\s+0x([0-9a-fA-F]{1,4})\s+0x([0-9a
 _KINDS = {b"SW": "switch", b"CA": "ca", b"Rt": "router", b"RT": "router"}
 
 
-def read_subnet(blocks: Blocks) -> Fabric:
+def read_subnet(blocks: FileBlocks) -> Fabric:
     """Read the fabric of an ``opensm-subnet.lst``, or of an ``ibdiagnet2.lst``, which few releases write with LMCs.
 
     Where no cable is listed from both of its ends, the file lists each one once.
@@ -79,7 +79,7 @@ def _node(records: Records, end: Sequence[bytes], line: int) -> int:
     number = int(guid, 16)
     ident = ident_of(kind, number)
     own = (int(port_guid, 16), int(lid, 16)) if kind == "switch" else (0, 0)
-    return records.known(Node(kind, ident, line, int(ports, 16), text, number, *own))
+    return records.known(RecordHead(kind, ident, line, int(ports, 16), text, number, *own))
 
 
 def read_guid2lid(path: str | Path) -> dict[int, tuple[int, int, int]]:
@@ -90,7 +90,7 @@ def read_guid2lid(path: str | Path) -> dict[int, tuple[int, int, int]]:
 def _lids(path: str | Path) -> tuple[dict[int, tuple[int, int, int]], str]:
     """Return what :func:`read_guid2lid` does, and the SHA-256 of the file."""
     known: dict[int, tuple[int, int, int]] = {}
-    blocks = Blocks(path)
+    blocks = FileBlocks(path)
     for number, line in blocks.lines():
         if not line.strip() or line.lstrip().startswith(b"#"):
             continue
@@ -153,7 +153,7 @@ _SPEEDS = {b"2.5": b"SDR", b"5": b"DDR", b"10": b"QDR", b"10.3125": b"FDR10", b"
 _SPEEDS |= {b"53.125": b"HDR", b"106.25": b"NDR", b"212.5": b"XDR"}
 
 
-def read_portlist(blocks: Blocks) -> Fabric:
+def read_portlist(blocks: FileBlocks) -> Fabric:
     """Read the fabric of an ``ibnetdiscover -p`` output, without LMC; every port of a CA is a node."""
     records = Records(str(blocks.path))
     number = 0
@@ -182,7 +182,7 @@ def read_portlist(blocks: Blocks) -> Fabric:
     return assemble(records, blocks, lmc_known=False)
 
 
-def read_linkinfo(blocks: Blocks) -> Fabric:
+def read_linkinfo(blocks: FileBlocks) -> Fabric:
     """Read the fabric of an ``iblinkinfo`` output, with ``-l`` or without; it does not give the LMC."""
     records = Records(str(blocks.path))
     lines: list[_Line] = []
@@ -254,7 +254,7 @@ def _link(records: Records, lines: list[_Line]) -> None:
         if lid and lid not in by_lid:  # perhaps only switches are listed
             name = b"lid-%d" % lid
             by_lid[lid] = name
-            unlisted[records.add(Node("ca", name, line.number, 0, line.far_text or b""))] = line.number
+            unlisted[records.add(RecordHead("ca", name, line.number, 0, line.far_text or b""))] = line.number
         if name is None:
             message = f"LID {lid} at the other end does not identify the port: use ibnetdiscover"
             records.notes.add("error", "unknown-peer", message, line.number, records.at(node, int(line.port)))
@@ -308,7 +308,7 @@ def _rate(state: bytes) -> bytes:
 def _listed_node(records: Records, kind: str, guid: int, lid: int, text: bytes, line: int) -> int:
     """Return the node of a port, added if it is new."""
     own = (guid, 0, lid) if kind == "switch" else (0, 0, 0)
-    return records.known(Node(kind, _ident(kind, guid), line, 0, text, *own))
+    return records.known(RecordHead(kind, _ident(kind, guid), line, 0, text, *own))
 
 
 def _ident(kind: str, guid: int) -> bytes:

@@ -12,10 +12,10 @@ import numpy as np
 from obliv._util.arrays import Array
 from obliv._util.progress import require_memory
 from obliv.errors import FileError
-from obliv.fabric.files.assemble import Blocks, read_mixed
+from obliv.fabric.files.assemble import FileBlocks, read_mixed
 from obliv.fabric.files.ibnetdiscover import DISCOVER, MULTICAST, TABLES, noted_line, shown_line
-from obliv.fabric.kernels.pair_levels import Entries, Moved, PortGuids, read_entries
-from obliv.fabric.model import NONE, Notes, Place, place_of
+from obliv.fabric.kernels.pair_levels import ForwardingEntries, Moved, PortGuids, read_entries
+from obliv.fabric.model import NONE, FindingPlace, Notes, place_of
 from obliv.fabric.names import LAST_LID
 from obliv.kernels import run
 
@@ -57,9 +57,9 @@ class MixedReader(ABC):
         """Read a line that is not a row."""
 
     @property
-    def _here(self) -> Place:
+    def _here(self) -> FindingPlace:
         """What the lines that are being read are about."""
-        return Place()
+        return FindingPlace()
 
     def _unended(self, line: bytes) -> None:
         """Note the last line, which has no end, unless it is blank or a comment."""
@@ -121,7 +121,7 @@ class RawTables:
 
 
 def read_raw(
-    blocks: Blocks, switches: Iterable[int], last: int = LAST_LID, step: Callable[[float], None] | None = None
+    blocks: FileBlocks, switches: Iterable[int], last: int = LAST_LID, step: Callable[[float], None] | None = None
 ) -> RawTables:
     """Read the tables of a file.
 
@@ -141,7 +141,7 @@ def read_raw(
     FileError
         If the file cannot be read or holds no table.
     """
-    reader = _Reader(str(blocks.path), frozenset(switches), blocks.length, last)
+    reader = _RawReader(str(blocks.path), frozenset(switches), blocks.length, last)
     seen = 0
     for block in blocks:
         reader.read(block)
@@ -151,7 +151,7 @@ def read_raw(
     return reader.finished(blocks.sha256)
 
 
-class _Reader(MixedReader):
+class _RawReader(MixedReader):
     """The state of reading a file."""
 
     def __init__(self, path: str, switches: frozenset[int], length: int, last: int) -> None:
@@ -159,7 +159,7 @@ class _Reader(MixedReader):
         self.tables = RawTables(self.notes, guid=port_guids_of(last + 1))
         self._switches, self._last = switches, last
         moved = Moved(*(np.zeros(_MOVED, np.int64) for _ in Moved._fields))
-        self._entries = Entries(np.full(last + 1, NONE, np.uint8), self.tables.guid, moved)
+        self._entries = ForwardingEntries(np.full(last + 1, NONE, np.uint8), self.tables.guid, moved)
         self._finished = 0  # entries read
         self._spelling = ""  # of the current table
         self._guid: int | None = None  # of the switch of the current table

@@ -16,7 +16,7 @@ from obliv._util.toml import line_of, read_toml
 from obliv.errors import FileError, InputError
 from obliv.fabric.arguments import typed
 from obliv.fabric.files.folder import read
-from obliv.fabric.gate.plan import Plan, compare_cables, read_plan, slots_named
+from obliv.fabric.gate.plan import CablePlan, compare_cables, read_plan, slots_named
 from obliv.fabric.jobs.job import job
 from obliv.fabric.model import Fabric, Notes, Tables
 from obliv.fabric.results.check import FabricCheck, LimitCheck
@@ -458,10 +458,10 @@ class _Gate:
             except InputError as error:
                 raise _refusal(self.limits, line, "cables: {0}", str(error)) from None
             pairs = tuple(zip(slots[::2], slots[1::2], strict=True))
-            plan = Plan(pairs, self.limits.cables, (line,) * len(pairs), reasons=reasons)
+            plan = CablePlan(pairs, self.limits.cables, (line,) * len(pairs), reasons=reasons)
             yield self._planned("cables", str(len(pairs)), plan, whole=False)
 
-    def _planned(self, name: str, limit: str, plan: Plan, whole: bool) -> LimitCheck:
+    def _planned(self, name: str, limit: str, plan: CablePlan, whole: bool) -> LimitCheck:
         about = Notes(plan.sources[0][0] if plan.sources else self.limits.name)
         there, beyond = compare_cables(self.fabric, plan, whole, about)
         self.notes.append(about)

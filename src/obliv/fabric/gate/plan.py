@@ -17,10 +17,10 @@ from obliv._util.files import read_source
 from obliv._util.text import plural, printable, shown
 from obliv.errors import FileError, InputError
 from obliv.fabric.files.folder import dialect_of, read_fabric
-from obliv.fabric.model import Fabric, Notes, Place, at_node, at_port, port_name
+from obliv.fabric.model import Fabric, FindingPlace, Notes, at_node, at_port, port_name
 from obliv.fabric.names import NodeNames, out_of_range, port_number, split_port
 
-__all__ = ["Plan", "compare_cables", "read_plan", "slots_named"]
+__all__ = ["CablePlan", "compare_cables", "read_plan", "slots_named"]
 
 _PLAIN = ["name", "port", "name", "port"]
 _AGGREGATION = "Mellanox Technologies Aggregation Node"
@@ -47,7 +47,7 @@ _MOST_HINTS = 20  # searches for similar names
 
 
 @dataclass(frozen=True)
-class Plan:
+class CablePlan:
     """Planned cables as pairs of ports of a fabric, -1 where the fabric has no such port.
 
     Parameters
@@ -75,7 +75,7 @@ class Plan:
     switches_only: bool = False
 
 
-def read_plan(path: str | Path, fabric: Fabric) -> Plan:
+def read_plan(path: str | Path, fabric: Fabric) -> CablePlan:
     """Read a plan of the cabling.
 
     Parameters
@@ -134,7 +134,7 @@ def _whole(cells: list[str]) -> list[str]:
     return words if all(word.count("(") == word.count(")") for word in words) else [cell.strip() for cell in cells]
 
 
-def _of_csv(path: str | Path, fabric: Fabric) -> Plan:
+def _of_csv(path: str | Path, fabric: Fabric) -> CablePlan:
     """Return the cables of a CSV file."""
     text, digest = read_source(path)
     rows = _rows(path, text)
@@ -180,7 +180,7 @@ def _of_csv(path: str | Path, fabric: Fabric) -> Plan:
     ]
     if inner and len(fabric.endpoints):
         remarks.append("the plan has cables between switches only: those of hosts are not compared")
-    return Plan(
+    return CablePlan(
         cables,
         tuple(planned),
         tuple(line for _, _, line in planned.values()),
@@ -429,7 +429,7 @@ def slots_named(fabric: Fabric, ports: Iterable[str]) -> tuple[list[int], dict[s
     return [slot(text, hints=True) for text in ports], reasons
 
 
-def compare_cables(fabric: Fabric, plan: Plan, whole: bool, notes: Notes) -> tuple[int, int]:
+def compare_cables(fabric: Fabric, plan: CablePlan, whole: bool, notes: Notes) -> tuple[int, int]:
     """Note the planned cables that are not there and, for a whole plan, then the cables that were not planned.
 
     Returns
@@ -448,7 +448,7 @@ def compare_cables(fabric: Fabric, plan: Plan, whole: bool, notes: Notes) -> tup
         text = f"the planned cable {printable(names[0])} - {printable(names[1])} is not there: "
         text += "; ".join(_state(fabric, slot, name, plan) for slot, name in zip((one, other), names, strict=True))
         at = one if one >= 0 else other
-        place = at_node(fabric, int(fabric.node_of[at]), fabric.port_of(at)) if at >= 0 else Place()
+        place = at_node(fabric, int(fabric.node_of[at]), fabric.port_of(at)) if at >= 0 else FindingPlace()
         notes.add("error", "plan", text, line, place)
     if whole:
         home = fabric.node_of
@@ -468,7 +468,7 @@ def _not_internal(fabric: Fabric) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return np.array([not text.startswith(_AGGREGATION) for text in fabric.nodes.description], np.bool_)
 
 
-def _state(fabric: Fabric, slot: int, name: str, plan: Plan) -> str:
+def _state(fabric: Fabric, slot: int, name: str, plan: CablePlan) -> str:
     """Return what is found at a port."""
     if slot < 0:
         return plan.reasons.get(name, f"the fabric has no port {printable(name)}")
@@ -476,7 +476,7 @@ def _state(fabric: Fabric, slot: int, name: str, plan: Plan) -> str:
     return f"{port_name(fabric, slot)} " + (f"leads to {port_name(fabric, end)}" if end >= 0 else "has no cable")
 
 
-def _of_fabric(plan: Fabric, fabric: Fabric) -> Plan:
+def _of_fabric(plan: Fabric, fabric: Fabric) -> CablePlan:
     """Return the cables of another topology file, by GUIDs: those of nodes, or where a file lacks them, of ports."""
     node = {guid: v for v, guid in enumerate(fabric.nodes.guid.tolist()) if guid}
     port = {guid: slot for slot, guid in enumerate(fabric.ports.guid.tolist()) if guid}
@@ -491,4 +491,4 @@ def _of_fabric(plan: Fabric, fabric: Fabric) -> Plan:
     if all(pair == (-1, -1) for pair in cables):
         raise FileError(f"has no node of {fabric.name}: give the plan of the same fabric", plan.name)
     names = tuple((port_name(plan, slot), port_name(plan, end)) for slot, end in cabled)
-    return Plan(cables, names, tuple(int(plan.ports.line[slot]) for slot, _ in cabled), plan.sources)
+    return CablePlan(cables, names, tuple(int(plan.ports.line[slot]) for slot, _ in cabled), plan.sources)

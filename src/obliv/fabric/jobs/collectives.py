@@ -36,7 +36,7 @@ Messages = tuple[Array, Array, Array]
 
 
 @dataclass(frozen=True, eq=False)
-class Phase:
+class MessagePhase:
     """Messages that are sent at the same time.
 
     Parameters
@@ -64,7 +64,7 @@ class Phase:
         return self.times * self.size
 
 
-def ring(ranks: int) -> list[Phase]:
+def ring(ranks: int) -> list[MessagePhase]:
     """Ring all-reduce: every rank sends a piece of 1/ranks to the next one, 2 (ranks - 1) times."""
     if ranks < 2:
         return []
@@ -72,17 +72,17 @@ def ring(ranks: int) -> list[Phase]:
     return [_phase("to the next", every, (every + 1) % ranks, Fraction(1, ranks), 2 * (ranks - 1))]
 
 
-def all_to_all(ranks: int) -> list[Phase]:
+def all_to_all(ranks: int) -> list[MessagePhase]:
     """Pairwise all-to-all exchange: in phase k every rank sends 1/ranks of its data to the k-th rank after it."""
 
     def messages(k: int) -> Messages:
         every = np.arange(ranks)
         return every, (every + k) % ranks, np.ones(ranks, np.int64)
 
-    return [Phase(f"shift {k}", partial(messages, k), 1, Fraction(1, ranks)) for k in range(1, ranks)]
+    return [MessagePhase(f"shift {k}", partial(messages, k), 1, Fraction(1, ranks)) for k in range(1, ranks)]
 
 
-def bruck(ranks: int) -> list[Phase]:
+def bruck(ranks: int) -> list[MessagePhase]:
     """All-to-all exchange by Bruck: in phase k all data for ranks with bit k in their distance move 2^k ranks on."""
     every = np.arange(ranks)
     phases = []
@@ -92,7 +92,7 @@ def bruck(ranks: int) -> list[Phase]:
     return phases
 
 
-def binomial(ranks: int) -> list[Phase]:
+def binomial(ranks: int) -> list[MessagePhase]:
     """Broadcast from rank 0 along a binomial tree, the farthest ranks first."""
     phases = []
     for bit in reversed(range((ranks - 1).bit_length())):
@@ -101,19 +101,19 @@ def binomial(ranks: int) -> list[Phase]:
     return phases
 
 
-def recursive_doubling(ranks: int) -> list[Phase]:
+def recursive_doubling(ranks: int) -> list[MessagePhase]:
     """All-reduce in which rank r exchanges all data with rank r XOR 2^k in phase k; see :func:`_folded`."""
     member, before, after = _folded(ranks)
     return [*before, *(_exchange(member, bit) for bit in range(len(member).bit_length() - 1)), *after]
 
 
-def recursive_halving(ranks: int) -> list[Phase]:
+def recursive_halving(ranks: int) -> list[MessagePhase]:
     """Reduce-scatter in which rank r exchanges half of what it still has, with the farthest of its half first."""
     member, before, after = _folded(ranks, Fraction(1, ranks))
     return [*before, *_halving(member), *after]
 
 
-def rabenseifner(ranks: int) -> list[Phase]:
+def rabenseifner(ranks: int) -> list[MessagePhase]:
     """All-reduce by Rabenseifner: recursive halving, then the same exchanges back to gather all data."""
     member, before, after = _folded(ranks)
     halving = _halving(member)
@@ -121,7 +121,7 @@ def rabenseifner(ranks: int) -> list[Phase]:
     return [*before, *halving, *back, *after]
 
 
-def hierarchical(host_of: Array) -> list[Phase]:
+def hierarchical(host_of: Array) -> list[MessagePhase]:
     """All-reduce in two levels: within hosts, which load no cable, then rings of the ranks with one place in hosts.
 
     Every host needs as many ranks; the rings, one a rail, carry 1/(ranks a host) of the data each.
@@ -148,22 +148,22 @@ def hierarchical(host_of: Array) -> list[Phase]:
     return [*inside[:1], *between, *inside[1:]]
 
 
-def _phase(name: str, source: Array, destination: Array, size: Fraction = Fraction(1), times: int = 1) -> Phase:
+def _phase(name: str, source: Array, destination: Array, size: Fraction = Fraction(1), times: int = 1) -> MessagePhase:
     """Return a phase of equal messages."""
     messages = source, destination, np.ones(len(source), np.int64)
-    return Phase(name, lambda: messages, 1, size, times)
+    return MessagePhase(name, lambda: messages, 1, size, times)
 
 
-def _exchange(member: Array, bit: int, size: Fraction = Fraction(1)) -> Phase:
+def _exchange(member: Array, bit: int, size: Fraction = Fraction(1)) -> MessagePhase:
     return _phase(f"exchange {1 << bit}", member, member[np.arange(len(member)) ^ (1 << bit)], size)
 
 
-def _halving(member: Array) -> list[Phase]:
+def _halving(member: Array) -> list[MessagePhase]:
     bits = len(member).bit_length() - 1
     return [_exchange(member, bit, Fraction(1 << bit, len(member))) for bit in reversed(range(bits))]
 
 
-def _folded(ranks: int, result: Fraction = Fraction(1)) -> tuple[Array, list[Phase], list[Phase]]:
+def _folded(ranks: int, result: Fraction = Fraction(1)) -> tuple[Array, list[MessagePhase], list[MessagePhase]]:
     """Return the ranks that take part, a power of two, and phases before and after for the others, as in MPICH.
 
     Of the first 2 (ranks - 2^k) ranks, the even ones give their data to the odd ones, which return the result.
@@ -182,14 +182,14 @@ def _folded(ranks: int, result: Fraction = Fraction(1)) -> tuple[Array, list[Pha
 _LONGEST = 40  # characters of a name
 
 
-def read_phases(path: Path, ranks: int) -> tuple[list[Phase], str]:
+def read_phases(path: Path, ranks: int) -> tuple[list[MessagePhase], str]:
     """Read the phases of a job: ``phase NAME [times=N]``, then lines ``SOURCE DESTINATION [SIZE]``; # for comments.
 
     Ranks count from 0; sizes are rationals above 0, by default 1. Lines before the first heading are a phase too.
 
     Returns
     -------
-    phases : list of Phase
+    phases : list of MessagePhase
     digest : str
         SHA-256 of the file.
 
@@ -245,7 +245,7 @@ def _message(words: list[str], ranks: int, path: Path, line: int) -> tuple[int, 
     return int(words[0]), int(words[1]), size
 
 
-def _phase_of_rows(name: str, times: int, flows: dict[tuple[int, int], Fraction], path: Path) -> Phase:
+def _phase_of_rows(name: str, times: int, flows: dict[tuple[int, int], Fraction], path: Path) -> MessagePhase:
     largest = max(flows.values(), default=Fraction(1))
     unit = lcm(*(size.denominator for size in flows.values()))
     if sum(flows.values()) * unit >= INT64_SAFE:
@@ -253,13 +253,13 @@ def _phase_of_rows(name: str, times: int, flows: dict[tuple[int, int], Fraction]
     pairs = np.array(list(flows), np.int64).reshape(-1, 2)
     amount = np.array([int(size * unit) for size in flows.values()], np.int64)
     messages = pairs[:, 0], pairs[:, 1], amount
-    return Phase(name, lambda: messages, int(largest * unit), largest, times)
+    return MessagePhase(name, lambda: messages, int(largest * unit), largest, times)
 
 
 # Stencils: ranks on a grid that send to their neighbors, one direction a phase
 
 
-def stencil(spec: str, ranks: int) -> list[Phase]:
+def stencil(spec: str, ranks: int) -> list[MessagePhase]:
     """Return the phases of ``stencil2d`` or ``stencil3d``, with sides and ``,periodic`` or without.
 
     Rank x + kx·(y + ky·z) is at (x, y, z); in each phase all ranks send to their neighbor in one direction.
@@ -297,7 +297,7 @@ def stencil(spec: str, ranks: int) -> list[Phase]:
     ]
 
 
-def _along(axis: int, stride: int, side: int, ranks: int, periodic: bool) -> list[Phase]:
+def _along(axis: int, stride: int, side: int, ranks: int, periodic: bool) -> list[MessagePhase]:
     """Return the phases forth and back along an axis."""
     every = np.arange(ranks)
     at = every // stride % side
@@ -306,8 +306,8 @@ def _along(axis: int, stride: int, side: int, ranks: int, periodic: bool) -> lis
     ones = np.ones(len(source), np.int64)
     letter = "xyz"[axis]
     return [
-        Phase(f"+{letter}", lambda: (source, target, ones)),
-        Phase(f"-{letter}", lambda: (target, source, ones)),
+        MessagePhase(f"+{letter}", lambda: (source, target, ones)),
+        MessagePhase(f"-{letter}", lambda: (target, source, ones)),
     ]
 
 
@@ -328,12 +328,12 @@ class Pattern:
 
     spec: str
     ranks: int
-    phases: Sequence[Phase]
+    phases: Sequence[MessagePhase]
     sources: tuple[tuple[str, str], ...] = ()
 
 
 #: The patterns without parameters, by name: functions of the number of ranks.
-PATTERNS: dict[str, Callable[[int], list[Phase]]] = {
+PATTERNS: dict[str, Callable[[int], list[MessagePhase]]] = {
     "ring": ring,
     "recursive-doubling": recursive_doubling,
     "recursive-halving": recursive_halving,
@@ -422,19 +422,19 @@ class JobLoads:
         for phase in pattern.phases:
             yield self.row(placement, phase)
 
-    def row(self, placement: Placement, phase: Phase) -> Array:
+    def row(self, placement: Placement, phase: MessagePhase) -> Array:
         """Return the loads of all channels in a phase."""
         source, destination, amount, _ = self.flows(placement, phase)
         total = np.zeros(len(self.factor), np.int64)
         run(carry, self.work, source, destination, amount, self.routing.routes.arrays, total)
         return total * self.factor
 
-    def flows(self, placement: Placement, phase: Phase) -> tuple[Array, Array, Array, Array]:
+    def flows(self, placement: Placement, phase: MessagePhase) -> tuple[Array, Array, Array, Array]:
         """Return the flows of a phase, with amounts in parts of `scale`; see :func:`flows_of`."""
         source, destination, amount, message = flows_of(placement, phase)
         return source, destination, amount * (self.scale // (phase.unit * placement.rails.shape[1])), message
 
-    def crossing(self, placement: Placement, phase: Phase, channel: int) -> Array:
+    def crossing(self, placement: Placement, phase: MessagePhase, channel: int) -> Array:
         """Return the messages of a phase, by number, that use a channel."""
         source, destination, _, message = flows_of(placement, phase)
         load = np.zeros(len(self.factor), np.int64)
@@ -452,7 +452,7 @@ def job_loads(routing: FabricRouting, jobs: Sequence[tuple[Placement, Pattern]])
     return JobLoads(routing, tuple(jobs), Fraction(1, common * scale), scale, factor)
 
 
-def flows_of(placement: Placement, phase: Phase) -> tuple[Array, Array, Array, Array]:
+def flows_of(placement: Placement, phase: MessagePhase) -> tuple[Array, Array, Array, Array]:
     """Return the flows of a phase between terminals; messages within a host are left out.
 
     Returns

@@ -19,7 +19,7 @@ from obliv._util.text import plural
 from obliv.errors import InputError, RoutingError
 from obliv.fabric.analyses.permutations import provenance_of, require_count
 from obliv.fabric.arguments import typed
-from obliv.fabric.jobs.collectives import JobLoads, Pattern, Phase, flows_of, job_loads, pattern_of
+from obliv.fabric.jobs.collectives import JobLoads, MessagePhase, Pattern, flows_of, job_loads, pattern_of
 from obliv.fabric.jobs.order import better_order
 from obliv.fabric.jobs.placement import Placement, placement, read_hosts
 from obliv.fabric.results.job import FabricJob, JobCable, JobPhase, JobSummary, RankPair
@@ -247,7 +247,7 @@ def _weights(pattern: Pattern) -> tuple[list[int], int]:
     return parts, sum(parts)
 
 
-def _pairs(loads: JobLoads, place: Placement, phase: Phase, channel: int) -> tuple[tuple[RankPair, ...], int]:
+def _pairs(loads: JobLoads, place: Placement, phase: MessagePhase, channel: int) -> tuple[tuple[RankPair, ...], int]:
     """Return the first pairs of ranks whose messages use a channel, and their number."""
     source, destination, _ = phase.messages()
     uses = loads.crossing(place, phase, channel)

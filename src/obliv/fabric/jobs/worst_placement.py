@@ -20,7 +20,7 @@ from obliv.errors import InputError
 from obliv.fabric.analyses.permutations import require_complete
 from obliv.fabric.analyses.worst import worst
 from obliv.fabric.arguments import typed
-from obliv.fabric.jobs.collectives import JobLoads, Pattern, Phase
+from obliv.fabric.jobs.collectives import JobLoads, MessagePhase, Pattern
 from obliv.fabric.jobs.job import job, prepared
 from obliv.fabric.jobs.placement import Placement, placement
 from obliv.fabric.kernels.orders import carry
@@ -80,7 +80,7 @@ def ways_are_apart(routing: FabricRouting, progress: Progress | None = None) -> 
     return True
 
 
-def phase_matching(phase: Phase) -> list[tuple[int, int]]:
+def phase_matching(phase: MessagePhase) -> list[tuple[int, int]]:
     """Return messages of a phase of which no two share a rank; as many as possible if ranks send and take one at most.
 
     Examples
@@ -110,7 +110,7 @@ def phase_matching(phase: Phase) -> list[tuple[int, int]]:
     return chosen
 
 
-def _between(phase: Phase) -> tuple[Array, Array, Array]:
+def _between(phase: MessagePhase) -> tuple[Array, Array, Array]:
     """Return the messages of a phase without those of ranks to themselves."""
     source, destination, amount = phase.messages()
     kept = np.flatnonzero(source != destination)

@@ -229,7 +229,7 @@ def followed_by(
                     depth += 1
 
 
-class Classes(NamedTuple):
+class DestinationClasses(NamedTuple):
     """Classes of destinations that all switches but their own treat alike, and classes of sources.
 
     The LIDs of class g are numbers ``ptr[g] <= q < ptr[g + 1]``: LID ``lid[q]`` stands for those of all members, its
@@ -252,13 +252,13 @@ class Split(NamedTuple):
     ``channel[slot]`` is the number of each channel between switches, -1 for other slots.
     """
 
-    classes: Classes
+    classes: DestinationClasses
     choices: Choices
     any_choice: bool
     channel: Array
 
 
-class Space(NamedTuple):
+class SplitSpace(NamedTuple):
     """Space for a packet's shares, by row and by place in a class's order, and by channel; zeros but for `touched`."""
 
     mass: Array
@@ -267,7 +267,7 @@ class Space(NamedTuple):
     touched: Array
 
 
-class Sums(NamedTuple):
+class ShareSums(NamedTuple):
     """By channel: Σ over classes of the largest share of a source, largest shares of every source, and the total."""
 
     columns: Array
@@ -287,7 +287,7 @@ def _common_multiple(one: int, two: int, limit: int) -> int:
 
 
 @kernel
-def denominators(classes: Classes, choices: Choices, limit: int) -> int:
+def denominators(classes: DestinationClasses, choices: Choices, limit: int) -> int:
     """Store the denominators of even splits of all rows; return that of all sources, -1 where one exceeds the limit."""
     ptr, ports, choice, first, _, to = choices
     _, lid, begin, order, multiple, row, times = classes
@@ -344,7 +344,7 @@ def send(q: int, start: int, amount: int, split: Split, mass: Array, share: Arra
 
 
 @kernel
-def _gather(r: int, g: int, amount: int, split: Split, space: Space) -> int:
+def _gather(r: int, g: int, amount: int, split: Split, space: SplitSpace) -> int:
     """Add what a source sends to a destination to `carried`, by channel; list and count the channels.
 
     The source is of class r, the destination of class g, and `amount` is sent by each route. `carried` holds zeros.
@@ -376,7 +376,7 @@ def _gather(r: int, g: int, amount: int, split: Split, space: Space) -> int:
 
 
 @kernel
-def sum_shares(denominator: int, demand: Array, supply: Array, split: Split, sums: Sums) -> None:
+def sum_shares(denominator: int, demand: Array, supply: Array, split: Split, sums: ShareSums) -> None:
     """Add what all sources send to all destinations, by channel between switches.
 
     Parameters
@@ -388,12 +388,12 @@ def sum_shares(denominator: int, demand: Array, supply: Array, split: Split, sum
     supply : int64 array, shape (classes of sources,)
         What the members of a class send.
     split : Split
-    sums : Sums
+    sums : ShareSums
         Added to; the rows have shape (classes of sources, channels).
     """
     rows, channels = len(split.choices.first), len(sums.columns)
     carried, touched = np.zeros(channels, np.int64), np.empty(channels, np.int64)
-    space = Space(np.zeros(rows, np.int64), np.zeros(rows, np.int64), carried, touched)
+    space = SplitSpace(np.zeros(rows, np.int64), np.zeros(rows, np.int64), carried, touched)
     top, seen = np.zeros(channels, np.int64), np.empty(channels, np.int64)
     for g in range(len(split.classes.ptr) - 1):
         met = 0
@@ -422,7 +422,7 @@ def carry_shares(source: Array, destination: Array, amount: Array, split: Split,
     """Add flows to the channels between switches: classes of sources and of destinations, and what a route carries."""
     rows, channels = len(split.choices.first), len(total)
     carried, touched = np.zeros(channels, np.int64), np.empty(channels, np.int64)
-    space = Space(np.zeros(rows, np.int64), np.zeros(rows, np.int64), carried, touched)
+    space = SplitSpace(np.zeros(rows, np.int64), np.zeros(rows, np.int64), carried, touched)
     for f in range(len(source)):
         count = _gather(source[f], destination[f], amount[f], split, space)
         for k in range(count):

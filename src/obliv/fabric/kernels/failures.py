@@ -10,7 +10,7 @@ from obliv._util.arrays import Array
 from obliv.fabric.kernels.orders import RouteArrays
 from obliv.kernels import kernel
 
-__all__ = ["Intact", "Outcomes", "Sets", "Space", "failure_loads", "intact_loads"]
+__all__ = ["FailureSpace", "Intact", "Outcomes", "Sets", "failure_loads", "intact_loads"]
 
 
 class Intact(NamedTuple):
@@ -55,7 +55,7 @@ class Intact(NamedTuple):
     tail_of: Array
 
 
-class Space(NamedTuple):
+class FailureSpace(NamedTuple):
     """Space of :func:`failure_loads`; every array is left as it was found, but for `stamp`.
 
     Parameters
@@ -93,7 +93,7 @@ class Space(NamedTuple):
     new: Array
 
 
-class Search(NamedTuple):
+class MatchingSpace(NamedTuple):
     """Space of :func:`matching`."""
 
     owner: Array  # of every destination: the class that it is matched with, -1
@@ -138,9 +138,9 @@ class Outcomes(NamedTuple):
 
 
 @kernel
-def search_space(ends: int, classes: int) -> Search:
+def search_space(ends: int, classes: int) -> MatchingSpace:
     """Return the space that :func:`matching` needs."""
-    return Search(
+    return MatchingSpace(
         np.full(ends, -1, np.int32),
         np.full(ends, -1, np.int32),
         np.zeros(ends, np.int32),
@@ -153,7 +153,9 @@ def search_space(ends: int, classes: int) -> Search:
 
 
 @kernel
-def augmented(root: int, stamp: int, channel: int, intact: Intact, space: Space, search: Search, seen: int) -> int:
+def augmented(
+    root: int, stamp: int, channel: int, intact: Intact, space: FailureSpace, search: MatchingSpace, seen: int
+) -> int:
     """Look for a free destination from class `root`; return the number of destinations seen, negative if one is free.
 
     What is seen in vain stays marked: no other search gets anywhere from there.
@@ -206,7 +208,7 @@ def augmented(root: int, stamp: int, channel: int, intact: Intact, space: Space,
 
 
 @kernel
-def matching(channel: int, stamp: int, intact: Intact, space: Space, search: Search) -> int:
+def matching(channel: int, stamp: int, intact: Intact, space: FailureSpace, search: MatchingSpace) -> int:
     """Return the size of a largest matching of a channel, after failure number `stamp`; 0 for before.
 
     A class is matched with at most as many destinations as it has sources.  The search starts from what is left of the
@@ -265,7 +267,7 @@ def matching(channel: int, stamp: int, intact: Intact, space: Space, search: Sea
 
 
 @kernel
-def intact_loads(intact: Intact, space: Space, ends: int) -> None:
+def intact_loads(intact: Intact, space: FailureSpace, ends: int) -> None:
     """Store the worst load of every channel before any failure, with its matching."""
     search = search_space(ends, len(intact.size))
     for c in range(len(intact.load)):
@@ -296,7 +298,7 @@ def length_from(slot: int, goal: int, k: int, routes: RouteArrays, failed: Array
 
 
 @kernel
-def replace_port(i: int, channel: int, intact: Intact, routes: RouteArrays, space: Space, uses: Array) -> None:
+def replace_port(i: int, channel: int, intact: Intact, routes: RouteArrays, space: FailureSpace, uses: Array) -> None:
     """Store in ``space.other[i]`` the ports that replace the one of a failed channel, -1 where no port leads on.
 
     Ports from where the tables of the other switches deliver without a failed channel come into question; the
@@ -342,7 +344,7 @@ def replace_port(i: int, channel: int, intact: Intact, routes: RouteArrays, spac
 
 
 @kernel
-def walk(r: int, k: int, changed: bool, routes: RouteArrays, space: Space, path: Array) -> int:
+def walk(r: int, k: int, changed: bool, routes: RouteArrays, space: FailureSpace, path: Array) -> int:
     """Store the channels of a route between switches; return their number, -1 where a failed one has no replacement."""
     v = routes.node[r]
     n = 0
@@ -372,7 +374,7 @@ def among(c: int, path: Array, n: int) -> bool:
 
 
 @kernel
-def follows_anew(before: int, after: int, intact: Intact, space: Space) -> bool:
+def follows_anew(before: int, after: int, intact: Intact, space: FailureSpace) -> bool:
     """Return whether no route so far uses a channel right after another one."""
     for x in range(intact.first_after[before], intact.first_after[before + 1]):
         if intact.after[x] == after:
@@ -386,7 +388,7 @@ def follows_anew(before: int, after: int, intact: Intact, space: Space) -> bool:
 
 
 @kernel
-def closes(intact: Intact, space: Space) -> bool:
+def closes(intact: Intact, space: FailureSpace) -> bool:
     """Return whether old and new dependencies together have a cycle, when the old ones have none.
 
     Every cycle contains a dependency against the order of ``layer``, and is met in a search from its head.
@@ -438,7 +440,7 @@ class Changed(NamedTuple):
 
 
 @kernel
-def touch(c: int, touched: int, space: Space) -> int:
+def touch(c: int, touched: int, space: FailureSpace) -> int:
     """List a channel whose routes change, once; return how many are listed."""
     if space.less[c] + space.more[c] == 0:
         space.touched[touched] = c
@@ -447,7 +449,9 @@ def touch(c: int, touched: int, space: Space) -> int:
 
 
 @kernel
-def change(stamp: int, failed: Array, intact: Intact, routes: RouteArrays, space: Space, paths: Array) -> Changed:
+def change(
+    stamp: int, failed: Array, intact: Intact, routes: RouteArrays, space: FailureSpace, paths: Array
+) -> Changed:
     """Walk the routes over failed channels before and after, and store by channel those that it loses and gains."""
     ends = len(routes.first_column) - 1
     old, new = paths[0], paths[1]
@@ -491,7 +495,7 @@ def change(stamp: int, failed: Array, intact: Intact, routes: RouteArrays, space
 
 
 @kernel
-def solve(stamp: int, touched: int, intact: Intact, space: Space, search: Search) -> tuple[int, int, int]:
+def solve(stamp: int, touched: int, intact: Intact, space: FailureSpace, search: MatchingSpace) -> tuple[int, int, int]:
     """Return the largest load after a failure, a channel that has it, and how many channels were solved for that."""
     best, hot, solved = 0, -1, 0
     for x in range(len(intact.order)):
@@ -519,7 +523,7 @@ def failure_loads(
     refill: bool,
     routes: RouteArrays,
     intact: Intact,
-    space: Space,
+    space: FailureSpace,
     outcomes: Outcomes,
 ) -> int:
     """Store the outcomes of some failures; return how many are done, fewer than all where space does not suffice.
@@ -538,7 +542,7 @@ def failure_loads(
     routes : RouteArrays
         With one route a pair.
     intact : Intact
-    space : Space
+    space : FailureSpace
     outcomes : Outcomes
     """
     search = search_space(len(routes.first_column) - 1, len(intact.size))

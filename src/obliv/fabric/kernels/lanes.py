@@ -12,7 +12,7 @@ from obliv.kernels import kernel
 # Kernel: where forwarding tables lead
 
 
-class Hops(NamedTuple):
+class Forwarding(NamedTuple):
     """Cables and forwarding tables: where a switch sends a packet.
 
     ``first[v] + p`` is the slot of port p of node v.  ``to[slot]`` is the other end of its cable: the
@@ -26,7 +26,7 @@ class Hops(NamedTuple):
     out: Array
 
 
-class Columns(NamedTuple):
+class LidColumns(NamedTuple):
     """The LIDs of endpoints: the LID and the endpoint of each column, and how routes end.
 
     ``code`` has shape (leaves, columns), as :func:`trace_columns` stores it.
@@ -38,7 +38,7 @@ class Columns(NamedTuple):
 
 
 @kernel
-def trace_columns(leaf: Array, lid: Array, goal: Array, hops: Hops, code: Array, at: Array) -> None:
+def trace_columns(leaf: Array, lid: Array, goal: Array, hops: Forwarding, code: Array, at: Array) -> None:
     """Store in `code` how the route from every leaf switch to every LID ends, and in `at` the switch where.
 
     Routes to one LID are followed together: a switch whose outcome is known is not visited again.  The numbers in
@@ -50,7 +50,7 @@ def trace_columns(leaf: Array, lid: Array, goal: Array, hops: Hops, code: Array,
         Nodes where routes begin.
     lid, goal : int arrays, shape (columns,)
         A LID, and the end that owns it.
-    hops : Hops
+    hops : Forwarding
     code : uint8 array, shape (leaves, columns)
     at : int32 array, shape (leaves, columns) or (0, 0)
         Of a loop it is the switch with the least number.
@@ -175,7 +175,7 @@ def gather(origin_of: Array, endpoint: Array, levels: Array, masks: Array) -> in
     return lacking
 
 
-class Walk(NamedTuple):
+class LaneWalk(NamedTuple):
     """Cables, forwarding tables and SL-to-VL tables, packed so that a hop reads few places in memory.
 
     ``node[v]`` has the first slot of a node, the end of its slots, its row in the forwarding tables (-1: none), where
@@ -211,7 +211,7 @@ class Followed(NamedTuple):
 
 @kernel
 def follow_lanes(
-    order: Array, origins: Origins, columns: Columns, walk: Walk, masks: Array, sls: Array, followed: Followed
+    order: Array, origins: Origins, columns: LidColumns, walk: LaneWalk, masks: Array, sls: Array, followed: Followed
 ) -> None:
     """Follow the routes of all origins to all LIDs, lane by lane.
 
@@ -223,9 +223,9 @@ def follow_lanes(
     order : int64 array
         The columns, those with the same SLs one after the other: this takes less time.
     origins : Origins
-    columns : Columns
+    columns : LidColumns
         At most 2^16.
-    walk : Walk
+    walk : LaneWalk
         Bits of `cell` and `met` are set.
     masks : uint16 array, shape (1 or origins, 1 or columns)
         The SLs of packets from an origin to a LID.
@@ -293,8 +293,8 @@ def follow_lanes(
 @kernel
 def count_lost(
     origins: Origins,
-    columns: Columns,
-    hops: Hops,
+    columns: LidColumns,
+    hops: Forwarding,
     tables: LaneArrays,
     levels: Array,
     born: Array,
@@ -305,8 +305,8 @@ def count_lost(
     Parameters
     ----------
     origins : Origins
-    columns : Columns
-    hops : Hops
+    columns : LidColumns
+    hops : Forwarding
     tables : LaneArrays
     levels : uint16 array, shape (1 or endpoints, 1 or columns)
         The SLs of each pair.
@@ -378,7 +378,9 @@ def count_lost(
 
 
 @kernel
-def followers(leaf: Array, lid: Array, alone: Array, code: Array, hops: Hops, channel: Array, follows: Array) -> None:
+def followers(
+    leaf: Array, lid: Array, alone: Array, code: Array, hops: Forwarding, channel: Array, follows: Array
+) -> None:
     """Mark ``follows[c, p]`` where a route takes channel c between two switches and then port p to a third switch.
 
     Routes that loop (code 6) or have no LID (7) are left out, and those from leaf ``alone[k]``, where the owner of
@@ -389,7 +391,7 @@ def followers(leaf: Array, lid: Array, alone: Array, code: Array, hops: Hops, ch
     leaf, lid, code
         As :func:`obliv.fabric.kernels.lanes.trace_columns` has them.
     alone : int array, shape (columns,)
-    hops : Hops
+    hops : Forwarding
     channel : int64 array, shape (slots,)
         The number of each channel between switches, -1 for other slots.
     follows : bool array, shape (channels between switches, ports)

@@ -262,7 +262,7 @@ class Moved(NamedTuple):
     low: Array
 
 
-class Entries(NamedTuple):
+class ForwardingEntries(NamedTuple):
     """Where entries are stored: the port for every LID (255 for no entry), GUIDs, and entries that contradict them."""
 
     port: Array
@@ -297,7 +297,7 @@ def _is_letter(byte: int) -> bool:
 
 
 @kernel
-def read_entries(data: Array, start: int, stop: int, value: Array, entries: Entries) -> Read:
+def read_entries(data: Array, start: int, stop: int, value: Array, entries: ForwardingEntries) -> Read:
     """Read entries of one table, up to the first line that is not an entry; return where that line begins.
 
     An entry is ``0x0001 003`` or ``0x0001 : 003``, then a blank, ``:``, ``#`` or ``(`` and any text, of which
@@ -310,7 +310,7 @@ def read_entries(data: Array, start: int, stop: int, value: Array, entries: Entr
     start, stop : int
     value : int64 array, shape (256,)
         The value of each byte as a hexadecimal digit, -1 for other bytes.
-    entries : Entries
+    entries : ForwardingEntries
         Written.
     """
     row, guid, moved = entries.port, entries.guid, entries.moved

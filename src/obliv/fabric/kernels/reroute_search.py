@@ -16,7 +16,7 @@ from obliv.kernels import kernel
 NO_LAYER = 255  #: The layer of pairs that have none.
 
 
-class Layers(NamedTuple):
+class RouteLayers(NamedTuple):
     """Layers of routes, and how many routes of a layer take one channel right after another.
 
     Parameters
@@ -38,10 +38,10 @@ class Layers(NamedTuple):
     stamp: Array
 
 
-def layers_for(switches: Switches, layers: int) -> Layers:
+def layers_for(switches: Switches, layers: int) -> RouteLayers:
     """Return a number of layers without routes."""
     channels, ports = len(switches.tail), int(np.diff(switches.first).max(initial=1))
-    return Layers(
+    return RouteLayers(
         of=np.full((len(switches.home), len(switches.hosts)), NO_LAYER, np.uint8),
         turns=np.zeros((layers, channels, ports), np.int32),
         stack=np.zeros(channels, np.int32),
@@ -51,7 +51,7 @@ def layers_for(switches: Switches, layers: int) -> Layers:
 
 
 @kernel
-def _leads_to(layer: int, start: int, goal: int, switches: Switches, layers: Layers) -> bool:
+def _leads_to(layer: int, start: int, goal: int, switches: Switches, layers: RouteLayers) -> bool:
     """Return whether a channel waits, directly or not, for another one on a layer."""
     if start == goal:
         return True
@@ -77,7 +77,7 @@ def _leads_to(layer: int, start: int, goal: int, switches: Switches, layers: Lay
 
 
 @kernel
-def remove_route(layer: int, source: int, goal: int, route: Array, switches: Switches, layers: Layers) -> None:
+def remove_route(layer: int, source: int, goal: int, route: Array, switches: Switches, layers: RouteLayers) -> None:
     """Take the route from a switch to a destination off a layer."""
     head, first, turns = switches.head, switches.first, layers.turns
     c = route[source]
@@ -88,7 +88,7 @@ def remove_route(layer: int, source: int, goal: int, route: Array, switches: Swi
 
 
 @kernel
-def add_route(layer: int, source: int, goal: int, route: Array, switches: Switches, layers: Layers) -> bool:
+def add_route(layer: int, source: int, goal: int, route: Array, switches: Switches, layers: RouteLayers) -> bool:
     """Put a route on a layer unless this closes a cycle; return whether it is there."""
     head, first, turns = switches.head, switches.first, layers.turns
     c = route[source]
@@ -110,7 +110,7 @@ def add_route(layer: int, source: int, goal: int, route: Array, switches: Switch
 
 
 @kernel
-def _add_all(layer: int, d: int, switches: Switches, routes: Array, layers: Layers) -> bool:
+def _add_all(layer: int, d: int, switches: Switches, routes: Array, layers: RouteLayers) -> bool:
     """Put all routes to a destination on one layer unless this closes a cycle; return whether they are there."""
     goal, hosts, of = switches.home[d], switches.hosts, layers.of
     for u in range(len(hosts)):
@@ -124,7 +124,7 @@ def _add_all(layer: int, d: int, switches: Switches, routes: Array, layers: Laye
 
 
 @kernel
-def _add_each(d: int, switches: Switches, routes: Array, layers: Layers) -> bool:
+def _add_each(d: int, switches: Switches, routes: Array, layers: RouteLayers) -> bool:
     """Put each route to a destination on the first layer without a cycle; return whether all have one."""
     goal, hosts, of = switches.home[d], switches.hosts, layers.of
     for u in range(len(hosts)):
@@ -141,7 +141,7 @@ def _add_each(d: int, switches: Switches, routes: Array, layers: Layers) -> bool
 
 
 @kernel
-def _remove_all(end: int, d: int, switches: Switches, routes: Array, layers: Layers) -> None:
+def _remove_all(end: int, d: int, switches: Switches, routes: Array, layers: RouteLayers) -> None:
     """Take the routes of the switches before `end` to a destination off their layers."""
     of = layers.of
     for u in range(end):
@@ -151,7 +151,9 @@ def _remove_all(end: int, d: int, switches: Switches, routes: Array, layers: Lay
 
 
 @kernel
-def assign_layers(order: Array, whole: bool, switches: Switches, routes: Array, spare: Array, layers: Layers) -> int:
+def assign_layers(
+    order: Array, whole: bool, switches: Switches, routes: Array, spare: Array, layers: RouteLayers
+) -> int:
     """Put all routes on layers, each on the first that stays free of cycles.
 
     Parameters
@@ -166,7 +168,7 @@ def assign_layers(order: Array, whole: bool, switches: Switches, routes: Array, 
     spare : int32 array, shape (destinations or 0, switches)
         Routes that never close a cycle on layer 0, since its turns contain all that they can do there. If there are
         none, destinations whose routes do not fit have no layer.
-    layers : Layers
+    layers : RouteLayers
 
     Returns
     -------
@@ -197,7 +199,7 @@ _FACTOR = 48271
 _LONGER = 2  # channels by which a route may grow in one move
 
 
-class Rules(NamedTuple):
+class SearchRules(NamedTuple):
     """Which moves are tried and kept.
 
     Parameters
@@ -219,15 +221,15 @@ class Rules(NamedTuple):
     worth: Array
 
 
-class State(NamedTuple):
+class RouteState(NamedTuple):
     """Routes, with shape (destinations, switches), the loads of channels and the layers; all change."""
 
     routes: Array
     load: Array
-    layers: Layers
+    layers: RouteLayers
 
 
-class Move(NamedTuple):
+class SearchMove(NamedTuple):
     """Space of a move, and the state of the random generator."""
 
     some: Array
@@ -239,10 +241,10 @@ class Move(NamedTuple):
     chance: Array
 
 
-def move_for(switches: Switches, seed: int) -> Move:
+def move_for(switches: Switches, seed: int) -> SearchMove:
     """Return the space of a move."""
     count, channels = len(switches.hosts), len(switches.tail)
-    return Move(
+    return SearchMove(
         some=np.zeros(max(channels, len(switches.home), count), np.int32),
         senders=np.zeros(count, np.int32),
         layer=np.zeros(count, np.uint8),
@@ -289,7 +291,7 @@ def _collect(at: int, start: int, goal: int, route: Array, head: Array, touched:
 
 
 @kernel
-def _unlayer(d: int, switches: Switches, state: State, move: Move) -> int:
+def _unlayer(d: int, switches: Switches, state: RouteState, move: SearchMove) -> int:
     """Take the routes of the senders on one side off their layers; list the senders and layers, and count them."""
     route, layers = state.routes[d], state.layers
     n = 0
@@ -303,7 +305,7 @@ def _unlayer(d: int, switches: Switches, state: State, move: Move) -> int:
 
 
 @kernel
-def _relayer(n: int, d: int, switches: Switches, state: State, move: Move) -> bool:
+def _relayer(n: int, d: int, switches: Switches, state: RouteState, move: SearchMove) -> bool:
     """Put the changed routes of n senders on layers, their own if possible; if one fits nowhere, on none."""
     route, layers, goal = state.routes[d], state.layers, switches.home[d]
     of = layers.of
@@ -326,7 +328,9 @@ def _relayer(n: int, d: int, switches: Switches, state: State, move: Move) -> bo
 
 
 @kernel
-def _reload(n: int, limit: int, rules: Rules, switches: Switches, state: State, space: Scratch, move: Move) -> float:
+def _reload(
+    n: int, limit: int, rules: SearchRules, switches: Switches, state: RouteState, space: Scratch, move: SearchMove
+) -> float:
     """Compute the loads of n touched channels anew; return what the change costs, infinity if one exceeds the limit."""
     load = state.load
     cost = 0.0
@@ -343,7 +347,7 @@ def _reload(n: int, limit: int, rules: Rules, switches: Switches, state: State, 
 
 
 @kernel
-def search(rules: Rules, switches: Switches, state: State, space: Scratch, move: Move) -> int:
+def search(rules: SearchRules, switches: Switches, state: RouteState, space: Scratch, move: SearchMove) -> int:
     """Change routes at random near the most loaded channels, and keep changes that make loads smaller.
 
     A move takes a destination whose routes use a most loaded channel, and a switch on one of these routes up to that

@@ -59,7 +59,7 @@ def note_lanes(traces: Traces, lanes: Lanes, verdict: LaneVerdict) -> tuple[int,
     return lost, notes
 
 
-class _Met(NamedTuple):
+class _MetRows(NamedTuple):
     """Rows of the SL-to-VL tables that packets meet: their places, switches, ports in and ports out."""
 
     place: Array
@@ -68,7 +68,7 @@ class _Met(NamedTuple):
     exit: Array
 
     @classmethod
-    def at(cls, fabric: Fabric, first: Array, place: Array) -> _Met:
+    def at(cls, fabric: Fabric, first: Array, place: Array) -> _MetRows:
         """Return the rows at places in packed tables."""
         nodes = np.flatnonzero(first >= 0)
         nodes = nodes[np.argsort(first[nodes], kind="stable")]
@@ -118,7 +118,7 @@ def _note_lost(traces: Traces, lanes: Lanes, verdict: LaneVerdict, notes: Notes)
 def _note_rows(lanes: Lanes, verdict: LaneVerdict, notes: Notes) -> bool:
     """Note rows that are missing and rows that discard packets; return whether there are any."""
     tables, used = lanes.effective, verdict.graph.used
-    met = _Met.at(lanes.fabric, tables.first, np.flatnonzero(used))
+    met = _MetRows.at(lanes.fabric, tables.first, np.flatnonzero(used))
     number = tables.row[met.place]
     missing: Array = np.asarray(number == MISSING)
     discarded: Array = used[met.place] & drops(tables)[number]
@@ -158,7 +158,7 @@ def _note_beyond(fabric: Fabric, lanes: Lanes, verdict: LaneVerdict, notes: Note
     if lanes.oper is None:
         return
     tables, graph = lanes.effective, verdict.graph
-    met = _Met.at(fabric, tables.first, np.flatnonzero((graph.used > 0) & (tables.row != MISSING)))
+    met = _MetRows.at(fabric, tables.first, np.flatnonzero((graph.used > 0) & (tables.row != MISSING)))
     number = tables.row[met.place] % len(lanes.tables.vl)  # the copies of cut rows keep the order of the rows
     limit = lanes.on_cables[fabric.first_slot[met.node] + met.exit]
     given = lanes.tables.vl[number]
@@ -202,7 +202,7 @@ def _note_starved(lanes: Lanes, verdict: LaneVerdict, notes: Notes) -> None:
     if arbitration is None:
         return
     if len(tables.line):
-        met = _Met.at(fabric, tables.first, np.flatnonzero((graph.used > 0) & (tables.row != MISSING)))
+        met = _MetRows.at(fabric, tables.first, np.flatnonzero((graph.used > 0) & (tables.row != MISSING)))
         slot = fabric.first_slot[met.node] + met.exit
     for port, served in arbitration.served.items():
         carried = 0

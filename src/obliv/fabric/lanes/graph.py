@@ -11,8 +11,8 @@ import numpy as np
 from obliv._util.arrays import Array, positions
 from obliv._util.files import Value
 from obliv._util.progress import require_memory
-from obliv.fabric.kernels.lanes import Followed, Origins, Walk, follow_lanes, gather
-from obliv.fabric.lanes.pairs import Levels, one_level, sls_of
+from obliv.fabric.kernels.lanes import Followed, LaneWalk, Origins, follow_lanes, gather
+from obliv.fabric.lanes.pairs import PairLevels, one_level, sls_of
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.lanes.sl2vl import DROP, MISSING, SLS, LaneTables
 from obliv.fabric.model import Fabric
@@ -113,7 +113,7 @@ def origins_of(traces: Traces, tables: LaneTables) -> Origins:
 
 
 def lane_graph(
-    traces: Traces, tables: LaneTables, origins: Origins, levels: Levels, *, exact: bool = False
+    traces: Traces, tables: LaneTables, origins: Origins, levels: PairLevels, *, exact: bool = False
 ) -> tuple[LaneGraph, int]:
     """Follow all routes with the SLs of their packets.
 
@@ -170,7 +170,7 @@ def lane_graph(
     return LaneGraph(slots, lanes, tail[order], head[order], followed.vertex, used, followed.bare), lacking
 
 
-def _walk(traces: Traces, tables: LaneTables, channel: Array, exact: bool) -> Walk:
+def _walk(traces: Traces, tables: LaneTables, channel: Array, exact: bool) -> LaneWalk:
     """Return cables and tables as the kernel takes them."""
     fabric, hops = traces.fabric, traces.hops
     first = fabric.first_slot.astype(np.int64)
@@ -185,7 +185,7 @@ def _walk(traces: Traces, tables: LaneTables, channel: Array, exact: bool) -> Wa
     small = len(tables.vl) < 1 << 16
     cell = tables.row.astype(np.uint32 if small else np.int64)
     met = np.zeros(len(channel), np.uint16)
-    return Walk(node, slot, uniform, met, cell, 16 if small else 32, tables.vl, hops.out)
+    return LaneWalk(node, slot, uniform, met, cell, 16 if small else 32, tables.vl, hops.out)
 
 
 def _entries(fabric: Fabric, tables: LaneTables, packed: Array) -> Iterator[tuple[slice, Array, Array]]:
@@ -197,7 +197,7 @@ def _entries(fabric: Fabric, tables: LaneTables, packed: Array) -> Iterator[tupl
             yield slice(a, b), out, packed[at : at + (b - a) ** 2].reshape(b - a, b - a)
 
 
-def _used(fabric: Fabric, tables: LaneTables, walk: Walk) -> Array:
+def _used(fabric: Fabric, tables: LaneTables, walk: LaneWalk) -> Array:
     """Return the SLs of packets that meet each row, or where the rows of a port in are all the same, any of them."""
     used = (walk.cell >> walk.shift).astype(np.uint16)
     if walk.met.any():
@@ -206,7 +206,7 @@ def _used(fabric: Fabric, tables: LaneTables, walk: Walk) -> Array:
     return used
 
 
-def _masks(traces: Traces, origins: Origins, levels: Levels) -> tuple[Array, int]:
+def _masks(traces: Traces, origins: Origins, levels: PairLevels) -> tuple[Array, int]:
     """Return the SLs of packets from every origin to every column, and the number of pairs without one."""
     masks = levels.masks
     if len(masks) == 1:

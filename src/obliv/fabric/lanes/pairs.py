@@ -15,7 +15,7 @@ from obliv._util.progress import require_memory
 from obliv._util.text import plural
 from obliv.errors import FileError, InputError
 from obliv.fabric.arguments import typed
-from obliv.fabric.files.assemble import Blocks
+from obliv.fabric.files.assemble import FileBlocks
 from obliv.fabric.files.forwarding import port_guids
 from obliv.fabric.files.ibnetdiscover import DISCOVER, DUMPED, TABLES, noted_line, shown_line
 from obliv.fabric.files.raw_tables import DIGITS, MixedReader
@@ -39,7 +39,7 @@ from obliv.kernels import run
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Levels:
+class PairLevels:
     """The service levels (SLs) that packets of each pair may have.
 
     Parameters
@@ -67,7 +67,7 @@ class Levels:
         return f"<Levels {self.name}>"
 
 
-def one_level(sl: int, *, given: bool = True) -> Levels:
+def one_level(sl: int, *, given: bool = True) -> PairLevels:
     """Return one service level for all pairs.
 
     Examples
@@ -77,7 +77,7 @@ def one_level(sl: int, *, given: bool = True) -> Levels:
     """
     if not 0 <= sl < SLS:
         raise InputError(f"SL {sl} is out of range (0 to {SLS - 1})")
-    return Levels(f"SL {sl}", np.array([[1 << sl]], np.uint16), given=given)
+    return PairLevels(f"SL {sl}", np.array([[1 << sl]], np.uint16), given=given)
 
 
 def sls_of(mask: int) -> list[int]:
@@ -113,7 +113,7 @@ def columns_of(fabric: Fabric) -> tuple[Array, Array]:
     return column, endpoint
 
 
-def read_levels(path: str | Path, fabric: Fabric) -> Levels:
+def read_levels(path: str | Path, fabric: Fabric) -> PairLevels:
     """Read the service levels of pairs.
 
     Parameters
@@ -129,14 +129,14 @@ def read_levels(path: str | Path, fabric: Fabric) -> Levels:
     FileError
         If the file cannot be read or contains no SL of a host of the fabric.
     """
-    blocks = Blocks(path)
-    reader = _Reader(str(path), fabric, blocks.length)
+    blocks = FileBlocks(path)
+    reader = _PairReader(str(path), fabric, blocks.length)
     for block in blocks:
         reader.read(block)
     return reader.finished(blocks)
 
 
-class _Reader(MixedReader):
+class _PairReader(MixedReader):
     """The state of reading a file."""
 
     def __init__(self, path: str, fabric: Fabric, length: int) -> None:
@@ -278,7 +278,7 @@ class _Reader(MixedReader):
         elif slot >= 0 and self.fabric.ports.lid[slot] not in (0, lid) and len(self._moved) < _ROWS:
             self._moved.append((slot, number))
 
-    def finished(self, blocks: Blocks) -> Levels:
+    def finished(self, blocks: FileBlocks) -> PairLevels:
         """Return the levels that were read, at the end of the file."""
         if not self._found and not self.notes.findings():
             raise FileError(
@@ -293,7 +293,7 @@ class _Reader(MixedReader):
             raise FileError("mixes lines by destination (LID SL) with lines by pair: use one kind", self.path)
         self._note()
         levels = next(iter(self._levels.values()))
-        return Levels(self.path, levels, self.engine, ((self.path, blocks.sha256),), self.notes.findings())
+        return PairLevels(self.path, levels, self.engine, ((self.path, blocks.sha256),), self.notes.findings())
 
     def _note(self) -> None:
         """Note what does not fit the topology."""
@@ -325,12 +325,12 @@ class _Reader(MixedReader):
 
 
 @typed
-def write_psl(levels: Levels, fabric: Fabric, path: str | Path) -> None:
+def write_psl(levels: PairLevels, fabric: Fabric, path: str | Path) -> None:
     """Write a line for each source and LID: the GUID of the source's node, the LID, the service level.
 
     Parameters
     ----------
-    levels : Levels
+    levels : PairLevels
         With one service level for each pair.
     fabric : Fabric
         With the GUIDs of its nodes.
@@ -349,7 +349,7 @@ def write_psl(levels: Levels, fabric: Fabric, path: str | Path) -> None:
     write_pieces(path, _lines(levels, fabric, guid.tolist()))
 
 
-def _lines(levels: Levels, fabric: Fabric, guid: list[int]) -> Iterator[bytes]:
+def _lines(levels: PairLevels, fabric: Fabric, guid: list[int]) -> Iterator[bytes]:
     ends = fabric.endpoints
     lids, owner = owned_lids(fabric.ports.lid[ends], fabric.ports.lmc[ends], np.arange(len(ends)))
     masks = np.broadcast_to(levels.masks, (len(guid), len(lids)))
@@ -368,7 +368,7 @@ _EACH_LINE = 6  # GUIDs
 Rule = tuple[tuple[int, ...] | None, tuple[int, ...], int]
 
 
-def policy_rules(levels: Levels, fabric: Fabric) -> list[Rule]:
+def policy_rules(levels: PairLevels, fabric: Fabric) -> list[Rule]:
     """Return rules that give pairs of endpoints their service levels; pairs without a rule have service level 0.
 
     Destinations with equal service levels from all sources share their rules, or sources with equal ones to all
@@ -388,7 +388,7 @@ def policy_rules(levels: Levels, fabric: Fabric) -> list[Rule]:
     return min(by_destination, by_source, key=len)
 
 
-def _by_endpoint(levels: Levels, fabric: Fabric) -> Array:
+def _by_endpoint(levels: PairLevels, fabric: Fabric) -> Array:
     """Return the masks of pairs of endpoints, each of a single service level, shape (1 or endpoints, endpoints)."""
     many = 1 << fabric.ports.lmc[fabric.endpoints].astype(np.int64)
     first = np.cumsum(many) - many
@@ -420,12 +420,12 @@ def _places(which: Array) -> tuple[int, ...]:
 
 
 @typed
-def write_policy(levels: Levels, fabric: Fabric, path: str | Path) -> int:
+def write_policy(levels: PairLevels, fabric: Fabric, path: str | Path) -> int:
     """Write the service levels of pairs as a QoS policy, which ``opensm -Q -Y FILE`` loads.
 
     Parameters
     ----------
-    levels : Levels
+    levels : PairLevels
         With one service level for each pair.
     fabric : Fabric
         With the GUIDs of its ports.

@@ -15,9 +15,9 @@ from obliv._util.arrays import Array
 from obliv._util.text import plural
 from obliv.errors import FileError, InputError
 from obliv.fabric.arguments import typed
-from obliv.fabric.files.assemble import Blocks
+from obliv.fabric.files.assemble import FileBlocks
 from obliv.fabric.files.ibnetdiscover import shown_line
-from obliv.fabric.lanes.pairs import Levels, one_level, read_levels
+from obliv.fabric.lanes.pairs import PairLevels, one_level, read_levels
 from obliv.fabric.lanes.sl2vl import DROP, LaneTables, OperVLs, identity, masked, read_sl2vl
 from obliv.fabric.model import Fabric, Notes, port_name
 from obliv.fabric.names import owners
@@ -97,7 +97,7 @@ def read_oper_vls(path: str | Path, fabric: Fabric) -> OperVLs:
     FileError
         If the file cannot be read or contains no such line.
     """
-    blocks, notes = Blocks(path, 1 << 17), Notes(str(path))
+    blocks, notes = FileBlocks(path, 1 << 17), Notes(str(path))
     places = _Places(fabric, notes)
     lanes = np.zeros(len(fabric.ports.peer), np.uint8)
     line = np.zeros(len(fabric.ports.peer), np.int32)
@@ -132,7 +132,7 @@ def read_arbitration(path: str | Path, fabric: Fabric) -> Arbitration:
     FileError
         If the file cannot be read or contains no such table.
     """
-    blocks, notes = Blocks(path, 1 << 17), Notes(str(path))
+    blocks, notes = FileBlocks(path, 1 << 17), Notes(str(path))
     places = _Places(fabric, notes)
     served: dict[int, int] = {}
     line: dict[int, int] = {}
@@ -185,7 +185,7 @@ class Lanes:
 
     fabric: Fabric
     tables: LaneTables
-    levels: Levels
+    levels: PairLevels
     oper: OperVLs | None = None
     arbitration: Arbitration | None = None
 
@@ -282,7 +282,7 @@ def _tables(fabric: Fabric, sl2vl: str | Path | None) -> LaneTables:
     return read_sl2vl(sl2vl, fabric)
 
 
-def _levels(fabric: Fabric, sl: str | Path | int | None) -> Levels:
+def _levels(fabric: Fabric, sl: str | Path | int | None) -> PairLevels:
     if sl is None:
         return one_level(0, given=False)
     text = str(sl)
@@ -291,7 +291,7 @@ def _levels(fabric: Fabric, sl: str | Path | int | None) -> Levels:
     return read_levels(text, fabric)
 
 
-def _one(levels: Levels) -> bool:
+def _one(levels: PairLevels) -> bool:
     """Return whether all pairs that have SLs have the same single one."""
     values = np.unique(levels.masks)
     values = values[values > 0]

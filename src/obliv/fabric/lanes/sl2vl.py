@@ -16,7 +16,7 @@ from obliv._util.progress import require_memory
 from obliv._util.text import plural
 from obliv.errors import FileError
 from obliv.fabric.arguments import typed
-from obliv.fabric.files.assemble import Blocks, plain
+from obliv.fabric.files.assemble import FileBlocks, plain
 from obliv.fabric.files.forwarding import port_guids, switch_guids
 from obliv.fabric.files.ibnetdiscover import DISCOVER, DUMPED, TABLES, noted_line, shown_line
 from obliv.fabric.files.raw_tables import DIGITS, MixedReader
@@ -210,14 +210,14 @@ def read_sl2vl(path: str | Path, fabric: Fabric) -> LaneTables:
     FileError
         If the file cannot be read or contains no table of a switch of the fabric.
     """
-    blocks = Blocks(path)
-    reader = _Reader(str(path), fabric, blocks.length)
+    blocks = FileBlocks(path)
+    reader = _Sl2vlReader(str(path), fabric, blocks.length)
     for block in blocks:
         reader.read(block)
     return reader.finished(blocks)
 
 
-class _Reader(MixedReader):
+class _Sl2vlReader(MixedReader):
     """The state of reading a file."""
 
     def __init__(self, path: str, fabric: Fabric, length: int) -> None:
@@ -362,7 +362,7 @@ class _Reader(MixedReader):
         if base and not base <= lid < base + many and len(self._moved) < _ROWS:
             self._moved.append((slot, lid, number))
 
-    def finished(self, blocks: Blocks) -> LaneTables:
+    def finished(self, blocks: FileBlocks) -> LaneTables:
         """Return the tables that were read, at the end of the file."""
         if not self._found and not self.notes.findings():
             raise FileError(

@@ -198,7 +198,7 @@ _TRIES = 24  # maps that are looked for in vain
 
 
 @dataclass(frozen=True, eq=False)
-class _Search:
+class _TableSearch:
     """Tables as what :func:`guess` takes."""
 
     hops: NextHops
@@ -340,13 +340,13 @@ def _of_tree(
     return moves
 
 
-def _search_of(hops: NextHops, opposite: Array) -> _Search:
+def _search_of(hops: NextHops, opposite: Array) -> _TableSearch:
     topology = hops.topology
     start = np.ones(topology.nodes, np.uint64)
     start[topology.terminals] = 2
     onward = np.append(topology.head.astype(np.int64), topology.nodes)[hops.channel]
     net = Net(onward, hops.switches, topology.terminals.astype(np.int64), topology.tail, topology.head)
-    return _Search(hops, opposite, start, net)
+    return _TableSearch(hops, opposite, start, net)
 
 
 def _ends(topology: Topology, failed: Failed) -> list[int]:
@@ -356,7 +356,7 @@ def _ends(topology: Topology, failed: Failed) -> list[int]:
     return [int(topology.tail[failed.channels[0]]), int(topology.head[failed.channels[0]])]
 
 
-def _found(search: _Search, here: list[int], there: list[int], colors: Array) -> _Symmetry | None:
+def _found(search: _TableSearch, here: list[int], there: list[int], colors: Array) -> _Symmetry | None:
     """Return a symmetry that carries some nodes onto others; None where none was found."""
     for image in (there, there[::-1]):
         if np.array_equal(colors[here], colors[image]):

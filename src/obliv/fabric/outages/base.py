@@ -13,7 +13,7 @@ from obliv._util.arrays import Array, grouped, starts
 from obliv.errors import InputError
 from obliv.fabric.arguments import typed
 from obliv.fabric.checks.check import credit_loops, dependencies_of
-from obliv.fabric.kernels.failures import Intact, Space, intact_loads
+from obliv.fabric.kernels.failures import FailureSpace, Intact, intact_loads
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.trace import Ending
 from obliv.fabric.topology import FabricTopology
@@ -28,7 +28,7 @@ def unit_of(routing: FabricRouting) -> int:
     return lcm(*{Fraction(1 / speed).denominator for speed in set(speeds)})
 
 
-def intact_tables(routing: FabricRouting, most: int) -> tuple[Intact, Space]:
+def intact_tables(routing: FabricRouting, most: int) -> tuple[Intact, FailureSpace]:
     """Return what tables do before a failure, with the worst load of every channel between switches.
 
     Parameters
@@ -59,7 +59,7 @@ def intact_tables(routing: FabricRouting, most: int) -> tuple[Intact, Space]:
         slot_of=slot_of,
         tail_of=topology.fabric.node_of[slot_of].astype(np.int64),
     )
-    space = Space(
+    space = FailureSpace(
         failed=np.full(channels, -1, np.int32),
         other=np.full((most, len(routes.traces.lid)), -1, np.int16),
         stamp=np.zeros(classes * ends, np.int32),
@@ -80,7 +80,7 @@ def intact_tables(routing: FabricRouting, most: int) -> tuple[Intact, Space]:
     return intact._replace(order=order, rank=rank), space
 
 
-def room(space: Space, size: int) -> Space:
+def room(space: FailureSpace, size: int) -> FailureSpace:
     """Return the same space with room for longer lists of changed routes."""
     next_added, next_new, new = (np.empty(size, np.int32) for _ in range(3))
     return space._replace(next_added=next_added, added=np.empty(size, np.int64), next_new=next_new, new=new)

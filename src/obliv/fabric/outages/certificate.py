@@ -15,11 +15,11 @@ from obliv._util.progress import Progress
 from obliv._util.text import plural
 from obliv.checker.rerouted import Failed
 from obliv.errors import InputError, RoutingError
-from obliv.fabric.checker.failures import Bounds, Witness, witness_of
+from obliv.fabric.checker.failures import ChannelLimits, ChannelWitness, witness_of
 from obliv.fabric.checker.hops import NextHops, hops_of, next_hops_of
-from obliv.fabric.checker.routes import After, Routes, routes_left, routes_of
+from obliv.fabric.checker.routes import After, CheckedRoutes, routes_left, routes_of
 from obliv.fabric.checks.check import credit_loops
-from obliv.fabric.kernels.failures import Intact, Space, replace_port
+from obliv.fabric.kernels.failures import FailureSpace, Intact, replace_port
 from obliv.fabric.model import Fabric, Tables
 from obliv.fabric.outages.sets import Failure, without
 from obliv.fabric.reroute.fill import LanesError
@@ -101,11 +101,11 @@ def proof_of(
     failed = [failed_of(routing, failure) for failure in sets]
     nothing = np.zeros(topology.channels, np.bool_)
     none = After(np.zeros(0, np.int64), np.zeros((0, 0), np.int64), np.zeros(0, np.bool_), nothing)
-    simple = Bounds(routes, {})
+    simple = ChannelLimits(routes, {})
     loads = [before.channel_load, *(row.channel_load for row in rows)]
     least = min((load for load in loads if load), default=before.channel_load)
     prices = {(0, c): paid_of(routes, routes.crossing(c)) for c in simple.unsettled(none, least)}
-    bounds = Bounds(routes, {c: paid for (_, c), paid in prices.items()})
+    bounds = ChannelLimits(routes, {c: paid for (_, c), paid in prices.items()})
     witnesses = _Witnesses(bounds)
     corrections: dict[tuple[int, int], Array] = {}
     which = []
@@ -133,9 +133,9 @@ def proof_of(
 class _Witnesses:
     """Permutations that put loads on channels, each of which serves as many failures as it fits."""
 
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: ChannelLimits) -> None:
         self.bounds = bounds
-        self.found: list[Witness] = []
+        self.found: list[ChannelWitness] = []
         self._by_channel: dict[int, list[int]] = {}
 
     def number(self, after: After, channel: int, load: Any) -> int:
@@ -168,7 +168,7 @@ class _Witnesses:
         self._by_channel.setdefault(channel, []).append(len(self.found) - 1)
         return len(self.found) - 1
 
-    def _load(self, after: After, witness: Witness) -> Any:
+    def _load(self, after: After, witness: ChannelWitness) -> Any:
         return witness.packets(after) / self.bounds.routes.hops.topology.bandwidth_of(witness.channel)
 
 
@@ -181,7 +181,7 @@ def whole(pairs: Iterable[tuple[int, int]], ends: int) -> Array:
     return image
 
 
-def paid_of(routes: Routes, crossing: Array) -> Array:
+def paid_of(routes: CheckedRoutes, crossing: Array) -> Array:
     """Return the terminals with a price of 1 in a smallest cover of the pairs that cross a channel (König)."""
     matched, graph = matching_of(routes, crossing)
     partner = dict(matched)
@@ -200,7 +200,7 @@ def paid_of(routes: Routes, crossing: Array) -> Array:
     return np.array(sorted(paid), np.int64)
 
 
-def matching_of(routes: Routes, crossing: Array) -> tuple[list[tuple[int, int]], Any]:
+def matching_of(routes: CheckedRoutes, crossing: Array) -> tuple[list[tuple[int, int]], Any]:
     """Return a largest matching of senders and receivers among pairs of leaves and terminals, and their graph."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
@@ -260,7 +260,7 @@ def kept_tables(tables: Tables, failure: Failure) -> Tables:
 
 
 def refilled_tables(
-    routing: FabricRouting, failure: Failure, channels: list[int], intact: Intact, space: Space
+    routing: FabricRouting, failure: Failure, channels: list[int], intact: Intact, space: FailureSpace
 ) -> Tables:
     """Return the tables in which switches that lost a port have chosen another, where one leads on."""
     routes, tables = routing.routes, routing.routes.tables
@@ -411,7 +411,7 @@ def proof_anew(
     for number, (gone, load, left_hops, worst) in enumerate(states, -1):
         progress("certificate", (number + 1) / len(states))
         routes, after = routes_left(left_hops, gone)
-        bounds = Bounds(routes, {})
+        bounds = ChannelLimits(routes, {})
         which.append(len(channels) if worst >= 0 else -1)
         if worst >= 0:
             channels.append(worst)
@@ -440,7 +440,7 @@ def _table(routing: FabricRouting, left: Left, before: NextHops) -> Array:
     return table
 
 
-def _witness(routes: Routes, after: After, channel: int) -> Array:
+def _witness(routes: CheckedRoutes, after: After, channel: int) -> Array:
     """Return a permutation that loads a channel as much as any traffic can."""
     topology, ends = routes.hops.topology, routes.terminals
     source = int(topology.number_of[topology.tail[channel]])

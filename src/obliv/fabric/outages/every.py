@@ -18,7 +18,7 @@ from obliv.errors import InputError, Interrupted, TooLargeError
 from obliv.fabric.analyses.permutations import provenance_of
 from obliv.fabric.arguments import typed
 from obliv.fabric.checks.check import credit_loops
-from obliv.fabric.kernels.failures import Intact, Outcomes, Sets, Space, failure_loads
+from obliv.fabric.kernels.failures import FailureSpace, Intact, Outcomes, Sets, failure_loads
 from obliv.fabric.outages.alike import copied, first_alike
 from obliv.fabric.outages.base import intact_tables, room, unit_of
 from obliv.fabric.outages.certificate import (
@@ -277,7 +277,7 @@ def _many(question: _Question, alike: Array | None, step: Progress) -> _Solved:
 
 def _outcomes(
     question: _Question, groups: list[list[int]], like: Array, step: Progress
-) -> tuple[Intact, Space, Outcomes]:
+) -> tuple[Intact, FailureSpace, Outcomes]:
     """Solve the first of failures that are alike, and others that do not do the same; `groups` are their channels."""
     routing, refill = question.routing, question.repair == "refill"
     failed = Sets(starts([len(group) for group in groups]), np.array([c for group in groups for c in group], np.int64))
@@ -344,7 +344,7 @@ def _stays(routing: FabricRouting, r: int, d: int, to: Array) -> bool:
     return slot < int(hops.first[node + 1]) and int(to[slot]) == -3 - d
 
 
-def _loop(question: _Question, failure: Failure, channels: list[int], intact: Intact, space: Space) -> bool:
+def _loop(question: _Question, failure: Failure, channels: list[int], intact: Intact, space: FailureSpace) -> bool:
     """Return whether the tables have a credit loop after a failure, from the whole dependency graph."""
     routing = question.routing
     tables = routing.routes.tables

@@ -12,8 +12,8 @@ from obliv._util.progress import require_memory
 from obliv._util.text import plural
 from obliv.errors import CheckError, RoutingError
 from obliv.fabric.kernels.channel_loads import Switches
-from obliv.fabric.kernels.reroute_search import Layers, add_route, layers_for, remove_route
-from obliv.fabric.lanes.pairs import Levels
+from obliv.fabric.kernels.reroute_search import RouteLayers, add_route, layers_for, remove_route
+from obliv.fabric.lanes.pairs import PairLevels
 from obliv.fabric.lanes.sl2vl import DROP, SLS, LaneTables
 from obliv.fabric.reroute.fill import Candidate, LanesError, evenly
 from obliv.fabric.reroute.quality import Request, standing_of, with_enough_lids
@@ -286,7 +286,7 @@ def with_detours(
 
 
 def _levels(
-    sources: list[int], goal: int, through: list[Array], wide: Switches, layers: Layers, work: float
+    sources: list[int], goal: int, through: list[Array], wide: Switches, layers: RouteLayers, work: float
 ) -> list[int] | None:
     """Add the routes from some switches to a destination, and return their levels; None, and add none, if one fails."""
     found: list[int] = []
@@ -333,7 +333,7 @@ def _hops(switches: Switches, route: Array, goal: int) -> list[float]:
 # The service levels and SL-to-VL tables of routes in dimension order with datelines
 
 
-def dateline_levels(network: SwitchNetwork, homes: Array, level: Array) -> Levels:
+def dateline_levels(network: SwitchNetwork, homes: Array, level: Array) -> PairLevels:
     """Return the service level of every pair of hosts.
 
     Parameters
@@ -351,7 +351,7 @@ def dateline_levels(network: SwitchNetwork, homes: Array, level: Array) -> Level
     masks = np.repeat((1 << sl).astype(np.uint16), many, axis=1)
     if (masks == masks[:1]).all():
         masks = masks[:1]
-    return Levels("dor-dateline", masks)
+    return PairLevels("dor-dateline", masks)
 
 
 def dateline_tables(network: SwitchNetwork, order: DimensionOrder, lanes: int) -> LaneTables:

@@ -17,7 +17,7 @@ from obliv.errors import RoutingError, SpecError
 from obliv.fabric.kernels.channel_loads import Switches
 from obliv.fabric.kernels.fill import Digits, Ranks, even_out, fill_by_digits, fill_evenly
 from obliv.fabric.kernels.pair_levels import Trunks, channels_towards
-from obliv.fabric.lanes.pairs import Levels
+from obliv.fabric.lanes.pairs import PairLevels
 from obliv.fabric.lanes.sl2vl import LaneTables
 from obliv.fabric.model import NONE, Fabric, Tables
 from obliv.fabric.names import (
@@ -545,7 +545,7 @@ class Candidate:
     fabric: Fabric
     standing: Standing
     notes: tuple[str, ...] = ()
-    levels: Levels | None = None
+    levels: PairLevels | None = None
     lane_tables: LaneTables | None = None
 
 

@@ -14,15 +14,15 @@ from obliv.errors import RoutingError
 from obliv.fabric.kernels.channel_loads import Switches, bounds_on_all, loads_from, scratch, shortest_routes
 from obliv.fabric.kernels.reroute_search import (
     NO_LAYER,
-    Layers,
-    Rules,
-    State,
+    RouteLayers,
+    RouteState,
+    SearchRules,
     assign_layers,
     layers_for,
     move_for,
     search,
 )
-from obliv.fabric.lanes.pairs import Levels
+from obliv.fabric.lanes.pairs import PairLevels
 from obliv.fabric.model import Fabric, Tables
 from obliv.fabric.reroute.fill import Candidate, evenly, flows
 from obliv.fabric.reroute.quality import Request, standing_of, with_enough_lids
@@ -39,7 +39,7 @@ from obliv.topologies.recognise.grids import Grid
 _ORDERS = 4  # random orders of destinations that are tried
 
 
-def on_layers(switches: Switches, routes: Array, spare: Array, height: Array, most: int, seed: int = 0) -> Layers:
+def on_layers(switches: Switches, routes: Array, spare: Array, height: Array, most: int, seed: int = 0) -> RouteLayers:
     """Put all routes on at most some layers; routes that fit nowhere are replaced.
 
     Parameters
@@ -76,7 +76,7 @@ def on_layers(switches: Switches, routes: Array, spare: Array, height: Array, mo
     return layers
 
 
-def by_destination(switches: Switches, routes: Array, most: int) -> Layers | None:
+def by_destination(switches: Switches, routes: Array, most: int) -> RouteLayers | None:
     """Put all routes to a destination on one layer; None if this does not succeed within some layers."""
     for seed in range(_ORDERS):
         order = np.random.default_rng(seed).permutation(len(routes))
@@ -86,7 +86,7 @@ def by_destination(switches: Switches, routes: Array, most: int) -> Layers | Non
     return None
 
 
-def fewest_layers(switches: Switches, routes: Array, layers: Layers) -> Layers:
+def fewest_layers(switches: Switches, routes: Array, layers: RouteLayers) -> RouteLayers:
     """Return layers of the same routes that a policy of few rules describes, or fewer of them."""
     used = np.unique(layers.of[layers.of != NO_LAYER])
     return by_destination(switches, routes, max(1, len(used))) or layers
@@ -150,8 +150,8 @@ def _evaluation(switches: Switches) -> float:
 
 
 def improve(
-    switches: Switches, routes: Array, layers: Layers, moves: int, enough: int, seed: int, progress: Progress
-) -> tuple[Array, Layers, Array]:
+    switches: Switches, routes: Array, layers: RouteLayers, moves: int, enough: int, seed: int, progress: Progress
+) -> tuple[Array, RouteLayers, Array]:
     """Search for routes with smaller worst loads.
 
     Parameters
@@ -185,8 +185,8 @@ def improve(
         worth = np.exp2(3.0 * (1.0 - np.arange(int(load.max()) + 2 * step + 1) // step))
         tolerance = max(0.0, _WARM * (1 - 1.25 * turn / _ROUNDS))
         enough = int(load.max()) - _margin(switches, load)
-        rules = Rules(-(-moves // _ROUNDS), tolerance, enough, worth)
-        run(search, work, rules, switches, State(routes, load, layers), space, move)
+        rules = SearchRules(-(-moves // _ROUNDS), tolerance, enough, worth)
+        run(search, work, rules, switches, RouteState(routes, load, layers), space, move)
         value = _value(load)
         if value < best[0]:
             best = (value, routes.copy(), layers.of.copy(), load.copy())
@@ -323,7 +323,7 @@ def layered(request: Request, others: Sequence[Tables]) -> Layered:
     starts = [(name, routes) for name, routes in starts if _whole(network, routes, spare)]
     starts += [*starting_routes(switches, request.grid), ("updown", spare)]
     moves = int(request.effort * min(moves_within(switches, _STEPS / len(starts)), _EACH * spare.size))
-    found: list[tuple[tuple[int, int, int], str, Array, Layers]] = []
+    found: list[tuple[tuple[int, int, int], str, Array, RouteLayers]] = []
     target = int(max(1, request.optimum) / network.flow)
     for at, (name, start) in enumerate(starts):
 
@@ -391,7 +391,7 @@ def layered_candidate(request: Request, others: Sequence[Tables]) -> Candidate:
     return Candidate("layered", "0", found.tables, numbered, standing, notes, levels)
 
 
-def _levels_of(lane: Array, fabric: Fabric) -> Levels:
+def _levels_of(lane: Array, fabric: Fabric) -> PairLevels:
     """Return the service levels of pairs: the lane of their routes.
 
     Parameters
@@ -414,4 +414,4 @@ def _levels_of(lane: Array, fabric: Fabric) -> Levels:
     else:
         sl = np.where(beside[:, None] >= 0, full.T[beside], usual[None, :])
     many = 1 << fabric.ports.lmc[fabric.endpoints].astype(np.int64)
-    return Levels("layered", np.repeat((1 << sl.astype(np.uint16)).astype(np.uint16), many, axis=1))
+    return PairLevels("layered", np.repeat((1 << sl.astype(np.uint16)).astype(np.uint16), many, axis=1))

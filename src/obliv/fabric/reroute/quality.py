@@ -19,7 +19,7 @@ from obliv.errors import InputError
 from obliv.fabric.analyses.permutations import BLOCK, largest, shift_images
 from obliv.fabric.checks.check import credit_loops
 from obliv.fabric.lanes.graph import judge
-from obliv.fabric.lanes.pairs import Levels
+from obliv.fabric.lanes.pairs import PairLevels
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.lanes.sl2vl import LaneTables, identity
 from obliv.fabric.model import Fabric
@@ -46,7 +46,7 @@ _Key = Callable[[Standing], tuple[Any, ...]]
 
 def standing_of(
     routing: FabricRouting,
-    levels: Levels | None = None,
+    levels: PairLevels | None = None,
     tables: LaneTables | None = None,
     *,
     brief: bool = False,

@@ -20,7 +20,7 @@ from obliv.fabric.model import NONE, Fabric, Tables
 from obliv.fabric.shape import Shape
 from obliv.fabric.topology import network
 from obliv.routings.shortest import Distances
-from obliv.topologies.recognise.trees import Layers, layers_of, linked
+from obliv.topologies.recognise.trees import TreeLevels, layers_of, linked
 
 # The switches of a fabric as arrays, and forwarding tables as the channels that switches take
 
@@ -220,7 +220,7 @@ def _of_shape(net: SwitchNetwork, shape: Shape) -> Tiers:
     )
 
 
-def _of_layers(net: SwitchNetwork, layers: Layers) -> Tiers:
+def _of_layers(net: SwitchNetwork, layers: TreeLevels) -> Tiers:
     """Return the tiers of switches on levels: parents stand in the order of the file, leaves sub-tree by sub-tree."""
     fabric, rows = net.fabric, len(net.switches.hosts)
     level = layers.level - 1

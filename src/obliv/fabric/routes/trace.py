@@ -14,7 +14,7 @@ from obliv._util.arrays import Array, positions, starts
 from obliv._util.progress import require_memory
 from obliv.errors import InputError, RoutingError, SpecError
 from obliv.fabric.arguments import typed
-from obliv.fabric.kernels.lanes import Columns, Hops, trace_columns
+from obliv.fabric.kernels.lanes import Forwarding, LidColumns, trace_columns
 from obliv.fabric.kernels.orders import RouteArrays
 from obliv.fabric.model import NONE, Fabric, Tables
 from obliv.fabric.names import owned_lids
@@ -162,14 +162,14 @@ class Traces:
     code: Array
 
     @cached_property
-    def hops(self) -> Hops:
+    def hops(self) -> Forwarding:
         """Cables and tables for kernels."""
         return _hops(self.fabric, self.tables, self.ends)
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> LidColumns:
         """The columns for kernels."""
-        return Columns(self.lid, self.endpoint, self.code)
+        return LidColumns(self.lid, self.endpoint, self.code)
 
     @cached_property
     def endpoint(self) -> Array:
@@ -221,7 +221,7 @@ def untraced(fabric: Fabric, tables: Tables, ends: Array | None = None) -> Trace
     return Traces(fabric, tables, ends, leaf, first_column, lid, code)
 
 
-def _hops(fabric: Fabric, tables: Tables, ends: Array) -> Hops:
+def _hops(fabric: Fabric, tables: Tables, ends: Array) -> Forwarding:
     """Return cables and tables as kernels take them, for packets between some slots."""
     is_switch = fabric.switch_row >= 0
     to = np.full(len(fabric.ports.peer), -1, np.int32)
@@ -231,7 +231,7 @@ def _hops(fabric: Fabric, tables: Tables, ends: Array) -> Hops:
     end = positions(ends, len(fabric.ports.peer))[fabric.ports.peer[cabled]]
     to[cabled[end >= 0]] = -3 - end[end >= 0]
     row = np.where(is_switch, positions(tables.switch, len(fabric.nodes)), -1)
-    return Hops(fabric.first_slot.astype(np.int64), to, row.astype(np.int32), np.ascontiguousarray(tables.out.T))
+    return Forwarding(fabric.first_slot.astype(np.int64), to, row.astype(np.int32), np.ascontiguousarray(tables.out.T))
 
 
 # Which routes sources use: sources in classes that share theirs, and the LIDs that each class uses

@@ -11,7 +11,7 @@ from obliv._util import sndlib
 from obliv._util.text import lines, plural, shown
 from obliv.errors import FileError, TopologyError
 from obliv.io.formats.gml import save
-from obliv.io.formats.links import Links, Options, from_file
+from obliv.io.formats.links import FileLinks, ReadOptions, from_file
 from obliv.topologies.base import Topology
 
 _WHOLE = re.compile(r"\d{1,9}\Z", re.ASCII)
@@ -44,7 +44,7 @@ def read_anynet(path: str | Path, *, terminals: str = "", component: str = "") -
     >>> read_anynet(path).terminals.tolist()
     [1, 2, 4]
     """
-    return from_file(path, parse, Options(terminals=terminals, component=component), format="anynet")
+    return from_file(path, parse, ReadOptions(terminals=terminals, component=component), format="anynet")
 
 
 def write_anynet(topology: Topology, path: str | Path) -> None:
@@ -158,9 +158,9 @@ def _merged(near: list[list[int]]) -> list[tuple[int, int]]:
     return order
 
 
-def parse(text: str, path: object = None) -> Links:
+def parse(text: str, path: object = None) -> FileLinks:
     """Parse an anynet text."""
-    links = Links(path)
+    links = FileLinks(path)
     host: dict[int, tuple[int, int]] = {}  # node: its router, and the line
     joined: set[tuple[int, int]] = set()
     used: dict[str, set[int]] = {"router": set(), "node": set()}
@@ -284,13 +284,13 @@ def read_sndlib(path: str | Path, *, bandwidth: str = "", default: str = "", com
     >>> read_sndlib(path, bandwidth="capacity").bandwidth_of(0)
     Fraction(40, 1)
     """
-    return from_file(path, parse_sndlib, Options(bandwidth, default, component=component), format="sndlib")
+    return from_file(path, parse_sndlib, ReadOptions(bandwidth, default, component=component), format="sndlib")
 
 
-def parse_sndlib(text: str, path: object = None) -> Links:
+def parse_sndlib(text: str, path: object = None) -> FileLinks:
     """Parse a network of SNDlib."""
     network = sndlib.parse(text, path)
-    links = Links(path)
+    links = FileLinks(path)
     for node in network.nodes:
         links.declare(node.name, node.line, {})
     links.positions = [(float(node.x), float(node.y)) for node in network.nodes]

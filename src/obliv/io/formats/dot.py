@@ -16,7 +16,7 @@ from obliv._util.files import RepeatedKeyError, unlike_keys
 from obliv._util.text import printable, shown
 from obliv.errors import FileError, InputError, extra
 from obliv.io.formats.gml import cables, save
-from obliv.io.formats.links import Links
+from obliv.io.formats.links import FileLinks
 from obliv.topologies.base import Topology
 
 _TOKEN = re.compile(
@@ -111,16 +111,16 @@ def _quoted(text: str) -> str:
     return '"' + printable(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def parse(text: str, path: object = None) -> Links:
+def parse(text: str, path: object = None) -> FileLinks:
     """Parse a drawing for Graphviz."""
-    return _Reader(text, path).read()
+    return _DotReader(text, path).read()
 
 
-class _Reader:
+class _DotReader:
     """The tokens that are left, and what was read before them."""
 
     def __init__(self, text: str, path: object) -> None:
-        self.links = Links(path)
+        self.links = FileLinks(path)
         self.tokens = self._tokens(text)
         self.kind = self.word = ""
         self.line = 1
@@ -179,7 +179,7 @@ class _Reader:
             word = word[:-1] + self.step()[1:]
         return word[1:-1].replace('\\"', '"').replace("\\\n", "")
 
-    def read(self) -> Links:
+    def read(self) -> FileLinks:
         self.step()
         if self.is_key("strict"):
             self.strict = bool(self.step())
@@ -297,9 +297,9 @@ class _Reader:
 _HEAD = re.compile(r">>(graph6|sparse6)<<")
 
 
-def parse_json(text: str, path: object = None) -> Links:
+def parse_json(text: str, path: object = None) -> FileLinks:
     """Parse node-link data: an object with lists of nodes and of links (or edges), as NetworkX and D3 write it."""
-    links = Links(path)
+    links = FileLinks(path)
     try:
         # numbers as they stand, of any length
         data = json.loads(text, parse_int=str, parse_float=str, object_pairs_hook=unlike_keys)
@@ -343,9 +343,9 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else ""
 
 
-def parse_graph6(text: str, path: object = None) -> Links:
+def parse_graph6(text: str, path: object = None) -> FileLinks:
     """Parse a graph in graph6 or sparse6, with NetworkX."""
-    links = Links(path)
+    links = FileLinks(path)
     rows = _HEAD.sub("", text.strip(), count=1).split()
     if len(rows) != 1:
         raise links.fault(f"{len(rows)} graphs in it: keep one a file")

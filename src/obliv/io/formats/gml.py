@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 from obliv._util.files import write_whole
 from obliv._util.text import printable, shown
 from obliv.errors import FileError, TopologyError
-from obliv.io.formats.links import Links, Options, add, from_file
+from obliv.io.formats.links import FileLinks, ReadOptions, add, from_file
 from obliv.topologies.base import Topology
 
 # Common parts of the writers of networks: attributes, links of two directions, GraphML as text
@@ -96,7 +96,7 @@ def require_plain(topology: Topology, tool: str) -> None:
             raise TopologyError(f"links of {tool} have two directions: {name} has no channel back")
 
 
-class Key(NamedTuple):
+class XmlKey(NamedTuple):
     """A declared attribute of nodes or edges, and its type (``string``, ``int``, ``long`` or ``double``)."""
 
     name: str
@@ -104,7 +104,7 @@ class Key(NamedTuple):
     type: str
 
 
-class Item(NamedTuple):
+class XmlItem(NamedTuple):
     """A node or an edge: XML attributes of its element, and its data by key."""
 
     attributes: Mapping[str, object]
@@ -112,7 +112,7 @@ class Item(NamedTuple):
 
 
 def graphml_lines(
-    title: str, keys: Iterable[Key], nodes: Iterable[Item], edges: Iterable[Item], *, directed: bool
+    title: str, keys: Iterable[XmlKey], nodes: Iterable[XmlItem], edges: Iterable[XmlItem], *, directed: bool
 ) -> Iterator[str]:
     r"""Return the lines of a GraphML file, without their ends.
 
@@ -141,7 +141,7 @@ def graphml_lines(
     yield "</graphml>"
 
 
-def _element(tag: str, item: Item) -> str:
+def _element(tag: str, item: XmlItem) -> str:
     attributes = "".join(f' {name}="{value}"' for name, value in item.attributes.items())
     data = "".join(f'<data key="{key}">{_escaped(str(value))}</data>' for key, value in item.data.items())
     return f"    <{tag}{attributes}>{data}</{tag}>" if data else f"    <{tag}{attributes}/>"
@@ -194,7 +194,7 @@ def read_gml(
     8
     """
     return from_file(
-        path, parse, Options(bandwidth, default, terminals, component, injection, ejection, directed), format="gml"
+        path, parse, ReadOptions(bandwidth, default, terminals, component, injection, ejection, directed), format="gml"
     )
 
 
@@ -247,9 +247,9 @@ class _Pair(NamedTuple):
     line: int
 
 
-def parse(text: str, path: object = None) -> Links:
+def parse(text: str, path: object = None) -> FileLinks:
     """Parse a GML text."""
-    links = Links(path)
+    links = FileLinks(path)
     open_lists: list[str] = []
     item: dict[str, str] = {}
     graphs = started = 0
@@ -286,7 +286,7 @@ def parse(text: str, path: object = None) -> Links:
     return links
 
 
-def _take(links: Links, kind: str, item: dict[str, str], line: int) -> None:
+def _take(links: FileLinks, kind: str, item: dict[str, str], line: int) -> None:
     for key in ("id",) if kind == "node" else ("source", "target"):
         if key not in item:
             raise FileError(f"{'an' if kind == 'edge' else 'a'} {kind} has no {key}", links.path, line)

@@ -11,8 +11,8 @@ from xml.parsers import expat
 from obliv._util.text import shown
 from obliv.errors import FileError
 from obliv.io.formats._formats import format_of
-from obliv.io.formats.gml import Item, Key, graphml_lines, node_attributes, save
-from obliv.io.formats.links import Links, Options, add, from_file
+from obliv.io.formats.gml import XmlItem, XmlKey, graphml_lines, node_attributes, save
+from obliv.io.formats.links import FileLinks, ReadOptions, add, from_file
 from obliv.topologies.base import Topology
 
 __all__ = ["parse", "read_graphml", "write_graphml"]
@@ -67,7 +67,7 @@ def read_graphml(
     >>> read_graphml(path).channels
     8
     """
-    options = Options(bandwidth, default, terminals, component, injection, ejection, directed)
+    options = ReadOptions(bandwidth, default, terminals, component, injection, ejection, directed)
     return from_file(path, parse, options, format="graphml")
 
 
@@ -91,19 +91,19 @@ def write_graphml(topology: Topology, path: str | Path) -> None:
                 f"the label {shown(label)} holds a control character that XML does not allow: write GML", path
             )
     keys = [
-        (Key("label", "node", "string"), bool(topology.labels)),
-        (Key("Longitude", "node", "double"), topology.positions is not None),
-        (Key("Latitude", "node", "double"), topology.positions is not None),
-        (Key("terminal", "node", "int"), not topology.all_terminals),
-        (Key("injection", "node", _type(topology.injection)), bool(topology.injection)),
-        (Key("ejection", "node", _type(topology.ejection)), bool(topology.ejection)),
-        (Key("bandwidth", "edge", _type(topology.bandwidth)), bool(topology.bandwidth)),
+        (XmlKey("label", "node", "string"), bool(topology.labels)),
+        (XmlKey("Longitude", "node", "double"), topology.positions is not None),
+        (XmlKey("Latitude", "node", "double"), topology.positions is not None),
+        (XmlKey("terminal", "node", "int"), not topology.all_terminals),
+        (XmlKey("injection", "node", _type(topology.injection)), bool(topology.injection)),
+        (XmlKey("ejection", "node", _type(topology.ejection)), bool(topology.ejection)),
+        (XmlKey("bandwidth", "edge", _type(topology.bandwidth)), bool(topology.bandwidth)),
     ]
-    nodes = [Item({"id": node}, data) for node, data in enumerate(node_attributes(topology))]
+    nodes = [XmlItem({"id": node}, data) for node, data in enumerate(node_attributes(topology))]
     edges = []
     for channel, (tail, head) in enumerate(zip(topology.tail.tolist(), topology.head.tolist(), strict=True)):
         speed = {"bandwidth": topology.bandwidth[channel]} if topology.bandwidth else {}
-        edges.append(Item({"id": channel, "source": tail, "target": head}, speed))
+        edges.append(XmlItem({"id": channel, "source": tail, "target": head}, speed))
     lines = graphml_lines(topology.spec, [key for key, used in keys if used], nodes, edges, directed=True)
     save(path, "\n".join([*lines, ""]))
 
@@ -112,20 +112,20 @@ def _type(numbers: Sequence[Fraction]) -> str:
     return "long" if all(number.denominator == 1 for number in numbers) else "string"
 
 
-def parse(text: str, path: object = None) -> Links:
+def parse(text: str, path: object = None) -> FileLinks:
     """Parse a GraphML text."""
     if not text.lstrip().startswith("<"):
         kind = format_of(text)
         hint = f"it looks like {kind}" if kind != "edgelist" else "an XML file starts with <"
         raise FileError(f"is not GraphML: {hint}", path, 1)
-    return _Reader(path).read(text)
+    return _GraphmlParser(path).read(text)
 
 
-class _Reader:
+class _GraphmlParser:
     """The state of the parser."""
 
     def __init__(self, path: object) -> None:
-        self.links = Links(path)
+        self.links = FileLinks(path)
         self.expat = expat.ParserCreate()
         self.stack: list[str] = []
         self.graphs = 0
@@ -148,7 +148,7 @@ class _Reader:
             ("edge", "data"): self.open_data,
         }
 
-    def read(self, text: str) -> Links:
+    def read(self, text: str) -> FileLinks:
         parser = self.expat
         parser.buffer_text = True
         parser.StartElementHandler = self.start

@@ -35,7 +35,7 @@ _CONDITION = re.compile(r"(?P<attribute>[^<>=!*?\[\]|]+?)\s*(?P<how><=|>=|!=|==|
 
 
 @dataclass(frozen=True)
-class Options:
+class ReadOptions:
     """Attributes and nodes to take from a file.
 
     Parameters
@@ -126,7 +126,7 @@ class Edge(NamedTuple):
 
 
 @dataclass
-class Links:
+class FileLinks:
     """Nodes in the order of their first mention, and the edges between them in the order of the file.
 
     Parameters
@@ -236,18 +236,20 @@ def add(attributes: dict[str, str], name: str, value: str) -> None:
 
 
 #: Reads a text into links; the path is for messages.
-Parse = Callable[[str, object], Links]
+Parse = Callable[[str, object], FileLinks]
 
 _IDENTIFIER = re.compile(r"(?i:(?:.*[_ .-])?(?:id|key|name|source|target|index|guid|uuid))|.+(?:Id|ID)")
 _WEIGHT = re.compile(r"weight|bandwidth|capacity|speed|rate|(?:^|[\W_])(?:cap|bw)(?:[\W_]|$)", re.IGNORECASE)
 
 
-def from_file(path: str | Path, parse: Parse, options: Options, format: str = "") -> Topology:
+def from_file(path: str | Path, parse: Parse, options: ReadOptions, format: str = "") -> Topology:
     """Return the topology of a file, with its spec, and the file's SHA-256 among its sources."""
     return from_text(*read_file(path), path, parse, options, format)
 
 
-def from_text(text: str, digest: str, path: str | Path, parse: Parse, options: Options, format: str = "") -> Topology:
+def from_text(
+    text: str, digest: str, path: str | Path, parse: Parse, options: ReadOptions, format: str = ""
+) -> Topology:
     """Return the topology of a file whose text and SHA-256 have been read."""
     links = parse(text, path)
     chosen = {
@@ -275,7 +277,7 @@ def read_file(path: str | Path) -> tuple[str, str]:
     return read_source(path)
 
 
-def network(links: Links, spec: str, options: Options, **more: Any) -> Topology:
+def network(links: FileLinks, spec: str, options: ReadOptions, **more: Any) -> Topology:
     """Return the topology that links and options describe; `more` are further fields of it."""
     if not links.names:
         raise links.fault("there is no node in it: a network needs at least one")
@@ -312,7 +314,7 @@ def network(links: Links, spec: str, options: Options, **more: Any) -> Topology:
     )
 
 
-def _directed(links: Links, wanted: str, notes: list[str]) -> list[Edge]:
+def _directed(links: FileLinks, wanted: str, notes: list[str]) -> list[Edge]:
     """Return the edges as ``directed=`` wants them: each one channel, or with a channel back where they have none."""
     if wanted == "yes":
         return [edge._replace(directed=True) for edge in links.edges]
@@ -329,7 +331,7 @@ def _directed(links: Links, wanted: str, notes: list[str]) -> list[Edge]:
     return edges
 
 
-def _channels(links: Links, edges: Sequence[Edge]) -> IntArray:
+def _channels(links: FileLinks, edges: Sequence[Edge]) -> IntArray:
     """Return the tail and head of every channel: one for a directed edge, two for an undirected one."""
     ends = np.fromiter((node for edge in edges for node in edge[:2]), np.int64).reshape(-1, 2)
     undirected = np.fromiter((not links.one_way(edge) for edge in edges), np.bool_)
@@ -337,7 +339,7 @@ def _channels(links: Links, edges: Sequence[Edge]) -> IntArray:
     return chosen
 
 
-def _component(links: Links, channels: IntArray, options: Options, notes: list[str]) -> BoolArray:
+def _component(links: FileLinks, channels: IntArray, options: ReadOptions, notes: list[str]) -> BoolArray:
     """Return which nodes belong to the network: all of them, or those of the largest component."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -373,7 +375,7 @@ def _component(links: Links, channels: IntArray, options: Options, notes: list[s
     return inside
 
 
-def _positions(links: Links, nodes: list[int]) -> FloatArray | None:
+def _positions(links: FileLinks, nodes: list[int]) -> FloatArray | None:
     """Return the positions of the nodes if the file gives all of them."""
     if links.positions is not None:
         places = [links.positions[node] for node in nodes]
@@ -389,7 +391,7 @@ def _positions(links: Links, nodes: list[int]) -> FloatArray | None:
     return where if np.isfinite(where).all() else None
 
 
-def bandwidths_of(links: Links, edges: Sequence[Edge], options: Options, notes: list[str]) -> list[Fraction]:
+def bandwidths_of(links: FileLinks, edges: Sequence[Edge], options: ReadOptions, notes: list[str]) -> list[Fraction]:
     """Return the bandwidth of every edge; empty if all are one."""
     attribute = options.bandwidth
     if not attribute:
@@ -429,7 +431,7 @@ def bandwidths_of(links: Links, edges: Sequence[Edge], options: Options, notes: 
     return speeds
 
 
-def _unit_of(links: Links, edge: Edge, attribute: str) -> int:
+def _unit_of(links: FileLinks, edge: Edge, attribute: str) -> int:
     """Return the unit of an edge's bandwidth, as the Topology Zoo gives it: 10 and G in two attributes."""
     text = links.value(edge, f"{attribute}Units")
     bits = unit(text) if text else None
@@ -439,7 +441,7 @@ def _unit_of(links: Links, edge: Edge, attribute: str) -> int:
     return bits
 
 
-def _could_be_bandwidth(links: Links, edges: Sequence[Edge]) -> list[str]:
+def _could_be_bandwidth(links: FileLinks, edges: Sequence[Edge]) -> list[str]:
     """Return the attributes that are a positive number other than 1 on some edge, the likeliest bandwidth first.
 
     These are names of weights and speeds, and labels with a unit; then what most edges have. Identifiers are none.
@@ -460,7 +462,9 @@ def _is_identifier(name: str) -> bool:
     return _IDENTIFIER.fullmatch(name) is not None
 
 
-def terminals_of(links: Links, nodes: list[int], channels: IntArray, options: Options, notes: list[str]) -> list[int]:
+def terminals_of(
+    links: FileLinks, nodes: list[int], channels: IntArray, options: ReadOptions, notes: list[str]
+) -> list[int]:
     """Return the terminals among the nodes, in their order."""
     internal = [node for node in nodes if links.node_value(node, "Internal") in ("1", "1.0", "true")]
     numbered = [node for node in nodes if links.node_value(node, "terminal")]
@@ -492,7 +496,7 @@ def terminals_of(links: Links, nodes: list[int], channels: IntArray, options: Op
     return nodes
 
 
-def _chosen(links: Links, nodes: list[int], channels: IntArray, options: Options) -> list[int]:
+def _chosen(links: FileLinks, nodes: list[int], channels: IntArray, options: ReadOptions) -> list[int]:
     """Return the leaves, or the nodes that fit a pattern of names or a condition on an attribute."""
     if options.terminals == "leaves":
         neighbors = np.bincount(np.unique(np.sort(channels, axis=1), axis=0).ravel(), minlength=len(links.names))
@@ -514,7 +518,7 @@ def _chosen(links: Links, nodes: list[int], channels: IntArray, options: Options
     return chosen
 
 
-def _by_number(links: Links, nodes: Sequence[int]) -> list[int]:
+def _by_number(links: FileLinks, nodes: Sequence[int]) -> list[int]:
     node_of: dict[int, int] = {}
     for node in nodes:
         text = links.node_value(node, "terminal")
@@ -530,7 +534,7 @@ def _by_number(links: Links, nodes: Sequence[int]) -> list[int]:
     return [node_of[number] for number in sorted(node_of)]
 
 
-def rates_of(links: Links, terminals: list[int], what: str, wanted: str, notes: list[str]) -> tuple[Fraction, ...]:
+def rates_of(links: FileLinks, terminals: list[int], what: str, wanted: str, notes: list[str]) -> tuple[Fraction, ...]:
     """Return the rate of every terminal, where `what` is injection or ejection; empty if all are one."""
     if not wanted:
         if any(speed(links.node_value(node, what)) not in (None, 1) for node in terminals):
@@ -557,7 +561,7 @@ def rates_of(links: Links, terminals: list[int], what: str, wanted: str, notes: 
     return () if all(rate == 1 for rate in rates) else tuple(rates)
 
 
-def _require_known_options(links: Links, what: str, wanted: str) -> None:
+def _require_known_options(links: FileLinks, what: str, wanted: str) -> None:
     """Refuse a rate's attribute that no node has."""
     known = {name for attributes in links.attributes for name in attributes} | links.node_defaults.keys()
     if wanted not in known:

@@ -19,7 +19,7 @@ from obliv._util.rationals import rational, speed, speed_hint, unit
 from obliv._util.text import lines, plural, printable, shown
 from obliv.errors import FileError, TopologyError
 from obliv.io.formats.gml import of_terminals, save
-from obliv.io.formats.links import Links, Options, add, from_file
+from obliv.io.formats.links import FileLinks, ReadOptions, add, from_file
 from obliv.topologies.base import Topology
 
 # Edge lists: ``u v`` or ``u v bandwidth`` a line
@@ -90,7 +90,7 @@ def read_edgelist(
     >>> read_edgelist(path, bandwidth="bandwidth").bandwidth_of(1)
     Fraction(5, 2)
     """
-    options = Options(bandwidth, default, terminals, component, injection, ejection, directed)
+    options = ReadOptions(bandwidth, default, terminals, component, injection, ejection, directed)
     return from_file(path, parse, options, format="edgelist")
 
 
@@ -134,7 +134,7 @@ def write_edgelist(topology: Topology, path: str | Path) -> None:
     save(path, "\n".join([*out, ""]))
 
 
-class Columns(NamedTuple):
+class EdgeColumns(NamedTuple):
     """What the first line of a table of edges says: the names of columns, and which hold the two ends."""
 
     names: list[str]
@@ -149,7 +149,7 @@ def words_of(line: str) -> list[str]:
     return [word.strip() for word in content.split(",")] if "," in content else content.split()
 
 
-def header_of(first: list[str], rest: Iterable[list[str]]) -> Columns | None:
+def header_of(first: list[str], rest: Iterable[list[str]]) -> EdgeColumns | None:
     """Return the columns that the first row names; None if it is an edge, given the words of the others.
 
     It is a header if two names are those of ends and never stand in another row, or if it alone has no number, or no
@@ -162,7 +162,7 @@ def header_of(first: list[str], rest: Iterable[list[str]]) -> Columns | None:
     rows = iter(rest)
     if ends and len(names) > 1:
         wanted = {names[end] for end in ends}
-        return None if any(wanted & set(words) for words in rows) else Columns(names, ends[0], ends[1], delimiter)
+        return None if any(wanted & set(words) for words in rows) else EdgeColumns(names, ends[0], ends[1], delimiter)
     if len(names) < 2 or any(rational(name) is not None for name in names[:2]):
         return None
     some = next(rows, None)
@@ -172,19 +172,19 @@ def header_of(first: list[str], rest: Iterable[list[str]]) -> Columns | None:
     if len(names) == 3 and speed(names[2]) is None:
         below = (words if len(first) > 1 else " ".join(words).split(";") for words in body)
         rated = all(len(words) == 3 and speed(words[2]) and not {*names[:2]} & {*words[:2]} for words in below)
-        return Columns(names, 0, 1, delimiter) if rated else None
+        return EdgeColumns(names, 0, 1, delimiter) if rated else None
     numeric = len(first) > 1 and all(all(map(str.isdecimal, words[:2])) and len(words) > 1 for words in body)
-    return Columns(names, 0, 1, delimiter) if numeric else None
+    return EdgeColumns(names, 0, 1, delimiter) if numeric else None
 
 
-def parse(text: str, path: object = None) -> Links:
+def parse(text: str, path: object = None) -> FileLinks:
     """Parse an edge list."""
-    links = Links(path)
+    links = FileLinks(path)
     both_ways = idle = 0
     rate = cache(speed)
     seen: set[tuple[int, int]] = set()
     declared = False
-    columns: Columns | None = None
+    columns: EdgeColumns | None = None
     rows = list(enumerate(lines(text), 1))
     for number, line in rows:
         start = line.lstrip()[:1]
@@ -234,7 +234,7 @@ def parse(text: str, path: object = None) -> Links:
     return links
 
 
-def _edge_cells(line: str, delimiter: str, links: Links, number: int) -> list[str]:
+def _edge_cells(line: str, delimiter: str, links: FileLinks, number: int) -> list[str]:
     if delimiter not in line:
         return line.split()
     try:
@@ -243,7 +243,7 @@ def _edge_cells(line: str, delimiter: str, links: Links, number: int) -> list[st
         raise links.fault(f"a row that cannot be read ({error})", number) from None
 
 
-def _by_columns(links: Links, columns: Columns, line: str, number: int) -> None:
+def _by_columns(links: FileLinks, columns: EdgeColumns, line: str, number: int) -> None:
     """Add the edge of a row below the names of columns."""
     cells = _edge_cells(line, columns.delimiter, links, number)
     if not any(cells):
@@ -261,7 +261,7 @@ def _by_columns(links: Links, columns: Columns, line: str, number: int) -> None:
     links.join(ends[0], ends[1], number, values, {"directed": True, "undirected": False}.get(kind))
 
 
-def _header(links: Links, comment: str, line: int) -> bool:
+def _header(links: FileLinks, comment: str, line: int) -> bool:
     """Read what a comment declares; return whether it says that the file is an edge list."""
     node = _NODE.match(comment)
     if node and not node[2]:
@@ -490,7 +490,7 @@ def _lines_after(text: str, comment: str) -> tuple[Row, list[Row]]:
 # ------------------------------------------------------------------------------------------------------------- readers
 
 
-def _whole(links: Links, word: str, line: int, most: int = 10**18) -> int:
+def _whole(links: FileLinks, word: str, line: int, most: int = 10**18) -> int:
     """Return the whole number, from 0 to `most`, that a word stands for."""
     if not _numeric([word]) or len(word) > 18 or int(word) > most:
         limit = f" up to {most}" if most < 10**18 else ""
@@ -498,7 +498,7 @@ def _whole(links: Links, word: str, line: int, most: int = 10**18) -> int:
     return int(word)
 
 
-def _count(links: Links, word: str, line: int, what: str, rows: int) -> int:
+def _count(links: FileLinks, word: str, line: int, what: str, rows: int) -> int:
     """Return a count of nodes; refuse one that the rest of the file cannot join, before nodes are made."""
     count = _whole(links, word, line)
     if count > 10 * rows + 1000:
@@ -506,25 +506,25 @@ def _count(links: Links, word: str, line: int, what: str, rows: int) -> int:
     return count
 
 
-def _cells(links: Links, row: Row, least: int, form: str) -> list[str]:
+def _cells(links: FileLinks, row: Row, least: int, form: str) -> list[str]:
     """Return the words of a row that needs some."""
     if len(row[1]) < least:
         raise links.fault(f"{form} is expected, not {shown(' '.join(row[1]))}", row[0])
     return row[1]
 
 
-def _promised(links: Links, count: int, got: int, what: str, line: int) -> None:
+def _promised(links: FileLinks, count: int, got: int, what: str, line: int) -> None:
     if count != got:
         raise links.fault(f"{plural(count, what)} promised, the file has {got:,}: has it been cut?", line)
 
 
-def _require_counted(links: Links, known: int, section: str, line: int) -> None:
+def _require_counted(links: FileLinks, known: int, section: str, line: int) -> None:
     """Refuse an edge that names another node than the known ones, which the file has counted."""
     if len(links.names) > known:
         raise links.fault(f"an edge names node {shown(links.names[-1])}, which {section} does not count", line)
 
 
-def _mutual(links: Links, lists: Iterator[tuple[str, list[str], int]], note: str) -> Links:
+def _mutual(links: FileLinks, lists: Iterator[tuple[str, list[str], int]], note: str) -> FileLinks:
     """Join neighbors: a link for each mention, which the other end may mention too."""
     count: dict[tuple[str, str], int] = {}
     for node, others, line in lists:
@@ -538,24 +538,24 @@ def _mutual(links: Links, lists: Iterator[tuple[str, list[str], int]], note: str
     return links
 
 
-def adjlist(text: str, path: object = None) -> Links:
+def adjlist(text: str, path: object = None) -> FileLinks:
     """Parse lines of a node and its neighbors, as NetworkX writes adjacency lists."""
     rows = ((words[0], words[1:], line) for line, words in rows_of(text))
-    return _mutual(Links(path), rows, "every line taken as a node and its neighbors")
+    return _mutual(FileLinks(path), rows, "every line taken as a node and its neighbors")
 
 
-def metis(text: str, path: object = None) -> Links:
+def metis(text: str, path: object = None) -> FileLinks:
     """Parse a graph of METIS: counts, then a line for each node with its neighbors, from 1."""
     return _by_line(text, path, 1, "taken as a graph of METIS: line by line the neighbors of a node, from 1")
 
 
-def neighbors(text: str, path: object = None) -> Links:
+def neighbors(text: str, path: object = None) -> FileLinks:
     """Parse lines of neighbors, one for each node, from 0 or 1; counts may stand first, as EvalNet writes them."""
     return _by_line(text, path, None, "taken as line by line the neighbors of a node")
 
 
-def _by_line(text: str, path: object, base: int | None, note: str) -> Links:
-    links = Links(path)
+def _by_line(text: str, path: object, base: int | None, note: str) -> FileLinks:
+    links = FileLinks(path)
     if not rows_of(text, "#%"):
         raise links.fault("there is no line of neighbors in it")
     head, body = _lines_after(text, "#%")
@@ -585,9 +585,9 @@ def _by_line(text: str, path: object, base: int | None, note: str) -> Links:
     return _mutual(links, ((str(k + start), row, line) for k, (line, row) in enumerate(body)), note + from_start)
 
 
-def counts(text: str, path: object = None) -> Links:
+def counts(text: str, path: object = None) -> FileLinks:
     """Parse an edge list after a line with the numbers of nodes and edges."""
-    links = Links(path)
+    links = FileLinks(path)
     (line, first), *rows = rows_of(text, "#%") or [(1, [])]
     _promised(links, _whole(links, (first[1:2] or [""])[0], line), len(rows), "edge", line)
     for row in rows:
@@ -603,9 +603,9 @@ def counts(text: str, path: object = None) -> Links:
     return links
 
 
-def inet(text: str, path: object = None) -> Links:
+def inet(text: str, path: object = None) -> FileLinks:
     """Parse a graph of Inet: counts, then nodes with places, then edges with weights."""
-    links = Links(path)
+    links = FileLinks(path)
     (line, first), *rows = rows_of(text) or [(1, [""])]
     n = _count(links, first[0], line, "node", len(rows))
     for row in rows[:n]:
@@ -620,12 +620,12 @@ def inet(text: str, path: object = None) -> Links:
     return links
 
 
-def hpcc(text: str, path: object = None) -> Links:
+def hpcc(text: str, path: object = None) -> FileLinks:
     """Parse a topology of HPCC's ns-3 or of SimAI: counts, numbers of switches, then links with rates.
 
     Hosts are the terminals; ``bandwidth=rate`` takes the rates.
     """
-    links = Links(path)
+    links = FileLinks(path)
     (line, first), *rows = rows_of(text) or [(1, [])]
     numbers = [word for word in first if _numeric([word])][:5]
     if len(numbers) not in (3, 5):
@@ -657,9 +657,9 @@ def hpcc(text: str, path: object = None) -> Links:
     return links
 
 
-def matrix_market(text: str, path: object = None) -> Links:
+def matrix_market(text: str, path: object = None) -> FileLinks:
     """Parse a square matrix of Matrix Market: an edge for each entry, in the attribute `value` what it is."""
-    links = Links(path)
+    links = FileLinks(path)
     banner = text.lstrip().partition("\n")[0].lower().split()
     if banner[:3] != ["%%matrixmarket", "matrix", "coordinate"] or len(banner) < 5:
         raise links.fault("only  %%MatrixMarket matrix coordinate ...  is read, entries of a sparse matrix", 1)
@@ -679,9 +679,9 @@ def matrix_market(text: str, path: object = None) -> Links:
     return links
 
 
-def dimacs(text: str, path: object = None) -> Links:
+def dimacs(text: str, path: object = None) -> FileLinks:
     """Parse a graph of DIMACS: ``p``, then ``e u v`` for links or ``a u v weight`` for arcs."""
-    links = Links(path)
+    links = FileLinks(path)
     for line, words in rows_of(text, "#"):
         if words[0] == "p":
             for k in range(_count(links, (words[2:3] or [""])[0], line, "node", text.count("\n"))):
@@ -696,9 +696,9 @@ def dimacs(text: str, path: object = None) -> Links:
     return links
 
 
-def konect(text: str, path: object = None) -> Links:
+def konect(text: str, path: object = None) -> FileLinks:
     """Parse a network of KONECT: ``% sym`` or ``% asym``, then edges with weights and times."""
-    links = Links(path)
+    links = FileLinks(path)
     shape = (text.lstrip("% \t\r\n").split(None, 1) or [""])[0].lower()
     if shape not in ("sym", "asym"):
         raise links.fault(f"{shown(shape)} networks are not read: one set of nodes is needed, % sym or % asym", 1)
@@ -709,9 +709,9 @@ def konect(text: str, path: object = None) -> Links:
     return links
 
 
-def pajek(text: str, path: object = None) -> Links:
+def pajek(text: str, path: object = None) -> FileLinks:
     """Parse a network of Pajek: ``*Vertices``, then ``*Edges`` (links) and ``*Arcs`` (one way), with weights."""
-    links = Links(path)
+    links = FileLinks(path)
     section, number = "", 0
     for number, line in enumerate(lines(text), 1):
         words = [quoted or plain for quoted, plain in _WORDS.findall(line)]
@@ -737,9 +737,9 @@ def pajek(text: str, path: object = None) -> Links:
     return links
 
 
-def lgf(text: str, path: object = None) -> Links:
+def lgf(text: str, path: object = None) -> FileLinks:
     """Parse a graph of LEMON: sections ``@nodes``, ``@arcs`` (one way) and ``@edges`` with named columns."""
-    links = Links(path)
+    links = FileLinks(path)
     section, columns = "", None
     for number, line in enumerate(lines(text), 1):
         words = [quoted or plain for quoted, plain in _WORDS.findall(line)]
@@ -760,7 +760,7 @@ def lgf(text: str, path: object = None) -> Links:
 
 
 #: Readers by the name of their format.
-READERS: Mapping[str, Callable[[str, object], Links]] = {
+READERS: Mapping[str, Callable[[str, object], FileLinks]] = {
     "adjlist": adjlist,
     "counts": counts,
     "dimacs": dimacs,

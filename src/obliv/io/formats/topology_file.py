@@ -9,7 +9,7 @@ from obliv._util.text import did_you_mean
 from obliv.errors import FileError, SpecError
 from obliv.io.formats import anynet, dot, gml, graphml, rows
 from obliv.io.formats._formats import UNREAD, format_of
-from obliv.io.formats.links import Options, Parse, from_text, read_file
+from obliv.io.formats.links import Parse, ReadOptions, from_text, read_file
 from obliv.specs import FILE_FORMATS
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology
@@ -86,7 +86,7 @@ def file(
     >>> file(path).labels
     ('a', 'b', 'c')
     """
-    options = Options(bandwidth, default, terminals, component, injection, ejection, directed)
+    options = ReadOptions(bandwidth, default, terminals, component, injection, ejection, directed)
     if format and format not in (*_PARSERS, *FILE_FORMATS):
         if format in UNREAD:
             raise SpecError(f"format={format}: {UNREAD[format]}")
@@ -99,7 +99,7 @@ def file(
         raise FileError(f"looks like {UNREAD[kind]}", path)
     if kind in _PARSERS:
         return from_text(text, digest, path, _PARSERS[kind], options, format)
-    if options != Options():
+    if options != ReadOptions():
         raise SpecError(f"{kind} files define their own terminals and rates: leave out the options")
     form = FILE_FORMATS[kind]
     network: Topology = getattr(importlib.import_module(form.module), form.function)(path)

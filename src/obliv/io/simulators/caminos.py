@@ -14,7 +14,7 @@ import numpy as np
 from obliv._util.files import together, write_whole
 from obliv._util.text import printable
 from obliv.errors import FileError, RoutingError, TopologyError, TrafficError
-from obliv.io.formats.gml import Item, Key, cables, graphml_lines, require_plain
+from obliv.io.formats.gml import XmlItem, XmlKey, cables, graphml_lines, require_plain
 from obliv.io.simulators.booksim import routers_of
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
@@ -297,16 +297,16 @@ def _graph(routing: Routing, number: dict[int, int], at: list[int]) -> str:
     topology = routing.topology
     order = sorted(number, key=number.__getitem__)
     nodes = [
-        Item({"id": number[node]}, {"endpoints": at.count(number[node]), "label": topology.name_of(node)})
+        XmlItem({"id": number[node]}, {"endpoints": at.count(number[node]), "label": topology.name_of(node)})
         for node in order
     ]
     ends = [(int(topology.tail[c]), int(topology.head[c])) for c, _ in cables(topology)]
     edges = [
-        Item({"source": number[tail], "target": number[head]}, {})
+        XmlItem({"source": number[tail], "target": number[head]}, {})
         for tail, head in ends
         if tail in number and head in number
     ]
-    keys = [Key("endpoints", "node", "int"), Key("label", "node", "string")]
+    keys = [XmlKey("endpoints", "node", "int"), XmlKey("label", "node", "string")]
     return "\n".join([*graphml_lines(topology.spec, keys, nodes, edges, directed=False), ""])
 
 

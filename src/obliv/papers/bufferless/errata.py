@@ -34,7 +34,7 @@ from obliv.papers.bufferless.graphs import dependency_graphs
 from obliv.papers.bufferless.measured import injection
 from obliv.papers.bufferless.printed import instance
 from obliv.papers.bufferless.probabilities import ERRATA
-from obliv.papers.paper import Step, Value, computed, require
+from obliv.papers.paper import ComputedEntry, Step, computed, require
 
 # Kernels: other readings of the algorithms, in place of those of :mod:`obliv.bufferless.kernels`
 
@@ -153,9 +153,9 @@ OTHER_READINGS: dict[str, tuple[Callable[[], Any], int, int]] = {
 }
 
 
-def compute(step: Step) -> dict[str, Value]:
+def compute(step: Step) -> dict[str, ComputedEntry]:
     """Compute every entry on its instance."""
-    parts: list[Callable[[], Value]] = [
+    parts: list[Callable[[], ComputedEntry]] = [
         _late_injection,
         _frame_of_last_target,
         _last_target,
@@ -215,22 +215,22 @@ def late_injection(levels: int) -> tuple[Fraction, str]:
     return Fraction(time, 2 * size.s * boats.tau), f"D = {levels}: {time} of {2 * size.s * boats.tau}"
 
 
-def _late_injection() -> Value:
+def _late_injection() -> ComputedEntry:
     shares = [late_injection(2**k) for k in (10, 12, 14)]
-    return Value(shares[-1][0], "Injection time over 2sτ: " + "; ".join(note for _, note in shares) + ".")
+    return ComputedEntry(shares[-1][0], "Injection time over 2sτ: " + "; ".join(note for _, note in shares) + ".")
 
 
-def _frame_of_last_target() -> Value:
+def _frame_of_last_target() -> ComputedEntry:
     one = _array(48, [[0, 1], [3, 4]])
     constants = centralized_constants(one)
     require((constants.lam, constants.gamma) == (24, 2), "the instance has λ = 24 and γ' = 2")
     deeper = centralized_constants(instance("butterfly:4"))
     frame = (2 * 4 - 1) // deeper.lam + 1
     note = f"On butterfly:4, with λ = {deeper.lam} and γ' = {deeper.gamma}, level 2D - 1 = 7 is in F_{frame}, too."
-    return Value(Fraction((2 * one.dilation - 1) // constants.lam + 1), note)
+    return ComputedEntry(Fraction((2 * one.dilation - 1) // constants.lam + 1), note)
 
 
-def _last_target() -> Value:
+def _last_target() -> ComputedEntry:
     nodes, paths = LAST_TARGET
     one = _array(nodes, paths)
     constants = centralized_constants(one)
@@ -239,22 +239,22 @@ def _last_target() -> Value:
     require(right is None, "no rule is broken without a target in the last frame")
     checked = obliv.bufferless.schedule(one, "centralized", rng=0)
     note = f"As printed: {broken}. Without that target: verified, set drawn at random, {checked.makespan} steps."
-    return Value(Fraction(int(broken is not None)), note)
+    return ComputedEntry(Fraction(int(broken is not None)), note)
 
 
-def _nodes_of_graphs() -> Value:
+def _nodes_of_graphs() -> ComputedEntry:
     one = _array(48, [[0], [5]])
     lam = centralized_constants(one).lam
     nodes = [len(graph) for graph in dependency_graphs(one, np.ones(one.packets, np.int64), lam)]
-    return Value(Fraction(sum(nodes)), f"λ = {lam}, γ = {len(nodes)}.")
+    return ComputedEntry(Fraction(sum(nodes)), f"λ = {lam}, γ = {len(nodes)}.")
 
 
-def _phases_of_a_packet() -> Value:
+def _phases_of_a_packet() -> ComputedEntry:
     """Count the phases of one packet, the most for any color that 100 seeds draw."""
     one, shorter = _array(200, [range(95, 98)]), _array(97, [range(47, 49)])
     require(distributed_constants(one).lam == 96, "the instance has λ = 96")
     note = f"If its color is χ, otherwise 1. With D = 2, λ = 48, from level 47 to 49: {_most_phases(shorter)} phase."
-    return Value(Fraction(_most_phases(one)), note)
+    return ComputedEntry(Fraction(_most_phases(one)), note)
 
 
 def _most_phases(one: Any) -> int:
@@ -263,16 +263,16 @@ def _most_phases(one: Any) -> int:
     return max(int(np.diff(rides.phase_start).max()) for rides in runs)
 
 
-def _rounds() -> Value:
+def _rounds() -> ComputedEntry:
     levels = 2**20
     one = _array(levels, [range(2)])
     rounds = 2 * (one.network.depth * one.packets - 1).bit_length()
-    return Value(Fraction(rounds, lg(one)), f"ξ = {rounds} for log(DN) = {lg(one)}; it grows with L alone.")
+    return ComputedEntry(Fraction(rounds, lg(one)), f"ξ = {rounds} for log(DN) = {lg(one)}; it grows with L alone.")
 
 
-def _other_reading(name: str) -> Value:
+def _other_reading(name: str) -> ComputedEntry:
     one, game, options = game_of(name)
     broken = simulate_rounds(game, network=DISTRIBUTED[name]).violation
     right = obliv.bufferless.schedule(one, "distributed", **options)
     note = f"With this reading: {broken}. Here: {right.packets} in {right.makespan} steps, verified."
-    return Value(Fraction(int(broken is not None)), note)
+    return ComputedEntry(Fraction(int(broken is not None)), note)

@@ -20,7 +20,7 @@ from obliv.bufferless.results import Moves
 from obliv.papers.bufferless.graphs import chromatic_number, dependency_graphs
 from obliv.papers.bufferless.printed import conflicts, instance, verified
 from obliv.papers.bufferless.probabilities import DRAWN, MEASURED
-from obliv.papers.paper import Step, Value, computed
+from obliv.papers.paper import ComputedEntry, Step, computed
 
 # Schedules seen step by step: conflicts, injection apart from delivery, and what packets can know of each other
 
@@ -126,12 +126,12 @@ DEEP = "deep:L=2000,W=16,S=8,seed=0"
 CROWDED = "random-leveled:L=60,W=16,d=2,seed=1"
 
 
-def compute(step: Step) -> dict[str, Value]:
+def compute(step: Step) -> dict[str, ComputedEntry]:
     """Compute every entry."""
     return computed(MEASURED, _values(), step)
 
 
-def _values() -> Iterator[Value]:
+def _values() -> Iterator[ComputedEntry]:
     yield _met()
     yield from _chromatic()
     yield _star()
@@ -140,17 +140,17 @@ def _values() -> Iterator[Value]:
     yield _local()
 
 
-def _met() -> Value:
+def _met() -> ComputedEntry:
     most = Fraction(0), ""
     for name in DRAWN:
         one = instance(name)
         for lam in range(2, 26, 2):
             met = int(conflicts(one, lam, group_frames(one.dilation, lam)).met.max(initial=0))
             most = max(most, (Fraction(met, 2 * lam * one.congestion), f"{name}, λ = {lam}: {met} other packets."))
-    return Value(*most)
+    return ComputedEntry(*most)
 
 
-def _chromatic() -> Iterator[Value]:
+def _chromatic() -> Iterator[ComputedEntry]:
     """Compare exact chromatic numbers with d + 1, and the phases that they allow with those that are used."""
     most, excess, count = Fraction(0), 0, 0
     for name in DRAWN:
@@ -162,14 +162,16 @@ def _chromatic() -> Iterator[Value]:
                     colors, d = chromatic_number(graph), max(map(len, graph.values()), default=-1)
                     most = max(most, Fraction(colors, d + 1) if graph else most)
                     excess, count = max(excess, d + 1 - colors), count + 1
-    yield Value(most, f"{count} graphs of 1 to 3 sets, λ = 4, 8, 24, exactly; d + 1 is up to {excess} too many.")
+    yield ComputedEntry(
+        most, f"{count} graphs of 1 to 3 sets, λ = 4, 8, 24, exactly; d + 1 is up to {excess} too many."
+    )
     shares = []
     for name in DRAWN:
         one, schedule = instance(name), verified(name, "centralized")
         lam, tau = schedule.constants["lambda"], schedule.constants["tau"]
         colors = max(map(chromatic_number, dependency_graphs(one, schedule.plan.sets, lam)))
         shares.append((Fraction(2 * (lam + colors - 1), tau), f"{name}: largest χ_(i,j) = {colors}, τ = {tau}"))
-    yield Value(max(shares)[0], "; ".join(note for _, note in shares) + ".")
+    yield ComputedEntry(max(shares)[0], "; ".join(note for _, note in shares) + ".")
 
 
 def star(packets: int, shared: int = 1) -> Instance:
@@ -186,27 +188,27 @@ def _conflict(one: Any) -> int:
     return largest_conflict(one, schedule.moves)
 
 
-def _star() -> Value:
+def _star() -> ComputedEntry:
     one = star(5)
     size = _conflict(one)
     others = []
     for name in DRAWN:
         packets = instance(name)
         others.append(f"{name}, C = {packets.congestion}: {_conflict(packets)}")
-    return Value(Fraction(size), f"Five sources, one node, one link. With random paths: {'; '.join(others)}.")
+    return ComputedEntry(Fraction(size), f"Five sources, one node, one link. With random paths: {'; '.join(others)}.")
 
 
-def _strayed() -> Value:
+def _strayed() -> ComputedEntry:
     schedules: list[Any] = [verified(name, "centralized") for name in (*DRAWN, DEEP)]
     schedules.append(obliv.bufferless.schedule(instance(CROWDED), "centralized", lam=12, s=3))
     moves = sum(schedule.moves.steps for schedule in schedules)
     hits = sum(schedule.deflections for schedule in schedules)
     off = sum(off_path(schedule.instance, schedule.moves) for schedule in schedules)
     where = f"{', '.join((*DRAWN, DEEP))}, and with λ = 12 and s = 3 {CROWDED}"
-    return Value(Fraction(off), f"{moves} steps, {hits} of them deflections, on {where}.")
+    return ComputedEntry(Fraction(off), f"{moves} steps, {hits} of them deflections, on {where}.")
 
 
-def _after_injection() -> Value:
+def _after_injection() -> ComputedEntry:
     """Compare the steps from injection to delivery with one phase for each frame of the path."""
     most = Fraction(0), ""
     for name in (*DRAWN, DEEP):
@@ -217,7 +219,7 @@ def _after_injection() -> Value:
         p = int((steps / count).argmax())
         share = Fraction(int(steps[p]), int(count[p]) * tau)
         most = max(most, (share, f"{name}: {steps[p]} steps for a path in {count[p]} frames, τ = {tau}."))
-    return Value(*most)
+    return ComputedEntry(*most)
 
 
 def _other_path(one: Instance, packet: int, rng: np.random.Generator) -> Instance:
@@ -266,7 +268,7 @@ PERTURBED = (
 )
 
 
-def _local() -> Value:
+def _local() -> ComputedEntry:
     runs = [perturbed(*case) for case in PERTURBED]
     shares = ", ".join(f"{share:.0%}" for _, share in runs)
     oracle = sum(perturbed(*case, oracle=True)[0] for case in PERTURBED)
@@ -274,4 +276,4 @@ def _local() -> Value:
         f"One packet with another path, four pairs of runs with the same C, D, N and seed; {shares} of all steps are "
         f"without a cause. With the timetable oracle, which is not in the paper: {oracle} packets."
     )
-    return Value(Fraction(sum(count for count, _ in runs)), note)
+    return ComputedEntry(Fraction(sum(count for count, _ in runs)), note)

@@ -16,7 +16,7 @@ from obliv._util.arrays import Array
 from obliv.bufferless.frames.constants import assign
 from obliv.bufferless.leveled.instances import Instance
 from obliv.papers.bufferless.graphs import frames
-from obliv.papers.paper import AtMost, Printed, Step, Value, require
+from obliv.papers.paper import AtMost, ComputedEntry, Printed, Step, require
 from obliv.results.numbers import Bounds, Estimate
 
 # The paper's constants from N, C and D, by its formulas.
@@ -303,9 +303,9 @@ def times(spec: str, algorithm: str, seed: int) -> Routed:
 SEEDS = 10
 
 
-def parameters(step: Step) -> dict[str, Value]:
+def parameters(step: Step) -> dict[str, ComputedEntry]:
     """Compute the constants that the algorithms use."""
-    values: dict[str, Value] = {}
+    values: dict[str, ComputedEntry] = {}
     for at, name in enumerate(CONSTANTS):
         _require_size(name)
         first = verified(name, "centralized")
@@ -313,31 +313,31 @@ def parameters(step: Step) -> dict[str, Value]:
         d = int(conflicts(instance(name), used["lambda"], used["gamma"]).degrees(first.plan.sets[None])[0])
         used["frames"] = frames(instance(name), used["lambda"])
         for entry, key in (("λ", "lambda"), ("s", "s"), ("γ", "frames"), ("γ'", "gamma")):
-            values[f"{name}, centralized, {entry}"] = Value(Fraction(used[key]))
-        values[f"{name}, centralized, τ over 2(λ + d)"] = Value(
+            values[f"{name}, centralized, {entry}"] = ComputedEntry(Fraction(used[key]))
+        values[f"{name}, centralized, τ over 2(λ + d)"] = ComputedEntry(
             Fraction(used["tau"], 2 * (used["lambda"] + d)),
             f"d = {d}, χ = {used['chi']}, τ = {used['tau']}.",
         )
         second = _distributed(name)
         for entry, key in (("λ", "lambda"), ("s", "s"), ("χ", "chi"), ("ξ", "xi"), ("τ", "tau")):
             note = "2 log(DN) for the printed 2 log(LN), one letter, see errata." if entry == "ξ" else ""
-            values[f"{name}, distributed, {entry}"] = Value(Fraction(second[key]), note)
+            values[f"{name}, distributed, {entry}"] = ComputedEntry(Fraction(second[key]), note)
         step((at + 1) / len(CONSTANTS))
     return values
 
 
-def centralized(step: Step) -> dict[str, Value]:
+def centralized(step: Step) -> dict[str, ComputedEntry]:
     """Compute routing times of Theorem 3.1, with every move of the single instances checked."""
     return _theorem_rows("centralized", 3, step)
 
 
-def distributed(step: Step) -> dict[str, Value]:
+def distributed(step: Step) -> dict[str, ComputedEntry]:
     """Compute routing times of Theorem 4.1; over many seeds without moves."""
     return _theorem_rows("distributed", 12, step)
 
 
-def _theorem_rows(algorithm: str, alpha: int, step: Step) -> dict[str, Value]:
-    values: dict[str, Value] = {}
+def _theorem_rows(algorithm: str, alpha: int, step: Step) -> dict[str, ComputedEntry]:
+    values: dict[str, ComputedEntry] = {}
     names = [name for family in FAMILIES.values() for name in family] + [CONSTANTS[-1]]
     for at, name in enumerate(names):
         _require_size(name)
@@ -348,7 +348,7 @@ def _theorem_rows(algorithm: str, alpha: int, step: Step) -> dict[str, Value]:
         if alpha == 3:
             tau = verified(name, algorithm).constants["tau"]
             require(tau == Formulas(SIZES[name], alpha, DEGREES[name]).phase, f"{name} has d = {DEGREES[name]}")
-        values[name] = Value(Fraction(time), note)
+        values[name] = ComputedEntry(Fraction(time), note)
         step(0.5 * (at + 1) / len(names))
     for at, (family, specs) in enumerate(FAMILIES.items()):
         runs = [(spec, seed, *times(spec, algorithm, seed)) for spec in specs for seed in range(SEEDS)]
@@ -356,7 +356,7 @@ def _theorem_rows(algorithm: str, alpha: int, step: Step) -> dict[str, Value]:
         best = max(range(len(runs)), key=shares.__getitem__)
         spec, seed, size, time, _ = runs[best]
         note = f"{spec} with seed {seed}: C = {size.congestion}, {time} steps; the least share is "
-        values[share(family)] = Value(shares[best], f"{note}{float(min(shares)):.3f}.")
+        values[share(family)] = ComputedEntry(shares[best], f"{note}{float(min(shares)):.3f}.")
         step(0.5 + 0.5 * (at + 1) / len(FAMILIES))
     return values
 
@@ -378,12 +378,12 @@ ARRAY_SEEDS = 40
 _FEW_LEVELS = "Fitted together with a term for D, of which butterflies and meshes of this size say nothing."
 
 
-def compute(step: Step) -> dict[str, Value]:
+def compute(step: Step) -> dict[str, ComputedEntry]:
     """Fit the coefficient of C log(DN) on butterflies and meshes, and that of D on arrays, with standard errors."""
-    values: list[Value] = []
+    values: list[ComputedEntry] = []
     for number, algorithm in enumerate(("centralized", "distributed")):
-        values += [Value(fit(specs, algorithm, SEEDS)[0], _FEW_LEVELS) for specs in FAMILIES.values()]
-        values.append(Value(fit(ARRAYS, algorithm, ARRAY_SEEDS)[1]))
+        values += [ComputedEntry(fit(specs, algorithm, SEEDS)[0], _FEW_LEVELS) for specs in FAMILIES.values()]
+        values.append(ComputedEntry(fit(ARRAYS, algorithm, ARRAY_SEEDS)[1]))
         step((number + 1) / 2)
     return dict(zip(GROWTH, values, strict=True))
 

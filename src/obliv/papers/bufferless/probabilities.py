@@ -15,7 +15,7 @@ from obliv.bufferless.frames.centralized import PlanningError, PlanOptions, deli
 from obliv.bufferless.frames.constants import Constants, waves
 from obliv.bufferless.frames.rounds import CrowdedError, ride
 from obliv.papers.bufferless.printed import SIZES, Conflicts, Formulas, Size, conflicts, instance
-from obliv.papers.paper import AtLeast, AtMost, Printed, Step, Value, computed, require
+from obliv.papers.paper import AtLeast, AtMost, ComputedEntry, Printed, Step, computed, require
 from obliv.results.numbers import Bounds, Estimate
 
 # What the paper prints of probabilities, and statements that can be checked one by one
@@ -242,12 +242,12 @@ def share(hits: int, samples: int) -> Estimate:
     return Estimate(hits / samples, float((likely * (1 - likely) / samples) ** 0.5), samples)
 
 
-def compute(step: Step) -> dict[str, Value]:
+def compute(step: Step) -> dict[str, ComputedEntry]:
     """Estimate every probability, with fixed seeds."""
     return computed(PROBABILITIES, _values(), step)
 
 
-def _values() -> Iterator[Value]:
+def _values() -> Iterator[ComputedEntry]:
     for part in (_degrees, _plans, _rides):
         for name in CROWDED:
             yield part(name, Formulas(SIZES[name], 12 if part is _rides else 3))
@@ -276,15 +276,15 @@ def _all_in_one_set(graph: Conflicts, most: int) -> str:
     return f"All packets in one set would have d = {d} > {most}."
 
 
-def _degrees(name: str, formulas: Formulas) -> Value:
+def _degrees(name: str, formulas: Formulas) -> ComputedEntry:
     size = formulas.size
     graph = _graph(name, formulas.frame, formulas.group)
     d = graph.degrees(_sets(size, formulas.sets, PARTITIONS))
     note = f"The largest d is {d.max()}. {_all_in_one_set(graph, 4 * size.log)}"
-    return Value(share(int((d <= 4 * size.log).sum()), PARTITIONS), note)
+    return ComputedEntry(share(int((d <= 4 * size.log).sum()), PARTITIONS), note)
 
 
-def _plans(name: str, formulas: Formulas) -> Value:
+def _plans(name: str, formulas: Formulas) -> ComputedEntry:
     one, worst, good = instance(name), 0, 0
     for sets in _sets(formulas.size, formulas.sets, PLANS):
         try:
@@ -296,7 +296,7 @@ def _plans(name: str, formulas: Formulas) -> Value:
         worst = max(worst, time)
     least = _all_in_one_set(_graph(name, formulas.frame, formulas.group), 4 * formulas.size.log)
     note = f"The longest took {worst} steps, of 2mτ = {formulas.time} with d = 4 log(DN). {least}"
-    return Value(share(good, PLANS), note)
+    return ComputedEntry(share(good, PLANS), note)
 
 
 @dataclass(frozen=True)
@@ -324,22 +324,22 @@ def _runs(name: str, count: int) -> _Runs:
     return _Runs(rounds, failed, _graph(name, formulas.frame, formulas.group).degrees(sets))
 
 
-def _rides(name: str, formulas: Formulas) -> Value:
+def _rides(name: str, formulas: Formulas) -> ComputedEntry:
     runs = _runs(name, RUNS)
     good = int(((runs.failed == 0) & (formulas.boats >= 2 * runs.degree)).sum())
     least = _all_in_one_set(_graph(name, formulas.frame, formulas.group), formulas.boats // 2)
-    return Value(share(good, RUNS), f"Most rounds: {runs.rounds.max()}, of {formulas.rounds}. {least}")
+    return ComputedEntry(share(good, RUNS), f"Most rounds: {runs.rounds.max()}, of {formulas.rounds}. {least}")
 
 
-def _unsuccessful(name: str) -> Iterator[Value]:
+def _unsuccessful(name: str) -> Iterator[ComputedEntry]:
     """Count the packets, and the runs, that fail."""
     runs, packets = _runs(name, RIDES), SIZES[name].packets
     note = "Samples can contradict the bound, but not show that it holds."
-    yield Value(share(int(runs.failed.sum()), RIDES * packets), f"{RIDES} runs of {packets} packets. {note}")
-    yield Value(share(int((runs.failed > 0).sum()), RIDES), note)
+    yield ComputedEntry(share(int(runs.failed.sum()), RIDES * packets), f"{RIDES} runs of {packets} packets. {note}")
+    yield ComputedEntry(share(int((runs.failed > 0).sum()), RIDES), note)
 
 
-def _after_rounds() -> Iterator[Value]:
+def _after_rounds() -> Iterator[ComputedEntry]:
     """Compute the packets of one sub-phase with an invalid color in each round by section 4.1; and count collisions."""
     graph, d = _crowd(ONE_SET)
     degree = np.bincount(graph.packet.reshape(-1), minlength=instance(ONE_SET).packets)
@@ -347,8 +347,8 @@ def _after_rounds() -> Iterator[Value]:
     shares = np.array([colored(instance(ONE_SET), graph, 2 * d, 3, seed) for seed in range(RIDES // 5)])
     means = [Estimate(float(x.mean()), float(x.std(ddof=1) / len(x) ** 0.5), len(x)) for x in shares.T]
     note = f"d = {d}, χ = {2 * d}; a packet that has not collided keeps its color, whether valid or not."
-    yield Value(exact, f"Exactly: 1 - (1 - 1/χ)^(its neighbors), averaged over packets; {means[0]} over draws.")
-    yield from (Value(value, f"{note} Every packet returns after a round, as printed.") for value in means[1:])
+    yield ComputedEntry(exact, f"Exactly: 1 - (1 - 1/χ)^(its neighbors), averaged over packets; {means[0]} over draws.")
+    yield from (ComputedEntry(value, f"{note} Every packet returns after a round, as printed.") for value in means[1:])
     yield from _collided(d)
 
 
@@ -381,7 +381,7 @@ def colored(one: Any, graph: Conflicts, chi: int, rounds: int, seed: int) -> lis
     return shares
 
 
-def _collided(d: int) -> Iterator[Value]:
+def _collided(d: int) -> Iterator[ComputedEntry]:
     """Count the packets of one sub-phase that collide in each round of the algorithm, where those arrived are gone."""
     one = instance(ONE_SET)
     single = np.ones(one.packets, np.int64)
@@ -394,10 +394,12 @@ def _collided(d: int) -> Iterator[Value]:
             except CrowdedError as error:
                 failed[seed] = error.failed / one.packets
         value = Estimate(float(failed.mean()), float(failed.std(ddof=1) / len(failed) ** 0.5), len(failed))
-        yield Value(value, f"{one.packets} packets, d = {d}, λ = {12 * d}; the error is that of the mean over runs.")
+        yield ComputedEntry(
+            value, f"{one.packets} packets, d = {d}, λ = {12 * d}; the error is that of the mean over runs."
+        )
 
 
-def _fewer_sets(name: str, formulas: Formulas) -> Value:
+def _fewer_sets(name: str, formulas: Formulas) -> ComputedEntry:
     """Estimate the tail of the degree of one packet, with so few sets that a third of a collision is expected."""
     graph = _graph(name, formulas.frame, formulas.group)
     busiest = int(graph.met.argmax())
@@ -405,7 +407,7 @@ def _fewer_sets(name: str, formulas: Formulas) -> Value:
     drawn = np.random.default_rng(2).integers(0, 3 * among, (PARTITIONS, among))
     hits = int(((drawn == 0).sum(axis=1) > 2).sum())
     note = f"It can meet {among} packets, 1/3 on average with {3 * among} sets; δμ = 2 is more than 2eμ = 1.81."
-    return Value(share(hits, PARTITIONS), note)
+    return ComputedEntry(share(hits, PARTITIONS), note)
 
 
 def _crowd(name: str = CROWD) -> tuple[Conflicts, int]:
@@ -415,19 +417,19 @@ def _crowd(name: str = CROWD) -> tuple[Conflicts, int]:
     return graph, int(graph.met.max())
 
 
-def _valid() -> Value:
+def _valid() -> ComputedEntry:
     """Compute exactly: each of the d others draws one color."""
     graph, d = _crowd()
     busiest = f"packet {int(graph.met.argmax())} meets d = {d} others"
     note = f"All packets in one set: {busiest}; (1 - 1/2d)^d, if none is settled."
-    return Value(Fraction(2 * d - 1, 2 * d) ** d, note)
+    return ComputedEntry(Fraction(2 * d - 1, 2 * d) ** d, note)
 
 
-def _rounds() -> Value:
+def _rounds() -> ComputedEntry:
     one, (_, d) = instance(CROWD), _crowd()
     lam = 12 * d
     constants = Constants(lam, 1, 2, 2 * d, 60, 2 * (lam + 2 * d - 1))
     single = np.ones(one.packets, np.int64)
     rounds = [int(ride(waves(one, constants, single, seed, both_fail=True)).rounds.max()) for seed in range(RIDES)]
     note = f"All packets in one set, χ = {2 * d}: {np.mean(rounds):.2f} rounds on average, at most {max(rounds)}."
-    return Value(share(int((np.array(rounds) > 8).sum()), RIDES), note)
+    return ComputedEntry(share(int((np.array(rounds) > 8).sum()), RIDES), note)

@@ -25,14 +25,14 @@ from obliv.errors import InputError
 from obliv.papers.bufferless.printed import BUTTERFLIES, FAMILIES, Formulas, Size, fit, times
 from obliv.papers.bufferless.probabilities import STATEMENTS
 from obliv.papers.panels import keep
-from obliv.papers.paper import Step, Value, computed, require
+from obliv.papers.paper import ComputedEntry, Step, computed, require
 from obliv.view.axes import require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def compute(step: Step) -> dict[str, Value]:
+def compute(step: Step) -> dict[str, ComputedEntry]:
     """Check every statement."""
     parts = (
         *(_chernoff, _graphs, _levels_of_a_group, _groups_of_a_path, _least_levels, _most_levels, _no_group),
@@ -41,7 +41,7 @@ def compute(step: Step) -> dict[str, Value]:
     return computed(STATEMENTS, (part() for part in parts), step)
 
 
-def _chernoff() -> Value:
+def _chernoff() -> ComputedEntry:
     """Compute the largest tail over its bound; for t from k to k + 1 the bound 2^-t is least at the end."""
     best = (Fraction(0), "")
     for q in range(2, 41):
@@ -52,14 +52,14 @@ def _chernoff() -> Value:
                 if k <= 2 * e * n / q:
                     break
                 best = max(best, (Fraction(tail * 2**k, q**n), f"n = {n}, p = 1/{q}, δμ just below {k}"))
-    return Value(*best)
+    return ComputedEntry(*best)
 
 
-def _graphs() -> Value:
+def _graphs() -> ComputedEntry:
     """Count the pairs of frames that hold an edge of a path, for all lengths and positions."""
     most = max(_most_graphs(d, lam) - d for d in range(2, 61) for lam in range(2, 102, 2))
     note = f"With D = 1: {_most_graphs(1, 24)} graphs, in which a packet has the same neighbors."
-    return Value(Fraction(most), note)
+    return ComputedEntry(Fraction(most), note)
 
 
 def _most_graphs(dilation: int, lam: int) -> int:
@@ -70,13 +70,13 @@ def _most_graphs(dilation: int, lam: int) -> int:
     return int(((level // lam).max(axis=1) - first).max() + 1)
 
 
-def _levels_of_a_group() -> Value:
+def _levels_of_a_group() -> ComputedEntry:
     levels = {d: group_frames(d, 60) * 60 for d in (31, 60)}
-    multiple = Value(Fraction(levels[60]), against=Fraction(2 * 60))
-    return Value(Fraction(levels[31]), readings={"where λ divides D, as D = 60, where 2D = 120": multiple})
+    multiple = ComputedEntry(Fraction(levels[60]), against=Fraction(2 * 60))
+    return ComputedEntry(Fraction(levels[31]), readings={"where λ divides D, as D = 60, where 2D = 120": multiple})
 
 
-def _groups_of_a_path() -> Value:
+def _groups_of_a_path() -> ComputedEntry:
     gamma = group_frames(31, 60)
     first, last = 60 // 60, 91 // 60  # frames of the ends, from 0
     holding = [
@@ -84,24 +84,24 @@ def _groups_of_a_path() -> Value:
         for shift in (0, gamma // 2)
     ]
     session = int(assign(np.array([60]), np.array([31]), 60, gamma).session[0])
-    return Value(
-        Fraction(sum(holding)), readings={"of the groups of its session": Value(Fraction(holding[session - 1]))}
+    return ComputedEntry(
+        Fraction(sum(holding)), readings={"of the groups of its session": ComputedEntry(Fraction(holding[session - 1]))}
     )
 
 
-def _least_levels() -> Value:
-    return Value(Fraction(min(group_frames(d, lam) * lam - 2 * d for d, lam in _pairs())))
+def _least_levels() -> ComputedEntry:
+    return ComputedEntry(Fraction(min(group_frames(d, lam) * lam - 2 * d for d, lam in _pairs())))
 
 
-def _most_levels() -> Value:
-    return Value(Fraction(max(group_frames(d, lam) * lam - 2 * d - 2 * lam for d, lam in _pairs())))
+def _most_levels() -> ComputedEntry:
+    return ComputedEntry(Fraction(max(group_frames(d, lam) * lam - 2 * d - 2 * lam for d, lam in _pairs())))
 
 
 def _pairs() -> list[tuple[int, int]]:
     return [(d, lam) for d in range(1, 301) for lam in range(2, 102, 2)]
 
 
-def _no_group() -> Value:
+def _no_group() -> ComputedEntry:
     """Check every path on an array with the length of four groups."""
     outside = paths = 0
     for lam in range(2, 22, 2):
@@ -114,10 +114,10 @@ def _no_group() -> Value:
                 assign(level, length, lam, gamma)
             except InputError:
                 outside += 1
-    return Value(Fraction(outside), f"{paths} paths; also that their group begins at a level of the network.")
+    return ComputedEntry(Fraction(outside), f"{paths} paths; also that their group begins at a level of the network.")
 
 
-def _two_sessions() -> Value:
+def _two_sessions() -> ComputedEntry:
     """Route two packets, the second of which no group of the first session holds."""
     one = instance("array:72", [range(2), range(47, 49)])
     run = schedule(one, "centralized")
@@ -125,12 +125,12 @@ def _two_sessions() -> Value:
     group = group_frames(2, constants["lambda"])
     session = (2 * constants["s"] + group - 1) * constants["tau"]  # m phases
     require(run.makespan > session, "the second session begins after m phases")
-    later = Value(Fraction(run.makespan - session, session))
-    return Value(Fraction(run.makespan, session), readings={"of one session, the second": later})
+    later = ComputedEntry(Fraction(run.makespan - session, session))
+    return ComputedEntry(Fraction(run.makespan, session), readings={"of one session, the second": later})
 
 
-def _frame() -> Value:
-    return Value(Fraction(min(12 * log - 2 * (4 * log + 1) for log in range(1, 61))), "Least at log(DN) = 1.")
+def _frame() -> ComputedEntry:
+    return ComputedEntry(Fraction(min(12 * log - 2 * (4 * log + 1) for log in range(1, 61))), "Least at log(DN) = 1.")
 
 
 def unsuccessful(packets: int, chi: int, rounds: int) -> Fraction:
@@ -152,7 +152,7 @@ def unsuccessful(packets: int, chi: int, rounds: int) -> Fraction:
     return 1 - waiting.get(0, Fraction(0))
 
 
-def _failure() -> Value:
+def _failure() -> ComputedEntry:
     """Compute the probability exactly for paths of three edges from level 0, the last two of them shared."""
     shares = []
     for packets in (2, 3):
@@ -163,12 +163,12 @@ def _failure() -> Value:
         failure = same * two if packets == 2 else same**2 * three + 3 * same * (1 - same) * two
         most = Fraction(size.dilation * packets, constants.frame * (size.dilation * packets) ** 2)
         shares.append((failure / most, f"N = {packets}: {float(failure):.2g} of {float(most):.2g}"))
-    return Value(max(shares)[0], "; ".join(note for _, note in shares) + ".")
+    return ComputedEntry(max(shares)[0], "; ".join(note for _, note in shares) + ".")
 
 
-def _distributed_frame() -> Value:
+def _distributed_frame() -> ComputedEntry:
     sizes = [Formulas(Size(2**log, 1, 1), 12) for log in range(1, 61)]
-    return Value(Fraction(min(size.frame - 6 * size.boats for size in sizes)))
+    return ComputedEntry(Fraction(min(size.frame - 6 * size.boats for size in sizes)))
 
 
 # Figure 1 of the paper, and routing times against the terms of the theorems, below what its constants bound them by.

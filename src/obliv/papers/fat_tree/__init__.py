@@ -6,12 +6,12 @@ X. Yuan, W. Nienaber, Z. Duan, R. Melhem, IEEE/ACM Transactions on Networking, 2
 from __future__ import annotations
 
 from obliv.papers.fat_tree import curves, disjointness, routes, said, structure, variants
-from obliv.papers.paper import Paper, Step, Table, Value
+from obliv.papers.paper import ComputedEntry, Paper, Step, Table
 
 __all__ = ["PAPER"]
 
 
-def _other_traffic(step: Step) -> dict[str, Value]:
+def _other_traffic(step: Step) -> dict[str, ComputedEntry]:
     """Compute the traffic and the trees that the text mentions without figures."""
     return curves.other_trees(lambda share: step(0.2 * share)) | variants.compute(lambda share: step(0.2 + 0.8 * share))
 
@@ -19,7 +19,7 @@ def _other_traffic(step: Step) -> dict[str, Value]:
 _PROPERTIES = routes.NETWORK | disjointness.DISJOINTNESS | disjointness.PROOFS | routes.ROUTES
 
 
-def _properties(step: Step) -> dict[str, Value]:
+def _properties(step: Step) -> dict[str, ComputedEntry]:
     """Compute the properties of the network, and the lemmas."""
     entries = {}
     for at, (entry, (_, compute)) in enumerate(_PROPERTIES.items()):

@@ -18,7 +18,7 @@ from obliv import view
 from obliv.papers.fat_tree.said import DENSITIES, DLID, FIGURES, OTHER_TREES, SIZES
 from obliv.papers.fat_tree.variants import INSTANCES, mean, placed, quotient, ratios
 from obliv.papers.panels import keep
-from obliv.papers.paper import Step, Value
+from obliv.papers.paper import ComputedEntry, Step
 from obliv.results.numbers import Estimate, known
 from obliv.view.axes import NODE, require_matplotlib
 
@@ -57,7 +57,7 @@ def random_traffic(m: int, n: int, densities: Sequence[str] = DENSITIES) -> Curv
     return curves(m, n, ("MLID", "WSR", f"OSRM{n}"), tuple(f"bernoulli:{p}" for p in densities))
 
 
-def figure11(step: Step) -> dict[str, Value]:
+def figure11(step: Step) -> dict[str, ComputedEntry]:
     """Compute the points of random traffic on FT(16,3), and what the text says of it on three trees."""
     points = {}
     for at, tree in enumerate(((16, 3), (32, 2), (8, 3)), 1):
@@ -70,46 +70,46 @@ def figure11(step: Step) -> dict[str, Value]:
         tree: max((mean(p) for lists in found.values() for p in lists), key=float) for tree, found in points.items()
     }
     first = largest[16, 3]
-    values = [Value(first, "Densities are ours.")]
+    values = [ComputedEntry(first, "Densities are ours.")]
     for tree in ((32, 2), (8, 3)):
         error = hypot(largest[tree].stderr, first.stderr) / first.value
-        values.append(Value(Estimate(largest[tree].value / first.value, error, first.samples)))
+        values.append(ComputedEntry(Estimate(largest[tree].value / first.value, error, first.samples)))
     apart = [max(at) / min(at) for found in means.values() for at in zip(*found.values(), strict=True)]
     error = 2**0.5 * max(mean(p).stderr for found in points.values() for lists in found.values() for p in lists)
-    values.append(Value(Estimate(max(apart), error, first.samples)))
+    values.append(ComputedEntry(Estimate(max(apart), error, first.samples)))
     values += [_dense(), _full()]
     step(1.0)
     return dict(zip(FIGURES["figure11"], values + _pointwise(points[16, 3], DENSITIES), strict=True))
 
 
-def figure12(step: Step) -> dict[str, Value]:
+def figure12(step: Step) -> dict[str, ComputedEntry]:
     """Compute clusters on FT(32,2)."""
     clusters = groups("figure12", 32, 2, step)
     small = [mean(clusters[name][0]) for name in ("MLID/WSR", "OSRM2")]
     most = obliv.ratio(obliv.routing("osrm2", obliv.fattree(32, 2))).ratio
     note = f"Under any traffic at most {most}, exactly."
-    values = [Value(small[0]), Value(small[1], note), _over(clusters)]
+    values = [ComputedEntry(small[0]), ComputedEntry(small[1], note), _over(clusters)]
     return dict(zip(FIGURES["figure12"], values + _pointwise(clusters, SIZES), strict=True))
 
 
-def figure13(step: Step) -> dict[str, Value]:
+def figure13(step: Step) -> dict[str, ComputedEntry]:
     """Compute clusters on FT(8,3), and on FT(16,3)."""
     clusters = groups("figure13", 8, 3, lambda share: step(0.3 * share))
     values = [_over(clusters), _over(groups("figure13", 16, 3, lambda share: step(0.3 + 0.7 * share)))]
     return dict(zip(FIGURES["figure13"], values + _pointwise(clusters, SIZES), strict=True))
 
 
-def figure14(step: Step) -> dict[str, Value]:
+def figure14(step: Step) -> dict[str, ComputedEntry]:
     """Compute hot spots on FT(32,2)."""
     return _spots("figure14", 32, 2, step)
 
 
-def figure15(step: Step) -> dict[str, Value]:
+def figure15(step: Step) -> dict[str, ComputedEntry]:
     """Compute hot spots on FT(16,3)."""
     return _spots("figure15", 16, 3, step)
 
 
-def other_trees(step: Step) -> dict[str, Value]:
+def other_trees(step: Step) -> dict[str, ComputedEntry]:
     """Compute clusters on two other trees."""
     values = [
         _over(curves(m, n, ("MLID/WSR", f"OSRM{n}"), grouped("clustered", _SMALL), PLACEMENTS["figure13"]))
@@ -130,19 +130,19 @@ def groups(figure: str, m: int, n: int, step: Step = lambda share: None) -> Curv
     return found
 
 
-def _spots(figure: str, m: int, n: int, step: Step) -> dict[str, Value]:
+def _spots(figure: str, m: int, n: int, step: Step) -> dict[str, ComputedEntry]:
     spots = groups(figure, m, n, step)
     largest = max((mean(point) for points in spots.values() for point in points), key=float)
     over = replace(_over(spots), undecided=DLID if figure == "figure14" else "")
-    return dict(zip(FIGURES[figure], [over, Value(largest), *_pointwise(spots, SIZES)], strict=True))
+    return dict(zip(FIGURES[figure], [over, ComputedEntry(largest), *_pointwise(spots, SIZES)], strict=True))
 
 
-def _pointwise(points: Curves, at: Sequence[object]) -> list[Value]:
+def _pointwise(points: Curves, at: Sequence[object]) -> list[ComputedEntry]:
     """Return the points of all curves, one place on the axis after another."""
-    return [Value(mean(lists[number])) for number in range(len(at)) for lists in points.values()]
+    return [ComputedEntry(mean(lists[number])) for number in range(len(at)) for lists in points.values()]
 
 
-def _dense() -> Value:
+def _dense() -> ComputedEntry:
     """Return the largest mean for probabilities above 0.75."""
     points = {
         f"FT({m},{n}), {name}, {density}": values
@@ -155,25 +155,27 @@ def _dense() -> Value:
         f"{len(points) - len(above)} of the {len(points)} means are 1 exactly; the largest ratio of a single instance "
         f"is {max(map(max, points.values())):.4f}."
     )
-    return Value(max(map(mean, points.values()), key=float), note)
+    return ComputedEntry(max(map(mean, points.values()), key=float), note)
 
 
-def _full() -> Value:
+def _full() -> ComputedEntry:
     tree = obliv.fattree(16, 3)
     ratios_of = [
         known(obliv.traffic_ratio(obliv.routing(name, tree), "bernoulli:1").patterns[0].ratio)
         for name in ("mlid", "wsr", "osrm3")
     ]
-    return Value(max(ratios_of))
+    return ComputedEntry(max(ratios_of))
 
 
-def _over(points: Curves) -> Value:
+def _over(points: Curves) -> ComputedEntry:
     """Return the ratio of the paper's routing to the known one, averaged over sizes."""
     known, new = points
     value = quotient(points[new], points[known])
     count = len(points[new][0])
     # what the paper averages has an error of its own, that of 32 placements
-    return Value(value, f"{count} placements of each size.", print_error=value.stderr * (count / INSTANCES) ** 0.5)
+    return ComputedEntry(
+        value, f"{count} placements of each size.", print_error=value.stderr * (count / INSTANCES) ** 0.5
+    )
 
 
 # Figures 11 to 15: mean performance ratios against density and size, with their standard errors

@@ -12,7 +12,7 @@ import numpy as np
 import obliv
 from obliv._util.arrays import Array
 from obliv.papers.fat_tree.routes import on_trees
-from obliv.papers.paper import Printed, Value, agreeing, require
+from obliv.papers.paper import ComputedEntry, Printed, agreeing, require
 from obliv.questions import disjoint
 from obliv.questions.disjoint import (
     destination_set,
@@ -86,7 +86,7 @@ _EXAMPLE = {(1, 2), (1, 3), (2, 1), (2, 4), (3, 1)}
 _SETS = "sets of pairs of 3 and 3 nodes"
 
 
-def _definitions() -> Value:
+def _definitions() -> ComputedEntry:
     fits = {
         "{(1,2), (1,3)}": not is_disjoint({(1, 2), (1, 3)}),
         "{(1,2), (3,1)}": is_disjoint({(1, 2), (3, 1)}),
@@ -120,7 +120,7 @@ def size_of(pairs: frozenset[Pair]) -> int:
     return len(largest_disjoint_subset(pairs))
 
 
-def _of_every_set(fits: Callable[[frozenset[Pair]], bool]) -> Callable[[], Value]:
+def _of_every_set(fits: Callable[[frozenset[Pair]], bool]) -> Callable[[], ComputedEntry]:
     return lambda: agreeing(((str(sorted(part)), fits(part)) for part in every_set(3, 3)), _SETS)
 
 
@@ -128,10 +128,10 @@ def _lemma1(part: frozenset[Pair]) -> bool:
     return min(len(sources(part)), len(destinations(part))) == disjoint.lemma1(part) >= size_of(part)
 
 
-def _lemma2() -> Value:
+def _lemma2() -> ComputedEntry:
     fits = Fraction(sum(size_of(a) + size_of(b) >= size_of(a | b) for a in every_set(3, 3) for b in every_set(3, 3)))
     count = len(every_set(3, 3)) ** 2
-    return Value(fits, f"{fits} of {count} pairs of {_SETS} agree.", against=Fraction(count))
+    return ComputedEntry(fits, f"{fits} of {count} pairs of {_SETS} agree.", against=Fraction(count))
 
 
 def _lemma3(part: frozenset[Pair]) -> bool:
@@ -148,7 +148,7 @@ def _lemma5(part: frozenset[Pair]) -> bool:
     return len(part) <= disjoint.lemma5(part)
 
 
-def _lemma6() -> Value:
+def _lemma6() -> ComputedEntry:
     tree = obliv.eft2(8, 6)
     rng = np.random.default_rng(1)
     cases = []
@@ -165,7 +165,7 @@ def _lemma6() -> Value:
     return agreeing(cases, "random sets of 4 pairs on EFT2(8,6)")
 
 
-def _lemma7() -> Value:
+def _lemma7() -> ComputedEntry:
     cases = []
     for k, spec in product(range(3, 9), ("dmodk", "mlid", "wsr", "osrm2", "hash:seed=1", "hash:seed=2")):
         routing = obliv.routing(spec, obliv.eft2(8, k))
@@ -173,11 +173,13 @@ def _lemma7() -> Value:
     return agreeing(cases, "routings")
 
 
-def _lemma8() -> Value:
-    return Value(Fraction(most_pairs(2, 4)), "By exhaustion over the sources or destinations that cover each link.")
+def _lemma8() -> ComputedEntry:
+    return ComputedEntry(
+        Fraction(most_pairs(2, 4)), "By exhaustion over the sources or destinations that cover each link."
+    )
 
 
-def _lemma9() -> Value:
+def _lemma9() -> ComputedEntry:
     cases = []
     for (m, n), spec in product(((4, 2), (8, 2), (6, 3)), ("dmodk", "mlid", "osrm")):
         routing = obliv.routing(f"osrm{n}" if spec == "osrm" else spec, obliv.fattree(m, n))
@@ -185,7 +187,7 @@ def _lemma9() -> Value:
     return agreeing(cases, "routings")
 
 
-def _sides_of_links() -> Value:
+def _sides_of_links() -> ComputedEntry:
     cases = []
     for m, n, most in ((8, 2, 2), (18, 2, 3), (4, 3, 2), (8, 3, 4)):
         pairs = pairs_on_links(obliv.routing(f"osrm{n}", obliv.fattree(m, n)))
@@ -193,7 +195,7 @@ def _sides_of_links() -> Value:
     return agreeing(cases, "trees")
 
 
-DISJOINTNESS: dict[str, tuple[Printed, Callable[[], Value]]] = {
+DISJOINTNESS: dict[str, tuple[Printed, Callable[[], ComputedEntry]]] = {
     "Definitions 1 to 3, L, SRC, DST, S, D and LS of the examples": (
         Printed("Consider for example A = {(1, 2), (1, 3), (2, 1), (2, 4), (3, 1)}."),
         _definitions,
@@ -274,10 +276,12 @@ def _pairs(routing: obliv.TreeRouting, height: int) -> list[frozenset[Pair]]:
     return [frozenset(zip(*(end.tolist() for end in ends), strict=True)) for ends in used]
 
 
-def _as_two_levels(sizes: tuple[tuple[int, int, int], ...], least: Callable[[int, int], int]) -> Callable[[], Value]:
+def _as_two_levels(
+    sizes: tuple[tuple[int, int, int], ...], least: Callable[[int, int], int]
+) -> Callable[[], ComputedEntry]:
     """Return a function that compares the links above SUBFT(m, i)'s with those of the EFT2, for (m, n, i)."""
 
-    def compare() -> Value:
+    def compare() -> ComputedEntry:
         cases = []
         for (m, n, height), spec in product(sizes, ("dmodk", "mlid", "osrmn", "hash:seed=1")):
             routing = obliv.routing(spec, obliv.fattree(m, n)).by_number
@@ -291,7 +295,7 @@ def _as_two_levels(sizes: tuple[tuple[int, int, int], ...], least: Callable[[int
     return compare
 
 
-def _base_case() -> Value:
+def _base_case() -> ComputedEntry:
     cases = []
     for part in every_set(4, 3):
         if size_of(part) == 1:
@@ -300,7 +304,7 @@ def _base_case() -> Value:
     return agreeing(cases, "sets A of pairs of 4 and 3 nodes with L(A) = 1")
 
 
-def _induction_case() -> Value:
+def _induction_case() -> ComputedEntry:
     cases = [(str(sorted(part)), _induction(part)) for part in every_set(4, 3) if size_of(part) > 1]
     return agreeing(cases, "sets A of pairs of 4 and 3 nodes with L(A) > 1")
 
@@ -330,7 +334,7 @@ def _induction(part: frozenset[Pair]) -> bool:
     return True
 
 
-PROOFS: dict[str, tuple[Printed, Callable[[], Value]]] = {
+PROOFS: dict[str, tuple[Printed, Callable[[], ComputedEntry]]] = {
     "Theorem 1, proof: share of a source's traffic on a link": (
         Printed("each level n - 1 - i link carries at most LD(s)/(m/2)^i traffic"),
         on_trees(_TREES, lambda tree, half, n: steps_of_theorem1(2 * half, n)[0]),

@@ -15,7 +15,7 @@ import obliv
 from obliv._util.arrays import Array
 from obliv.fabric.generate import from_topology
 from obliv.fabric.names import with_lids
-from obliv.papers.paper import AtLeast, Printed, Value, agreeing, exactly
+from obliv.papers.paper import AtLeast, ComputedEntry, Printed, agreeing, exactly
 from obliv.questions.ratio import max_link_load, optimal_load
 
 # The fat tree and its properties (sections I to III and V), counted on small trees
@@ -25,15 +25,19 @@ _TREES = ((4, 2), (8, 2), (12, 2), (4, 3), (6, 3), (8, 3), (4, 4), (6, 4))
 _SMALL = ((4, 2), (8, 2), (4, 3), (6, 3), (4, 4))
 
 
-def _binary(bandwidth: tuple[int, ...], parents: tuple[int, ...]) -> Callable[[], Value]:
-    def worst() -> Value:
+def _binary(bandwidth: tuple[int, ...], parents: tuple[int, ...]) -> Callable[[], ComputedEntry]:
+    def worst() -> ComputedEntry:
         tree = obliv.xgft((2, 2, 2), parents, bandwidth)
-        return Value(exactly(obliv.worst_case(obliv.OMRMN(tree)).channel_load), f"{tree.spec}, all paths equally.")
+        return ComputedEntry(
+            exactly(obliv.worst_case(obliv.OMRMN(tree)).channel_load), f"{tree.spec}, all paths equally."
+        )
 
     return worst
 
 
-def on_trees(trees: tuple[tuple[int, int], ...], fits: Callable[[obliv.Tree, int, int], bool]) -> Callable[[], Value]:
+def on_trees(
+    trees: tuple[tuple[int, int], ...], fits: Callable[[obliv.Tree, int, int], bool]
+) -> Callable[[], ComputedEntry]:
     """Return a function that counts the trees FT(m, n) of which a statement about (tree, m/2, n) is true."""
     return lambda: agreeing(((f"FT({m},{n})", fits(obliv.fattree(m, n), m // 2, n)) for m, n in trees), "trees")
 
@@ -47,8 +51,8 @@ def _degrees(tree: obliv.Tree, half: int, n: int) -> bool:
     return set(np.diff(tree.first_channel)[tree.below[-1] :].tolist()) == {2 * half}
 
 
-def _hosts(m: int, n: int) -> Callable[[], Value]:
-    return lambda: Value(Fraction(obliv.fattree(m, n).below[-1]))
+def _hosts(m: int, n: int) -> Callable[[], ComputedEntry]:
+    return lambda: ComputedEntry(Fraction(obliv.fattree(m, n).below[-1]))
 
 
 def _property1(tree: obliv.Tree, half: int, n: int) -> bool:
@@ -114,11 +118,11 @@ def _property5(tree: obliv.Tree, half: int, n: int) -> bool:
     return True
 
 
-def _figure3() -> Value:
-    return Value(Fraction(sum(1 for _ in obliv.OMRMN(obliv.fattree(4, 3)).paths(0, 15))))
+def _figure3() -> ComputedEntry:
+    return ComputedEntry(Fraction(sum(1 for _ in obliv.OMRMN(obliv.fattree(4, 3)).paths(0, 15))))
 
 
-def _corollary1() -> Value:
+def _corollary1() -> ComputedEntry:
     tree = obliv.fattree(8, 3)
     loads = obliv.OMRMN(tree).pair_loads()
     cases = []
@@ -129,7 +133,7 @@ def _corollary1() -> Value:
     return agreeing(cases, "traffic matrices on FT(8,3)")
 
 
-def _through_roots() -> Value:
+def _through_roots() -> ComputedEntry:
     cases = []
     for m, k in ((4, 3), (8, 6), (8, 8), (12, 5)):
         tree = obliv.eft2(m, k)
@@ -139,12 +143,12 @@ def _through_roots() -> Value:
     return agreeing(cases, "trees")
 
 
-def _equivalent() -> Value:
+def _equivalent() -> ComputedEntry:
     cases = ((f"m = {m}", obliv.fattree(m, 2).same_network(obliv.eft2(m, m))) for m in range(4, 18, 2))
     return agreeing(cases, "sizes")
 
 
-def _figure8() -> Value:
+def _figure8() -> ComputedEntry:
     tree = obliv.fattree(8, 2)
     routing = obliv.OSRM2(tree)
     cases = []
@@ -156,7 +160,7 @@ def _figure8() -> Value:
     return agreeing(cases, "pairs of hosts at different switches")
 
 
-def _spread() -> Value:
+def _spread() -> ComputedEntry:
     cases = []
     for (m, n), spec in product(((8, 2), (8, 3), (4, 4)), ("mlid", "wsr")):
         tree = obliv.fattree(m, n)
@@ -167,11 +171,11 @@ def _spread() -> Value:
     return agreeing(cases, "sets of links of one height and direction, all pairs sending,")
 
 
-def _improvement(m: int, n: int) -> Callable[[], Value]:
-    def factor() -> Value:
+def _improvement(m: int, n: int) -> Callable[[], ComputedEntry]:
+    def factor() -> ComputedEntry:
         tree = obliv.fattree(m, n)
         known, new = (obliv.ratio(obliv.routing(spec, tree)).upper for spec in ("wsr", f"osrm{n}"))
-        return Value(known / new, f"{known} and {new}.")
+        return ComputedEntry(known / new, f"{known} and {new}.")
 
     return factor
 
@@ -181,7 +185,7 @@ _SWITCHES = (
     "(m/2)^(n-1)."
 )
 
-NETWORK: dict[str, tuple[Printed, Callable[[], Value]]] = {
+NETWORK: dict[str, tuple[Printed, Callable[[], ComputedEntry]]] = {
     "Figure 1 (a), binary tree of 8 nodes: worst load": (
         Printed(
             "the number of links (and thus the aggregate bandwidth) is reduced by half at each level from the leaves "
@@ -287,7 +291,7 @@ def stacked(part: obliv.Tree, whole: obliv.Tree, half: int) -> set[Link]:
     return links
 
 
-def _recursion() -> Value:
+def _recursion() -> ComputedEntry:
     cases = []
     for half, levels in product((2, 3, 4), (2, 3)):
         part, whole = obliv.subft(2 * half, levels - 1), obliv.subft(2 * half, levels)
@@ -344,7 +348,7 @@ class _Within(obliv.TreeRouting):
         return np.where(beyond, self.outer.ways(source, destination), self.inner.ways(source, destination))
 
 
-def _within() -> Value:
+def _within() -> ComputedEntry:
     cases = []
     for m, inner in product((4, 6), ("dmodk", "smodk", "osrm3-d", "hash:seed=1", "hash:seed=2")):
         ratio = obliv.ratio(_Within(obliv.fattree(m, 3), inner)).upper
@@ -387,7 +391,7 @@ def _omrmn(label: Labels, level: int, source: Labels, destination: Labels, half:
     return [((label[0] if level == 2 else label[1], port), level - 1) for port in range(half)]
 
 
-def _hop_by_hop() -> Value:
+def _hop_by_hop() -> ComputedEntry:
     """Follow the rules from label to label, and compare the paths with those of the routings."""
     rules: tuple[tuple[int, int, str, Rule], ...] = (
         (8, 2, "osrm2", _osrm2),
@@ -421,7 +425,7 @@ def _name(label: Labels, level: int, n: int) -> str:
     return f"({place})" if level == n else f"(({place}),{level})"
 
 
-def _most_paths() -> Value:
+def _most_paths() -> ComputedEntry:
     """Count the addresses of a host with the largest LMC that obliv accepts."""
     fabric = from_topology(obliv.fattree(4, 2))
     most = 0
@@ -430,16 +434,16 @@ def _most_paths() -> Value:
             most = 1 << int(with_lids(fabric, lmc).ports.lmc.max())
         except obliv.TopologyError:
             break
-    return Value(Fraction(most), "A host has 2^LMC addresses, one for each path; LMC 8 is refused.")
+    return ComputedEntry(Fraction(most), "A host has 2^LMC addresses, one for each path; LMC 8 is refused.")
 
 
-def _beyond_128() -> Value:
+def _beyond_128() -> ComputedEntry:
     paths = {m: obliv.fattree(m, 3).width[-1] for m in (24, 32, 48)}
     listed = ", ".join(f"FT({m},3) {count}" for m, count in paths.items())
-    return Value(Fraction(sum(count > 128 for count in paths.values())), f"Shortest paths: {listed}.")
+    return ComputedEntry(Fraction(sum(count > 128 for count in paths.values())), f"Shortest paths: {listed}.")
 
 
-def _limited() -> Value:
+def _limited() -> ComputedEntry:
     cases = []
     for (m, n), part in product(((8, 2), (8, 3)), ("shift", "disjoint")):
         tree = obliv.fattree(m, n)
@@ -451,7 +455,7 @@ def _limited() -> Value:
     return agreeing(cases, "routings with fewer paths than all", note)
 
 
-ROUTES: dict[str, tuple[Printed, Callable[[], Value]]] = {
+ROUTES: dict[str, tuple[Printed, Callable[[], ComputedEntry]]] = {
     "Figure 4: SUBFT(m,l) of SUBFT(m,l-1)'s": (
         Printed(
             "The up-link ports i, 0 ≤ i < nu(m, l-1), in all of the SUB(m, l-1)'s are connected to top level switch i. "

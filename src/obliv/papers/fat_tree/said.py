@@ -11,7 +11,7 @@ import numpy as np
 
 import obliv
 from obliv.papers.fat_tree.disjointness import gap_instance
-from obliv.papers.paper import AtLeast, AtMost, Printed, Step, Value, computed, require
+from obliv.papers.paper import AtLeast, AtMost, ComputedEntry, Printed, Step, computed, require
 from obliv.results.numbers import Bounds, known
 from obliv.routings.base import Routing
 from obliv.topologies.trees import Tree, single_path_bound, theorem5
@@ -295,17 +295,17 @@ class Detour(Routing):
 # What the text and the algorithms state, and where the print is wrong
 
 
-def figure9(step: Step) -> dict[str, Value]:
+def figure9(step: Step) -> dict[str, ComputedEntry]:
     """Compute the sentences about Figure 9, OSRM2, exactly."""
     return computed(FIGURE9, (part() for part in (_figure9, _pairs_of_groups, _grid_of_the_text)), step)
 
 
-def figure10(step: Step) -> dict[str, Value]:
+def figure10(step: Step) -> dict[str, ComputedEntry]:
     """Follow a branch of Figure 10, OSRM3."""
     return computed(FIGURE10, [_figure10()], step)
 
 
-def compute(step: Step) -> dict[str, Value]:
+def compute(step: Step) -> dict[str, ComputedEntry]:
     """Compute every statement exactly."""
     parts = (
         _lemma8_step,
@@ -340,24 +340,24 @@ def groups_in_use(half: int) -> int:
     return len({(s // sources, d // destinations) for s in range(half) for d in range(half)})
 
 
-def _figure9() -> Value:
+def _figure9() -> ComputedEntry:
     sizes = [half for half in range(2, 37) if isqrt(half) ** 2 != half]
     right, with_zd = (Fraction(sum(max(indices(half, factor)) < half for half in sizes)) for factor in ("Nd", "Zd"))
     smallest = sorted(indices(sizes[0]))
-    return Value(
+    return ComputedEntry(
         right,
         f"On FT(4,2) it names {smallest} of switches 0 and 1.",
-        readings={"Zd in the place of the letter Nd": Value(with_zd)},
+        readings={"Zd in the place of the letter Nd": ComputedEntry(with_zd)},
     )
 
 
-def _pairs_of_groups() -> Value:
+def _pairs_of_groups() -> ComputedEntry:
     over = [2 * half for half in range(2, 37) if groups_in_use(half) > half]
     note = f"So for {len(over)} sizes up to 72: m = {', '.join(map(str, over))}."
-    return Value(Fraction(min(groups_in_use(5), 5)), note)
+    return ComputedEntry(Fraction(min(groups_in_use(5), 5)), note)
 
 
-def _grid_of_the_text() -> Value:
+def _grid_of_the_text() -> ComputedEntry:
     ratios = {}
     for half in range(2, 19):
         root = isqrt(half)
@@ -368,10 +368,10 @@ def _grid_of_the_text() -> Value:
             ratios[2 * half] = obliv.ratio(text).ratio, obliv.ratio(obliv.OSRM2(tree)).ratio
     same = sum(ours == theirs for ours, theirs in ratios.values())
     listed = ", ".join(f"m = {m}: {ratio}" for m, (ratio, _) in ratios.items())
-    return Value(Fraction(same), f"{listed}. Where Zs · Zd > m/2 the paper defines no routing.")
+    return ComputedEntry(Fraction(same), f"{listed}. Where Zs · Zd > m/2 the paper defines no routing.")
 
 
-def _figure10() -> Value:
+def _figure10() -> ComputedEntry:
     """Follow the printed branch on FT(4,3), link by link."""
     tree = obliv.fattree(4, 3)
     number = {tree.name_of(node): node for node in range(tree.nodes)}
@@ -381,57 +381,59 @@ def _figure10() -> Value:
     names = [f"({s0},{s1},{s2})", *(f"(({i},{j}),{level})" for i, j, level in switches), f"({d0},{d1},{d2})"]
     hops = [(a, b) for a, b in pairwise(names) if (number[a], number[b]) in links]
     missing = [f"{a} → {b}" for a, b in pairwise(names) if (a, b) not in hops]
-    return Value(Fraction(len(hops)), f"Not a link: {', '.join(missing)}.")
+    return ComputedEntry(Fraction(len(hops)), f"Not a link: {', '.join(missing)}.")
 
 
-def _lemma8_step() -> Value:
+def _lemma8_step() -> ComputedEntry:
     size, rest = gap_instance()
-    return Value(Fraction(rest), f"The instance has {size} pairs, every link's maximum disjoint size is 1.")
+    return ComputedEntry(Fraction(rest), f"The instance has {size} pairs, every link's maximum disjoint size is 1.")
 
 
-def _theorem2() -> Value:
-    return Value(obliv.ratio(obliv.routing("dmodk", obliv.eft2(32, 4))).ratio)
+def _theorem2() -> ComputedEntry:
+    return ComputedEntry(obliv.ratio(obliv.routing("dmodk", obliv.eft2(32, 4))).ratio)
 
 
-def _detours() -> Value:
+def _detours() -> ComputedEntry:
     ratio = obliv.ratio(Detour(obliv.eft2(34, 9)))
-    return Value(ratio.ratio, "Exact; ⌈√17⌉ = 5 holds for paths that climb once.")
+    return ComputedEntry(ratio.ratio, "Exact; ⌈√17⌉ = 5 holds for paths that climb once.")
 
 
-def _theorem5_step() -> Value:
+def _theorem5_step() -> ComputedEntry:
     half = 4
     sides = {n: (Fraction(half) ** (2 * (n - 1) // 3), Fraction(half) ** ((n - 1) // 3)) for n in range(2, 10)}
     over = [n for n, (left, right) in sides.items() if left != right**2]  # both sides squared
     require(all(left >= right**2 for left, right in sides.values()), "the left side is no less")
     left, right = sides[3]
     require(isqrt(int(left)) ** 2 == left, "√(m/2) is an integer")
-    return Value(isqrt(int(left)) / right, f"They differ at n = {', '.join(map(str, over))} up to 9.")
+    return ComputedEntry(isqrt(int(left)) / right, f"They differ at n = {', '.join(map(str, over))} up to 9.")
 
 
-def _theorem5() -> Value:
+def _theorem5() -> ComputedEntry:
     values = {n: (theorem5(8, n), single_path_bound(8, n)) for n in range(2, 8)}
     text = "; ".join(f"n = {n}: {a} and {b}" for n, (a, b) in values.items())
-    return Value(Fraction(values[5][1], values[5][0]), f"On FT(8,n), printed and that: {text}.")
+    return ComputedEntry(Fraction(values[5][1], values[5][0]), f"On FT(8,n), printed and that: {text}.")
 
 
-def _wsr() -> Value:
+def _wsr() -> ComputedEntry:
     tree = obliv.fattree(4, 3)
     wsr, dmodk = (obliv.routing(name, tree) for name in ("wsr", "dmodk"))
     same = sum(list(wsr.paths(s, d)) == list(dmodk.paths(s, d)) for s, d in permutations(range(16), 2))
-    return Value(Fraction(same), "WSR by its own rule, the links' counts added up.")
+    return ComputedEntry(Fraction(same), "WSR by its own rule, the links' counts added up.")
 
 
-def _random_ties(m: int) -> Value:
+def _random_ties(m: int) -> ComputedEntry:
     tree = obliv.fattree(m, 3)
     ratios = {known(obliv.ratio(obliv.WSR(tree, ties="random", seed=seed)).ratio) for seed in range(4)}
-    return Value(max(ratios), "The same with four seeds (wsr:ties=random,seed=0 to 3)." if len(ratios) == 1 else "")
+    return ComputedEntry(
+        max(ratios), "The same with four seeds (wsr:ties=random,seed=0 to 3)." if len(ratios) == 1 else ""
+    )
 
 
-def _wsr_everywhere() -> Value:
+def _wsr_everywhere() -> ComputedEntry:
     trees = [obliv.fattree(m, 2) for m in range(4, 38, 2)] + [obliv.fattree(16, 3)]
     count = 0
     for tree in trees:
         hosts = np.arange(tree.below[-1])
         pairs = np.nonzero(hosts[:, None] != hosts)
         count += np.array_equal(obliv.WSR(tree).ways(*pairs), obliv.DModK(tree).ways(*pairs))
-    return Value(Fraction(count))
+    return ComputedEntry(Fraction(count))

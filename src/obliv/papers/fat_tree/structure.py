@@ -16,7 +16,7 @@ import numpy as np
 import obliv
 from obliv import view
 from obliv.papers.panels import draw_panels
-from obliv.papers.paper import Printed, Step, Value
+from obliv.papers.paper import ComputedEntry, Printed, Step
 from obliv.questions.ratio import all_paths_worst
 from obliv.results.numbers import Bounds
 from obliv.view.axes import BOX, NODE, QUIET
@@ -344,26 +344,26 @@ _STANDS_IN = "D-mod-k stands in for WSR; the two have the same paths on every FT
 _MLID = "The paper takes MLID from its [15] and does not define it; here it is S-mod-k."
 
 
-def compute(step: Step) -> dict[str, Value]:
+def compute(step: Step) -> dict[str, ComputedEntry]:
     """Compute every entry exactly."""
     entries = {}
     work = {entry: _work(entry) for entry in TABLE1}
     done = 0.0
     for entry in TABLE1:
-        entries[entry] = Value(_ratio(entry), _remark(entry))
+        entries[entry] = ComputedEntry(_ratio(entry), _remark(entry))
         done += work[entry]
         step(done / sum(work.values()))
     return entries
 
 
-def osrm2(step: Step) -> dict[str, Value]:
+def osrm2(step: Step) -> dict[str, ComputedEntry]:
     """Compute the best grid of groups where m/2 is not a square, with the bound ⌈√(m/2)⌉."""
     entries = {}
     for at, entry in enumerate(OSRM2):
         m = int(_parts(entry)[1])
         result = obliv.ratio(obliv.routing("osrm2", obliv.fattree(m, 2)))
         note = f"No routing of single paths that climb once is below {result.lower_bound}."
-        entries[entry] = Value(result.ratio, note)
+        entries[entry] = ComputedEntry(result.ratio, note)
         step((at + 1) / len(OSRM2))
     return entries
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import obliv
 from obliv.papers.fat_tree.said import REGULAR, SIZES, mean_of, ratio_of
 from obliv.papers.fat_tree.structure import TABLE2, TABLE3
-from obliv.papers.paper import AtMost, Printed, Step, Value
+from obliv.papers.paper import AtMost, ComputedEntry, Printed, Step
 from obliv.patterns import standard
 from obliv.results.numbers import Bounds, known
 
@@ -107,12 +107,12 @@ _MESH = (
 _SYMMETRIC = (*PATTERNS.values(), "clustered:8")
 
 
-def table2(step: Step) -> dict[str, Value]:
+def table2(step: Step) -> dict[str, ComputedEntry]:
     """Compute mean ratios on FT(32,2)."""
     return _table({entry: ("FT(32,2)", *entry.split(", ")) for entry in TABLE2}, step)
 
 
-def table3(step: Step) -> dict[str, Value]:
+def table3(step: Step) -> dict[str, ComputedEntry]:
     """Compute mean ratios on FT(8,3) and FT(16,3)."""
     return _table({entry: tuple(entry.split(", ")) for entry in TABLE3}, step)
 
@@ -138,7 +138,7 @@ def _instances(m: int, n: int, pattern: str) -> dict[str, list[float]]:
     return ratios(m, n, ("MLID/WSR", f"OSRM{n}"), _placement(pattern), 2 * INSTANCES)
 
 
-def _table(entries: dict[str, tuple[str, ...]], step: Step) -> dict[str, Value]:
+def _table(entries: dict[str, tuple[str, ...]], step: Step) -> dict[str, ComputedEntry]:
     computed = {}
     # the routings of one tree and pattern stand next to each other
     for (tree, pattern), group in groupby(entries.items(), lambda item: item[1][:2]):
@@ -147,7 +147,7 @@ def _table(entries: dict[str, tuple[str, ...]], step: Step) -> dict[str, Value]:
         for routing, values in _instances(m, n, pattern).items():
             value = mean(values)
             note = _MESH if pattern == "2D Mesh" else ""
-            computed[names[routing]] = Value(value, note, print_error=_print_error(value))
+            computed[names[routing]] = ComputedEntry(value, note, print_error=_print_error(value))
         step(len(computed) / len(entries))
     return computed
 
@@ -157,7 +157,7 @@ def _print_error(value: obliv.Estimate) -> float:
     return float(value.stderr * (value.samples / INSTANCES) ** 0.5)
 
 
-def regular(step: Step) -> dict[str, Value]:
+def regular(step: Step) -> dict[str, ComputedEntry]:
     """Compute what the text says of both tables."""
     printed: dict[str, list[Fraction]] = {row.split(", ")[0]: [] for row in TABLE2}
     for row, entry in TABLE2.items():
@@ -166,9 +166,9 @@ def regular(step: Step) -> dict[str, Value]:
     listed = ", ".join(f"{pattern} {float(100 * gain):.1f} %" for pattern, gain in gains.items())
     within = [gain for gain in gains.values() if gains["Hypercube"] <= gain <= gains["Ring"]]
     values = [
-        Value(gains["Hypercube"]),
-        Value(gains["Ring"]),
-        Value(Fraction(len(within)), f"{listed}."),
+        ComputedEntry(gains["Hypercube"]),
+        ComputedEntry(gains["Ring"]),
+        ComputedEntry(Fraction(len(within)), f"{listed}."),
         *(_gain(pattern) for pattern in ("Hypercube", "Ring")),
         _insignificant(),
         _reversed(),
@@ -178,15 +178,15 @@ def regular(step: Step) -> dict[str, Value]:
     return dict(zip(REGULAR, values, strict=True))
 
 
-def _gain(pattern: str) -> Value:
+def _gain(pattern: str) -> ComputedEntry:
     """Return how much better OSRM2 is on FT(32,2) for the same placements."""
     values = _instances(32, 2, pattern)
     value = quotient([values["MLID/WSR"]], [values["OSRM2"]])
     gain = obliv.Estimate(value.value - 1, value.stderr, value.samples)
-    return Value(gain, "The same placements for both routings.", print_error=_print_error(gain))
+    return ComputedEntry(gain, "The same placements for both routings.", print_error=_print_error(gain))
 
 
-def _insignificant() -> Value:
+def _insignificant() -> ComputedEntry:
     """Count the patterns on which the two means differ by no more than three standard errors of 32 placements."""
     fits, differing = 0, []
     for m in (8, 16):
@@ -196,23 +196,23 @@ def _insignificant() -> Value:
             fits += apart <= 3
             differing.append(f"FT({m},3) {pattern} {apart:.1f}")
     note = "Difference of the means in standard errors of two means over 32 placements: "
-    return Value(Fraction(fits), f"{note}{', '.join(differing)}.")
+    return ComputedEntry(Fraction(fits), f"{note}{', '.join(differing)}.")
 
 
-def _reversed() -> Value:
+def _reversed() -> ComputedEntry:
     """Count the pairs whose path under MLID is the reverse of that of the reverse pair under WSR."""
     tree = obliv.fattree(8, 3)
     hosts = np.arange(tree.below[-1])
     mlid, wsr = (kind(tree).ways(hosts[:, None], hosts)[..., 0] for kind in (obliv.SModK, obliv.WSR))
     same = int(((mlid == wsr.T) & (hosts[:, None] != hosts)).sum())
-    return Value(
+    return ComputedEntry(
         Fraction(same),
         "The path from s to d under MLID has the number of the path from d to s under WSR, so that its links are the "
         "same in the other direction; under symmetric traffic the loads of both directions change places.",
     )
 
 
-def _symmetric() -> Value:
+def _symmetric() -> ComputedEntry:
     tree = obliv.fattree(8, 3)
     routings = [obliv.routing(name, tree).pair_loads() for name in ("mlid", "wsr")]
     count = 0
@@ -220,12 +220,12 @@ def _symmetric() -> Value:
         for seed in range(16):
             flows = placed(pattern)(tree, seed)
             count += len({obliv.traffic_ratio(loads, flows).patterns[0].ratio for loads in routings}) == 1
-    return Value(Fraction(count), f"{', '.join(_SYMMETRIC)} on FT(8,3), 16 placements each.")
+    return ComputedEntry(Fraction(count), f"{', '.join(_SYMMETRIC)} on FT(8,3), 16 placements each.")
 
 
-def _asymmetric() -> Value:
+def _asymmetric() -> ComputedEntry:
     values = ratios(8, 3, ("MLID", "WSR"), placed("bernoulli:1/4"), INSTANCES)
-    return Value(
+    return ComputedEntry(
         Fraction(sum(a != b for a, b in zip(*values.values(), strict=True))),
         f"Random traffic of probability 1/4 on FT(8,3), seeds from {SEED * INSTANCES}; all exact.",
     )
@@ -348,19 +348,21 @@ def _entry(name: str, m: int, n: int, what: str) -> str:
 PRINTED = _printed()
 
 
-def compute(step: Step) -> dict[str, Value]:
+def compute(step: Step) -> dict[str, ComputedEntry]:
     """Compute the mean ratios of every variant, and the ratio of the paper's routing to the known ones."""
-    entries: dict[str, Value] = {}
+    entries: dict[str, ComputedEntry] = {}
     for kind, variants in VARIANTS.items():
         for (m, n), new in _TREES.items():
             ours, theirs = [], []
             for variant in variants:
                 values = ratios(m, n, (*variant.known, new), variant.traffic, variant.instances)
-                entries |= {_entry(variant.name, m, n, name): Value(mean(some)) for name, some in values.items()}
+                entries |= {
+                    _entry(variant.name, m, n, name): ComputedEntry(mean(some)) for name, some in values.items()
+                }
                 ours.append(values[new])
                 theirs.append(_averaged([values[name] for name in variant.known]))
             known = " and ".join(variants[0].known)
-            entries[_entry(kind, m, n, f"{new} over {known}")] = Value(quotient(ours, theirs))
+            entries[_entry(kind, m, n, f"{new} over {known}")] = ComputedEntry(quotient(ours, theirs))
             step(len(entries) / len(PRINTED))
     return entries
 

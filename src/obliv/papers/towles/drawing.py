@@ -14,7 +14,7 @@ import obliv
 from obliv import view
 from obliv._util.arrays import NodeArray
 from obliv.papers.panels import draw_pairs, draw_panels, draw_route, mark_ends, name_nodes, without_loads
-from obliv.papers.paper import Step, Value, exactly, require
+from obliv.papers.paper import ComputedEntry, Step, exactly, require
 from obliv.papers.towles.statements import PERMUTATION, adversary
 from obliv.results.reproduction import ReproducedEntry
 from obliv.view.axes import NODE
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _RADICES = (3, 5, 7, 9)
 
 
-def figure4_rows(step: Step) -> dict[str, Value]:
+def figure4_rows(step: Step) -> dict[str, ComputedEntry]:
     """Focus channels of the paper's examples; the largest load on those of the 5-ary 3-cube."""
     dor, romm = (
         [obliv.worst_channels(obliv.routing(name, obliv.topology(f"torus:{k}x{k}"))) for k in _RADICES]
@@ -40,9 +40,9 @@ def figure4_rows(step: Step) -> dict[str, Value]:
     return {
         "4,3-ary 2-cube, DOR: focus channels": _figure(),
         "4,3-ary 2-cube, DOR: channels that f or g maps to the focus set": _mapped(),
-        "k-ary 2-cube: focus channels of the network alone": Value(_most(dor, "network_classes"), note),
-        "k-ary 2-cube, DOR: focus channels": Value(_most(dor, "routing_classes"), note),
-        "k-ary 2-cube, ROMM: focus channels": Value(_most(romm, "routing_classes"), note),
+        "k-ary 2-cube: focus channels of the network alone": ComputedEntry(_most(dor, "network_classes"), note),
+        "k-ary 2-cube, DOR: focus channels": ComputedEntry(_most(dor, "routing_classes"), note),
+        "k-ary 2-cube, ROMM: focus channels": ComputedEntry(_most(romm, "routing_classes"), note),
         "5-ary 3-cube, DOR: largest load on the focus channels": _trap(),
     }
 
@@ -76,20 +76,20 @@ def _most(results: list[obliv.WorstChannels], classes: str) -> Fraction:
     return Fraction(max(getattr(result, classes) for result in results))
 
 
-def _figure() -> Value:
+def _figure() -> ComputedEntry:
     topology = obliv.topology("torus:4x3")
     rows = obliv.worst_channels(obliv.routing("dor", topology)).channels
     focus = {row.focus for row in rows}
     (right,), (up,) = topology.channels_between(0, 1), topology.channels_between(0, 4)
     drawn = {rows[right].focus, rows[up].focus}
     # the two channels form a focus set if every channel can be carried onto one of them
-    return Value(
+    return ComputedEntry(
         Fraction(len(drawn) if drawn == focus else len(focus)),
         f"Symmetries of the routing carry all {len(rows)} channels onto these.",
     )
 
 
-def _mapped() -> Value:
+def _mapped() -> ComputedEntry:
     torus: Any = obliv.topology("torus:4x3")
     loads = obliv.routing("dor", torus).pair_loads()
     mapped = 0
@@ -97,7 +97,7 @@ def _mapped() -> Value:
         image = (f, g)[dim](torus, channel)
         ends = int(image[torus.tail[channel]]), int(image[torus.head[channel]])
         mapped += ends == ((0, 1), (0, 4))[dim] and loads.keeps(image)
-    return Value(
+    return ComputedEntry(
         Fraction(mapped),
         "f moves the tail of a channel along x to (0,0), and mirrors x where the channel leads left; g does "
         "so along y. All of these maps keep the pair loads of DOR.",
@@ -105,13 +105,13 @@ def _mapped() -> Value:
     )
 
 
-def _trap() -> Value:
+def _trap() -> ComputedEntry:
     routing = obliv.routing("dor", obliv.topology("torus:5x5x5"))
     result = obliv.worst_channels(routing)
     largest = [row.channel_load for row in result.channels if row.channel.id == row.focus]
     require(result.network_classes == 1, "the 5-ary 3-cube is edge-symmetric")
     all_channels = exactly(obliv.worst_case(routing, symmetry="off").channel_load)
-    return Value(
+    return ComputedEntry(
         max(largest),
         f"The routing's symmetries leave {len(largest)} focus channels, with loads up to "
         f"{', '.join(map(str, largest))}; solving all {len(result.channels)} channels gives {all_channels}. "
@@ -146,7 +146,7 @@ def layout(rows: Sequence[ReproducedEntry]) -> str:
     return "\n".join([*lines, "", "Entry (i, j): the destination of the source on row i, column j."])
 
 
-def figure9_rows(step: Step) -> dict[str, Value]:
+def figure9_rows(step: Step) -> dict[str, ComputedEntry]:
     """Check whether it is a permutation and a worst case."""
     topology = obliv.topology("torus:9x9")
     routing = obliv.routing("romm", topology)
@@ -156,13 +156,13 @@ def figure9_rows(step: Step) -> dict[str, Value]:
     names = " and ".join(topology.channel_name(c) for c, load in enumerate(loads) if load == hottest)
     worst = obliv.worst_case(routing)
     return {
-        "nodes that are a destination": Value(Fraction(len(set(images))), against=Fraction(topology.nodes)),
-        "load on the hottest channel": Value(
+        "nodes that are a destination": ComputedEntry(Fraction(len(set(images))), against=Fraction(topology.nodes)),
+        "load on the hottest channel": ComputedEntry(
             hottest,
             f"On {names}, rows of the figure being x; the exact worst case is {worst.channel_load}.",
             against=exactly(worst.channel_load),
         ),
-        "fraction of capacity": Value(1 / (worst.capacity * hottest)),
+        "fraction of capacity": ComputedEntry(1 / (worst.capacity * hottest)),
     }
 
 
@@ -406,7 +406,7 @@ FIGURES: dict[str, Callable[[str | Path], None]] = {
 _K = 9
 
 
-def figure8_rows(step: Step) -> dict[str, Value]:
+def figure8_rows(step: Step) -> dict[str, ComputedEntry]:
     """Compute the load on channel c = (0,0) -> (1,0), row by row of the permutation of Figure 9."""
     topology = obliv.topology(f"torus:{_K}x{_K}")
     romm = obliv.routing("romm", topology)
@@ -421,12 +421,12 @@ def figure8_rows(step: Step) -> dict[str, Value]:
     idle = ", ".join(str(y) for y, load in enumerate(row) if not load)
     pairs = sorted({load for load in share[_K:] if load})
     return {
-        "channel c under tornado in one row": Value(_tornado_alone(weights, loads.denominator), against=dor),
-        "channel c under the whole pattern": Value(sum(share, Fraction(0)), against=worst),
-        "channel c, the tornado row's part": Value(
+        "channel c under tornado in one row": ComputedEntry(_tornado_alone(weights, loads.denominator), against=dor),
+        "channel c under the whole pattern": ComputedEntry(sum(share, Fraction(0)), against=worst),
+        "channel c, the tornado row's part": ComputedEntry(
             row[0], f"From {sum(load > 0 for load in share[:_K])} nodes of row y = 0, each (k-1)/2 hops.", against=dor
         ),
-        "channel c, the other rows' part": Value(
+        "channel c, the other rows' part": ComputedEntry(
             sum(row[1:], Fraction(0)),
             f"Rows {adding}; y = {idle} add nothing. Every pair that adds load adds {', '.join(map(str, pairs))}.",
             against=worst - dor,

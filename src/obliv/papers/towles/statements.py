@@ -15,9 +15,9 @@ import obliv
 from obliv.papers.paper import (
     AtLeast,
     AtMost,
+    ComputedEntry,
     Printed,
     Step,
-    Value,
     agreeing,
     exactly,
     require,
@@ -158,7 +158,7 @@ SEED = 1
 PATTERNS = {"uniform": "Uniform", "complement": "Bit-complement", "transpose": "Transpose", "tornado": "Tornado"}
 
 
-def table1_rows(step: Step) -> dict[str, Value]:
+def table1_rows(step: Step) -> dict[str, ComputedEntry]:
     """Compute every entry of Table 1, in the order of its rows."""
     topology = obliv.topology("torus:9x9")
     dor, romm = (obliv.routing(name, topology) for name in ("dor", "romm"))
@@ -170,25 +170,29 @@ def table1_rows(step: Step) -> dict[str, Value]:
     return {f"{row}, {name}": column[row] for row in rows for name, column in columns.items()}
 
 
-def _column(routing: Any, batches_of: Callable[[list[Fraction]], Value], step: Step) -> dict[str, Value]:
+def _column(
+    routing: Any, batches_of: Callable[[list[Fraction]], ComputedEntry], step: Step
+) -> dict[str, ComputedEntry]:
     patterns = obliv.throughput(routing, *PATTERNS).patterns
     worst = obliv.worst_case(routing)
     loads = worst_of_batches(
         routing.pair_loads(), 10_000, BATCHES, np.random.default_rng(SEED), exactly(worst.channel_load), step
     )
-    entries = {row: Value(exactly(p.fraction_of_capacity)) for row, p in zip(PATTERNS.values(), patterns, strict=True)}
+    entries = {
+        row: ComputedEntry(exactly(p.fraction_of_capacity)) for row, p in zip(PATTERNS.values(), patterns, strict=True)
+    }
     entries["Worst of 10^4 permutations"] = batches_of([1 / (exactly(worst.capacity) * load) for load in loads])
-    entries["Worst-case"] = Value(exactly(worst.fraction_of_capacity))
+    entries["Worst-case"] = ComputedEntry(exactly(worst.fraction_of_capacity))
     return entries
 
 
-def _constant(values: list[Fraction]) -> Value:
+def _constant(values: list[Fraction]) -> ComputedEntry:
     """Return the value on which all batches agree, or the least."""
     alike = sum(value == min(values) for value in values)
-    return Value(min(values), f"{alike} of {len(values)} batches of 10^4 permutations give this.")
+    return ComputedEntry(min(values), f"{alike} of {len(values)} batches of 10^4 permutations give this.")
 
 
-def _spread(values: list[Fraction]) -> Value:
+def _spread(values: list[Fraction]) -> ComputedEntry:
     """Return the mean over the batches; the printed number is a single one, whose error is that of one batch."""
     sample = [float(value) for value in values]
     printed = float(TABLE1["Worst of 10^4 permutations, ROMM"].text)
@@ -201,7 +205,7 @@ def _spread(values: list[Fraction]) -> Value:
         f"print is one batch, {(fmean(sample) - printed) / error:.1f} standard deviations of {error:.4f} below. {below}"
         f" of {len(values)} batches come down to it: p = {chance:.2f} on this side."
     )
-    return Value(Estimate(fmean(sample), error / len(sample) ** 0.5, len(sample)), note, print_error=error)
+    return ComputedEntry(Estimate(fmean(sample), error / len(sample) ** 0.5, len(sample)), note, print_error=error)
 
 
 RADICES = tuple(range(3, 34, 2))
@@ -211,20 +215,20 @@ _NODES = 16
 _LAST = (15, 17, 19, 21, 33)  # radices with which the paper may have ended
 
 
-def statement_rows(step: Step) -> dict[str, Value]:
+def statement_rows(step: Step) -> dict[str, ComputedEntry]:
     """Check every statement; those about large k use the exact values for k = 3, 5 ... 33, and 4, 6 ... 20."""
     dor, romm = series("dor", lambda share: step(0.4 * share)), series("romm", lambda share: step(0.4 + 0.3 * share))
     last = max(RADICES)
     entries = {
         "rows of Table 1, without the exact worst case, on which ROMM reaches DOR": _on_patterns(),
-        "ROMM overestimated by searching": Value(
+        "ROMM overestimated by searching": ComputedEntry(
             Fraction(TABLE1["Worst of 10^4 permutations, ROMM"].text) / romm[9] - 1,
             "The printed 0.255 of the random search over the exact 25/144, less one.",
         ),
         "ROMM's worst case over DOR's, from the printed 0.173": _from_print(romm[9], dor[9]),
         "DOR as k increases, its limit": _limit_of_dor(dor),
         "ROMM as k increases, its limit": _limit_of_romm(romm),
-        f"ROMM over DOR, at the largest k here, {last}": Value(romm[last] / dor[last]),
+        f"ROMM over DOR, at the largest k here, {last}": ComputedEntry(romm[last] / dor[last]),
         f"k = 3 to {last}, odd: DOR above ROMM": replace(
             _above(dor, romm, min(RADICES)), readings={"from k = 5": _above(dor, romm, 5)}
         ),
@@ -232,12 +236,12 @@ def statement_rows(step: Step) -> dict[str, Value]:
     step(0.8)
     entries["k = 6 to 20, even: DOR and ROMM fall, DOR above ROMM"] = _even()
     pairs = Fraction(_NODES * (_NODES - 1))
-    loops = {"with a channel from every node to itself": Value(pairs + _NODES)}
-    entries[f"fully connected network of {_NODES} nodes: channels"] = Value(pairs, readings=loops)
+    loops = {"with a channel from every node to itself": ComputedEntry(pairs + _NODES)}
+    entries[f"fully connected network of {_NODES} nodes: channels"] = ComputedEntry(pairs, readings=loops)
     return entries
 
 
-def _above(dor: dict[int, Fraction], romm: dict[int, Fraction], first: int) -> Value:
+def _above(dor: dict[int, Fraction], romm: dict[int, Fraction], first: int) -> ComputedEntry:
     return agreeing(((f"k = {k}", dor[k] > romm[k]) for k in RADICES if k >= first), "radices")
 
 
@@ -266,7 +270,7 @@ def adversary(k: int) -> list[tuple[int, int]]:
     return pairs
 
 
-def _on_patterns() -> Value:
+def _on_patterns() -> ComputedEntry:
     """Count the rows of Table 1 in which ROMM has at least the throughput of DOR; random permutations as printed."""
     topology = obliv.topology("torus:9x9")
     dor, romm = (
@@ -280,13 +284,13 @@ def _on_patterns() -> Value:
         for name, ours, theirs in zip((*PATTERNS, "random permutations (as printed)"), romm, dor, strict=True)
     ]
     count = sum(ours >= theirs for ours, theirs in zip(romm, dor, strict=True))
-    return Value(Fraction(count), f"ROMM against DOR: {', '.join(words)}.")
+    return ComputedEntry(Fraction(count), f"ROMM against DOR: {', '.join(words)}.")
 
 
-def _from_print(romm: Fraction, dor: Fraction) -> Value:
+def _from_print(romm: Fraction, dor: Fraction) -> ComputedEntry:
     """Return bounds on the ratio that the printed 0.173 leaves, which is cut off after its last digit."""
     low = Fraction(TABLE1["Worst-case, ROMM"].text)
-    return Value(
+    return ComputedEntry(
         Bounds(low / dor, (low + Fraction(1, 1000)) / dor),
         f"62.3 % is the printed 0.173, which is cut off, over 5/18. Exactly the ratio is {romm / dor} = 62.5 %.",
     )
@@ -298,7 +302,7 @@ def _printing(values: dict[int, Fraction], text: str) -> str:
     return f"Prints as {text} at k = {', '.join(map(str, fitting))}. Exact: {_listed(values)}."
 
 
-def _even() -> Value:
+def _even() -> ComputedEntry:
     """Count the even radices that follow the trends of the odd ones."""
     dor, romm = (series(name, lambda share: None, EVEN) for name in ("dor", "romm"))
     cases = [
@@ -307,17 +311,17 @@ def _even() -> Value:
     return agreeing(cases, "radices", f"DOR: {_listed(dor)}. ROMM: {_listed(romm)}.")
 
 
-def _limit_of_dor(values: dict[int, Fraction]) -> Value:
+def _limit_of_dor(values: dict[int, Fraction]) -> ComputedEntry:
     """Return the limit of DOR: at most (k-1)/2 nodes reach an x channel, and the tornado attains that."""
     require(all(value == Fraction(k + 1, 4 * k) for k, value in values.items()), "DOR's worst case is (k+1)/(4k)")
     note = (
         "No channel can carry more than the (k-1)/2 of a tornado, so that the worst case is (k+1)/(4k). "
         f"{_printing(values, '0.26')}"
     )
-    return Value(Fraction(1, 4), note, readings=_ending(values))
+    return ComputedEntry(Fraction(1, 4), note, readings=_ending(values))
 
 
-def _limit_of_romm(values: dict[int, Fraction]) -> Value:
+def _limit_of_romm(values: dict[int, Fraction]) -> ComputedEntry:
     """Bound the limit by the adversary; the exact values are lower from k = 13 on."""
     last = max(values)
     require(all(values[k] <= _at_most(k) for k in values), "ROMM's worst case is within the bound of the adversary")
@@ -327,12 +331,12 @@ def _limit_of_romm(values: dict[int, Fraction]) -> Value:
         "The pattern of Figure 8 for any odd k loads a channel with (k-1)²/(k+1), so that the worst case is at most "
         f"(k+1)²/(8k(k-1)), which tends to 1/8. {_printing(values, '0.14')}"
     )
-    return Value(Bounds(Fraction(0), Fraction(1, 8)), note, readings=_ending(values))
+    return ComputedEntry(Bounds(Fraction(0), Fraction(1, 8)), note, readings=_ending(values))
 
 
-def _ending(values: dict[int, Fraction]) -> dict[str, Value]:
+def _ending(values: dict[int, Fraction]) -> dict[str, ComputedEntry]:
     """Return what the paper would have seen if its largest k was one of some radices."""
-    return {f"k up to {k}": Value(values[k]) for k in _LAST}
+    return {f"k up to {k}": ComputedEntry(values[k]) for k in _LAST}
 
 
 def _at_most(k: int) -> Fraction:
@@ -364,7 +368,7 @@ _LISTED = (3, 4, 5)
 _TIMES = 3
 
 
-class Listed(obliv.Routing):
+class PathsOnly(obliv.Routing):
     """A routing known by its paths only, so that its edge weights come from listing all of them."""
 
     def __init__(self, routing: obliv.Routing) -> None:
@@ -372,7 +376,7 @@ class Listed(obliv.Routing):
         self.paths = routing.paths  # type: ignore[method-assign]
 
 
-def growth_rows(step: Step) -> dict[str, Value]:
+def growth_rows(step: Step) -> dict[str, ComputedEntry]:
     """Fit power laws to the times of one channel and of all channels, and compare edge weights with matchings."""
     seconds = {}
     for at, k in enumerate(GROWTH_RADICES):  # the largest first: it loads the compiled kernel for all
@@ -404,11 +408,11 @@ def exponent(sizes: Sequence[int], seconds: Sequence[float]) -> tuple[float, flo
     return slope, float(np.sqrt(rest @ rest / (len(x) - 2) / spread))
 
 
-def _power(seconds: dict[int, float], size: str, note: str) -> Value:
+def _power(seconds: dict[int, float], size: str, note: str) -> ComputedEntry:
     """Return the exponent of measured times."""
     slope, error = exponent(list(seconds), list(seconds.values()))
     times = ", ".join(f"{n}: {1000 * took:.3g}" for n, took in sorted(seconds.items()))
-    return Value(
+    return ComputedEntry(
         obliv.Estimate(slope, error, len(seconds)),
         f"Measured, differs from run to run. {note} {size} and milliseconds: {times}.",
     )
@@ -436,18 +440,18 @@ def _timed(weights: list[Any]) -> float:
     return time.perf_counter() - began
 
 
-def _share_of_weights() -> Value:
+def _share_of_weights() -> ComputedEntry:
     """Time listing all paths of all pairs, and solving all channels."""
     shares, times = [], []
     for k in _LISTED:
-        routing = Listed(obliv.routing("romm", obliv.topology(f"torus:{k}x{k}")))
+        routing = PathsOnly(obliv.routing("romm", obliv.topology(f"torus:{k}x{k}")))
         began = time.perf_counter()
         loads = routing.pair_loads()
         weighing = time.perf_counter() - began
         solving = _matchings(loads, range(loads.topology.channels))
         shares.append(weighing / (weighing + solving))
         times.append(f"{k}: {1000 * weighing:.3g} and {1000 * solving:.3g}")
-    return Value(
+    return ComputedEntry(
         obliv.Estimate(fmean(shares), stdev(shares) / len(shares) ** 0.5, len(shares)),
         "Measured, differs from run to run. All paths of ROMM on k-ary 2-cubes are listed, N² pairs, and all channels "
         f"solved; k and milliseconds of both: {', '.join(times)}.",

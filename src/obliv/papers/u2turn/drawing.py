@@ -19,7 +19,7 @@ from obliv import view
 from obliv.designs.optimize import design
 from obliv.errors import MissingExtraError
 from obliv.papers.panels import draw_pairs, draw_panels, draw_series, mark_ends
-from obliv.papers.paper import Step, Value, agreeing, exactly, require
+from obliv.papers.paper import ComputedEntry, Step, agreeing, exactly, require
 from obliv.papers.u2turn.printed import AVERAGE_MESHES, COLUMNS, FIGURE6_MESHES, MILLION, ODD
 from obliv.papers.u2turn.statements import (
     ASYMMETRIC,
@@ -47,7 +47,7 @@ SAMPLES = 20_000  # permutations of a mesh; its number of nodes is the random se
 _NINE = "odd k: chance that nine averages of Table III are as far off, were they means over a million"
 
 
-def compute(step: Step) -> dict[str, Value]:
+def compute(step: Step) -> dict[str, ComputedEntry]:
     """Count the meshes for which the sentences hold, and test the size of the ensemble."""
     averages: dict[str, dict[str, float]] = {}
     for at, (kx, ky) in enumerate(AVERAGE_MESHES):
@@ -58,12 +58,12 @@ def compute(step: Step) -> dict[str, Value]:
         "meshes on which U2TURN-A is above U2TURN": _count(averages, "U2TURN-A", ("U2TURN",)),
         "meshes on which U2TURN is above VAL, DOR and O1TURN": _count(averages, "U2TURN", others),
         "meshes on which U2TURN-A is above VAL, DOR and O1TURN": _count(averages, "U2TURN-A", others),
-        _NINE: Value(
+        _NINE: ComputedEntry(
             p_value(1_000_000),
             "By the chi-squared statistic of the nine entries of DOR, O1TURN and U2TURN, with the covariances that "
             "averages over the same permutations have, and the error of rounding.",
             readings={
-                f"over {count:,}".replace(",", " "): Value(p_value(count), undecided=MILLION)
+                f"over {count:,}".replace(",", " "): ComputedEntry(p_value(count), undecided=MILLION)
                 for count in (*FEW, 10_000)
             },
         ),
@@ -96,12 +96,12 @@ def p_value(count: int) -> Bounds:
     return Bounds(Fraction(low), Fraction(high))
 
 
-def _count(averages: dict[str, dict[str, float]], name: str, others: tuple[str, ...]) -> Value:
+def _count(averages: dict[str, dict[str, float]], name: str, others: tuple[str, ...]) -> ComputedEntry:
     above = [size for size, values in averages.items() if values[name] > max(values[other] for other in others)]
     rest = [size for size in averages if size not in above]
     listed = f": {', '.join(above)}" if len(above) <= len(rest) else f", not {', '.join(rest)}" if rest else ""
     counted = f"{len(averages)} meshes kx > ky up to 8x7"
-    return Value(Fraction(len(above)), f"{len(above)} of {counted}{listed}.", counted=counted)
+    return ComputedEntry(Fraction(len(above)), f"{len(above)} of {counted}{listed}.", counted=counted)
 
 
 # The blocks of an odd mesh: a small network whose least worst case is no larger than that of the mesh.
@@ -157,12 +157,12 @@ _CERTIFIED = "No routing of the mesh is better than the best one of its 3 x 3 bl
 _TWO_TURNS = "U2TURN takes at most two turns, so it bounds 2TURN from below, and the best of all routings from above."
 
 
-def figure2_rows(step: Step) -> dict[str, Value]:
+def figure2_rows(step: Step) -> dict[str, ComputedEntry]:
     """Compute every point of the five curves, and 2TURN, which the text counts among the optimal routings."""
-    entries: dict[str, Value] = {}
+    entries: dict[str, ComputedEntry] = {}
     for at, k in enumerate(RADICES):
         values = {name: worst(f"mesh:{k}x{k}", ROUTINGS[name]) for name in COLUMNS}
-        entries |= {f"k = {k}, {name}": Value(value) for name, value in values.items()}
+        entries |= {f"k = {k}, {name}": ComputedEntry(value) for name, value in values.items()}
         best = optimum(k, values["U2TURN"])
         entries[f"k = {k}, Optimal Routing"] = best
         entries[f"k = {k}, 2TURN"] = replace(best, note=f"{_TWO_TURNS} {best.note}".strip())
@@ -170,24 +170,26 @@ def figure2_rows(step: Step) -> dict[str, Value]:
     return entries
 
 
-def optimum(k: int, attained: Fraction) -> Value:
+def optimum(k: int, attained: Fraction) -> ComputedEntry:
     """Return the proved throughput of the best routing; without a solver the bound of a cut."""
     try:
         least = bounds_of(design(blocks(k), then=None).channel_load)[0]
     except MissingExtraError:
-        return Value(Bounds(attained, Fraction(k + 1, 2 * k)), undecided=_BOUND_ONLY)
+        return ComputedEntry(Bounds(attained, Fraction(k + 1, 2 * k)), undecided=_BOUND_ONLY)
     most = capacity_load(k) / least
     if most == attained:
-        return Value(most, f"{_CERTIFIED}exactly this is optimal, and U2TURN attains it.")
-    return Value(Bounds(attained, most), f"{_CERTIFIED}U2TURN attains the lower end, no routing passes the upper one.")
+        return ComputedEntry(most, f"{_CERTIFIED}exactly this is optimal, and U2TURN attains it.")
+    return ComputedEntry(
+        Bounds(attained, most), f"{_CERTIFIED}U2TURN attains the lower end, no routing passes the upper one."
+    )
 
 
-def figure6_rows(step: Step) -> dict[str, Value]:
+def figure6_rows(step: Step) -> dict[str, ComputedEntry]:
     """Compute every routing on every mesh up to 7x6 exactly."""
-    entries: dict[str, Value] = {}
+    entries: dict[str, ComputedEntry] = {}
     for at, (kx, ky) in enumerate(FIGURE6_MESHES):
         entries |= {
-            f"{kx}x{ky}, {name}": Value(worst(f"mesh:{kx}x{ky}", routing)) for name, routing in ROUTINGS.items()
+            f"{kx}x{ky}, {name}": ComputedEntry(worst(f"mesh:{kx}x{ky}", routing)) for name, routing in ROUTINGS.items()
         }
         step((at + 1) / len(FIGURE6_MESHES))
     return entries
@@ -237,14 +239,14 @@ def load_of(kx: int, ky: int, routing: str, pairs: Pairs, i: int, y: int = 0) ->
     return Fraction(total, loads.denominator)
 
 
-def figure3_rows(step: Step) -> dict[str, Value]:
+def figure3_rows(step: Step) -> dict[str, ComputedEntry]:
     """Compute the patterns that send half of a row over one channel."""
     return {
-        "DOR-XY, 7x6": Value(_dor_xy(7, 6, 3)),
-        "DOR-YX, 7x6": Value(_dor_yx(7, 6, 3)),
-        "DOR-XY, 8x7": Value(_dor_xy(8, 7, 3)),
-        "DOR-YX, 8x7": Value(_dor_yx(8, 7, 3)),
-        "DOR-XY, 8x7, left half to right half": Value(_halves(8, 7)),
+        "DOR-XY, 7x6": ComputedEntry(_dor_xy(7, 6, 3)),
+        "DOR-YX, 7x6": ComputedEntry(_dor_yx(7, 6, 3)),
+        "DOR-XY, 8x7": ComputedEntry(_dor_xy(8, 7, 3)),
+        "DOR-YX, 8x7": ComputedEntry(_dor_yx(8, 7, 3)),
+        "DOR-XY, 8x7, left half to right half": ComputedEntry(_halves(8, 7)),
     } | {
         f"DOR-{order}, meshes with the bound": agreeing(
             ((f"{kx}x{ky}", load(kx, ky, (kx - 1) // 2) == Fraction(kx // 2 + kx % 2)) for kx, ky in ASYMMETRIC),
@@ -254,11 +256,11 @@ def figure3_rows(step: Step) -> dict[str, Value]:
     }
 
 
-def figure4_rows(step: Step) -> dict[str, Value]:
+def figure4_rows(step: Step) -> dict[str, ComputedEntry]:
     """Compute the patterns of a row into the last column, and of the first column into a row."""
     return {
-        "(a) DOR-XY, 7x6": Value(_dor_xy(7, 6, 5), against=worst_load("mesh:7x6", "dor")),
-        "(b) DOR-YX, 6x5": Value(_dor_yx(6, 5, 4), against=worst_load("mesh:6x5", "dor:yx")),
+        "(a) DOR-XY, 7x6": ComputedEntry(_dor_xy(7, 6, 5), against=worst_load("mesh:7x6", "dor")),
+        "(b) DOR-YX, 6x5": ComputedEntry(_dor_yx(6, 5, 4), against=worst_load("mesh:6x5", "dor:yx")),
         "meshes kx - ky = 1, both orders": agreeing(
             (
                 (f"{kx}x{kx - 1}", _dor_xy(kx, kx - 1, kx - 2) == _dor_yx(kx, kx - 1, kx - 2) == kx - 1)
@@ -270,10 +272,10 @@ def figure4_rows(step: Step) -> dict[str, Value]:
     }
 
 
-def figure5_rows(step: Step) -> dict[str, Value]:
+def figure5_rows(step: Step) -> dict[str, ComputedEntry]:
     """Compute the patterns of row 0 across the middle."""
     return {
-        f"({letter}) O1TURN, {kx}x{ky}": Value(
+        f"({letter}) O1TURN, {kx}x{ky}": ComputedEntry(
             load_of(kx, ky, "o1turn", split(kx, ky), (kx - 1) // 2),
             f"The exact worst case is {worst_load(f'mesh:{kx}x{ky}', 'o1turn')}.",
         )

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import obliv
-from obliv.papers.paper import Step, Value, agreeing, require
+from obliv.papers.paper import ComputedEntry, Step, agreeing, require
 from obliv.papers.u2turn.printed import (
     ASYMMETRIC_EQUATIONS,
     FIGURE7,
@@ -43,7 +43,7 @@ def hops(k: int) -> Fraction:
     return Fraction(3 * k - 1, k) * Fraction(k * k - 1, 3 * k)
 
 
-def equation_rows(step: Step) -> dict[str, Value]:
+def equation_rows(step: Step) -> dict[str, ComputedEntry]:
     """Check every equation in the order of the paper."""
     entries = dict(_capacity())
     step(0.1)
@@ -59,7 +59,7 @@ def _uniform_load(spec: str) -> Fraction:
     return Fraction(max(loads.under(obliv.traffic("uniform", topology))))
 
 
-def _capacity() -> Iterator[tuple[str, Value]]:
+def _capacity() -> Iterator[tuple[str, ComputedEntry]]:
     for word, odd in (("even", 0), ("odd", 1)):
         specs = [f"line:{k}" for k in _RADICES if k % 2 == odd]
         specs += [f"mesh:{k}x{k}" for k in _RADICES if k % 2 == odd]
@@ -69,11 +69,11 @@ def _capacity() -> Iterator[tuple[str, Value]]:
     load = worst_load("mesh:3x3", "u2turn")
     yield (
         "(2) U2TURN, 3x3: worst case, normalized",
-        Value(1 / (load / capacity_load(3)), f"The loads are {load} and {capacity_load(3)}."),
+        ComputedEntry(1 / (load / capacity_load(3)), f"The loads are {load} and {capacity_load(3)}."),
     )
 
 
-def _latency(step: Step) -> dict[str, Value]:
+def _latency(step: Step) -> dict[str, ComputedEntry]:
     measured: dict[str, dict[int, Fraction]] = {name: {} for name in ("u2turn", "dor", "valiant")}
     for at, k in enumerate(_RADICES):
         for name, values in measured.items():
@@ -83,14 +83,17 @@ def _latency(step: Step) -> dict[str, Value]:
     require(all(ours[k] == hops(k) for k in _RADICES), "the mean hops of U2TURN are (3k-1)/k ((k²-1)/(3k))")
     penalty = {k: ours[k] / dor[k] for k in _RADICES}
     return {
-        "(3) U2TURN, k = 2: mean hops": Value(ours[2]),
-        "(3) U2TURN, k = 8: mean hops": Value(ours[8]),
-        "(3) U2TURN, k = 2: penalty over DOR": Value(penalty[2]),
-        "(3) U2TURN, k = 2 to 13: largest penalty over DOR": Value(max(penalty.values())),
-        "(3) U2TURN, k = 8: mean hops over those of O1TURN and DOR": Value(
+        "(3) U2TURN, k = 2: mean hops": ComputedEntry(ours[2]),
+        "(3) U2TURN, k = 8: mean hops": ComputedEntry(ours[8]),
+        "(3) U2TURN, k = 2: penalty over DOR": ComputedEntry(penalty[2]),
+        "(3) U2TURN, k = 2 to 13: largest penalty over DOR": ComputedEntry(max(penalty.values())),
+        "(3) U2TURN, k = 8: mean hops over those of O1TURN and DOR": ComputedEntry(
             penalty[8],
             "O1TURN has as many hops as DOR, the fewest.",
-            readings={"at k = 13, the largest of Figure 2": Value(penalty[13]), "as k grows": Value(Fraction(3, 2))},
+            readings={
+                "at k = 13, the largest of Figure 2": ComputedEntry(penalty[13]),
+                "as k grows": ComputedEntry(Fraction(3, 2)),
+            },
         ),
         "(3) DOR: mean hops": agreeing(
             ((f"k = {k}", dor[k] == Fraction(2 * (k * k - 1), 3 * k)) for k in _RADICES), "radices 2 to 13"
@@ -101,7 +104,7 @@ def _latency(step: Step) -> dict[str, Value]:
     }
 
 
-def _asymmetric(exchange: bool, step: Step) -> dict[str, Value]:
+def _asymmetric(exchange: bool, step: Step) -> dict[str, ComputedEntry]:
     """Check equations 4 to 13 on every mesh kx > ky, or on every mesh kx < ky with X and Y exchanged."""
     results: dict[str, dict[str, bool]] = {}
     closed, tight, equal = [], [], True
@@ -171,12 +174,12 @@ _NOTES = {
 }
 
 
-def claim_rows(step: Step) -> dict[str, Value]:
+def claim_rows(step: Step) -> dict[str, ComputedEntry]:
     """Check every claim for all radices up to 13."""
     return claim_entries(LARGEST_OF_CLAIMS, step)
 
 
-def claim_entries(largest: int, step: Step) -> dict[str, Value]:
+def claim_entries(largest: int, step: Step) -> dict[str, ComputedEntry]:
     """Compute the claims for radices 2 to `largest` (odd ones from 3)."""
     holding = {}
     for k in range(2, largest + 1):
@@ -235,12 +238,12 @@ def formula(routing: str, dim: int, k: int) -> Fraction:
     return Fraction(k * k - 1, 2 * k) if twice else Fraction(k - 1, 2)
 
 
-def table1_rows(step: Step) -> dict[str, Value]:
+def table1_rows(step: Step) -> dict[str, ComputedEntry]:
     """Compute every entry of Table I on every mesh of its parities."""
     return table1_entries(LARGEST, step)
 
 
-def table1_entries(largest: int, step: Step) -> dict[str, Value]:
+def table1_entries(largest: int, step: Step) -> dict[str, ComputedEntry]:
     """Compute the entries for all meshes with 2 to `largest` nodes per side."""
     sides = range(2, largest + 1)
     loads = {}
@@ -269,7 +272,7 @@ def table1_entries(largest: int, step: Step) -> dict[str, Value]:
 MESHES = ("3x2", "4x3", "5x4", "6x5", "7x6")
 
 
-def figure7_rows(step: Step) -> dict[str, Value]:
+def figure7_rows(step: Step) -> dict[str, ComputedEntry]:
     """Compute the mean gains on the meshes with kx - ky = 1, and the averages."""
     averages: dict[str, list[str]] = {name: [] for name in ROUTINGS}
     for at, size in enumerate(MESHES):
@@ -279,7 +282,7 @@ def figure7_rows(step: Step) -> dict[str, Value]:
     entries = {}
     for entry in FIGURE7:
         ours, theirs = entry.split(" over ")
-        entries[entry] = Value(
+        entries[entry] = ComputedEntry(
             mean_gain([f"mesh:{size}" for size in MESHES], ours, theirs),
             f"On {', '.join(MESHES)}: "
             + "; ".join(f"{name} {', '.join(averages[name])}" for name in (ours, theirs))

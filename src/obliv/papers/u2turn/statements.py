@@ -15,7 +15,7 @@ from scipy.sparse import find
 
 import obliv
 from obliv._util.arrays import Array
-from obliv.papers.paper import Step, Value, agreeing, exactly, largest_of, require
+from obliv.papers.paper import ComputedEntry, Step, agreeing, exactly, largest_of, require
 from obliv.papers.u2turn.printed import COLUMNS, DEGENERATE, EVEN, MILLION, ODD, SAMPLED
 from obliv.results.numbers import Bounds
 
@@ -168,18 +168,18 @@ FEW = (300, 500)
 _PACKETS, _RUNS = 300, 200  # packets of a node to destinations that are drawn, and how often they are drawn
 
 
-def compute_odd(step: Step) -> dict[str, Value]:
+def compute_odd(step: Step) -> dict[str, ComputedEntry]:
     """Compute Table III."""
     return _tables(list(ODD), step)
 
 
-def compute_even(step: Step) -> dict[str, Value]:
+def compute_even(step: Step) -> dict[str, ComputedEntry]:
     """Compute Table IV."""
     return _tables(list(EVEN), step)
 
 
-def _tables(sizes: list[str], step: Step) -> dict[str, Value]:
-    entries: dict[str, Value] = {}
+def _tables(sizes: list[str], step: Step) -> dict[str, ComputedEntry]:
+    entries: dict[str, ComputedEntry] = {}
     for at, size in enumerate(sizes):
         columns = {}
         for column, name in enumerate(COLUMNS):
@@ -198,42 +198,44 @@ def under_patterns(size: str, name: str) -> dict[str, Fraction]:
     return {row: exactly(pattern.fraction_of_capacity) for row, pattern in zip(PATTERNS, patterns, strict=True)}
 
 
-def _column(size: str, name: str) -> dict[str, Value]:
+def _column(size: str, name: str) -> dict[str, ComputedEntry]:
     mesh = f"mesh:{size}"
-    column = {"Worst-case": Value(worst(mesh, ROUTINGS[name])), "Average-case": _averages(mesh, name)}
-    column |= {row: Value(value) for row, value in under_patterns(size, name).items()}
+    column = {"Worst-case": ComputedEntry(worst(mesh, ROUTINGS[name])), "Average-case": _averages(mesh, name)}
+    column |= {row: ComputedEntry(value) for row, value in under_patterns(size, name).items()}
     if name == "U2TURN":
         routing = obliv.routing("u2turn:shortcut=no", obliv.topology(mesh))
         without = obliv.throughput(routing, *PATTERNS.values()).patterns
         for (row, value), other in zip(list(column.items())[2:], without, strict=True):
-            reading = Value(exactly(other.fraction_of_capacity), undecided=DEGENERATE if row == "Random" else "")
+            reading = ComputedEntry(
+                exactly(other.fraction_of_capacity), undecided=DEGENERATE if row == "Random" else ""
+            )
             if reading.value != value.value:
                 column[row] = replace(value, readings={"without the short cut": reading})
         random = {f"destinations drawn, {_PACKETS} packets of each node": drawn(size, name)}
         column["Random"] = replace(column["Random"], readings=dict(column["Random"].readings) | random)
     if name == "VAL" and size == "3x3":
         column["Nearest-Neighbor"] = replace(
-            column["Nearest-Neighbor"], readings={"XY or YX in both stages": Value(_val_by_o1turn(mesh))}
+            column["Nearest-Neighbor"], readings={"XY or YX in both stages": ComputedEntry(_val_by_o1turn(mesh))}
         )
     return column
 
 
-def _averages(mesh: str, name: str) -> Value:
+def _averages(mesh: str, name: str) -> ComputedEntry:
     mean = average(mesh, ROUTINGS[name])
     if name == "VAL":
-        return Value(mean)
+        return ComputedEntry(mean)
     which = "all 9! permutations" if mesh == "mesh:3x3" else "random permutations"
     spread = float(covariances(mesh).diagonal()[SPREADING.index(ROUTINGS[name])])
     few = FEW[0]
     estimate = obliv.Estimate(float(mean), (spread / few) ** 0.5, few)
-    readings = {f"a mean of {few} permutations": Value(estimate, undecided=MILLION)}
+    readings = {f"a mean of {few} permutations": ComputedEntry(estimate, undecided=MILLION)}
     literal = "the mean of throughputs" + (", without the identity" if mesh == "mesh:3x3" else "")
-    readings[literal] = Value(mean_of_throughputs(mesh, ROUTINGS[name]))
-    return Value(mean, f"The reciprocal of the mean largest load of {which}.", readings=readings)
+    readings[literal] = ComputedEntry(mean_of_throughputs(mesh, ROUTINGS[name]))
+    return ComputedEntry(mean, f"The reciprocal of the mean largest load of {which}.", readings=readings)
 
 
 @cache
-def drawn(size: str, name: str) -> Value:
+def drawn(size: str, name: str) -> ComputedEntry:
     """Return the throughput of a routing where every node sends packets to destinations that are drawn."""
     topology = obliv.topology(f"mesh:{size}")
     loads = obliv.routing(ROUTINGS[name], topology).pair_loads()
@@ -244,7 +246,7 @@ def drawn(size: str, name: str) -> Value:
     values = float(topology.capacity_load or 0) / (share @ sent.T).max(axis=0)
     spread = float(values.std(ddof=1))
     estimate = obliv.Estimate(float(values.mean()), spread / _RUNS**0.5, _RUNS)
-    return Value(estimate, undecided=SAMPLED, print_error=spread)
+    return ComputedEntry(estimate, undecided=SAMPLED, print_error=spread)
 
 
 def _val_by_o1turn(mesh: str) -> Fraction:
@@ -265,13 +267,13 @@ _SQUARES = ODD | EVEN
 _DEADLOCK_MESHES = ("3x3", "4x4", "5x5", "5x3", "3x5", "7x4")
 
 
-def compute(step: Step) -> dict[str, Value]:
+def compute(step: Step) -> dict[str, ComputedEntry]:
     """Compute the headline from printed and computed averages, and compare Lx and Ly on every mesh kx > ky."""
     entries = {}
     meshes = [f"mesh:{size}" for size in _SQUARES]
     for at, over in enumerate(COLUMNS[:3]):
         entries[f"U2TURN over {over}, from the printed averages"] = _from_print(over)
-        entries[f"U2TURN over {over}, from computed averages"] = Value(mean_gain(meshes, "U2TURN", over))
+        entries[f"U2TURN over {over}, from computed averages"] = ComputedEntry(mean_gain(meshes, "U2TURN", over))
         step(0.7 * (at + 1) / 3)
     for routing in ("XYX", "YXY"):
         cases = []
@@ -295,7 +297,7 @@ def compute(step: Step) -> dict[str, Value]:
     return entries
 
 
-def _paths(k: int) -> dict[str, Value]:
+def _paths(k: int) -> dict[str, ComputedEntry]:
     """Compare the paths of XYX and YXY with all paths of at most two turns, for every pair of a square mesh."""
     mesh = obliv.topology(f"mesh:{k}x{k}")
     xyx, yxy, o1turn = (obliv.routing(name, mesh) for name in ("xyx", "yxy", "o1turn"))
@@ -314,7 +316,9 @@ def _paths(k: int) -> dict[str, Value]:
             complete, pairs, "Turns into the opposite direction are not allowed."
         ),
         "O1TURN: its paths are among those of XYX and YXY": agreeing(subset, pairs),
-        "4x4, XYX: share of pairs with a single path": Value(Fraction(direct, mesh.nodes**2), against=Fraction(1, k)),
+        "4x4, XYX: share of pairs with a single path": ComputedEntry(
+            Fraction(direct, mesh.nodes**2), against=Fraction(1, k)
+        ),
     }
 
 
@@ -338,7 +342,7 @@ def _with_two_turns(mesh: obliv.Topology, source: int) -> list[set[tuple[int, ..
     return paths
 
 
-def _asymmetric() -> dict[str, Value]:
+def _asymmetric() -> dict[str, ComputedEntry]:
     """Compare the worst cases of section IV-B on every mesh kx > ky."""
     exchanged = (
         (f"{ky}x{kx}", worst_load(f"mesh:{ky}x{kx}", "xyx") == worst_load(f"mesh:{kx}x{ky}", "yxy"))
@@ -365,16 +369,18 @@ def _asymmetric() -> dict[str, Value]:
     }
 
 
-def _of_odd(cases: list[tuple[str, bool]], what: str) -> Value:
+def _of_odd(cases: list[tuple[str, bool]], what: str) -> ComputedEntry:
     """Count the meshes that agree; another reading is about those whose first side is odd."""
     odd = agreeing((case for case in cases if int(case[0][0]) % 2), f"{what}, odd radix")
     return replace(agreeing(cases, what), readings={"of odd radices": odd})
 
 
-def _symmetric() -> dict[str, Value]:
+def _symmetric() -> dict[str, ComputedEntry]:
     """Compare the columns of Tables III and IV as section V does."""
 
-    def count(sizes: Iterable[str], rows: Iterable[str], fits: Callable[[Fraction, list[Fraction]], bool]) -> Value:
+    def count(
+        sizes: Iterable[str], rows: Iterable[str], fits: Callable[[Fraction, list[Fraction]], bool]
+    ) -> ComputedEntry:
         cases = []
         for size in sizes:
             for row in rows:
@@ -432,7 +438,7 @@ def _throughput(size: str, row: str, name: str) -> Fraction:
     return worst(f"mesh:{size}", ROUTINGS[name]) if row == "Worst-case" else under_patterns(size, name)[row]
 
 
-def _deadlock(name: str) -> Value:
+def _deadlock(name: str) -> ComputedEntry:
     """Count the meshes without deadlock if a packet takes the next virtual channel at each turn from Y to X."""
     cases, without = [], 0
     for size in _DEADLOCK_MESHES:
@@ -442,14 +448,16 @@ def _deadlock(name: str) -> Value:
     return agreeing(cases, "meshes", f"With one virtual channel {without} of them.")
 
 
-def _from_print(over: str) -> Value:
+def _from_print(over: str) -> ComputedEntry:
     """Return bounds on the mean of ratios, since every printed average is rounded."""
     column = COLUMNS.index(over)
     pairs = [(rows["Average-case"][3], rows["Average-case"][column]) for rows in _SQUARES.values()]
     low = sum(_edge(a, -1) / _edge(b, 1) for a, b in pairs) / len(pairs) - 1
     high = sum(_edge(a, 1) / _edge(b, -1) for a, b in pairs) / len(pairs) - 1
     plain = fmean(float(a) / float(b) for a, b in pairs) - 1
-    return Value(Bounds(Fraction(low), Fraction(high)), f"The mean of the printed averages' ratios: {plain:.4f}.")
+    return ComputedEntry(
+        Bounds(Fraction(low), Fraction(high)), f"The mean of the printed averages' ratios: {plain:.4f}."
+    )
 
 
 def _edge(text: str, side: int) -> Fraction:

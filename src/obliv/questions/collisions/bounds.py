@@ -234,7 +234,7 @@ def _after(order: Array, fits: FloatArray, sizes: Array) -> tuple[FloatArray, fl
 _LOADS = 1 << 20  # different loads
 
 
-class Place:
+class FixedPart:
     """What does not depend on the number of flows: draws, crossings, and the loads that compare channels.
 
     Parameters
@@ -274,12 +274,12 @@ class Largest:
 
     Parameters
     ----------
-    place : Place
+    place : FixedPart
     flows : int
         Flows of each pair.
     """
 
-    def __init__(self, place: Place, flows: int) -> None:
+    def __init__(self, place: FixedPart, flows: int) -> None:
         self._place, self._flows = place, flows
         draws = place.draws
         self.step = draws.unit / (flows * place.common)

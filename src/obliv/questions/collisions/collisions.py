@@ -22,7 +22,7 @@ from obliv.kernels import run
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
 from obliv.questions._kernels import Lots, largest_drawn_loads
-from obliv.questions.collisions.bounds import Largest, Place
+from obliv.questions.collisions.bounds import FixedPart, Largest
 from obliv.questions.collisions.draws import Draws
 from obliv.questions.collisions.draws import draws as draws_of
 from obliv.results.base import Result, provenance
@@ -233,7 +233,7 @@ def parsed(text: str) -> tuple[Fraction, Fraction]:
     return load, chance
 
 
-def flows_needed(place: Place, load: Fraction, chance: Fraction, progress: Progress) -> FlowsNeeded:
+def flows_needed(place: FixedPart, load: Fraction, chance: Fraction, progress: Progress) -> FlowsNeeded:
     """Return a number of flows per pair with which the largest load is at most `load` with probability `chance`.
 
     The number is doubled until bounds prove that it is enough, and the last interval halved. The probability need not
@@ -398,7 +398,7 @@ def lottery(
     wanted = [parsed(text) for text in several(guarantee)]
     seed = drawn_seed(rng)
     kept = _kept(network, among)
-    place = Place(draws_of(network, pattern, hash == "polarised", kept, within(step, 0.0, 0.3)), kept)
+    place = FixedPart(draws_of(network, pattern, hash == "polarised", kept, within(step, 0.0, 0.3)), kept)
     law = Largest(place, flows)
     window = _window(law, within(step, 0.3, 0.6))
     drawn = None

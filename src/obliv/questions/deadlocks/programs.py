@@ -33,7 +33,7 @@ SOURCE, MIDDLE, END = 0, 1, 2  # where a packet stands in a dimension
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class LinkRun:
     """The links of a run as (link, dateline bit), and pairs of them in sequence."""
 
     first: Array
@@ -52,7 +52,7 @@ class Case:
         The directions of the segment to the intermediate and of the one onwards, 0 where it is empty.
     at : tuple of tuple of int
         The coordinates where a packet may stand: source, intermediate, destination.
-    runs : tuple of Run
+    runs : tuple of LinkRun
         The first segment, the second, both in one run.
     back : array, shape (n, 3)
         A last link of the first segment with its bit, and the first link of a second segment that begins a new run.
@@ -60,7 +60,7 @@ class Case:
 
     steps: tuple[int, int]
     at: tuple[tuple[int, ...], ...]
-    runs: tuple[Run, Run, Run]
+    runs: tuple[LinkRun, LinkRun, LinkRun]
     back: Array
 
 
@@ -87,7 +87,7 @@ class _Bundle:
                 self.longest[key] = links
             self.lengths.setdefault(key, set()).add(len(links))
 
-    def run(self, wraps: frozenset[int]) -> Run:
+    def run(self, wraps: frozenset[int]) -> LinkRun:
         """Return the run along any of these segments."""
         last: set[tuple[int, ...]] = set()
         used: set[tuple[int, ...]] = set()
@@ -100,7 +100,7 @@ class _Bundle:
             last.update(hops[length - 1] for length in self.lengths[key])
             used.update(hops)
             pairs.update((*one, *two) for one, two in pairwise(hops))
-        return Run(_rows(self.longest, 2), _rows(last, 2), _rows(used, 2), _rows(pairs, 4))
+        return LinkRun(_rows(self.longest, 2), _rows(last, 2), _rows(used, 2), _rows(pairs, 4))
 
 
 @dataclass
@@ -209,7 +209,7 @@ def _sorted(choices: list[Segment], key: Callable[[Segment], K]) -> list[tuple[K
 def _case(steps: tuple[int, int], draft: _Draft, wraps: frozenset[int]) -> Case:
     first, second, onward = draft.first.run(wraps), draft.second.run(wraps), draft.onward.run(wraps)
     through = np.concatenate([first.pairs, _rows(draft.joints, 4), onward.pairs])
-    both = Run(first.first, onward.last, np.concatenate([first.used, onward.used]), through)
+    both = LinkRun(first.first, onward.last, np.concatenate([first.used, onward.used]), through)
     back = _rows({(last, bit, follower) for last, bit, follower, _ in draft.joints}, 3)
     at = tuple(tuple(sorted(coordinates)) for coordinates in draft.at)
     return Case(steps, at, (first, second, both), back)

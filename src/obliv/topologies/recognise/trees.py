@@ -19,7 +19,7 @@ _MOST_SHARED = 60_000_000  # pairs of switches with a common parent that are loo
 
 
 @dataclass(eq=False)
-class Layers:
+class TreeLevels:
     """The level and the bundles of every node.
 
     The cables between two levels of a fat tree form bundles: within one, every lower switch has a cable to every upper.
@@ -44,7 +44,7 @@ class Layers:
         return int(self.level.max(initial=0))
 
 
-def layers_of(nodes: int, hosts: Array, ends: tuple[Array, Array]) -> Layers | None:
+def layers_of(nodes: int, hosts: Array, ends: tuple[Array, Array]) -> TreeLevels | None:
     """Return the levels and bundles of switches, given their hosts (-1 for other nodes) and the ends of their cables.
 
     None if there are no hosts, or too many pairs of switches to compare.
@@ -61,7 +61,7 @@ def layers_of(nodes: int, hosts: Array, ends: tuple[Array, Array]) -> Layers | N
     roots without children, which head sub-trees without hosts.
     """
     level = np.zeros(nodes, np.int64)
-    layers = Layers(level, np.full(nodes, -1), np.full(nodes, -1))
+    layers = TreeLevels(level, np.full(nodes, -1), np.full(nodes, -1))
     counts = hosts[hosts > 0]
     if not len(counts):
         return None
@@ -93,7 +93,7 @@ def layers_of(nodes: int, hosts: Array, ends: tuple[Array, Array]) -> Layers | N
             return None
         subtree = linked(layers, low + 1, below=True)
     _place_rest(level, hosts >= 0, tail, head)
-    layers = Layers(level, np.full(nodes, -1), np.full(nodes, -1))
+    layers = TreeLevels(level, np.full(nodes, -1), np.full(nodes, -1))
     return layers if all(_bundle(layers, low, tail, head) for low in range(1, layers.levels)) else None
 
 
@@ -122,7 +122,7 @@ def majority(item: Array, label: Array, items: int) -> tuple[Array, Array]:
     return winner, votes
 
 
-def linked(layers: Layers, level: int, below: bool) -> Array:
+def linked(layers: TreeLevels, level: int, below: bool) -> Array:
     """Label nodes so that those linked by bundles within the levels up to `level`, or from it on, share a label."""
     nodes = len(layers.level)
     inside = (layers.level > 0) & ((layers.level <= level) if below else (layers.level >= level))
@@ -136,7 +136,7 @@ def linked(layers: Layers, level: int, below: bool) -> Array:
     return label
 
 
-def _bundle(layers: Layers, low: int, tail: Array, head: Array) -> bool:
+def _bundle(layers: TreeLevels, low: int, tail: Array, head: Array) -> bool:
     """Find the bundles between a level and the next; return False if that would take too long.
 
     Two switches share a bundle if they share more than half the parents of the one with fewer parents, so that a
@@ -204,7 +204,7 @@ _READINGS = 50  # of one level
 _PAIRS = 20_000  # of bundles, on one level
 
 
-def joined(layers: Layers, children: tuple[int, ...], parents: tuple[int, ...]) -> Iterator[Layers]:
+def joined(layers: TreeLevels, children: tuple[int, ...], parents: tuple[int, ...]) -> Iterator[TreeLevels]:
     """Yield readings of a tree in which two bundles are one, where both together are no larger than others are.
 
     `children` are those of the switches of levels 2 and up, `parents` those of levels 1 and up. The smallest bundles
@@ -232,7 +232,7 @@ def joined(layers: Layers, children: tuple[int, ...], parents: tuple[int, ...]) 
 # Numbers for the switches of a fat tree whose levels and bundles are known
 
 
-def numbered(layers: Layers) -> tuple[tuple[int, ...], tuple[int, ...], Array] | None:
+def numbered(layers: TreeLevels) -> tuple[tuple[int, ...], tuple[int, ...], Array] | None:
     """Return the children of levels 2 and up, the parents of levels 1 and up, and every switch's number on its level.
 
     Numbers are those of :class:`obliv.topologies.trees.Tree`, -1 for nodes without a place: (A, B), with A for the
@@ -378,7 +378,7 @@ def fat_tree_of(hosts: Array, pairs: Array) -> FatTree | None:
     return tree if sum(tree.sizes) <= 2 * switches else None
 
 
-def _tree_of(layers: Layers, hosts: Array) -> FatTree | None:
+def _tree_of(layers: TreeLevels, hosts: Array) -> FatTree | None:
     """Return the tree of some levels and bundles, None if they do not form one."""
     numbering = numbered(layers)
     if numbering is None:

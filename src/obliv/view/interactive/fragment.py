@@ -377,7 +377,7 @@ Subject = Topology | Routing | PairLoads | Result
 
 
 @dataclass(frozen=True)
-class Limits:
+class PageLimits:
     """What a network may take in a page.
 
     Parameters
@@ -416,7 +416,7 @@ class Shown:
         return self.loads is not None and self.loads.samples is None
 
 
-def shown_of(subject: Any, limits: Limits) -> Shown:
+def shown_of(subject: Any, limits: PageLimits) -> Shown:
     """Return what is to be shown; a small routing gets its worst case."""
     if isinstance(subject, Topology):
         return Shown(subject)
@@ -450,7 +450,7 @@ def _subject_of(result: Result) -> Any:
     return routing_of(result.routing, result.topology)
 
 
-def _of_result(result: WorstCase, limits: Limits) -> Shown:
+def _of_result(result: WorstCase, limits: PageLimits) -> Shown:
     """Return a worst case with its certificate, which is computed where it is missing and that is quick."""
     if isinstance(result.subject, Routing | PairLoads):
         require_drawable(result.subject.topology, limits.channels)
@@ -463,7 +463,7 @@ def _of_result(result: WorstCase, limits: Limits) -> Shown:
     return Shown(seen.topology, seen.routing, seen.loads, result, seen)
 
 
-def _of_ratio(result: Ratio, limits: Limits) -> Shown:
+def _of_ratio(result: Ratio, limits: PageLimits) -> Shown:
     """Return a ratio on a fat tree, which is the largest load, since the best routing loads no link above 1."""
     routing = _subject_of(result)
     if result.certificate is None and isinstance(routing, Routing) and _solvable(routing.topology, limits):
@@ -481,7 +481,7 @@ def _worst_case(routing: Routing) -> WorstCase:
     return worst_case(routing, certificate=True)
 
 
-def _solvable(topology: Topology, limits: Limits) -> bool:
+def _solvable(topology: Topology, limits: PageLimits) -> bool:
     return len(topology.terminals) * topology.channels <= limits.solved
 
 
@@ -492,7 +492,7 @@ _MOST_PAIRS = 2_000  # listed for the worst channel where the loads of all pairs
 VERSION = 1  #: Of the form; scripts refuse others.
 
 
-def network_payload(subject: Subject, limits: Limits | None = None) -> dict[str, Any]:
+def network_payload(subject: Subject, limits: PageLimits | None = None) -> dict[str, Any]:
     """Return a network for ``OblivNetwork.mount``, as JSON types.
 
     Parameters
@@ -500,7 +500,7 @@ def network_payload(subject: Subject, limits: Limits | None = None) -> dict[str,
     subject : Topology, Routing, PairLoads or Result
         A network; or loads, with the worst case if that is quick; or a result about them, whose routing is built from
         its spec where the result was loaded.
-    limits : Limits, optional
+    limits : PageLimits, optional
         What it may take.
 
     Returns
@@ -522,7 +522,7 @@ def network_payload(subject: Subject, limits: Limits | None = None) -> dict[str,
     >>> payload["worst"]["load"], len(payload["channels"]), payload["proof"]["claim"]
     ('2', 24, '2')
     """
-    limits = limits or Limits()
+    limits = limits or PageLimits()
     this = shown_of(subject, limits)
     topology = this.topology
     require_drawable(topology, limits.channels)
@@ -593,14 +593,14 @@ def _worst(result: WorstCase | Ratio, seen: Witness) -> dict[str, Any]:
 
 
 def untrusted_payload(
-    subject: Subject, limits: Limits, seconds: float, files: Iterable[str | Path], own: str = ""
+    subject: Subject, limits: PageLimits, seconds: float, files: Iterable[str | Path], own: str = ""
 ) -> dict[str, Any]:
     """Return what :func:`network_payload` does; of a loaded result, within limits of time, memory and files.
 
     Parameters
     ----------
     subject : Topology, Routing, PairLoads or Result
-    limits : Limits
+    limits : PageLimits
     seconds : float
         Time limit for building and drawing what a loaded result names.
     files : iterable of path-like
@@ -613,11 +613,11 @@ def untrusted_payload(
     return bounded(_payload, subject, limits, seconds=seconds, files=files, own=own or f"the result {subject.kind!r}")
 
 
-def _payload(subject: Subject, limits: Limits, progress: Progress) -> dict[str, Any]:
+def _payload(subject: Subject, limits: PageLimits, progress: Progress) -> dict[str, Any]:
     return network_payload(subject, limits)
 
 
-def _crossing(seen: Shown, limits: Limits) -> tuple[dict[str, Any] | None, str]:
+def _crossing(seen: Shown, limits: PageLimits) -> tuple[dict[str, Any] | None, str]:
     """Return the loads of all pairs, or why they are left out."""
     loads, topology = seen.loads, seen.topology
     if loads is None:
@@ -689,7 +689,7 @@ def fragment(subject: Any) -> str:
     '<iframe sandbox="allow-scripts" title="mesh:3x3"'
     """
     try:
-        limits = Limits(room=_ROOM // 2, seconds=15.0, channels=_CHANNELS)
+        limits = PageLimits(room=_ROOM // 2, seconds=15.0, channels=_CHANNELS)
         payload = untrusted_payload(subject, limits, _SECONDS, [""])  # files of the current folder
         text = json_text(payload)
         if len(text) > _ROOM:

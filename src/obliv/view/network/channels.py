@@ -114,7 +114,7 @@ _NARROW = 0.04  # cells up to this width stand side by side
 
 
 @dataclass(frozen=True, eq=False)
-class Tiers:
+class CellTiers:
     """The cells of a large tree: of every channel, and of the cables that are missing.
 
     Parameters
@@ -136,7 +136,7 @@ class Tiers:
     height: float
 
 
-def tiers_of(topology: Topology) -> Tiers | None:
+def tiers_of(topology: Topology) -> CellTiers | None:
     """Return the tiers of a network that is drawn by them: a large fat tree, whole or damaged; else None."""
     if topology.nodes <= MANY:
         return None
@@ -144,7 +144,7 @@ def tiers_of(topology: Topology) -> Tiers | None:
     return None if hint is None or hint.level is None or hint.across is None else _tiers(topology, hint)
 
 
-def _tiers(topology: Topology, hint: LayoutHint) -> Tiers:
+def _tiers(topology: Topology, hint: LayoutHint) -> CellTiers:
     level, across = np.asarray(hint.level), np.asarray(hint.across, float)
     pairs = np.array(hint.missing, np.int64).reshape(-1, 2)
     ends = np.vstack([np.column_stack([topology.tail, topology.head]), pairs, pairs[:, ::-1]]).astype(np.int64)
@@ -174,7 +174,7 @@ def _tiers(topology: Topology, hint: LayoutHint) -> Tiers:
             y += height + _BETWEEN
         y += _APART - _BETWEEN
     hosts = np.column_stack([scale * (across - left), np.zeros(len(across))])
-    return Tiers(cells[: topology.channels], cells[topology.channels :], bands, hosts, y - _APART)
+    return CellTiers(cells[: topology.channels], cells[topology.channels :], bands, hosts, y - _APART)
 
 
 def _places(lower: Array, order: Array) -> tuple[Array, int]:
@@ -189,7 +189,7 @@ def _places(lower: Array, order: Array) -> tuple[Array, int]:
 
 def draw_tiers(
     topology: Topology,
-    tiers: Tiers,
+    tiers: CellTiers,
     ax: Axes | None,
     amounts: FloatArray | None = None,
     label: str = "",
@@ -233,7 +233,7 @@ def _pale(amounts: FloatArray | None) -> str:
     return FAINT if amounts is None else QUIET + "70"
 
 
-def _curve(topology: Topology, tiers: Tiers, flow: Flow) -> Points:
+def _curve(topology: Topology, tiers: CellTiers, flow: Flow) -> Points:
     source, destination = (tiers.hosts[int(topology.terminals[end])] for end in flow[:2])
     return flow_line(source, destination, _UNDER)
 
@@ -258,7 +258,7 @@ def _circle_cell(ax: Axes, cell: FloatArray) -> None:
     circle.set_gid("circle round the worst channel")
 
 
-def _signs(ax: Axes, tiers: Tiers, drawn: Array) -> list[Any]:
+def _signs(ax: Axes, tiers: CellTiers, drawn: Array) -> list[Any]:
     """Mark the missing cables, and return the entries of the key for cells, crosses and channels without a place."""
     from matplotlib.lines import Line2D
 

@@ -47,7 +47,7 @@ class Input:
 
 
 @dataclass(frozen=True)
-class Item:
+class ReportCell:
     """A cell of the table, with the result that it comes from where there is one, and the number of the input."""
 
     row: StudyRow
@@ -62,7 +62,7 @@ class Contents:
     Parameters
     ----------
     inputs : list of Input
-    items : list of Item
+    items : list of ReportCell
         Figures of routings on topologies; no two are about the same.
     reproductions : list of Reproduction
     others : list of (Result, int)
@@ -72,7 +72,7 @@ class Contents:
     """
 
     inputs: list[Input] = field(default_factory=list)
-    items: list[Item] = field(default_factory=list)
+    items: list[ReportCell] = field(default_factory=list)
     reproductions: list[Reproduction] = field(default_factory=list)
     others: list[tuple[Result, int]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -146,7 +146,7 @@ def _add_store(contents: Contents, path: str | Path, study: str) -> None:
         contents.inputs.append(
             Input(Path(path).name, f"study {names}: {', '.join(counts)}", single=False, folder=str(Path(path).parent))
         )
-        contents.items += [Item(entry_of(stored), result, number) for stored, result in cells]
+        contents.items += [ReportCell(entry_of(stored), result, number) for stored, result in cells]
 
 
 def _add(contents: Contents, result: Result, source: Input) -> None:
@@ -167,7 +167,7 @@ def _sort(contents: Contents, result: Result, number: int) -> None:
     entries = list(_entries(result))
     # The figures of a saved table come without the results behind them.
     own = None if isinstance(result, Study) else result
-    contents.items += [Item(entry, own, number) for entry in entries]
+    contents.items += [ReportCell(entry, own, number) for entry in entries]
     if not entries:
         contents.others.append((result, number))
 
@@ -260,7 +260,7 @@ def _compared(result: Comparison) -> Iterator[StudyRow]:
             )
 
 
-def _distinct(contents: Contents) -> list[Item]:
+def _distinct(contents: Contents) -> list[ReportCell]:
     """Return one item for each cell, the most precise one; what is left out for it is noted.
 
     Raises
@@ -268,7 +268,7 @@ def _distinct(contents: Contents) -> list[Item]:
     InputError
         If two inputs contradict each other: their exact figures differ, or their bounds do not meet.
     """
-    items: dict[str, Item] = {}
+    items: dict[str, ReportCell] = {}
     for item in contents.items:
         row = item.row
         name = Cell(row.topology, row.routing, row.measure, row.options, row.seed).identity
@@ -302,7 +302,7 @@ def _can_be(one: Any, other: Any) -> bool:
     return low <= most and least <= high
 
 
-def _precision(item: Item) -> tuple[int, float]:
+def _precision(item: ReportCell) -> tuple[int, float]:
     """Return how precise the figures of an item are: exact ones before bounds, these before estimates by samples."""
     values = item.row.figures.values()
     estimates = [value.samples for value in values if isinstance(value, Estimate)]
@@ -312,15 +312,15 @@ def _precision(item: Item) -> tuple[int, float]:
     return (1, -max(widths)) if widths else (2, 0.0)
 
 
-def _words(item: Item) -> str:
+def _words(item: ReportCell) -> str:
     return ("estimate", "bounds", "exact figures")[_precision(item)[0]]
 
 
-def _answered(item: Item) -> bool:
+def _answered(item: ReportCell) -> bool:
     return item.row.status == "done" and any(value is not None for value in item.row.figures.values())
 
 
-def _weight(item: Item) -> tuple[Any, ...]:
+def _weight(item: ReportCell) -> tuple[Any, ...]:
     """Return which of two items about a cell is kept: one with an answer, precise, with a proof, with its result."""
     result, alone = item.result, not isinstance(item.result, Comparison)
     return _answered(item), _precision(item), is_certified(result), result is not None and alone, result is not None
@@ -419,7 +419,7 @@ class Row:
     rated: bool = False
 
 
-def rows_of(items: Sequence[Item]) -> list[Row]:
+def rows_of(items: Sequence[ReportCell]) -> list[Row]:
     """Return the rows that have a throughput, with the columns that the table has too."""
     names = column_names(tuple(item.row for item in items))
     rows: dict[tuple[str, str], Row] = {}
@@ -459,7 +459,7 @@ def _complete(rows: Any) -> None:
             row.times = row.hops / least[row.topology]
 
 
-def _hops(item: Item) -> tuple[Any, Any]:
+def _hops(item: ReportCell) -> tuple[Any, Any]:
     result = item.result
     if isinstance(result, Locality):
         return result.hops, result.hops_over_minimal
@@ -469,7 +469,7 @@ def _hops(item: Item) -> tuple[Any, Any]:
     return item.row.figures.get(""), None
 
 
-def _quantity_entries(result: Comparison, item: Item) -> Iterator[Any]:
+def _quantity_entries(result: Comparison, item: ReportCell) -> Iterator[Any]:
     place = item.row.topology, item.row.routing
     return (entry for entry in result.entries if (entry.topology, entry.routing) == place)
 

@@ -27,8 +27,8 @@ from obliv.checker.claims import is_certified
 from obliv.errors import FileError, InputError, OblivError, extra
 from obliv.questions.worst_case import WorstCase
 from obliv.results.base import Result, unit_of
-from obliv.view.interactive.fragment import Limits, script, style, untrusted_payload
-from obliv.view.report.contents import Contents, Item, Row, first_choice, gather, rows_of
+from obliv.view.interactive.fragment import PageLimits, script, style, untrusted_payload
+from obliv.view.report.contents import Contents, ReportCell, Row, first_choice, gather, rows_of
 from obliv.view.report.sections import (
     VERDICTS,
     bar_series,
@@ -237,7 +237,7 @@ def _text(package: str, name: str) -> str:
 
 
 _ROOM = 2_000_000  # characters of all networks
-_LIMITS = Limits(room=400_000, seconds=120.0)
+_LIMITS = PageLimits(room=400_000, seconds=120.0)
 _MOST_CELLS = 50_000  # terminals squared of the networks that are chosen from a study
 
 
@@ -295,7 +295,7 @@ def networks_of(
     return networks
 
 
-def _chosen(contents: Contents, items: Sequence[Item], rows: Sequence[Row]) -> Iterator[Item]:
+def _chosen(contents: Contents, items: Sequence[ReportCell], rows: Sequence[Row]) -> Iterator[ReportCell]:
     """Yield items in the order in which they get a network."""
     single = [item for item in items if contents.inputs[item.input].single]
     yield from single
@@ -305,7 +305,7 @@ def _chosen(contents: Contents, items: Sequence[Item], rows: Sequence[Row]) -> I
     topology = first_choice([item.row.topology for item in others])
     here = {item.row.routing: item for item in others if item.row.topology == topology}
     known = {row.routing: row for row in rows if row.topology == printable(topology)}
-    different: dict[Any, Item] = {}  # one of those that share a point of the plane
+    different: dict[Any, ReportCell] = {}  # one of those that share a point of the plane
     for routing, item in here.items():
         row = known.get(printable(routing or ""))
         different.setdefault((row.hops, row.values.get("worst")) if row else routing, item)
@@ -316,12 +316,12 @@ def _chosen(contents: Contents, items: Sequence[Item], rows: Sequence[Row]) -> I
     yield from (item for item in others if id(item) not in seen)  # other topologies, and what looks the same
 
 
-def _small(item: Item) -> bool:
+def _small(item: ReportCell) -> bool:
     permutation = getattr(item.result, "permutation", None) or ()
     return 0 < len(permutation) ** 2 <= _MOST_CELLS
 
 
-def _throughput(item: Item) -> float:
+def _throughput(item: ReportCell) -> float:
     value = item.row.figures.get("")
     return float(value) if isinstance(value, Fraction) else 0.0
 

@@ -14,7 +14,7 @@ from obliv.results.base import Result, unit_of
 from obliv.results.reproduction import Reproduction
 from obliv.results.study import column_names, options_of
 from obliv.study.measures import MEASURES
-from obliv.view.report.contents import HOW, Contents, Item, Row, ends_of, how, text_of, value_of
+from obliv.view.report.contents import HOW, Contents, ReportCell, Row, ends_of, how, text_of, value_of
 
 _SUMMARIZED = 5_000  # cells; beyond, the page has the figures of the table alone
 _LINES = 30  # of a summary
@@ -27,8 +27,8 @@ def table_data(contents: Contents, most: int | None = None) -> dict[str, Any]:
     the largest worst-case throughput are taken, if that is given.
     """
     names = column_names(tuple(item.row for item in contents.items))
-    rows: dict[tuple[str, str], dict[str, tuple[Any, Item]]] = {}
-    behind: dict[tuple[str, str], list[Item]] = {}
+    rows: dict[tuple[str, str], dict[str, tuple[Any, ReportCell]]] = {}
+    behind: dict[tuple[str, str], list[ReportCell]] = {}
     columns: dict[str, None] = {}
     for item in contents.items:
         design = item.row.measure == "design"  # a row beside those of routings, with the same columns
@@ -55,7 +55,7 @@ def table_data(contents: Contents, most: int | None = None) -> dict[str, Any]:
     }
 
 
-def _cell(cell: tuple[Any, Item] | None) -> tuple[float | None, str, str]:
+def _cell(cell: tuple[Any, ReportCell] | None) -> tuple[float | None, str, str]:
     """Return the value of a cell to sort by, its text, and how it was obtained."""
     if cell is None:
         return None, "", ""
@@ -76,7 +76,7 @@ def _column(name: str, cells: Sequence[tuple[float | None, str, str]]) -> dict[s
     }
 
 
-def _details(items: Sequence[Item], names: dict[tuple[str, str], str], brief: bool) -> list[list[Any]]:
+def _details(items: Sequence[ReportCell], names: dict[tuple[str, str], str], brief: bool) -> list[list[Any]]:
     """Return, for each result behind a row, its name, its figures, how it was obtained and the number of its input."""
     details: list[list[Any]] = []
     known: set[int] = set()
@@ -96,7 +96,7 @@ def _details(items: Sequence[Item], names: dict[tuple[str, str], str], brief: bo
     return details
 
 
-def _how(item: Item) -> str:
+def _how(item: ReportCell) -> str:
     """Return in words how the figures of a cell were obtained."""
     result = item.result
     if item.row.status != "done":
@@ -248,7 +248,7 @@ def _deadlocks(contents: Contents) -> Iterator[tuple[str, str]]:
 
 def _loads(contents: Contents) -> Iterator[tuple[str, str]]:
     """Yield for each topology what fails first, and what guarantees the most."""
-    guarantees: dict[str, list[tuple[float, bool, bool, Item]]] = {}
+    guarantees: dict[str, list[tuple[float, bool, bool, ReportCell]]] = {}
     for item in contents.items:
         value = value_of(item.row.figures.get(""))
         if item.row.status == "done" and item.row.measure in _GUARANTEES and value is not None:
@@ -273,16 +273,16 @@ def _some_of(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if names[most:] else "")
 
 
-def _name(item: Item) -> str:
+def _name(item: ReportCell) -> str:
     return item.row.routing or "the best routing (design)"
 
 
-def _guarantee(item: Item) -> str:
+def _guarantee(item: ReportCell) -> str:
     value, unit = text_of(item.row.figures[""]), unit_of(getattr(item.result, "rated", False))
     return f"{value} {unit.replace('packets', 'packet', 1) if value == '1' else unit}"
 
 
-def _place(item: Item) -> str:
+def _place(item: ReportCell) -> str:
     """Return which channel is full first, where the result says it."""
     result = item.result
     if not isinstance(result, WorstCase) or result.channel is None:
@@ -290,7 +290,7 @@ def _place(item: Item) -> str:
     return f", when the channel {' → '.join(result.ends)} is full{_proof(item)}"
 
 
-def _proof(item: Item) -> str:
+def _proof(item: ReportCell) -> str:
     return " (with a certificate)" if is_certified(item.result) else ""
 
 
@@ -317,7 +317,7 @@ _METHODS = {
 
 def how_rows(contents: Contents) -> list[dict[str, Any]]:
     """Return a row for each measure, in the order of the inputs."""
-    by_measure: dict[str, list[Item]] = {}
+    by_measure: dict[str, list[ReportCell]] = {}
     for item in contents.items:
         by_measure.setdefault(item.row.measure, []).append(item)
     rows = []
@@ -343,7 +343,7 @@ def how_rows(contents: Contents) -> list[dict[str, Any]]:
     return rows
 
 
-def _how_details(items: list[Item]) -> str:
+def _how_details(items: list[ReportCell]) -> str:
     """Return the seeds and samples of estimates."""
     items = [item for item in items if "e" in map(how, item.row.figures.values())]
     seeds = sorted({item.row.seed for item in items if item.row.seed is not None})

@@ -19,7 +19,7 @@ from tests.strategies import examples
 import obliv
 from obliv.errors import FileError, InputError
 from obliv.fabric.generate import from_topology
-from obliv.fabric.lanes.pairs import Levels, one_level, write_policy
+from obliv.fabric.lanes.pairs import PairLevels, one_level, write_policy
 from obliv.fabric.model import Fabric
 from obliv.fabric.reroute.layers import starting_routes
 from obliv.fabric.reroute.route import route
@@ -30,7 +30,7 @@ from obliv.topologies.recognise.grids import nearest_grid
 QUICK = 0.02  # effort: enough for small fabrics
 
 
-def level_of(levels: Levels | None, fabric: Fabric, s: int, d: int) -> int:
+def level_of(levels: PairLevels | None, fabric: Fabric, s: int, d: int) -> int:
     """The service level of a pair of places among the endpoints."""
     if levels is None:
         return 0
@@ -180,10 +180,10 @@ def test_every_lid_has_a_line(lmc: int, tmp_path: Path) -> None:
 def test_policies_that_cannot_be(tmp_path: Path) -> None:
     fabric = from_topology(obliv.topology("ring:4"))
     with pytest.raises(FileError, match="every pair needs one service level"):
-        write_policy(Levels("two", np.full((1, 4), 3, np.uint16)), fabric, tmp_path / "policy")
+        write_policy(PairLevels("two", np.full((1, 4), 3, np.uint16)), fabric, tmp_path / "policy")
     bare = fabric.with_ports(guid=np.zeros_like(fabric.ports.guid))
     with pytest.raises(FileError, match="4 ports of hosts without a GUID"):
-        write_policy(Levels("one", np.full((1, 4), 2, np.uint16)), bare, tmp_path / "policy")
+        write_policy(PairLevels("one", np.full((1, 4), 2, np.uint16)), bare, tmp_path / "policy")
     assert not list(tmp_path.iterdir())
 
 

@@ -11,14 +11,14 @@ from obliv._util.arrays import Array
 from obliv._util.progress import require_memory
 from obliv._util.text import plural
 from obliv.errors import RoutingError, TopologyError
-from obliv.fabric.lanes.pairs import Levels
+from obliv.fabric.lanes.pairs import PairLevels
 from obliv.fabric.lanes.sl2vl import DROP, SLS, LaneTables
 from obliv.fabric.model import NONE, Fabric, Tables
 from obliv.fabric.names import require_lids
 from obliv.fabric.reroute.datelines import Cables
 from obliv.fabric.reroute.fill import Candidate, LanesError, evenly
 from obliv.fabric.reroute.quality import Request, standing_of, with_enough_lids
-from obliv.fabric.reroute.spread.plans import Plan, PlanLanes, coordinates_of, lanes_for, next_places
+from obliv.fabric.reroute.spread.plans import PlanLanes, RouteTree, coordinates_of, lanes_for, next_places
 from obliv.fabric.reroute.spread.search import Choice, bisection_bound, choices
 from obliv.fabric.reroute.tiers import SwitchNetwork, central_ranks, switch_network
 from obliv.fabric.routes.routing import SPREAD
@@ -123,7 +123,7 @@ def _least(net: SwitchNetwork, grid: Grid) -> Fraction | None:
 
 
 def _tables(
-    net: SwitchNetwork, grid: Grid, choice: Choice, after: dict[Plan, Array], switch_at: Array, base: Tables
+    net: SwitchNetwork, grid: Grid, choice: Choice, after: dict[RouteTree, Array], switch_at: Array, base: Tables
 ) -> Tables:
     """Return tables with a tree for each LID of a host; parallel cables are taken in turn."""
     fabric, switches = net.fabric, net.switches
@@ -146,7 +146,9 @@ def _tables(
     )
 
 
-def _levels(net: SwitchNetwork, grid: Grid, choice: Choice, after: dict[Plan, Array], lanes: PlanLanes) -> Levels:
+def _levels(
+    net: SwitchNetwork, grid: Grid, choice: Choice, after: dict[RouteTree, Array], lanes: PlanLanes
+) -> PairLevels:
     """Return the service level of every pair of a source and a LID."""
     fabric, switches = net.fabric, net.switches
     ends = len(fabric.endpoints)
@@ -163,7 +165,7 @@ def _levels(net: SwitchNetwork, grid: Grid, choice: Choice, after: dict[Plan, Ar
             masks[net.ends, first[end] + offset] = 1 << level
     if (masks == masks[:1]).all():
         masks = masks[:1]
-    return Levels(choice.family, masks)
+    return PairLevels(choice.family, masks)
 
 
 def _crossings(grid: Grid, after: Array, datelines: tuple[int, ...]) -> Array:

@@ -12,7 +12,7 @@ from obliv.topologies.cartesian import Cartesian
 
 
 @dataclass(frozen=True)
-class Plan:
+class RouteTree:
     """A tree of routes to every place.
 
     Routes correct the dimensions in an order, but where a dimension has a center, they go there first and are
@@ -44,7 +44,7 @@ def coordinates_of(shape: Cartesian) -> Array:
     return np.asarray(np.arange(shape.nodes)[:, None] // np.array(shape.strides) % radices)
 
 
-def next_places(shape: Cartesian, plan: Plan) -> Array:
+def next_places(shape: Cartesian, plan: RouteTree) -> Array:
     """Return the place after each one on the way to every destination, -1 at it, shape (destinations, places).
 
     Examples
@@ -70,7 +70,7 @@ def next_places(shape: Cartesian, plan: Plan) -> Array:
     return after
 
 
-def _along(shape: Cartesian, plan: Plan, i: int, x: Array, target: Array) -> Array:
+def _along(shape: Cartesian, plan: RouteTree, i: int, x: Array, target: Array) -> Array:
     """Return the coordinate after x on the way to another one."""
     axis, start, center = shape.axes[i], plan.start[i], plan.center[i]
     radix = axis.radix
@@ -121,7 +121,7 @@ class PlanLanes:
         return int(self.lane.max(initial=0)) + 1
 
 
-def lanes_for(shape: Cartesian, plans: Sequence[Plan]) -> PlanLanes:
+def lanes_for(shape: Cartesian, plans: Sequence[RouteTree]) -> PlanLanes:
     """Return lanes on which no packets of some plans wait for each other in a cycle.
 
     Notes
@@ -151,7 +151,7 @@ def lanes_for(shape: Cartesian, plans: Sequence[Plan]) -> PlanLanes:
     return PlanLanes(tuple(first), datelines, np.concatenate(groups, axis=1))
 
 
-def _ladders(shape: Cartesian, plans: Sequence[Plan]) -> list[list[tuple[int, ...]]]:
+def _ladders(shape: Cartesian, plans: Sequence[RouteTree]) -> list[list[tuple[int, ...]]]:
     """Return for some ladders the visits of every plan: of each dimension the first one, then of each the last one."""
     count = len(shape.axes)
     around = plans[0].order + plans[0].order[::-1]
@@ -163,7 +163,7 @@ def _ladders(shape: Cartesian, plans: Sequence[Plan]) -> list[list[tuple[int, ..
     return ladders
 
 
-def _visits(ladder: tuple[int, ...], shape: Cartesian, plan: Plan) -> tuple[int, ...] | None:
+def _visits(ladder: tuple[int, ...], shape: Cartesian, plan: RouteTree) -> tuple[int, ...] | None:
     """Return the visits of a plan in a ladder, None where it does not contain the plan's sequence."""
     back = [i for i in plan.order[::-1] if plan.center[i] >= 0]
     if back and back[0] == plan.order[-1] and shape.axes[back[0]].kind != "clique":
@@ -184,7 +184,7 @@ def _visits(ladder: tuple[int, ...], shape: Cartesian, plan: Plan) -> tuple[int,
 
 
 def _lanes_of(
-    shape: Cartesian, plan: Plan, visits: tuple[int, ...], rings: list[int], datelines: tuple[int, ...], free: int
+    shape: Cartesian, plan: RouteTree, visits: tuple[int, ...], rings: list[int], datelines: tuple[int, ...], free: int
 ) -> Array:
     """Return the lanes of a plan's service levels, as :attr:`PlanLanes.lane` has them."""
     at = coordinates_of(shape)

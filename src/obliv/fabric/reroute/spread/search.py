@@ -12,7 +12,7 @@ import numpy as np
 from obliv._util.arrays import Array
 from obliv.fabric.lanes.sl2vl import SLS
 from obliv.fabric.reroute.quality import Request
-from obliv.fabric.reroute.spread.plans import Plan, lanes_for, next_places
+from obliv.fabric.reroute.spread.plans import RouteTree, lanes_for, next_places
 from obliv.topologies.cartesian import Cartesian
 
 _ROWS = 300  # of these, the latest ones by which the search goes
@@ -29,13 +29,13 @@ class Evaluation:
 
     def __init__(self, shape: Cartesian) -> None:
         self.shape = shape
-        self.pool: list[Plan] = []
+        self.pool: list[RouteTree] = []
         self.uses: list[tuple[Array, Array, Array]] = []
-        self.number: dict[Plan, int] = {}
+        self.number: dict[RouteTree, int] = {}
         self.loads: dict[tuple[tuple[int, int], ...], Fraction] = {}
         self.worst: list[tuple[int, Array]] = []
 
-    def add(self, plan: Plan) -> int:
+    def add(self, plan: RouteTree) -> int:
         """Return the number of a tree."""
         if plan not in self.number:
             self.number[plan] = len(self.pool)
@@ -43,7 +43,7 @@ class Evaluation:
             self.uses.append(_uses(self.shape, plan))
         return self.number[plan]
 
-    def load(self, plans: Sequence[Plan]) -> Fraction:
+    def load(self, plans: Sequence[RouteTree]) -> Fraction:
         """Return the exact worst load where packets use some trees equally often; a tree may be there repeatedly."""
         count = np.bincount([self.add(plan) for plan in plans], minlength=len(self.pool))
         key = tuple((k, int(count[k])) for k in np.flatnonzero(count).tolist())
@@ -85,7 +85,9 @@ class Evaluation:
         self.worst += found[:_KEPT]
         return most
 
-    def improved(self, plans: Sequence[Plan], most: int, rounds: int, enough: Fraction, seed: int) -> list[Plan]:
+    def improved(
+        self, plans: Sequence[RouteTree], most: int, rounds: int, enough: Fraction, seed: int
+    ) -> list[RouteTree]:
         """Return as many trees of the pool with a worst load that is not larger, found by a local search.
 
         Parameters
@@ -163,7 +165,7 @@ def _value(load: Array) -> Array:
     return np.asarray(top + (load == top[:, None]).sum(axis=1) / (1.0 + load.shape[1]))
 
 
-def _uses(shape: Cartesian, plan: Plan) -> tuple[Array, Array, Array]:
+def _uses(shape: Cartesian, plan: RouteTree) -> tuple[Array, Array, Array]:
     """Return the channels of all routes of a tree, sorted, each with the source and the destination."""
     after = next_places(shape, plan)
     size = shape.nodes
@@ -205,7 +207,7 @@ def bisection_bound(shape: Cartesian) -> Fraction:
 _SHORT = 4  # coordinates of a ring in which only two opposite links are left out
 
 
-def minimal_sets(shape: Cartesian) -> Iterator[list[Plan]]:
+def minimal_sets(shape: Cartesian) -> Iterator[list[RouteTree]]:
     """Yield sets of shortest routes: in one order of the dimensions or in several ones, one way or both ways halfway.
 
     One order takes half of the lanes that several take.
@@ -216,10 +218,10 @@ def minimal_sets(shape: Cartesian) -> Iterator[list[Plan]]:
     for orders in range(1, count + 1):
         turned = [tuple((first + i) % count for i in range(count)) for first in range(orders)]
         for ways in dict.fromkeys(((0,), halves)):
-            yield [Plan(order, (-1,) * count, start, odd) for odd in ways for order in turned]
+            yield [RouteTree(order, (-1,) * count, start, odd) for odd in ways for order in turned]
 
 
-def two_turn_pool(shape: Cartesian) -> list[Plan]:
+def two_turn_pool(shape: Cartesian) -> list[RouteTree]:
     """Return trees by all columns, and in meshes those in dimension order."""
     pool = [
         _plan(shape, order, column, end, side)
@@ -229,11 +231,11 @@ def two_turn_pool(shape: Cartesian) -> list[Plan]:
         for end in _ends(shape, order[-1], every=True)
     ]
     if len(shape.axes) == 2 and all(axis.kind == "line" for axis in shape.axes):
-        pool += [Plan(order, (-1, -1), (0, 0)) for order in ((0, 1), (1, 0))]
+        pool += [RouteTree(order, (-1, -1), (0, 0)) for order in ((0, 1), (1, 0))]
     return pool
 
 
-def two_turn_sets(shape: Cartesian, size: int) -> Iterator[list[Plan]]:
+def two_turn_sets(shape: Cartesian, size: int) -> Iterator[list[RouteTree]]:
     """Yield sets of at most some size whose columns are used as evenly as possible, of one order or of two."""
     orders = _orders(shape)
     for order in orders:
@@ -243,7 +245,7 @@ def two_turn_sets(shape: Cartesian, size: int) -> Iterator[list[Plan]]:
             yield one + two
 
 
-def _even(shape: Cartesian, order: tuple[int, ...], size: int) -> Iterator[list[Plan]]:
+def _even(shape: Cartesian, order: tuple[int, ...], size: int) -> Iterator[list[RouteTree]]:
     """Yield sets of trees of one order: all ends of routes in as many columns as possible, then one in each column."""
     columns, ends = _columns(shape, order), _ends(shape, order[-1])
     for many in dict.fromkeys((min(len(ends), size), 1)):
@@ -278,7 +280,7 @@ def _ends(shape: Cartesian, last: int, every: bool = False) -> list[tuple[int, i
 
 def _plan(
     shape: Cartesian, order: tuple[int, ...], column: tuple[int, ...], end: tuple[int, int], side: int = 0
-) -> Plan:
+) -> RouteTree:
     """Return the tree through a column; rings are left open opposite the column, even ones on one of two sides."""
     center, start = [-1] * len(order), [0] * len(order)
     center[order[-1]], start[order[-1]] = end
@@ -286,7 +288,7 @@ def _plan(
         center[i] = c
         radix = shape.axes[i].radix
         start[i] = (c - radix // 2 + side * (1 - radix % 2)) % radix if _ring(shape, i) else 0
-    return Plan(order, tuple(center), tuple(start))
+    return RouteTree(order, tuple(center), tuple(start))
 
 
 def _ring(shape: Cartesian, i: int) -> bool:
@@ -317,7 +319,7 @@ class Choice:
     """
 
     family: str
-    plans: tuple[Plan, ...]
+    plans: tuple[RouteTree, ...]
     load: Fraction | None
     lanes: int
 
@@ -369,7 +371,7 @@ def choices(shape: Cartesian, floor: Fraction, request: Request) -> list[Choice]
     return sorted(found, key=key)
 
 
-def _named(family: str, sets: Iterator[list[Plan]], lmc: int) -> Iterator[tuple[str, list[Plan]]]:
+def _named(family: str, sets: Iterator[list[RouteTree]], lmc: int) -> Iterator[tuple[str, list[RouteTree]]]:
     """Yield sets, each tree for as many of the LIDs as the others, give or take one."""
     for plans in sets:
         if len(plans) <= 1 << lmc:
@@ -377,7 +379,7 @@ def _named(family: str, sets: Iterator[list[Plan]], lmc: int) -> Iterator[tuple[
 
 
 def _fitting(
-    shape: Cartesian, family: str, plans: Sequence[Plan], lanes: int, evaluation: Evaluation
+    shape: Cartesian, family: str, plans: Sequence[RouteTree], lanes: int, evaluation: Evaluation
 ) -> Iterator[Choice]:
     """Yield the choice of a set if lanes and service levels suffice."""
     needed = lanes_for(shape, plans)
