@@ -143,22 +143,7 @@ _LOGGERS = ("distributed", "distributed.client")  # each has a level of its own
 
 @contextmanager
 def dask(address: str, jobs: int | None = None) -> Iterator[Executor]:
-    """Connect to a scheduler of Dask, or start workers on this machine, and give an executor of them.
-
-    Parameters
-    ----------
-    address : str
-        For example ``tcp://host:8786``; ``local`` starts workers.
-    jobs : int, optional
-        Number of these workers; default as many as cores and memory suffice for.
-
-    Raises
-    ------
-    InputError
-        If the scheduler does not answer.
-    MissingExtraError
-        If distributed is not installed.
-    """
+    """Connect to a scheduler of Dask, or start workers on this machine, and give an executor of them."""
     try:
         from distributed import Client, LocalCluster
     except ImportError:
@@ -210,15 +195,7 @@ def _connected(address: str, jobs: int | None, Client: Any, LocalCluster: Any) -
 
 @contextmanager
 def mpi() -> Iterator[Executor]:
-    """Give an executor of the other processes of MPI (``mpiexec -n 4 python -m mpi4py.futures -m obliv ...``).
-
-    Raises
-    ------
-    MissingExtraError
-        If mpi4py is not installed.
-    InputError
-        If there is no library of MPI, or there are no other processes.
-    """
+    """Give an executor of the other processes of MPI (``mpiexec -n 4 python -m mpi4py.futures -m obliv ...``)."""
     if find_spec("mpi4py") is None:
         raise extra("mpi4py", "mpi")
     try:

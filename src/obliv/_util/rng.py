@@ -19,16 +19,6 @@ Rng = np.random.Generator | SupportsIndex | None
 def generator(rng: Any) -> np.random.Generator:
     """Return the random generator that an ``rng`` argument stands for.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator, int or None
-        A generator is returned as it is, an integer is a seed, None stands for seed 0.
-
-    Raises
-    ------
-    InputError
-        If it is anything else, or negative.
-
     Examples
     --------
     >>> import numpy as np

@@ -80,11 +80,6 @@ def is_native(text: str) -> bool:
 def parse(text: str, path: object = None) -> SndlibNetwork:
     r"""Parse a network file.
 
-    Raises
-    ------
-    FileError
-        With the line of whatever is malformed.
-
     Examples
     --------
     >>> parse("NODES ( a ( 0 0 ) b ( 1 0 ) ) LINKS ( l ( a b ) 0 0 0 0 ( 40 1 ) )").links[0].modules

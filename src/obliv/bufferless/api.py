@@ -95,26 +95,14 @@ _LIMITS = {"lam": 10**6, "s": 2**30, "chi": 10**6}
 
 
 def find(name: str) -> Algorithm:
-    """Return the algorithm of a name.
-
-    Raises
-    ------
-    InputError
-        If no algorithm has this name; the message suggests one.
-    """
+    """Return the algorithm of a name."""
     if name not in ALGORITHMS:
         raise InputError(f"unknown algorithm {name!r}: {did_you_mean(str(name), ALGORITHMS)}")
     return ALGORITHMS[name]
 
 
 def require_options(name: str, options: Mapping[str, Any]) -> None:
-    """Check that an algorithm takes the given options, and that its constants are integers in range.
-
-    Raises
-    ------
-    OptionError
-        Naming the option.
-    """
+    """Check that an algorithm takes the given options, and that its constants are integers in range."""
     known = find(name).options
     for option in options:
         if option == "seed":

@@ -156,13 +156,7 @@ def load_instance(path: str | Path) -> Instance:
 
 
 def leveled(network: Any) -> Leveled:
-    """Return the leveled network of a spec, or the network itself.
-
-    Raises
-    ------
-    InputError
-        If it has no levels; the message names the leveled form where there is one.
-    """
+    """Return the leveled network of a spec, or the network itself."""
     topology = topology_of(network)
     if not isinstance(topology, Leveled):
         name, _, rest = topology.spec.partition(":")
@@ -276,31 +270,6 @@ def oriented(
     share: float = 0.1,
 ) -> list[Instance]:
     """Return the instances of traffic on a mesh, a line or a hypercube, one for each orientation that has packets.
-
-    Parameters
-    ----------
-    topology : str or Topology
-        ``mesh:AxB`` of any dimension, ``line:N``, or ``hypercube:K``, whose packets only set bits.
-    paths : {"random", "permutation", "transpose", "bit-reverse", "hotspot"}
-        Destinations: for every node any other; those of a random permutation; (x, y) to (y, x), coordinates in reverse
-        order in more dimensions; the node numbers' bits reversed; node 0 with probability `share`, else any other.
-    rng : numpy.random.Generator, int or None
-        Random generator or seed; None for seed 0.
-    route : {"random", "xy"}
-        On a mesh: steps of all dimensions in random order, or all steps of the first dimension before the others.
-    share : float
-        For hotspot.
-
-    Returns
-    -------
-    list of Instance
-        To be routed one after another. Nodes are numbered as in the topology. Packets that share a row or a column with
-        their destination go with those to higher numbers.
-
-    Raises
-    ------
-    InputError
-        If the topology is not one of the three, or the traffic is not available on it.
 
     Examples
     --------

@@ -48,13 +48,7 @@ class Plan(Value):
 
     @staticmethod
     def from_dict(saved: dict[str, Any]) -> CentralizedPlan | DistributedPlan:
-        """Return the plan that :meth:`to_dict` wrote.
-
-        Raises
-        ------
-        ValueError
-            If the kind is unknown or a field is missing.
-        """
+        """Return the plan that :meth:`to_dict` wrote."""
         for plan in (CentralizedPlan, DistributedPlan):
             if saved.get("kind") == plan.kind:
                 missing = [key for _, key in plan._names() if key not in saved]

@@ -46,27 +46,6 @@ MOVES_AT_ONCE = 20_000_000  # then the kernel comes back, so that it can be inte
 def queues(instance: Instance, rng: np.random.Generator, priority: str | Priority = "fifo") -> Run:
     """Route with buffers at the nodes: a packet waits, at its source too, until its edge takes it.
 
-    Parameters
-    ----------
-    instance : Instance
-    rng : numpy.random.Generator
-        Breaks ties (once for all), ranks, delays.
-    priority : str or function
-        The packet that an edge takes first: "fifo", the one that came first to the node; "random-rank", the one with
-        the lowest of ranks drawn once; "farthest-to-go", the one with most edges left; "random-delay", as "fifo" after
-        a delay at the source drawn from 0 to C - 1 (Leighton, Maggs and Rao, 1994).  A function ``priority(packets,
-        remaining, arrived, rng)`` is called in every step for the keys of all waiting packets; the smallest is first.
-
-    Returns
-    -------
-    Run
-        With rules "buffered".
-
-    Raises
-    ------
-    InputError
-        If there is no such priority, or a function's keys are not one number for each packet.
-
     Examples
     --------
     >>> from obliv.bufferless.problems import instance
@@ -143,13 +122,7 @@ def _by_function(instance: Instance, rng: np.random.Generator, priority: Priorit
 
 
 def ask(priority: Priority, packets: Array, remaining: Array, arrived: Array, rng: np.random.Generator) -> Array:
-    """Return the keys that a user's function gives, checked.
-
-    Raises
-    ------
-    InputError
-        If they are not one number for each packet.
-    """
+    """Return the keys that a user's function gives, checked."""
     keys = np.asarray(priority(packets, remaining, arrived, rng))
     if keys.shape != packets.shape or keys.dtype.kind not in "biuf" or np.isnan(keys).any():
         raise InputError(
@@ -178,25 +151,6 @@ def hot_potato(
     A packet wants the next edge of its path or, after deflections, to retrace the last link.  The best of the packets
     that want a link takes it.  Every other one takes a random link out of its node that no packet wants, in either
     direction.  A packet outside enters at the end of the step if its first link is still free.
-
-    Parameters
-    ----------
-    instance : Instance
-    rng : numpy.random.Generator
-        Breaks ties (once for all), chooses links for deflected packets, draws the keys of "random".
-    priority : str or function
-        The best packet: "age", the one that entered first; "closest" or "farthest", the one with the fewest or most
-        links to go, to retrace and then ahead; "random", drawn in every step.  A function ``priority(packets,
-        remaining, entered, rng)`` is called in every step for the keys of all packets in the network, and once for
-        those of packets that enter; the smallest is best.
-    limit : int, optional
-        The largest number of steps; by default 1000 + 100 (C + D).
-
-    Raises
-    ------
-    InputError
-        If the priority is unknown, a function does not return one number for each packet, the limit is reached, or the
-        network is too large.
 
     Examples
     --------
@@ -370,27 +324,6 @@ ORDERS = ("farthest", "longest", "random", "source")
 def direct(instance: Instance, rng: np.random.Generator | None = None, order: str = "farthest") -> Run:
     """Route directly and greedily: one packet after another takes the earliest free departure.
 
-    Parameters
-    ----------
-    instance : Instance
-    rng : numpy.random.Generator, optional
-        Only the order "random" needs it.
-    order : str
-        Which packet chooses first: "farthest", the highest destination level and of those the longest path; "longest"
-        path; "random"; "source", the lowest source level.  Ties in the order of packets.
-
-    Returns
-    -------
-    Run
-        Without deflections.  A packet that departs at time d is on its k-th edge at time d + k.
-
-    Raises
-    ------
-    OptionError
-        If the order is unknown, or needs a generator.
-
-    Notes
-    -----
     Two packets that share an edge meet on it if and only if they have the same offset, departure minus source level.
     So a direct schedule is a coloring of the graph of packets that share an edge, here by first fit.  It is the limit
     of the algorithm of Busch, Kelkar and Magdon-Ismail (Efficient Bufferless Routing on Leveled Networks, 2004) of one

@@ -20,18 +20,7 @@ __all__ = ["capacity_load_of", "distances_from", "least_uniform_load", "spent_on
 
 
 def capacity_load_of(topology: Topology, proof: Any) -> Fraction | None:
-    """Return the least load of uniform traffic: by the topology's closed form, or by the proof in a claim.
-
-    Returns
-    -------
-    Fraction or None
-        None where there is neither.
-
-    Raises
-    ------
-    MalformedError
-        If the proof is malformed, its two sides do not meet, or it gives another number than the closed form.
-    """
+    """Return the least load of uniform traffic: by the topology's closed form, or by the proof in a claim."""
     known = topology.capacity_load if topology.capacity_proof is None else None
     if proof is None:
         return known

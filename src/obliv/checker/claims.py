@@ -91,13 +91,7 @@ class Claim:
 
 
 def read_claim(content: dict[str, Any]) -> Claim:
-    """Read the content of a saved claim.
-
-    Raises
-    ------
-    MalformedError
-        Naming the key that is missing or malformed.
-    """
+    """Read the content of a saved claim."""
     kind = _get(content, "kind", str)
     rows, loads = None, None
     if kind == "worst-channels":  # what is proved is the largest of its loads
@@ -151,13 +145,7 @@ def read_claim(content: dict[str, Any]) -> Claim:
 
 
 def read_result(content: dict[str, Any]) -> Any:
-    """Return the result that a claim holds, of its kind.
-
-    Raises
-    ------
-    MalformedError
-        If a part is missing or malformed.
-    """
+    """Return the result that a claim holds, of its kind."""
     try:
         return class_of(content).from_dict(content)
     except (ArithmeticError, AttributeError, KeyError, MemoryError, RecursionError, TypeError, ValueError) as error:

@@ -58,25 +58,7 @@ _LONGEST = 2**48  # length of a channel
 def check_design(
     content: dict[str, Any], topology: Topology, quick: bool, budget: float, progress: Progress
 ) -> Verification:
-    """Check a design against a topology.
-
-    Parameters
-    ----------
-    content : dict
-        The saved design.
-    topology : Topology
-    quick : bool
-        Check the worst case of the routing on the named channel only.
-    budget : float
-        Time limit in seconds of the check of the worst case.
-    progress : callable
-        Called with what is being done and the share that is done.
-
-    Raises
-    ------
-    MalformedError
-        If a part of the design is missing or malformed.
-    """
+    """Check a design against a topology."""
     if len(topology.terminals) < 2:
         raise MalformedError(f"{topology.spec} has no pair of terminals")
     report = Report()

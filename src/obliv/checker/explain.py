@@ -43,15 +43,7 @@ def channel_of(topology: Topology, channel: int | str | Channel | tuple[NodeName
 def explain_channel(
     claim: Claim, topology: Topology, routing: Routing, channel: int, progress: Progress
 ) -> Explanation:
-    """Return the terms that bound the load of a channel, as the certificate proves it.
-
-    Raises
-    ------
-    InputError
-        If there is no such channel.
-    MalformedError
-        If the parts of the claim do not fit the network.
-    """
+    """Return the terms that bound the load of a channel, as the certificate proves it."""
     began = time.perf_counter()
     report = Report()
     if not check_form(report, claim, topology):

@@ -43,24 +43,7 @@ _Part = list[tuple[int, list[tuple[tuple[tuple[int, int], ...], int]]]]  # of ea
 def check_lottery(
     content: dict[str, Any], topology: Topology, traffic: Traffic, budget: float, progress: Progress
 ) -> Verification:
-    """Check the distribution of the largest load under hashed paths.
-
-    Parameters
-    ----------
-    content : dict
-        Of the saved result.
-    topology : Topology
-    traffic : Traffic
-    budget : float
-        Time limit in seconds.
-    progress : callable
-        Called with what is being done and the share that is done.
-
-    Raises
-    ------
-    MalformedError
-        If a part is missing or malformed.
-    """
+    """Check the distribution of the largest load under hashed paths."""
     claim: Lottery = read_result(content)
     right = claim.to_dict()
     for key in ("mean", "quantiles", "distribution", "even_load", "needed"):

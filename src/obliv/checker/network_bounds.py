@@ -33,21 +33,7 @@ _KNOWN = ("valiant", "u2turn", "ecmp")  # routings that may stand for the best o
 def check_network_bounds(
     content: dict[str, Any], topology: Topology, quick: bool, budget: float, progress: Progress
 ) -> Verification:
-    """Check bounds of a network.
-
-    Parameters
-    ----------
-    content : dict
-        The saved bounds.
-    topology : Topology
-    quick, budget, progress
-        As for the design that is part of them.
-
-    Raises
-    ------
-    MalformedError
-        If a part is missing or malformed.
-    """
+    """Check bounds of a network."""
     report = Report()
     try:
         for key in ("permutation", "matching_permutation", "half"):

@@ -271,18 +271,7 @@ def check_ratio_bounds(
     time_limit: TimeLimit,
     progress: Progress,
 ) -> None:
-    """Check the upper and the lower bound of the ratio, and the bound of the hops.
-
-    Parameters
-    ----------
-    report : Report
-    claimed : RatioDesign
-    certificate : dict
-    routing : Listed
-    time_limit : TimeLimit
-    progress : callable
-        Called with what is being done and the share that is done.
-    """
+    """Check the upper and the lower bound of the ratio, and the bound of the hops."""
     topology = routing.topology
     lower, upper = bounds_of(claimed.ratio)
     rules = constraints_of(claimed.constraints)

@@ -54,27 +54,7 @@ class _Parts:
 def check_ratio(
     content: dict[str, Any], topology: Topology, routing: Routing, quick: bool, budget: float, progress: Progress
 ) -> Verification:
-    """Check the certificate of a ratio by lengths and flows.
-
-    Parameters
-    ----------
-    content : dict
-        The saved result.
-    topology : Topology
-    routing : Routing
-        Only its paths, next hops or phases are used.
-    quick : bool
-        Check the upper bound of the named channel only.
-    budget : float
-        Time limit in seconds; channels not checked in time count as unproved.
-    progress : callable
-        Called with what is being done and the share that is done.
-
-    Raises
-    ------
-    MalformedError
-        If a part of the claim is missing or malformed.
-    """
+    """Check the certificate of a ratio by lengths and flows."""
     report = Report()
     claim = _read(content, topology)
     report.note_digest(claim.digest_holds)

@@ -44,25 +44,7 @@ _Rates = dict[int, dict[int, Fraction]]  # by source and destination
 def check_throughput(
     content: dict[str, Any], topology: Topology, routing: Routing, budget: float, progress: Progress
 ) -> Verification:
-    """Check the throughput of a routing under traffic patterns.
-
-    Parameters
-    ----------
-    content : dict
-        The saved result.
-    topology : Topology
-    routing : Routing
-        Only its paths, next hops or phases are used.
-    budget : float
-        Time limit in seconds.
-    progress : callable
-        Called with what is being done and the share that is done.
-
-    Raises
-    ------
-    MalformedError
-        If a part of the claim is missing or malformed, or it is an estimate.
-    """
+    """Check the throughput of a routing under traffic patterns."""
     report = Report()
     claim: Throughput = read_result(content)
     _require_exact(*(row.channel_load for row in claim.patterns))
@@ -322,25 +304,7 @@ _Lanes = Callable[[tuple[int, ...]], list[tuple[int, int]]]
 def check_deadlock(
     content: dict[str, Any], topology: Topology, routing: Routing, budget: float, progress: Progress
 ) -> Verification:
-    """Check that the channel dependency graph of a routing is acyclic, or has a cycle.
-
-    Parameters
-    ----------
-    content : dict
-        The saved result.
-    topology : Topology
-    routing : Routing
-        Only its paths are used.
-    budget : float
-        Time limit in seconds.
-    progress : callable
-        Called with what is being done and the share that is done.
-
-    Raises
-    ------
-    MalformedError
-        If a part of the claim is missing or malformed.
-    """
+    """Check that the channel dependency graph of a routing is acyclic, or has a cycle."""
     report = Report()
     claim: Deadlock = read_result(content)
     if claim.acyclic == (claim.cycle is not None):

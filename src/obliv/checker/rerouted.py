@@ -86,13 +86,7 @@ class FailuresClaim:
 
 
 def read_failures(content: dict[str, Any], topology: Topology) -> FailuresClaim:
-    """Read the content of a claim about failures.
-
-    Raises
-    ------
-    MalformedError
-        Naming the part that is missing or malformed.
-    """
+    """Read the content of a claim about failures."""
     certificate = content.get("certificate")
     if not isinstance(certificate, dict):
         raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
@@ -139,13 +133,7 @@ def _tables(certificate: dict[str, Any], topology: Topology, rows: int) -> Array
 
 
 def figures_of(content: dict[str, Any]) -> Failures:
-    """Return the figures of a claim.
-
-    Raises
-    ------
-    MalformedError
-        If one is missing or malformed, or differs from its exact number.
-    """
+    """Return the figures of a claim."""
     figures: Failures = read_result(content)
     right = figures.to_dict()
     for key in ("before", "rows"):
@@ -212,27 +200,7 @@ Build = Callable[[str, Topology], Routing]
 def check_rerouted(
     content: dict[str, Any], topology: Topology, routing: Routing, build: Build, budget: float, progress: Progress
 ) -> Verification:
-    """Check a claim about failures after which a routing is made again by its spec.
-
-    Parameters
-    ----------
-    content : dict
-        Of the saved claim.
-    topology : Topology
-    routing : Routing
-        Before a failure.
-    build : callable
-        Makes a routing from its spec and a network.
-    budget : float
-        Time limit in seconds.
-    progress : callable
-        Called with what is being done and the share that is done.
-
-    Raises
-    ------
-    MalformedError
-        If a part is missing or malformed.
-    """
+    """Check a claim about failures after which a routing is made again by its spec."""
     report = Report()
     claim, certificate = _read(content), content["certificate"]
     report.note_digest(certificate["digest"] == digest_of(content))

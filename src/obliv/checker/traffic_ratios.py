@@ -40,25 +40,7 @@ Demand = dict[tuple[int, int], Fraction]
 def check_traffic_ratio(
     content: dict[str, Any], topology: Topology, routing: Routing, budget: float, progress: Progress
 ) -> Verification:
-    """Check ratios under given traffic.
-
-    Parameters
-    ----------
-    content : dict
-        The saved result.
-    topology : Topology
-    routing : Routing
-        Only its paths, next hops or phases are used.
-    budget : float
-        Time limit in seconds.
-    progress : callable
-        Called with what is being done and the share that is done.
-
-    Raises
-    ------
-    MalformedError
-        If a part of the claim is missing or malformed.
-    """
+    """Check ratios under given traffic."""
     report = Report()
     claimed: TrafficRatio = read_result(content)
     certificate = certificate_of(content)

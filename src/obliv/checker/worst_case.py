@@ -182,13 +182,7 @@ def check_bounds(
     limit: TimeLimit,
     progress: Progress,
 ) -> list[int]:
-    """Bound every channel, or the named one, by prices or simply.
-
-    Returns
-    -------
-    list of int
-        The channels that were not checked.
-    """
+    """Bound every channel, or the named one, by prices or simply."""
     named = claim.channel["id"]
     checked = [named] if quick else list(range(topology.channels))
     demand = _Demand.of(claim, topology)
@@ -476,21 +470,7 @@ _STATEMENTS = {
 def check_worst_case(
     claim: Claim, topology: Topology, routing: Routing, quick: bool, budget: float, progress: Progress
 ) -> Verification:
-    """Check a claim against a topology and a routing.
-
-    Parameters
-    ----------
-    claim : Claim
-    topology : Topology
-    routing : Routing
-        Only its paths, next hops or phases are used.
-    quick : bool
-        Check the bound of the named channel only.
-    budget : float
-        Time limit in seconds; channels not checked in time count as unproved.
-    progress : callable
-        Called with what is being done and the share that is done.
-    """
+    """Check a claim against a topology and a routing."""
     if claim.kind not in _STATEMENTS:  # of a claim within another one
         raise InputError(f"a claim of kind {claim.kind[:40]!r} is not about a worst case: its kind is worst or ratio")
     report = Report()

@@ -55,22 +55,7 @@ def exact_flows(programme: FlowProgramme, columns: Rationals) -> tuple[Array, in
 
 
 def routing_of(programme: Programme, spec: str, flows: tuple[Array, int], progress: Progress) -> Listed | None:
-    """Return the routing whose paths carry the flows, what is missing on the widest path of each pair.
-
-    Parameters
-    ----------
-    programme : Programme
-    spec : str
-    flows : (int64 array, int)
-        The value of every flow column, and the number of units in one.
-    progress : callable
-        Called with what is being done and the share that is done.
-
-    Returns
-    -------
-    Listed or None
-        None where the flows of a pair hold no path.
-    """
+    """Return the routing whose paths carry the flows, what is missing on the widest path of each pair."""
     units, whole = flows
     column, values = programme.column, np.append(units, 0)
     return decomposed(programme.states, spec, len(column), whole, lambda s, d: values[column[s, d]], progress)
@@ -84,22 +69,7 @@ def decomposed(
     capacity_of: Callable[[int, int], Array],
     progress: Progress,
 ) -> Listed | None:
-    """Return the routing by the widest paths that capacities leave, what is missing on the widest of each pair.
-
-    Parameters
-    ----------
-    states : States
-        Of the legal paths.
-    spec : str
-    sources : int
-        Number of terminals whose paths are listed.
-    whole : int
-        Units of a probability.
-    capacity_of : function of source and destination
-        Returns the units that each arc can carry, an int64 array that is used up.
-    progress : callable
-        Called with what is being done and the share that is done.
-    """
+    """Return the routing by the widest paths that capacities leave, what is missing on the widest of each pair."""
     needed = np.full((sources, len(states.topology.terminals)), whole)
     np.fill_diagonal(needed, 0)
     paths = widest(states, needed, whole, capacity_of, progress)
@@ -117,19 +87,7 @@ def widest(
 ) -> PathList | None:
     """Return paths of pairs with the units that they need, by the widest paths that capacities leave.
 
-    Parameters
-    ----------
-    states : States
-        Of the legal paths.
-    needed : integer array, shape (sources, terminals)
-        The units that every pair needs; those missing at the end take its first path.
-    whole : int
-        Units of a packet.
-    capacity_of : function of source and destination
-        Returns the units that each arc can carry, an int64 array that is used up.
-    progress : callable
-    overload : bool
-        Take the widest path of empty arcs where capacities hold no path; else None is returned.
+    Shapes: `needed` (sources, terminals).
     """
     network, nodes = states.kernel, states.topology.terminals.tolist()
     room = _PathRoom(
@@ -185,19 +143,7 @@ def drawn(terminals: int, samples: int, seed: int) -> Array:
 def average_routings(
     programme: Programme, most: Fraction, samples: int, seed: int, *, vertices: bool, progress: Progress
 ) -> Iterator[Listed]:
-    """Yield routings with the least mean of the largest load over random permutations, ever more accurate ones.
-
-    Parameters
-    ----------
-    programme : Programme
-        Whose arcs are channels.
-    most : Fraction
-        Limit of the worst case; it is loosened by 1e-7.
-    samples, seed : int
-    vertices : bool
-        Whether to use the simplex method.
-    progress : callable
-    """
+    """Yield routings with the least mean of the largest load over random permutations, ever more accurate ones."""
     terminals = len(programme.topology.terminals)
     images = drawn(terminals, samples, seed)
     limited = programme.limited(programme.cost, float(most / load_unit(programme.topology)) * (1 + _SLACK))

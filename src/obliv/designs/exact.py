@@ -71,18 +71,7 @@ class Vertex(NamedTuple):
 def vertex_of(matrix: csc_array, lower: Array, upper: Array, cost: Array, basis: Basis) -> Vertex:
     """Return the vertex at a basis and its multipliers, both exact.
 
-    Parameters
-    ----------
-    matrix : scipy.sparse.csc_array, shape (rows, columns)
-        Its floats, and those of limits and costs, stand for the simplest rationals that have them as floats.
-    lower, upper : float arrays, shape (rows,)
-    cost : float array, shape (columns,)
-    basis : Basis
-
-    Raises
-    ------
-    InexactError
-        If the system is singular, or its numbers are too large.
+    Shapes: `matrix` (rows, columns), `lower` and `upper` (rows,), `cost` (columns,).
     """
     columns, rows = np.flatnonzero(basis.columns), np.flatnonzero(basis.rows)
     if len(columns) != len(rows):
@@ -126,15 +115,7 @@ def _in_whole_numbers(system: csr_array, limits: list[Fraction]) -> tuple[csr_ar
 def solve_exactly(matrix: csr_array, right: list[Fraction]) -> Rationals:
     """Solve a square system over the rationals.
 
-    Parameters
-    ----------
-    matrix : scipy.sparse.csr_array of int64, shape (n, n)
-    right : list of Fraction
-
-    Raises
-    ------
-    InexactError
-        If the matrix is singular, or too close to that for floating point, or the solution has too many digits.
+    Shapes: `matrix` (n, n).
 
     Examples
     --------
@@ -204,18 +185,7 @@ _LARGEST_NUMBER = 2**40  # common denominator
 
 
 def as_rationals(values: Array) -> tuple[Array, int] | None:
-    """Return numerators over a common denominator, the simplest that agree with all values.
-
-    Parameters
-    ----------
-    values : float array
-        Coordinates of a vertex of a linear program with small whole numbers, each a rational with a small denominator.
-
-    Returns
-    -------
-    (int64 array, int) or None
-        None where no small denominators agree. A guess, which the caller must check.
-    """
+    """Return numerators over a common denominator, the simplest that agree with all values."""
     number, place = np.unique(np.round(values, 12), return_inverse=True)
     for limit in _DENOMINATORS:
         shares = [Fraction(value).limit_denominator(limit) for value in number.tolist()]

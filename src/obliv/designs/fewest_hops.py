@@ -31,22 +31,7 @@ _SAME = 1e-3  # relative difference of prices with the same corners
 def fewest_hops(
     programme: Programme, columns: Array, load: float, limit: float, gap: float, progress: Progress
 ) -> Iterator[Optimum]:
-    """Yield flows within a limit of the load with ever fewer hops, each with multipliers that bound the hops.
-
-    Parameters
-    ----------
-    programme : Programme
-    columns : float array
-        A solution with the least load.
-    load : float
-        Of the routing by this solution.
-    limit : float
-        Of the load.
-    gap : float
-        Relative distance from the bound that is wanted.
-    progress : callable
-        Called with what is being done and the share that is done.
-    """
+    """Yield flows within a limit of the load with ever fewer hops, each with multipliers that bound the hops."""
     if programme.matrix.shape[0] <= _INTERIOR_ROWS:
         progress("linear program, interior-point method", 0.0)
         with suppress(SolverError):

@@ -39,19 +39,7 @@ from obliv.topologies.make import topology as topology_of
 def channels_of_pairs(routing: Routing) -> Array:
     """Return the channels that next hops can lead each pair over.
 
-    Parameters
-    ----------
-    routing : Routing
-        With next hops that depend on the node and the destination only.
-
-    Returns
-    -------
-    bool array, shape (terminals, terminals, channels)
-
-    Raises
-    ------
-    InputError
-        If next hops depend on the source, or pairs are left out.
+    Shape: (terminals, terminals, channels).
     """
     topology, hops = routing.topology, routing.by_hops
     if hops is None or routing.partial:

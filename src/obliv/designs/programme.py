@@ -70,15 +70,7 @@ class Symmetry:
 
 
 def symmetry_of(topology: Topology, *, search: bool = False) -> Symmetry:
-    """Return the symmetries of a topology, each checked on channels, bandwidths, terminals and rates.
-
-    Parameters
-    ----------
-    topology : Topology
-    search : bool
-        Search for automorphisms where the topology offers none, its programs are large enough for that to pay, and
-        igraph or canonaut is installed.
-    """
+    """Return the symmetries of a topology, each checked on channels, bandwidths, terminals and rates."""
     maps = []
     known = (*topology.generators, *topology.translations)
     if search and not known and len(topology.terminals) ** 2 * topology.channels > _WORTH:
@@ -234,13 +226,7 @@ def states_of(topology: Topology, rule: Rule | None) -> States:
 
 
 def feasible_states(topology: Topology, max_turns: int | None = None, vc: int | None = None) -> tuple[States, str]:
-    """Return the states of the paths within a limit of turns or of virtual channels, and the limit in words.
-
-    Raises
-    ------
-    InputError
-        If some terminals have no legal path.
-    """
+    """Return the states of the paths within a limit of turns or of virtual channels, and the limit in words."""
     rule = rule_of(topology, max_turns, vc)
     states = states_of(topology, rule)
     if rule is None:
@@ -638,23 +624,7 @@ def worst_case_programme(
 ) -> Programme:
     """Return the programme whose optimum is the least worst-case channel load of all oblivious routings.
 
-    Parameters
-    ----------
-    topology : Topology
-    symmetry : Symmetry
-    states : States, optional
-        Of the legal paths; default: all paths are legal.
-    minimal : bool
-        Whether paths must be the shortest legal ones.
-    used : bool array, shape (terminals, terminals, channels), optional
-        The channels that each pair may use, where nothing else limits its paths; symmetries must keep them.
-    progress : callable
-        Called with the size of the programme and what it will cost, if it is large, before its matrix is built.
-
-    Raises
-    ------
-    TooLargeError
-        If it does not fit in memory.
+    Shapes: `used` (terminals, terminals, channels).
     """
     layout = layout_of(topology, symmetry, states or states_of(topology, None))
     states, symmetry = layout.states, layout.symmetry

@@ -110,34 +110,7 @@ def solve(
 ) -> Optimum:
     """Minimize costs over columns that are 0 or more, with rows between two limits.
 
-    Parameters
-    ----------
-    matrix : scipy.sparse.csc_array, shape (rows, columns)
-    lower, upper : float arrays, shape (rows,)
-    cost : float array, shape (columns,)
-    tolerance : float or None
-        Relative accuracy of the first-order method; None for the simplex method, which ends at a vertex.
-    from_zero : bool
-        Whether columns of 0 satisfy all rows, so that the primal simplex method can start there.
-    crossover : bool
-        Whether the simplex method starts at a basis near a solution of the first-order method.
-    columns : two float arrays, optional
-        Limits of the columns; default: 0 and no upper one.
-    interior : bool
-        Whether an interior-point method replaces the first-order one.
-    start : Basis, optional
-        Where the primal simplex method starts.
-    iterations : int, optional
-        Limit of the iterations of the first-order method.
-
-    Raises
-    ------
-    MissingExtraError
-        If highspy is missing or too old.
-    SolverError
-        If the solver fails.
-    SlowError
-        If it takes more iterations.
+    Shapes: `matrix` (rows, columns), `lower` and `upper` (rows,), `cost` (columns,).
     """
     highs, highspy = _highs()
     options: dict[str, object] = {"output_flag": False, "threads": 1}  # one thread: the same answer every time

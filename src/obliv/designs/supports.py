@@ -41,13 +41,6 @@ def quantized(master: Master, weights: list[Array], parts: int) -> list[list[int
     """Return whole weights that add up to `parts`: pairs are rounded one after another, the others optimized again.
 
     Then some pairs at a time are freed and rounded once more, as long as this lowers the worst case.
-
-    Parameters
-    ----------
-    master : Master
-    weights : list of float arrays
-        The best weights of every pair.
-    parts : int
     """
     rng = np.random.default_rng(0)
     everything = np.ones(len(weights), bool)
@@ -98,21 +91,7 @@ def largest_remainder(weights: Array, parts: int) -> list[int]:
 def improved(
     family: PairSymmetry, pool: Support, support: Support, units: list[list[int]], parts: int, most: int
 ) -> tuple[Support, list[list[int]]]:
-    """Return whole weights with a worst case at most as large: units move away from channels with the most load.
-
-    Parameters
-    ----------
-    family : Family
-        With equal rates of all terminals; otherwise nothing moves.
-    pool, support : Support
-        Paths that may be taken, and those that are.
-    units : list of lists of int
-        Of every path of the support.
-    parts : int
-        What they add up to for each pair.
-    most : int
-        Paths per pair.
-    """
+    """Return whole weights with a worst case at most as large: units move away from channels with the most load."""
     if not family.topology.unit_rates:
         return support, units
     state = _SupportState(family, pool, support, units, parts)
@@ -240,21 +219,7 @@ class _Choice:
 def few_paths(
     programme: Programme, best: Listed, most: int | None, parts: int | None, *, free: bool, progress: Progress
 ) -> Iterator[Listed]:
-    """Yield ever better routings with at most `most` paths per pair, weights in multiples of 1 / `parts`.
-
-    Parameters
-    ----------
-    programme : Programme
-        Whose symmetries are used.
-    best : Routing
-        The best routing without these limits.
-    most, parts : int or None
-        None for no limit.
-    free : bool
-        Whether all paths are allowed; otherwise only those of `best`.
-    progress : callable
-        Called with what is being done and the share that is done.
-    """
+    """Yield ever better routings with at most `most` paths per pair, weights in multiples of 1 / `parts`."""
     count = int(np.diff(best.listed.pair).max())
     most = None if most is not None and most >= count else most
     if most is None and parts is None:

@@ -128,14 +128,6 @@ def answer(question: Question, emit: Callable[[Message], None], imports: Sequenc
     """Compute the wanted parts of a question and pass each to `emit` when it is there.
 
     A part that fails passes its error, in one line, and the others go on.
-
-    Parameters
-    ----------
-    question : Question
-    emit : callable
-        Takes the messages.
-    imports : sequence of str
-        Python files behind the names, for the commands.
     """
     _forget_files()
     for part in question.want:

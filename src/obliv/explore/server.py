@@ -140,18 +140,7 @@ HOST = "127.0.0.1"
 
 
 def page_app(token: str, port: int, start: Question, workers: Workers) -> Guard:
-    """Return the ASGI application of the page.
-
-    Parameters
-    ----------
-    token : str
-    port : int
-        The port of the server, which the Host of every request must name.
-    start : Question
-        What the page shows first.
-    workers : Workers
-        They are closed with the application.
-    """
+    """Return the ASGI application of the page."""
     page, files = _page(start), _files()
 
     async def index(request: Request) -> Response:
@@ -251,13 +240,7 @@ def _page(start: Question) -> str:
 
 
 def listen(port: int) -> socket.socket:
-    """Return a socket on the loopback interface that listens at a port; 0 is any that is free.
-
-    Raises
-    ------
-    InputError
-        If the port is in use, or not allowed.
-    """
+    """Return a socket on the loopback interface that listens at a port; 0 is any that is free."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         if os.name == "posix":

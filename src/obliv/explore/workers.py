@@ -81,11 +81,6 @@ class Question:
 def question_of(body: bytes) -> Question:
     """Return the question in the JSON text of a page.
 
-    Raises
-    ------
-    InputError
-        If it is anything else; the message is one line.
-
     Examples
     --------
     >>> question_of(b'{"topology": "mesh:4x4", "failed": ["0-1"]}').spec

@@ -32,11 +32,6 @@ _PATH = "str | Path"
 def typed(function: Callable[P, R]) -> Callable[P, R]:
     """Let a function check those of its arguments that are annotated as parts of a fabric, as paths, or as ``bool``.
 
-    Raises
-    ------
-    InputError
-        When the function is called with an argument of another kind.
-
     Examples
     --------
     >>> import obliv

@@ -95,19 +95,6 @@ _CHANGES = 3  # that a title names
 def plot_route(result: FabricRoute, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw the worst loads of the tables in use and of each engine tried, beside the lower bound.
 
-    Parameters
-    ----------
-    result : FabricRoute
-        The result of :func:`obliv.fabric.route`.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    title : bool or str
-        Whether to write a title, or the title to write in its place.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Examples
     --------
     >>> import obliv
@@ -133,19 +120,6 @@ def plot_route(result: FabricRoute, ax: Axes | None = None, *, title: Title = Tr
 def plot_what_if(result: WhatIf, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw the worst load before and after a change, with the pairs that are missing and credit loops.
 
-    Parameters
-    ----------
-    result : WhatIf
-        The result of :func:`obliv.fabric.what_if`.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    title : bool or str
-        Whether to write a title, or the title to write in its place.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Examples
     --------
     >>> import obliv
@@ -170,19 +144,6 @@ def _bar(name: str, state: FailureState) -> Bar:
 
 def plot_bisection(result: Bisection, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw the mean bandwidth of random bisections, an estimate, beside the smallest and the largest of them.
-
-    Parameters
-    ----------
-    result : Bisection
-        The result of :func:`obliv.fabric.bisection`.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    title : bool or str
-        Whether to write a title, or the title to write in its place.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Examples
     --------

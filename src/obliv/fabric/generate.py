@@ -42,13 +42,7 @@ class Cabling:
 
 
 def cabling_of(topology: Topology) -> Cabling:
-    """Return the nodes, ports and cables for a topology.
-
-    Raises
-    ------
-    TopologyError
-        If a channel has no channel back, or a node too many.
-    """
+    """Return the nodes, ports and cables for a topology."""
     whole, node_of, channel_of = _before_failures(topology)
     degree = np.bincount(whole.tail, minlength=whole.nodes)
     terminals = topology.terminals.astype(np.int64)
@@ -126,21 +120,7 @@ def _lone(tail: Array, head: Array) -> int:
 def tree_ports(tree: Tree, numbers: Callable[[Array, Array], Array], sources: Array, spec: str = "") -> Array:
     """Return the port by which each switch forwards what some sources send to each host.
 
-    Parameters
-    ----------
-    tree : Tree
-        Whose hosts have one link; a switch's ports 1, 2, ... lead to its children, then to its parents.
-    numbers : callable
-        ``numbers(source, destination)`` gives the numbers of the paths for arrays that broadcast.
-    sources : array
-        The hosts that send; others at the same leaf use the same paths.
-    spec : str
-        The name of the rule, in messages.
-
-    Returns
-    -------
-    uint8 array, shape (switches, hosts)
-        Rows as the tree numbers its switches; ``NONE`` where no path leads.
+    Shape: (switches, hosts).
 
     Examples
     --------

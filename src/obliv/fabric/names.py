@@ -156,19 +156,7 @@ class NodeNames:
     def find(
         self, name: str, form: Callable[[str], str] = str, accepted: Callable[[str], object] | None = str
     ) -> int | None:
-        """Return the node of this name, None if there is none.
-
-        Parameters
-        ----------
-        name : str
-        form, accepted : callable, optional
-            As for :meth:`hint`, of texts that tell nodes of the same name apart; None for no such texts.
-
-        Raises
-        ------
-        InputError
-            If several nodes have this name.
-        """
+        """Return the node of this name, None if there is none."""
         nodes = self.all(name)
         if len(nodes) > 1:
             texts = self._offered(map(form, filter(None, map(self.typed, nodes))), accepted)
@@ -197,16 +185,7 @@ class NodeNames:
                     yield text
 
     def hint(self, name: str, form: Callable[[str], str], accepted: Callable[[str], object] | None) -> str:
-        """Return in words what may be meant: texts with names near to one that is unknown, if they are accepted.
-
-        Parameters
-        ----------
-        name : str
-        form : callable
-            The text with another name in the place of this one.
-        accepted : callable or None
-            Raises InputError where such a text is refused; None for no hint.
-        """
+        """Return in words what may be meant: texts with names near to one that is unknown, if they are accepted."""
         texts = self._offered(map(form, self.meant(name)), accepted) if accepted is not None else []
         return f": did you mean {' or '.join(texts)}?" if texts else ""
 

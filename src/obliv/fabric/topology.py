@@ -282,18 +282,6 @@ _MOST = 1 << 18  # switches times channels
 def capacity_load(fabric: Fabric) -> Fraction | None:
     """Return the least load of the most loaded channel under uniform traffic.
 
-    Parameters
-    ----------
-    fabric : Fabric
-        With cables of one speed.
-
-    Returns
-    -------
-    Fraction or None
-        Exact; None if it is not known.
-
-    Notes
-    -----
     A whole fat tree has that of its topology, which is (n - 1) / n on FT(m, n). Elsewhere two bounds hold for every
     routing: an endpoint's cable carries (n - 1) / n, and the channels between switches carry at least all distances
     together, shared out evenly. Where equal use of all shortest paths loads no channel more than the greater of the

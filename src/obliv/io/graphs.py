@@ -157,25 +157,6 @@ def from_igraph(
 ) -> Topology:
     """Convert an igraph graph to a topology.
 
-    Parameters
-    ----------
-    graph : igraph.Graph
-        Nodes are numbered as its vertices and labeled by their attribute `label`, or `name`. An undirected edge is two
-        channels.
-    bandwidth, default, terminals, component, injection, ejection, directed : str
-        As for :func:`obliv.io.formats.topology_file.file`; they name attributes of edges and vertices.
-    spec : str
-        What to call the topology; default ``igraph`` with the graph's attribute `name`.
-
-    Returns
-    -------
-    Topology
-
-    Raises
-    ------
-    TopologyError
-        If the graph is empty or disconnected, or an attribute is not what it should be.
-
     Examples
     --------
     >>> import igraph
@@ -201,22 +182,6 @@ def from_igraph(
 
 def to_igraph(topology: Topology) -> Any:
     """Convert a topology to a directed ``igraph.Graph``.
-
-    Parameters
-    ----------
-    topology : Topology
-        Vertices and edges have the numbers of nodes and channels. Attributes are, of vertices, `label`, `x` and `y`
-        where nodes have them, `terminal` (the terminal's number, None elsewhere) and the rates `injection` and
-        `ejection` if they are not 1; of edges, `bandwidth`. Rates and bandwidths are Fractions.
-
-    Returns
-    -------
-    igraph.Graph
-
-    Raises
-    ------
-    MissingExtraError
-        If igraph is not installed.
 
     Examples
     --------

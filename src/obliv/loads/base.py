@@ -156,18 +156,7 @@ def search_channels(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> ChannelSearch:
-    """Find the worst of some channels, with the prices of every solved channel if they are asked for.
-
-    Parameters
-    ----------
-    loads : PairLoads
-    channels : integer array
-    prices : bool
-    executor : concurrent.futures.Executor, optional
-        Whose workers solve channels ahead of time; the outcome is the same without.
-    progress : callable, optional
-        Called with what is being done and the share that is done.
-    """
+    """Find the worst of some channels, with the prices of every solved channel if they are asked for."""
     step = rising(progress)
     rates, speeds = loads.rates, loads.topology.bandwidth
     optima: dict[int, int] = {}

@@ -42,22 +42,7 @@ def crossing(axis: Axis, origin: str, target: str, link: int, modular: bool = Fa
     A position may carry a condition: ``S=`` where source and destination agree in this dimension, ``S!`` where they
     differ.
 
-    Parameters
-    ----------
-    axis : Axis
-    origin, target : str
-        Positions: S to Q, D or A; Q to D; A to D; S to W, the destination by both ways round in proportion.
-    link : int
-        Link of the axis.
-    modular : bool
-        Whether numerators are wanted modulo `PRIME` only.
-
-    Returns
-    -------
-    array, shape (radix, radix)
-        Numerators by start and end coordinate.
-    int
-        Denominator.
+    Shape: (radix, radix).
     """
     if len(origin) > 1:
         table, whole = crossing(axis, origin[0], target, link, modular)

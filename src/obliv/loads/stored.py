@@ -234,30 +234,7 @@ def from_hops(
     starts: Array | None = None,
     progress: Progress | None = None,
 ) -> StoredLoads:
-    """Return the loads of a routing that is given by next hops.
-
-    Parameters
-    ----------
-    topology : Topology
-    hops_to : callable
-        The next hops towards a destination node.
-    name : str
-        The routing, for messages.
-    starts : integer array, optional
-        Source nodes; default every terminal.  Source k of the loads is ``starts[k]``.
-    progress : callable, optional
-        Called with what is being done and the share that is done.
-
-    Returns
-    -------
-    StoredLoads
-        Exact.
-
-    Raises
-    ------
-    RoutingError
-        If next hops form a loop, or end before the destination.
-    """
+    """Return the loads of a routing that is given by next hops."""
     step = rising(progress)
     begin = topology.terminals.astype(np.int64) if starts is None else np.asarray(starts, np.int64)
     work = 60.0 * len(topology.terminals) * len(begin)

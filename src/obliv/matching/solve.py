@@ -364,22 +364,7 @@ class Solution(NamedTuple):
 
 
 def ship(weights: Weights, rates: Rates, terminals: int) -> Solution:
-    """Solve one channel.
-
-    Parameters
-    ----------
-    weights : Weights
-        The channel's numerators.
-    rates : Rates
-        What terminals send and take.
-    terminals : int
-        Number of terminals.
-
-    Returns
-    -------
-    Solution
-        Exact.
-    """
+    """Solve one channel."""
     matching = maximum_weight(weights, *grouped_rates(weights, rates))
     ptr, ids = weights.column_members
     prices: Array = np.zeros(terminals, matching.v.dtype)

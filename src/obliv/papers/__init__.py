@@ -41,30 +41,7 @@ def known() -> dict[str, str]:
 
 
 def reproduce(paper: str, table: str = "", progress: Progress | None = None, layout: str = "rows") -> Reproduction:
-    """Compute tables and figures of a paper and compare them with the published numbers.
-
-    Parameters
-    ----------
-    paper : str
-        A name that :func:`known` lists.
-    table : str
-        One table or figure; default all of them.
-    progress : callable, optional
-        Called with the table and the finished share, from 0 to 1.
-    layout : {"rows", "paper"}
-        How the text shows tables: a row for each entry, with verdict and notes, or in the paper's own columns where
-        the table has such a layout.
-
-    Returns
-    -------
-    Reproduction
-        Its ``entries`` are printed entries beside computed numbers, with their verdicts.
-
-    Raises
-    ------
-    SpecError
-        If the paper or the table is unknown, or a layout is asked for that the table does not have.
-    """
+    """Compute tables and figures of a paper and compare them with the published numbers."""
     source = _paper(_find(paper, _PAPERS, "paper"))
     _find(layout, ("rows", "paper"), "layout")
     if table in source.figures and table not in source.tables:
@@ -111,55 +88,17 @@ def reproduce(paper: str, table: str = "", progress: Progress | None = None, lay
 
 
 def tables(paper: str) -> dict[str, str]:
-    """Return the tables and figures of a paper that :func:`reproduce` computes, with their titles.
-
-    Raises
-    ------
-    SpecError
-        If the paper is unknown.
-    """
+    """Return the tables and figures of a paper that :func:`reproduce` computes, with their titles."""
     return {name: table.title for name, table in _paper(_find(paper, _PAPERS, "paper")).tables.items()}
 
 
 def figures(paper: str) -> dict[str, Callable[[str | Path], None]]:
-    """Return the functions that draw the figures of a paper into a file (need matplotlib).
-
-    Raises
-    ------
-    SpecError
-        If the paper is unknown.
-    """
+    """Return the functions that draw the figures of a paper into a file (need matplotlib)."""
     return dict(_paper(_find(paper, _PAPERS, "paper")).figures)
 
 
 def draw(paper: str, folder: str | Path, figure: str = "", progress: Progress | None = None) -> list[Path]:
-    """Draw the figures of a paper into a folder, each as ``PAPER-FIGURE.png`` (needs matplotlib).
-
-    Parameters
-    ----------
-    paper : str
-        A name that :func:`known` lists.
-    folder : str or Path
-        Created if it does not exist.
-    figure : str
-        One figure; default all of them.
-    progress : callable, optional
-        Called with the figure and the finished share, from 0 to 1.
-
-    Returns
-    -------
-    list of Path
-        The files.
-
-    Raises
-    ------
-    SpecError
-        If the paper is unknown, or has no such figure.
-    FileError
-        If the folder cannot be created or written.
-    MissingExtraError
-        If matplotlib is not installed.
-    """
+    """Draw the figures of a paper into a folder, each as ``PAPER-FIGURE.png`` (needs matplotlib)."""
     source = _paper(_find(paper, _PAPERS, "paper"))
     if figure in source.tables and figure not in source.figures:
         drawn = ", ".join(source.figures)

@@ -35,18 +35,7 @@ Panel = tuple[str, Callable[["Axes"], object]]
 def draw_panels(
     path: str | Path, panels: Sequence[Panel], caption: str, size: tuple[float, float] = (5.0, 4.4)
 ) -> None:
-    """Draw panels side by side into a file.
-
-    Parameters
-    ----------
-    path : str or Path
-    panels : sequence of (str, callable)
-        Title of each panel, and the function that draws it into axes.
-    caption : str
-        The line below all panels.
-    size : (float, float)
-        Width and height of a panel in inches.
-    """
+    """Draw panels side by side into a file."""
     view.require_format(path)
     require_matplotlib()
     from matplotlib.figure import Figure

@@ -53,21 +53,6 @@ Said = str | Fraction | AtLeast | AtMost | Bounds
 def verdict(published: Said, computed: Computed) -> str:
     """Compare a computed number with a published one.
 
-    Parameters
-    ----------
-    published : str, Fraction, AtMost, AtLeast or Bounds
-        A decimal as printed (``"0.278"``, ``"62.3 %"``), an exact number, a bound, or both bounds.
-    computed : Fraction, Estimate or Bounds
-        The computed number.
-
-    Returns
-    -------
-    {"match", "rounding", "differs"}
-        For an exact number: ``match`` if it equals an exact published number, or rounds (half up) to the printed
-        digits; ``rounding`` if only truncation gives them. For an estimate: ``rounding`` if it is within three standard
-        errors of a number that rounds to the printed digits. For bounds: ``rounding`` if the printed number lies
-        between them. A published bound holds (``match``), holds within three standard errors (``rounding``), or not.
-
     Examples
     --------
     >>> verdict("0.278", Fraction(5, 18)), verdict("0.173", Fraction(25, 144)), verdict("62.3%", Fraction(5, 8))
@@ -287,13 +272,7 @@ class Paper:
 
 
 def require(condition: bool, statement: str) -> None:
-    """Check a statement that a computed entry relies on.
-
-    Raises
-    ------
-    ArithmeticError
-        If it does not hold.
-    """
+    """Check a statement that a computed entry relies on."""
     if not condition:
         raise ArithmeticError(f"internal error: it does not hold that {statement}")
 
@@ -311,13 +290,7 @@ def agreeing(cases: Iterable[tuple[str, bool]], what: str, note: str = "") -> Co
 
 
 def rows_of(paper: Paper, name: str, step: Step) -> list[ReproducedEntry]:
-    """Compute one table and return its rows with their verdicts.
-
-    Raises
-    ------
-    KeyError
-        If the computed entries are not the printed ones.
-    """
+    """Compute one table and return its rows with their verdicts."""
     table = paper.tables[name]
     computed = table.compute(step)
     if list(computed) != list(table.printed):
@@ -434,26 +407,7 @@ def worst_of_batches(
     ceiling: Fraction,
     step: Step,
 ) -> list[Fraction]:
-    """Return the largest channel load among `size` random permutations, for each of many batches.
-
-    Parameters
-    ----------
-    loads : PairLoads
-        Pair loads on a network whose channels all have bandwidth 1.
-    size, batches : int
-        Permutations in a batch (fixed points allowed), and number of batches.
-    rng : numpy.random.Generator
-        Random generator. Every batch has its own stream, so that two routings get the same permutations.
-    ceiling : Fraction
-        The exact worst-case load; a batch that reaches it ends.
-    step : callable
-        Called with the finished share.
-
-    Returns
-    -------
-    list of Fraction, length batches
-        Exact loads of the sampled permutations.
-    """
+    """Return the largest channel load among `size` random permutations, for each of many batches."""
     table = _by_pair(loads)
     limit = ceiling * loads.denominator
     loads_of_batches = []

@@ -58,26 +58,7 @@ class PairWords(NamedTuple):
 
 
 def pair_words(loads: PairLoads, progress: Progress | None = None) -> PairWords:
-    """Lay out pair loads for the kernels.
-
-    Parameters
-    ----------
-    loads : PairLoads
-        Exact.
-    progress : callable, optional
-        Called with what is being done and the share that is done.
-
-    Returns
-    -------
-    PairWords
-        Where dimension-ordered loads stand at the source's or the destination's other coordinates, or anywhere, the
-        links of an axis share words, and what depends on one end only is the same for every permutation.
-
-    Raises
-    ------
-    TooLargeError
-        If the loads exceed 62 bits over their denominator, or would not fit in memory.
-    """
+    """Lay out pair loads for the kernels."""
     speeds = loads.topology.bandwidth
     scale = lcm(*(speed.numerator for speed in speeds)) if speeds else 1
     denominator = loads.denominator * scale

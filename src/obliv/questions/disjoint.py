@@ -53,22 +53,7 @@ class Disjoint:
 
 
 def largest_disjoint(loads: PairLoads, *, every: bool = False, progress: Progress | None = None) -> Disjoint:
-    """Return the largest node-disjoint set of pairs on a link, the oblivious ratio (Yuan et al., Lemma 7).
-
-    Parameters
-    ----------
-    loads : PairLoads
-        Of a routing with one numbered path per pair.
-    every : bool
-        Find the most of each height and direction as well.
-    progress : callable, optional
-        Called with what is being done and the share that is done.
-
-    Raises
-    ------
-    InputError
-        If the loads are of another kind.
-    """
+    """Return the largest node-disjoint set of pairs on a link, the oblivious ratio (Yuan et al., Lemma 7)."""
     paths = loads.numbered_paths
     if paths is None:
         raise InputError("sets of disjoint pairs are for one numbered path per pair of a fat tree")
@@ -248,13 +233,7 @@ def largest_star(pairs: Iterable[HostPair]) -> int:
 
 
 def pairs_on_links(routing: Routing) -> dict[int, set[HostPair]]:
-    """Return the pairs of terminals whose path uses each channel, under a routing of single paths.
-
-    Raises
-    ------
-    RoutingError
-        If a pair has several paths.
-    """
+    """Return the pairs of terminals whose path uses each channel, under a routing of single paths."""
     if routing.by_number is not None:  # single paths: a load is that of one path
         loads = routing.pair_loads()
         tables = {c: loads.weights(c).spread() for c in range(routing.topology.channels)}
@@ -333,11 +312,6 @@ def lemma2(one: Iterable[Pair], two: Iterable[Pair]) -> int:
 def lemma3(pairs: Iterable[Pair], source: int) -> int:
     """Return L(A) - 1, which is L of A without the pairs of a source that has more than L(A) of them.
 
-    Raises
-    ------
-    InputError
-        If the source has no more than L(A) pairs.
-
     Examples
     --------
     >>> lemma3([(1, 2), (1, 3), (1, 4), (2, 2)], 1)
@@ -349,11 +323,6 @@ def lemma3(pairs: Iterable[Pair], source: int) -> int:
 
 def lemma3a(pairs: Iterable[Pair], destination: int) -> int:
     """Return L(A) - 1, which is L of A without the pairs of a destination that has more than L(A) of them.
-
-    Raises
-    ------
-    InputError
-        If the destination has no more than L(A) pairs.
 
     Examples
     --------
@@ -402,23 +371,6 @@ def lemma5(pairs: Iterable[Pair]) -> int:
 def lemma6(tree: Tree, pairs: Iterable[Pair]) -> dict[Pair, tuple[int, ...]]:
     """Return link-disjoint paths of node-disjoint pairs on EFT2(m, k), each by a root of its own.
 
-    Parameters
-    ----------
-    tree : Tree
-        EFT2(m, k), FT(m, 2), or another tree of two levels whose hosts have one link.
-    pairs : iterable of (source, destination)
-        Node-disjoint, at most one for each root.
-
-    Returns
-    -------
-    dict
-        The channels of the path of every pair, in the order of the pairs; none from a host to itself.
-
-    Raises
-    ------
-    InputError
-        If the tree has other levels, the pairs are not node-disjoint or too many, or a host does not exist.
-
     Examples
     --------
     >>> import obliv
@@ -464,11 +416,6 @@ def lemma7(routing: Routing) -> int:
 
 def lemma8(m: int, k: int, x: int) -> int:
     """Return k(k - 1) X²: on SEFT2(m, k) the root carries no more pairs if no disjoint size of a link exceeds X.
-
-    Raises
-    ------
-    InputError
-        If X < m/k, of which the lemma says nothing.
 
     Examples
     --------

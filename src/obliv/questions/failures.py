@@ -226,11 +226,6 @@ def first_alike(routing: Routing, of: str) -> list[tuple[int, Array]] | None:
     The generators of the topology are checked: each has to be a map of nodes that keeps channels with their bandwidths
     and terminals with their rates. What is left after failures that such a map carries onto each other is the same
     network but for its numbers, on which the routing does not depend.
-
-    Parameters
-    ----------
-    routing : Routing
-    of : {"links", "nodes"}
     """
     base = routing.topology
     most = base.nodes if of == "nodes" else base.channels / 2
@@ -264,16 +259,6 @@ def carried(base: Topology, row: FailureRow, name: str, node_map: Array, lost: i
 
     Where more pairs are lost than those of a failed terminal, the network falls apart, and which part counts may depend
     on numbers.
-
-    Parameters
-    ----------
-    base : Topology
-    row : FailureRow
-        What the other one does.
-    name : str
-    node_map : int array
-    lost : int
-        The pairs of the terminals that failed.
     """
     ends = [each for each in range(base.channels) if base.channel_name(each) == row.channel]
     if row.pairs_lost != lost or not ends:

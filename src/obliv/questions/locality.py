@@ -271,28 +271,6 @@ def largest_load(
 ) -> Estimate:
     """Estimate a largest load: that of the traffic and channel that are worst by a sample of paths.
 
-    Parameters
-    ----------
-    routing : Routing
-    samples : int
-        Random packets a pair.
-    channel : int
-        The channel that is worst by the sample.
-    flows : iterable of (source, destination, rate)
-        The traffic, by terminals; every pair at most once.
-    seen : Fraction
-        Its load in the sample.
-    rng : numpy.random.Generator
-        Source of fresh paths.
-
-    Returns
-    -------
-    Estimate
-        With an interval that holds the largest load in 95 of 100 cases; the value is its middle, and 1.96 times
-        `stderr` reach its ends.
-
-    Notes
-    -----
     The load in the sample is a maximum over noise, and therefore biased upwards. The load of the same traffic on fresh
     paths is biased downwards. The interval reaches from the second minus its noise to the first plus its noise. Pairs
     of one class under the symmetries of the routing share their paths in the sample, so their noise is added in full.
@@ -326,24 +304,6 @@ def largest_load(
 def average_largest(routing: Routing, load: Estimate, drawn: PairLoads, rng: np.random.Generator) -> Estimate:
     """Widen an average of largest loads for the paths having been sampled.
 
-    Parameters
-    ----------
-    routing : Routing
-    load : Estimate
-        The average over random permutations of the largest load under sampled pair loads.
-    drawn : PairLoads
-        Those pair loads.
-    rng : numpy.random.Generator
-        Source of fresh paths and permutations.
-
-    Returns
-    -------
-    Estimate
-        With an interval that holds the average in 95 of 100 cases; the value is its middle, and 1.96 times `stderr`
-        reach its ends.
-
-    Notes
-    -----
     `load` averages maxima over noise: it is too large, but for the noise common to all permutations. The loads of the
     same channels on fresh paths average to too little, but for theirs. Batches of fresh paths tell how large both are.
     """

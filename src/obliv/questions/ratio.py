@@ -57,11 +57,6 @@ def require_base_load(topology: Topology) -> Tree:
     The base load, the most that a host sends or takes, is a lower bound where every host has one link; the split over
     all shortest paths reaches it where its own worst case is 1 (Yuan et al., Theorem 1 and Corollary 1 for FT(m, n)).
     By linearity that is enough: a traffic of base load b loads no link beyond b.
-
-    Raises
-    ------
-    InputError
-        If that is not so, with what to use instead.
     """
     spec = topology.spec
     instead = "obliv worst gives its guaranteed throughput instead"
@@ -290,13 +285,7 @@ def _loss(loss: Fraction | Bounds | Estimate | None) -> str:
 
 
 def tree_ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = None) -> Ratio:
-    """Return the oblivious performance ratio on a tree that carries every traffic at its base load; see `obliv.ratio`.
-
-    Raises
-    ------
-    InputError
-        If the best routing of every traffic is not known on this topology.
-    """
+    """Return the ratio on a tree that carries every traffic at its base load; see `obliv.ratio`."""
     began = time.perf_counter()
     step = rising(progress)
     subject = subject_of(x, "ratio")
@@ -393,11 +382,6 @@ def max_link_load(loads: PairLoads, traffic: Traffic) -> Fraction:
 def optimal_load(topology: Topology, traffic: Traffic) -> Fraction:
     """Return the least largest link load of any routing under a traffic (Yuan et al., OPTU), which is its base load.
 
-    Raises
-    ------
-    InputError
-        If the best routing of every traffic is not known on the topology.
-
     Examples
     --------
     >>> import obliv
@@ -411,13 +395,6 @@ def optimal_load(topology: Topology, traffic: Traffic) -> Fraction:
 
 def performance(loads: PairLoads, traffic: Traffic) -> Fraction:
     """Return the largest link load of a routing under a traffic over that of the best routing (Yuan et al., PERF).
-
-    Raises
-    ------
-    InputError
-        If the best routing of every traffic is not known on the topology.
-    TrafficError
-        If no terminal sends to another one.
 
     Examples
     --------

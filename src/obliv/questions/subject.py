@@ -66,13 +66,7 @@ def by_specs(analysis: Callable[Concatenate[Any, P], R]) -> Analysis[P, R]:
 
 
 def routing_of(x: Any, analysis: str) -> Routing:
-    """Return the routing that an argument stands for, an object with paths and a topology included.
-
-    Raises
-    ------
-    InputError
-        If it is something else, or its network has one terminal.
-    """
+    """Return the routing that an argument stands for, an object with paths and a topology included."""
     if isinstance(x, PairLoads):
         raise InputError(f"{analysis} needs a routing: pair loads do not distinguish paths")
     if isinstance(x, Routing) or (is_adaptable(x) and hasattr(x, "topology")):
@@ -86,19 +80,7 @@ def routing_of(x: Any, analysis: str) -> Routing:
 
 
 def subject_of(x: Any, analysis: str) -> Routing | PairLoads:
-    """Return the routing or the pair loads that an argument stands for.
-
-    Parameters
-    ----------
-    x : object
-    analysis : str
-        Whose argument it is, for the message.
-
-    Raises
-    ------
-    InputError
-        If it is something else.
-    """
+    """Return the routing or the pair loads that an argument stands for."""
     if not isinstance(x, PairLoads):
         return routing_of(x, analysis)
     require_pairs(x.topology)
@@ -106,13 +88,7 @@ def subject_of(x: Any, analysis: str) -> Routing | PairLoads:
 
 
 def loads_of(x: Any, analysis: str, progress: Progress | None = None) -> PairLoads:
-    """Return the exact pair loads of an argument.
-
-    Raises
-    ------
-    InputError
-        If it is neither a routing nor pair loads, or if its pair loads are estimates.
-    """
+    """Return the exact pair loads of an argument."""
     subject = subject_of(x, analysis)
     if isinstance(subject, Routing):
         return subject.pair_loads(progress=progress)
@@ -124,13 +100,7 @@ def loads_of(x: Any, analysis: str, progress: Progress | None = None) -> PairLoa
 def sampled_of(
     subject: Routing | PairLoads, samples: int, rng: np.random.Generator, progress: Progress | None = None
 ) -> PairLoads:
-    """Return the pair loads of a routing, estimated from random paths.
-
-    Raises
-    ------
-    InputError
-        If pair loads are given instead of a routing.
-    """
+    """Return the pair loads of a routing, estimated from random paths."""
     if isinstance(subject, Routing):
         return subject.pair_loads(samples, rng, progress)
     raise InputError("samples need a routing: pair loads that exist already cannot be sampled")
@@ -206,20 +176,7 @@ _ROUNDS = 3  # of refinement
 def automorphisms(loads: PairLoads, seconds: float = 20.0) -> list[Array]:
     """Return generators of a group of node maps that the routing may keep; each still has to be verified.
 
-    Parameters
-    ----------
-    loads : PairLoads
-    seconds : float
-        Time limit; after it no symmetry is used, which costs speed and nothing else.
-
-    Returns
-    -------
-    list of integer arrays, shape (nodes,)
-
-    Raises
-    ------
-    MissingExtraError
-        If neither igraph nor canonaut is installed.
+    Shape: (nodes,).
     """
     topology = loads.topology
     graph = undirected(topology, _node_colors(loads), signatures(loads).tolist())

@@ -77,18 +77,7 @@ class Bottleneck(Record):
 def bottleneck(
     topology: Topology, channel: int, through: Fraction | Estimate | None, busiest: tuple[Fraction, str, int]
 ) -> Bottleneck:
-    """Return what limits a traffic; a channel, where a terminal limits it as much.
-
-    Parameters
-    ----------
-    topology : Topology
-    channel : int
-        The most loaded one.
-    through : Fraction, Estimate or None
-        The throughput of the channels; None where none is loaded.
-    busiest : tuple of (Fraction, str, int)
-        The terminal whose own link is used most, by :meth:`obliv.Traffic.busiest_terminal`.
-    """
+    """Return what limits a traffic; a channel, where a terminal limits it as much."""
     share, side, terminal = busiest
     if through is None or (through.value if isinstance(through, Estimate) else through) > 1 / share:
         return Bottleneck(side, topology.name_of(int(topology.terminals[terminal])), terminal=terminal)

@@ -311,14 +311,7 @@ def _loads_of(subject: Routing | PairLoads, samples: int | None, rng: Rng, step:
 
 
 def worst_load(loads: PairLoads, progress: Progress | None = None) -> Fraction:
-    """Return the exact worst channel load of exact pair loads, without the traffic that attains it.
-
-    Parameters
-    ----------
-    loads : PairLoads
-    progress : callable, optional
-        Called with what is being done and the share that is done.
-    """
+    """Return the exact worst channel load of exact pair loads, without the traffic that attains it."""
     step = rising(progress)
     channels = np.unique(orbits(loads.topology, verified(loads, "auto", step)).focus)
     return _load(loads, search_channels(loads, channels, progress=step))
@@ -583,27 +576,7 @@ def certificate_of(
     sources: tuple[tuple[str, str], ...],
     inside: bool = False,
 ) -> dict[str, Any]:
-    """Return the certificate of a worst case, in the form of saved claims, without its digest.
-
-    Parameters
-    ----------
-    loads : PairLoads
-    orbits : Orbits
-        Which channel stands for which.
-    prices : dict
-        For every solved channel the destinations' prices (integers over the loads' denominator).  The simple bound
-        proves the others, or what the loads give in place of prices.
-    claim : Fraction
-        The worst channel load.
-    worst : int
-        The channel that has it.
-    permutation : tuple of int
-        The permutation that attains it.
-    sources : tuple of (path, SHA-256)
-        Files behind the specs.
-    inside : bool
-        Whether it is part of another certificate, which has the network.
-    """
+    """Return the certificate of a worst case, in the form of saved claims, without its digest."""
     rates = loads.rates
     proofs = [loads.proof(c, rates) for c in range(loads.topology.channels)]
     solved = [c for c in sorted(prices) if proofs[c] is None]

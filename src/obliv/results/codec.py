@@ -69,32 +69,7 @@ def entry(
     compare: bool = True,
     **how: Any,
 ) -> Any:
-    """Declare a field of a record.
-
-    Parameters
-    ----------
-    default, default_factory, compare
-        As for :func:`dataclasses.field`.
-    **how
-        ``key``
-            The JSON key, by default the field's name.
-        ``label``, ``text``
-            The name in the text, "" to leave it out; a function of the record that gives the text of the value, None
-            to leave it out.
-        ``column``
-            The name in rows, "" to leave it out.
-        ``reason``
-            Why the value is None, as text or as a function of the record; written under the key with ``_reason`` added.
-        ``omit``
-            A function of the record that returns whether to omit the key. Keys without `omit` are required when a file
-            is read.
-        ``hidden``
-            Whether it is never in the JSON.
-        ``rank``
-            Keys of a higher rank come later.
-        ``codec``
-            Instead of the type's.
-    """
+    """Declare a field of a record."""
     options: dict[str, Any] = {"compare": compare, "metadata": {"entry": Declaration(**how)}}
     if default_factory is not dataclasses.MISSING:
         return dataclasses.field(default_factory=default_factory, **options)
@@ -151,13 +126,7 @@ class Record:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the record that :meth:`to_dict` wrote.
-
-        Raises
-        ------
-        ValueError
-            If a key is missing or holds something else.
-        """
+        """Return the record that :meth:`to_dict` wrote."""
         return cls(**cls._fields_from(data))
 
     @classmethod

@@ -212,11 +212,6 @@ _NUMBERS = {
 def schemas() -> dict[str, dict[str, Any]]:
     """Return the JSON Schema of every kind of result by its name.
 
-    Returns
-    -------
-    dict
-        By kind: a schema of draft 2020-12. Where several results share a kind, one of them applies.
-
     Examples
     --------
     >>> schemas()["locality"]["properties"]["routing"]

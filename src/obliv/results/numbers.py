@@ -251,14 +251,6 @@ def spread(row: Mapping[str, Any]) -> dict[str, Any]:
 def shown(value: Number | Bounds | float, digits: int = 6, longest: int = 24) -> str:
     """Return a number as text: exact ones as a fraction with its decimals, estimates with their error.
 
-    Parameters
-    ----------
-    value : Fraction, Estimate, Bounds, float, int or None
-    digits : int
-        Digits of decimals; bounds have as many as it takes to tell them apart.
-    longest : int
-        Characters of the longest fraction that is written out.
-
     Examples
     --------
     >>> from fractions import Fraction

@@ -31,23 +31,7 @@ _Part = tuple[tuple[int, ...], int]
 
 
 def paths_of_flow(topology: Topology, flow: dict[int, int], source: int, destination: int, spec: str) -> list[_Part]:
-    """Return paths whose amounts add up to a flow, channel by channel.
-
-    Parameters
-    ----------
-    topology : Topology
-    flow : dict
-        Amount of every channel that is used, positive; used up.
-    source, destination : int
-        Nodes; everywhere else as much enters as leaves.
-    spec : str
-        The routing, for messages.
-
-    Raises
-    ------
-    RoutingError
-        If a loop of the flow does not touch any of its paths.
-    """
+    """Return paths whose amounts add up to a flow, channel by channel."""
     parts: list[_Part] = []
     while (path := _widest(topology, flow, source, destination)) is not None:
         parts.append((path, _take(flow, path)))

@@ -59,12 +59,6 @@ class PathList(NamedTuple):
 def list_paths(routing: Routing, each: Callable[[], None] = lambda: None) -> PathList:
     """Return the paths of all pairs of terminals of a routing; none from a terminal to itself.
 
-    Parameters
-    ----------
-    routing : Routing
-    each : callable
-        Called before the paths of each source, to end the work by an error.
-
     Examples
     --------
     >>> import obliv

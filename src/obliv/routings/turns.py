@@ -34,16 +34,7 @@ class TurnHops(HopRouting):
     def allowed(self, offset: Array, where: Directions) -> Array:
         """Return which of the channels that lead closer are allowed.
 
-        Parameters
-        ----------
-        offset : integer array, shape (dimensions, channels)
-            How far the destination is from the tail of every channel.
-        where : Directions
-            Dimension and direction of every channel.
-
-        Returns
-        -------
-        bool array, shape (channels,)
+        Shapes: `offset` (dimensions, channels); returned (channels,).
         """
         raise NotImplementedError
 

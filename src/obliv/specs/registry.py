@@ -270,13 +270,7 @@ class Registry(Generic[T]):
         return alike[0] if name not in known and len(alike) == 1 else name
 
     def find(self, name: str) -> Registration[T]:
-        """Return the entry of a name or alias.
-
-        Raises
-        ------
-        SpecError
-            If the name is unknown; the message suggests known ones.
-        """
+        """Return the entry of a name or alias."""
         name = self._spelled(name)
         if name not in self._names and name in self._modules:
             importlib.import_module(self._modules[name])
@@ -292,20 +286,7 @@ class Registry(Generic[T]):
         return next((entry.name for entry in self._entries.values() if entry.make is make), "")
 
     def parse(self, spec: str, *given: Any) -> tuple[Registration[T], list[Any], dict[str, Any]]:
-        """Split a spec and convert its arguments to the types in the factory's signature.
-
-        Parameters
-        ----------
-        spec : str
-            ``name:ARG,ARG,key=value``.
-        *given
-            Leading arguments of the factory that are not part of the spec.
-
-        Returns
-        -------
-        tuple
-            The entry, positional arguments (`given` first) and keyword arguments.
-        """
+        """Split a spec and convert its arguments to the types in the factory's signature."""
         name, colon, text = spec.strip().partition(":")
         entry = self.find(name.strip())
         parameters = list(entry.signature.parameters.values())
@@ -516,13 +497,7 @@ def register_pattern(name: str, *, aliases: tuple[str, ...] = (), example: str =
 
 
 def run_files(files: Iterable[str]) -> None:
-    """Run Python files, which may register topologies, routings and traffic patterns.
-
-    Raises
-    ------
-    FileError
-        If a file is not found or raises an error; the message names the line.
-    """
+    """Run Python files, which may register topologies, routings and traffic patterns."""
     for name in files:
         if not os.path.isfile(name):
             hint = f"; did you mean {name}.py?" if os.path.isfile(f"{name}.py") else ""

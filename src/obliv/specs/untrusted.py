@@ -75,28 +75,7 @@ def bounded(
     own: Any = None,
     progress: Progress = silent,
 ) -> T:
-    """Return ``function(*arguments, progress)``, computed in a process with limits.
-
-    Parameters
-    ----------
-    function : callable
-        A function of a module. It reads what the user named inside of ``reading_from(None)``.
-    seconds : float
-        Time limit; the process is killed a second later, whatever it is doing. Its start takes up to ten more.
-    files : iterable of path-like
-        Files, and folders of files, that specs may read.
-    own : optional
-        The untrusted file: errors about it are passed on as they are, others quote nothing if files were read.
-
-    Raises
-    ------
-    TimeOverError
-        If the time limit has passed.
-    TooLargeError
-        If the work needs more memory than is free.
-    CrashedError
-        If the process ends in another way.
-    """
+    """Return ``function(*arguments, progress)``, computed in a process with limits."""
     call = _Call(function, arguments, tuple(os.path.realpath(path) for path in files), own, seconds)
     if _within.get():
         return function(*arguments, progress)

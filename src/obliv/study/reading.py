@@ -46,18 +46,7 @@ class Named(NamedTuple):
 
 
 def files_of(kind: str, spec: str) -> Named:
-    """Return the files behind a spec.
-
-    Parameters
-    ----------
-    kind : {"topology", "routing", "traffic"}
-    spec : str
-
-    Raises
-    ------
-    SpecError
-        If the name is unknown.
-    """
+    """Return the files behind a spec."""
     files: list[str] = []
     imports: list[str] = []
     for _, part in split_mix(spec, partial=True) or [(Fraction(1), spec)]:

@@ -173,13 +173,7 @@ class Claims:
 
 @contextmanager
 def opened(path: str | Path, *, write: bool = False) -> Iterator[Store]:
-    """Open a store; with `write`, make it where there is none.
-
-    Raises
-    ------
-    FileError
-        If the file is not a store, damaged, of a newer version, read-only, locked, or the disk is full.
-    """
+    """Open a store; with `write`, make it where there is none."""
     require_place(path)
     with _mapped(path):
         connection = _connect(Path(path), write)
@@ -338,13 +332,7 @@ class Store:
         return list({key: stored_of(key, row) for key, *row in rows}.values())
 
     def result(self, key: str) -> dict[str, Any] | None:
-        """Return the saved result of a cell with its certificate; None if it is not finished.
-
-        Raises
-        ------
-        FileError
-            If it is damaged.
-        """
+        """Return the saved result of a cell with its certificate; None if it is not finished."""
         row = self._db.execute(
             "SELECT result, checksum FROM cells WHERE key = ? AND status = 'done'", (key,)
         ).fetchone()

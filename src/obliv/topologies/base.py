@@ -597,17 +597,7 @@ class Rates(NamedTuple):
 
 
 def rates_of(topology: Topology, what: str, value: Any) -> Rates:
-    """Return the rates of all terminals.
-
-    Parameters
-    ----------
-    topology : Topology
-    what : str
-        ``injection`` or ``ejection``, for messages.
-    value : number, sequence, mapping or str
-        One rate for all terminals; one for each, also as text ``1x1/2x1``; or some terminals with their rates, as a
-        mapping or the path of a file with lines of terminal and rate, where all others have rate 1.
-    """
+    """Return the rates of all terminals."""
     n = len(topology.terminals)
     if isinstance(value, str) and exact(value) is None:
         words = value.split("x")

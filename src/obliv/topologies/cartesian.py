@@ -385,11 +385,6 @@ def links_of(topology: Topology, spec: str) -> Links:
     """Return the links of a network whose channels all have an opposite of the same bandwidth.
 
     Parallel channels are paired in the order of their bandwidths.
-
-    Raises
-    ------
-    RoutingError
-        If a channel has no opposite of its bandwidth; `spec` names the routing that needs it.
     """
     tail, head = topology.tail.astype(np.int64), topology.head.astype(np.int64)
     speed = topology.bandwidth

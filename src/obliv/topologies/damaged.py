@@ -30,11 +30,6 @@ def carried(network: Topology) -> dict[str, Any] | None:
 
     A network with other rates or terminals than the one that the beginning of its spec builds refers to that one.
 
-    Raises
-    ------
-    TopologyError
-        If its spec builds another network.
-
     Examples
     --------
     >>> import obliv
@@ -68,11 +63,6 @@ def require_own_name(network: Topology) -> None:
 
     Specs that name a file are not looked at, as the file may be another one by now: its digest is part of claims. With
     other terminals or rates, which the spec does not give, the channels must be those of the network before.
-
-    Raises
-    ------
-    TopologyError
-        If the spec is one of a family, and builds another network or none, or one of another capacity.
     """
     changed = _CHANGED.fullmatch(network.spec)
     spec = changed[1] if changed else network.spec
@@ -95,14 +85,7 @@ def require_own_name(network: Topology) -> None:
 
 
 def network_of(content: Any, spec: str, channels: int) -> Topology:
-    """Return the network that :func:`carried` wrote, with the number of channels that the claim lists.
-
-    Raises
-    ------
-    ValueError
-        If the content is anything else, or the network bears the name of a different one; also as one of its
-        subclasses, such as TopologyError.
-    """
+    """Return the network that :func:`carried` wrote, with the number of channels that the claim lists."""
     if not isinstance(content, dict):
         raise ValueError("the network is not an object")
     if len(spec) > _LONGEST:

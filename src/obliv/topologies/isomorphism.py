@@ -132,20 +132,7 @@ def undirected(topology: Topology, nodes: Sequence[int], channels: Sequence[int]
 
 
 def graph_search(method: str, graphs: Sequence[ColoredGraph], seconds: float) -> list[Any] | None:
-    """Return what a search answers for each graph; None after the time limit.
-
-    Parameters
-    ----------
-    method : str
-        ``automorphism_group`` for generators, ``canonical_permutation`` for the vertex of each canonical label.
-    graphs : sequence of (edges, colors)
-    seconds : float
-
-    Raises
-    ------
-    MissingExtraError
-        If neither igraph nor canonaut is installed.
-    """
+    """Return what a search answers for each graph; None after the time limit."""
     package = next((name for name in _SEARCHES if find_spec(name) is not None), "")
     if not package:
         raise extra("igraph or canonaut", "symmetry")
@@ -167,11 +154,6 @@ def network_automorphisms(topology: Topology, seconds: float) -> list[Array]:
     """Return generators of the automorphisms of a network, as node maps; each still has to be verified.
 
     Channels with their bandwidths and terminals with their rates correspond. Empty after the time limit.
-
-    Raises
-    ------
-    MissingExtraError
-        If neither igraph nor canonaut is installed.
     """
     numbers: dict[Hashable, int] = {}
     graph = undirected(topology, _numbered(numbers, _node_kinds(topology)), _numbered(numbers, _speeds(topology)))

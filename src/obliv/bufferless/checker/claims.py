@@ -35,13 +35,7 @@ _FIGURES = ("packets", "congestion", "dilation", "makespan", "lower_bound", "def
 
 
 def claim_of(schedule: Schedule) -> ScheduleClaim:
-    """Return a schedule as the checks take it.
-
-    Raises
-    ------
-    MalformedError
-        If it has no moves.
-    """
+    """Return a schedule as the checks take it."""
     instance, moves = schedule.instance, schedule.moves
     if instance is None or moves is None:
         raise MalformedError("it contains no moves; check the file that it was saved to")
@@ -61,13 +55,7 @@ def claim_of(schedule: Schedule) -> ScheduleClaim:
 
 
 def read_schedule(content: dict[str, Any]) -> ScheduleClaim:
-    """Read the content of a saved schedule.
-
-    Raises
-    ------
-    MalformedError
-        Naming the key that is missing or malformed.
-    """
+    """Read the content of a saved schedule."""
     instance = content.get("instance")
     if not isinstance(instance, dict):
         raise MalformedError("it contains no instance; save the schedule, which has one")
@@ -177,17 +165,7 @@ def _paths(instance: dict[str, Any]) -> tuple[Array, Array]:
 
 
 def check_figures(report: Report, claim: ScheduleClaim, arrival: Array, pushes: Array) -> None:
-    """Check the claimed figures.
-
-    Parameters
-    ----------
-    report : Report
-    claim : ScheduleClaim
-    arrival : int array
-        The time of every packet's last move.
-    pushes : int array
-        Edges to go back over, and moves down that were not over the edge just taken.
-    """
+    """Check the claimed figures."""
     users = np.bincount(claim.paths.edge, minlength=1)
     length = np.diff(claim.paths.start)
     counted = {
@@ -298,14 +276,7 @@ _FAULTS = {
 
 
 def check_walks(report: Report, claim: ScheduleClaim) -> tuple[Array, Array]:
-    """Check every packet's moves against the rules.
-
-    Returns
-    -------
-    arrival, pushes : ndarray
-        The time of every packet's last move; how many edges were added to go back over, and how many moves down were
-        not over the edge just taken.
-    """
+    """Check every packet's moves against the rules."""
     arrival, pushes = np.zeros(claim.packets, np.int64), np.zeros(2, np.int64)
     passed, fault = np.zeros(3, np.int64), np.zeros(2, np.int64)
     keeps = claim.algorithm == "centralized"
@@ -416,14 +387,7 @@ def check_saved(result: Any, content: dict[str, Any], progress: Progress = silen
 
 
 def check_schedule(claim: ScheduleClaim, progress: Progress = silent) -> Verification:
-    """Check that the moves obey the rules and lead to the claimed figures.
-
-    Returns
-    -------
-    Verification
-        Its checks are: the form (numbers in range, edges between neighboring levels, whole paths), the packets'
-        walks, the links, the figures, and for the paper's algorithms the plan.
-    """
+    """Check that the moves obey the rules and lead to the claimed figures."""
     report = Report()
     report.beside += ["routing", "constants", "instance.made", *_UNUSED.get(claim.algorithm, ["algorithm"])]
     if claim.digest_holds is not None:
@@ -447,14 +411,7 @@ def check_schedule(claim: ScheduleClaim, progress: Progress = silent) -> Verific
 
 
 def check_classes(claims: list[ScheduleClaim], content: dict[str, Any]) -> Verification:
-    """Check schedules that run one after another, and that the figures of the whole follow from theirs.
-
-    Parameters
-    ----------
-    claims : list of ScheduleClaim
-    content : dict
-        The content of the file of all classes.
-    """
+    """Check schedules that run one after another, and that the figures of the whole follow from theirs."""
     report = Report()
     report.beside += ["topology", "routing"]
     if "digest" in content:

@@ -124,14 +124,7 @@ class _Visits:
 
 
 def check_waves(report: Report, claim: ScheduleClaim) -> None:
-    """Note whether waves keep to their frames, packets to their boats, and stops to their targets.
-
-    Parameters
-    ----------
-    report : Report
-    claim : Claimed
-        With a plan of kind "centralized"; its moves obey the rules already.
-    """
+    """Note whether waves keep to their frames, packets to their boats, and stops to their targets."""
     try:
         problem, visits = _visits(claim)
         problem = problem or _window_problem(claim, visits)
@@ -288,14 +281,7 @@ def _row_problem(claim: ScheduleClaim, visits: _Visits) -> str:
 
 
 def check_rounds(report: Report, claim: ScheduleClaim) -> None:
-    """Note whether the second half of every round but the last mirrors the first.
-
-    Parameters
-    ----------
-    report : Report
-    claim : Claimed
-        With a plan of kind "distributed"; its moves obey the rules already.
-    """
+    """Note whether the second half of every round but the last mirrors the first."""
     for name, problem_of, statement in (
         ("rounds", _mirror_problem, "every round but the last of a sub-phase is undone step by step"),
         ("boats", _visit_problem, "in the last round every packet rides its boat from home to target or destination"),

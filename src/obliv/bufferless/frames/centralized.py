@@ -198,13 +198,7 @@ def plan(
 def try_partitions(
     instance: Instance, s: int, lam: int, options: PlanOptions, rng: np.random.Generator
 ) -> CentralizedPlan:
-    """Return the plan of the first random partition that has one.
-
-    Raises
-    ------
-    PlanningError
-        If all tries fail.
-    """
+    """Return the plan of the first random partition that has one."""
     failed: PlanningError | None = None
     for _ in range(options.tries if options.sets is None or options.shuffled else 1):
         sets = draw_sets(instance.packets, s, rng) if options.sets is None else options.sets
@@ -305,26 +299,6 @@ def tune(
 ) -> CentralizedPlan:
     """Return the plan with the smallest makespan among those with the smallest lambda for some numbers of sets.
 
-    Parameters
-    ----------
-    instance : Instance
-    rng : numpy.random.Generator
-    options : PlanOptions
-    lam, s : int, optional
-        Fixed values instead of a search.
-
-    Returns
-    -------
-    CentralizedPlan
-        One in which packets stop, wherever one was found.
-
-    Raises
-    ------
-    PlanningError
-        If the given lambda allows no plan.
-
-    Notes
-    -----
     Numbers of sets: C/2, C/4, ... and 3, 2, 1; on large instances only C/2.
     """
     ladder = {1, 2, 3} | {max(1, instance.congestion >> h) for h in range(1, 32)} if s is None else {s}
@@ -391,39 +365,6 @@ def centralized(
 ) -> Run:
     """Route by frames, waves and boats, with every packet's boats chosen beforehand.
 
-    Parameters
-    ----------
-    instance : Instance
-    rng : numpy.random.Generator
-        Draws the set of every packet, one vector of integers.
-    constants : "paper", "tuned" or "one-frame"
-        The printed algorithm, with its lambda, s and tau; the best lambda and s found by a short search; or a frame so
-        large that packets never stop. The last two leave out empty sets and shorten phases.
-    segments : "tight" or "paper", optional
-        The edges on which packets of one color must not meet: those still ahead, or all path edges in the two frames.
-        By default "paper" with the paper's constants, else "tight".
-    order : "source" or "shuffled"
-        The order of coloring: by source level, then by number; or random.
-    sets : int array, optional
-        The sets of packets, from 1, instead of random ones.
-    lam, s : int, optional
-        Levels of a frame, even; number of sets.
-    tries : int, optional
-        Random partitions before lambda is raised by half, and the number of raises. By default 1 for the printed
-        algorithm, which fails with a probability of at most 1/DN, and 5 with another lambda, s or `constants`.
-
-    Returns
-    -------
-    Run
-        With a :class:`~obliv.bufferless.results.CentralizedPlan`.
-
-    Raises
-    ------
-    OptionError
-        If the constants are too small to plan with.
-
-    Notes
-    -----
     Any s and any even lambda are correct if planning succeeds.  Unlike in the paper, packets have no target in the last
     frame of a group, since level 2D - 1 can be below their destination.  Where lambda is less than twice the number of
     colors, which the paper excludes, packets that end in the frame of their wave may ride boats that have no target.

@@ -58,43 +58,6 @@ def distributed(
     each packet of a wave draws one of chi boats and rides; where two packets of a boat want one edge, both fail, or a
     random one.  Then all packets undo the round, and those that failed draw again.
 
-    Parameters
-    ----------
-    instance : Instance
-        With at most one packet from every node.
-    rng : numpy.random.Generator
-    constants : str
-        "paper", the printed algorithm; "tuned", the best of some small ones; "one-frame", the best with all levels in
-        one frame.
-    timetable : str
-        "fixed": always xi rounds, since no node can see that all packets have succeeded.  "oracle": a sub-phase ends
-        once no packet fails, and is skipped if it has no members.
-    tie : str, optional
-        Two packets of one boat that meet "both-fail", as printed; or one of them "survives".  By default "both-fail"
-        with the paper's constants, else "survives".
-    steps : str, optional
-        "all": step by step, with every move.  "boats": only the rides, without moves; delivery times are exact.
-        By default all steps if there are at most ``AFFORDABLE``.
-    lam, chi, s : int, optional
-        Levels of a frame, even and at least 6 chi; boats; sets; instead of those of `constants`.
-    rounds : int, optional
-        Limit on the rounds of a sub-phase; by default xi for the printed algorithm, which fails with a probability of
-        at most 2/DN, and xi + 5 with other constants or with the oracle.
-
-    Returns
-    -------
-    Run
-        With a :class:`~obliv.bufferless.results.DistributedPlan`.
-
-    Raises
-    ------
-    OptionError
-        If constants do not fit each other, or the limit on rounds is reached.
-    InputError
-        If two packets begin at one node.
-
-    Notes
-    -----
     Where the paper leaves room: packets from even inner levels enter at the second move, a packet deflected at its
     source goes back over the edge on which the winner came, a packet counts as oscillating once it has crossed the
     edge at its target, and a wanderer that comes to its destination with nothing left of its current path is sent on
@@ -216,13 +179,7 @@ def _candidates(
 def _best(
     instance: Instance, rng: np.random.Generator, candidates: Sequence[Constants], rules: _Rules
 ) -> tuple[Waves, Rides]:
-    """Return the run with the smallest makespan.
-
-    Raises
-    ------
-    OptionError
-        If rounds run out with all candidates.
-    """
+    """Return the run with the smallest makespan."""
     best: tuple[Waves, Rides] | None = None
     refused = OptionError("chi", "no {chi} to try")
     for constants in candidates:

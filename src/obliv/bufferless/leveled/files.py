@@ -102,25 +102,7 @@ def _saved(path: Path, spec: str) -> Leveled:
 
 
 def read_paths(path: str | Path, network: Leveled) -> tuple[Array, Array, tuple[str, ...]]:
-    """Read the paths in a file, one packet a line.
-
-    Parameters
-    ----------
-    path : path-like
-        A text, in each line the numbers of a path's edges, or its nodes with blanks or ``->`` between them, lowest
-        level first; numbers without ``->`` are edges. ``#`` begins a comment. Or a saved instance on the same network.
-    network : Leveled
-
-    Returns
-    -------
-    tuple
-        Offsets, edges, and notes. Of parallel edges between two nodes the first is taken.
-
-    Raises
-    ------
-    FileError
-        With the line of an unknown edge or node, or of a path that does not climb level by level.
-    """
+    """Read the paths in a file, one packet a line."""
     text = read_text(path)
     if format_of(text) == "json":
         return _saved_paths(path, network)

@@ -44,21 +44,7 @@ def offsets(length: Array) -> Array:
 
 
 def rows(levels: Levels, network: Leveled, kind: str, rng: np.random.Generator, *, share: float = 0.1) -> Drawn:
-    """Draw one packet from every row of the first level to a row of the last.
-
-    Parameters
-    ----------
-    levels : function
-        Yields the edges of all paths of the family, level after level.
-    network : Leveled
-        A butterfly, an unrolled de Bruijn, shuffle-exchange or fat-tree network, or a multibutterfly.
-    kind : {"random", "permutation", "transpose", "bit-reverse", "hotspot"}
-        Destinations: each on its own at random; a random permutation; the halves of the row's bits exchanged; its bits
-        reversed; row 0 with probability `share`, else at random.
-    rng : numpy.random.Generator
-    share : float
-        For hotspot.
-    """
+    """Draw one packet from every row of the first level to a row of the last."""
     if not 0 <= share <= 1:
         raise InputError(f"share={share}: it must lie between 0 and 1")
     base, digits = (
@@ -166,17 +152,6 @@ def random_leveled(
 
     As if the matchings had been drawn from `rng` before, so that one seed for the network and for the paths gives what
     one generator would have given for both.
-
-    Parameters
-    ----------
-    network : Leveled
-        A random leveled network.
-    kind : {"random"}
-    rng : numpy.random.Generator
-    packets : int, optional
-        How many; default one for every eighth node below the last level.
-    minlen, maxlen : int, optional
-        The range of the lengths, cut to the levels that are left; default a quarter of the levels, and all of them.
     """
     L, W, d, _ = network.shape
     matchings(L, W, d, rng)
@@ -211,19 +186,7 @@ def anywhere(
     minlen: int | None = None,
     maxlen: int | None = None,
 ) -> Drawn:
-    """Draw random walks in any leveled graph, from distinct nodes with an outgoing edge.
-
-    Parameters
-    ----------
-    network : Leveled
-    kind : {"random"}
-    rng : numpy.random.Generator
-    packets : int, optional
-        How many; default one from every such node.
-    minlen, maxlen : int, optional
-        The range of the lengths, as in :func:`random_leveled`; default 1 and the last level. A walk ends early at a
-        node without outgoing edges.
-    """
+    """Draw random walks in any leveled graph, from distinct nodes with an outgoing edge."""
     least, most = _lengths(1 if minlen is None else minlen, maxlen, network.depth)
     senders = np.unique(network.low)
     wanted = len(senders) if packets is None else _packets(packets, len(senders), network.spec)
@@ -268,16 +231,7 @@ def _packets(packets: int | None, nodes: int, spec: str) -> int:
 
 
 def drawn_ends(network: Leveled, hot: float, rng: np.random.Generator) -> Array:
-    """Return a destination for every node: each coordinate equally likely among those ahead, or all at their last.
-
-    Parameters
-    ----------
-    network : Leveled
-        A leveled mesh.
-    hot : float
-        The share of packets for the corner on the last level.
-    rng : numpy.random.Generator
-    """
+    """Return a destination for every node: each coordinate equally likely among those ahead, or all at their last."""
     radices, signs = _grid(network)
     corner = rng.random(network.nodes) < hot
     at = np.unravel_index(np.arange(network.nodes), radices)
@@ -299,18 +253,7 @@ def ahead(network: Leveled, source: Array, to: Array) -> tuple[Array, ...]:
 def monotone(
     network: Leveled, source: Array, steps: Sequence[Array], rng: np.random.Generator, dimensions: Sequence[int] | None
 ) -> Drawn:
-    """Return paths with the given numbers of steps in each dimension.
-
-    Parameters
-    ----------
-    network : Leveled
-        A leveled mesh.
-    source : int array
-    steps : sequence of int array
-    rng : numpy.random.Generator
-    dimensions : sequence of int, optional
-        The order of dimensions; by default all orders of steps are equally likely.
-    """
+    """Return paths with the given numbers of steps in each dimension."""
     radices, signs = _grid(network)
     start = offsets(np.sum(steps, axis=0))
     total = int(start[-1])
@@ -344,29 +287,7 @@ def _grid(network: Leveled) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def across(network: Leveled, kind: str, rng: np.random.Generator, *, share: float = 0.1) -> Drawn:
-    """Draw one packet from every node of the first level to a node of the last.
-
-    Parameters
-    ----------
-    network : Leveled
-    kind : {"permutation", "transpose", "bit-reverse", "hotspot"}
-        Destinations, as on networks of rows (see :func:`~obliv.bufferless.paths.families.rows`): nodes of both levels
-        count as rows in the order of their numbers.
-    rng : numpy.random.Generator
-    share : float
-        For hotspot.
-
-    Returns
-    -------
-    Drawn
-        Every next edge is equally likely among those that lead to the destination. Pairs that no path joins are left
-        out.
-
-    Raises
-    ------
-    InputError
-        If the first and the last level have different numbers of nodes, or the kind does not fit their number.
-    """
+    """Draw one packet from every node of the first level to a node of the last."""
     if not 0 <= share <= 1:
         raise InputError(f"share={share}: it must lie between 0 and 1")
     source, last = (np.flatnonzero(network.node_level == level) for level in (0, network.depth))

@@ -33,25 +33,7 @@ def mesh(
     rate: float = 1.0,
     share: float = 0.1,
 ) -> Drawn:
-    """Draw one packet from every node of a mesh, or from a share of them.
-
-    Parameters
-    ----------
-    network : Leveled
-        A leveled mesh of any orientation.
-    kind : {"random", "permutation", "transpose", "bit-reverse", "hotspot"}
-        Destinations: any node that a monotone path leads to, all equally likely in each coordinate; those of a random
-        permutation of all nodes, of (x, y) to (y, x), or of the coordinates in reverse order in more dimensions, of the
-        node numbers' bits reversed, as far as a monotone path leads there; the corner on the last level with
-        probability `share`, else as random.
-    rng : numpy.random.Generator
-    route : {"random", "xy"}
-        Steps of all dimensions in random order, or all steps of the first dimension before those of the next.
-    rate : float
-        The share of nodes that send, for random and hotspot.
-    share : float
-        For hotspot.
-    """
+    """Draw one packet from every node of a mesh, or from a share of them."""
     if route not in ("random", "xy"):
         raise InputError(f"route={route}: it must be random, or xy for all steps from row to row first")
     _probabilities(rate=rate, share=share)
@@ -160,23 +142,7 @@ def array(
     maxlen: int | None = None,
     share: float = 0.1,
 ) -> Drawn:
-    """Draw one packet from every node of a linear array but the last, or from a share of them.
-
-    Parameters
-    ----------
-    network : Leveled
-        An array of either orientation.
-    kind : {"random", "permutation", "bit-reverse", "hotspot"}
-        Destinations: any node further on, at most `maxlen` edges away; those of a random permutation of all nodes or
-        of the node numbers' bits reversed that are further on; the last node with probability `share`, else as random.
-    rng : numpy.random.Generator
-    rate : float
-        The share of nodes that send, for random and hotspot.
-    maxlen : int, optional
-        The longest path, for random and hotspot.
-    share : float
-        For hotspot.
-    """
+    """Draw one packet from every node of a linear array but the last, or from a share of them."""
     _probabilities(rate=rate, share=share)
     n, right = network.shape
     longest = n if maxlen is None else maxlen
@@ -200,17 +166,7 @@ def array(
 def hypercube(
     network: Leveled, kind: str, rng: np.random.Generator, *, probability: float = 0.6, share: float = 0.1
 ) -> Drawn:
-    """Draw one packet from every node of a hypercube, which sets bits in random order.
-
-    Parameters
-    ----------
-    network : Leveled
-    kind : {"random", "permutation", "hotspot"}
-        Destinations: every unset bit is set with a `probability`; those of a random permutation of all nodes that only
-        set bits; the node of all bits set with probability `share`, else as random.
-    rng : numpy.random.Generator
-    probability, share : float
-    """
+    """Draw one packet from every node of a hypercube, which sets bits in random order."""
     _probabilities(probability=probability, share=share)
     (k,) = network.shape
     source = np.arange(1 << k)

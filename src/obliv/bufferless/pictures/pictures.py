@@ -119,13 +119,7 @@ class Scene:
 
 
 def scene(schedule: Schedule | Schedules, steps: int) -> Scene:
-    """Return the scene of a schedule.
-
-    Raises
-    ------
-    InputError
-        If the schedule has no moves, or is too large for an animation of this many steps.
-    """
+    """Return the scene of a schedule."""
     parts = schedule.classes
     instances, moves = zip(*map(moved, parts), strict=True)
     require_small([part.network for part in instances], schedule.packets)
@@ -168,15 +162,7 @@ def scene(schedule: Schedule | Schedules, steps: int) -> Scene:
 
 
 def require_small(networks: Sequence[Leveled], packets: int) -> None:
-    """Raise InputError for what is too large for an animation, however long the schedule is.
-
-    Parameters
-    ----------
-    networks : sequence of Leveled
-        Those of the classes.
-    packets : int
-        Of all classes.
-    """
+    """Raise InputError for what is too large for an animation, however long the schedule is."""
     _require_at_most(
         (networks[0].nodes, NODES, "nodes"),
         (max(network.edges for network in networks), EDGES, "edges"),
@@ -488,23 +474,6 @@ _CLASSES = 6  # panels of a figure
 def draw(result: Schedule | Schedules, path: str | Path, **options: Any) -> None:
     """Draw a schedule into a file; the ending selects the format.
 
-    Parameters
-    ----------
-    result : Schedule or Schedules
-        The schedule, with its moves.
-    path : str or Path
-        The file: ``.gif`` or ``.html`` for an animation, ``.png``, ``.svg`` or ``.pdf`` for a picture. It is written
-        completely or not at all.
-    **options
-        As for :func:`animate` or :func:`plot_schedule`.
-
-    Raises
-    ------
-    InputError
-        If the ending is unknown, or the schedule has no such picture.
-    FileError
-        If the file cannot be written.
-
     Examples
     --------
     >>> import obliv, tempfile
@@ -521,15 +490,7 @@ def draw(result: Schedule | Schedules, path: str | Path, **options: Any) -> None
 
 
 def require_drawing(path: str | Path) -> str:
-    """Check, before any work, that a schedule can be drawn into a file, and return its ending.
-
-    Raises
-    ------
-    InputError
-        If the ending is unknown.
-    FileError
-        If the folder does not exist.
-    """
+    """Check, before any work, that a schedule can be drawn into a file, and return its ending."""
     ending = Path(path).suffix.lower()
     if ending not in MOVING + _STILL:
         problem = f"a schedule cannot be drawn as {Path(path).suffix!r}" if ending else f"{str(path)!r} has no ending"

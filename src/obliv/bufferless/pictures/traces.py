@@ -103,13 +103,7 @@ def has_waves(schedule: Schedule) -> bool:
 
 
 def rides(schedule: Schedule) -> RideRows:
-    """Return all rides of a schedule of the centralized algorithm.
-
-    Raises
-    ------
-    InputError
-        If the schedule has no waves.
-    """
+    """Return all rides of a schedule of the centralized algorithm."""
     plan, instance = schedule.plan, schedule.instance
     if not isinstance(plan, CentralizedPlan) or instance is None:
         raise InputError(f"a {schedule.algorithm} schedule has no waves; use a schedule of the centralized algorithm")
@@ -182,13 +176,7 @@ class PacketTraces:
 
 
 def moved(schedule: Any) -> tuple[Instance, Moves]:
-    """Return the instance and the moves of a schedule.
-
-    Raises
-    ------
-    InputError
-        If the argument is not a schedule or its moves were not kept.
-    """
+    """Return the instance and the moves of a schedule."""
     if not isinstance(schedule, Schedule):
         raise InputError(f"a {type(schedule).__name__} is not a schedule; use the result of bufferless.schedule")
     if schedule.instance is None or schedule.moves is None or len(schedule.moves.start) - 1 != schedule.packets:
@@ -224,19 +212,7 @@ def choose(schedule: Schedule, among: Array, packets: Packets, many: int = 400) 
 
 
 def traces(schedule: Schedule, packets: Array, steps: tuple[int, int], coarse: bool) -> PacketTraces:
-    """Return the lines of some packets.
-
-    Parameters
-    ----------
-    schedule : Schedule
-        The schedule, with its moves.
-    packets : int array
-        The packets to draw.
-    steps : (int, int)
-        Moves that begin after the second or end before the first of these times are left out.
-    coarse : bool
-        Whether to draw oscillation over an edge as one level line in its middle.
-    """
+    """Return the lines of some packets."""
     instance, moves = moved(schedule)
     row = _rows_of(moves, packets)
     owner = np.repeat(packets, moves.start[packets + 1] - moves.start[packets])

@@ -321,16 +321,7 @@ def _destinations(flow: Flow) -> Array:
 
 
 def source_flows(routing: Routing, denominator: int, check_time: CheckTime = lambda: None) -> Flows:
-    """Return a function from a terminal's number to what it sends.
-
-    Parameters
-    ----------
-    routing : Routing
-    denominator : int
-        The claim's; amounts need not be over it.
-    check_time : callable, optional
-        Called before each unit of work; it may raise.
-    """
+    """Return a function from a terminal's number to what it sends."""
     programs = routing.programs
     topology = routing.topology
     components = routing.components()

@@ -106,21 +106,7 @@ def row_sums(
     check_time: Callable[[], None],
     progress: Callable[[float], None],
 ) -> Array:
-    """Return every channel's Σ max(0, max (1 - v)): the sum over one end of the pairs, the maximum over the other.
-
-    Parameters
-    ----------
-    routing : Routing
-        With single paths, see :func:`single`.
-    row, price : ndarray
-        Channel c has the prices ``price[row[c]]``, or no prices where the row is 0.
-    by : "source" or "destination"
-        The end that the sum runs over.
-    check_time : callable
-        Called before each host; it may raise.
-    progress : callable
-        Called with the share that is done.
-    """
+    """Return every channel's Σ max(0, max (1 - v)): the sum over one end of the pairs, the maximum over the other."""
     channels = routing.topology.channels
     hosts = np.arange(len(routing.topology.terminals))
     sums = SumArrays(np.zeros(channels, np.int64), np.empty(channels, np.int64), np.zeros(channels, np.int64))
@@ -374,20 +360,7 @@ _Row = tuple[tuple[int, ...], list[Fraction]]
 
 
 def program_flows(topology: Topology, program: Any, check_time: CheckTime) -> Flows:
-    """Return the flows of one program on a network of lines and rings.
-
-    Parameters
-    ----------
-    topology : Topology
-    program : Program
-    check_time : callable
-        Called before each unit of work; it may raise.
-
-    Raises
-    ------
-    RoutingError
-        If 64 bits do not suffice for the flows.
-    """
+    """Return the flows of one program on a network of lines and rings."""
     nodes = topology.nodes
     grid = _grid(topology)
     phases = _phases(program, len(topology.axes))

@@ -86,13 +86,7 @@ class CarryingPaths:
 
 
 def demand_of(traffic: Traffic) -> tuple[Array, int]:
-    """Return traffic between different terminals as a table of integers, and the number of units in a packet.
-
-    Raises
-    ------
-    TrafficError
-        If the rates have a common denominator beyond 64 bits.
-    """
+    """Return traffic between different terminals as a table of integers, and the number of units in a packet."""
     n = traffic.terminals
     share = traffic.uniform / n if n else Fraction(0)
     scale = lcm(share.denominator, traffic.denominator)
@@ -126,16 +120,7 @@ def least_congestion(
 ) -> Congestion:
     """Return the least largest channel load of a traffic, over all routings of it.
 
-    Parameters
-    ----------
-    topology : Topology
-    demand : int64 array, shape (terminals, terminals)
-        Packets from every source to every destination, in units of 1 / `scale`.
-    scale : int
-    symmetry : Symmetry, optional
-        Symmetries of network and traffic; reversal takes no part.
-    progress : callable
-        Called with what the program will cost, if it is large.
+    Shapes: `demand` (terminals, terminals).
     """
     channels = topology.channels
     maps = symmetry.generators if symmetry else ()
@@ -266,14 +251,7 @@ def bound_by(topology: Topology, demand: Array, scale: int, length: Array) -> Fr
 def carried(topology: Topology, demand: Array, scale: int, congestion: Congestion) -> CarryingPaths:
     """Return paths that carry a traffic, close to the flows of its least congestion.
 
-    Parameters
-    ----------
-    topology : Topology
-    demand : int64 array, shape (terminals, terminals)
-        Packets in units of 1 / `scale`.
-    scale : int
-    congestion : Congestion
-        Packets that its flows do not carry because of rounding take the widest path.
+    Shapes: `demand` (terminals, terminals).
     """
     shares = np.clip(congestion.flow * scale, 0, None)
     units = max(1, min(WHOLE, INT64_SAFE // (4 * max(1, int(demand.sum())))))
@@ -334,17 +312,7 @@ _HOPS = 3_000_000  # of paths by dimension order that are listed, about
 
 
 def capacity_of(topology: Topology, progress: Progress = silent) -> tuple[Congestion, CarryingPaths]:
-    """Return the least load of uniform traffic, self-pairs included: a lower bound, and paths that attain an upper one.
-
-    Raises
-    ------
-    TopologyError
-        If some terminals cannot reach each other.
-    MissingExtraError
-        If the solver (highspy) is not installed.
-    TooLargeError
-        If the linear program would not fit in memory.
-    """
+    """Return the least load of uniform traffic, self-pairs included: a lower bound, and paths with an upper one."""
     require_connected(topology)
     demand, scale = _uniform(topology)
     least = least_congestion(topology, demand, scale, symmetry_of(topology), progress)

@@ -196,16 +196,7 @@ def _loads(
 ) -> dict[str, Any]:
     """Return the worst cases and the load across a half, each as far as the others prove it.
 
-    Parameters
-    ----------
-    network : Topology
-    half : bool array, shape (nodes,)
-        A narrow bisection.
-    capacity : Fraction, Bounds or None
-    oblivious : Fraction, Bounds or None
-        The worst case of a design, or of a known routing.
-    lower : Fraction or None
-        The load that a permutation makes under any routing.
+    Shapes: `half` (nodes,).
     """
     upper = None if oblivious is None else _upper(oblivious)
     if oblivious is None and lower is not None and capacity is not None:

@@ -78,21 +78,7 @@ def least_congestion_over(
 ) -> PathCongestion:
     """Return the least largest channel load of a traffic over given paths; their probabilities take no part.
 
-    Parameters
-    ----------
-    topology : Topology
-    demand : int64 array, shape (terminals, terminals)
-        Packets in units of 1 / `scale`; what terminals send to themselves is ignored.
-    scale : int
-    listed : PathList
-        Paths of all pairs with traffic.
-    progress : callable
-        Called with what the program will cost, if it is large.
-
-    Raises
-    ------
-    RoutingError
-        If a pair with traffic has no path.
+    Shapes: `demand` (terminals, terminals).
     """
     n = len(topology.terminals)
     wanted = demand.astype(np.int64).ravel()
@@ -135,14 +121,7 @@ def _solved(
 ) -> Optimum:
     """Return the solution of the linear program whose columns are paths, pair by pair, and the largest load.
 
-    Parameters
-    ----------
-    topology : Topology
-    share, paths : arrays, shape (pairs,)
-        Packets of each pair, and how many paths it has.
-    row_of_path, channel : integer arrays
-        The path and the channel of every hop.
-    progress : callable
+    Shapes: `share` and `paths` (pairs,).
     """
     pairs, columns, channels = len(paths), int(paths.sum()), topology.channels
     rows, entries = pairs + channels, columns + len(channel) + channels
@@ -366,12 +345,7 @@ class BoundLine:
 def rounded_line(programme: Programme, duals: Array, price: float) -> BoundLine:
     """Return the line by rounded multipliers.
 
-    Parameters
-    ----------
-    programme : Programme
-    duals : float array, shape (rows,)
-    price : float
-        Multiplier of the total number of hops, at least 0.
+    Shapes: `duals` (rows,).
     """
     lengths = np.zeros(len(programme.size))
     lengths[programme.cover_flow] = np.maximum(duals[programme.cover_rows], 0)
@@ -383,21 +357,7 @@ def rounded_line(programme: Programme, duals: Array, price: float) -> BoundLine:
 
 
 def exact_line(programme: Programme, duals: Rationals, price: Fraction) -> BoundLine:
-    """Return the line by rational multipliers, exactly.
-
-    Parameters
-    ----------
-    programme : Programme
-    duals : Rationals
-        The multiplier of every row.
-    price : Fraction
-        Multiplier of the total number of hops.
-
-    Raises
-    ------
-    InexactError
-        If the lengths have too many digits for a certificate.
-    """
+    """Return the line by rational multipliers, exactly."""
     lengths = np.zeros(len(programme.size), object)
     lengths[programme.cover_flow] = np.maximum(duals.numerators[programme.cover_rows], 0)
     common = lcm(*np.unique(programme.size).tolist()) * price.denominator

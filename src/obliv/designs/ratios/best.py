@@ -106,15 +106,7 @@ def demands(
 ) -> list[Demands]:
     """Return what exact multipliers prove, or rounded ones and, where there are any, simple rational ones.
 
-    Parameters
-    ----------
-    programme : RatioProgramme
-    trees : Trees
-    duals : float array, shape (rows,), or Rationals
-    price : float or Fraction
-        Multiplier of the total number of hops, at least 0.
-    allowed : bool array, shape (terminals, terminals, channels), or None
-        The channels that the paths of each pair may use.
+    Shapes: `duals` (rows,), `allowed` (terminals, terminals, channels).
     """
     speeds = [programme.topology.bandwidth_of(c) for c in range(programme.topology.channels)]
     limit = _LARGEST * float(min(speeds) / max(speeds))
@@ -231,24 +223,7 @@ def design_ratio(
     exact: bool | None,
     progress: Progress,
 ) -> RatioDesign:
-    """Design the routing with the least oblivious performance ratio; see :func:`obliv.design`.
-
-    Parameters
-    ----------
-    topology : Topology
-        All terminals can reach each other.
-    constraints : tuple of str
-        The limits in words.
-    then : bool
-        Whether to minimize the hops among the routings with the least ratio.
-    limit : Fraction or None
-        Of the mean hops.
-    minimal : bool
-        Whether paths must be shortest paths.
-    gap : float
-    exact : bool or None
-    progress : callable
-    """
+    """Design the routing with the least oblivious performance ratio; see :func:`obliv.design`."""
     began = time.perf_counter()
     bare = topology if topology.unit_rates else replace(topology, injection=(), ejection=())
     programme = ratio_programme(bare, symmetry_of(bare, search=True), minimal, progress)

@@ -159,15 +159,7 @@ def simple_lengths(links: NetworkLinks, loads: PairLoads, channel: int) -> Chann
 def covered_lengths(links: NetworkLinks, loads: PairLoads, channel: int, length: Array) -> ChannelLengths | None:
     """Return lengths that prove a bound close to that of approximate ones.
 
-    Parameters
-    ----------
-    length : float array, shape (channels,)
-        Lengths under which no pair, nearly, is closer than what it puts on the channel, over its relative bandwidth.
-
-    Returns
-    -------
-    Lengths or None
-        With what pairs lack added to the channels next to their terminals, by the prices of a shipment.
+    Shapes: `length` (channels,).
     """
     factor = -(-WHOLE // loads.denominator)
     whole = np.rint(length * (links.relative[channel] * loads.denominator * factor)).astype(np.int64)
@@ -274,19 +266,7 @@ def _repaired(
 
 
 def network_ratio(x: Subject, *, certificate: bool = False, progress: Progress | None = None) -> Ratio:
-    """Return the oblivious performance ratio of a routing by linear programming; see :func:`obliv.ratio`.
-
-    Raises
-    ------
-    InputError
-        If the routing leaves pairs out.
-    TopologyError
-        If some terminals cannot reach each other.
-    MissingExtraError
-        If the solver (highspy) is not installed.
-    TooLargeError
-        If the linear programs would not fit in memory.
-    """
+    """Return the oblivious performance ratio of a routing by linear programming; see :func:`obliv.ratio`."""
     began = time.perf_counter()
     step = rising(progress)
     require_solver()

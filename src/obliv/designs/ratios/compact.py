@@ -168,23 +168,7 @@ class RatioProgramme(FlowProgramme):
 
 
 def ratio_programme(topology: Topology, symmetry: Symmetry, minimal: bool, progress: Progress) -> RatioProgramme:
-    """Return the program whose optimum is the least oblivious performance ratio of all routings.
-
-    Parameters
-    ----------
-    topology : Topology
-    symmetry : Symmetry
-        Without regard to rates of terminals, which play no part.
-    minimal : bool
-        Whether paths must be shortest paths.
-    progress : callable
-        Called with the size of the program.
-
-    Raises
-    ------
-    TooLargeError
-        If it does not fit in memory.
-    """
+    """Return the program whose optimum is the least oblivious performance ratio of all routings."""
     terminals, channels = len(topology.terminals), topology.channels
     if not symmetry.generators:
         require_memory(100.0 * terminals * channels**2, f"the linear program of {topology.spec}")

@@ -350,12 +350,7 @@ class WorstTraffic:
 def worst_traffic(topology: Topology, bandwidth: Array, value: Array) -> WorstTraffic:
     """Return the traffic of congestion at most 1 that is worth most.
 
-    Parameters
-    ----------
-    topology : Topology
-    bandwidth : float array, shape (channels,)
-    value : float array, shape (terminals, terminals)
-        Worth of a unit of traffic from each terminal to each other one; 0 on the diagonal.
+    Shapes: `bandwidth` (channels,), `value` (terminals, terminals).
     """
     tail, head = topology.tail.astype(np.int64), topology.head.astype(np.int64)
     sources, destinations = np.flatnonzero(value.any(axis=1)), np.flatnonzero(value.any(axis=0))

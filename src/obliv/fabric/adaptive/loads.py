@@ -77,21 +77,7 @@ class PackedGroups:
 
 
 def packed(fabric: Fabric, groups: GroupTables, ends: Array | None = None) -> PackedGroups:
-    """Pack group tables for kernels.
-
-    Parameters
-    ----------
-    fabric : Fabric
-    groups : GroupTables
-        Of a single private LFT.
-    ends : int array, optional
-        The slots between which packets travel; default all endpoints.
-
-    Raises
-    ------
-    RoutingError
-        If there are several private LFTs.
-    """
+    """Pack group tables for kernels."""
     if len(groups.plfts) > 1:
         raise RoutingError(f"{groups.name} has several private LFTs: choose one")
     ends = fabric.endpoints if ends is None else ends
@@ -175,15 +161,7 @@ def first_alike(groups: PackedGroups, traces: Traces) -> Array:
 
     There they leave by the ports of their owners, and by no other.
 
-    Parameters
-    ----------
-    groups : PackedGroups
-    traces : Traces
-        Only its columns count.
-
-    Returns
-    -------
-    int64 array, shape (columns,)
+    Shape: (columns,).
     """
     choice, single = groups.choices.choice, {ports[0]: n for n, ports in enumerate(groups.sets) if len(ports) == 1}
     peer = groups.fabric.ports.peer[groups.ends]
@@ -381,22 +359,7 @@ def _added(class_of: Array, amounts: Array, count: int) -> Array:
 
 
 def choice_loops(groups: PackedGroups, traces: Traces) -> tuple[int, tuple[int, ...]]:
-    """Look for a cycle among the channels that packets can use one after the other, by any choices.
-
-    Parameters
-    ----------
-    groups : PackedGroups
-    traces : Traces
-        Of :func:`obliv.fabric.adaptive.loads.traced`.
-
-    Returns
-    -------
-    int
-        Pairs of channels that some packets can use one right after the other.
-    tuple of int
-        The slots where the channels of a short cycle begin; empty where there is none. All packets are assumed to use
-        one virtual lane.
-    """
+    """Look for a cycle among the channels that packets can use one after the other, by any choices."""
     choices, fabric = groups.choices, groups.fabric
     slots = np.flatnonzero(choices.to >= 0)
     slots = slots[fabric.switch_row[fabric.node_of[slots]] >= 0]

@@ -244,21 +244,7 @@ def adaptive_routing(
 
 
 def for_level(groups: GroupTables, fabric: Fabric, info: AdaptiveInfo, sl: int) -> GroupTables:
-    """Return group tables for packets of a service level: where it is excluded, they use the static ports.
-
-    Parameters
-    ----------
-    groups : GroupTables
-    fabric : Fabric
-    info : AdaptiveInfo
-    sl : int
-        From 0 to 15.
-
-    Raises
-    ------
-    InputError
-        If the service level is out of range.
-    """
+    """Return group tables for packets of a service level: where it is excluded, they use the static ports."""
     if not 0 <= sl <= 15:
         raise InputError(f"service level {sl} is out of range (0 to 15)")
     excluded = info.excludes(sl)[fabric.switch_row[groups.switch]]
@@ -268,14 +254,7 @@ def for_level(groups: GroupTables, fabric: Fabric, info: AdaptiveInfo, sl: int) 
 
 
 def completed(groups: GroupTables, tables: Tables) -> GroupTables:
-    """Return group tables with the forwarding tables of the switches that have no groups, as static ports.
-
-    Parameters
-    ----------
-    groups : GroupTables
-        Of a single private LFT.
-    tables : Tables
-    """
+    """Return group tables with the forwarding tables of the switches that have no groups, as static ports."""
     plain = np.flatnonzero(~np.isin(tables.switch, groups.switch) & tables.used)
     if not len(plain):
         return groups

@@ -42,26 +42,7 @@ def largest(
 ) -> tuple[Array, Fraction]:
     """Return the largest channel load under each of many permutations.
 
-    Parameters
-    ----------
-    routing : FabricRouting
-    blocks : iterable of int arrays, shape (some, terminals)
-        The destination of every source, a permutation a row.
-    count : int
-        Number of permutations.
-    what : str
-        The word for them, for `progress`.
-    jobs : int or None
-        Threads; None for the number of cores.
-    progress : callable
-    keep : int
-        Number of loads that make a useful result if the work is interrupted; 0: a partial result is useless.
-
-    Returns
-    -------
-    loads : int64 array
-    unit : Fraction
-        The load that 1 stands for.
+    Shapes: `blocks` (some, terminals).
     """
     require_complete(routing)
     topology, routes = routing.topology, routing.routes
@@ -103,21 +84,7 @@ def largest(
 def factors(routing: FabricRouting, flows: int) -> tuple[Array, int]:
     """Return integer factors that scale loads of channels of unequal speeds to one unit, and the unit's denominator.
 
-    Parameters
-    ----------
-    routing : FabricRouting
-    flows : int
-        The largest sum of amounts that a channel can carry.
-
-    Returns
-    -------
-    factor : int64 array, shape (channels,)
-    common : int
-
-    Raises
-    ------
-    InputError
-        If 64 bits could be too few.
+    Shape: (channels,).
     """
     topology, routes = routing.topology, routing.routes.denominator
     common = lcm(*{speed.numerator for speed in topology.bandwidth}) if topology.bandwidth else 1

@@ -108,28 +108,7 @@ def worst(
 def hottest_cables(
     loads: FabricLoads, count: int = 10, optima: Mapping[int, int] | None = None, worst: int | None = None
 ) -> tuple[HotCable, ...]:
-    """Rank the cables by the load that admissible traffic can put on them.
-
-    Parameters
-    ----------
-    loads : FabricLoads
-    count : int
-    optima : mapping of int to int, optional
-        Channels that are solved already, with their optima in units of the numerators times the rates' scale.
-    worst : int, optional
-        The worst channel, if it is known: it is the first, and its load bounds the others'.
-
-    Returns
-    -------
-    tuple of HotCable
-        Those with equal loads first by their load under uniform traffic, then cables between switches first. Cables
-        that would take too long to solve have bounds.
-
-    Raises
-    ------
-    InputError
-        If links differ in speed by ratios too fine for 64 bits.
-    """
+    """Rank the cables by the load that admissible traffic can put on them."""
     topology = loads.topology
     rates, optima = loads.rates, optima or {}
     bounds = loads.bounds(rates.supply, rates.demand)

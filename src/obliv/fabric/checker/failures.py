@@ -42,13 +42,7 @@ Key = tuple[frozenset[int], frozenset[int]]
 
 
 def every_set(topology: Topology, of: str) -> set[Key]:
-    """Return the channels and the nodes of each failure of a kind.
-
-    Parameters
-    ----------
-    topology : Topology
-    of : {"cables", "lanes", "switches"}
-    """
+    """Return the channels and the nodes of each failure of a kind."""
     cables = _cables(topology)
     if of == "cables":
         return {(frozenset(cable), frozenset()) for cable in cables}
@@ -187,25 +181,7 @@ _OWN = "a host's own cable"
 def check_failures(
     content: dict[str, Any], topology: Topology, routing: Routing, budget: float, progress: Progress
 ) -> Verification:
-    """Check a claim about failures.
-
-    Parameters
-    ----------
-    content : dict
-        Of the saved claim.
-    topology : Topology
-    routing : Routing
-        Only its next hops are used.
-    budget : float
-        Time limit in seconds; failures not checked in time count as unproved.
-    progress : callable
-        Called with what is being done and the share that is done.
-
-    Raises
-    ------
-    MalformedError
-        If a part is missing or malformed.
-    """
+    """Check a claim about failures."""
     report = Report()
     claim = read_failures(content, topology)
     report.note_digest(claim.digest_holds)
@@ -369,16 +345,7 @@ class ChannelLimits:
         self._above: dict[Fraction, Array] = {}
 
     def over(self, after: After, load: Fraction, prices: dict[tuple[int, int], Array], row: int) -> tuple[int, int]:
-        """Return a channel that may carry more than a load after a failure, -1 for none; and how many were solved.
-
-        Parameters
-        ----------
-        after : After
-        load : Fraction
-        prices : dict
-            The terminals with a price of 1, by row and channel.
-        row : int
-        """
+        """Return a channel that may carry more than a load after a failure, -1 for none; and how many were solved."""
         solved = 0
         for c in self.unsettled(after, load):
             solved += 1

@@ -58,13 +58,7 @@ class NextHops:
     ) -> tuple[Array, Array]:
         """Return the channels of routes from switches to terminals, -1 behind their ends, and which of them arrive.
 
-        Parameters
-        ----------
-        node, terminal : int arrays
-        gone : bool array, shape (channels,)
-            Channels that packets cannot take.
-        other : dict, optional
-            Nodes that forward in another way, with their channels for all terminals.
+        Shapes: `gone` (channels,).
         """
         topology = self.topology
         node, goal = node.copy(), topology.terminals[terminal]
@@ -88,13 +82,7 @@ class NextHops:
 
 
 def next_hops_of(routing: Routing) -> NextHops:
-    """Return the next hops of a routing by one channel for each destination.
-
-    Raises
-    ------
-    MalformedError
-        If the routing is another kind, or a terminal has several cables.
-    """
+    """Return the next hops of a routing by one channel for each destination."""
     topology, ask = routing.topology, routing.by_next_channel
     terminals = topology.terminals.astype(np.int64)
     if ask is None:
@@ -108,13 +96,7 @@ def next_hops_of(routing: Routing) -> NextHops:
 
 
 def own_channels(topology: Topology) -> tuple[Array, Array]:
-    """Return the channel that leaves each terminal, and the switch to which it leads.
-
-    Raises
-    ------
-    MalformedError
-        If a terminal has several cables, or one that does not lead to a switch.
-    """
+    """Return the channel that leaves each terminal, and the switch to which it leads."""
     terminals = topology.terminals.astype(np.int64)
     out = np.bincount(topology.tail, minlength=topology.nodes)[terminals]
     back = np.bincount(topology.head, minlength=topology.nodes)[terminals]
@@ -169,11 +151,7 @@ class PathHops:
     def between(self, row: Array, terminal: Array, gone: Array) -> tuple[Array, Array]:
         """Return the channels of paths up to the first that is gone, and which paths have none of those.
 
-        Parameters
-        ----------
-        row, terminal : int arrays
-            Sources and destinations.
-        gone : bool array, shape (channels,)
+        Shapes: `gone` (channels,).
         """
         paths = self.paths[row * len(self.own) + terminal].astype(np.int64)
         lost = (paths >= 0) & gone[paths]
@@ -185,13 +163,7 @@ Hops = NextHops | PathHops
 
 
 def hops_of(routing: Routing) -> Hops:
-    """Return the next hops of a routing, or its paths where they depend on the source.
-
-    Raises
-    ------
-    MalformedError
-        If a pair has no path or several, or a terminal has several cables.
-    """
+    """Return the next hops of a routing, or its paths where they depend on the source."""
     if routing.by_next_channel is not None:
         return next_hops_of(routing)
     topology = routing.topology
@@ -232,13 +204,7 @@ def refilled(hops: NextHops, gone: Array, lost: Array) -> dict[int, Array]:
     For each terminal in order that a lost channel delivered to, a switch takes of its other channels from where the
     next hops of the other switches lead there: those with the shortest way, of these the least used, then the first.
 
-    Parameters
-    ----------
-    hops : NextHops
-    gone : bool array, shape (channels,)
-        Channels that packets cannot take.
-    lost : int array
-        The channels that are to be replaced, in order.
+    Shapes: `gone` (channels,).
     """
     topology = hops.topology
     nothing = np.zeros(topology.channels, np.bool_)

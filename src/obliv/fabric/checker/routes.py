@@ -81,16 +81,7 @@ class CheckedRoutes:
         return self.pair[self.start[channel] : self.start[channel + 1]]
 
     def after(self, failed: Failed, refill: bool, follow: bool = True) -> After:
-        """Return what a failure changes.
-
-        Parameters
-        ----------
-        failed : Failed
-        refill : bool
-            Whether switches that lost a channel choose another one.
-        follow : bool
-            Whether to follow routes also where tables stay: none of those cut arrives, since it crosses what failed.
-        """
+        """Return what a failure changes."""
         hops, gone = self.hops, failed.gone(self.hops)
         cables = np.flatnonzero(gone) if len(failed.nodes) else failed.channels
         cut = [self.crossing(c) for c in cables.tolist()]
@@ -211,13 +202,7 @@ class CheckedRoutes:
 
 
 def routes_of(hops: Hops) -> CheckedRoutes:
-    """Return all routes of next hops.
-
-    Raises
-    ------
-    MalformedError
-        If some do not arrive.
-    """
+    """Return all routes of next hops."""
     routes, lost = _routes(hops, np.zeros(hops.topology.channels, np.bool_))
     if len(lost):
         raise MalformedError("packets of some pairs do not arrive before a failure")

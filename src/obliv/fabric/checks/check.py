@@ -65,13 +65,6 @@ class CreditLoops:
 def credit_loops(traces: Traces) -> CreditLoops:
     """Look for a cycle among the channels that the routes of a fabric use one after the other.
 
-    Parameters
-    ----------
-    traces : Traces
-        See :func:`obliv.fabric.routes.trace.trace_all`.
-
-    Notes
-    -----
     Routes from every switch with an endpoint to every LID of an endpoint are followed; routes that loop never release
     their channels and are reported by :func:`obliv.fabric.check`. All packets are assumed to use one virtual lane:
     engines that spread service levels over several lanes (dfsssp, lash, nue, torus-2QoS) may be free of deadlock in
@@ -99,19 +92,7 @@ def credit_loops(traces: Traces) -> CreditLoops:
 
 
 def dependencies_of(traces: Traces) -> tuple[Array, Array, Array]:
-    """Return the channel dependency graph of the routes between switches.
-
-    Parameters
-    ----------
-    traces : Traces
-
-    Returns
-    -------
-    slots : int64 array
-        Where each channel between switches begins.
-    first, after : int64 arrays
-        What some route uses right after channel c is ``after[first[c]:first[c + 1]]``.
-    """
+    """Return the channel dependency graph of the routes between switches."""
     fabric, to = traces.fabric, traces.hops.to
     slots = np.flatnonzero(to >= 0)
     slots = slots[np.isin(fabric.node_of[slots], fabric.switches)]
@@ -153,18 +134,7 @@ class LaneCheck:
 
 
 def check_lanes(traces: Traces, lanes: Lanes, one_lane: CreditLoops, run: EngineRun | None) -> LaneCheck:
-    """Check lanes.
-
-    Parameters
-    ----------
-    traces : Traces
-        Between all endpoints.
-    lanes : Lanes
-    one_lane : CreditLoops
-        The dependency graph on one lane.
-    run : EngineRun or None
-        What the log says of the routing engine.
-    """
+    """Check lanes."""
     fabric = traces.fabric
     verdict = judge(traces, lanes)
     dropped, notes = note_lanes(traces, lanes, verdict)
@@ -252,14 +222,6 @@ def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> E
     """Return the engine that routed last, and those that failed before it.
 
     OpenSM routes with minhop if the requested engine fails, and reports that only in the log.
-
-    Parameters
-    ----------
-    path : path-like
-    notes : Notes
-        About the log.
-    requested : str, optional
-        The engine that was asked for; else the first that failed counts as that.
     """
     failed: dict[str, None] = {}  # in the order of the log
     used, reason, at, last, blank = None, "", 0, 0, True

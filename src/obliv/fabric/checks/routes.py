@@ -58,19 +58,7 @@ class Loss(NamedTuple):
 
 
 def check_routes(traces: Traces, owner: dict[int, int], dropped: int, notes: tuple[Notes, Notes]) -> Served:
-    """Count the pairs that are not served and note the reasons, switch by switch.
-
-    Parameters
-    ----------
-    traces : Traces
-        Between all endpoints.
-    owner : dict
-        The slot of every LID.
-    dropped : int
-        The LID that the dump left out, which is reported elsewhere; 0 if it left out nothing.
-    notes : two Notes
-        About the topology and about the tables.
-    """
+    """Count the pairs that are not served and note the reasons, switch by switch."""
     fabric, tables, code = traces.fabric, traces.tables, traces.code
     about_topology, about_tables = notes
     ends, leaf_of = traces.ends, traces.leaf_of
@@ -237,17 +225,7 @@ class _Loss:
 
 
 def check_groups(fabric: Fabric, groups: GroupTables, tables: Tables | None, notes: Notes) -> tuple[ChoiceCheck, ...]:
-    """Note defects of group tables; return what packets can meet by each private LFT.
-
-    Parameters
-    ----------
-    fabric : Fabric
-    groups : GroupTables
-    tables : Tables or None
-        Forwarding tables of their own, to compare with the static ports.
-    notes : Notes
-        About the groups.
-    """
+    """Note defects of group tables; return what packets can meet by each private LFT."""
     owner = owners(fabric)
     if len(groups.plfts) > 1:
         listed = ", ".join(map(str, groups.plfts))

@@ -62,15 +62,7 @@ def check_tables(fabric: Fabric, tables: Tables, owner: dict[int, int], notes: N
 def check_entries(
     fabric: Fabric, tables: Tables, owner: dict[int, int], dropped: int, reported: set[tuple[int, int]], notes: Notes
 ) -> None:
-    """Note defective entries that packets between endpoints do not use.
-
-    Parameters
-    ----------
-    fabric, tables, owner, dropped
-    reported : set of (switch, Ending)
-        What is noted already.
-    notes : Notes
-    """
+    """Note defective entries that packets between endpoints do not use."""
     for node in tables.switch[~tables.used].tolist() if tables.used.any() else ():
         if (node, int(Ending.NO_ENTRY)) not in reported:
             text = f"the table of {called(fabric, node)} is empty: dump it again; no host needs it"

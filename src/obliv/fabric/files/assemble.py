@@ -118,22 +118,7 @@ def _plain(data: bytes, path: str | Path) -> bytes:
 
 
 def read_mixed(block: bytes, rows: Callable[[bytes, Array, int, int], int], other: Callable[[bytes], None]) -> bytes:
-    """Read the whole lines of a block: as many as possible by a kernel, the others one by one.
-
-    Parameters
-    ----------
-    block : bytes
-    rows : callable
-        Called with the block, its bytes as an array, a position where a line begins and the end of the whole lines;
-        reads rows from there and returns the position behind them, the same position where there is none.
-    other : callable
-        Called with a line that is no row, without its end, cut after :data:`LONGEST` bytes and one.
-
-    Returns
-    -------
-    bytes
-        The last line if it lacks its end, else nothing.
-    """
+    """Read the whole lines of a block: as many as possible by a kernel, the others one by one."""
     stop = block.rfind(b"\n") + 1
     data, at = np.frombuffer(block, np.uint8), 0
     while at < stop:
@@ -159,27 +144,7 @@ def cables(
     at: Callable[[int, int], FindingPlace],
     notes: Notes,
 ) -> Array:
-    """Return the slot at the other end of every slot's cable, -1 without a cable.
-
-    Parameters
-    ----------
-    near, far : int64 array
-        The records of the file: a slot (at most once) and the slot that the record names at the other end, or -1.
-    line : int64 array
-        The line of each record.
-    slots : int
-    place : function
-        The name of a slot.
-    at : function
-        A slot, with that at the other end of its cable, as the place of a finding.
-    notes : Notes
-        Receives contradictions.
-
-    Returns
-    -------
-    int64 array
-        Cables on which both ends agree, then others in the order of the file whose ports are free.
-    """
+    """Return the slot at the other end of every slot's cable, -1 without a cable."""
     peer, named, where = np.full(slots, -1, np.int64), np.full(slots, -1, np.int64), np.zeros(slots, np.int64)
     named[near], where[near] = far, line
     agreed = (far >= 0) & (far != near)

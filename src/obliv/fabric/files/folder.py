@@ -122,11 +122,6 @@ def folder_of(path: str | Path) -> Folder | None:
 
     Names say what files are for: those of ibdiagnet, ``ibdiagnet2.lst`` and so on, and of OpenSM; in a folder without
     such names, the content does. Of several topologies of one run the one that says most is taken.
-
-    Raises
-    ------
-    FileError
-        If there is no topology, or there are those of several runs.
     """
     place = Path(path)
     if not os.path.isdir(place):
@@ -298,13 +293,7 @@ _HOSTS = re.compile(r"[^\s,;=]+(?:\s+slots\s*=\s*\d+|:\d+)?|(?:export\s+)?[A-Z_]
 
 
 def dialect_of(path: str | Path) -> str:
-    """Return the dialect of a topology file, by the first line that identifies it.
-
-    Raises
-    ------
-    FileError
-        If no line identifies it, or a line of forwarding tables comes first.
-    """
+    """Return the dialect of a topology file, by the first line that identifies it."""
     for number, line in FileBlocks(path, _SIZE >> 3).lines():
         for name, (sign, _) in _DIALECTS.items():
             if sign.match(line):
@@ -435,27 +424,7 @@ def read(
 
 
 def with_tables(fabric: Fabric, path: str | Path, *, progress: Progress | None = None) -> tuple[Fabric, Tables]:
-    """Read forwarding tables, and complete the fabric with the LIDs and the LMC that its own file does not give.
-
-    Parameters
-    ----------
-    fabric : Fabric
-    path : str or Path
-        As for :func:`read_tables`.
-    progress : callable, optional
-        Called with what is being done and the share that is done.
-
-    Returns
-    -------
-    Fabric
-        The same object where nothing is added.
-    Tables
-
-    Raises
-    ------
-    FileError
-        If the file cannot be read or contains nothing of the kind.
-    """
+    """Read forwarding tables, and complete the fabric with the LIDs and the LMC that its own file does not give."""
     raw = _raw(path, fabric, progress)
     lids = not fabric.ports.lid.any()
     if lids or not fabric.lmc_known:

@@ -43,14 +43,6 @@ def with_learned_lids(fabric: Fabric, raw: RawTables, *, lids: bool) -> Fabric:
 
     A subnet manager gives all channel adapters one LMC, so the largest that the tables show is that of all adapters; a
     LID that the tables lost is then reported as missing.
-
-    Parameters
-    ----------
-    fabric : Fabric
-    raw : RawTables
-        Tables that name the ports; others change nothing.
-    lids : bool
-        Whether LIDs are learned; else only the LMC of ports whose LID agrees with the tables.
     """
     slot_of = port_guids(fabric)
     named: dict[int, list[int]] = {}  # the LIDs of every slot

@@ -112,18 +112,7 @@ _PREAMBLE = 1000  # upper bound of the bytes before the name in a record
 
 
 def read_discover(blocks: FileBlocks) -> Fabric:
-    """Read the fabric of an ibnetdiscover output or an ibsim file.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        The file.
-
-    Returns
-    -------
-    Fabric
-        Its `findings` list defects and remarks.
-    """
+    """Read the fabric of an ibnetdiscover output or an ibsim file."""
     records = Records(str(blocks.path))
     reader = _DiscoverReader(records)
     with _no_search_for_cycles():

@@ -325,17 +325,6 @@ def write_graphml(fabric: Fabric, path: str | Path) -> tuple[str, ...]:
     Nodes have `label`, `kind`, `guid`, `lid` and, where they send and take traffic, their number `terminal`; edges have
     their ports and `rate` in Gb/s. ``file:PATH,bandwidth=rate,terminals=numbered`` reads it as a topology. Characters
     that XML has no place for become question marks.
-
-    Parameters
-    ----------
-    fabric : Fabric
-    path : str or Path
-        Replaced only once it is complete.
-
-    Returns
-    -------
-    tuple of str
-        Empty: nothing is left out.
     """
     write_pieces(path, (line.encode("utf-8") + b"\n" for line in _graphml(fabric)))
     return ()
@@ -368,25 +357,7 @@ def _edges(fabric: Fabric) -> Iterator[XmlItem]:
 
 
 def write_anynet(fabric: Fabric, path: str | Path) -> tuple[str, ...]:
-    """Write a fabric as a network file of BookSim2's ``anynet``: switches are its routers, endpoints its nodes.
-
-    Parameters
-    ----------
-    fabric : Fabric
-        The format has neither parallel cables nor speeds: such a fabric is refused.
-    path : str or Path
-        Replaced only once it is complete.
-
-    Returns
-    -------
-    tuple of str
-        Empty: nothing is left out.
-
-    Raises
-    ------
-    TopologyError
-        Naming the first cable that there is no place for.
-    """
+    """Write a fabric as a network file of BookSim2's ``anynet``: switches are its routers, endpoints its nodes."""
     topology = network(fabric)
     seen: dict[tuple[int, int], int] = {}
     for channel, (tail, head) in enumerate(zip(topology.tail.tolist(), topology.head.tolist(), strict=True)):

@@ -123,24 +123,7 @@ class RawTables:
 def read_raw(
     blocks: FileBlocks, switches: Iterable[int], last: int = LAST_LID, step: Callable[[float], None] | None = None
 ) -> RawTables:
-    """Read the tables of a file.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        The file.
-    switches : iterable of int
-        GUIDs of the switches whose tables are returned.
-    last : int
-        The largest LID that is read.
-    step : callable, optional
-        Called with the share of the file that is read, which is not known of a compressed one.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be read or holds no table.
-    """
+    """Read the tables of a file."""
     reader = _RawReader(str(blocks.path), frozenset(switches), blocks.length, last)
     seen = 0
     for block in blocks:

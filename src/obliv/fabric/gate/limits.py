@@ -291,13 +291,7 @@ class Guarantees:
 
 
 def read_guarantees(topology: str, tables: str, offset: str, progress: Progress) -> Guarantees:
-    """Return the guarantees of the files of another night.
-
-    Raises
-    ------
-    FileError, InputError
-        If they cannot be read, or the offset does not fit them.
-    """
+    """Return the guarantees of the files of another night."""
     fabric, read_out = read(topology, tables, progress=progress)
     if read_out is None:
         raise TypeError("guarantees need forwarding tables")

@@ -76,22 +76,7 @@ class CablePlan:
 
 
 def read_plan(path: str | Path, fabric: Fabric) -> CablePlan:
-    """Read a plan of the cabling.
-
-    Parameters
-    ----------
-    path : str or Path
-        Another topology file, or folder, whose nodes have the same GUIDs; or CSV: rows ``name,port,name,port``, UFM's
-        NDT, or a list of cables that NetBox exported, with a heading. Names are descriptions, short names that fit one
-        description only (``leaf-01``, ``node001``) or GUIDs; ports are numbers, ``Port 21``, labels such as ``21/1``,
-        and ``mlx5_0`` or ``HCA-1`` of hosts.
-    fabric : Fabric
-
-    Raises
-    ------
-    FileError
-        If the file is neither, none of its devices is in the fabric, or a name means several nodes.
-    """
+    """Read a plan of the cabling."""
     if not Path(path).name.lower().removesuffix(".gz").endswith(".csv"):
         try:
             if not os.path.isdir(path):
@@ -400,13 +385,7 @@ def _split_port(parts: tuple[int, ...], ports: int) -> int:
 
 
 def slots_named(fabric: Fabric, ports: Iterable[str]) -> tuple[list[int], dict[str, str]]:
-    """Return the slots of ports ``NAME/PORT``, -1 where the fabric has none, and why it has none.
-
-    Raises
-    ------
-    InputError
-        If a text has no port, or a name means several nodes.
-    """
+    """Return the slots of ports ``NAME/PORT``, -1 where the fabric has none, and why it has none."""
     known = NodeNames(fabric)
     reasons: dict[str, str] = {}
 
@@ -430,13 +409,7 @@ def slots_named(fabric: Fabric, ports: Iterable[str]) -> tuple[list[int], dict[s
 
 
 def compare_cables(fabric: Fabric, plan: CablePlan, whole: bool, notes: Notes) -> tuple[int, int]:
-    """Note the planned cables that are not there and, for a whole plan, then the cables that were not planned.
-
-    Returns
-    -------
-    there, beyond : int
-        Planned cables that are there, and, of a whole plan, cables that are not planned.
-    """
+    """Note the planned cables that are not there and, for a whole plan, then the cables that were not planned."""
     peer = fabric.ports.peer
     planned: set[int] = set()
     there = beyond = 0

@@ -186,17 +186,6 @@ def read_phases(path: Path, ranks: int) -> tuple[list[MessagePhase], str]:
     """Read the phases of a job: ``phase NAME [times=N]``, then lines ``SOURCE DESTINATION [SIZE]``; # for comments.
 
     Ranks count from 0; sizes are rationals above 0, by default 1. Lines before the first heading are a phase too.
-
-    Returns
-    -------
-    phases : list of MessagePhase
-    digest : str
-        SHA-256 of the file.
-
-    Raises
-    ------
-    FileError
-        With the line.
     """
     text, digest = read_source(path)
     parts: list[tuple[str, int, dict[tuple[int, int], Fraction]]] = []
@@ -264,11 +253,6 @@ def stencil(spec: str, ranks: int) -> list[MessagePhase]:
 
     Rank x + kx·(y + ky·z) is at (x, y, z); in each phase all ranks send to their neighbor in one direction.
     An axis with one rank has no phases.
-
-    Raises
-    ------
-    InputError
-        If the sides do not multiply to the number of ranks.
 
     Examples
     --------
@@ -348,18 +332,7 @@ _OTHERS = ("hierarchical", "stencil2d", "stencil3d", "file")
 def pattern_of(spec: str, host_of: Array) -> Pattern:
     """Return the phases of a pattern for ranks on hosts.
 
-    Parameters
-    ----------
-    spec : str
-        A name of :data:`PATTERNS`; ``hierarchical``; ``stencil2d`` or ``stencil3d``, also ``stencil2d:8x16`` and
-        ``stencil2d:8x16,periodic``; or ``file:PATH``.
-    host_of : int array, shape (ranks,)
-        The host of every rank, which ``hierarchical`` needs.
-
-    Raises
-    ------
-    InputError
-        If the pattern is unknown or does not fit the number of ranks.
+    Shapes: `host_of` (ranks,).
 
     Examples
     --------
@@ -455,13 +428,7 @@ def job_loads(routing: FabricRouting, jobs: Sequence[tuple[Placement, Pattern]])
 def flows_of(placement: Placement, phase: MessagePhase) -> tuple[Array, Array, Array, Array]:
     """Return the flows of a phase between terminals; messages within a host are left out.
 
-    Returns
-    -------
-    source, destination : int64 arrays, shape (flows,)
-    amount : int64 array, shape (flows,)
-        Over ``phase.unit`` times the number of rails.
-    message : int64 array, shape (flows,)
-        The number of each flow's message.
+    Shape: (flows,), (flows,), (flows,).
     """
     source, destination, amount = phase.messages()
     apart = np.flatnonzero(placement.host_of[source] != placement.host_of[destination])

@@ -33,19 +33,6 @@ def expanded(text: str, most: int, seen: set[str] | None = None) -> list[str]:
     Several brackets in a name multiply, the last varies fastest. The digits of a range's first number give the width
     of its numbers. A number without a range keeps its own digits, as in Slurm and pdsh.
 
-    Parameters
-    ----------
-    text : str
-    most : int
-        The largest number of different hosts that brackets may name; more are refused before they are expanded.
-    seen : set of str, optional
-        Hosts that were named before; those of this list are added.
-
-    Raises
-    ------
-    InputError
-        If the list is malformed or too long.
-
     Examples
     --------
     >>> expanded("n[008-010,7]-ib[0-1],login", 20)[-4:]
@@ -148,34 +135,7 @@ class Seat(NamedTuple):
 
 
 def read_seats(path: str | Path, known: Callable[[str], bool], hosts: int) -> tuple[list[Seat], bool, str]:
-    """Read the hosts of a job.
-
-    Parameters
-    ----------
-    path : path-like
-        Host lists of Slurm, one or more hosts a line, MPI's host files (``node1 slots=4`` or ``node1:4``), node files
-        of PBS and Torque (a host once for each rank), PBS's exec_host (``n0/0+n0/1``, a rank for each slot), LSF's
-        ``node1 8 node2 8``, or a rank file (``rank 0=node1 slot=0``), by content. ``NAME=`` or ``export NAME=`` before
-        a list is skipped. A ``#`` after a blank begins a comment.
-    known : callable
-        Whether a text is the name of a host as it stands.
-    hosts : int
-        The number of hosts of the fabric.
-
-    Returns
-    -------
-    seats : list of Seat
-        In the order of ranks; of a rank file one for each rank.
-    by_rank : bool
-        Whether the file is a rank file.
-    digest : str
-        SHA-256.
-
-    Raises
-    ------
-    FileError
-        With the line.
-    """
+    """Read the hosts of a job."""
     if any(mark in str(path) for mark in "[,") and not os.path.exists(path):
         raise FileError("file not found; write the list of hosts into a file, and name this", path)
     text, digest = read_source(path)
@@ -373,13 +333,7 @@ class HostNames:
         return len(self._first_word)
 
     def find(self, name: str) -> tuple[int, ...]:
-        """Return the terminals of a host, by the descriptions of its adapters and their ports; () if it is unknown.
-
-        Raises
-        ------
-        InputError
-            If the name is ambiguous.
-        """
+        """Return the terminals of a host, by the descriptions of its adapters and their ports; () if it is unknown."""
         if name in self._label:
             return (self._label[name],)
         nodes = self._description.get(name, set())

@@ -42,13 +42,7 @@ class _Group(NamedTuple):
 
 
 def lower_bound(loads: JobLoads) -> Fraction:
-    """Return a number that the mean load of no order of the ranks is below.
-
-    Parameters
-    ----------
-    loads : JobLoads
-        Of a single job.
-    """
+    """Return a number that the mean load of no order of the ranks is below."""
     pattern = loads.jobs[0][1]
     weights = [phase.weight for phase in pattern.phases]
     whole = sum(weights, Fraction(0))
@@ -80,15 +74,7 @@ def phase_bounds(loads: JobLoads) -> list[Fraction]:
 
 
 def _sums(loads: JobLoads) -> tuple[int, Array, Array]:
-    """Return what ranks send over all phases, each times its weight, in parts of a number; 0 where it is too large.
-
-    Returns
-    -------
-    common : int
-    pair : int64 array
-        Source · ranks + destination, sorted.
-    amount : int64 array
-    """
+    """Return what ranks send over all phases, each times its weight, in parts of a number; 0 where it is too large."""
     place, pattern = loads.jobs[0]
     common = lcm(*(phase.weight.denominator * phase.unit for phase in pattern.phases))
     parts = []
@@ -189,30 +175,7 @@ _BLOCK = 1 << 28  # steps between two checks for an interrupt
 def better_order(
     loads: JobLoads, *, effort: float = 1.0, rng: Rng = None, progress: Progress | None = None
 ) -> tuple[Placement, JobOrder]:
-    """Return an order of a job's ranks on its hosts with a smaller mean load; the given order if none was found.
-
-    Parameters
-    ----------
-    loads : JobLoads
-        Of a single job.
-    effort : float
-        Try so many times as many exchanges.
-    rng : numpy.random.Generator or int, optional
-        Source of the exchanges, or its seed; default 0.
-    progress : callable, optional
-        Called with what is being done and the share that is done.
-
-    Returns
-    -------
-    placement : Placement
-    order : JobOrder
-        Mean loads before and after, exact, and a bound that no order is below.
-
-    Raises
-    ------
-    InputError
-        If there are several jobs.
-    """
+    """Return an order of a job's ranks on its hosts with a smaller mean load; the given order if none was found."""
     if len(loads.jobs) != 1:
         raise InputError("a better order is for one job, not for several")
     if not 0 <= real(effort, "effort") < float("inf"):

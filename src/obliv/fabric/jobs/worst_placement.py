@@ -38,17 +38,7 @@ from obliv.kernels import run
 
 
 def ceilings(loads: JobLoads, worst: Fraction | None, apart: bool) -> list[Fraction]:
-    """Return for each phase a load that no choice of hosts exceeds.
-
-    Parameters
-    ----------
-    loads : JobLoads
-        Of a single job, with one rank a host.
-    worst : Fraction or None
-        The worst load of the fabric, if each host sends and takes one unit.
-    apart : bool
-        Whether no cable is on routes from a host and on routes to the same host.
-    """
+    """Return for each phase a load that no choice of hosts exceeds."""
     pattern = loads.jobs[0][1]
     single = int(loads.factor.max(initial=0)) * loads.scale * loads.unit  # what one message adds to a load
     bounds = []

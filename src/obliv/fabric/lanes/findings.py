@@ -22,20 +22,7 @@ __all__ = ["note_lanes"]
 
 
 def note_lanes(traces: Traces, lanes: Lanes, verdict: LaneVerdict) -> tuple[int, list[Notes]]:
-    """Note defects of the lanes that packets use; return how many pairs of a source and a LID lose packets.
-
-    Parameters
-    ----------
-    traces : Traces
-    lanes : Lanes
-    verdict : LaneVerdict
-
-    Returns
-    -------
-    int
-    list of Notes
-        About the SL-to-VL tables, about the SLs, and about the arbitration.
-    """
+    """Note defects of the lanes that packets use; return how many pairs of a source and a LID lose packets."""
     about_tables, about_levels = Notes(lanes.tables.name), Notes(lanes.levels.name)
     notes = [about_tables, about_levels]
     lost = _note_lost(traces, lanes, verdict, about_tables)

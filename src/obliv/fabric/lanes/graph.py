@@ -115,26 +115,7 @@ def origins_of(traces: Traces, tables: LaneTables) -> Origins:
 def lane_graph(
     traces: Traces, tables: LaneTables, origins: Origins, levels: PairLevels, *, exact: bool = False
 ) -> tuple[LaneGraph, int]:
-    """Follow all routes with the SLs of their packets.
-
-    Parameters
-    ----------
-    traces : Traces
-        Between all endpoints.
-    tables : LaneTables
-    origins : Origins
-        As :func:`origins_of` returns them for these tables.
-    levels : Levels
-    exact : bool
-        Whether `used` is exact for every row, which takes longer; else the rows of a port in count as one where they
-        are all the same.
-
-    Returns
-    -------
-    LaneGraph
-    int
-        Number of pairs of a source and a LID without an SL.
-    """
+    """Follow all routes with the SLs of their packets."""
     fabric, to = traces.fabric, traces.hops.to
     masks, lacking = _masks(traces, origins, levels)
     sls = np.array(sls_of(int(np.bitwise_or.reduce(masks, axis=None))), np.int64)
@@ -269,14 +250,7 @@ class LaneVerdict:
 
 
 def judge(traces: Traces, lanes: Lanes) -> LaneVerdict:
-    """Follow the routes of a fabric with its lanes.
-
-    Parameters
-    ----------
-    traces : Traces
-        Between all endpoints.
-    lanes : Lanes
-    """
+    """Follow the routes of a fabric with its lanes."""
     tables = lanes.effective
     origins = origins_of(traces, tables)
     graph, lacking = lane_graph(traces, tables, origins, lanes.levels)
@@ -295,17 +269,7 @@ def drops(tables: LaneTables) -> Array:
 
 
 def one_level_each(traces: Traces, lanes: Lanes, verdict: LaneVerdict, one_lane: OneLevel) -> tuple[OneLevel, ...]:
-    """Return for every SL what happens if all packets have it, as under software that asks no subnet manager.
-
-    Parameters
-    ----------
-    traces : Traces
-    lanes : Lanes
-    verdict : LaneVerdict
-        With the SLs given.
-    one_lane : OneLevel
-        The dependency graph on one lane: that of every SL that is on the same lane everywhere.
-    """
+    """Return for every SL what happens if all packets have it, as under software that asks no subnet manager."""
     tables, graph = lanes.effective, verdict.graph
     met = _all_met(tables, verdict)
     rows = tables.vl[np.unique(tables.row) if met is None else met]

@@ -114,21 +114,7 @@ def columns_of(fabric: Fabric) -> tuple[Array, Array]:
 
 
 def read_levels(path: str | Path, fabric: Fabric) -> PairLevels:
-    """Read the service levels of pairs.
-
-    Parameters
-    ----------
-    path : str or Path
-        What ``saquery PR`` printed, a ``.psl`` file of ibdiagnet, ``opensm-path-records.dump``, or lines ``LID LID SL``
-        (source, destination; several SLs separated by commas) or ``LID SL`` (by destination); compressed with gzip or
-        not.
-    fabric : Fabric
-
-    Raises
-    ------
-    FileError
-        If the file cannot be read or contains no SL of a host of the fabric.
-    """
+    """Read the service levels of pairs."""
     blocks = FileBlocks(path)
     reader = _PairReader(str(path), fabric, blocks.length)
     for block in blocks:
@@ -373,11 +359,6 @@ def policy_rules(levels: PairLevels, fabric: Fabric) -> list[Rule]:
 
     Destinations with equal service levels from all sources share their rules, or sources with equal ones to all
     destinations, whichever takes fewer rules. No two rules fit one pair.
-
-    Raises
-    ------
-    FileError
-        If a pair has no service level, or several, or other ones by other LIDs of its destination.
     """
     masks = _by_endpoint(levels, fabric)
     sl = np.log2(masks).astype(np.int64)

@@ -85,18 +85,7 @@ class _Places:
 
 
 def read_oper_vls(path: str | Path, fabric: Fabric) -> OperVLs:
-    """Read the number of lanes that ports operate, from the output of ``smpquery portinfo LID PORT`` for many ports.
-
-    Parameters
-    ----------
-    path : str or Path
-    fabric : Fabric
-
-    Raises
-    ------
-    FileError
-        If the file cannot be read or contains no such line.
-    """
+    """Read the number of lanes that ports operate, from the output of ``smpquery portinfo LID PORT`` for many ports."""
     blocks, notes = FileBlocks(path, 1 << 17), Notes(str(path))
     places = _Places(fabric, notes)
     lanes = np.zeros(len(fabric.ports.peer), np.uint8)
@@ -120,18 +109,7 @@ def read_oper_vls(path: str | Path, fabric: Fabric) -> OperVLs:
 
 
 def read_arbitration(path: str | Path, fabric: Fabric) -> Arbitration:
-    """Read the lanes that ports serve, from the output of ``smpquery vlarb LID PORT`` for any number of ports.
-
-    Parameters
-    ----------
-    path : str or Path
-    fabric : Fabric
-
-    Raises
-    ------
-    FileError
-        If the file cannot be read or contains no such table.
-    """
+    """Read the lanes that ports serve, from the output of ``smpquery vlarb LID PORT`` for any number of ports."""
     blocks, notes = FileBlocks(path, 1 << 17), Notes(str(path))
     places = _Places(fabric, notes)
     served: dict[int, int] = {}
@@ -299,13 +277,7 @@ def _one(levels: PairLevels) -> bool:
 
 
 def lanes_within(fabric: Fabric, asked: int | None, oper_vls: str | Path | int | None) -> int:
-    """Return how many lanes may be used: those asked for, by default those that all cabled ports operate, else one.
-
-    Raises
-    ------
-    InputError
-        If more are asked for than a port operates.
-    """
+    """Return how many lanes may be used: those asked for, by default those that all cabled ports operate, else one."""
     oper = _oper(fabric, oper_vls)
     if oper is None:
         return asked or 1

@@ -141,12 +141,7 @@ class OperVLs:
 def masked(tables: LaneTables, fabric: Fabric, lanes: Array) -> LaneTables:
     """Return the tables as OpenSM writes them: lanes cut to the bits that a port operates, 15 left as it is.
 
-    Parameters
-    ----------
-    tables : LaneTables
-    fabric : Fabric
-    lanes : uint8 array, shape (slots,)
-        Number of lanes of the cable at each port.
+    Shapes: `lanes` (slots,).
     """
     if (lanes >= DROP).all():
         return tables
@@ -196,20 +191,7 @@ class _Chunk(NamedTuple):
 
 
 def read_sl2vl(path: str | Path, fabric: Fabric) -> LaneTables:
-    """Read the SL-to-VL tables of a fabric.
-
-    Parameters
-    ----------
-    path : str or Path
-        OpenSM's ``opensm-sl2vl.dump``, ibdiagnet's ``.slvl``, or what ``smpquery sl2vl`` or ``saquery SL2VL`` printed
-        for any number of ports; compressed with gzip or not.
-    fabric : Fabric
-
-    Raises
-    ------
-    FileError
-        If the file cannot be read or contains no table of a switch of the fabric.
-    """
+    """Read the SL-to-VL tables of a fabric."""
     blocks = FileBlocks(path)
     reader = _Sl2vlReader(str(path), fabric, blocks.length)
     for block in blocks:

@@ -53,11 +53,7 @@ class Net(NamedTuple):
 def colors_of(start: Array, net: Net) -> Array:
     """Return a color for every node that does not depend on numbers, refined until no more colors come up.
 
-    Parameters
-    ----------
-    start : uint64 array, shape (nodes,)
-        Colors to begin with.
-    net : Net
+    Shapes: `start` (nodes,).
     """
     colors, count = start, 0
     while (now := len(np.unique(colors))) > count:
@@ -68,13 +64,7 @@ def colors_of(start: Array, net: Net) -> Array:
 def guess(here: list[int], there: list[int], start: Array, net: Net) -> Array | None:
     """Return a map of nodes that may carry some nodes onto others and all else onto itself; None if none was found.
 
-    Parameters
-    ----------
-    here, there : list of int
-        Nodes, and their images.
-    start : uint64 array, shape (nodes,)
-        Colors to begin with.
-    net : Net
+    Shapes: `start` (nodes,).
     """
     one, two = start.copy(), start.copy()
     for mark, (a, b) in enumerate(zip(here, there, strict=True), 1):
@@ -129,14 +119,7 @@ _ENTRIES = 512  # of the tables, on which candidates are tried
 
 
 def tree_shifts(fabric: Fabric, hops: NextHops) -> Iterator[Array]:
-    """Yield maps of nodes, none a sum of earlier ones, that some entries of the tables agree with.
-
-    Parameters
-    ----------
-    fabric : Fabric
-    hops : NextHops
-        Its hosts are the first nodes, in the order of the endpoints, then come its switches.
-    """
+    """Yield maps of nodes, none a sum of earlier ones, that some entries of the tables agree with."""
     shape = recognise(fabric)
     if shape is None or not shape.complete or shape.levels > _LEVELS:
         return
@@ -220,11 +203,6 @@ def first_alike(routing: FabricRouting, failed: list[Failed]) -> Array | None:
 
     A symmetry is a map of nodes that was checked on all of the cabling and the tables, see :func:`keeps`. Tables that
     stay as they are then do the same after failures that it carries onto each other.
-
-    Parameters
-    ----------
-    routing : FabricRouting
-    failed : list of Failed
     """
     topology = routing.topology
     if len(failed) < 2 or not topology.unit_rates:
@@ -271,15 +249,6 @@ def copied(f: int, like: int, lost: list[int], intact: Intact, outcomes: Outcome
 
     The hottest channel is the first one that no lost packet crossed, as without symmetry; where the solved failure
     has another one, or it is not found after a few, the failure has to be solved as well.
-
-    Parameters
-    ----------
-    f, like : int
-        The failure, and the solved one.
-    lost : list of int
-        The channels that the failure takes.
-    intact : Intact
-    outcomes : Outcomes
     """
     channel, load = -1, int(outcomes.load[like])
     if outcomes.solved[like]:
@@ -307,12 +276,7 @@ def keeps(hops: NextHops, opposite: Array, node_map: Array) -> Array | None:
     over a channel, then its image forwards those for the image of the terminal over the image of the channel. All
     of this is checked entry by entry.
 
-    Parameters
-    ----------
-    hops : NextHops
-    opposite : int array, shape (channels,)
-        The other direction of the cable of each channel.
-    node_map : int array, shape (nodes,)
+    Shapes: `opposite` (channels,), `node_map` (nodes,).
     """
     moved = channel_map(hops.topology, node_map)
     if moved is None or not np.array_equal(opposite[moved], moved[opposite]):

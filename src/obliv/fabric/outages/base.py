@@ -29,15 +29,7 @@ def unit_of(routing: FabricRouting) -> int:
 
 
 def intact_tables(routing: FabricRouting, most: int) -> tuple[Intact, FailureSpace]:
-    """Return what tables do before a failure, with the worst load of every channel between switches.
-
-    Parameters
-    ----------
-    routing : FabricRouting
-        With one route a pair, on a fabric whose hosts all send at rate 1.
-    most : int
-        The largest number of channels that fail together.
-    """
+    """Return what tables do before a failure, with the worst load of every channel between switches."""
     topology, loads, routes = routing.topology, routing.fabric_loads, routing.routes
     start, pair, _ = loads.entries
     channels, classes, ends = topology.channels, routes.classes, loads.terminals

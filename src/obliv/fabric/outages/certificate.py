@@ -34,16 +34,7 @@ from obliv.questions.worst_case import solved_worst_case
 
 
 def why_none(routing: FabricRouting, sets: Iterable[Failure], repair: str, loop: bool) -> str:
-    """Return why the figures of failures get no proof; "" where they get one.
-
-    Parameters
-    ----------
-    routing : FabricRouting
-    sets : iterable of Failure
-    repair : str
-    loop : bool
-        Whether there is a credit loop before a failure.
-    """
+    """Return why the figures of failures get no proof; "" where they get one."""
     topology, routes = routing.topology, routing.routes
     slots = np.array([slot for failure in sets for slot in failure.slots], np.int64)
     if topology.at_host[topology.channel_of[slots]].any():
@@ -81,21 +72,7 @@ def proof_of(
     repair: str,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Return the certificate of failures.
-
-    Parameters
-    ----------
-    routing : FabricRouting
-    before : FailureState
-    rows : list of FailureRow
-        By rank.
-    sets : list of Failure
-        What fails, row by row.
-    hottest : list of int
-        A channel with the largest load before a failure and after each of the rows'; -1 for a host's own cable.
-    repair : {"keep", "refill"}
-    progress : callable
-    """
+    """Return the certificate of failures."""
     routes = routes_of(hops_of(routing))
     topology = routing.topology
     failed = [failed_of(routing, failure) for failure in sets]
@@ -295,20 +272,7 @@ def rerouted(fabric: Fabric, engine: str) -> tuple[Fabric, Tables, Offset]:
 def after_failure(
     routing: FabricRouting, offset: Offset, failure: Failure, repair: str, tables: Tables | None = None
 ) -> tuple[FailureRow, Left | None]:
-    """Return what a failure does, solved from scratch, and the routes that are left.
-
-    Parameters
-    ----------
-    routing : FabricRouting
-        Before the failure.
-    offset : str, int or sequence of int
-        Which LID of a destination a source uses.
-    failure : Failure
-    repair : str
-        ``keep``, ``refill``, or an engine of ``obliv fabric route``.
-    tables : Tables, optional
-        The tables after the failure; needed for ``refill``.
-    """
+    """Return what a failure does, solved from scratch, and the routes that are left."""
     fabric = without(routing.topology.fabric, failure)
     if not len(fabric.endpoints):
         return FailureRow(failure.name, served_pairs(routing), Fraction(0), "", False), None
@@ -381,20 +345,7 @@ def proof_anew(
     hottest: int,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Return the certificate of failures by rank, with the tables after each.
-
-    Parameters
-    ----------
-    routing : FabricRouting
-    before : FailureState
-    rows : list of FailureRow
-    failed : list of Failed
-    lefts : list of Left
-        The routes after each failure.
-    hottest : int
-        A channel with the largest load before a failure.
-    progress : callable
-    """
+    """Return the certificate of failures by rank, with the tables after each."""
     topology, hops = routing.topology, next_hops_of(routing)
     tables = np.full((len(rows), *hops.channel.shape), -1, np.int32)
     nothing = Failed(np.zeros(0, np.int64), np.zeros(0, np.int64))

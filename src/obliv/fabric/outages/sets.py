@@ -42,20 +42,7 @@ class Failure:
 
 
 def every_failure(topology: FabricTopology, of: str) -> list[Failure]:
-    """Return every single failure of a kind.
-
-    Parameters
-    ----------
-    topology : FabricTopology
-    of : str
-        ``cables``: every cable between switches; ``lanes``: all parallel cables between two switches together, where
-        there are several; ``switches``: every switch, with its hosts.
-
-    Raises
-    ------
-    InputError
-        If the kind is unknown, or there is nothing of it.
-    """
+    """Return every single failure of a kind."""
     fabric = topology.fabric
     if of not in KINDS:
         raise InputError.naming("{of}={0!r}: choose {1}", printable(of[:40]), ", ".join(KINDS))
@@ -85,11 +72,6 @@ def named_failure(topology: FabricTopology, names: Sequence[str]) -> Failure:
     """Return the failure of what is named: ``NAME/PORT`` for a cable, ``NAME`` for a switch.
 
     A name is a node's description, or its identifier in the file.
-
-    Raises
-    ------
-    InputError
-        If there is no such node, port or cable, or something is named twice.
     """
     fabric = topology.fabric
     slots: list[int] = []
@@ -246,11 +228,6 @@ def new_cables(topology: FabricTopology, failure: Failure, texts: Sequence[str])
     """Return the ports at the ends of new cables, each given as ``NAME/PORT,NAME/PORT``.
 
     A port is free if it has no cable, or if its cable fails at the same time.
-
-    Raises
-    ------
-    InputError
-        If there is no such node or port, a port is not free, or one of them is not a switch's.
     """
     if not texts:
         return ()

@@ -54,11 +54,6 @@ def changes_of(base: Base, fail: Sequence[str], entries: Sequence[str], add: Seq
     """Return changes from their texts: ``NAME/PORT`` or ``NAME`` fails, and ``SWITCH/LID=PORT`` is the new port.
 
     ``NAME/PORT,NAME/PORT`` is a new cable.
-
-    Raises
-    ------
-    InputError
-        If there is no such node, port, cable, table or LID, or something is named twice.
     """
     topology = base.topology
     failure = named_failure(topology, fail) if fail else Failure("", ())

@@ -53,12 +53,6 @@ def routes_round_gaps(switches: Switches, grid: Grid) -> DimensionOrder:
 
     In a ring they go the shorter way, half of the switches halfway round each way; where that way misses a cable, they
     go the other way. Hosts that cannot be reached so have no route.
-
-    Parameters
-    ----------
-    switches : Switches
-    grid : Grid
-        Of the switches.
     """
     count = len(switches.hosts)
     radices = np.array([axis.radix for axis in grid.shape.axes])
@@ -201,14 +195,7 @@ def with_lanes(switches: Switches, lanes: int) -> Switches:
 def add_turns(switches: Switches, routes: Array, level: Array, table: Array, turns: Array) -> None:
     """Note in `turns` which channels with their lanes follow each other on the routes whose level is not negative.
 
-    Parameters
-    ----------
-    switches : Switches
-    routes, level : int arrays, shape (destinations, switches)
-    table : int array, shape (channels, levels)
-        The lane of every level on each channel.
-    turns : int32 array
-        Of :func:`with_lanes`, as :attr:`~obliv.fabric.kernels.reroute_search.Layers.turns` has them; changed.
+    Shapes: `routes` and `level` (destinations, switches), `table` (channels, levels).
     """
     lanes = len(turns) // len(switches.tail)
     row, source = np.nonzero((level >= 0) & (routes >= 0))
@@ -238,15 +225,7 @@ def with_detours(
     Routes in dimension order take the level of the datelines that they cross. Switches without such a route send to a
     neighbor that has one. They take the first level by which channels with their lanes wait for each other in no cycle.
 
-    Parameters
-    ----------
-    switches : Switches
-    order : DimensionOrder
-    routes : int32 array, shape (destinations, switches)
-        The channel that every switch takes to each of `homes` in dimension order, -1 where there is none.
-    homes : int array, shape (destinations,)
-        Switches with hosts.
-    lanes : int
+    Shapes: `routes` (destinations, switches), `homes` (destinations,).
     """
     count, dimensions = len(switches.hosts), order.dimensions
     gaps = (routes < 0) & (np.arange(count) != homes[:, None])
@@ -336,13 +315,7 @@ def _hops(switches: Switches, route: Array, goal: int) -> list[float]:
 def dateline_levels(network: SwitchNetwork, homes: Array, level: Array) -> PairLevels:
     """Return the service level of every pair of hosts.
 
-    Parameters
-    ----------
-    network : SwitchNetwork
-    homes : int array, shape (destinations,)
-        The switches that have hosts, in increasing order.
-    level : int array, shape (destinations, switches)
-        The service level of packets from each switch to hosts at each of `homes`.
+    Shapes: `homes` (destinations,), `level` (destinations, switches).
     """
     fabric, switches = network.fabric, network.switches
     sl = np.zeros((len(fabric.endpoints), len(fabric.endpoints)), np.int64)
@@ -387,13 +360,7 @@ def _rows(number: Array) -> Array:
 
 
 def dateline_candidate(request: Request) -> Candidate | None:
-    """Return the best tables of the engine ``dor-dateline`` with so many lanes at most; None if no detours fit.
-
-    Raises
-    ------
-    RoutingError
-        If the switches do not form a grid, or the tables need more lanes or have a credit loop.
-    """
+    """Return the best tables of the engine ``dor-dateline`` with so many lanes at most; None if no detours fit."""
     fabric, grid = request.fabric, request.grid
     size = len(fabric.switches)
     require_memory(60.0 * size * size + 10.0 * len(fabric.endpoints) ** 2, f"routes of {fabric.name}")

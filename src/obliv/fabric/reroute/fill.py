@@ -84,13 +84,7 @@ class EnginePlan:
 
 
 def plan_engine(engine: str, tiers: Tiers | None) -> EnginePlan:
-    """Return the plan of an engine for trees, for the tree that a fabric has.
-
-    Raises
-    ------
-    RoutingError
-        If the engine does not fit the tree.
-    """
+    """Return the plan of an engine for trees, for the tree that a fabric has."""
     if tiers is None:
         raise RoutingError(f"{engine} is for fat trees, and this fabric is not recognized as one: use updown")
     return _PLANS[engine](tiers)
@@ -220,19 +214,7 @@ class _Columns:
 
 
 def by_digits(net: SwitchNetwork, ranks: Ranks, plan: EnginePlan, step: int = 0, even: bool = False) -> Tables:
-    """Return the tables of an engine for trees.
-
-    Parameters
-    ----------
-    net : SwitchNetwork
-        Of a fabric with LIDs.
-    ranks : Ranks
-    plan : EnginePlan
-    step : int
-        Where the channel of a number is missing: how far to go on to another number; 0 for the channel used least.
-    even : bool
-        Whether routes are evened out where this lowers loads under uniform traffic.
-    """
+    """Return the tables of an engine for trees."""
     tiers = plan.tiers
     columns = _columns(net)
     out = _empty(net, columns)
@@ -258,18 +240,7 @@ def by_digits(net: SwitchNetwork, ranks: Ranks, plan: EnginePlan, step: int = 0,
 
 
 def evenly(net: SwitchNetwork, ranks: Ranks, by_place: bool = False, even: bool = False) -> Tables:
-    """Return tables of shortest routes that climb and then descend, with even loads under uniform traffic.
-
-    Parameters
-    ----------
-    net : SwitchNetwork
-        Of a fabric with LIDs. Where hosts have several, the routes for each of them have even loads.
-    ranks : Ranks
-    by_place : bool
-        Whether one host of each switch is routed after another, instead of switch by switch.
-    even : bool
-        Whether routes are evened out at the end.
-    """
+    """Return tables of shortest routes that climb and then descend, with even loads under uniform traffic."""
     columns = _columns(net)
     place, _ = net.fabric.endpoint_places
     out = _empty(net, columns)
@@ -550,13 +521,7 @@ class Candidate:
 
 
 def plans_for(request: Request, skipped: list[Attempt]) -> Iterator[EnginePlan]:
-    """Yield the plans of the engines for trees to try, in that order; `skipped` takes those that need a larger LMC.
-
-    Raises
-    ------
-    RoutingError
-        If a named engine does not fit, or needs a larger LMC.
-    """
+    """Yield the plans of the engines for trees to try, in that order; `skipped` takes those that need a larger LMC."""
     engine, tiers = request.engine, request.tiers
     for name in _usual(tiers) if engine == "auto" else () if engine in _OTHERS else (engine,):
         plan = plan_engine(name, tiers)
@@ -581,15 +546,7 @@ def _usual(tiers: Tiers | None) -> tuple[str, ...]:
 
 
 def tree_candidate(request: Request, plan: EnginePlan) -> Candidate:
-    """Return the tables of an engine for trees, the best of several ways to number hosts and to replace channels.
-
-    Raises
-    ------
-    RoutingError
-        If the tables have a credit loop.
-    TopologyError
-        If there are not enough LIDs.
-    """
+    """Return the tables of an engine for trees, the best of several ways to number hosts and to replace channels."""
     numbered, notes = with_enough_lids(request.fabric, plan.lmc, request.most_lmc)
     net = replace(request.switches, fabric=numbered)
     ranks, exact = level_ranks(net, plan.tiers), plan.tiers.exact

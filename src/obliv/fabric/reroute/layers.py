@@ -42,24 +42,10 @@ _ORDERS = 4  # random orders of destinations that are tried
 def on_layers(switches: Switches, routes: Array, spare: Array, height: Array, most: int, seed: int = 0) -> RouteLayers:
     """Put all routes on at most some layers; routes that fit nowhere are replaced.
 
-    Parameters
-    ----------
-    switches : Switches
-    routes : int32 array, shape (destinations, switches)
-        Changed.
-    spare : int32 array, shape (destinations, switches)
-        Routes that go up, then down.
-    height : int array, shape (switches,)
-        The order of the switches in which `spare` goes up and down.
-    most : int
-        The number of layers.
-    seed : int
-        For the order of the destinations.
-
-    Notes
-    -----
     Routes that go up and then down close no cycle together. So when routes do not fit, all turns of this kind are
     reserved on layer 0 first, and destinations whose routes fit nowhere take those of `spare` there.
+
+    Shapes: `routes` (destinations, switches), `spare` (destinations, switches), `height` (switches,).
     """
     ports = int(np.diff(switches.first).max(initial=1))
     require_memory(4.0 * most * len(switches.tail) * ports, "the dependencies of channels on all layers")
@@ -154,23 +140,7 @@ def improve(
 ) -> tuple[Array, RouteLayers, Array]:
     """Search for routes with smaller worst loads.
 
-    Parameters
-    ----------
-    switches : Switches
-    routes : int32 array, shape (destinations, switches)
-    layers : Layers
-    moves : int
-        The number of moves to try.
-    enough : int
-        A load that no routes can have less than: the search ends there.
-    seed : int
-    progress : callable
-
-    Returns
-    -------
-    routes, layers, load
-        The best ones: the smallest largest load, then the fewest channels with it, then the smallest sum of loads.
-        Those that were given if the largest load stays: their loads under uniform traffic may be even.
+    Shapes: `routes` (destinations, switches).
     """
     routes = routes.copy()
     load = worst_loads(switches, routes)
@@ -294,15 +264,6 @@ class Layered:
 def layered(request: Request, others: Sequence[Tables]) -> Layered:
     """Return tables with a small worst load that are free of deadlock on a number of virtual lanes.
 
-    Parameters
-    ----------
-    request : Request
-        With LIDs; the first one of every host is routed, and the others like it. The search ends at the optimum.
-    others : sequence of Tables
-        More tables to start from; they are used where they connect all hosts without loops.
-
-    Notes
-    -----
     Routes start from shortest paths, from dimension order where the switches form a grid, from up*/down* routes, and
     from other tables. Each start is put on layers whose channels wait for each other in no cycle; where routes to a
     host fit on none, up*/down* routes take their place. Then entries are changed as long as the exact worst loads
@@ -366,19 +327,7 @@ def _whole(network: SwitchNetwork, routes: Array, spare: Array) -> bool:
 
 
 def layered_candidate(request: Request, others: Sequence[Tables]) -> Candidate:
-    """Return the tables of the engine ``layered``, checked.
-
-    Parameters
-    ----------
-    request : Request
-    others : sequence of Tables
-        The search also starts from these, unless LIDs have to be new.
-
-    Raises
-    ------
-    RoutingError
-        If the tables have a credit loop.
-    """
+    """Return the tables of the engine ``layered``, checked."""
     fabric = request.fabric
     numbered, notes = with_enough_lids(fabric, 0, request.most_lmc)
     request = request if numbered is fabric else replace(request, fabric=numbered)
@@ -394,15 +343,9 @@ def layered_candidate(request: Request, others: Sequence[Tables]) -> Candidate:
 def _levels_of(lane: Array, fabric: Fabric) -> PairLevels:
     """Return the service levels of pairs: the lane of their routes.
 
-    Parameters
-    ----------
-    lane : uint8 array, shape (endpoints, switches)
-        The lane of packets from hosts at a switch to an endpoint, 255 where there are none.
-    fabric : Fabric
-
-    Notes
-    -----
     Pairs at one switch take the lane that most others to the destination have, so that rules can be few.
+
+    Shapes: `lane` (endpoints, switches).
     """
     count = 1 + int(lane.max(initial=0, where=lane != NO_LAYER))
     often = np.stack([(lane == layer).sum(axis=1) for layer in range(count)])

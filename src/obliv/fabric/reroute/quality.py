@@ -52,20 +52,7 @@ def standing_of(
     brief: bool = False,
     progress: Progress | None = None,
 ) -> Standing:
-    """Return the quality of the tables of a routing; pairs that do not reach each other count as missing.
-
-    Parameters
-    ----------
-    routing : FabricRouting
-        Made with ``missing="skip"``.
-    levels : Levels, optional
-        The service levels of pairs; by default all packets take one lane.
-    tables : LaneTables, optional
-        The SL-to-VL tables; by default the lane is the service level.
-    brief : bool
-        Whether to leave out shifts, random permutations and idle channels.
-    progress : callable, optional
-    """
+    """Return the quality of the tables of a routing; pairs that do not reach each other count as missing."""
     fabric, hosts = routing.topology.fabric, len(routing.topology.terminals)
     step = progress or (lambda what, share: None)
     owned = fabric.ports.lid > 0
@@ -121,13 +108,7 @@ def key_by(by: str, brief: bool = False) -> _Key:
 
 
 def limits_for(allow: Mapping[str, object]) -> dict[str, Fraction]:
-    """Return the figures that may grow, and up to what.
-
-    Raises
-    ------
-    InputError
-        If a figure is unknown or its limit is not a number.
-    """
+    """Return the figures that may grow, and up to what."""
     limits: dict[str, Fraction] = {}
     for name, value in allow.items():
         figure = str(name).lower().replace("_", "-").replace(" ", "-")
@@ -161,15 +142,6 @@ _STEPS, _SWITCHES = 100_000, 40  # of the search for fewer heavy channels, and o
 def in_tree_bound(tail: Array, head: Array, hosts: Array) -> int:
     """Return a load that the tables of any fabric attain for some permutation, if hosts have one LID each.
 
-    Parameters
-    ----------
-    tail, head : int arrays
-        The switches at both ends of each channel between switches.
-    hosts : int array
-        The number of hosts at each switch.
-
-    Notes
-    -----
     Call a channel heavy for a destination if more than c hosts reach the destination over it. If on average more than
     D - 1 destinations are heavy on a channel, then D are on some channel, and min(c + 1, D) of the hosts send over it
     to different ones of these destinations. At least this many channels are heavy: the switches that heavy channels

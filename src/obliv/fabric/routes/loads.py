@@ -113,15 +113,7 @@ class FabricLoads(PairLoads):
     def bounds(self, supply: Array, demand: Array) -> Array | None:
         """Return the simple bound of every channel, min(Σ row maxima, Σ column maxima), for terminals with rates.
 
-        Parameters
-        ----------
-        supply, demand : integer arrays, shape (terminals,)
-            What terminals send and take, in units of a common scale.
-
-        Returns
-        -------
-        int64 array, shape (channels,), or None
-            None where 64 bits could be too few.
+        Shapes: `supply` and `demand` (terminals,); returned (channels,).
         """
         largest = max(int(supply.astype(object).sum()), int(demand.astype(object).sum())) * self.denominator
         if supply.dtype == object or demand.dtype == object or largest >= INT64_SAFE:
@@ -163,14 +155,7 @@ class FabricLoads(PairLoads):
     def uniform(self, supply: Array) -> Array:
         """Return Σ supply of the source × numerator over all pairs, for every channel.
 
-        Parameters
-        ----------
-        supply : int64 array, shape (terminals,)
-
-        Returns
-        -------
-        int64 array, shape (channels,)
-            Exact.
+        Shapes: `supply` (terminals,); returned (channels,).
         """
         total = self._sums_between_switches(supply)
         out, back = self._own_channels

@@ -62,18 +62,7 @@ class FabricRouting(Routing):
         return None if self.lanes is None else self.lanes(self)
 
     def require_all(self, remedy: str = "leave such pairs out with missing=skip") -> None:
-        """Refuse tables by which a pair's packets do not arrive.
-
-        Parameters
-        ----------
-        remedy : str
-            What else the message advises; "" for nothing.
-
-        Raises
-        ------
-        RoutingError
-            Naming the first such pair.
-        """
+        """Refuse tables by which a pair's packets do not arrive."""
         missing = self.routes.first_missing()
         if missing is None:
             return
@@ -173,13 +162,7 @@ class FabricHops(FabricRouting, HopRouting, same_paths=True):
         return self.next_channels
 
     def next_channels(self, node: Array, destination: Array) -> Array:
-        """Return the channels by which nodes forward packets for terminals, -1 for no channel.
-
-        Parameters
-        ----------
-        node, destination : int arrays
-            Nodes of the topology.
-        """
+        """Return the channels by which nodes forward packets for terminals, -1 for no channel."""
         topology, routes = self.topology, self.routes
         hosts = topology.hosts
         switch = topology.fabric.switches[np.maximum(node - hosts, 0)]
@@ -243,13 +226,7 @@ def routing(
 
 
 def spec_options(offset: Offset, missing: str) -> str:
-    """Return the part of a spec that tells which LIDs are used, and how pairs are treated that do not arrive.
-
-    Raises
-    ------
-    SpecError
-        If they are neither refused nor skipped.
-    """
+    """Return the part of a spec that tells which LIDs are used, and how pairs are treated that do not arrive."""
     if missing not in ("refuse", "skip"):
         raise SpecError(f"missing={missing[:40]!r}: choose refuse or skip")
     text = offset if isinstance(offset, str | int) else "given"

@@ -184,20 +184,7 @@ class Traces:
 
 
 def trace_all(fabric: Fabric, tables: Tables, ends: Array | None = None) -> Traces:
-    """Follow the tables from every leaf switch to every LID of every endpoint.
-
-    Parameters
-    ----------
-    fabric : Fabric
-    tables : Tables
-    ends : int array, optional
-        The slots between which packets travel; default all endpoints.
-
-    Raises
-    ------
-    RoutingError
-        If LMCs are out of range.
-    """
+    """Follow the tables from every leaf switch to every LID of every endpoint."""
     traces = untraced(fabric, tables, ends)
     nowhere = np.empty((0, 0), np.int32)
     arrays = traces.leaf, traces.lid, traces.endpoint, traces.hops, traces.code, nowhere
@@ -366,24 +353,7 @@ class Routes:
 
 
 def routes_of(topology: FabricTopology, tables: Tables, offset: Offset = "0", traces: Traces | None = None) -> Routes:
-    """Return the classes of sources and their routes, for tables and a rule for the LIDs that a source uses.
-
-    Parameters
-    ----------
-    topology : FabricTopology
-    tables : Tables
-    offset : str, int or sequence of int
-        See :func:`offsets_of`, or ``spread``: all LIDs of a destination equally.
-    traces : Traces, optional
-        Where the tables lead from terminal to terminal, if that is known.
-
-    Raises
-    ------
-    RoutingError
-        If a switch is a terminal.
-    SpecError, RoutingError
-        If the offset is invalid.
-    """
+    """Return the classes of sources and their routes, for tables and a rule for the LIDs that a source uses."""
     fabric = topology.fabric
     if topology.terminals.max() >= topology.hosts:
         raise RoutingError(
@@ -404,24 +374,7 @@ def routes_of(topology: FabricTopology, tables: Tables, offset: Offset = "0", tr
 def offsets_of(topology: FabricTopology, offset: Offset) -> Array:
     """Return the offset that every source adds to a destination's first LID.
 
-    Parameters
-    ----------
-    topology : FabricTopology
-    offset : str, int or sequence of int
-        A whole number: the same for all. ``0-0-1-1``: by the source's place among the endpoints at its switch, in the
-        order of the switch's ports, again from the first where there are more. ``index``: that place itself.
-        ``group``: place · 2^LMC // endpoints at the switch. All endpoints count there, terminals or not. A sequence:
-        one number for each terminal. Every number is below 2^LMC for the largest LMC, and counts modulo the number of
-        LIDs that the destination has.
-
-    Returns
-    -------
-    int64 array, shape (terminals,)
-
-    Raises
-    ------
-    SpecError, RoutingError
-        If the offset is invalid.
+    Shape: (terminals,).
     """
     ends = topology.ends
     most = 1 << int(topology.fabric.ports.lmc[ends].max())

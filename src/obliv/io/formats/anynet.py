@@ -21,21 +21,6 @@ _KINDS = ("router", "node")
 def read_anynet(path: str | Path, *, terminals: str = "", component: str = "") -> Topology:
     r"""Read an anynet file.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    terminals : str
-        Empty: the file's nodes are the terminals, in the order of their numbers. ``all``: its routers, too.
-    component : str
-        As for :func:`obliv.io.formats.topology_file.file`.
-
-    Returns
-    -------
-    Topology
-        Routers and nodes are its nodes, labelled ``router 0`` and ``node 3``; every link is two channels. As in
-        BookSim2, a link that is mentioned again is the same link. Latencies are ignored.
-
     Examples
     --------
     >>> import tempfile
@@ -54,13 +39,6 @@ def write_anynet(topology: Topology, path: str | Path) -> None:
     (numbered as their labels ``router 3`` say, or in order). Otherwise every node becomes a router, with a node of the
     file beside each terminal. Terminal k is node k in both cases. The format has no comments, and so no place for
     coordinates and positions.
-
-    Parameters
-    ----------
-    topology : Topology
-        The network; the format has no bandwidths, parallel channels or channels of one direction: they are refused.
-    path : str or Path
-        The file, replaced only once it is complete.
     """
     require_anynet(topology)
     names, near = hosts_and_routers(topology)
@@ -259,22 +237,6 @@ def _require_whole(used: dict[str, set[int]], host: dict[int, tuple[int, int]], 
 
 def read_sndlib(path: str | Path, *, bandwidth: str = "", default: str = "", component: str = "") -> Topology:
     r"""Read a network of SNDlib in its native format.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    bandwidth : str
-        ``preinstalled`` for the installed capacity of each link, ``module`` for its largest module, or ``capacity`` for
-        the installed one where it is positive and else the module. Default: 1 everywhere.
-    default, component : str
-        As for :func:`obliv.io.formats.topology_file.file`.
-
-    Returns
-    -------
-    Topology
-        Nodes are labeled by their ids, and positions are their coordinates. Every link is two channels with its full
-        capacity; parallel links are merged, with the sum of their capacities.
 
     Examples
     --------

@@ -37,15 +37,6 @@ def write_dot(topology: Topology, path: str | Path, loads: Sequence[Fraction] = 
     arrow; with loads every channel is an arrow of its own, whose label is its load and whose width grows with it.
     Where nodes have positions, ``neato -n`` draws them there.
 
-    Parameters
-    ----------
-    topology : Topology
-        The network.
-    path : str or Path
-        The file, replaced only once it is complete.
-    loads : sequence of Fraction
-        A load of every channel, such as ``routing.pair_loads().under(traffic)``.
-
     Examples
     --------
     >>> import tempfile

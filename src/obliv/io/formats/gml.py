@@ -171,19 +171,6 @@ def read_gml(
 ) -> Topology:
     """Read a GML file.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    bandwidth, default, terminals, component, injection, ejection, directed : str
-        As for :func:`obliv.io.formats.topology_file.file`.
-
-    Returns
-    -------
-    Topology
-        Nodes are labeled by their attribute `label`, by `name` if all have one, or by their id; positions are Longitude
-        and Latitude if every node has them. Parallel edges are kept, whether the file says ``multigraph 1`` or not.
-
     Examples
     --------
     >>> import tempfile
@@ -204,13 +191,6 @@ def write_gml(topology: Topology, path: str | Path) -> None:
     Every channel is a directed edge. Bandwidths stand in the edge attribute `bandwidth`, the terminals' numbers in the
     node attribute `terminal` where not every node is one, their rates in `injection` and `ejection`:
     ``bandwidth=bandwidth,terminals=numbered,injection=injection,ejection=ejection`` reads them back.
-
-    Parameters
-    ----------
-    topology : Topology
-        The network; its labels and positions are written too.
-    path : str or Path
-        The file, replaced only once it is complete.
     """
     ends = list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
     out = ["graph [", f"  comment {_quoted(printable(topology.spec))}", "  directed 1"]

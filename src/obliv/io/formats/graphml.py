@@ -44,20 +44,6 @@ def read_graphml(
 ) -> Topology:
     """Read a GraphML file.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    bandwidth, default, terminals, component, injection, ejection, directed : str
-        As for :func:`obliv.io.formats.topology_file.file`.
-
-    Returns
-    -------
-    Topology
-        Nodes are labeled by their attribute `label`, by what yEd draws in them, by `name` if all have one, or by
-        their id; positions are Longitude and Latitude if every
-        node has them. Parallel edges are kept, an edge's own ``directed`` takes precedence over ``edgedefault``.
-
     Examples
     --------
     >>> import tempfile
@@ -77,13 +63,6 @@ def write_graphml(topology: Topology, path: str | Path) -> None:
     Every channel is a directed edge. Bandwidths stand in the edge attribute `bandwidth`, the terminals' numbers in the
     node attribute `terminal` if not every node is one, their rates in `injection` and `ejection`:
     ``bandwidth=bandwidth,terminals=numbered,injection=injection,ejection=ejection`` reads them back.
-
-    Parameters
-    ----------
-    topology : Topology
-        The network; its labels and positions are written too.
-    path : str or Path
-        The file, replaced only once it is complete.
     """
     for label in topology.labels:
         if any((ord(c) < 32 and c not in "\t\n\r") or c in "\ufffe\uffff" for c in label):

@@ -68,20 +68,6 @@ def read_edgelist(
     comment before the first edge begins with the word ``directed``; ``# node: NAME`` there names nodes in the order in
     which they are numbered, and may give them attributes, as in ``# node: NAME injection=1/2 ejection=2``.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    bandwidth : str
-        ``bandwidth`` for the third column, or the name that the first line gives a column.
-    default, terminals, component, injection, ejection, directed : str
-        As for :func:`obliv.io.formats.topology_file.file`.
-
-    Returns
-    -------
-    Topology
-        Nodes numbered in the order in which the file first names them.
-
     Examples
     --------
     >>> import tempfile
@@ -100,13 +86,6 @@ def write_edgelist(topology: Topology, path: str | Path) -> None:
     Every channel is a line of a list marked ``# directed``, with its bandwidth in a third column unless all are one.
     Rates of terminals stand in comments ``# node:``. All is read back with
     ``bandwidth=bandwidth,injection=injection,ejection=ejection``.
-
-    Parameters
-    ----------
-    topology : Topology
-        The network; every node must be a terminal, labels must be single words that differ.
-    path : str or Path
-        The file, replaced only once it is complete.
     """
     if not topology.all_terminals:
         raise TopologyError(

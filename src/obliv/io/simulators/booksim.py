@@ -61,13 +61,6 @@ def listed_paths(routing: Routing, lanes: Lanes) -> tuple[str, int]:
     """Return the paths of a routing as lines of routers, output ports and classes of virtual channels.
 
     Routers and ports are numbered as BookSim2 does. The number is that of classes.
-
-    Raises
-    ------
-    RoutingError
-        If a path visits a router twice, pairs have no path, or `lanes` gives what are no classes.
-    TooLargeError
-        If there are too many paths.
     """
     topology = routing.topology
     number, home = routers_of(topology)
@@ -208,39 +201,6 @@ def write_booksim(
 ) -> tuple[Path, ...]:
     """Write a BookSim2 simulation of a routing under a traffic pattern.
 
-    Parameters
-    ----------
-    routing : Routing
-        On meshes and tori of equal radices ``dor``, ``o1turn`` (two dimensions), ``romm:xy`` and ``valiant``: BookSim2
-        has these networks and routings. On all other networks a routing whose paths are those of BookSim2's ``min``.
-    path : str or Path
-        The configuration. A network that BookSim2 lacks is written beside it, with the ending ``.anynet``.
-    traffic : Traffic or str
-        A pattern that BookSim2 has: ``uniform``, ``bit-complement``, ``bit-reverse``, ``shuffle``, and others where
-        they are the same permutation as BookSim2's; and what all terminals send alike, such as ``hot-nodes``.
-    rate : float
-        Packets of one flit per cycle that every node injects.
-    paths : bool
-        Whether to list the paths, of any routing, for a routing function that BookSim2 lacks. It is written, too, as
-        ``paths_anynet.hpp``, whose first lines say how to add it to BookSim2.
-    lanes : callable, optional
-        With `paths`: the class of virtual channels that each channel of a path takes, whole numbers from 0, as
-        :func:`obliv.lanes_of` gives them for a scheme. Default: all packets share all virtual channels.
-
-    Returns
-    -------
-    tuple of Path
-        The files that were written.
-
-    Raises
-    ------
-    RoutingError, TrafficError, TopologyError
-        If BookSim2 cannot simulate the routing, the traffic or the network.
-    InputError
-        If it cannot read the name of the network file, the rate is no number, or `lanes` is not for listed paths.
-
-    Notes
-    -----
     The second line of the configuration is the saturation to be expected: the ideal throughput of the traffic, exactly,
     which no simulator exceeds. All pairs are compared: BookSim2's ``min`` follows, from each router, the shortest path
     whose routers, from the destination backwards, have the lowest numbers.

@@ -32,31 +32,6 @@ def write_caminos(
 ) -> tuple[Path, ...]:
     r"""Write a simulation of a routing under a traffic pattern for CAMINOS.
 
-    Parameters
-    ----------
-    routing : Routing
-        On meshes, tori and HyperX ``dor`` with any order, and ``o1turn`` on meshes of two dimensions; ``ecmp`` on all
-        networks whose nodes are all terminals (CAMINOS's ``Shortest``).
-    path : str or Path
-        The configuration. A network that CAMINOS lacks is written beside it with the ending ``.adj``, a permutation
-        with the ending ``.map``.
-    traffic : Traffic or str
-        ``uniform``, or any permutation.
-    rate : float
-        Phits per cycle that every server offers.
-
-    Returns
-    -------
-    tuple of Path
-        The files that were written.
-
-    Raises
-    ------
-    RoutingError, TopologyError, TrafficError
-        If CAMINOS cannot simulate the routing, the network or the traffic.
-
-    Notes
-    -----
     CAMINOS's ``Uniform`` has no self-pairs: its loads are N / (N - 1) times those of obliv. Its ``Shortest`` draws one
     of the ports that have room, so that shares are those of ``ecmp`` only while there is room at all of them. Its
     ``Valiant`` delivers packets that pass their destination, and is another routing than ``valiant``.
@@ -230,28 +205,6 @@ _Routes = dict[tuple[int, ...], Fraction]
 def write_sst(routing: Routing, path: str | Path, *, rate: float = 0.1) -> tuple[Path, ...]:
     """Write a simulation of a routing under uniform traffic for SST's network model Merlin.
 
-    Parameters
-    ----------
-    routing : Routing
-        Whose paths depend on the routers of source and destination only, and visit the destination's router last.
-    path : str or Path
-        The script that SST runs. The network is written beside it as GraphML (``.graphml``), and the paths of every
-        pair of routers as JSON (``.routes.json``).
-    rate : float
-        The offered load, as a share of a link.
-
-    Returns
-    -------
-    tuple of Path
-        The files that were written.
-
-    Raises
-    ------
-    RoutingError, TopologyError, TrafficError
-        If Merlin's source routing cannot follow the routing, or has no such network.
-
-    Notes
-    -----
     If every terminal is joined to one other node by one link, terminals become endpoints of that router. Otherwise
     every node becomes a router, and every terminal has an endpoint. Endpoints are numbered by their routers. Packets
     change to the next virtual channel at every hop, so that no routing deadlocks.

@@ -30,20 +30,6 @@ def write_path_table(routing: Routing, path: str | Path, *, progress: Progress |
     Next hops are written where they depend on the node and the destination only: those of a routing by next hops, and
     those of one path a pair where these paths agree.
 
-    Parameters
-    ----------
-    routing : Routing
-        That serves all pairs, for example a saved design.
-    path : str or Path
-        The file, replaced only once it is complete.
-    progress : callable, optional
-        Called with what is being done and the share that is done.
-
-    Raises
-    ------
-    RoutingError
-        If the routing gives no paths, or leaves pairs out.
-
     Examples
     --------
     >>> import obliv, tempfile
@@ -82,19 +68,6 @@ def write_csv_paths(routing: Routing, path: str | Path, *, progress: Progress | 
 
     Columns are source and destination by name, the probability as a float and as an exact fraction, the hops, and the
     numbers of nodes and channels, separated by blanks.
-
-    Parameters
-    ----------
-    routing : Routing
-    path : str or Path
-        The file, replaced only once it is complete.
-    progress : callable, optional
-        Called with what is being done and the share that is done.
-
-    Raises
-    ------
-    RoutingError
-        If the routing gives no paths, or leaves pairs out.
 
     Examples
     --------
@@ -233,29 +206,6 @@ _HOPS = 64  # the time to live of packets in ns-3
 def write_ns3(routing: Routing, path: str | Path, traffic: Traffic | str = "uniform") -> tuple[Path, ...]:
     """Write a simulation of a routing under a traffic pattern for ns-3.
 
-    Parameters
-    ----------
-    routing : Routing
-        Any routing. If every pair has one path, and its next hop depends on node and destination only, static routes
-        of ns-3 are written, otherwise all paths with their probabilities, of which every packet draws one.
-    path : str or Path
-        The network: its links with their rates, routes and flows, line by line. The program that runs it,
-        ``obliv-ns3.cc``, is written beside it.
-    traffic : Traffic or str
-        Any traffic.
-
-    Returns
-    -------
-    tuple of Path
-        The files that were written.
-
-    Raises
-    ------
-    RoutingError
-        If a pair has no path, or a path is longer than 64 hops.
-
-    Notes
-    -----
     Two channels of opposite directions are one link of ns-3, parallel ones are links of their own, and bandwidths are
     data rates. The program prints the load of every channel in obliv's units: packets per packet that a terminal of
     rate 1 offers, divided by the bandwidth.

@@ -80,14 +80,6 @@ def at_target(p: int, index: int, state: Array) -> None:
 def altered(original: Kernel, label: str, **parts: Any) -> Kernel:
     """Return a kernel with other kernels or constants in place of those it uses, directly or through kernels it calls.
 
-    Parameters
-    ----------
-    original : Kernel
-    label : str
-        The end of the new kernel's name, which keeps its machine code apart.
-    **parts
-        The replacements, by the names that the kernels use.
-
     Examples
     --------
     >>> from obliv.bufferless.kernels import steps
@@ -183,13 +175,7 @@ def game_of(name: str) -> tuple[Any, Waves, dict[str, Any]]:
 
 
 def printed_target(one: Any) -> tuple[Any, Any]:
-    """Run one packet in the first set with the paper's constants: targets of the last frame as printed, and without.
-
-    Returns
-    -------
-    tuple
-        The first broken rule of each run, or None.
-    """
+    """Run one packet in the first set with the paper's constants: targets of the last frame as printed, and without."""
     constants = centralized_constants(one)
     boats = plan(one, np.ones(one.packets, np.int64), constants.s, constants.lam)
     return simulate(one, boats, kernel=CENTRALIZED["last target"]).violation, simulate(one, boats).violation

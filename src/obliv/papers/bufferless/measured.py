@@ -91,12 +91,6 @@ def uninformed(one: Instance, first: Moves, other: Instance, second: Moves, chan
 
     A packet has a cause if its own path changed, or once it has been at a node, in either run, together with a packet
     that had one.
-
-    Returns
-    -------
-    tuple
-        The number of packets whose moves differ before they have a cause, and the share of packet steps without a
-        cause: where that is 0 the runs show nothing.
     """
     taken = [links(one, first), links(other, second)]
     steps = max(len(link) for link in taken)

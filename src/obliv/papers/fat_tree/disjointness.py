@@ -54,13 +54,7 @@ def most_pairs(half: int, leaves: int) -> int:
 
 
 def gap_instance() -> tuple[int, int]:
-    """Return the pairs of the instance on SEFT2(4,4), and L of what is left of the pairs from switch 0.
-
-    Raises
-    ------
-    ArithmeticError
-        If a link's maximum disjoint size is not 1.
-    """
+    """Return the pairs of the instance on SEFT2(4,4), and L of what is left of the pairs from switch 0."""
     tree = obliv.sub_eft2(4, 4)
     elsewhere = range(2, 8)
     pairs = {(0, host) for host in elsewhere} | {(host, 0) for host in elsewhere}

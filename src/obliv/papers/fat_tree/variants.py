@@ -37,22 +37,7 @@ _ROUTINGS = {"MLID/WSR": "wsr", "WSR": "wsr", "MLID": "mlid", "OSRM2": "osrm2", 
 def ratios(
     m: int, n: int, routings: Sequence[str], place: Callable[[Any, int], Any], instances: int = INSTANCES
 ) -> dict[str, list[float]]:
-    """Return the ratio of every routing on FT(m, n) under every instance of a traffic pattern.
-
-    Parameters
-    ----------
-    m, n : int
-    routings : sequence of str
-        As the paper calls them.
-    place : function
-        Of the tree and a seed, to a Traffic.
-    instances : int
-
-    Returns
-    -------
-    dict
-        By routing, one ratio an instance: the nearest float of an exact one.
-    """
+    """Return the ratio of every routing on FT(m, n) under every instance of a traffic pattern."""
     tree = obliv.fattree(m, n)
     loads_by_name = {name: _loads(m, n, _ROUTINGS[name]) for name in routings}
     ratios_of: dict[str, list[float]] = {name: [] for name in routings}

@@ -263,13 +263,7 @@ class Pivots:
     ) -> tuple[float, float]:
         """Return bounds on the probability that no channel has more than `limit` flows, by group of channels.
 
-        Parameters
-        ----------
-        limit : int array, shape (groups,)
-        over, fits : float arrays, shape (groups, 2)
-            Bounds on the probabilities that a channel of each group has more flows, or not.
-        covariances : tuple of float arrays
-            Those of `Joints.covariances`.
+        Shapes: `limit` (groups,), `over` and `fits` (groups, 2).
         """
         if (limit < 0).any():
             return 0.0, 0.0

@@ -78,10 +78,7 @@ class CertifiedBounds:
     def within(self, most: Array) -> tuple[float, float]:
         """Return bounds on the probability that no channel has more than `most` units, by group of channels.
 
-        Parameters
-        ----------
-        most : int array, shape (groups,)
-            Units of flows that may cross a channel of each group.
+        Shapes: `most` (groups,).
         """
         if not self._on.groups:
             return 1.0, 1.0

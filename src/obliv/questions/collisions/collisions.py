@@ -214,11 +214,6 @@ _HOPELESS = 16  # flows that are tried where even splits load a channel more
 def parsed(text: str) -> tuple[Fraction, Fraction]:
     """Return load and probability of a guarantee.
 
-    Raises
-    ------
-    InputError
-        If it is not one.
-
     Examples
     --------
     >>> parsed("3/2@0.99")
@@ -272,15 +267,7 @@ _BLOCK = 4096
 def samples_of(draws: Draws, flows: int, scale: Array, samples: int, seed: int, progress: Progress) -> Array:
     """Return samples of the largest load, in steps.
 
-    Parameters
-    ----------
-    draws : Draws
-    flows : int
-        Flows of each pair of terminals.
-    scale : int array, shape (channels,)
-        Steps of one unit on each channel.
-    samples, seed : int
-    progress : callable
+    Shapes: `scale` (channels,).
     """
     require_memory(8.0 * samples, f"{samples:,} samples of the largest load")
     counts = np.diff(draws.first)

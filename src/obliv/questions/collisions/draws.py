@@ -71,20 +71,7 @@ class Draws:
 def draws(topology: Topology, traffic: Traffic, polarised: bool, kept: Array | None, progress: Progress) -> Draws:
     """Return what the flows of a traffic draw.
 
-    Parameters
-    ----------
-    topology : Topology
-    traffic : Traffic
-    polarised : bool
-        Whether every switch uses the same hash: a flow has one number h, and takes next hop h mod n of n everywhere.
-    kept : bool array, shape (channels,), optional
-        The channels that count; default all.
-    progress : callable
-
-    Raises
-    ------
-    TooLargeError
-        If there are too many paths.
+    Shapes: `kept` (channels,).
     """
     source, destination, amount, unit = _pairs(topology, traffic)
     listed = _Listed(topology, kept)
@@ -371,15 +358,7 @@ class ExactLaw:
 
 
 def exact_law(independent: list[Part], total: int, flows: int) -> ExactLaw | None:
-    """Return the exact law with some flows per pair; None where a part is too large.
-
-    Parameters
-    ----------
-    independent : list of Part
-    total : int
-        The common denominator of the probabilities of paths.
-    flows : int
-    """
+    """Return the exact law with some flows per pair; None where a part is too large."""
     parts: list[Callable[[dict[int, int]], tuple[int, int]]] = []
     for part in independent:
         one = _convolved(part, total, flows) or _enumerated(part, total, flows)

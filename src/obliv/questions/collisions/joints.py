@@ -382,18 +382,7 @@ class Joints:
     def covariances(self, limit: Array, over: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return bounds on covariances of "is overloaded" for pairs of channels, by pair of groups.
 
-        Parameters
-        ----------
-        limit : int array, shape (groups,)
-            Flows that may cross a channel of each group.
-        over : float array, shape (groups, 2)
-            Bounds on the probability that more do.
-
-        Returns
-        -------
-        gain, loss, least : float arrays
-            Upper bounds of the covariance on a common path, and of minus the covariance elsewhere; a lower bound of the
-            latter.
+        Shapes: `limit` (groups,), `over` (groups, 2).
         """
         kinds, kind = self._kinds
         swap = self.ways[self.one] < self.ways[self.two]

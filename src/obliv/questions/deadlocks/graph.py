@@ -136,16 +136,6 @@ def short_cycle(ptr: Array, head: Array) -> list[int] | None:
     Linear in the graph where it is acyclic (Kahn); elsewhere a search through the strongly connected components
     (Tarjan), breadth first from one vertex after the other, up to a number of edges.
 
-    Parameters
-    ----------
-    ptr, head : integer arrays
-        Edges of vertex v lead to ``head[ptr[v]:ptr[v + 1]]``.
-
-    Returns
-    -------
-    list of int or None
-        Each vertex has an edge to the next one, the last to the first; begins with the least of them.
-
     Examples
     --------
     >>> import numpy as np

@@ -133,20 +133,7 @@ class _Draft:
 
 @lru_cache(maxsize=64)
 def cases(along: Axis, draw: str, differ: bool | None, directed: bool, dateline: bool) -> tuple[Case, ...]:
-    """Return the cases of a dimension.
-
-    Parameters
-    ----------
-    along : Axis
-    draw : str
-        How its intermediate coordinate is drawn: as in a program, ``spread``, or empty for a direct way.
-    differ : bool, optional
-        Only where source and destination differ (True) or agree (False).
-    directed : bool
-        Whether segments of different directions are different cases.
-    dateline : bool
-        Whether there are dateline bits; without, all bits are 0.
-    """
+    """Return the cases of a dimension."""
     steps = along.steps
     wraps = along.wraps if dateline else frozenset()
     if along.kind != "clique" or draw == ANYWHERE:

@@ -354,22 +354,6 @@ def embedding(
     """Return a different place for every node, adjacent for adjacent nodes; None if no such places were found.
 
     Nodes are placed in the given order; where no place is left, the latest choice is taken back.
-
-    Parameters
-    ----------
-    beside : sequence of set of int
-        The neighbors of every node.
-    order : sequence of int
-        All nodes; all but the first follow one of their neighbors.
-    near : sequence of frozenset of int
-        The neighbors of every place.
-    start : int
-        Place of the first node.
-    missing : int
-        Most pairs of adjacent places that are taken by nodes without a link.
-    fits : callable
-        Whether places in the order of the nodes can be part of the answer; called after every placement.
-    steps : Steps
     """
     placement = _Placement(beside, order, near, start, missing)
     stack = [placement.choices()]

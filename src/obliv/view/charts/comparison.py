@@ -173,24 +173,6 @@ def plot_average(result: Average, ax: Axes | None = None, *, title: Title = True
 def plot_bounds(result: NetworkBounds, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw the least channel loads of a network: solid where they are exact, pale and hatched between bounds.
 
-    Parameters
-    ----------
-    result : NetworkBounds
-        The result of :func:`obliv.bounds`; what it does not know is named without a bar.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    title : bool or str
-        Whether to write a title, or the title to write in its place.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    InputError
-        If no load is known.
-
     Examples
     --------
     >>> import obliv
@@ -269,24 +251,6 @@ def _name(row: PatternThroughput) -> str:
 def plot_traffic_ratio(result: TrafficRatio, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw a bar for each pattern: how many times the largest load of the best routing for it.
 
-    Parameters
-    ----------
-    result : TrafficRatio
-        The result of :func:`obliv.traffic_ratio`.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    title : bool or str
-        Whether to write a title, or the title to write in its place.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    InputError
-        If the result has no patterns.
-
     Examples
     --------
     >>> import obliv
@@ -314,24 +278,6 @@ _LETTER = 5.5  # points: width of a letter of a share, and its part of the gap t
 
 def plot_hops(result: Locality, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw the share of pairs and paths of each length, and the mean beside that of the shortest paths.
-
-    Parameters
-    ----------
-    result : Locality
-        The result of :func:`obliv.locality` of a routing.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    title : bool or str
-        Whether to write a title, or the title to write in its place.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    InputError
-        If only pair loads were given, which do not tell paths apart.
 
     Examples
     --------
@@ -373,24 +319,6 @@ def plot_hops(result: Locality, ax: Axes | None = None, *, title: Title = True) 
 def plot_virtual_channels(result: VirtualChannels, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw a bar for each scheme: its virtual channels, in orange where packets can wait for each other forever.
 
-    Parameters
-    ----------
-    result : VirtualChannels
-        The result of :func:`obliv.fewest_virtual_channels`.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    title : bool or str
-        Whether to write a title, or the title to write in its place.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    InputError
-        If no scheme applies to the routing.
-
     Examples
     --------
     >>> import obliv
@@ -416,19 +344,6 @@ def plot_virtual_channels(result: VirtualChannels, ax: Axes | None = None, *, ti
 
 def plot_pareto(result: Pareto, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw the guaranteed throughput over the mean hops; no routing lies above the curve.
-
-    Parameters
-    ----------
-    result : Pareto
-        The result of :func:`obliv.pareto`.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    title : bool or str
-        Whether to write a title, or the title to write in its place.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Examples
     --------

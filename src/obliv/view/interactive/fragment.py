@@ -108,29 +108,7 @@ def text_of(numbers: Iterable[int]) -> str:
 def pack_loads(
     entries: Iterable[Entries], channels: int, terminals: int, denominator: int, room: int
 ) -> dict[str, Any]:
-    """Return pair loads for a page.
-
-    Parameters
-    ----------
-    entries : iterable of (channels, destinations, numerators)
-        What every source sends, in the order of the sources.
-    channels, terminals : int
-    denominator : int
-    room : int
-        Characters that the text may take.
-
-    Returns
-    -------
-    dict
-        `denominator`; `values`, the different numerators; `rows`, for each different row its length and then gaps
-        between destinations and numbers of values; `channels`, for every channel its number of rows and then gaps
-        between sources and numbers of rows.
-
-    Raises
-    ------
-    TooLargeError
-        If the text takes more room.
-    """
+    """Return pair loads for a page."""
     values: dict[int, int] = {}
     rows: dict[bytes, int] = {}
     row_numbers: list[int] = []
@@ -171,13 +149,7 @@ def pack_loads(
 
 
 def flow_entries(flows: Callable[[int], Flow], terminals: int, denominator: int) -> Iterator[Entries]:
-    """Yield what the checker finds that every terminal sends, as numerators over a denominator.
-
-    Raises
-    ------
-    UnevenError
-        If a load is not a whole number over it.
-    """
+    """Yield what the checker finds that every terminal sends, as numerators over a denominator."""
     for i in range(terminals):
         flow = flows(i)
         destination = np.searchsorted(flow.ends, np.arange(len(flow.channel)), side="right")
@@ -337,14 +309,7 @@ _MOST_FOCUS = 400  # channels that are solved
 
 
 def own_worst(loads: PairLoads) -> dict[str, Any] | None:
-    """Return the worst load of every channel and the pairs that put it there, for a page.
-
-    Returns
-    -------
-    dict or None
-        `loads`, exact, as text; `scale`, the denominator of amounts; `pairs`, for every channel their number and then
-        source, destination and amount of each. None where too many channels would have to be solved.
-    """
+    """Return the worst load of every channel and the pairs that put it there, for a page."""
     topology, rates = loads.topology, loads.rates
     classes = orbits(topology, verified(loads, "auto", silent))
     focus = np.unique(classes.focus).tolist()
@@ -495,26 +460,6 @@ VERSION = 1  #: Of the form; scripts refuse others.
 def network_payload(subject: Subject, limits: PageLimits | None = None) -> dict[str, Any]:
     """Return a network for ``OblivNetwork.mount``, as JSON types.
 
-    Parameters
-    ----------
-    subject : Topology, Routing, PairLoads or Result
-        A network; or loads, with the worst case if that is quick; or a result about them, whose routing is built from
-        its spec where the result was loaded.
-    limits : PageLimits, optional
-        What it may take.
-
-    Returns
-    -------
-    dict
-        Exact numbers are texts such as ``"32/5"``. What does not fit is null beside a reason.
-
-    Raises
-    ------
-    TooLargeError
-        If the network is too large to be drawn.
-    InputError
-        If the result does not name its routing, or has no traffic.
-
     Examples
     --------
     >>> import obliv
@@ -595,19 +540,7 @@ def _worst(result: WorstCase | Ratio, seen: Witness) -> dict[str, Any]:
 def untrusted_payload(
     subject: Subject, limits: PageLimits, seconds: float, files: Iterable[str | Path], own: str = ""
 ) -> dict[str, Any]:
-    """Return what :func:`network_payload` does; of a loaded result, within limits of time, memory and files.
-
-    Parameters
-    ----------
-    subject : Topology, Routing, PairLoads or Result
-    limits : PageLimits
-    seconds : float
-        Time limit for building and drawing what a loaded result names.
-    files : iterable of path-like
-        Files, and folders of files, that its specs may name.
-    own : str
-        What errors call the result.
-    """
+    """Return what :func:`network_payload` does; of a loaded result, within limits of time, memory and files."""
     if not isinstance(subject, Result) or subject.subject is not None:
         return network_payload(subject, limits)
     return bounded(_payload, subject, limits, seconds=seconds, files=files, own=own or f"the result {subject.kind!r}")
@@ -676,11 +609,6 @@ def fragment(subject: Any) -> str:
 
     Notebooks show it below the table of a topology, a routing or a result. Several frames do not disturb each other:
     each is a document of its own, sandboxed, without access to the notebook and to any network.
-
-    Parameters
-    ----------
-    subject : Topology, Routing, PairLoads or Result
-        What :func:`obliv.view.interactive.fragment.network_payload` takes.
 
     Examples
     --------

@@ -196,15 +196,7 @@ def draw_tiers(
     worst: int | None = None,
     flows: Sequence[Flow] = (),
 ) -> tuple[Canvas, list[Any]]:
-    """Draw the tiers with their loads, the missing cables, and the flows under the hosts.
-
-    Returns
-    -------
-    Canvas
-        With the axes, for what else belongs to the picture.
-    list
-        The entries of the key: cells, missing cables, and what is not drawn.
-    """
+    """Draw the tiers with their loads, the missing cables, and the flows under the hosts."""
     curves = {flow: _curve(topology, tiers, flow) for flow in flows}
     low = min([-0.1, *(float(curve[:, 1].min()) - 0.05 for curve in curves.values())])
     box = np.array([[-0.1, low], [_WIDTH + 0.1, tiers.height + 0.05]])

@@ -253,22 +253,6 @@ def plot_heaviest(
 ) -> Axes:
     """Draw the permutation in a traffic matrix that loads the worst channel of the matrix most.
 
-    Parameters
-    ----------
-    result : HeaviestPermutation
-        The result of :func:`obliv.heaviest_permutation`, or a loaded one, whose routing is created from its spec.
-    kind, ax, labels, title
-        As for :func:`plot_worst`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    InputError
-        As for :func:`plot_worst`.
-
     Examples
     --------
     >>> import obliv
@@ -350,22 +334,6 @@ def plot_design(
     result: Design, kind: str = "network", ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True
 ) -> Axes:
     """Draw the worst traffic of a designed routing and the loads under it, with the proved distance to the optimum.
-
-    Parameters
-    ----------
-    result : Design
-        The result of :func:`obliv.design`, with its certificate.
-    kind, ax, labels, title
-        As for :func:`obliv.view.plot_worst`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    InputError
-        If the result was saved without its certificate, which holds the worst traffic.
 
     Examples
     --------
@@ -514,26 +482,6 @@ def plot_worst_channels(
 
 def plot_shifts(result: Shifts, ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True) -> Axes:
     """Draw the load of every channel under the worst shift.
-
-    Parameters
-    ----------
-    result : Shifts
-        The result of :func:`obliv.fabric.shifts`, or a loaded one, whose routing is created from its spec.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    labels : {"auto", True, False}
-        Names of the nodes, as for :func:`obliv.view.draw_topology`.
-    title : bool or str
-        Whether to write a title, or the title to write in its place.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    InputError
-        If the routing has other loads than the result, because a file changed.
 
     Examples
     --------

@@ -93,15 +93,7 @@ class Contents:
 
 
 def gather(inputs: Sequence[str | Path | Result], study: str = "") -> Contents:
-    """Read stores of studies and saved results; of stores one study, if it is named.
-
-    Raises
-    ------
-    FileError
-        If a file is neither, cannot be read or is damaged.
-    InputError
-        If there is nothing to report, no study of that name, or two inputs contradict each other.
-    """
+    """Read stores of studies and saved results; of stores one study, if it is named."""
     contents = Contents()
     seen: set[Path] = set()
     for source in inputs:
@@ -261,13 +253,7 @@ def _compared(result: Comparison) -> Iterator[StudyRow]:
 
 
 def _distinct(contents: Contents) -> list[ReportCell]:
-    """Return one item for each cell, the most precise one; what is left out for it is noted.
-
-    Raises
-    ------
-    InputError
-        If two inputs contradict each other: their exact figures differ, or their bounds do not meet.
-    """
+    """Return one item for each cell, the most precise one; what is left out for it is noted."""
     items: dict[str, ReportCell] = {}
     for item in contents.items:
         row = item.row

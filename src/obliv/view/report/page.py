@@ -403,17 +403,7 @@ def write_report(
 
 
 def require_report(path: str | Path, inputs: Sequence[str | Path] = ()) -> None:
-    """Check, before any work, that a report can be written.
-
-    Raises
-    ------
-    InputError
-        If the file does not end in ``.html``.
-    FileError
-        If its folder does not exist, or it is an input.
-    MissingExtraError
-        If the extra ``report`` is not installed.
-    """
+    """Check, before any work, that a report can be written."""
     if Path(path).suffix.lower() != ".html":
         raise InputError(f"a report is a web page: name a file that ends in .html, not {str(path)!r}")
     require_place(path)

@@ -30,13 +30,7 @@ __all__ = ["spread_candidate"]
 
 
 def spread_candidate(request: Request) -> Candidate:
-    """Return the tables of ``minimal`` or ``two-turn``, checked: the best ones, never worse than those for one LID.
-
-    Raises
-    ------
-    RoutingError
-        If the switches do not form a grid without gaps, lanes or LIDs do not suffice, or tables have a credit loop.
-    """
+    """Return the tables of ``minimal`` or ``two-turn``, checked: the best ones, never worse than those for one LID."""
     fabric, engine = request.fabric, request.engine
     grid = _whole_grid(request)
     most = _most_lmc(fabric, request.most_lmc)

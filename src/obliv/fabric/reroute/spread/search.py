@@ -90,19 +90,6 @@ class Evaluation:
     ) -> list[RouteTree]:
         """Return as many trees of the pool with a worst load that is not larger, found by a local search.
 
-        Parameters
-        ----------
-        plans : sequence of Plan
-        most : int
-            The number of different trees.
-        rounds : int
-            How often the exact worst load is computed.
-        enough : Fraction
-            A load at which the search ends.
-        seed : int
-
-        Notes
-        -----
         Trees are exchanged as long as the load under the permutations that were worst before falls; then the exact
         worst case gives new ones.
         """
@@ -330,16 +317,7 @@ class Choice:
 
 
 def choices(shape: Cartesian, floor: Fraction, request: Request) -> list[Choice]:
-    """Return sets of trees that fit into a number of lanes, the best ones first.
-
-    Parameters
-    ----------
-    shape : Cartesian
-    floor : Fraction
-        A load below which nothing is gained.
-    request : Request
-        For ``two-turn``, routes may leave the shortest ways.
-    """
+    """Return sets of trees that fit into a number of lanes, the best ones first."""
     two_turn = request.engine == "two-turn"
     evaluation, bound = Evaluation(shape), max(floor, bisection_bound(shape))
     found: list[Choice] = []
