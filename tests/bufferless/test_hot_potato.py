@@ -206,7 +206,7 @@ def test_the_pool_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every entry is in the list of free ones or in one stack, after growing with both."""
     monkeypatch.setattr(module, "POOL", 1)
     one = instance("deep:L=30,W=8,S=12,seed=1", rng=3)
-    table = module._Table(one, np.random.default_rng(0))
+    table = module._KernelState(one, np.random.default_rng(0))
     table._queue(one.length)
     keys = Keys(1, 0, False, table.tie)
     sizes = set()

@@ -88,7 +88,7 @@ def test_known_routings_end_with_the_time(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(search, "_FLOWS_A_SECOND", 0)
 
     def over() -> None:
-        raise search.OutOfTimeError("the time limit has passed")
+        raise search.SolverTimeError("the time limit has passed")
 
     def slow(network: obliv.Topology, progress: Any) -> None:
         monkeypatch.setattr("obliv.designs.bounds.network.require_time", over)

@@ -330,15 +330,15 @@ def test_the_quick_way_reads_what_the_slow_way_reads(seed: int, write: Write, mo
     path = write("\n".join(lines))
     monkeypatch.setattr("obliv.fabric.files.folder._SIZE", [64, 500, 1 << 20][seed % 3])
     tried = []
-    usual = discover._Reader.read_usual
+    usual = discover._DiscoverReader.read_usual
     monkeypatch.setattr(
-        discover._Reader, "read_usual", lambda self, block: tried.append(usual(self, block)) or tried[-1]
+        discover._DiscoverReader, "read_usual", lambda self, block: tried.append(usual(self, block)) or tried[-1]
     )
     try:
         quick: Fabric | str = read_fabric(path)
     except FileError as error:
         quick = str(error)
-    monkeypatch.setattr(discover._Reader, "read_usual", lambda self, block: False)
+    monkeypatch.setattr(discover._DiscoverReader, "read_usual", lambda self, block: False)
     try:
         slow: Fabric | str = read_fabric(path)
     except FileError as error:

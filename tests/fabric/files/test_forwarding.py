@@ -67,7 +67,7 @@ def test_blocks_may_end_anywhere(write: Write, monkeypatch: pytest.MonkeyPatch) 
     fabric, tables = made(2, lmc=1)
     path = write(spelled.tables_text(tables, fabric, "a"))
     for size in (1, 7, 100, 4096):
-        monkeypatch.setattr("obliv.fabric.files.assemble.Blocks.__init__.__defaults__", (size,))
+        monkeypatch.setattr("obliv.fabric.files.assemble.FileBlocks.__init__.__defaults__", (size,))
         result = read_tables(path, fabric)
         assert (rows(result, fabric), result.findings) == (rows(tables, fabric), ())
 

@@ -118,7 +118,7 @@ def graphml_lines(
 
     Examples
     --------
-    >>> print(*graphml_lines("one", [Key("label", "node", "string")], [Item({"id": 0}, {"label": "a & b"})], [],
+    >>> print(*graphml_lines("one", [XmlKey("label", "node", "string")], [XmlItem({"id": 0}, {"label": "a & b"})], [],
     ...                      directed=True), sep="\n")
     <?xml version="1.0" encoding="utf-8"?>
     <graphml xmlns="http://graphml.graphdrawing.org/xmlns">

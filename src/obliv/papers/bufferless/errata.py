@@ -82,8 +82,8 @@ def altered(original: Kernel, label: str, **parts: Any) -> Kernel:
 
     Examples
     --------
-    >>> from obliv.bufferless.kernels import steps
-    >>> closer = altered(steps.simulate_phases, "boats_two_apart", BOAT_SPACING=2)
+    >>> from obliv.bufferless.kernels import walks
+    >>> closer = altered(walks.simulate_phases, "boats_two_apart", BOAT_SPACING=2)
     >>> closer.python.__name__
     'simulate_phases_boats_two_apart'
     """

@@ -50,7 +50,7 @@ def next_places(shape: Cartesian, plan: RouteTree) -> Array:
     Examples
     --------
     >>> import obliv
-    >>> next_places(obliv.topology("mesh:3x2"), Plan((0, 1), (2, -1), (0, 0)))[3].tolist()
+    >>> next_places(obliv.topology("mesh:3x2"), RouteTree((0, 1), (2, -1), (0, 0)))[3].tolist()
     [1, 2, 5, -1, 3, 4]
     """
     at = coordinates_of(shape)
