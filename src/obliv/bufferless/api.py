@@ -60,50 +60,52 @@ def _queues(summary: str, priority: str) -> Algorithm:
     return Algorithm("obliv.bufferless.schedulers:queues", summary, fixed={"priority": priority})
 
 
-ALGORITHMS = {
-    "centralized": Algorithm(
-        "obliv.bufferless.frames.centralized:centralized",
-        "waves of frames, planned with global knowledge of the paths (Busch et al., section 3)",
-        ("constants", "lam", "s", "segments"),
-    ),
-    "distributed": Algorithm(
-        "obliv.bufferless.frames.distributed:distributed",
-        "the same, colors found by trial; nodes know only C, D, N (Busch et al., section 4)",
-        ("constants", "lam", "s", "chi", "timetable", "tie"),
-    ),
-    "direct": Algorithm(
-        "obliv.bufferless.schedulers:direct",
-        "depart at a fixed time, then never stop; first fit",
-        ("order",),
-    ),
-    "hot-potato": Algorithm(
-        "obliv.bufferless.schedulers:hot_potato",
-        "greedy; packets that lose a link are deflected and go back",
-        ("priority",),
-    ),
-    "fifo": _queues("store and forward, first come first served", "fifo"),
-    "random-delay": _queues("store and forward, start delays below C (Leighton, Maggs and Rao)", "random-delay"),
-    "random-rank": _queues("store and forward, random ranks", "random-rank"),
-    "farthest-to-go": _queues("store and forward, farthest to go first", "farthest-to-go"),
-    "queues": Algorithm(
-        "obliv.bufferless.schedulers:queues", "store and forward with a custom priority", ("priority",)
-    ),
-}
+class _Algorithms(dict[str, Algorithm]):
+    """Algorithms by name; a name that is unknown is refused with one that may be meant."""
+
+    def __missing__(self, name: str) -> Algorithm:
+        raise InputError(f"unknown algorithm {name!r}: {did_you_mean(str(name), self)}")
+
+
+ALGORITHMS = _Algorithms(
+    {
+        "centralized": Algorithm(
+            "obliv.bufferless.frames.centralized:centralized",
+            "waves of frames, planned with global knowledge of the paths (Busch et al., section 3)",
+            ("constants", "lam", "s", "segments"),
+        ),
+        "distributed": Algorithm(
+            "obliv.bufferless.frames.distributed:distributed",
+            "the same, colors found by trial; nodes know only C, D, N (Busch et al., section 4)",
+            ("constants", "lam", "s", "chi", "timetable", "tie"),
+        ),
+        "direct": Algorithm(
+            "obliv.bufferless.schedulers:direct",
+            "depart at a fixed time, then never stop; first fit",
+            ("order",),
+        ),
+        "hot-potato": Algorithm(
+            "obliv.bufferless.schedulers:hot_potato",
+            "greedy; packets that lose a link are deflected and go back",
+            ("priority",),
+        ),
+        "fifo": _queues("store and forward, first come first served", "fifo"),
+        "random-delay": _queues("store and forward, start delays below C (Leighton, Maggs and Rao)", "random-delay"),
+        "random-rank": _queues("store and forward, random ranks", "random-rank"),
+        "farthest-to-go": _queues("store and forward, farthest to go first", "farthest-to-go"),
+        "queues": Algorithm(
+            "obliv.bufferless.schedulers:queues", "store and forward with a custom priority", ("priority",)
+        ),
+    }
+)
 
 #: The largest constants for which times fit in 64 bits.
 _LIMITS = {"lam": 10**6, "s": 2**30, "chi": 10**6}
 
 
-def find(name: str) -> Algorithm:
-    """Return the algorithm of a name."""
-    if name not in ALGORITHMS:
-        raise InputError(f"unknown algorithm {name!r}: {did_you_mean(str(name), ALGORITHMS)}")
-    return ALGORITHMS[name]
-
-
 def require_options(name: str, options: Mapping[str, Any]) -> None:
     """Check that an algorithm takes the given options, and that its constants are integers in range."""
-    known = find(name).options
+    known = ALGORITHMS[name].options
     for option in options:
         if option == "seed":
             raise OptionError(option, "seed is called rng now: give a random generator or a seed as rng=")
@@ -176,7 +178,7 @@ def schedule(
         raise InputError(
             f"an instance of packets is needed, not {type(instance).__name__}: make one with bufferless.instance"
         )
-    routing = find(algorithm)
+    routing = ALGORITHMS[algorithm]
     require_options(algorithm, options)
     progress = rising(progress)
     progress(algorithm, 0.1)

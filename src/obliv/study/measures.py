@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
 
 import obliv
 from obliv._util.progress import Progress
-from obliv._util.text import did_you_mean
-from obliv.errors import InputError, RoutingError
+from obliv.errors import RoutingError
 
 if TYPE_CHECKING:
     from obliv.results.base import Result
@@ -267,9 +266,7 @@ def _require_tables(routing: Any, options: Mapping[str, Any]) -> None:
 
 
 def _require_levels(topology: Any, options: Mapping[str, Any]) -> None:
-    name = options.get("algorithm", "direct")
-    if name not in obliv.bufferless.ALGORITHMS:
-        raise InputError(f"unknown algorithm {name!r}: {did_you_mean(str(name), obliv.bufferless.ALGORITHMS)}")
+    obliv.bufferless.ALGORITHMS[options.get("algorithm", "direct")]  # refuses an unknown name
     obliv.bufferless.instances(topology, options.get("paths", "random"))
 
 

@@ -20,7 +20,7 @@ class RouteArrays(NamedTuple):
     leaf -1, reaches only the endpoint at the other end of its cable.  LID k, ``lid[k]`` with
     ``first_column[d] <= k < first_column[d + 1]``, belongs to endpoint d, and only where ``code[leaf, k]`` is 0 does
     its route arrive; other routes carry nothing.  ``first``, ``to`` and ``row`` are those of
-    :class:`obliv.fabric.kernels.lanes.Hops`; ``out[row, lid]`` is a port.
+    :class:`obliv.fabric.kernels.lanes.Forwarding`; ``out[row, lid]`` is a port.
     """
 
     several: int
