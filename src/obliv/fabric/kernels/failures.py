@@ -208,6 +208,12 @@ def augmented(
 
 
 @kernel
+def class_at(entry: int, guess: int, ends: int) -> int:
+    """Return the class of an entry; entries stand by class, so that of the one before mostly saves a division."""
+    return guess if 0 <= entry - guess * ends < ends else entry // ends
+
+
+@kernel
 def matching(channel: int, stamp: int, intact: Intact, space: FailureSpace, search: MatchingSpace) -> int:
     """Return the size of a largest matching of a channel, after failure number `stamp`; 0 for before.
 
@@ -216,21 +222,26 @@ def matching(channel: int, stamp: int, intact: Intact, space: FailureSpace, sear
     """
     ends = len(search.owner)
     first, last = intact.start[channel], intact.start[channel + 1]
-    total = 0
+    total, most, r = 0, 0, 0
     for e in range(first, last):
         p = int(intact.pair[e])
-        r = p // ends
+        r = class_at(p, r, ends)
+        d = p - r * ends
         if search.end[r] == 0:
             search.begin[r] = e
         search.end[r] = e + 1
         if stamp and intact.matched[e] and space.stamp[p] != stamp:
-            search.owner[p % ends] = r
+            search.owner[d] = r
             search.taken[r] += 1
             total += 1
+        if not stamp and search.owner[d] == -1:
+            search.owner[d] = -2  # a destination with an entry
+            most += 1
     seen = 0
     e = first
     extra = space.first_added[channel] if stamp else -1
-    while e < last or extra >= 0:  # every class once; further calls from a class that found nothing end at once
+    # every class once; further calls from a class that found nothing end at once
+    while (e < last or extra >= 0) and (stamp or total < most):
         if e < last:
             r = int(intact.pair[e]) // ends
             e = search.end[r]
@@ -246,7 +257,8 @@ def matching(channel: int, stamp: int, intact: Intact, space: FailureSpace, sear
     if not stamp:
         for e in range(first, last):
             p = int(intact.pair[e])
-            intact.matched[e] = 1 if search.owner[p % ends] == p // ends else 0
+            r = class_at(p, r, ends)
+            intact.matched[e] = 1 if search.owner[p - r * ends] == r else 0
     e = first
     extra = space.first_added[channel] if stamp else -1
     while e < last or extra >= 0:
@@ -256,7 +268,8 @@ def matching(channel: int, stamp: int, intact: Intact, space: FailureSpace, sear
         else:
             p = int(space.added[extra])
             extra = int(space.next_added[extra])
-        r, d = p // ends, p % ends
+        r = class_at(p, r, ends)
+        d = p - r * ends
         search.owner[d] = -1
         search.reached[d] = -1
         search.taken[r] = 0
@@ -495,6 +508,38 @@ def change(
 
 
 @kernel
+def loses(c: int, stamp: int, intact: Intact, space: FailureSpace) -> bool:
+    """Return whether a failure without replacement takes a route from a channel."""
+    for e in range(intact.start[c], intact.start[c + 1]):  # noqa: SIM110 - kernels have no generators
+        if space.stamp[intact.pair[e]] == stamp:
+            return True
+    return False
+
+
+@kernel
+def cut_off(stamp: int, failed: Array, intact: Intact, routes: RouteArrays, space: FailureSpace) -> Changed:
+    """Mark the pairs over failed channels, which are lost, and list the channels that a larger load may have left.
+
+    Those are the channels before the first that loses nothing, by falling load: no load grows.
+    """
+    ends = len(routes.first_column) - 1
+    lost, touched = 0, 0
+    for c in failed:
+        for e in range(intact.start[c], intact.start[c + 1]):
+            p = int(intact.pair[e])
+            if space.stamp[p] != stamp:
+                space.stamp[p] = stamp
+                lost += intact.size[p // ends] - (1 if routes.class_of[p % ends] == p // ends else 0)
+    for c in intact.order:
+        if space.failed[c] < 0:
+            if not loses(c, stamp, intact, space):
+                break
+            touched = touch(c, touched, space)
+            space.less[c] += 1
+    return Changed(lost, touched, False, False)
+
+
+@kernel
 def solve(stamp: int, touched: int, intact: Intact, space: FailureSpace, search: MatchingSpace) -> tuple[int, int, int]:
     """Return the largest load after a failure, a channel that has it, and how many channels were solved for that."""
     best, hot, solved = 0, -1, 0
@@ -528,8 +573,8 @@ def failure_loads(
 ) -> int:
     """Store the outcomes of some failures; return how many are done, fewer than all where space does not suffice.
 
-    Only what crosses failed channels is lost, or goes on by another port of the switch that lost one: only the
-    channels of those routes change, and of these only the ones that can exceed the largest load found so far are
+    Only what crosses failed channels is lost, or goes on by another port of the switch that lost one (`refill`): only
+    the channels of those routes change, and of these only the ones that can exceed the largest load found so far are
     solved.
 
     Parameters
@@ -557,7 +602,9 @@ def failure_loads(
         if refill:
             for i in range(len(failed)):
                 replace_port(i, failed[i], intact, routes, space, uses)
-        changed = change(stamp, failed, intact, routes, space, paths)
+            changed = change(stamp, failed, intact, routes, space, paths)
+        else:
+            changed = cut_off(stamp, failed, intact, routes, space)
         if not changed.short:
             outcomes.lost[f] = changed.lost
             outcomes.load[f], outcomes.channel[f], outcomes.solved[f] = solve(
@@ -575,8 +622,9 @@ def failure_loads(
             if changed.short:
                 for e in range(intact.start[c], intact.start[c + 1]):
                     space.stamp[intact.pair[e]] = 0
-        space.first_added[:] = -1  # lists of channels that such routes take
-        space.first_new[:] = -1
+        if refill:
+            space.first_added[:] = -1  # lists of channels that such routes take
+            space.first_new[:] = -1
         if changed.short:
             return done
     return len(failures)

@@ -75,21 +75,22 @@ def spread_routes(routes: RouteArrays, fill: bool, last: Array, cursor: Array, p
     member = np.empty(len(routes.node), np.int64)  # a source of every class
     for s in range(len(routes.class_of)):
         member[routes.class_of[s]] = s
-    for r in range(len(routes.node)):
-        for d in range(ends):
-            here = r * ends + d
-            for o in range(routes.several):
-                for hop in range(1, follow(routes, member[r], d, o, path) - 1):
-                    c = path[hop]
-                    if last[c] != here:
-                        last[c] = here
-                        if fill:
-                            pair[cursor[c]] = here
-                            if many:
-                                times[cursor[c]] = 1
-                        cursor[c] += 1
-                    elif fill and many:
-                        times[cursor[c] - 1] += 1
+    for x in range(len(routes.node) * ends):
+        # entries are stored by class; counting by destination stays within a column of the tables
+        r, d = (x // ends, x % ends) if fill else (x % len(routes.node), x // len(routes.node))
+        here = r * ends + d
+        for o in range(routes.several):
+            for hop in range(1, follow(routes, member[r], d, o, path) - 1):
+                c = path[hop]
+                if last[c] != here:
+                    last[c] = here
+                    if fill:
+                        pair[cursor[c]] = here
+                        if many:
+                            times[cursor[c]] = 1
+                    cursor[c] += 1
+                elif fill and many:
+                    times[cursor[c] - 1] += 1
 
 
 @kernel
