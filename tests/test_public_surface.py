@@ -17,7 +17,6 @@ from types import ModuleType
 import pytest
 
 import obliv
-from obliv.errors import OblivError
 from obliv.specs import MODULES
 from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES, Registry
 
@@ -105,13 +104,6 @@ def test_what_a_torus_imports() -> None:
     modules = [name for name in loaded if name.split(".")[0] == "obliv"]
     assert not [name for name in modules if name.split(".")[1:2] in (["fabric"], ["bufferless"], ["papers"])]
     assert len(modules) <= 60
-
-
-@pytest.mark.parametrize(("package", "successor"), [("topologies", "topology"), ("routings", "routing")])
-def test_old_decorators_name_their_successors(package: str, successor: str) -> None:
-    module = importlib.import_module(f"obliv.{package}")
-    with pytest.raises(OblivError, match=f"register_{successor}"):
-        module("name")  # type: ignore[operator]
 
 
 MOVED = {

@@ -189,8 +189,8 @@ capability(
     check="obliv.checker.designs:check_pareto",
     draw="obliv.view.charts.comparison:plot_pareto",
 )
-for _kind in ("explanation", "results"):
-    capability(_kind, "obliv.results.base")
+capability("explanation", "obliv.results.base")
+capability("results", "obliv.results.markup")
 for _kind in ("study-run", "study-diff", "study-verification", "verification"):
     capability(_kind, "obliv.results.study")
 

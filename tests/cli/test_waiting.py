@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from obliv._util.progress import Note
-from obliv.cli import app
-from obliv.cli.app import Activity
+from obliv.cli import messages
+from obliv.cli.messages import Activity
 
 Steps = list[tuple[str, float, float]]  # what is heard, its share, and when
 
@@ -65,16 +65,16 @@ def test_a_word_waits_for_the_end_where_that_is_near() -> None:
 
 
 def test_what_a_bar_shows_is_not_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "_activity", activity := Activity())
-    app.heard("channels", 0.1)
-    app.shown(1e9)
+    monkeypatch.setattr(messages, "_activity", activity := Activity())
+    messages.heard("channels", 0.1)
+    messages.shown(1e9)
     assert activity.word(1e8) is None
 
 
 def test_a_note_is_no_activity(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     from obliv.cli.output import progress
 
-    monkeypatch.setattr(app, "_activity", activity := Activity())
+    monkeypatch.setattr(messages, "_activity", activity := Activity())
     with progress() as step:
         step("channels", 0.1)
         step(Note("workers have gone"), 0.1)
@@ -86,16 +86,16 @@ def test_a_silent_command_speaks() -> None:
     code = """
 import time
 from obliv import cli
-from obliv.cli import app
+from obliv.cli import messages
 
-app._SECONDS = 0.05
+messages._SECONDS = 0.05
 
 def work(**options):
-    app._activity.covered = time.monotonic() - app._began + 0.2
-    app.heard("channels", 0.0)
-    app.heard("channels", 0.5)
-    covered, end = app._activity.covered, time.monotonic() + 20
-    while app._activity.covered == covered and time.monotonic() < end:
+    messages._activity.covered = time.monotonic() - messages._began + 0.2
+    messages.heard("channels", 0.0)
+    messages.heard("channels", 0.5)
+    covered, end = messages._activity.covered, time.monotonic() + 20
+    while messages._activity.covered == covered and time.monotonic() < end:
         time.sleep(0.01)
     return 0
 

@@ -42,7 +42,7 @@ def test_a_claim_is_made_and_checked_by_its_specs(folder: Path, name: str, monke
     result = worst(routing, certificate=True)
     assert (result.topology, result.routing) == (f"fabric:{name}", "lft:tree.lfts")
     assert result.channel_load == 2
-    assert set(result.provenance["sources"]) == {name, "tree.lfts"}
+    assert set(result.provenance.sources) == {name, "tree.lfts"}
     result.save("claim.json")
     assert obliv.verify("claim.json").proved
     text = (folder / "tree.lfts").read_text()

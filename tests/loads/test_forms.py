@@ -240,7 +240,7 @@ def test_estimates_are_marked_and_near() -> None:
     assert isinstance(result.channel_load, obliv.Estimate)
     # evaluated again on fresh paths the permutation found is no worse than the worst, but for noise
     assert result.channel_load.value <= float(truth) + 4 * result.channel_load.stderr
-    assert result.provenance["exactness"] == "estimated"
+    assert result.provenance.exactness == "estimated"
 
 
 @pytest.mark.parametrize("draws", [600, pytest.param(5000, marks=pytest.mark.nightly)])

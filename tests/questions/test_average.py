@@ -135,7 +135,7 @@ def test_the_digits_depend_on_the_seed_and_not_on_the_threads() -> None:
     assert results[0] == results[1] == results[2]
     assert obliv.average_case(way, 30_000, 6).channel_load != results[0]
     rng = np.random.default_rng(3)
-    assert obliv.average_case(way, 1000, rng).provenance["seed"] == int(np.random.default_rng(3).integers(2**62))
+    assert obliv.average_case(way, 1000, rng).provenance.seed == int(np.random.default_rng(3).integers(2**62))
 
 
 def test_bandwidths_count() -> None:

@@ -76,8 +76,8 @@ def test_estimates_follow_the_rates() -> None:
 
 def test_the_seed_of_an_estimate_is_kept() -> None:
     dor = obliv.DOR(obliv.mesh(3, 3))
-    assert obliv.worst_case(dor, samples=2, rng=7).provenance["seed"] == 7
-    assert obliv.worst_case(dor, rng=7).provenance["seed"] is None
+    assert obliv.worst_case(dor, samples=2, rng=7).provenance.seed == 7
+    assert obliv.worst_case(dor, rng=7).provenance.seed is None
 
 
 def test_prices_of_many_channels_are_rounded() -> None:

@@ -139,7 +139,6 @@ def test_codecs_follow_types() -> None:
     assert codec.decode(codec.encode((Channel(1, 2, 3), None))) == (Channel(1, 2, 3), None)
     with pytest.raises(TypeError, match="no codec"):
         codec_of(set[int])
-    assert Row("a", Fraction(1))["name"] == "a"
 
 
 def test_bounds_are_two_columns_of_csv() -> None:

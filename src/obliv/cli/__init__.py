@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None, *, interrupted: threading.Event | N
     Once `interrupted` is set, errors are the effect of an interrupt, in whose place libraries may raise others.
     """
     from obliv._util.text import print_any_sign
-    from obliv.cli.app import Stopped, complain, refuse, refuse_usage, report_unexpected
+    from obliv.cli.messages import Stopped, complain, refuse, refuse_usage, report_unexpected
     from obliv.errors import OblivError
 
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -75,7 +75,7 @@ def main(arguments: list[str] | None = None, *, interrupted: threading.Event | N
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
     """Show a warning as a line like any other: where obliv issued it says nothing to users of the command line."""
-    from obliv.cli.app import complain
+    from obliv.cli.messages import complain
     from obliv.errors import in_one_line
 
     message = in_one_line(str(message))
@@ -84,7 +84,7 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: object, *
 
 def _stopped() -> int:
     """Say that the command was interrupted, and return the exit status 130."""
-    from obliv.cli.app import complain
+    from obliv.cli.messages import complain
 
     complain("\nobliv: interrupted; no partial file was written")
     return 130
@@ -113,7 +113,7 @@ def run() -> None:
     try:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, partial(_interrupt, interrupted))
-        from obliv.cli.app import spoken_of
+        from obliv.cli.messages import spoken_of
 
         try:
             with spoken_of():

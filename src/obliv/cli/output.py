@@ -17,7 +17,7 @@ import typer
 
 from obliv._util.progress import Note
 from obliv._util.text import printable
-from obliv.cli.app import Stopped, complain, heard, shown
+from obliv.cli.messages import Stopped, complain, heard, shown
 from obliv.cli.options import FormatOption, Output
 from obliv.errors import FileError, InputError, Interrupted, in_one_line
 

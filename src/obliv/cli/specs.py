@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from obliv._util.text import plural
-from obliv.cli.app import heard
+from obliv.cli.messages import heard
 from obliv.cli.options import RoutingSpec, TopologySpec, is_seeded, refuse_idle_seed
 from obliv.cli.output import require_outputs, say
 from obliv.errors import InputError, MissingExtraError

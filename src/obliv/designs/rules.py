@@ -10,8 +10,8 @@ from obliv._util.arrays import Array
 from obliv._util.rationals import integer
 from obliv.errors import InputError
 from obliv.routings.shortest import UpDown
+from obliv.topologies.axes import Directions
 from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import Directions
 
 __all__ = ["Rule", "rule_of"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from obliv.cli.app import shown
+from obliv.cli.messages import shown
 from obliv.cli.output import say, write
 from obliv.cli.specs import named_traffic
 from obliv.errors import FileError, extra

@@ -21,8 +21,7 @@ from obliv.fabric.names import NodeNames, guid_of, nearest, safe
 from obliv.fabric.results.worst import Cable
 from obliv.fabric.shape import Shape, recognise
 from obliv.routings.shortest import Distances
-from obliv.topologies.base import Topology
-from obliv.topologies.make import LayoutHint
+from obliv.topologies.base import LayoutHint, Topology
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -31,7 +31,8 @@ from obliv.loads.separable_blocks import (
     presence,
 )
 from obliv.matching.solve import Rates, Solution, Weights, ship_blocks
-from obliv.topologies.cartesian import Axis, Cartesian, keeps_steps, link_map, split_map
+from obliv.topologies.axes import Axis
+from obliv.topologies.cartesian import Cartesian, keeps_steps, link_map, split_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

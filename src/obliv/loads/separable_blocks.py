@@ -19,11 +19,11 @@ from obliv._util.progress import Progress, require_memory
 from obliv.loads.ahead import Call, Calls
 from obliv.loads.base import PackedLoads, Problem, Solved, Words, solved_channel
 from obliv.matching.solve import Blocks, Weights, from_entries, gains, maximum_weight_of_blocks, members_of
-from obliv.topologies.cartesian import Axis, Cartesian
+from obliv.topologies.axes import Axis
+from obliv.topologies.cartesian import Cartesian
 
 if TYPE_CHECKING:
-    from obliv.loads.separable import SeparableLoads
-    from obliv.topologies.cartesian import Axis
+    from obliv.topologies.axes import Axis
 
 
 # What one dimension contributes to a separable load, exact tables over (start, end) coordinates, and their products.
@@ -375,7 +375,7 @@ _AREAS = 8  # along a line, whose channels share prices
 class MergedBounds:
     """Upper bounds of the load of single channels, for separable loads between all nodes at rate 1."""
 
-    def __init__(self, loads: SeparableLoads) -> None:
+    def __init__(self, loads: Any) -> None:
         topology = loads.topology
         others = max(topology.nodes // radix for radix in topology.radices)
         unit = topology.all_terminals and topology.unit_rates and not topology.bandwidth
@@ -418,7 +418,8 @@ class MergedBounds:
         return self._numerators(int((blocks.supply * gain).sum()) + int((blocks.demand * price).sum()))
 
     def _numerators(self, value: int) -> int:
-        return -(-value * self._loads.denominator // _SCALE)
+        units: int = -(-value * self._loads.denominator // _SCALE)
+        return units
 
     def _place(self, channel: int) -> tuple[int, int, tuple[int, ...]]:
         """Return the dimension of a channel, its link there, and its other coordinates."""
@@ -553,7 +554,7 @@ def merged_first(steps: tuple[Step, ...], channels: Array, progress: Progress, c
 _WordBlocks = dict[tuple[int, tuple[int, ...]], int]  # (dimension, other dimensions that index its words) -> first word
 
 
-def from_axes(loads: SeparableLoads, lanes: PackedLoads) -> Words | None:
+def from_axes(loads: Any, lanes: PackedLoads) -> Words | None:
     """Lay out the links of each axis side by side; None where an intermediate spreads over several coordinates.
 
     Words that depend on one end only are the same for every permutation.

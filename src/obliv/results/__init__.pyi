@@ -40,8 +40,8 @@ from obliv.results.base import Explanation as Explanation
 from obliv.results.base import Listing as Listing
 from obliv.results.base import Provenance as Provenance
 from obliv.results.base import Result as Result
-from obliv.results.base import Results as Results
 from obliv.results.base import provenance as provenance
+from obliv.results.markup import Results as Results
 from obliv.results.markup import load as load
 from obliv.results.numbers import Bounds as Bounds
 from obliv.results.numbers import Estimate as Estimate

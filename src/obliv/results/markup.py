@@ -9,16 +9,17 @@ import types
 import typing
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from obliv._util.files import digest_of, read_json
 from obliv._util.text import printable
 from obliv.capabilities import CAPABILITIES, named
 from obliv.errors import FileError, InputError
-from obliv.results.base import Result
-from obliv.results.codec import OTHER_VERSION, WHOLE_OR_NULL, Codec, Record
+from obliv.results.base import Result, WithoutNetwork
+from obliv.results.codec import OTHER_VERSION, WHOLE_OR_NULL, Codec, Record, entry
 from obliv.results.numbers import Bounds, Estimate, cell_text
 
 #: What stands in a cell for a number: exact with its decimals, estimated with its error, or missing.
@@ -362,3 +363,44 @@ def _loaded() -> Iterator[type[Result]]:
     while pending:
         pending += (cls := pending.pop()).__subclasses__()
         yield cls
+
+
+# Several results in one file, such as all that the live page shows of a network
+
+
+def _decode(data: list[dict[str, Any]]) -> tuple[Result, ...]:
+    return tuple(map(from_content, data))
+
+
+@dataclass(frozen=True, repr=False)
+class Results(WithoutNetwork):
+    """Several results of any kinds.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> from obliv.results import Results
+    >>> routing = obliv.DOR(obliv.ring(5))
+    >>> Results(entries=(obliv.worst_case(routing), obliv.locality(routing))).entries[1].kind
+    'locality'
+    """
+
+    kind: ClassVar[str] = "results"
+
+    provenance: Any = entry(None, hidden=True)
+    entries: tuple[Result, ...] = entry((), key="results", codec=Codec(lambda all: [r.to_dict() for r in all], _decode))
+
+    @property
+    def title(self) -> str:
+        return f"{len(self.entries)} results"
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows of each result, with its kind."""
+        for result in self.entries:
+            yield from ({"kind": result.kind} | row for row in result.rows())
+
+    def __repr__(self) -> str:
+        return "\n\n".join(map(repr, self.entries))
+
+    def _repr_html_(self) -> str:
+        return "".join(result._repr_html_() for result in self.entries)

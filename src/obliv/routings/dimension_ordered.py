@@ -30,8 +30,9 @@ from obliv.loads.separable import (
 from obliv.routings.base import Crossed, Path, Routing, require_topology
 from obliv.routings.hops import Lengths
 from obliv.specs.registry import register_routing
+from obliv.topologies.axes import Axis
 from obliv.topologies.base import Topology, require_nodes
-from obliv.topologies.cartesian import Axis, Cartesian
+from obliv.topologies.cartesian import Cartesian
 
 if TYPE_CHECKING:
     from obliv.routings.hops import Lengths

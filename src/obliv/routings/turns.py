@@ -22,8 +22,9 @@ from obliv.routings.dimension_ordered import ProgramRouting, require_grid
 from obliv.routings.hops import HopRouting, Lengths
 from obliv.routings.shortest import Recent
 from obliv.specs.registry import register_routing
+from obliv.topologies.axes import Directions
 from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import Cartesian, Directions, coordinate
+from obliv.topologies.cartesian import Cartesian, coordinate
 
 
 class TurnHops(HopRouting):

@@ -13,23 +13,19 @@ from fractions import Fraction
 from functools import cached_property
 from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from obliv._util.arrays import IntArray, NodeArray, cells_of, is_number, positions, starts
+from obliv._util.arrays import Array, IntArray, NodeArray, cells_of, is_number, positions, starts
 from obliv._util.files import read_source
 from obliv._util.lazy import picture_of
 from obliv._util.progress import require_memory
 from obliv._util.rationals import exact, speed, speed_hint
 from obliv._util.text import did_you_mean, html_table, printable, several, shown
 from obliv.errors import FileError, TopologyError
-
-if TYPE_CHECKING:
-    from obliv.topologies.cartesian import Axis, Directions
-    from obliv.topologies.make import LayoutHint
-
+from obliv.topologies.axes import Axis, Directions
 
 # Checks of networks and their parameters, before anything is allocated
 
@@ -178,6 +174,34 @@ RatesLike = Number | Iterable[Number] | Mapping[Any, Number]
 
 #: A node by its number, by its label or name, or by its coordinates.
 NodeName = int | str | Sequence[int]
+
+
+# Hints of a topology of hosts and switches on where to draw its nodes
+
+
+@dataclass(frozen=True, eq=False)
+class LayoutHint:
+    """The arrangement of hosts and switches in pictures.
+
+    Parameters
+    ----------
+    hosts : int
+        Nodes with lower numbers are hosts, the others switches.
+    order : int array, shape (hosts,)
+        The hosts of one switch are drawn in ascending order of this number.
+    level : int array, shape (nodes,), optional
+        The level of every node in a tree, 0 for hosts, -1 for nodes without a place in the tree.
+    across : float array, shape (nodes,), optional
+        The horizontal position of every node in the tree.
+    missing : sequence of (int, int)
+        Pairs of switches with a cable less than in the tree, as often as cables are missing.
+    """
+
+    hosts: int
+    order: Array
+    level: Array | None = None
+    across: Array | None = None
+    missing: Sequence[tuple[int, int]] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,8 @@ from obliv._util.files import pack, unpack_array
 from obliv._util.text import plural, several
 from obliv.errors import FileError, InputError, OblivError, SpecError, TopologyError
 from obliv.specs.registry import TOPOLOGIES, register_topology
-from obliv.topologies.base import Topology, positive_number, require_network
-from obliv.topologies.make import LayoutHint, topology
+from obliv.topologies.base import LayoutHint, Topology, positive_number, require_network
+from obliv.topologies.make import topology
 
 #: The spec of a network whose rates or terminals were changed, after that of the network itself.
 _CHANGED = re.compile(r"(.+?)(?: with (?:rates|\d+ terminals))+", re.DOTALL)

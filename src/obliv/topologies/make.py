@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from obliv._util.arrays import Array
 from obliv.errors import InputError, SpecError, TopologyError
 from obliv.specs import CONVERTERS
 from obliv.specs.registry import TOPOLOGIES, split_mix
@@ -141,31 +139,3 @@ def _converted(value: Any, spec: str) -> Any:
     if converter is None:
         return value
     return getattr(importlib.import_module(converter.module), converter.function)(value, spec=spec)
-
-
-# Hints of a topology of hosts and switches on where to draw its nodes
-
-
-@dataclass(frozen=True, eq=False)
-class LayoutHint:
-    """The arrangement of hosts and switches in pictures.
-
-    Parameters
-    ----------
-    hosts : int
-        Nodes with lower numbers are hosts, the others switches.
-    order : int array, shape (hosts,)
-        The hosts of one switch are drawn in ascending order of this number.
-    level : int array, shape (nodes,), optional
-        The level of every node in a tree, 0 for hosts, -1 for nodes without a place in the tree.
-    across : float array, shape (nodes,), optional
-        The horizontal position of every node in the tree.
-    missing : sequence of (int, int)
-        Pairs of switches with a cable less than in the tree, as often as cables are missing.
-    """
-
-    hosts: int
-    order: Array
-    level: Array | None = None
-    across: Array | None = None
-    missing: Sequence[tuple[int, int]] = ()

@@ -11,8 +11,7 @@ import numpy as np
 
 from obliv._util.arrays import Array, NodeArray
 from obliv.errors import TopologyError
-from obliv.topologies.base import Topology
-from obliv.topologies.make import LayoutHint
+from obliv.topologies.base import LayoutHint, Topology
 
 
 class NumberedPaths(Protocol):

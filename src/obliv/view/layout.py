@@ -11,10 +11,9 @@ import numpy.typing as npt
 
 from obliv._util.arrays import Array
 from obliv.errors import MissingExtraError
-from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import Directions
+from obliv.topologies.axes import Directions
+from obliv.topologies.base import LayoutHint, Topology
 from obliv.topologies.isomorphism import graph_search, undirected
-from obliv.topologies.make import LayoutHint
 from obliv.topologies.recognise.grids import Grid, grid_of
 
 Points = npt.NDArray[np.float64]

@@ -30,7 +30,8 @@ from obliv.fabric.reroute.tiers import SwitchNetwork, central_ranks, switch_netw
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
 from obliv.kernels import run
-from obliv.topologies.cartesian import Axis, Cartesian
+from obliv.topologies.axes import Axis
+from obliv.topologies.cartesian import Cartesian
 from obliv.topologies.recognise.grids import Grid
 
 # Put routes on layers that are free of cycles, within a number of them

@@ -16,8 +16,8 @@ from obliv.errors import RoutingError, SpecError, TooLargeError
 from obliv.kernels import run
 from obliv.questions._kernels import drain
 from obliv.routings.shortest import UpDown
+from obliv.topologies.axes import Directions
 from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import Directions
 
 _BUFFER = 1 << 22  # dependencies collected before duplicates are dropped
 _VERTEX = 31  # bits of a vertex number

@@ -35,8 +35,9 @@ from obliv.questions.deadlocks.programs import segments, sequences
 from obliv.routings.base import Routing, checked_paths, require_all
 from obliv.routings.dimension_ordered import require_grid
 from obliv.routings.hops import HopRouting
+from obliv.topologies.axes import Directions
 from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import Cartesian, Directions
+from obliv.topologies.cartesian import Cartesian
 
 _STATES = 1 << 24  # (destination, channel, virtual channel) that are marked at a time
 

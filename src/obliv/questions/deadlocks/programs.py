@@ -21,7 +21,8 @@ from obliv._util.progress import Progress, require_memory
 from obliv.errors import TooLargeError
 from obliv.loads.separable import ANYWHERE, QUADRANT, TO_INTERMEDIATE, Phase, Program
 from obliv.questions.deadlocks.graph import Dependencies, Label, Move, Scheme
-from obliv.topologies.cartesian import Axis, Cartesian
+from obliv.topologies.axes import Axis
+from obliv.topologies.cartesian import Cartesian
 
 # The cases of a phase program in one dimension: the segments that packets may follow there
 

@@ -14,8 +14,9 @@ import numpy.typing as npt
 from obliv._util.arrays import NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
+from obliv.topologies.axes import Axis, axis, first_links
 from obliv.topologies.base import Number, RatesLike, Topology, integers, positive_number, require_network
-from obliv.topologies.cartesian import Axis, Cartesian, axis, coordinate, first_links
+from obliv.topologies.cartesian import Cartesian, coordinate
 from obliv.topologies.make import build
 
 #: Packets per cycle of all channels, or of the channels along each dimension; text as in ``1x1/2``.

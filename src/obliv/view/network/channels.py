@@ -17,8 +17,7 @@ from obliv.errors import InputError
 from obliv.questions.deadlocks.deadlock import Deadlock
 from obliv.results.numbers import as_float, brief
 from obliv.routings.base import Routing, checked_paths, merged
-from obliv.topologies.base import Topology
-from obliv.topologies.make import LayoutHint
+from obliv.topologies.base import LayoutHint, Topology
 from obliv.topologies.make import topology as topology_of
 from obliv.view.axes import (
     ACCENT,

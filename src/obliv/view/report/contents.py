@@ -20,8 +20,8 @@ from obliv.questions.compare import Comparison
 from obliv.questions.locality import Locality
 from obliv.questions.ratio import TrafficRatio
 from obliv.questions.throughput import Throughput
-from obliv.results.base import Result, Results
-from obliv.results.markup import load
+from obliv.results.base import Result
+from obliv.results.markup import Results, load
 from obliv.results.numbers import Bounds, Estimate, as_float, bounds_of, short, shown
 from obliv.results.reproduction import Reproduction
 from obliv.results.study import Study, StudyRow, column_names, options_of
