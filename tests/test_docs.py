@@ -367,7 +367,7 @@ def test_the_heads_of_the_coverage_pages_count_their_lines() -> None:
         assert numbers == sorted(set(numbers), key=lambda number: (int(number.rstrip("abc")), number)), page.name
         count = {"lines": len(lines), **dict.fromkeys(_VERDICTS, 0)}
         for line in lines:
-            (verdict,) = [word for word in _VERDICTS if re.match(rf"{word}\b", line[5])]
+            (verdict,) = [word for word in _VERDICTS if re.match(rf"{word}\b", line[-1])]
             count[verdict] += 1
             total[verdict] += 1
         total["lines"] += len(lines)
