@@ -1,5 +1,5 @@
 """The colliding flows
-================
+===================
 
 Switches choose one of several equal paths by a hash of the packet's header. All packets of a flow take one path, and
 whether two large flows meet is a matter of luck. The chances can be computed.

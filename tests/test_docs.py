@@ -354,7 +354,7 @@ _VERDICTS = ("reproduced", "erratum", "open", "beyond", "bound only", "thinned",
 
 def _lines(page: Path) -> list[list[str]]:
     """Return the cells of the numbered lines of a page; a bar behind a backslash is part of a cell."""
-    rows = re.findall(r"^\| (\d+[a-z]? \|.*) \|$", page.read_text(encoding="utf-8"), re.M)
+    rows = re.findall(r"^\| (\d+[a-z]?, .*) \|$", page.read_text(encoding="utf-8"), re.M)
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", row)] for row in rows]
 
 
@@ -363,11 +363,11 @@ def test_the_heads_of_the_coverage_pages_count_their_lines() -> None:
     total = dict.fromkeys(("lines", *_VERDICTS), 0)
     for page in COVERAGE:
         lines = _lines(page)
-        numbers = [line[0] for line in lines]
+        numbers = [line[0].partition(",")[0] for line in lines]
         assert numbers == sorted(set(numbers), key=lambda number: (int(number.rstrip("abc")), number)), page.name
         count = {"lines": len(lines), **dict.fromkeys(_VERDICTS, 0)}
         for line in lines:
-            (verdict,) = [word for word in _VERDICTS if re.match(rf"{word}\b", line[5])]
+            (verdict,) = [word for word in _VERDICTS if re.match(rf"{word}\b", line[-1])]
             count[verdict] += 1
             total[verdict] += 1
         total["lines"] += len(lines)
