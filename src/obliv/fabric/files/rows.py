@@ -280,4 +280,4 @@ def store(tables: tuple[Array, ...], place: Array, values: tuple[Array, ...], em
     for table, old, new in zip(tables, known, values, strict=True):
         differ |= old != new
         table[place] = new
-    return differ & (known[0] != empty)
+    return np.asarray(differ & (known[0] != empty))

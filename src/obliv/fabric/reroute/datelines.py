@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
@@ -15,7 +16,8 @@ from obliv.fabric.kernels.channel_loads import Switches
 from obliv.fabric.kernels.reroute_search import RouteLayers, add_route, layers_for, remove_route
 from obliv.fabric.lanes.pairs import PairLevels
 from obliv.fabric.lanes.sl2vl import DROP, SLS, LaneTables
-from obliv.fabric.reroute.fill import Candidate, LanesError, evenly
+from obliv.fabric.reroute.engines import Candidate, Engine, LanesError, enough
+from obliv.fabric.reroute.fill import evenly
 from obliv.fabric.reroute.quality import Request, standing_of, with_enough_lids
 from obliv.fabric.reroute.tiers import SwitchNetwork, central_ranks, switch_network
 from obliv.fabric.routes.routing import routing as fabric_routing
@@ -359,15 +361,13 @@ def _rows(number: Array) -> Array:
 # Tables by the engine ``dor-dateline``, with their standing
 
 
-def dateline_candidate(request: Request) -> Candidate | None:
-    """Return the best tables of the engine ``dor-dateline`` with so many lanes at most; None if no detours fit."""
+def dateline_candidates(request: Request) -> Iterator[Candidate]:
+    """Yield the best tables of the engine ``dor-dateline`` with so many lanes at most; none if no detours fit."""
     fabric, grid = request.fabric, request.grid
     size = len(fabric.switches)
     require_memory(60.0 * size * size + 10.0 * len(fabric.endpoints) ** 2, f"routes of {fabric.name}")
     if grid is None:
-        raise RoutingError(
-            "dor-dateline is for tori, meshes, rings and HyperX, and this fabric is not recognized as one: use layered"
-        )
+        return
     numbered, notes = with_enough_lids(fabric, 0, request.most_lmc)
     network_of = switch_network(numbered)
     order = routes_round_gaps(network_of.switches, grid)
@@ -387,7 +387,25 @@ def dateline_candidate(request: Request) -> Candidate | None:
             best = made
         if not detours:
             break
-    return best
+    if best is not None:
+        yield best
+
+
+def no_grid(request: Request, name: str) -> str:
+    """Say why an engine for grids does not fit, "" if it may."""
+    if request.grid is not None:
+        return ""
+    return f"{name} is for tori, meshes, rings and HyperX, and this fabric is not recognized as one: use layered"
+
+
+def _needless(request: Request, candidates: Sequence[Candidate]) -> str | None:
+    """Say that lanes are of no use on a tree, or where a search is not."""
+    return "" if enough(request, candidates) or request.shape is not None else None
+
+
+DATELINE = Engine(
+    "dor-dateline", dateline_candidates, lambda request: no_grid(request, "dor-dateline"), _needless, lane_tables=True
+)
 
 
 def _within(

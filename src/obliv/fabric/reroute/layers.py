@@ -24,7 +24,8 @@ from obliv.fabric.kernels.reroute_search import (
 )
 from obliv.fabric.lanes.pairs import PairLevels
 from obliv.fabric.model import Fabric, Tables
-from obliv.fabric.reroute.fill import Candidate, evenly, flows
+from obliv.fabric.reroute.engines import Candidate, Engine, enough
+from obliv.fabric.reroute.fill import DMODK, OSRM3_D, evenly, flows
 from obliv.fabric.reroute.quality import Request, standing_of, with_enough_lids
 from obliv.fabric.reroute.tiers import SwitchNetwork, central_ranks, switch_network
 from obliv.fabric.routes.routing import routing as fabric_routing
@@ -326,18 +327,32 @@ def _whole(network: SwitchNetwork, routes: Array, spare: Array) -> bool:
 # Tables by the engine ``layered``, with their standing
 
 
-def layered_candidate(request: Request, others: Sequence[Tables]) -> Candidate:
-    """Return the tables of the engine ``layered``, checked."""
-    fabric = request.fabric
+def layered_candidates(request: Request) -> Iterator[Candidate]:
+    """Yield the tables of the engine ``layered``, checked."""
+    fabric, starts = request.fabric, list(request.starts)
+    if request.engine == "layered":
+        starts += _of_tree(request)
     numbered, notes = with_enough_lids(fabric, 0, request.most_lmc)
     request = request if numbered is fabric else replace(request, fabric=numbered)
-    found = layered(request, () if notes else others)
+    found = layered(request, () if notes else starts)
     levels = _levels_of(found.lane, numbered) if found.lanes > 1 else None
     standing = standing_of(fabric_routing(network(numbered), found.tables, "0", missing="skip"), levels)
     if standing.credit_loops:  # impossible, since no layer has a cycle
         raise RoutingError(f"layered on {fabric.name}: the tables have a credit loop and are not used")
     notes = (*notes, f"layered: started from {found.start}")
-    return Candidate("layered", "0", found.tables, numbered, standing, notes, levels)
+    yield Candidate("layered", "0", found.tables, numbered, standing, notes, levels)
+
+
+def _of_tree(request: Request) -> Iterator[Tables]:
+    """Yield the tables of the engines for trees that need one LID a host, where these are the fabric's."""
+    for engine in (OSRM3_D, DMODK):
+        if not engine.misfit(request):
+            yield from (found.tables for found in engine.candidates(request) if found.fabric is request.fabric)
+
+
+LAYERED = Engine(
+    "layered", layered_candidates, needless=lambda request, candidates: "" if enough(request, candidates) else None
+)
 
 
 def _levels_of(lane: Array, fabric: Fabric) -> PairLevels:

@@ -22,7 +22,7 @@ from obliv.fabric.lanes.graph import judge
 from obliv.fabric.lanes.pairs import PairLevels
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.lanes.sl2vl import LaneTables, identity
-from obliv.fabric.model import Fabric
+from obliv.fabric.model import Fabric, Tables
 from obliv.fabric.names import with_lids
 from obliv.fabric.reroute.tiers import SwitchNetwork, Tiers, pairs_apart, switch_network, tiers_of
 from obliv.fabric.results.route import FIGURES, ShiftLoads, Standing
@@ -309,6 +309,8 @@ class Request:
     by : str
         The figure by which tables are chosen.
     progress : callable
+    starts : tuple of Tables
+        From which a search may start: those in use, and those of engines that were tried before.
     """
 
     fabric: Fabric
@@ -322,6 +324,7 @@ class Request:
     optimum: int
     by: str
     progress: Progress
+    starts: tuple[Tables, ...] = ()
 
     @cached_property
     def grid(self) -> Grid | None:
