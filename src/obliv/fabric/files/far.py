@@ -17,10 +17,11 @@ from obliv._util.files import write_pieces
 from obliv._util.progress import require_memory
 from obliv.errors import FileError
 from obliv.fabric.arguments import typed
+from obliv.fabric.files import rows as lines
 from obliv.fabric.files.assemble import FileBlocks, plain
 from obliv.fabric.files.forwarding import switch_guids, with_switch
 from obliv.fabric.files.ibnetdiscover import DISCOVER, TABLES, noted_line, shown_line
-from obliv.fabric.files.rows import RowReader, among, before, decimal, hexadecimal, line_of, rows_of, store
+from obliv.fabric.files.rows import RowReader
 from obliv.fabric.model import MAX_PORTS, NONE, Fabric, FindingPlace, Notes, place_of
 from obliv.fabric.names import LAST_LID, NO_STATE, STATES, Groups, GroupTables, SubGroup, slots_of_lids
 
@@ -36,15 +37,15 @@ _COLUMNS = {
 }
 _MAX_GROUP, _MAX_SUB_GROUP, _MAX_PLFT = 65_535, 255, 63
 _GROUP_BYTES = 400.0  # of memory for a row of groups, about
-ENTRY_LINES = rows_of(  # such as 0x000a  5  Free  1
-    line_of(
+ENTRY_LINES = lines.rows_of(  # such as 0x000a  5  Free  1
+    lines.line(
         0,
-        hexadecimal("lid", 8, LAST_LID, least=1),
-        decimal("port", 6, NONE),
-        before(b" \t"),
-        among("state", *(word.encode() for word in STATES)),
-        before(b" \t"),
-        decimal("group", 6, _MAX_GROUP),
+        lines.hexadecimal("lid", 8, LAST_LID, least=1),
+        lines.decimal("port", 6, NONE),
+        lines.before(b" \t"),
+        lines.among("state", *(word.encode() for word in STATES)),
+        lines.before(b" \t"),
+        lines.decimal("group", 6, _MAX_GROUP),
     )
 )
 
@@ -151,7 +152,7 @@ class _FarReader(RowReader):
         """Store entries of a table."""
         port, state, group = self._entries
         values = rows["state"], rows["port"], rows["group"]
-        conflicts = store((state, port, group), rows["lid"], values, NO_STATE)
+        conflicts = lines.store((state, port, group), rows["lid"], values, NO_STATE)
         if conflicts.any():
             self._conflict_line = self._conflict_line or int(rows["line"][np.argmax(conflicts)])
             self._conflicts += int(conflicts.sum())
@@ -180,7 +181,7 @@ class _FarReader(RowReader):
     def other(self, line: bytes, number: int) -> None:
         """Read a line that is not an entry of a table."""
         text = line.strip()
-        if not text or text.startswith(b"#"):
+        if text.startswith(b"#"):
             return
         if (header := _SWITCH.match(line)) is not None:
             self._close()
@@ -217,8 +218,7 @@ class _FarReader(RowReader):
 
     def _elsewhere(self, line: bytes, number: int) -> None:
         """Read a line before the first switch."""
-        if DISCOVER.match(line):
-            raise FileError("contains a topology, not tables of adaptive routing", self.path, number)
+        self.require(line, number, "tables of adaptive routing", {"a topology": DISCOVER})
         if TABLES.match(line):
             message = "contains forwarding tables without groups: give them as {tables}"
             raise FileError.naming(message, path=self.path, line=number)

@@ -11,22 +11,10 @@ import numpy as np
 from obliv._util.arrays import Array
 from obliv._util.progress import require_memory
 from obliv.errors import FileError
+from obliv.fabric.files import rows as lines
 from obliv.fabric.files.assemble import FileBlocks
 from obliv.fabric.files.ibnetdiscover import DISCOVER, MULTICAST, TABLES, noted_line, shown_line
-from obliv.fabric.files.rows import (
-    REST,
-    RowReader,
-    Rows,
-    among,
-    before,
-    decimal,
-    find,
-    hexadecimal,
-    line_of,
-    maybe,
-    rows_of,
-    store,
-)
+from obliv.fabric.files.rows import RowReader, Rows
 from obliv.fabric.model import NONE, Notes, place_of
 from obliv.fabric.names import LAST_LID
 
@@ -46,10 +34,12 @@ _NO_WORD = bytes(byte for byte in range(256) if not re.match(rb"[A-Za-z_]", byte
 
 def entry_lines(last: int) -> Rows:
     """Return what entries look like: ``0x0001 003`` or ``0x0001 : 003`` and any text, of which the port GUID counts."""
-    lid = (hexadecimal("lid", 8, last), before(b" \t:"), maybe(b":"))
-    guid = (find("named", b"portguid ", b"0x"), hexadecimal("guid", 16), before(_NO_WORD), REST)
-    port = (decimal("port", 4, NONE), before(b"\n\r \t:#("))
-    return rows_of(line_of(0, *lid, *port, *guid), line_of(0, *lid, among("port", b"UNR", first=NONE), *guid))
+    lid = (lines.hexadecimal("lid", 8, last), lines.before(b" \t:"), lines.maybe(b":"))
+    guid = (lines.find("named", b"portguid ", b"0x"), lines.hexadecimal("guid", 16), lines.before(_NO_WORD), lines.REST)
+    port = (lines.decimal("port", 4, NONE), lines.before(b"\n\r \t:#("))
+    return lines.rows_of(
+        lines.line(0, *lid, *port, *guid), lines.line(0, *lid, lines.among("port", b"UNR", first=NONE), *guid)
+    )
 
 
 @dataclass
@@ -119,7 +109,7 @@ class _RawReader(RowReader):
         tables.guid[lid[first]], tables.known[lid[first]] = guid[first], True
         moved = named & (tables.guid[lid] != guid)
         stays = np.flatnonzero(~moved & (lid > 0))
-        conflicts = store((self._port,), lid[stays], (rows["port"][stays],), NONE)
+        conflicts = lines.store((self._port,), lid[stays], (rows["port"][stays],), NONE)
         if conflicts.any():
             self._conflict_line = self._conflict_line or int(rows["line"][stays[np.argmax(conflicts)]])
             self._conflicts += int(conflicts.sum())
@@ -206,8 +196,6 @@ class _RawReader(RowReader):
 
     def other(self, line: bytes, number: int) -> None:
         """Read a line that is not an entry."""
-        if not line.strip():
-            return
         if (header := TABLES.match(line)) is not None:
             self._header(header, number)
         elif (bad := _BAD_HEADER.match(line)) is not None:
@@ -266,7 +254,9 @@ class _RawReader(RowReader):
 
     def unended(self, line: bytes) -> None:
         """Read the last line, which has no end: it may be cut off."""
-        if not line.strip() or _TRAILER.match(line) or _HEADING.match(line):
+        if not line.strip():
+            return
+        if _TRAILER.match(line) or _HEADING.match(line):
             self.line += 1
             self.other(line, self.line)
         elif self._spelling == "fdbs" and _WHOLE.match(line):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from obliv._util.arrays import Array, starts
+from obliv.errors import FileError
 from obliv.fabric.files.assemble import LONGEST, FileBlocks
 from obliv.fabric.files.ibnetdiscover import shown_line
 from obliv.fabric.kernels import rows as kernels
@@ -19,7 +20,7 @@ from obliv.kernels import run
 
 __all__ = [
     "BEGIN", "END", "OTHER", "PART", "REST", "Line", "RowReader", "Rows", "Token", "among", "before", "decimal", "find",
-    "hexadecimal", "line_of", "mask", "maybe", "number_of", "rows_of", "skip", "store", "unless",
+    "hexadecimal", "line", "mask", "maybe", "number", "rows_of", "skip", "store", "unless",
 ]  # fmt: skip
 
 # What lines look like: tokens, with blanks and tabs before each that need not be there
@@ -54,7 +55,7 @@ def hexadecimal(field: str, digits: int, most: int = _ANY, *, fewest: int = 1, l
     return Token(kernels.NUMBER, field, fewest=fewest, hexadecimal=digits, least=least, most=most)
 
 
-def number_of(field: str, digits: int, hexadecimal: int, most: int = _ANY) -> Token:
+def number(field: str, digits: int, hexadecimal: int, most: int = _ANY) -> Token:
     """Return a decimal number or a hexadecimal one behind ``0x``."""
     return Token(kernels.NUMBER, field, decimal=digits, hexadecimal=hexadecimal, most=most)
 
@@ -109,7 +110,7 @@ class Line(NamedTuple):
     needs: tuple[str, ...] = ()
 
 
-def line_of(kind: int, *tokens: Token | bytes, needs: tuple[str, ...] = ()) -> Line:
+def line(kind: int, *tokens: Token | bytes, needs: tuple[str, ...] = ()) -> Line:
     """Return a kind of line; bytes are words, and lines end behind the last token unless that is `REST`."""
     whole = [token if isinstance(token, Token) else Token(kernels.WORD, texts=(token,)) for token in tokens]
     return Line(kind, (*whole, *(() if whole[-1] is REST else (END,))), needs)
@@ -222,7 +223,13 @@ class RowReader(ABC):
 
     @abstractmethod
     def other(self, line: bytes, number: int) -> None:
-        """Read a line that is not a row."""
+        """Read a line that is neither a row nor blank."""
+
+    def require(self, line: bytes, number: int, what: str, others: Mapping[str, re.Pattern[bytes]]) -> None:
+        """Raise FileError if a line shows that the file contains something else than what it should."""
+        for kind, sign in others.items():
+            if sign.match(line):
+                raise FileError(f"contains {kind}, not {what}", self.path, number)
 
     def expects(self) -> bool:
         """Return whether rows may follow."""
@@ -248,7 +255,8 @@ class RowReader(ABC):
                 continue
             end = block.index(b"\n", at)
             self.line += 1
-            self.other(block[at : min(end, at + LONGEST + 1)], self.line)
+            if (line := block[at : min(end, at + LONGEST + 1)]).strip():
+                self.other(line, self.line)
             at = end + 1
         if rest := block[stop : stop + LONGEST]:
             self.unended(rest)

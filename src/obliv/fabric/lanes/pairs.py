@@ -16,26 +16,11 @@ from obliv._util.progress import require_memory
 from obliv._util.text import plural
 from obliv.errors import FileError, InputError
 from obliv.fabric.arguments import typed
+from obliv.fabric.files import rows as lines
 from obliv.fabric.files.assemble import FileBlocks
 from obliv.fabric.files.forwarding import port_guids
 from obliv.fabric.files.ibnetdiscover import DISCOVER, DUMPED, TABLES, noted_line, shown_line
-from obliv.fabric.files.rows import (
-    BEGIN,
-    OTHER,
-    PART,
-    REST,
-    RowReader,
-    among,
-    before,
-    decimal,
-    hexadecimal,
-    line_of,
-    mask,
-    number_of,
-    rows_of,
-    skip,
-    unless,
-)
+from obliv.fabric.files.rows import RowReader
 from obliv.fabric.kernels.pair_levels import merge
 from obliv.fabric.lanes.sl2vl import SLS
 from obliv.fabric.model import Fabric
@@ -107,30 +92,31 @@ _VERSION = re.compile(rb"\s*version:\s*\S+\s*\Z")
 _NO_LEVELS = re.compile(rb"\s*#\s*LID\s*:\s*MTU\s*:")
 _LANES = re.compile(rb"\s*(?:SL2VLTableRecord dump:|# SL2VL table:|#in out :|\d+\s+\d+\s*:)")
 _REFUSED = re.compile(rb".*(?:Query SA failed|Path Record|ERROR|failed)", re.DOTALL)
+_OTHER_KINDS = {"SL-to-VL tables": _LANES, "a topology": DISCOVER, "forwarding tables": TABLES}
 _MOST = 1 << 15  # ports with another LID that are noted
 
 # How a row names its source: by a heading above it, by the GUID of a node, by a LID, or not at all; or row by row of a
 # record, by a LID.
 _OF_HEADING, _BY_GUID, _BY_LID, _TO_LID, _RECORDS = range(5)
-_LID, _SLS = number_of("lid", 5, 4), mask("mask", 2, SLS - 1)
-_ROWS = rows_of(
-    line_of(_OF_HEADING, _LID, b":", _SLS),
-    line_of(_OF_HEADING, _LID, b":", _SLS, b":", decimal("mtu", 5), b":", decimal("rate", 5)),
-    line_of(_OF_HEADING, _LID, b":", among("mask", b"UNREACHABLE")),
-    line_of(_BY_GUID, hexadecimal("source", 16, fewest=5), _LID, _SLS),
-    line_of(_BY_LID, number_of("source", 5, 4), _LID, _SLS),
-    line_of(_TO_LID, _LID, _SLS),
-    line_of(BEGIN, b"PathRecord dump:", REST),
-    line_of(PART, b"slid.", skip(b"."), number_of("source", 5, 8)),
-    line_of(PART, b"dlid.", skip(b"."), number_of("lid", 5, 8)),
-    line_of(_RECORDS, b"sl.", skip(b"."), number_of("sl", 5, 8, SLS - 1), needs=("source", "lid")),
-    line_of(
-        OTHER,
-        *(unless(word) for word in (b"slid.", b"dlid.", b"sl.")),
-        before(_LOWER),
-        skip(_LOWER + b"0123456789_"),
+_LID, _SLS = lines.number("lid", 5, 4), lines.mask("mask", 2, SLS - 1)
+_ROWS = lines.rows_of(
+    lines.line(_OF_HEADING, _LID, b":", _SLS),
+    lines.line(_OF_HEADING, _LID, b":", _SLS, b":", lines.decimal("mtu", 5), b":", lines.decimal("rate", 5)),
+    lines.line(_OF_HEADING, _LID, b":", lines.among("mask", b"UNREACHABLE")),
+    lines.line(_BY_GUID, lines.hexadecimal("source", 16, fewest=5), _LID, _SLS),
+    lines.line(_BY_LID, lines.number("source", 5, 4), _LID, _SLS),
+    lines.line(_TO_LID, _LID, _SLS),
+    lines.line(lines.BEGIN, b"PathRecord dump:", lines.REST),
+    lines.line(lines.PART, b"slid.", lines.skip(b"."), lines.number("source", 5, 8)),
+    lines.line(lines.PART, b"dlid.", lines.skip(b"."), lines.number("lid", 5, 8)),
+    lines.line(_RECORDS, b"sl.", lines.skip(b"."), lines.number("sl", 5, 8, SLS - 1), needs=("source", "lid")),
+    lines.line(
+        lines.OTHER,
+        *(lines.unless(word) for word in (b"slid.", b"dlid.", b"sl.")),
+        lines.before(_LOWER),
+        lines.skip(_LOWER + b"0123456789_"),
         b".",
-        REST,
+        lines.REST,
     ),
 )
 
@@ -238,22 +224,17 @@ class _PairReader(RowReader):
 
     def other(self, line: bytes, number: int) -> None:
         """Read a line that is not a row."""
-        if not line.strip():
-            return
         if header := DUMPED.match(line):
             self._header(header, number)
         elif _NO_LEVELS.match(line):
             text = "lists MTU and rate only (opensm-peer-paths.dump): give opensm-path-records.dump, or ask saquery PR"
             raise FileError(text, self.path, number)
         elif _LANES.match(line) and not self._found:
-            raise FileError("contains SL-to-VL tables, not SLs of pairs", self.path, number)
+            self.require(line, number, "SLs of pairs", _OTHER_KINDS)
         elif line.lstrip().startswith(b"#") or _VERSION.match(line):
             pass
         elif engine := _ENGINE.match(line):
             self.engine = self.engine or engine[1].decode("ascii", "replace")
-        elif not self._found and (DISCOVER.match(line) or TABLES.match(line)):
-            kind = "a topology" if DISCOVER.match(line) else "forwarding tables"
-            raise FileError(f"contains {kind}, not SLs of pairs", self.path, number)
         elif _ROW.match(line) or _RECORD.match(line):
             text = f"invalid row: {shown_line(line)}; SLs are 0 to 15, LIDs at most {LAST_LID}"
             self.notes.add("error", "bad-sl", text, number)
@@ -263,6 +244,7 @@ class _PairReader(RowReader):
                 text = f"the subnet administrator did not answer: {shown_line(line)}"
                 self.notes.add("warning", "diagnostic", text, number)
         else:
+            self.require(line, number, "SLs of pairs", {} if self._found else _OTHER_KINDS)
             noted_line(line, number, self.notes)
 
     def _header(self, header: re.Match[bytes], number: int) -> None:

@@ -17,10 +17,11 @@ from obliv._util.progress import require_memory
 from obliv._util.text import plural
 from obliv.errors import FileError
 from obliv.fabric.arguments import typed
+from obliv.fabric.files import rows as lines
 from obliv.fabric.files.assemble import FileBlocks, plain
 from obliv.fabric.files.forwarding import port_guids, switch_guids
 from obliv.fabric.files.ibnetdiscover import DISCOVER, DUMPED, TABLES, noted_line, shown_line
-from obliv.fabric.files.rows import BEGIN, OTHER, PART, REST, RowReader, decimal, hexadecimal, line_of, rows_of, skip
+from obliv.fabric.files.rows import RowReader
 from obliv.fabric.kernels.lanes import LaneArrays
 from obliv.fabric.model import Fabric, called
 from obliv.fabric.names import owners
@@ -173,28 +174,31 @@ def masked(tables: LaneTables, fabric: Fabric, lanes: Array) -> LaneTables:
 _TABLE = re.compile(rb"\s*# SL2VL table: (?:Lid (\d{1,9})|(.*))", re.DOTALL)
 _ROW = re.compile(rb"\s*(?:\d+\s+\d+\s*:|ports:|0[xX][0-9a-fA-F]+\s+\d+\s+\d+\s|VL:)")
 _PAIRS = re.compile(rb"\s*(?:PathRecord dump:|0[xX][0-9a-fA-F]{1,16}\s+\d+\s+\d+\s*\Z|0[xX][0-9a-fA-F]+\s*:\s*\d+\s*)")
+_OTHER_KINDS = {"a topology": DISCOVER, "forwarding tables": TABLES, "SLs of pairs": _PAIRS}
 _MOST = 1 << 15  # nodes with another LID that are noted
 
 # Rows of the node that a heading names, and rows that name it by GUID or by LID.
 _OF_HEADING, _BY_GUID, _BY_LID = range(3)
-_BAR = skip(b"|")
-_LANES = (*(token for sl in range(SLS) for token in (_BAR, decimal(f"vl{sl}", 3, 15))), _BAR)
-_ROWS = rows_of(
-    line_of(_OF_HEADING, decimal("entry", 3), decimal("exit", 3), b":", *_LANES),
-    line_of(_OF_HEADING, b"ports:", b"in", decimal("entry", 3), b",", b"out", decimal("exit", 3), b":", *_LANES),
-    line_of(  # eight bytes with the lane of an even SL first
-        _BY_GUID,
-        hexadecimal("node", 16),
-        decimal("entry", 3),
-        decimal("exit", 3),
-        *(hexadecimal(f"vl{sl}", 2) for sl in range(0, SLS, 2)),
+_BAR = lines.skip(b"|")
+_LANES = (*(token for sl in range(SLS) for token in (_BAR, lines.decimal(f"vl{sl}", 3, 15))), _BAR)
+_ROWS = lines.rows_of(
+    lines.line(_OF_HEADING, lines.decimal("entry", 3), lines.decimal("exit", 3), b":", *_LANES),
+    lines.line(
+        _OF_HEADING, b"ports:", b"in", lines.decimal("entry", 3), b",", b"out", lines.decimal("exit", 3), b":", *_LANES
     ),
-    line_of(BEGIN, b"SL2VLTableRecord dump:", REST),
-    line_of(PART, b"LID.", skip(b"."), decimal("node", 5)),
-    line_of(PART, b"InPort.", skip(b"."), decimal("entry", 5)),
-    line_of(PART, b"OutPort.", skip(b"."), decimal("exit", 5)),
-    line_of(OTHER, b"SL:", REST),
-    line_of(_BY_LID, b"VL:", *_LANES, needs=("node", "entry", "exit")),
+    lines.line(  # eight bytes with the lane of an even SL first
+        _BY_GUID,
+        lines.hexadecimal("node", 16),
+        lines.decimal("entry", 3),
+        lines.decimal("exit", 3),
+        *(lines.hexadecimal(f"vl{sl}", 2) for sl in range(0, SLS, 2)),
+    ),
+    lines.line(lines.BEGIN, b"SL2VLTableRecord dump:", lines.REST),
+    lines.line(lines.PART, b"LID.", lines.skip(b"."), lines.decimal("node", 5)),
+    lines.line(lines.PART, b"InPort.", lines.skip(b"."), lines.decimal("entry", 5)),
+    lines.line(lines.PART, b"OutPort.", lines.skip(b"."), lines.decimal("exit", 5)),
+    lines.line(lines.OTHER, b"SL:", lines.REST),
+    lines.line(_BY_LID, b"VL:", *_LANES, needs=("node", "entry", "exit")),
 )
 
 
@@ -300,8 +304,6 @@ class _Sl2vlReader(RowReader):
 
     def other(self, line: bytes, number: int) -> None:
         """Read a line that is not a row."""
-        if not line.strip():
-            return
         if header := DUMPED.match(line):
             self._header(header, number)
         elif table := _TABLE.match(line):
@@ -316,12 +318,8 @@ class _Sl2vlReader(RowReader):
         elif _ROW.match(line):
             text = f"invalid row: {shown_line(line)}; a row has two ports and 16 VLs from 0 to 15"
             self.notes.add("error", "bad-lanes", text, number)
-        elif not self._found and (DISCOVER.match(line) or TABLES.match(line) or _PAIRS.match(line)):
-            kind = (
-                "a topology" if DISCOVER.match(line) else "forwarding tables" if TABLES.match(line) else "SLs of pairs"
-            )
-            raise FileError(f"contains {kind}, not SL-to-VL tables", self.path, number)
         else:
+            self.require(line, number, "SL-to-VL tables", {} if self._found else _OTHER_KINDS)
             noted_line(line, number, self.notes)
 
     def _header(self, header: re.Match[bytes], number: int) -> None:
