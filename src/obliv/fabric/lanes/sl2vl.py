@@ -111,6 +111,16 @@ def identity(fabric: Fabric, name: str = "identity") -> LaneTables:
     )
 
 
+def tables_of_rows(fabric: Fabric, name: str, vl: Array, rows: list[Array], own: Array) -> LaneTables:
+    """Return tables of lanes by number, the numbers of each switch by entry and exit, and of ports of adapters."""
+    first = np.full(len(fabric.nodes), -1, np.int64)
+    sizes = np.diff(fabric.first_slot).astype(np.int64)[fabric.switches] ** 2
+    first[fabric.switches] = np.cumsum(sizes) - sizes
+    row = np.concatenate([*(numbers.ravel().astype(np.int32) for numbers in rows), np.zeros(0, np.int32)])
+    adapter = np.where(fabric.switch_row[fabric.node_of] < 0, own, MISSING).astype(np.int32)
+    return LaneTables(name, vl.astype(np.uint8), first, row, np.zeros(len(row), np.int32), adapter)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class OperVLs:
     """The number of lanes that ports operate.

@@ -15,7 +15,7 @@ from obliv.errors import CheckError, RoutingError
 from obliv.fabric.kernels.channel_loads import Switches
 from obliv.fabric.kernels.reroute_search import RouteLayers, add_route, layers_for, remove_route
 from obliv.fabric.lanes.pairs import PairLevels
-from obliv.fabric.lanes.sl2vl import DROP, SLS, LaneTables
+from obliv.fabric.lanes.sl2vl import DROP, SLS, LaneTables, tables_of_rows
 from obliv.fabric.reroute.engines import Candidate, Engine, LanesError, enough
 from obliv.fabric.reroute.fill import evenly
 from obliv.fabric.reroute.quality import Request, standing_of, with_enough_lids
@@ -340,22 +340,15 @@ def dateline_tables(network: SwitchNetwork, order: DimensionOrder, lanes: int) -
     number = np.where(fabric.ports.peer >= 0, 1, 0).astype(np.int32)  # of the row by the port by which packets leave
     number[network.slot] = 2 + order.dimension
     number[network.slot[order.dimension < 0]] = 1
-    ports = np.diff(fabric.first_slot).astype(np.int64)
-    ports[fabric.switch_row < 0] = 0
     rows = [_rows(number[fabric.first_slot[node] : fabric.first_slot[node + 1]]) for node in fabric.switches.tolist()]
-    first = np.full(len(ports), -1, np.int64)
-    sizes = ports[fabric.switches] ** 2
-    first[fabric.switches] = np.cumsum(sizes) - sizes
-    row = np.concatenate([*rows, np.zeros(0, np.int32)])
-    own = np.where(fabric.switch_row[fabric.node_of] < 0, number, 0).astype(np.int32)
-    return LaneTables("dor-dateline", np.array(rows_by_number, np.uint8), first, row, np.zeros(len(row), np.int32), own)
+    return tables_of_rows(fabric, "dor-dateline", np.array(rows_by_number), rows, number)
 
 
 def _rows(number: Array) -> Array:
     """Return the row numbers of a switch: the same for all ports by which packets come in."""
     out = number.copy()
     out[0] = 0  # packets to the switch itself
-    return np.where(number[:, None] >= 0, out[None, :], 0).ravel().astype(np.int32)
+    return np.where(number[:, None] >= 0, out[None, :], 0)
 
 
 # Tables by the engine ``dor-dateline``, with their standing

@@ -386,11 +386,6 @@ def with_enough_lids(fabric: Fabric, lmc: int, largest: int) -> tuple[Fabric, tu
     return with_lids(fabric, lmc), (note,)
 
 
-def lmc_with(fabric: Fabric, lmc: int, largest: int) -> int:
-    """Return the LMC that the fabric has after :func:`with_enough_lids`."""
-    return lmc if _reason_for_new(fabric, lmc, largest) else int(fabric.ports.lmc[fabric.endpoints].max())
-
-
 def _reason_for_new(fabric: Fabric, lmc: int, largest: int) -> str:
     """Return why new LIDs are needed, "" if they are not."""
     slots = fabric.endpoints

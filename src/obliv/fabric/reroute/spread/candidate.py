@@ -13,7 +13,7 @@ from obliv._util.progress import require_memory
 from obliv._util.text import plural
 from obliv.errors import RoutingError, TopologyError
 from obliv.fabric.lanes.pairs import PairLevels
-from obliv.fabric.lanes.sl2vl import DROP, SLS, LaneTables
+from obliv.fabric.lanes.sl2vl import DROP, SLS, LaneTables, tables_of_rows
 from obliv.fabric.model import NONE, Fabric, Tables
 from obliv.fabric.names import require_lids
 from obliv.fabric.reroute.datelines import Cables, no_grid
@@ -197,8 +197,6 @@ def _lane_tables(net: SwitchNetwork, grid: Grid, lanes: PlanLanes) -> LaneTables
     spelled = lanes.lane[:, np.arange(SLS) % lanes.levels][:, :, link].transpose(0, 2, 1)  # by entry, channel, SL
     dimension = np.full(len(fabric.ports.peer), -1, np.int64)
     dimension[net.slot] = shape.dim_of[link]
-    ports = np.diff(fabric.first_slot).astype(np.int64)
-    ports[fabric.switch_row < 0] = 0
     vl, numbers = np.unique(spelled.reshape(-1, SLS), axis=0, return_inverse=True)
     number = np.where(fabric.ports.peer >= 0, 1, 0).astype(np.int32) * np.ones((2, 1), np.int32)
     number[:, net.slot] = 2 + numbers.reshape(2, -1)
@@ -209,12 +207,6 @@ def _lane_tables(net: SwitchNetwork, grid: Grid, lanes: PlanLanes) -> LaneTables
         out[:, 0] = 0  # packets to the switch itself
         same = (along[:, None] == along[None, :]) & (along >= 0)[:, None]
         rows = np.where(same, out[1][None, :], out[0][None, :])
-        parts.append(np.where(number[0, slots][:, None] >= 0, rows, 0).ravel().astype(np.int32))
-    first = np.full(len(ports), -1, np.int64)
-    sizes = ports[fabric.switches] ** 2
-    first[fabric.switches] = np.cumsum(sizes) - sizes
-    row = np.concatenate([*parts, np.zeros(0, np.int32)])
-    own_row = np.where(fabric.switch_row[fabric.node_of] < 0, number[0], 0).astype(np.int32)
-    rows_by_number = np.concatenate([np.full((1, SLS), DROP), np.zeros((1, SLS)), vl]).astype(np.uint8)
-    name = f"{plural(lanes.lanes, 'lane')}"
-    return LaneTables(name, rows_by_number, first, row, np.zeros(len(row), np.int32), own_row)
+        parts.append(np.where(number[0, slots][:, None] >= 0, rows, 0))
+    rows_by_number = np.concatenate([np.full((1, SLS), DROP), np.zeros((1, SLS)), vl])
+    return tables_of_rows(fabric, plural(lanes.lanes, "lane"), rows_by_number, parts, number[0])
