@@ -513,7 +513,7 @@ def test_an_engine_is_a_record_and_a_line(monkeypatch: pytest.MonkeyPatch) -> No
     found = route(fabric, "mine")
     assert (found.engine, found.after) == ("mine", route(fabric, "updown").after)
     with pytest.raises(RoutingError, match="mine is for grids"):
-        route(from_topology(obliv.topology("petersen")), "mine")
+        route(from_topology(obliv.topology("graph:petersen")), "mine")
     monkeypatch.setattr(module, "AUTO", ("mine",))
     assert [one.engine for one in route(fabric).tried] == ["mine"]
 
