@@ -108,10 +108,11 @@ class _RawReader(RowReader):
         first = np.flatnonzero(named & ~tables.known[lid])[::-1]  # the first one of several for a LID is stored last
         tables.guid[lid[first]], tables.known[lid[first]] = guid[first], True
         moved = named & (tables.guid[lid] != guid)
-        stays = np.flatnonzero(~moved & (lid > 0))
+        usual = not moved.any() and int(lid.min()) > 0
+        stays = slice(None) if usual else np.flatnonzero(~moved & (lid > 0))
         conflicts = lines.store((self._port,), lid[stays], (rows["port"][stays],), NONE)
         if conflicts.any():
-            self._conflict_line = self._conflict_line or int(rows["line"][stays[np.argmax(conflicts)]])
+            self._conflict_line = self._conflict_line or int(rows["line"][stays][np.argmax(conflicts)])
             self._conflicts += int(conflicts.sum())
         self._top = max(self._top, int(lid.max()))
         self._finished += len(lid)
