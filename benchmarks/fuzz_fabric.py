@@ -15,8 +15,8 @@ from tests.fabric.mutations import LANE_PARSERS, PARSERS, fuzz
 
 from obliv.fabric.files import far, forwarding
 from obliv.fabric.files import forwarding as ar_info
-from obliv.fabric.kernels.lane_rows import read_hex_rows, read_record_rows, read_rows
-from obliv.fabric.kernels.pair_levels import merge, read_entries, read_pairs, read_paths
+from obliv.fabric.kernels.pair_levels import merge
+from obliv.fabric.kernels.rows import read_rows
 from obliv.fabric.lanes import pairs, sl2vl
 from obliv.fabric.lanes import read as ports
 
@@ -32,7 +32,7 @@ _FIRST = 500  # files that are not timed, since the first calls import modules a
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else _ROUND
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    for kernel in (read_entries, read_rows, read_hex_rows, read_record_rows, read_pairs, read_paths, merge):
+    for kernel in (read_rows, merge):
         kernel.compiled()  # small files are read by the interpreted kernel otherwise
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
         for parser in sys.argv[3:] or [*PARSERS, *LANE_PARSERS]:

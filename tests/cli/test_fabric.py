@@ -22,7 +22,7 @@ from obliv.fabric.cli.tables import route
 from obliv.fabric.files.lft import write_net
 from obliv.fabric.generate import from_topology, tables_of
 from obliv.fabric.reroute import datelines as detours
-from obliv.fabric.reroute.fill import ENGINES
+from obliv.fabric.reroute.engines import ENGINES
 
 LEFT, RIGHT = '[5]\t"S-0002c90200001020"[1]', '[1]\t"S-0002c90200001000"[5]'  # the two ends of a cable of the tree
 FORMULAS = ("=HYPERLINK(1)", "+cmd|calc", "-2+3", "@SUM(A1)")  # to a spreadsheet
@@ -709,7 +709,7 @@ def test_networks_with_more_nodes_than_lids_are_refused_before_they_are_built(
 
 def test_help_names_every_engine() -> None:
     option = get_type_hints(route, include_extras=True)["engine"].__metadata__[0]
-    assert option.help == f"auto, {', '.join(ENGINES[:-1])} or {ENGINES[-1]}."
+    assert option.help == f"auto, {', '.join([*ENGINES][:-1])} or {[*ENGINES][-1]}."
 
 
 def test_route_uses_no_more_lanes_than_ports_operate(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,9 +24,9 @@ from obliv.bufferless.frames.centralized import simulate
 from obliv.bufferless.frames.rounds import simulate_rounds
 from obliv.cli import main
 from obliv.errors import OblivError
-from obliv.fabric.files import raw_tables
-from obliv.fabric.kernels.lane_rows import GroupEntries, read_group_entries
-from obliv.fabric.kernels.pair_levels import ForwardingEntries, Moved, read_entries
+from obliv.fabric.files import far, raw_tables
+from obliv.fabric.files.rows import Rows
+from obliv.fabric.kernels.rows import read_rows
 from obliv.loads import tree as tree_loads
 from obliv.papers.bufferless import errata
 from obliv.papers.bufferless import errata as variants
@@ -219,6 +219,13 @@ def lanes(folder: Path, seed: int) -> None:
             obliv.fabric.read_lanes(fabric, sl2vl, levels)
 
 
+def read_lines(lines: Rows, data: bytes, stop: int) -> None:
+    """Read rows of any bytes."""
+    columns = len(lines.fields) + 1
+    partial, rows = np.zeros(columns, np.int64), np.zeros((columns, 3), np.int64)
+    read_rows(np.frombuffer(data, np.uint8), 0, stop, lines.tables, partial, rows)
+
+
 @workload
 def hostile_tables(folder: Path, seed: int) -> None:
     """Forwarding tables as they come from outside: cut, damaged and random bytes, all read to their last byte."""
@@ -232,9 +239,7 @@ def hostile_tables(folder: Path, seed: int) -> None:
         cut = bytes(damaged[: int(rng.integers(len(damaged)))]) + b"\n"
         for data in (cut, rng.bytes(30) + b"\n", b"0x" + b"f" * int(rng.integers(20)) + b"\n", b"\n"):
             # the array is as long as the lines: a read beyond the last line end is out of bounds
-            moved = Moved(*np.zeros((4, 3), np.int64))
-            entries = ForwardingEntries(np.full(64, 255, np.uint8), raw_tables.port_guids_of(64), moved)
-            read_entries(np.frombuffer(data, np.uint8), 0, len(data), raw_tables.DIGITS, entries)
+            read_lines(raw_tables.entry_lines(63), data, len(data))
     row = b"0x000a  5            Free       1\n"
     for _ in range(20):
         damaged = bytearray(row.replace(b"000a  5", b"%04x  %d" % (rng.integers(99), rng.integers(300))) * 2)
@@ -242,9 +247,7 @@ def hostile_tables(folder: Path, seed: int) -> None:
             damaged[at] = int(rng.choice(list(b"0x9afGpFreStatic \t\xff\r\n")))
         cut = bytes(damaged[: int(rng.integers(len(damaged)))]) + b"\n"
         for data in (cut, row[: int(rng.integers(len(row)))] + b"\n", bytes(damaged)):
-            stored = GroupEntries(*(np.full(64, 255, kind) for kind in (np.uint8, np.uint8, np.uint16)))
-            end = data.rindex(b"\n") + 1
-            read_group_entries(np.frombuffer(data, np.uint8), 0, end, raw_tables.DIGITS, stored)
+            read_lines(far.ENTRY_LINES, data, data.rindex(b"\n") + 1)
 
 
 @workload

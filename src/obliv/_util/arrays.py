@@ -59,23 +59,15 @@ def starts(counts: Any) -> Array:
     return start
 
 
-def joined(high: Array, low: Array) -> list[int]:
-    """Return the numbers with some upper and lower halves of 32 bits.
+def starts_of_runs(numbers: Array) -> list[int]:
+    """Return where equal successive numbers start, and where the last ones end; there is at least one.
 
     Examples
     --------
-    >>> joined(np.array([0, 2**32 - 1]), np.array([5, 0]))
-    [5, 18446744069414584320]
+    >>> starts_of_runs(np.array([7, 7, 5]))
+    [0, 2, 3]
     """
-    return [(upper << 32) + lower for upper, lower in zip(high.tolist(), low.tolist(), strict=True)]
-
-
-def runs(high: Array, low: Array) -> tuple[Array, Array]:
-    """Return where equal successive pairs of numbers start, and how many follow each other; there is at least one."""
-    changes = np.flatnonzero((high[1:] != high[:-1]) | (low[1:] != low[:-1]))
-    bounds = np.empty(len(changes) + 2, np.int64)
-    bounds[0], bounds[1:-1], bounds[-1] = 0, changes + 1, len(high)
-    return bounds[:-1], bounds[1:] - bounds[:-1]
+    return [0, *(np.flatnonzero(numbers[1:] != numbers[:-1]) + 1).tolist(), len(numbers)]
 
 
 def positions(items: Array, size: int) -> Array:

@@ -10,13 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.fabric import spelled
 from tests.fabric.files.test_discover import write  # noqa: F401
 
 from obliv.errors import FileError
 from obliv.fabric.files import raw_tables as _raw_tables
 from obliv.fabric.files.folder import read, read_fabric, read_tables
-from obliv.fabric.kernels.pair_levels import ForwardingEntries, Moved, Read, read_entries
+from obliv.fabric.files.rows import store
+from obliv.fabric.kernels.rows import RowsRead, read_rows
 from obliv.fabric.model import NONE, Fabric, Tables
 from obliv.fabric.names import with_lids
 from obliv.fabric.results.check import Finding
@@ -421,7 +424,7 @@ class Fenced(np.ndarray[Any, Any]):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_kernel_reads_no_byte_beyond_its_lines(seed: int) -> None:
-    rng = np.random.default_rng(seed)
+    rng, lines = np.random.default_rng(seed), _raw_tables.entry_lines(7).tables
     words = [
         b"0x",
         b"0",
@@ -442,51 +445,56 @@ def test_the_kernel_reads_no_byte_beyond_its_lines(seed: int) -> None:
         text = b"".join(words[k] for k in rng.integers(len(words), size=int(rng.integers(1, 12)))) + b"\n"
         data = np.frombuffer(text, np.uint8).view(Fenced)
         for stop in (len(text), len(text) - 1, len(text) + 1, 0):  # only the first is a line end for sure
-            entries = ForwardingEntries(
-                np.full(8, 255, np.uint8), _raw_tables.port_guids_of(8), Moved(*np.zeros((4, 1), np.int64))
-            )
-            read = read_entries.python(data, 0, stop, _raw_tables.DIGITS, entries)
+            rows_, partial = np.zeros((5, 8), np.int64), np.zeros(5, np.int64)
+            read = read_rows.python(data, 0, stop, lines, partial, rows_)
             assert 0 <= read.at <= max(stop, 0)
 
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_the_kernel_reads_what_a_pattern_reads_in_both_modes(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    seen = set()
+    rng, tables = np.random.default_rng(seed), _raw_tables.entry_lines(63)
+    assert tables.fields == ("lid", "port", "named", "guid")
+    stopped = 0
     for _ in range(150):
         lines = [random_line(rng) for _ in range(int(rng.integers(1, 6)))]
         data = np.frombuffer(b"".join(lines), np.uint8)
         outcome = []
-        for function in (read_entries.python, read_entries.compiled()):
-            guid = _raw_tables.port_guids_of(64)
-            moved = Moved(*np.zeros((4, 3), np.int64))
-            stored = ForwardingEntries(np.full(64, 255, np.uint8), guid, moved)
-            read = Read(*map(int, function(data, 0, len(data), _raw_tables.DIGITS, stored)))
-            guids = list(zip(guid.high.tolist(), guid.low.tolist(), strict=True))
-            outcome.append((read, stored.port.tolist(), guids, np.transpose(moved).tolist()))
+        for function in (read_rows.python, read_rows.compiled()):
+            rows_ = np.zeros((5, 8), np.int64)
+            read = RowsRead(*map(int, function(data, 0, len(data), tables.tables, np.zeros(5, np.int64), rows_)))
+            lid, port, named, guid, number = rows_[:, : read.rows]
+            outcome.append((read, list(zip(lid, port, np.where(named, guid, -1), strict=True)), number.tolist()))
         assert outcome[0] == outcome[1]
-        read, row_, guid_, moved_ = outcome[0]
-        end = read.at
-        read_lines = [line for k, line in enumerate(lines) if sum(map(len, lines[: k + 1])) <= end]
-        entries = by_pattern(b"".join(read_lines))
-        assert entries is not None
-        expected, names, others = {}, {}, []
-        for lid, port, name in entries:
-            if lid and name >= 0 and names.setdefault(lid, name) != name:
-                others.append([lid, port, name >> 32, name & 0xFFFFFFFF])
-            elif lid:
-                expected[lid] = port
-        assert {lid: port for lid, port in enumerate(row_) if port != 255} == {
-            a: b for a, b in expected.items() if b != 255
-        }
-        assert {lid: (a << 32) + b for lid, (a, b) in enumerate(guid_) if a >= 0} == names
-        assert moved_[: read.moved] == others
-        assert read.lines == len(entries)
+        read, entries, numbers = outcome[0]
+        read_lines = [line for k, line in enumerate(lines) if sum(map(len, lines[: k + 1])) <= read.at]
+        expected = by_pattern(b"".join(read_lines))
+        assert expected is not None
+        signed = [(lid, port, guid - (guid >= 1 << 63) * (1 << 64)) for lid, port, guid in expected]
+        assert entries == signed
+        assert numbers == [*range(1, read.lines + 1)] == [*range(1, len(read_lines) + 1)]
         if len(read_lines) < len(lines):  # why it stopped
-            assert by_pattern(lines[len(read_lines)]) is None or read.moved == 3
-            seen.add("stopped" if read.moved < 3 else "full")
-    assert "stopped" in seen
+            assert by_pattern(lines[len(read_lines)]) is None
+            stopped += 1
+    assert stopped
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 2)), min_size=1), st.integers(0, 9))
+def test_entries_are_stored_one_after_another(entries: list[tuple[int, int, int]], split: int) -> None:
+    """As one by one: an entry contradicts the one before for its LID if that has other values."""
+    tables = np.full(5, 255, np.uint8), np.zeros(5, np.uint16)
+    conflicts: list[bool] = []
+    for part in (entries[:split], entries[split:]):
+        if part:
+            lid, *values = np.array(part).T
+            conflicts += store(tables, lid, tuple(values), 255).tolist()
+    known: dict[int, tuple[int, int]] = {}
+    expected = []
+    for lid_, *values_ in entries:
+        expected.append(known.get(lid_, tuple(values_)) != tuple(values_))
+        known[lid_] = (values_[0], values_[1])
+    assert conflicts == expected
+    assert {k: (int(a), int(b)) for k, (a, b) in enumerate(zip(*tables, strict=True)) if a != 255} == known
 
 
 def test_more_entries_of_other_ports_than_fit_at_once(write: Write) -> None:  # noqa: F811

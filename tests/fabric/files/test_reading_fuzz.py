@@ -18,7 +18,7 @@ from tests.fabric.mutations import PARSERS, WORDS, fuzz
 from obliv.errors import OblivError
 from obliv.fabric.files.far import read_groups
 from obliv.fabric.files.folder import read_fabric, read_tables
-from obliv.fabric.kernels.pair_levels import read_entries
+from obliv.fabric.kernels.rows import read_rows
 
 Write = Callable[..., Path]
 FABRIC = spelled.random_fabric(np.random.default_rng(1))
@@ -36,7 +36,7 @@ def test_damaged_files(parser: str, tmp_path: Path) -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("parser", [*PARSERS, "both"])
 def test_very_many_damaged_files(parser: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read_entries, "hot", True)  # small files are read by the interpreted kernel otherwise
+    monkeypatch.setattr(read_rows, "hot", True)  # small files are read by the interpreted kernel otherwise
     fuzz(parser, 20_000, 2, tmp_path)
 
 

@@ -19,7 +19,7 @@ from tests.fabric.files import reading_strategies as rs
 from obliv.errors import OblivError
 from obliv.fabric.files.folder import read, read_fabric, read_tables
 from obliv.fabric.files.opensm_subnet import read_guid2lid
-from obliv.fabric.kernels.pair_levels import read_entries
+from obliv.fabric.kernels.rows import read_rows
 from obliv.fabric.model import Fabric, Tables
 from obliv.fabric.results.check import Finding
 
@@ -51,7 +51,7 @@ def law(*drawn: st.SearchStrategy[Any]) -> Callable[[Callable[..., None]], Calla
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A place for files; the compiler has been loaded before times are taken."""
     place = tmp_path_factory.mktemp("laws")
-    _ = read_entries.compiled()
+    _ = read_rows.compiled()
     fabric = read_fabric(put(place, rs.discover(pair())))
     for spell in rs.SPELLINGS.values():
         _ = read_tables(put(place, spell(pair(), {0xA1: {1: 0}})), fabric)
@@ -61,11 +61,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def kernel(compiled: bool) -> Iterator[None]:
     """Tables are read by machine code, or by Python, which sees it if a step leaves an array."""
-    remaining, read_entries.hot = read_entries.hot, compiled
+    remaining, read_rows.hot = read_rows.hot, compiled
     try:
         yield
     finally:
-        read_entries.hot = remaining
+        read_rows.hot = remaining
 
 
 def put(folder: Path, data: bytes, name: str = "file") -> Path:

@@ -13,13 +13,11 @@ from tests.fabric import spelled
 from tests.fabric.mutations import LANE_PARSERS, LANES, WORDS, fuzz
 
 from obliv.errors import OblivError
-from obliv.fabric.kernels.lane_rows import read_hex_rows, read_record_rows, read_rows
-from obliv.fabric.kernels.pair_levels import read_pairs, read_paths
+from obliv.fabric.kernels.rows import read_rows
 from obliv.fabric.lanes.pairs import read_levels
 from obliv.fabric.lanes.sl2vl import read_sl2vl
 
 FABRIC = spelled.random_fabric(np.random.default_rng(1))
-KERNELS = (read_rows, read_hex_rows, read_record_rows, read_pairs, read_paths)
 
 
 @pytest.mark.sampled(6)
@@ -32,8 +30,7 @@ def test_damaged_files(parser: str, tmp_path: Path) -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("parser", LANE_PARSERS)
 def test_very_many_damaged_files(parser: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for kernel in KERNELS:
-        monkeypatch.setattr(kernel, "hot", True)  # small files are read by the interpreted kernel otherwise
+    monkeypatch.setattr(read_rows, "hot", True)  # small files are read by the interpreted kernel otherwise
     outcome = fuzz(parser, 20_000, 2, tmp_path)
     assert outcome["noticed"] + outcome["refused"] > 2_000
 
@@ -88,8 +85,7 @@ def test_time_grows_with_the_length_only(
     name: str, read: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two hundred thousand bytes take less than a second or two, and a few times that a few times as long."""
-    for kernel in KERNELS:
-        monkeypatch.setattr(kernel, "hot", True)
+    monkeypatch.setattr(read_rows, "hot", True)
 
     def seconds(length: int) -> float:
         before, middle, after = GROWING[name]

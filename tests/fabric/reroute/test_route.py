@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -28,8 +29,11 @@ from obliv.fabric.generate import from_topology, tables_of
 from obliv.fabric.kernels.fill import even_out, fill_by_digits, fill_evenly
 from obliv.fabric.model import NONE, Fabric, Tables
 from obliv.fabric.names import with_lids
-from obliv.fabric.reroute.fill import ENGINES, by_digits, evenly, plan_engine
-from obliv.fabric.reroute.quality import standing_of
+from obliv.fabric.reroute import fill
+from obliv.fabric.reroute import route as module
+from obliv.fabric.reroute.engines import AUTO, ENGINES, Candidate, Engine, engine_of
+from obliv.fabric.reroute.fill import by_digits, dmodk, evenly
+from obliv.fabric.reroute.quality import Request, standing_of
 from obliv.fabric.reroute.route import route as route_with_effort
 from obliv.fabric.reroute.tiers import central_ranks, level_ranks, switch_network, tiers_of
 from obliv.fabric.results.route import Attempt, Standing
@@ -476,7 +480,7 @@ def test_the_kernel_does_the_same_compiled(fabric: Fabric, step: int) -> None:
     def tables() -> list[np.ndarray]:
         made = [evenly(net, central_ranks(net), even=True)]
         if tiers is not None:
-            plan = plan_engine("dmodk", tiers)
+            plan = dmodk(tiers)
             made += [by_digits(net, level_ranks(net, tiers), plan, step, even) for even in (False, True)]
         return [one.out for one in made]
 
@@ -492,10 +496,26 @@ def test_the_kernel_does_the_same_compiled(fabric: Fabric, step: int) -> None:
 
 
 def test_engines_are_known_by_name() -> None:
-    fabric = from_topology(obliv.topology("fattree:8,2"))
-    tiers = tiers_of(switch_network(fabric), recognise(fabric))
-    assert {plan_engine(name, tiers).engine for name in ("osrm2", "osrm2-c", "dmodk")} == {"osrm2", "osrm2-c", "dmodk"}
-    assert ENGINES[-5:] == ("updown", "layered", "dor-dateline", "minimal", "two-turn")
+    assert [engine_of(name).name for name in ENGINES] == [*ENGINES]
+    assert set(AUTO) <= set(ENGINES)
+
+
+def test_an_engine_is_a_record_and_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of its own: what it yields is compared like all others, and where it does not fit it says why."""
+    fabric = from_topology(obliv.topology("ring:4"))
+
+    def candidates(request: Request) -> Iterator[Candidate]:
+        yield replace(next(engine_of("updown").candidates(request)), engine="mine")
+
+    mine = Engine("mine", candidates, lambda request: "" if request.grid else "mine is for grids")
+    monkeypatch.setattr(fill, "MINE", mine, raising=False)
+    monkeypatch.setitem(ENGINES, "mine", "fill:MINE")
+    found = route(fabric, "mine")
+    assert (found.engine, found.after) == ("mine", route(fabric, "updown").after)
+    with pytest.raises(RoutingError, match="mine is for grids"):
+        route(from_topology(obliv.topology("graph:petersen")), "mine")
+    monkeypatch.setattr(module, "AUTO", ("mine",))
+    assert [one.engine for one in route(fabric).tried] == ["mine"]
 
 
 def test_tables_that_cannot_be_loaded_are_not_written(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from obliv.cli.options import FormatOption, Seed, TopologySpec
 from obliv.cli.output import Answer, Picture, progress, require_outputs, say
 from obliv.errors import InputError
 from obliv.fabric.cli.reading import ArInfo, ExtendedLids, Far, Files, Guid2Lid, Offset, TopologyFile
+from obliv.fabric.reroute.engines import ENGINES, engine_of
 
 if TYPE_CHECKING:
     from obliv.fabric.files.folder import Folder
@@ -176,9 +177,7 @@ class NewLaneFiles:
 
     def require(self, engine: str, lanes: int | None) -> bool:
         """Return whether the files that lanes of an engine need are named; raise InputError if lanes are asked for."""
-        from obliv.fabric.reroute.fill import GRID_ENGINES
-
-        on_grid = engine in GRID_ENGINES
+        on_grid = engine in ENGINES and engine_of(engine).lane_tables
         named = self.for_plug_in or (self.policy is not None and not on_grid)
         if lanes is not None and lanes > 1 and not named:
             if on_grid:
@@ -233,7 +232,7 @@ def route(
         str,
         typer.Option(
             "--engine",
-            help="auto, osrm3-d, osrm3, osrm2, osrm2-c, dmodk, updown, layered, dor-dateline, minimal or two-turn.",
+            help=f"auto, {', '.join([*ENGINES][:-1])} or {[*ENGINES][-1]}.",
         ),
     ] = "auto",
     offset: Offset = "0",

@@ -117,21 +117,6 @@ def _plain(data: bytes, path: str | Path) -> bytes:
     return data.removeprefix(b"\xef\xbb\xbf")
 
 
-def read_mixed(block: bytes, rows: Callable[[bytes, Array, int, int], int], other: Callable[[bytes], None]) -> bytes:
-    """Read the whole lines of a block: as many as possible by a kernel, the others one by one."""
-    stop = block.rfind(b"\n") + 1
-    data, at = np.frombuffer(block, np.uint8), 0
-    while at < stop:
-        behind = rows(block, data, at, stop)
-        if behind > at:
-            at = behind
-            continue
-        end = block.index(b"\n", at)
-        other(block[at : min(end, at + LONGEST + 1)])
-        at = end + 1
-    return block[stop : stop + LONGEST]
-
-
 # Cables from the records of their two ends
 
 

@@ -17,14 +17,13 @@ from obliv._util.files import write_pieces
 from obliv._util.progress import require_memory
 from obliv.errors import FileError
 from obliv.fabric.arguments import typed
+from obliv.fabric.files import rows as lines
 from obliv.fabric.files.assemble import FileBlocks, plain
 from obliv.fabric.files.forwarding import switch_guids, with_switch
 from obliv.fabric.files.ibnetdiscover import DISCOVER, TABLES, noted_line, shown_line
-from obliv.fabric.files.raw_tables import DIGITS, MixedReader
-from obliv.fabric.kernels.lane_rows import GroupEntries, read_group_entries
+from obliv.fabric.files.rows import RowReader
 from obliv.fabric.model import MAX_PORTS, NONE, Fabric, FindingPlace, Notes, place_of
 from obliv.fabric.names import LAST_LID, NO_STATE, STATES, Groups, GroupTables, SubGroup, slots_of_lids
-from obliv.kernels import run
 
 _SWITCH = re.compile(rb"\s*Switch\s+0x([0-9a-fA-F]{1,16})(?![0-9a-zA-Z])")
 _VERSION = re.compile(rb"\s*File version:\s*(\S{1,20})")
@@ -38,7 +37,17 @@ _COLUMNS = {
 }
 _MAX_GROUP, _MAX_SUB_GROUP, _MAX_PLFT = 65_535, 255, 63
 _GROUP_BYTES = 400.0  # of memory for a row of groups, about
-_START = re.compile(rb"[ \t]*0x")
+ENTRY_LINES = lines.rows_of(  # such as 0x000a  5  Free  1
+    lines.line(
+        0,
+        lines.hexadecimal("lid", 8, LAST_LID, least=1),
+        lines.decimal("port", 6, NONE),
+        lines.before(b" \t"),
+        lines.among("state", *(word.encode() for word in STATES)),
+        lines.before(b" \t"),
+        lines.decimal("group", 6, _MAX_GROUP),
+    )
+)
 
 
 @dataclass
@@ -83,11 +92,9 @@ def read_groups(path: str | Path, fabric: Fabric) -> GroupTables:
         If the file cannot be read, contains nothing of the kind, or is of an unknown version or layout.
     """
     guids = switch_guids(fabric)
-    blocks = FileBlocks(path)
-    reader = _FarReader(str(path), frozenset(guids), blocks.length)
-    for block in blocks:
-        reader.read(block)
-    raw = reader.finished(blocks.sha256)
+    reader = _FarReader(FileBlocks(path), frozenset(guids))
+    reader.read()
+    raw = reader.finished()
     if not raw.tables:
         raise FileError(f"contains no table of a switch of {fabric.name}: give files of the same fabric", path)
     lids, _ = slots_of_lids(fabric)
@@ -114,16 +121,16 @@ def read_groups(path: str | Path, fabric: Fabric) -> GroupTables:
     )
 
 
-class _FarReader(MixedReader):
+class _FarReader(RowReader):
     """The state of reading a file."""
 
-    def __init__(self, path: str, switches: frozenset[int], length: int) -> None:
-        super().__init__(path, length)
+    def __init__(self, blocks: FileBlocks, switches: frozenset[int]) -> None:
+        super().__init__(blocks, ENTRY_LINES)
         self.raw = _Raw(self.notes)
         self._switches = switches
         size = LAST_LID + 1
-        self._entries = GroupEntries(
-            np.full(size, NONE, np.uint8), np.full(size, NO_STATE, np.uint8), np.zeros(size, np.uint16)
+        self._entries = tuple(  # of the current table: static port, state and group by LID
+            np.full(size, empty, kind) for empty, kind in ((NONE, np.uint8), (NO_STATE, np.uint8), (0, np.uint16))
         )
         self._section = ""  # "switch", "groups" or "lft"
         self._guid: int | None = None  # of the current switch
@@ -138,23 +145,24 @@ class _FarReader(MixedReader):
         self._size = 0
         self._found: list[tuple[int, int, int]] = []  # of every table: GUID, line, largest LID
 
-    def _rows_at(self, block: bytes, data: Array, at: int, stop: int) -> int:
-        """Read the entries of a table that begin at a position; return where they end."""
-        if self._plft is None or not _START.match(block, at):
-            return at
-        read = run(read_group_entries, self._work, data, at, stop, DIGITS, self._entries)
-        if read.conflicts and not self._conflicts:
-            self._conflict_line = self._line + int(read.conflict_line)
-        self._conflicts += int(read.conflicts)
-        self._top = max(self._top, int(read.top))
-        self._line += int(read.lines)
-        return int(read.at)
+    def expects(self) -> bool:
+        return self._plft is not None
+
+    def take(self, kind: int, rows: dict[str, Array]) -> None:
+        """Store entries of a table."""
+        port, state, group = self._entries
+        values = rows["state"], rows["port"], rows["group"]
+        conflicts = lines.store((state, port, group), rows["lid"], values, NO_STATE)
+        if conflicts.any():
+            self._conflict_line = self._conflict_line or int(rows["line"][np.argmax(conflicts)])
+            self._conflicts += int(conflicts.sum())
+        self._top = max(self._top, int(rows["lid"].max()))
 
     @property
-    def _here(self) -> FindingPlace:
+    def here(self) -> FindingPlace:
         return place_of(self._guid or 0, "")
 
-    def finished(self, sha256: str) -> _Raw:
+    def finished(self) -> _Raw:
         """Return the tables that were read, at the end of the file."""
         self._close()
         if not self._found:
@@ -167,15 +175,13 @@ class _FarReader(MixedReader):
         if last < longest:
             text = f"the table of switch 0x{guid:016x} ends at LID {last}, others at {longest}: the file may be cut off"
             self.notes.add("warning", "cut-off", text, line, place_of(guid, ""))
-        self.raw.sources = ((self.path, sha256),)
+        self.raw.sources = self.sources
         return self.raw
 
-    def _other(self, line: bytes) -> None:
+    def other(self, line: bytes, number: int) -> None:
         """Read a line that is not an entry of a table."""
-        self._line += 1
-        number = self._line
         text = line.strip()
-        if not text or text.startswith(b"#"):
+        if text.startswith(b"#"):
             return
         if (header := _SWITCH.match(line)) is not None:
             self._close()
@@ -212,8 +218,7 @@ class _FarReader(MixedReader):
 
     def _elsewhere(self, line: bytes, number: int) -> None:
         """Read a line before the first switch."""
-        if DISCOVER.match(line):
-            raise FileError("contains a topology, not tables of adaptive routing", self.path, number)
+        self.require(line, number, "tables of adaptive routing", {"a topology": DISCOVER})
         if TABLES.match(line):
             message = "contains forwarding tables without groups: give them as {tables}"
             raise FileError.naming(message, path=self.path, line=number)

@@ -139,7 +139,7 @@ def _new_lids(fabric: Fabric, raw: RawTables) -> Array:
     """Return the fabric's LID for every LID of the file, -1 where that LID is another port's."""
     slot_of = port_guids(fabric)
     claimed = _owned(fabric, np.array(list(slot_of.values()), np.int64))  # by ports that are known to have other GUIDs
-    lids = len(raw.guid.high)
+    lids = len(raw.guid)
     new = np.arange(lids)
     named = raw.named
     unknown: list[int] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -12,63 +11,13 @@ import numpy as np
 from obliv._util.arrays import Array
 from obliv._util.progress import require_memory
 from obliv.errors import FileError
-from obliv.fabric.files.assemble import FileBlocks, read_mixed
+from obliv.fabric.files import rows as lines
+from obliv.fabric.files.assemble import FileBlocks
 from obliv.fabric.files.ibnetdiscover import DISCOVER, MULTICAST, TABLES, noted_line, shown_line
-from obliv.fabric.kernels.pair_levels import ForwardingEntries, Moved, PortGuids, read_entries
-from obliv.fabric.model import NONE, FindingPlace, Notes, place_of
+from obliv.fabric.files.rows import RowReader, Rows
+from obliv.fabric.model import NONE, Notes, place_of
 from obliv.fabric.names import LAST_LID
-from obliv.kernels import run
 
-# Files that mix rows, which a kernel reads, with other lines
-
-
-class MixedReader(ABC):
-    """The state of reading a file.
-
-    Parameters
-    ----------
-    path : str
-    length : int
-        Bytes of the file.
-    """
-
-    def __init__(self, path: str, length: int) -> None:
-        self.path, self.notes = path, Notes(path)
-        self._length, self._seen = length, 0
-        self._line = 0  # lines read
-
-    @property
-    def _work(self) -> float:
-        """The elementary steps of reading all of the file, as far as that is known."""
-        return float(max(self._length, self._seen))
-
-    def read(self, block: bytes) -> None:
-        """Read whole lines, and at the end of the file a line without its end."""
-        self._seen += len(block)
-        if rest := read_mixed(block, self._rows_at, self._other):
-            self._unended(rest)
-
-    @abstractmethod
-    def _rows_at(self, block: bytes, data: Array, at: int, stop: int) -> int:
-        """Read the rows that begin at a position; return where they end."""
-
-    @abstractmethod
-    def _other(self, line: bytes) -> None:
-        """Read a line that is not a row."""
-
-    @property
-    def _here(self) -> FindingPlace:
-        """What the lines that are being read are about."""
-        return FindingPlace()
-
-    def _unended(self, line: bytes) -> None:
-        """Note the last line, which has no end, unless it is blank or a comment."""
-        if line.strip() and not line.lstrip().startswith(b"#"):
-            text = f"the file ends in the middle of a line: {shown_line(line)}"
-            self.notes.add("error", "cut-off", text, self._line + 1, self._here)
-
-
-_START = re.compile(rb"[ \t]*0[xX]")
 _TRAILER = re.compile(rb"\s*(\d{1,9})\s+(?:valid\s+)?lids dumped")
 _ENTRY = re.compile(rb"\s*0x([0-9a-fA-F]+)\s*:?\s*(\S+)")
 _HEADING = re.compile(rb"\s*(?:Lid\s+Out\s+Destination|Port\s+Info|LID\s*:\s*Port\s*:|\*\*\* WARNING \*\*\*|#)")
@@ -79,16 +28,18 @@ _BAD_HEADER = re.compile(
 )
 _PORT_GUID = re.compile(rb"portguid (0x[^\s:,()]*)")
 _WHOLE = re.compile(rb".*:\s*(?:yes|HOPS UNKNOWN|UNREACHABLE|No .*!)\s*\Z", re.DOTALL)
-DIGITS = np.full(256, -1, np.int64)  #: The value of every byte as a hexadecimal digit, -1 for other bytes.
-DIGITS[np.frombuffer(b"0123456789abcdef", np.uint8)] = np.arange(16)
-DIGITS[np.frombuffer(b"ABCDEF", np.uint8)] = np.arange(10, 16)
-_MOVED = 4096  # entries that one call of the kernel can return
 _MAX_MOVED = 1 << 20
+_NO_WORD = bytes(byte for byte in range(256) if not re.match(rb"[A-Za-z_]", bytes([byte])))  # Behind a number.
 
 
-def port_guids_of(lids: int) -> PortGuids:
-    """Return no GUID for any LID."""
-    return PortGuids(np.full(lids, -1, np.int64), np.full(lids, -1, np.int64))
+def entry_lines(last: int) -> Rows:
+    """Return what entries look like: ``0x0001 003`` or ``0x0001 : 003`` and any text, of which the port GUID counts."""
+    lid = (lines.hexadecimal("lid", 8, last), lines.before(b" \t:"), lines.maybe(b":"))
+    guid = (lines.find("named", b"portguid ", b"0x"), lines.hexadecimal("guid", 16), lines.before(_NO_WORD), lines.REST)
+    port = (lines.decimal("port", 4, NONE), lines.before(b"\n\r \t:#("))
+    return lines.rows_of(
+        lines.line(0, *lid, *port, *guid), lines.line(0, *lid, lines.among("port", b"UNR", first=NONE), *guid)
+    )
 
 
 @dataclass
@@ -96,53 +47,47 @@ class RawTables:
     """The content of a file of tables.
 
     ``top`` is the largest LID that is announced, ``rows`` has the port for every LID for the GUID of every switch,
-    ``line`` where each table begins, ``guid`` the port GUID of every LID, ``moved`` the entries that give a LID to
-    another port than an earlier entry: GUID of the switch, LID, port, port GUID.
+    ``line`` where each table begins, ``guid`` the port GUID of every LID, where it is ``known``, ``moved`` the entries
+    that give a LID to another port than an earlier entry: GUID of the switch, LID, port, port GUID.
     """
 
     notes: Notes
+    guid: Array
+    known: Array
     spelling: str = ""
     top: int = 0
     rows: dict[int, bytes] = field(default_factory=dict)
     line: dict[int, int] = field(default_factory=dict)
-    guid: PortGuids = field(default_factory=lambda: port_guids_of(LAST_LID + 1))
     moved: list[tuple[int, int, int, int]] = field(default_factory=list)
     sources: tuple[tuple[str, str], ...] = ()
 
     def guid_of(self, lid: int) -> int:
         """Return the port GUID that the file gives for a LID, 0 if it gives no GUID."""
-        high, low = int(self.guid.high[lid]), int(self.guid.low[lid])
-        return (high << 32) + low if high >= 0 else 0
+        return int(self.guid[lid])
 
     @property
     def named(self) -> Array:
         """The LIDs for which the file gives a port GUID."""
-        return np.flatnonzero(self.guid.high >= 0)
+        return np.flatnonzero(self.known)
 
 
 def read_raw(
     blocks: FileBlocks, switches: Iterable[int], last: int = LAST_LID, step: Callable[[float], None] | None = None
 ) -> RawTables:
     """Read the tables of a file."""
-    reader = _RawReader(str(blocks.path), frozenset(switches), blocks.length, last)
-    seen = 0
-    for block in blocks:
-        reader.read(block)
-        seen += len(block)
-        if step is not None and seen <= blocks.length:
-            step(seen / blocks.length)
-    return reader.finished(blocks.sha256)
+    reader = _RawReader(blocks, frozenset(switches), last)
+    reader.read(step)
+    return reader.finished()
 
 
-class _RawReader(MixedReader):
+class _RawReader(RowReader):
     """The state of reading a file."""
 
-    def __init__(self, path: str, switches: frozenset[int], length: int, last: int) -> None:
-        super().__init__(path, length)
-        self.tables = RawTables(self.notes, guid=port_guids_of(last + 1))
+    def __init__(self, blocks: FileBlocks, switches: frozenset[int], last: int) -> None:
+        super().__init__(blocks, entry_lines(last))
+        self.tables = RawTables(self.notes, np.zeros(last + 1, np.uint64), np.zeros(last + 1, bool))
         self._switches, self._last = switches, last
-        moved = Moved(*(np.zeros(_MOVED, np.int64) for _ in Moved._fields))
-        self._entries = ForwardingEntries(np.full(last + 1, NONE, np.uint8), self.tables.guid, moved)
+        self._port = np.full(last + 1, NONE, np.uint8)  # of the current table
         self._finished = 0  # entries read
         self._spelling = ""  # of the current table
         self._guid: int | None = None  # of the switch of the current table
@@ -156,26 +101,27 @@ class _RawReader(MixedReader):
         self._found: list[tuple[int, int, int]] = []  # of every table: GUID, line, largest LID
         self._multicast = False
 
-    def _rows_at(self, block: bytes, data: Array, at: int, stop: int) -> int:
-        """Read the entries that begin at a position; return where they end."""
-        return self._read_entries(data, at, stop) if _START.match(block, at) else at
+    def take(self, kind: int, rows: dict[str, Array]) -> None:
+        """Store entries; those for another port than entries for the same LID before are kept apart."""
+        lid, guid, tables = rows["lid"], rows["guid"].view(np.uint64), self.tables
+        named = (rows["named"] > 0) & (lid > 0)
+        first = np.flatnonzero(named & ~tables.known[lid])[::-1]  # the first one of several for a LID is stored last
+        tables.guid[lid[first]], tables.known[lid[first]] = guid[first], True
+        moved = named & (tables.guid[lid] != guid)
+        usual = not moved.any() and int(lid.min()) > 0
+        stays = slice(None) if usual else np.flatnonzero(~moved & (lid > 0))
+        conflicts = lines.store((self._port,), lid[stays], (rows["port"][stays],), NONE)
+        if conflicts.any():
+            self._conflict_line = self._conflict_line or int(rows["line"][stays][np.argmax(conflicts)])
+            self._conflicts += int(conflicts.sum())
+        self._top = max(self._top, int(lid.max()))
+        self._finished += len(lid)
+        if self._guid is not None and moved.any():
+            room = _MAX_MOVED - len(tables.moved)
+            columns = (column[moved][:room].tolist() for column in (lid, rows["port"], guid))
+            tables.moved += [(self._guid, *entry) for entry in zip(*columns, strict=True)]
 
-    def _read_entries(self, data: Array, start: int, stop: int) -> int:
-        read = run(read_entries, self._work, data, start, stop, DIGITS, self._entries)
-        if read.conflicts and not self._conflicts:
-            self._conflict_line = self._line + int(read.conflict_line)
-        self._conflicts += int(read.conflicts)
-        self._top = max(self._top, int(read.top))
-        self._line += int(read.lines)
-        self._finished += int(read.lines)
-        if self._guid is not None:
-            columns = (column[: read.moved].tolist() for column in self._entries.moved)
-            for lid, port, high, low in zip(*columns, strict=True):
-                if len(self.tables.moved) < _MAX_MOVED:
-                    self.tables.moved.append((self._guid, lid, port, (high << 32) + low))
-        return int(read.at)
-
-    def finished(self, sha256: str) -> RawTables:
+    def finished(self) -> RawTables:
         """Return the tables that were read, at the end of the file."""
         self._close()
         tables = self.tables
@@ -193,7 +139,7 @@ class _RawReader(MixedReader):
                     f"the table of switch 0x{guid:016x} ends at LID {last}, others at {longest}: the file is truncated"
                 )
                 self.notes.add("error", "cut-off", message, line, place_of(guid, ""))
-        tables.sources = ((self.path, sha256),)
+        tables.sources = self.sources
         return tables
 
     def _begin(self, guid: int, line: int) -> None:
@@ -206,14 +152,14 @@ class _RawReader(MixedReader):
             message = f"a second table of switch 0x{guid:016x}; the first is on line {self.tables.line[guid]}: "
             self.notes.add("warning", "duplicate-table", message + "where they differ, the second is used", line, here)
             old = np.frombuffer(self.tables.rows[guid], np.uint8)
-            self._entries.port[: len(old)] = old
+            self._port[: len(old)] = old
 
     def _close(self) -> None:
         """End the table that is being read, if any."""
         guid = self._guid
         if guid is None:
             if self._finished > self._before:
-                self.notes.add("warning", "bad-line", "entries outside the table of any switch: ignored", self._line)
+                self.notes.add("warning", "bad-line", "entries outside the table of any switch: ignored", self.line)
         else:
             if not self._complete and self._spelling != "fdbs":
                 message = (
@@ -230,7 +176,7 @@ class _RawReader(MixedReader):
                     place_of(guid, ""),
                 )
             self._keep(guid, self._top)
-        self._entries.port[:] = NONE
+        self._port[:] = NONE
         self._guid, self._before = None, self._finished
 
     def _keep(self, guid: int, last: int) -> None:
@@ -241,7 +187,7 @@ class _RawReader(MixedReader):
             message = f"a table of switch 0x{guid:016x}, which is not in the topology: ignored"
             self.notes.add("error", "unknown-switch", message, self._begun, place_of(guid, ""))
             return
-        row = self._entries.port[: max(last + 1, len(tables.rows.get(guid, b"")))].tobytes()
+        row = self._port[: max(last + 1, len(tables.rows.get(guid, b"")))].tobytes()
         self._size += len(row)
         if self._size >> 26:  # at intervals
             require_memory(2.0 * sum(map(len, tables.rows.values())), f"the tables of {self.path}")
@@ -249,12 +195,8 @@ class _RawReader(MixedReader):
         tables.rows[guid] = row
         tables.line.setdefault(guid, self._begun)
 
-    def _other(self, line: bytes) -> None:
+    def other(self, line: bytes, number: int) -> None:
         """Read a line that is not an entry."""
-        self._line += 1
-        number = self._line
-        if not line.strip():
-            return
         if (header := TABLES.match(line)) is not None:
             self._header(header, number)
         elif (bad := _BAD_HEADER.match(line)) is not None:
@@ -311,14 +253,16 @@ class _RawReader(MixedReader):
         self._complete = True
         self._close()
 
-    def _unended(self, line: bytes) -> None:
+    def unended(self, line: bytes) -> None:
         """Read the last line, which has no end: it may be cut off."""
-        if not line.strip() or _TRAILER.match(line) or _HEADING.match(line):
-            self._other(line)
+        if not line.strip():
+            return
+        if _TRAILER.match(line) or _HEADING.match(line):
+            self.line += 1
+            self.other(line, self.line)
         elif self._spelling == "fdbs" and _WHOLE.match(line):
             data = np.frombuffer(line + b"\n", np.uint8)
-            self._read_entries(data, 0, len(data))
+            self.read_rows(data, 0, len(data))
         else:
-            text = f"the file ends in the middle of a line: {shown_line(line)}"
-            self.notes.add("error", "cut-off", text, self._line + 1)
+            self.note_cut(line)
             self._complete = True  # reported already

@@ -5,30 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from obliv._util.arrays import Array, joined, positions, runs
+from obliv._util.arrays import Array, positions, starts_of_runs
 from obliv._util.files import write_pieces
 from obliv._util.progress import require_memory
 from obliv._util.text import plural
 from obliv.errors import FileError, InputError
 from obliv.fabric.arguments import typed
+from obliv.fabric.files import rows as lines
 from obliv.fabric.files.assemble import FileBlocks
 from obliv.fabric.files.forwarding import port_guids
 from obliv.fabric.files.ibnetdiscover import DISCOVER, DUMPED, TABLES, noted_line, shown_line
-from obliv.fabric.files.raw_tables import DIGITS, MixedReader
-from obliv.fabric.kernels.pair_levels import (
-    BY_GUID,
-    BY_HEADING,
-    TO_LID,
-    PairRows,
-    PairsRead,
-    merge,
-    read_pairs,
-    read_paths,
-)
+from obliv.fabric.files.rows import RowReader
+from obliv.fabric.kernels.pair_levels import merge
 from obliv.fabric.lanes.sl2vl import SLS
 from obliv.fabric.model import Fabric
 from obliv.fabric.names import LAST_LID, largest_lid, owned_lids, slots_of_lids
@@ -91,6 +84,7 @@ def sls_of(mask: int) -> list[int]:
     return [sl for sl in range(SLS) if mask >> sl & 1]
 
 
+_LOWER = b"abcdefghijklmnopqrstuvwxyz"
 _ROW = re.compile(rb"[ \t]*\d")
 _RECORD = re.compile(rb"[ \t]*(?:PathRecord dump:|[a-z][a-z_0-9]*\.)")
 _ENGINE = re.compile(rb"\s*routing_engine:\s*(\S{1,40})\s*\Z")
@@ -98,7 +92,33 @@ _VERSION = re.compile(rb"\s*version:\s*\S+\s*\Z")
 _NO_LEVELS = re.compile(rb"\s*#\s*LID\s*:\s*MTU\s*:")
 _LANES = re.compile(rb"\s*(?:SL2VLTableRecord dump:|# SL2VL table:|#in out :|\d+\s+\d+\s*:)")
 _REFUSED = re.compile(rb".*(?:Query SA failed|Path Record|ERROR|failed)", re.DOTALL)
-_ROWS = 1 << 15  # rows that one call of a kernel can return
+_OTHER_KINDS = {"SL-to-VL tables": _LANES, "a topology": DISCOVER, "forwarding tables": TABLES}
+_MOST = 1 << 15  # ports with another LID that are noted
+
+# How a row names its source: by a heading above it, by the GUID of a node, by a LID, or not at all; or row by row of a
+# record, by a LID.
+_OF_HEADING, _BY_GUID, _BY_LID, _TO_LID, _RECORDS = range(5)
+_LID, _SLS = lines.number("lid", 5, 4), lines.mask("mask", 2, SLS - 1)
+_ROWS = lines.rows_of(
+    lines.line(_OF_HEADING, _LID, b":", _SLS),
+    lines.line(_OF_HEADING, _LID, b":", _SLS, b":", lines.decimal("mtu", 5), b":", lines.decimal("rate", 5)),
+    lines.line(_OF_HEADING, _LID, b":", lines.among("mask", b"UNREACHABLE")),
+    lines.line(_BY_GUID, lines.hexadecimal("source", 16, fewest=5), _LID, _SLS),
+    lines.line(_BY_LID, lines.number("source", 5, 4), _LID, _SLS),
+    lines.line(_TO_LID, _LID, _SLS),
+    lines.line(lines.BEGIN, b"PathRecord dump:", lines.REST),
+    lines.line(lines.PART, b"slid.", lines.skip(b"."), lines.number("source", 5, 8)),
+    lines.line(lines.PART, b"dlid.", lines.skip(b"."), lines.number("lid", 5, 8)),
+    lines.line(_RECORDS, b"sl.", lines.skip(b"."), lines.number("sl", 5, 8, SLS - 1), needs=("source", "lid")),
+    lines.line(
+        lines.OTHER,
+        *(lines.unless(word) for word in (b"slid.", b"dlid.", b"sl.")),
+        lines.before(_LOWER),
+        lines.skip(_LOWER + b"0123456789_"),
+        b".",
+        lines.REST,
+    ),
+)
 
 
 def columns_of(fabric: Fabric) -> tuple[Array, Array]:
@@ -115,21 +135,17 @@ def columns_of(fabric: Fabric) -> tuple[Array, Array]:
 
 def read_levels(path: str | Path, fabric: Fabric) -> PairLevels:
     """Read the service levels of pairs."""
-    blocks = FileBlocks(path)
-    reader = _PairReader(str(path), fabric, blocks.length)
-    for block in blocks:
-        reader.read(block)
-    return reader.finished(blocks)
+    reader = _PairReader(FileBlocks(path), fabric)
+    reader.read()
+    return reader.finished()
 
 
-class _PairReader(MixedReader):
+class _PairReader(RowReader):
     """The state of reading a file."""
 
-    def __init__(self, path: str, fabric: Fabric, length: int) -> None:
-        super().__init__(path, length)
+    def __init__(self, blocks: FileBlocks, fabric: Fabric) -> None:
+        super().__init__(blocks, _ROWS)
         self.fabric = fabric
-        self._rows = PairRows(*np.zeros((len(PairRows._fields), min(_ROWS, max(length, 1 << 10))), np.int64))
-        self._record = np.full(2, -1, np.int64)
         self._column, self._endpoint = columns_of(fabric)
         ends = fabric.endpoints
         self._number = positions(ends, len(fabric.ports.peer))  # of every slot among the endpoints
@@ -149,101 +165,76 @@ class _PairReader(MixedReader):
         self._refused = 0
         self.engine = ""
 
-    def _rows_at(self, block: bytes, data: Array, at: int, stop: int) -> int:
-        """Read the rows that begin at a position; return where they end."""
-        if _ROW.match(block, at):
-            read = run(read_pairs, self._work, data, at, stop, DIGITS, self._rows)
-        elif _RECORD.match(block, at):
-            read = run(read_paths, self._work, data, at, stop, DIGITS, self._record, self._rows)
-        else:
-            return at
-        read = PairsRead(*map(int, read))
-        if read.rows:
-            self._add(read.kind, read.rows)
-        self._line += read.lines
-        return read.at
-
-    def _add(self, kind: int, count: int) -> None:
+    def take(self, kind: int, rows: dict[str, Array]) -> None:
         """Add rows of one kind."""
-        rows = PairRows(*(column[:count] for column in self._rows))
+        count = len(rows["line"])
         self._found += count
-        if kind == TO_LID:
-            self._merge(
-                False, np.zeros(count, np.int64), PairRows(rows[0], rows[1], rows.source_low, rows.mask, rows.line)
-            )
-        elif kind == BY_HEADING:
+        if kind == _TO_LID:
+            self._merge(False, np.zeros(count, np.int64), rows)
+        elif kind == _OF_HEADING:
             if self._source is None:
                 text = "rows without a heading that names the source: ignored"
-                self.notes.add("warning", "bad-line", text, self._line + 1)
+                self.notes.add("warning", "bad-line", text, self.line + 1)
             elif self._source >= 0:
                 self._merge(True, np.full(count, self._source), rows)
-        elif kind == BY_GUID:
+        elif kind == _BY_GUID:
             self._add_by_guid(rows)
         else:
-            lid = rows.source_low
-            column = self._column[np.minimum(lid, len(self._column) - 1)]
+            column = self._column[np.minimum(rows["source"], len(self._column) - 1)]
             source = np.where(column >= 0, self._endpoint[np.maximum(column, 0)] if len(self._endpoint) else -1, -1)
             for k in np.flatnonzero(column == -1)[:1].tolist():
-                self._note_strange("LIDs", self._line + int(rows.line[k]), int((column == -1).sum()))
-            self._merge(True, source, rows)
+                self._note_strange("LIDs", int(rows["line"][k]), int((column == -1).sum()))
+            self._merge(True, source, rows | {"mask": 1 << rows["sl"]} if kind == _RECORDS else rows)
 
-    def _add_by_guid(self, rows: PairRows) -> None:
+    def _add_by_guid(self, rows: dict[str, Array]) -> None:
         """Add rows whose sources are nodes: they count for every port of the node."""
-        high, low = rows.source_high, rows.source_low
-        starts, sizes = runs(high, low)
-        guids = joined(high[starts], low[starts])
+        bounds = starts_of_runs(rows["source"])
+        guids = rows["source"].view(np.uint64)[bounds[:-1]].tolist()
         owned = [self._node.get(guid, []) for guid in guids]
         first = np.array([ends[0] if ends else -1 for ends in owned], np.int64)
-        self._merge(True, np.repeat(first, sizes), rows)
-        for guid, ends, start, size in zip(guids, owned, starts.tolist(), sizes.tolist(), strict=True):
+        self._merge(True, np.repeat(first, np.diff(bounds)), rows)
+        for guid, ends, (start, stop) in zip(guids, owned, pairwise(bounds), strict=True):
             if not ends and guid not in self._switches:
-                self._note_strange("GUIDs", self._line + int(rows.line[start]), size)
+                self._note_strange("GUIDs", int(rows["line"][start]), stop - start)
             for end in ends[1:]:
                 self._doubled.add(guid)
-                part = PairRows(*(column[start : start + size] for column in rows))
-                self._merge(True, np.full(size, end), part)
+                part = {name: column[start:stop] for name, column in rows.items()}
+                self._merge(True, np.full(stop - start, end), part)
 
     def _note_strange(self, what: str, line: int, rows: int) -> None:
         before = self._strange.setdefault(what, [line, 0])
         before[1] += rows
 
-    def _merge(self, by_pair: bool, source: Array, rows: PairRows) -> None:
+    def _merge(self, by_pair: bool, source: Array, rows: dict[str, Array]) -> None:
         """Add the SLs of rows."""
         if by_pair not in self._levels:
             shape = (len(self.fabric.endpoints) if by_pair else 1, len(self._endpoint))
             require_memory(2.0 * shape[0] * shape[1], f"the SLs of {self.path}")
             self._levels[by_pair] = np.zeros(shape, np.uint16)
         work = 10.0 * len(source)
-        result = run(merge, work, source, rows.lid, rows.mask, self._column, self._levels[by_pair])
+        result = run(merge, work, source, rows["lid"], rows["mask"], self._column, self._levels[by_pair])
         self._matched += int((source >= 0).sum())
         for total, count, first in (
             (self._unknown, int(result.unknown), int(result.first_unknown)),
             (self._several, int(result.several), int(result.first_several)),
         ):
             if count and not total[0]:
-                total[1] = self._line + int(rows.line[first])
+                total[1] = int(rows["line"][first])
             total[0] += count
 
-    def _other(self, line: bytes) -> None:
+    def other(self, line: bytes, number: int) -> None:
         """Read a line that is not a row."""
-        self._line += 1
-        number = self._line
-        if not line.strip():
-            return
         if header := DUMPED.match(line):
             self._header(header, number)
         elif _NO_LEVELS.match(line):
             text = "lists MTU and rate only (opensm-peer-paths.dump): give opensm-path-records.dump, or ask saquery PR"
             raise FileError(text, self.path, number)
         elif _LANES.match(line) and not self._found:
-            raise FileError("contains SL-to-VL tables, not SLs of pairs", self.path, number)
+            self.require(line, number, "SLs of pairs", _OTHER_KINDS)
         elif line.lstrip().startswith(b"#") or _VERSION.match(line):
             pass
         elif engine := _ENGINE.match(line):
             self.engine = self.engine or engine[1].decode("ascii", "replace")
-        elif not self._found and (DISCOVER.match(line) or TABLES.match(line)):
-            kind = "a topology" if DISCOVER.match(line) else "forwarding tables"
-            raise FileError(f"contains {kind}, not SLs of pairs", self.path, number)
         elif _ROW.match(line) or _RECORD.match(line):
             text = f"invalid row: {shown_line(line)}; SLs are 0 to 15, LIDs at most {LAST_LID}"
             self.notes.add("error", "bad-sl", text, number)
@@ -253,6 +244,7 @@ class _PairReader(MixedReader):
                 text = f"the subnet administrator did not answer: {shown_line(line)}"
                 self.notes.add("warning", "diagnostic", text, number)
         else:
+            self.require(line, number, "SLs of pairs", {} if self._found else _OTHER_KINDS)
             noted_line(line, number, self.notes)
 
     def _header(self, header: re.Match[bytes], number: int) -> None:
@@ -261,10 +253,10 @@ class _PairReader(MixedReader):
         self._source = int(self._number[slot]) if slot >= 0 and header[1] == b"Channel Adapter" else -1
         if slot < 0 and header[1] == b"Channel Adapter":
             self._note_strange("port GUIDs", number, 1)
-        elif slot >= 0 and self.fabric.ports.lid[slot] not in (0, lid) and len(self._moved) < _ROWS:
+        elif slot >= 0 and self.fabric.ports.lid[slot] not in (0, lid) and len(self._moved) < _MOST:
             self._moved.append((slot, number))
 
-    def finished(self, blocks: FileBlocks) -> PairLevels:
+    def finished(self) -> PairLevels:
         """Return the levels that were read, at the end of the file."""
         if not self._found and not self.notes.findings():
             raise FileError(
@@ -279,7 +271,7 @@ class _PairReader(MixedReader):
             raise FileError("mixes lines by destination (LID SL) with lines by pair: use one kind", self.path)
         self._note()
         levels = next(iter(self._levels.values()))
-        return PairLevels(self.path, levels, self.engine, ((self.path, blocks.sha256),), self.notes.findings())
+        return PairLevels(self.path, levels, self.engine, self.sources, self.notes.findings())
 
     def _note(self) -> None:
         """Note what does not fit the topology."""

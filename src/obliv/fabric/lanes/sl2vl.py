@@ -5,27 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from obliv._util.arrays import Array, joined, runs
+from obliv._util.arrays import Array, starts_of_runs
 from obliv._util.files import write_pieces
 from obliv._util.progress import require_memory
 from obliv._util.text import plural
 from obliv.errors import FileError
 from obliv.fabric.arguments import typed
+from obliv.fabric.files import rows as lines
 from obliv.fabric.files.assemble import FileBlocks, plain
 from obliv.fabric.files.forwarding import port_guids, switch_guids
 from obliv.fabric.files.ibnetdiscover import DISCOVER, DUMPED, TABLES, noted_line, shown_line
-from obliv.fabric.files.raw_tables import DIGITS, MixedReader
-from obliv.fabric.kernels.lane_rows import LaneRows, read_hex_rows, read_record_rows, read_rows
+from obliv.fabric.files.rows import RowReader
 from obliv.fabric.kernels.lanes import LaneArrays
 from obliv.fabric.model import Fabric, called
 from obliv.fabric.names import owners
 from obliv.fabric.results.check import Finding
-from obliv.kernels import run
 
 # SL-to-VL tables of the switches of a fabric, and the lanes that its ports operate
 
@@ -111,6 +111,16 @@ def identity(fabric: Fabric, name: str = "identity") -> LaneTables:
     )
 
 
+def tables_of_rows(fabric: Fabric, name: str, vl: Array, rows: list[Array], own: Array) -> LaneTables:
+    """Return tables of lanes by number, the numbers of each switch by entry and exit, and of ports of adapters."""
+    first = np.full(len(fabric.nodes), -1, np.int64)
+    sizes = np.diff(fabric.first_slot).astype(np.int64)[fabric.switches] ** 2
+    first[fabric.switches] = np.cumsum(sizes) - sizes
+    row = np.concatenate([*(numbers.ravel().astype(np.int32) for numbers in rows), np.zeros(0, np.int32)])
+    adapter = np.where(fabric.switch_row[fabric.node_of] < 0, own, MISSING).astype(np.int32)
+    return LaneTables(name, vl.astype(np.uint8), first, row, np.zeros(len(row), np.int32), adapter)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class OperVLs:
     """The number of lanes that ports operate.
@@ -171,13 +181,35 @@ def masked(tables: LaneTables, fabric: Fabric, lanes: Array) -> LaneTables:
     return replace(tables, vl=np.concatenate(distinct), first=first, row=row, line=line, own=own)
 
 
-_PLAIN = re.compile(rb"[ \t]*(?:\d+[ \t]|ports:)")
-_HEX = re.compile(rb"[ \t]*0[xX]")
-_RECORD = re.compile(rb"[ \t]*(?:SL2VLTableRecord dump:|LID\.|InPort\.|OutPort\.|SL:|VL:)")
 _TABLE = re.compile(rb"\s*# SL2VL table: (?:Lid (\d{1,9})|(.*))", re.DOTALL)
 _ROW = re.compile(rb"\s*(?:\d+\s+\d+\s*:|ports:|0[xX][0-9a-fA-F]+\s+\d+\s+\d+\s|VL:)")
 _PAIRS = re.compile(rb"\s*(?:PathRecord dump:|0[xX][0-9a-fA-F]{1,16}\s+\d+\s+\d+\s*\Z|0[xX][0-9a-fA-F]+\s*:\s*\d+\s*)")
-_ROWS = 1 << 15  # rows that one call of a kernel can return
+_OTHER_KINDS = {"a topology": DISCOVER, "forwarding tables": TABLES, "SLs of pairs": _PAIRS}
+_MOST = 1 << 15  # nodes with another LID that are noted
+
+# Rows of the node that a heading names, and rows that name it by GUID or by LID.
+_OF_HEADING, _BY_GUID, _BY_LID = range(3)
+_BAR = lines.skip(b"|")
+_LANES = (*(token for sl in range(SLS) for token in (_BAR, lines.decimal(f"vl{sl}", 3, 15))), _BAR)
+_ROWS = lines.rows_of(
+    lines.line(_OF_HEADING, lines.decimal("entry", 3), lines.decimal("exit", 3), b":", *_LANES),
+    lines.line(
+        _OF_HEADING, b"ports:", b"in", lines.decimal("entry", 3), b",", b"out", lines.decimal("exit", 3), b":", *_LANES
+    ),
+    lines.line(  # eight bytes with the lane of an even SL first
+        _BY_GUID,
+        lines.hexadecimal("node", 16),
+        lines.decimal("entry", 3),
+        lines.decimal("exit", 3),
+        *(lines.hexadecimal(f"vl{sl}", 2) for sl in range(0, SLS, 2)),
+    ),
+    lines.line(lines.BEGIN, b"SL2VLTableRecord dump:", lines.REST),
+    lines.line(lines.PART, b"LID.", lines.skip(b"."), lines.decimal("node", 5)),
+    lines.line(lines.PART, b"InPort.", lines.skip(b"."), lines.decimal("entry", 5)),
+    lines.line(lines.PART, b"OutPort.", lines.skip(b"."), lines.decimal("exit", 5)),
+    lines.line(lines.OTHER, b"SL:", lines.REST),
+    lines.line(_BY_LID, b"VL:", *_LANES, needs=("node", "entry", "exit")),
+)
 
 
 class _Chunk(NamedTuple):
@@ -192,21 +224,17 @@ class _Chunk(NamedTuple):
 
 def read_sl2vl(path: str | Path, fabric: Fabric) -> LaneTables:
     """Read the SL-to-VL tables of a fabric."""
-    blocks = FileBlocks(path)
-    reader = _Sl2vlReader(str(path), fabric, blocks.length)
-    for block in blocks:
-        reader.read(block)
-    return reader.finished(blocks)
+    reader = _Sl2vlReader(FileBlocks(path), fabric)
+    reader.read()
+    return reader.finished()
 
 
-class _Sl2vlReader(MixedReader):
+class _Sl2vlReader(RowReader):
     """The state of reading a file."""
 
-    def __init__(self, path: str, fabric: Fabric, length: int) -> None:
-        super().__init__(path, length)
+    def __init__(self, blocks: FileBlocks, fabric: Fabric) -> None:
+        super().__init__(blocks, _ROWS)
         self.fabric = fabric
-        self._rows = LaneRows(*np.zeros((len(LaneRows._fields), min(_ROWS, max(length, 1 << 10))), np.int64))
-        self._record = np.full(3, -1, np.int64)
         self._ports = np.diff(fabric.first_slot)
         self._switch, self._port = switch_guids(fabric), port_guids(fabric)
         self._by_lid = owners(fabric)
@@ -218,46 +246,26 @@ class _Sl2vlReader(MixedReader):
         self._unknown: dict[tuple[str, int], tuple[int, int]] = {}  # line and rows of every unknown node
         self._moved: list[tuple[int, int, int]] = []  # slot, its LID in the file, line
 
-    def _rows_at(self, block: bytes, data: Array, at: int, stop: int) -> int:
-        """Read the rows that begin at a position; return where they end."""
-        if _PLAIN.match(block, at):
-            read = run(read_rows, self._work, data, at, stop, self._rows)
-            self._add_table(int(read.rows))
-        elif _HEX.match(block, at):
-            read = run(read_hex_rows, self._work, data, at, stop, DIGITS, self._rows)
-            self._add_named(int(read.rows), "guid")
-        elif _RECORD.match(block, at):
-            read = run(read_record_rows, self._work, data, at, stop, self._record, self._rows)
-            self._add_named(int(read.rows), "lid")
-        else:
-            return at
-        self._line += int(read.lines)
-        return int(read.at)
-
-    def _add_table(self, count: int) -> None:
-        """Add rows of the node that the last heading names."""
-        self._found += count
-        if not count:
-            return
-        if self._slot is None:
-            self.notes.add("warning", "bad-line", "rows without a heading that names the node: ignored", self._line + 1)
+    def take(self, kind: int, rows: dict[str, Array]) -> None:
+        """Add rows of the node that the last heading names, or of those that they name themselves."""
+        self._found += len(rows["line"])
+        if kind == _BY_GUID:
+            for sl in range(0, SLS, 2):
+                rows[f"vl{sl}"], rows[f"vl{sl + 1}"] = rows[f"vl{sl}"] >> 4, rows[f"vl{sl}"] & 15
+        if kind != _OF_HEADING:
+            by = "guid" if kind == _BY_GUID else "lid"
+            for start, stop in pairwise(starts_of_runs(rows["node"])):
+                name = int(rows["node"][start].view(np.uint64))
+                slot = self._named(by, name)
+                if slot < 0:
+                    self._count_unknown(by, name, int(rows["line"][start]), stop - start)
+                else:
+                    self._add(slot, {name: column[start:stop] for name, column in rows.items()})
+        elif self._slot is None:
+            text = "rows without a heading that names the node: ignored"
+            self.notes.add("warning", "bad-line", text, self.line + 1)
         elif self._slot >= 0:
-            self._add(self._slot, slice(0, count))
-
-    def _add_named(self, count: int, by: str) -> None:
-        """Add rows that name their node each, by GUID or by LID."""
-        self._found += count
-        if not count:
-            return
-        high, low = self._rows.node_high[:count], self._rows.node_low[:count]
-        starts, sizes = runs(high, low)
-        names = joined(high[starts], low[starts])
-        for name, start, size in zip(names, starts.tolist(), sizes.tolist(), strict=True):
-            slot = self._named(by, name)
-            if slot < 0:
-                self._count_unknown(by, name, self._line + int(self._rows.line[start]), size)
-            else:
-                self._add(slot, slice(start, start + size))
+            self._add(self._slot, rows)
 
     def _named(self, by: str, name: int) -> int:
         """Return a slot of the node with a GUID or LID, -1 where there is none."""
@@ -271,12 +279,10 @@ class _Sl2vlReader(MixedReader):
         if before or len(self._unknown) < 1 << 20:
             self._unknown[by, name] = (first, before + rows)
 
-    def _add(self, slot: int, part: slice) -> None:
+    def _add(self, slot: int, rows: dict[str, Array]) -> None:
         """Add rows of one node."""
         node = int(self.fabric.node_of[slot])
-        entry, exit = self._rows.entry[part], self._rows.exit[part]
-        number = self._numbers(self._rows.low[part], self._rows.high[part])
-        line = self._rows.line[part] + self._line
+        entry, exit, line, number = rows["entry"], rows["exit"], rows["line"], self._numbers(rows)
         if self.fabric.nodes.kind[node] != "switch":
             self._own[slot] = number[-1]
             return
@@ -296,20 +302,18 @@ class _Sl2vlReader(MixedReader):
         columns = (np.full(len(entry), node), entry, exit, number, line)
         self._chunks.append(_Chunk(*(column.astype(np.int32) for column in columns)))
 
-    def _numbers(self, low: Array, high: Array) -> Array:
-        """Return the number of the distinct row of every row."""
-        starts, sizes = runs(high, low)
+    def _numbers(self, rows: dict[str, Array]) -> Array:
+        """Return the number of the distinct row of lanes of every row."""
+        words = np.zeros(len(rows["line"]), np.uint64)
+        for sl in reversed(range(SLS)):
+            words = words << np.uint64(4) | rows[f"vl{sl}"].astype(np.uint64)
         known = self._number
-        words = joined(high[starts], low[starts])
-        numbers = np.array([known.setdefault(word, len(known) + 1) for word in words], np.int32)
-        return np.repeat(numbers, sizes)
+        bounds = starts_of_runs(words)
+        numbers = [known.setdefault(word, len(known) + 1) for word in words[bounds[:-1]].tolist()]
+        return np.repeat(np.array(numbers, np.int32), np.diff(bounds))
 
-    def _other(self, line: bytes) -> None:
+    def other(self, line: bytes, number: int) -> None:
         """Read a line that is not a row."""
-        self._line += 1
-        number = self._line
-        if not line.strip():
-            return
         if header := DUMPED.match(line):
             self._header(header, number)
         elif table := _TABLE.match(line):
@@ -324,12 +328,8 @@ class _Sl2vlReader(MixedReader):
         elif _ROW.match(line):
             text = f"invalid row: {shown_line(line)}; a row has two ports and 16 VLs from 0 to 15"
             self.notes.add("error", "bad-lanes", text, number)
-        elif not self._found and (DISCOVER.match(line) or TABLES.match(line) or _PAIRS.match(line)):
-            kind = (
-                "a topology" if DISCOVER.match(line) else "forwarding tables" if TABLES.match(line) else "SLs of pairs"
-            )
-            raise FileError(f"contains {kind}, not SL-to-VL tables", self.path, number)
         else:
+            self.require(line, number, "SL-to-VL tables", {} if self._found else _OTHER_KINDS)
             noted_line(line, number, self.notes)
 
     def _header(self, header: re.Match[bytes], number: int) -> None:
@@ -341,10 +341,10 @@ class _Sl2vlReader(MixedReader):
             self._count_unknown("guid", guid, number, 1)
             return
         base, many = int(self.fabric.ports.lid[slot]), 1 << int(self.fabric.ports.lmc[slot])
-        if base and not base <= lid < base + many and len(self._moved) < _ROWS:
+        if base and not base <= lid < base + many and len(self._moved) < _MOST:
             self._moved.append((slot, lid, number))
 
-    def finished(self, blocks: FileBlocks) -> LaneTables:
+    def finished(self) -> LaneTables:
         """Return the tables that were read, at the end of the file."""
         if not self._found and not self.notes.findings():
             raise FileError(
@@ -369,9 +369,9 @@ class _Sl2vlReader(MixedReader):
                 "they were taken at different times"
             )
             self.notes.add("warning", "moved-lids", text, line)
-        return self._tables(((self.path, blocks.sha256),))
+        return self._tables()
 
-    def _tables(self, sources: tuple[tuple[str, str], ...]) -> LaneTables:
+    def _tables(self) -> LaneTables:
         columns = _Chunk(*(np.concatenate(parts) for parts in zip(*self._chunks, strict=True)))
         nodes = np.unique(columns.node)
         size = self._ports[nodes].astype(np.int64) ** 2
@@ -392,7 +392,7 @@ class _Sl2vlReader(MixedReader):
             row,
             line,
             self._own,
-            sources,
+            self.sources,
             self.notes.findings(),
         )
 

@@ -22,7 +22,7 @@ from obliv.fabric.checks.check import credit_loops
 from obliv.fabric.kernels.failures import FailureSpace, Intact, replace_port
 from obliv.fabric.model import Fabric, Tables
 from obliv.fabric.outages.sets import Failure, without
-from obliv.fabric.reroute.fill import LanesError
+from obliv.fabric.reroute.engines import LanesError
 from obliv.fabric.reroute.route import route
 from obliv.fabric.routes.routing import FabricHops, FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing

@@ -35,7 +35,7 @@ from obliv.fabric.outages.certificate import (
     worst_channel,
 )
 from obliv.fabric.outages.sets import Failure, every_failure, named_failure, without
-from obliv.fabric.reroute.fill import ENGINES
+from obliv.fabric.reroute.engines import ENGINES
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.trace import Ending, Offset, trace_all
 from obliv.kernels import run

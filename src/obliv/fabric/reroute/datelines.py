@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
@@ -14,8 +15,9 @@ from obliv.errors import CheckError, RoutingError
 from obliv.fabric.kernels.channel_loads import Switches
 from obliv.fabric.kernels.reroute_search import RouteLayers, add_route, layers_for, remove_route
 from obliv.fabric.lanes.pairs import PairLevels
-from obliv.fabric.lanes.sl2vl import DROP, SLS, LaneTables
-from obliv.fabric.reroute.fill import Candidate, LanesError, evenly
+from obliv.fabric.lanes.sl2vl import DROP, SLS, LaneTables, tables_of_rows
+from obliv.fabric.reroute.engines import Candidate, Engine, LanesError, enough
+from obliv.fabric.reroute.fill import evenly
 from obliv.fabric.reroute.quality import Request, standing_of, with_enough_lids
 from obliv.fabric.reroute.tiers import SwitchNetwork, central_ranks, switch_network
 from obliv.fabric.routes.routing import routing as fabric_routing
@@ -338,36 +340,27 @@ def dateline_tables(network: SwitchNetwork, order: DimensionOrder, lanes: int) -
     number = np.where(fabric.ports.peer >= 0, 1, 0).astype(np.int32)  # of the row by the port by which packets leave
     number[network.slot] = 2 + order.dimension
     number[network.slot[order.dimension < 0]] = 1
-    ports = np.diff(fabric.first_slot).astype(np.int64)
-    ports[fabric.switch_row < 0] = 0
     rows = [_rows(number[fabric.first_slot[node] : fabric.first_slot[node + 1]]) for node in fabric.switches.tolist()]
-    first = np.full(len(ports), -1, np.int64)
-    sizes = ports[fabric.switches] ** 2
-    first[fabric.switches] = np.cumsum(sizes) - sizes
-    row = np.concatenate([*rows, np.zeros(0, np.int32)])
-    own = np.where(fabric.switch_row[fabric.node_of] < 0, number, 0).astype(np.int32)
-    return LaneTables("dor-dateline", np.array(rows_by_number, np.uint8), first, row, np.zeros(len(row), np.int32), own)
+    return tables_of_rows(fabric, "dor-dateline", np.array(rows_by_number), rows, number)
 
 
 def _rows(number: Array) -> Array:
     """Return the row numbers of a switch: the same for all ports by which packets come in."""
     out = number.copy()
     out[0] = 0  # packets to the switch itself
-    return np.where(number[:, None] >= 0, out[None, :], 0).ravel().astype(np.int32)
+    return np.where(number[:, None] >= 0, out[None, :], 0)
 
 
 # Tables by the engine ``dor-dateline``, with their standing
 
 
-def dateline_candidate(request: Request) -> Candidate | None:
-    """Return the best tables of the engine ``dor-dateline`` with so many lanes at most; None if no detours fit."""
+def dateline_candidates(request: Request) -> Iterator[Candidate]:
+    """Yield the best tables of the engine ``dor-dateline`` with so many lanes at most; none if no detours fit."""
     fabric, grid = request.fabric, request.grid
     size = len(fabric.switches)
     require_memory(60.0 * size * size + 10.0 * len(fabric.endpoints) ** 2, f"routes of {fabric.name}")
     if grid is None:
-        raise RoutingError(
-            "dor-dateline is for tori, meshes, rings and HyperX, and this fabric is not recognized as one: use layered"
-        )
+        return
     numbered, notes = with_enough_lids(fabric, 0, request.most_lmc)
     network_of = switch_network(numbered)
     order = routes_round_gaps(network_of.switches, grid)
@@ -387,7 +380,25 @@ def dateline_candidate(request: Request) -> Candidate | None:
             best = made
         if not detours:
             break
-    return best
+    if best is not None:
+        yield best
+
+
+def no_grid(request: Request, name: str) -> str:
+    """Say why an engine for grids does not fit, "" if it may."""
+    if request.grid is not None:
+        return ""
+    return f"{name} is for tori, meshes, rings and HyperX, and this fabric is not recognized as one: use layered"
+
+
+def _needless(request: Request, candidates: Sequence[Candidate]) -> str | None:
+    """Say that lanes are of no use on a tree, or where a search is not."""
+    return "" if enough(request, candidates) or request.shape is not None else None
+
+
+DATELINE = Engine(
+    "dor-dateline", dateline_candidates, lambda request: no_grid(request, "dor-dateline"), _needless, lane_tables=True
+)
 
 
 def _within(

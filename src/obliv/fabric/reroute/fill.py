@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import ceil, prod
@@ -17,8 +17,6 @@ from obliv.errors import RoutingError, SpecError
 from obliv.fabric.kernels.channel_loads import Switches
 from obliv.fabric.kernels.fill import Digits, Ranks, even_out, fill_by_digits, fill_evenly
 from obliv.fabric.kernels.pair_levels import Trunks, channels_towards
-from obliv.fabric.lanes.pairs import PairLevels
-from obliv.fabric.lanes.sl2vl import LaneTables
 from obliv.fabric.model import NONE, Fabric, Tables
 from obliv.fabric.names import (
     FREE,
@@ -31,6 +29,7 @@ from obliv.fabric.names import (
     owned_lids,
     slots_of_lids,
 )
+from obliv.fabric.reroute.engines import Candidate, Engine, LimitError
 from obliv.fabric.reroute.quality import Request, key_by, standing_of, with_enough_lids
 from obliv.fabric.reroute.tiers import (
     SwitchNetwork,
@@ -41,8 +40,8 @@ from obliv.fabric.reroute.tiers import (
     switch_network,
     tiers_of,
 )
-from obliv.fabric.results.route import Attempt, Standing
-from obliv.fabric.routes.routing import FabricRouting
+from obliv.fabric.results.route import Standing
+from obliv.fabric.routes.routing import FabricRouting, uniform_bound
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.shape import recognise
 from obliv.fabric.topology import network
@@ -83,23 +82,25 @@ class EnginePlan:
     down: Callable[[int, int, Array, Array], Array] | None = None
 
 
-def plan_engine(engine: str, tiers: Tiers | None) -> EnginePlan:
-    """Return the plan of an engine for trees, for the tree that a fabric has."""
-    if tiers is None:
-        raise RoutingError(f"{engine} is for fat trees, and this fabric is not recognized as one: use updown")
-    return _PLANS[engine](tiers)
+def tree_engine(
+    name: str, plan: Callable[[Tiers], EnginePlan], levels: int = 0, misfit: Callable[[Tiers], str] = lambda tiers: ""
+) -> Engine:
+    """Return an engine for trees: for any, or for fat trees of so many levels of switches."""
+
+    def why_not(request: Request) -> str:
+        tiers = request.tiers
+        if tiers is None:
+            return f"{name} is for fat trees, and this fabric is not recognized as one: use updown"
+        if levels and tiers.shape is None:
+            return f"{name} is for fat trees, this is a {tiers.title}: use dmodk"
+        if levels and tiers.levels != levels:
+            return f"{name} is for fat trees of {levels} levels of switches, this one has {tiers.levels}"
+        return misfit(tiers)
+
+    return Engine(name, lambda request: tree_candidates(request, plan), why_not)
 
 
-def _require(tiers: Tiers, engine: str, levels: int) -> tuple[int, int]:
-    """Return the hosts and the cables upwards of a leaf."""
-    if tiers.shape is None:
-        raise RoutingError(f"{engine} is for fat trees, this is a {tiers.title}: use dmodk")
-    if tiers.levels != levels:
-        raise RoutingError(f"{engine} is for fat trees of {levels} levels of switches, this one has {tiers.levels}")
-    return tiers.hosts, tiers.uplinks()
-
-
-def _dmodk(tiers: Tiers) -> EnginePlan:
+def dmodk(tiers: Tiers) -> EnginePlan:
     """Plan D-mod-k: the digits of the destination's number, the last one at the leaf, for parallel cables as Zahavi."""
 
     def want(level: int, offset: int, number: Array, place: Array) -> Array:
@@ -110,7 +111,6 @@ def _dmodk(tiers: Tiers) -> EnginePlan:
 
 def _osrm3_d(tiers: Tiers) -> EnginePlan:
     """Plan OSRM3-D: the leaf's own place plus the destination's at its leaf; above, the destination's."""
-    _require(tiers, "osrm3-d", 3)
 
     def want(level: int, offset: int, number: Array, place: Array) -> Array:
         return _above(tiers, number, place) if level else place
@@ -120,9 +120,8 @@ def _osrm3_d(tiers: Tiers) -> EnginePlan:
 
 def _osrm3(tiers: Tiers) -> EnginePlan:
     """Plan OSRM3: the source's place at its leaf, which the LID encodes; above, the destination's."""
-    hosts, uplinks = _require(tiers, "osrm3", 3)
-    many = min(hosts, uplinks)
-    rule = _rule([place % many for place in range(hosts)])
+    many = min(tiers.hosts, tiers.uplinks())
+    rule = _rule([place % many for place in range(tiers.hosts)])
     lmc = (many - 1).bit_length()
 
     def want(level: int, offset: int, number: Array, place: Array) -> Array:
@@ -142,8 +141,8 @@ def _above(tiers: Tiers, number: Array, place: Array) -> Array:
 
 def _osrm2(tiers: Tiers) -> EnginePlan:
     """Plan OSRM2: a root for each group of sources and each of destinations of a leaf; the LID encodes the first."""
-    hosts, uplinks = _require(tiers, "osrm2", 2)
-    a, b = best_grid(hosts, uplinks)
+    hosts = tiers.hosts
+    a, b = best_grid(hosts, tiers.uplinks())
     rule = _rule([place // ceil(hosts / a) for place in range(hosts)])
 
     def want(level: int, offset: int, number: Array, place: Array) -> Array:
@@ -154,9 +153,7 @@ def _osrm2(tiers: Tiers) -> EnginePlan:
 
 def _osrm2_c(tiers: Tiers) -> EnginePlan:
     """Plan OSRM2 by covers, which is optimal; the LID encodes the source's place."""
-    hosts, uplinks = _require(tiers, "osrm2-c", 2)
-    if hosts != uplinks:
-        raise RoutingError(f"osrm2-c needs as many cables up as hosts at a leaf, this tree has {uplinks} and {hosts}")
+    hosts = tiers.hosts
     lids = fewest_lids(hosts)
 
     def want(level: int, offset: int, number: Array, place: Array) -> Array:
@@ -165,26 +162,16 @@ def _osrm2_c(tiers: Tiers) -> EnginePlan:
     return EnginePlan("osrm2-c", tiers, (hosts - 1).bit_length(), _rule(list(range(hosts))), False, want)
 
 
+def _uneven(tiers: Tiers) -> str:
+    """Say why a tree has no covers."""
+    hosts, uplinks = tiers.hosts, tiers.uplinks()
+    if hosts == uplinks:
+        return ""
+    return f"osrm2-c needs as many cables up as hosts at a leaf, this tree has {uplinks} and {hosts}"
+
+
 def _rule(offsets: list[int]) -> str:
     return "-".join(map(str, offsets))
-
-
-_PLANS: dict[str, Callable[[Tiers], EnginePlan]] = {
-    "osrm3-d": _osrm3_d,
-    "osrm3": _osrm3,
-    "osrm2": _osrm2,
-    "osrm2-c": _osrm2_c,
-    "dmodk": _dmodk,
-}
-
-#: Dimension order on grids, and the engines for grids with several routes of a pair.
-DATELINE, SPREAD_ENGINES = "dor-dateline", ("minimal", "two-turn")
-
-#: Engines for grids, whose lanes can need a plug-in of OpenSM; ``auto`` tries the first one alone.
-GRID_ENGINES = (DATELINE, *SPREAD_ENGINES)
-
-#: Engines for fat trees, the preferred ones first; ``updown`` and ``layered`` for any fabric; those for grids.
-ENGINES = (*_PLANS, "updown", "layered", *GRID_ENGINES)
 
 
 _BLOCK = 1 << 26  # routes that are held at once
@@ -466,7 +453,7 @@ def _trunks(net: SwitchNetwork, ranked: bool) -> tuple[Trunks, Array]:
     tiers = tiers_of(net, shape if shape is not None and shape.levels > 1 else None)
     ranks = central_ranks(net) if tiers is None else level_ranks(net, tiers)
     first, head = net.switches.first.astype(np.int64), net.switches.head.astype(np.int64)
-    spread = evenly(net, ranks) if tiers is None else by_digits(net, ranks, plan_engine("dmodk", tiers))
+    spread = evenly(net, ranks) if tiers is None else by_digits(net, ranks, dmodk(tiers))
     if ranked:
         return Trunks(first, head, ranks.rises, ranks.order.astype(np.int64)), spread.out
     return Trunks(first, head, np.zeros(len(head), bool), np.zeros(0, np.int64)), spread.out
@@ -475,95 +462,44 @@ def _trunks(net: SwitchNetwork, ranked: bool) -> tuple[Trunks, Array]:
 # Tables by each engine that fits a fabric, with their standing
 
 
-_OTHERS = ("updown", "layered", *GRID_ENGINES)  # engines without a plan
 _DETOURS = (0, 1, 2, -1)  # steps to another channel where the wanted one is missing; 0: take the least used one
 _EVENED = 1 << 30  # entries of tables times channels, up to which all ways are evened out, not only the best
 _ALL_SHIFTS = 1 << 24  # flows of all shifts, up to which these are counted to choose among variants
 
 
-class LanesError(RoutingError):
-    """Tables that need more virtual lanes than are allowed; the first of the values says of which and how many."""
-
-    @classmethod
-    def of(cls, needed: str) -> LanesError:
-        """Return the error that says what is needed, and of which engine."""
-        return cls.naming("{0}: use {lanes}=2", needed)
-
-
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """Tables by one engine.
-
-    Parameters
-    ----------
-    engine : str
-    offset : str
-        Which of a destination's LIDs a source uses.
-    tables : Tables
-    fabric : Fabric
-        With the LIDs that the tables are for.
-    standing : Standing
-    notes : tuple of str
-    levels : Levels or None
-        The service levels of pairs; None where all packets take one lane.
-    lane_tables : LaneTables or None
-        The SL-to-VL tables; None where the lane is the service level.
-    """
-
-    engine: str
-    offset: str
-    tables: Tables
-    fabric: Fabric
-    standing: Standing
-    notes: tuple[str, ...] = ()
-    levels: PairLevels | None = None
-    lane_tables: LaneTables | None = None
-
-
-def plans_for(request: Request, skipped: list[Attempt]) -> Iterator[EnginePlan]:
-    """Yield the plans of the engines for trees to try, in that order; `skipped` takes those that need a larger LMC."""
-    engine, tiers = request.engine, request.tiers
-    for name in _usual(tiers) if engine == "auto" else () if engine in _OTHERS else (engine,):
-        plan = plan_engine(name, tiers)
-        if plan.lmc <= request.most_lmc:
-            yield plan
-        elif engine != "auto":
-            most = request.most_lmc
-            raise RoutingError(f"{name} needs an LMC of {plan.lmc} on {plan.tiers.title}, at most {most} is allowed")
-        else:
-            skipped.append(Attempt(name, None, f"needs an LMC of {plan.lmc}"))
-
-
-def _usual(tiers: Tiers | None) -> tuple[str, ...]:
-    """Return the engines with a plan that ``auto`` tries."""
-    if tiers is None:
-        return ()
-    if tiers.shape is not None and tiers.levels == 3:
-        return ("osrm3-d", "dmodk")
-    if tiers.shape is not None and tiers.levels == 2:
-        return ("osrm2", *(("osrm2-c",) if tiers.hosts == tiers.uplinks() else ()), "dmodk")
-    return ("dmodk",)
-
-
-def tree_candidate(request: Request, plan: EnginePlan) -> Candidate:
-    """Return the tables of an engine for trees, the best of several ways to number hosts and to replace channels."""
-    numbered, notes = with_enough_lids(request.fabric, plan.lmc, request.most_lmc)
+def tree_candidates(request: Request, plan: Callable[[Tiers], EnginePlan]) -> Iterator[Candidate]:
+    """Yield the tables of an engine for trees, the best of several ways to number hosts and to replace channels."""
+    if request.tiers is None:
+        return
+    chosen = plan(request.tiers)
+    name, exact, most = chosen.engine, chosen.tiers.exact, request.most_lmc
+    if chosen.lmc > most:
+        error = LimitError(f"{name} needs an LMC of {chosen.lmc} on {chosen.tiers.title}, at most {most} is allowed")
+        error.needs = f"needs an LMC of {chosen.lmc}"
+        raise error
+    numbered, notes = with_enough_lids(request.fabric, chosen.lmc, most)
     net = replace(request.switches, fabric=numbered)
-    ranks, exact = level_ranks(net, plan.tiers), plan.tiers.exact
-
-    by_number, steps = plan.engine == "dmodk", _DETOURS[:1] if exact else _DETOURS
-    plans = [plan_engine(plan.engine, tiers) for tiers in numberings(plan.tiers)] if by_number else [plan]
+    ranks = level_ranks(net, chosen.tiers)
+    by_number, steps = plan is dmodk, _DETOURS[:1] if exact else _DETOURS
+    plans = [plan(tiers) for tiers in numberings(chosen.tiers)] if by_number else [chosen]
     ways = [(again, step) for again in plans for step in steps]
-    tables, standing, at = _best(request, numbered, plan.offset, (by_digits(net, ranks, *way) for way in ways))
+    tables, standing, at = _best(request, numbered, chosen.offset, (by_digits(net, ranks, *way) for way in ways))
     if by_number and not exact:
         small = tables.out.size * len(net.switches.tail) <= _EVENED
         others = (by_digits(net, ranks, *way, even=True) for way in (ways if small else [ways[at]]))
-        tables, standing, _ = _best(request, numbered, plan.offset, chain([tables], others))
-    return Candidate(plan.engine, plan.offset, tables, numbered, standing, notes)
+        tables, standing, _ = _best(request, numbered, chosen.offset, chain([tables], others))
+    yield Candidate(name, chosen.offset, tables, numbered, standing, notes)
 
 
-def updown_candidate(request: Request) -> Candidate:
-    """Return shortest routes that climb and then descend, with even loads.
+OSRM3_D = tree_engine("osrm3-d", _osrm3_d, 3)
+OSRM3 = tree_engine("osrm3", _osrm3, 3)
+OSRM2 = tree_engine("osrm2", _osrm2, 2)
+OSRM2_C = tree_engine("osrm2-c", _osrm2_c, 2, _uneven)
+DMODK = tree_engine("dmodk", dmodk)
+
+
+def updown_candidates(request: Request) -> Iterator[Candidate]:
+    """Yield shortest routes that climb and then descend, with even loads.
 
     On trees all roots are equally high, unless some hosts then do not reach each other.
     """
@@ -576,7 +512,23 @@ def updown_candidate(request: Request) -> Candidate:
         rated.append(Candidate("updown", "0", tables, numbered, standing, notes))
         if not request.lost(standing):
             break
-    return min(rated, key=lambda one: one.standing.missing)
+    yield min(rated, key=lambda one: one.standing.missing)
+
+
+def _updown_needless(request: Request, candidates: Sequence[Candidate]) -> str | None:
+    """Say that no tables with one LID a host are better; those in use may ask for fewer conflicts at random."""
+    if request.by == "balanced":
+        return None
+    for new in candidates:
+        best, shifts = new.standing, new.standing.shifts
+        whole = not (best.lmc or best.missing or best.idle_channels)
+        even = best.worst <= request.single_lid_optimum and shifts is not None and shifts.worst <= 1
+        if whole and even and best.uniform == uniform_bound(request.topology):
+            return f"one LID a host allows no smaller worst case, uniform load or shift than {new.engine}"
+    return None
+
+
+UPDOWN = Engine("updown", updown_candidates, needless=_updown_needless)
 
 
 def _best(request: Request, fabric: Fabric, offset: str, variants: Iterable[Tables]) -> tuple[Tables, Standing, int]:

@@ -24,14 +24,15 @@ from obliv.fabric.kernels.reroute_search import (
 )
 from obliv.fabric.lanes.pairs import PairLevels
 from obliv.fabric.model import Fabric, Tables
-from obliv.fabric.reroute.fill import Candidate, evenly, flows
+from obliv.fabric.reroute.datelines import Cables
+from obliv.fabric.reroute.engines import Candidate, Engine, enough
+from obliv.fabric.reroute.fill import DMODK, OSRM3_D, evenly, flows
 from obliv.fabric.reroute.quality import Request, standing_of, with_enough_lids
+from obliv.fabric.reroute.spread.plans import RouteTree, next_places
 from obliv.fabric.reroute.tiers import SwitchNetwork, central_ranks, switch_network
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
 from obliv.kernels import run
-from obliv.topologies.axes import Axis
-from obliv.topologies.cartesian import Cartesian
 from obliv.topologies.recognise.grids import Grid
 
 # Put routes on layers that are free of cycles, within a number of them
@@ -197,41 +198,19 @@ def dimension_order(switches: Switches, grid: Grid, spare: Array) -> Array:
     Routes to a destination that would miss a link or a place of the grid are replaced by those of `spare`. On tori,
     half of the switches halfway round go each way.
     """
-    number = grid.number.tolist()
-    channels: dict[tuple[int, int], list[int]] = {}
-    for c, (u, v) in enumerate(zip(switches.tail.tolist(), switches.head.tolist(), strict=True)):
-        channels.setdefault((number[u], number[v]), []).append(c)
-    routes = spare.copy()
-    hops: dict[int, list[list[int]]] = {}
+    axes, number = grid.shape.axes, grid.number
+    shorter = tuple(-1 if axis.kind == "ring" else 0 for axis in axes)
+    after = next_places(grid.shape, RouteTree(tuple(range(len(axes))), (-1,) * len(axes), shorter))
+    switch_of = np.full(grid.shape.nodes, -1, np.int64)
+    everywhere = np.arange(len(number))
+    switch_of[number[number >= 0]] = everywhere[number >= 0]
+    cables, routes = Cables(switches), spare.copy()
     for d, goal in enumerate(switches.home.tolist()):
-        if goal not in hops:
-            hops[goal] = [
-                channels.get((at, _next(grid.shape, at, number[goal])), []) if min(at, number[goal]) >= 0 else []
-                for at in number
-            ]
-        if all(choice or u == goal for u, choice in enumerate(hops[goal])):
-            routes[d] = [-1 if u == goal else choice[d % len(choice)] for u, choice in enumerate(hops[goal])]
+        place = np.where((number >= 0) & (number[goal] >= 0), after[number[goal], number], -1)
+        route = cables.channel(everywhere, np.where(place >= 0, switch_of[place], -1), d)
+        if ((route >= 0) | (everywhere == goal)).all():
+            routes[d] = route
     return routes
-
-
-def _next(shape: Cartesian, at: int, goal: int) -> int:
-    """Return the next place on the way to another one."""
-    dimensions = zip(shape.axes, shape.strides, shape.coordinates(at), shape.coordinates(goal), strict=True)
-    for axis, stride, x, y in dimensions:
-        if x != y:
-            return at + stride * (_after(axis, x, y) - x)
-    return at
-
-
-def _after(axis: Axis, x: int, y: int) -> int:
-    """Return the coordinate after x on the way to y."""
-    if axis.kind == "clique":
-        return y
-    if axis.kind == "line":
-        return x + (1 if y > x else -1)
-    ahead = (y - x) % axis.radix
-    up = 2 * ahead < axis.radix or (2 * ahead == axis.radix and x % 2 == 0)
-    return (x + (1 if up else -1)) % axis.radix
 
 
 _STEPS = 1e10  # elementary steps of all searches
@@ -327,18 +306,32 @@ def _whole(network: SwitchNetwork, routes: Array, spare: Array) -> bool:
 # Tables by the engine ``layered``, with their standing
 
 
-def layered_candidate(request: Request, others: Sequence[Tables]) -> Candidate:
-    """Return the tables of the engine ``layered``, checked."""
-    fabric = request.fabric
+def layered_candidates(request: Request) -> Iterator[Candidate]:
+    """Yield the tables of the engine ``layered``, checked."""
+    fabric, starts = request.fabric, list(request.starts)
+    if request.engine == "layered":
+        starts += _of_tree(request)
     numbered, notes = with_enough_lids(fabric, 0, request.most_lmc)
     request = request if numbered is fabric else replace(request, fabric=numbered)
-    found = layered(request, () if notes else others)
+    found = layered(request, () if notes else starts)
     levels = _levels_of(found.lane, numbered) if found.lanes > 1 else None
     standing = standing_of(fabric_routing(network(numbered), found.tables, "0", missing="skip"), levels)
     if standing.credit_loops:  # impossible, since no layer has a cycle
         raise RoutingError(f"layered on {fabric.name}: the tables have a credit loop and are not used")
     notes = (*notes, f"layered: started from {found.start}")
-    return Candidate("layered", "0", found.tables, numbered, standing, notes, levels)
+    yield Candidate("layered", "0", found.tables, numbered, standing, notes, levels)
+
+
+def _of_tree(request: Request) -> Iterator[Tables]:
+    """Yield the tables of the engines for trees that need one LID a host, where these are the fabric's."""
+    for engine in (OSRM3_D, DMODK):
+        if not engine.misfit(request):
+            yield from (found.tables for found in engine.candidates(request) if found.fabric is request.fabric)
+
+
+LAYERED = Engine(
+    "layered", layered_candidates, needless=lambda request, candidates: "" if enough(request, candidates) else None
+)
 
 
 def _levels_of(lane: Array, fabric: Fabric) -> PairLevels:

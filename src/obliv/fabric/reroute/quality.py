@@ -22,7 +22,7 @@ from obliv.fabric.lanes.graph import judge
 from obliv.fabric.lanes.pairs import PairLevels
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.lanes.sl2vl import LaneTables, identity
-from obliv.fabric.model import Fabric
+from obliv.fabric.model import Fabric, Tables
 from obliv.fabric.names import with_lids
 from obliv.fabric.reroute.tiers import SwitchNetwork, Tiers, pairs_apart, switch_network, tiers_of
 from obliv.fabric.results.route import FIGURES, ShiftLoads, Standing
@@ -309,6 +309,8 @@ class Request:
     by : str
         The figure by which tables are chosen.
     progress : callable
+    starts : tuple of Tables
+        From which a search may start: those in use, and those of engines that were tried before.
     """
 
     fabric: Fabric
@@ -322,6 +324,7 @@ class Request:
     optimum: int
     by: str
     progress: Progress
+    starts: tuple[Tables, ...] = ()
 
     @cached_property
     def grid(self) -> Grid | None:
@@ -381,11 +384,6 @@ def with_enough_lids(fabric: Fabric, lmc: int, largest: int) -> tuple[Fabric, tu
         return fabric, ()
     note = f"LIDs are new, since {reason}; OpenSM moves the entries to those that it assigns"
     return with_lids(fabric, lmc), (note,)
-
-
-def lmc_with(fabric: Fabric, lmc: int, largest: int) -> int:
-    """Return the LMC that the fabric has after :func:`with_enough_lids`."""
-    return lmc if _reason_for_new(fabric, lmc, largest) else int(fabric.ports.lmc[fabric.endpoints].max())
 
 
 def _reason_for_new(fabric: Fabric, lmc: int, largest: int) -> str:

@@ -12,26 +12,13 @@ from obliv._util.progress import Progress, rising
 from obliv._util.rationals import integer, real
 from obliv._util.rng import Rng, drawn_seed
 from obliv._util.text import did_you_mean, plural
-from obliv.errors import InputError, RoutingError, SpecError, TooLargeError
+from obliv.errors import InputError, RoutingError, SpecError
 from obliv.fabric.arguments import typed
 from obliv.fabric.model import Fabric, Tables
-from obliv.fabric.reroute.datelines import dateline_candidate
-from obliv.fabric.reroute.fill import (
-    DATELINE,
-    ENGINES,
-    GRID_ENGINES,
-    Candidate,
-    LanesError,
-    plans_for,
-    tree_candidate,
-    updown_candidate,
-)
-from obliv.fabric.reroute.layers import layered_candidate
+from obliv.fabric.reroute.engines import AUTO, ENGINES, Candidate, LimitError, engine_of
 from obliv.fabric.reroute.quality import BY, Request, limits_for, refused, single_path_bound, standing_of
-from obliv.fabric.reroute.spread.candidate import spread_candidate
 from obliv.fabric.results.route import FIGURES, IN_USE, Attempt, FabricRoute, Standing
 from obliv.fabric.routes.routing import routing as fabric_routing
-from obliv.fabric.routes.routing import uniform_bound
 from obliv.fabric.routes.trace import Offset
 from obliv.fabric.shape import recognise
 from obliv.fabric.topology import network
@@ -151,7 +138,7 @@ def route(
         fabric, engine, shape, most_lmc, lanes, lane_tables, effort, drawn_seed(rng), optimum, by, rising(progress)
     )
     in_use = None if tables is None else _kept(request, tables, offset)
-    candidates, tried = _candidates(request, tables)
+    candidates, tried, unusable = _candidates(replace(request, starts=() if tables is None else (tables,)))
     best = min(candidates, key=lambda new: request.key(new.standing))
     apart, parts = request.apart
     notes = [f"the fabric is in {parts} parts: {apart} pairs are not connected"] if apart else []
@@ -160,7 +147,7 @@ def route(
         notes += remarks
     if best is not in_use:
         notes += _require_pairs(best, apart, force)
-    notes += [] if lane_tables else _left_out(best, tried)
+    notes += _left_out(best, unusable)
     several = best.offset == "spread"  # routes of a pair, so bounds for single paths do not hold
     bound = None if apart or several else single_path_bound(fabric, shape, best.standing.lmc)
     topology, old_spec = f"fabric:{fabric.name}", "" if tables is None else f"lft:{tables.name}"
@@ -204,104 +191,44 @@ def _kept(request: Request, tables: Tables, offset: Offset) -> Candidate:
     return Candidate("kept", str(offset), tables, request.fabric, standing_of(routing))
 
 
-def _candidates(request: Request, tables: Tables | None) -> tuple[list[Candidate], list[Attempt]]:
-    """Return the tables of the engines that fit, and all attempts; searches may start from the tables in use."""
-    tried: list[Attempt] = []
-    candidates = _on_grid(request, tried) if request.engine in GRID_ENGINES else _planned(request, tried)
-    if request.engine == "auto" and not _enough(request, candidates):
-        candidates += _by_dimension(request, tried)
-    if not candidates or (request.engine == "auto" and not _enough(request, candidates)):
-        starts = [] if tables is None else [tables]
-        starts += [candidate.tables for candidate in candidates if candidate.fabric is request.fabric]
-        starts += _of_tree(request) if request.engine == "layered" else ()
-        candidates.append(layered_candidate(request, starts))
-        tried.append(Attempt("layered", candidates[-1].standing))
-    return candidates, tried
+def _candidates(request: Request) -> tuple[list[Candidate], list[Attempt], list[Candidate]]:
+    """Return the tables of the engines that fit, all attempts, and tables that ``auto`` must not choose.
 
-
-def _enough(request: Request, candidates: list[Candidate]) -> bool:
-    """Return whether a search for smaller worst loads is of no use: they are optimal, or not what counts on a tree."""
-    best = min(candidates, key=lambda new: request.key(new.standing), default=None)
-    if best is None or best.standing.lanes > 1:
-        return False
-    if request.by in ("uniform", "shifts") and request.tiers is not None:
-        return any(new.engine != "updown" and not request.lost(new.standing) for new in candidates)
-    least = min((new.standing.worst for new in candidates if not request.lost(new.standing)), default=None)
-    return request.attained_by(best.standing) or (least is not None and least <= request.single_lid_optimum)
-
-
-def _by_dimension(request: Request, tried: list[Attempt]) -> list[Candidate]:
-    """Return the tables of dimension order for ``auto``, if any; `tried` takes those too that need SL-to-VL tables."""
-    if request.shape is not None or request.grid is None:
-        return []
-    try:
-        found = dateline_candidate(request)
-    except LanesError:
-        tried.append(Attempt(DATELINE, None, "needs 2 virtual lanes, and OpenSM's plug-in for them"))
-        return []
-    except (RoutingError, TooLargeError) as error:
-        tried.append(Attempt(DATELINE, None, str(error)))
-        return []
-    if found is None:
-        tried.append(Attempt(DATELINE, None, "no detours fit"))
-        return []
-    tried.append(Attempt(DATELINE, found.standing))
-    return [found] if request.lane_tables or found.lane_tables is None else []
-
-
-def _on_grid(request: Request, tried: list[Attempt]) -> list[Candidate]:
-    """Return the tables of an engine for grids, if any; `tried` takes the attempt."""
-    found = dateline_candidate(request) if request.engine == DATELINE else spread_candidate(request)
-    if found is None:
-        tried.append(Attempt(request.engine, None, "no detours fit"))
-        return []
-    tried.append(Attempt(request.engine, found.standing))
-    return [found]
-
-
-def _planned(request: Request, tried: list[Attempt]) -> list[Candidate]:
-    """Return the tables of the engines for trees and of ``updown``; `tried` takes all attempts."""
+    Where an engine that was asked for finds no routes, ``layered`` takes its place.
+    """
+    auto = request.engine == "auto"
+    names = AUTO if auto else (request.engine, "layered")
     candidates: list[Candidate] = []
-    plans = list(plans_for(request, tried))
-    step = request.progress
-    for at, plan in enumerate(plans):
-        step(f"tables by {plan.engine}", at / (len(plans) + 1))
+    tried: list[Attempt] = []
+    unusable: list[Candidate] = []
+    failure: InputError | None = None
+    for at, name in enumerate(names):
+        engine = engine_of(name)
+        if not auto and candidates:
+            break
+        if auto and (needless := engine.needless(request, candidates)) is not None:
+            tried += [Attempt(name, None, needless)] if needless else []
+            continue
+        if misfit := engine.misfit(request):
+            if not auto:
+                raise RoutingError(misfit)
+            continue
+        request.progress(f"tables by {name}", at / (2 * len(names)))
+        starts = (*request.starts, *(new.tables for new in candidates if new.fabric is request.fabric))
         try:
-            candidates.append(tree_candidate(request, plan))
+            found = list(engine.candidates(replace(request, starts=starts)))
         except InputError as error:
-            if request.engine != "auto":
+            if not auto:
                 raise
-            tried.append(Attempt(plan.engine, None, str(error)))
-        else:
-            tried.append(Attempt(plan.engine, candidates[-1].standing))
-    least = next((new.engine for new in candidates if _least(request, new.standing)), None)
-    if request.engine == "auto" and least is not None:
-        tried.append(
-            Attempt("updown", None, f"one LID a host allows no smaller worst case, uniform load or shift than {least}")
-        )
-    elif request.engine in ("auto", "updown"):
-        step("tables by updown", len(plans) / (len(plans) + 1))
-        candidates.append(updown_candidate(request))
-        tried.append(Attempt("updown", candidates[-1].standing))
-    return candidates
-
-
-def _least(request: Request, standing: Standing) -> bool:
-    """Return whether no tables with one LID a host are better; those in use may ask for fewer conflicts at random."""
-    if request.by == "balanced" or standing.lmc or standing.missing or standing.idle_channels:
-        return False
-    even = standing.worst <= request.single_lid_optimum and standing.shifts is not None and standing.shifts.worst <= 1
-    return even and standing.uniform == uniform_bound(request.topology)
-
-
-def _of_tree(request: Request) -> Iterator[Tables]:
-    """Yield the tables of the engines for trees that need no other LIDs, to start a search from."""
-    if request.tiers is None:
-        return
-    for plan in plans_for(replace(request, engine="auto", most_lmc=0), []):
-        found = tree_candidate(request, plan)
-        if found.fabric is request.fabric:
-            yield found.tables
+            failure = error
+            tried.append(Attempt(name, None, error.needs if isinstance(error, LimitError) else str(error)))
+            continue
+        tried += [Attempt(name, new.standing) for new in found] or [Attempt(name, None, "no detours fit")]
+        for new in found:
+            (unusable if auto and new.lane_tables is not None and not request.lane_tables else candidates).append(new)
+    if failure is not None and not candidates:
+        raise failure
+    return candidates, tried, unusable
 
 
 def _limits(by: str | None, allow: Mapping[str, object], tables: Tables | None) -> dict[str, Fraction]:
@@ -394,14 +321,13 @@ def _require_pairs(new: Candidate, apart: int, force: bool) -> list[str]:
     return [f"sources must use these offsets: with offset 0 everywhere the worst load is {plain}"]
 
 
-def _left_out(best: Candidate, tried: list[Attempt]) -> list[str]:
+def _left_out(best: Candidate, unusable: list[Candidate]) -> list[str]:
     """Return a note where switches would need SL-to-VL tables for better ones."""
-    for attempt in tried:
-        found = attempt.standing
-        if attempt.engine == DATELINE and found is not None and _serves(found) < _serves(best.standing):
+    for new in unusable:
+        if _serves(new.standing) < _serves(best.standing):
             return [
-                f"{DATELINE} would have {_words(found)}, but needs SL-to-VL tables, which OpenSM loads by a plug-in: "
-                "lane_tables asks for them, and their files are to be written"
+                f"{new.engine} would have {_words(new.standing)}, but needs SL-to-VL tables, which OpenSM loads by a "
+                "plug-in: lane_tables asks for them, and their files are to be written"
             ]
     return []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -12,11 +13,12 @@ from obliv._util.progress import require_memory
 from obliv._util.text import plural
 from obliv.errors import RoutingError, TopologyError
 from obliv.fabric.lanes.pairs import PairLevels
-from obliv.fabric.lanes.sl2vl import DROP, SLS, LaneTables
+from obliv.fabric.lanes.sl2vl import DROP, SLS, LaneTables, tables_of_rows
 from obliv.fabric.model import NONE, Fabric, Tables
 from obliv.fabric.names import require_lids
-from obliv.fabric.reroute.datelines import Cables
-from obliv.fabric.reroute.fill import Candidate, LanesError, evenly
+from obliv.fabric.reroute.datelines import Cables, no_grid
+from obliv.fabric.reroute.engines import Candidate, Engine, LanesError
+from obliv.fabric.reroute.fill import evenly
 from obliv.fabric.reroute.quality import Request, standing_of, with_enough_lids
 from obliv.fabric.reroute.spread.plans import PlanLanes, RouteTree, coordinates_of, lanes_for, next_places
 from obliv.fabric.reroute.spread.search import Choice, bisection_bound, choices
@@ -26,42 +28,46 @@ from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
 from obliv.topologies.recognise.grids import Grid
 
-__all__ = ["spread_candidate"]
 
-
-def spread_candidate(request: Request) -> Candidate:
-    """Return the tables of ``minimal`` or ``two-turn``, checked: the best ones, never worse than those for one LID."""
-    fabric, engine = request.fabric, request.engine
-    grid = _whole_grid(request)
+def spread_candidates(request: Request, engine: str) -> Iterator[Candidate]:
+    """Yield the tables of ``minimal`` or ``two-turn``, checked: the best ones, never worse than those for one LID."""
+    fabric, grid = request.fabric, request.grid
+    require_memory(60.0 * len(fabric.switches) ** 2, f"routes of {fabric.name}")
+    if grid is None:
+        return
     most = _most_lmc(fabric, request.most_lmc)
     if engine == "two-turn" and most == 0:
         raise RoutingError("two-turn needs several LIDs for each host, and only an LMC of 0 is possible or allowed")
     beside = fabric.homes
     floor = Fraction(1, max(1, int(np.bincount(beside[beside >= 0]).max(initial=1))))  # the load of a host's own cable
-    found = choices(grid.shape, floor, replace(request, most_lmc=most))
+    found = choices(grid.shape, floor, replace(request, most_lmc=most), two_turn=engine == "two-turn")
     if not found:
         raise LanesError.of(f"{engine} needs 2 virtual lanes on {grid.shape.spec}")
     wanted = [found[0], *(choice for choice in found if choice.lmc == 0)][:2]
     if found[0].load is None:  # too large to compare them before
         wanted += [choice for choice in found if choice.family == "minimal"][:1]
-    made = [_made(request, grid, choice) for choice in dict.fromkeys(wanted)]
-    return min(made, key=lambda candidate: request.key(candidate.standing))
+    made = [_made(request, engine, grid, choice) for choice in dict.fromkeys(wanted)]
+    yield min(made, key=lambda candidate: request.key(candidate.standing))
 
 
-def _whole_grid(request: Request) -> Grid:
-    """Return the grid of the switches, each place taken, each link there."""
-    fabric, engine, grid = request.fabric, request.engine, request.grid
-    tail, head, _ = fabric.trunks
-    require_memory(60.0 * len(fabric.switches) ** 2, f"routes of {fabric.name}")
-    if grid is None:
-        raise RoutingError(
-            f"{engine} is for tori, meshes, rings and HyperX, and this fabric is not recognized as one: use layered"
-        )
-    there = set(zip(grid.number[tail].tolist(), grid.number[head].tolist(), strict=True))
-    missing = set(zip(grid.shape.tail.tolist(), grid.shape.head.tolist(), strict=True)) - there
-    if missing or len(np.unique(grid.number)) < grid.shape.nodes or (grid.number < 0).any():
-        raise RoutingError(f"{engine} is for whole grids, and {grid.shape.spec} has gaps here: use dor-dateline")
-    return grid
+def _spread_engine(name: str) -> Engine:
+    """Return an engine for grids on which each place is taken, and each link there."""
+
+    def misfit(request: Request) -> str:
+        grid = request.grid
+        if grid is None:
+            return no_grid(request, name)
+        tail, head, _ = request.fabric.trunks
+        there = set(zip(grid.number[tail].tolist(), grid.number[head].tolist(), strict=True))
+        missing = set(zip(grid.shape.tail.tolist(), grid.shape.head.tolist(), strict=True)) - there
+        if missing or len(np.unique(grid.number)) < grid.shape.nodes or (grid.number < 0).any():
+            return f"{name} is for whole grids, and {grid.shape.spec} has gaps here: use dor-dateline"
+        return ""
+
+    return Engine(name, lambda request: spread_candidates(request, name), misfit, lane_tables=True)
+
+
+MINIMAL, TWO_TURN = _spread_engine("minimal"), _spread_engine("two-turn")
 
 
 def _most_lmc(fabric: Fabric, most_lmc: int) -> int:
@@ -77,9 +83,9 @@ def _most_lmc(fabric: Fabric, most_lmc: int) -> int:
     return lmc
 
 
-def _made(request: Request, grid: Grid, choice: Choice) -> Candidate:
+def _made(request: Request, engine: str, grid: Grid, choice: Choice) -> Candidate:
     """Return the tables of some trees, and their standing."""
-    fabric, engine = request.fabric, request.engine
+    fabric = request.fabric
     numbered, notes = with_enough_lids(fabric, choice.lmc, request.most_lmc)
     net = switch_network(numbered)
     lanes = lanes_for(grid.shape, choice.plans)
@@ -191,8 +197,6 @@ def _lane_tables(net: SwitchNetwork, grid: Grid, lanes: PlanLanes) -> LaneTables
     spelled = lanes.lane[:, np.arange(SLS) % lanes.levels][:, :, link].transpose(0, 2, 1)  # by entry, channel, SL
     dimension = np.full(len(fabric.ports.peer), -1, np.int64)
     dimension[net.slot] = shape.dim_of[link]
-    ports = np.diff(fabric.first_slot).astype(np.int64)
-    ports[fabric.switch_row < 0] = 0
     vl, numbers = np.unique(spelled.reshape(-1, SLS), axis=0, return_inverse=True)
     number = np.where(fabric.ports.peer >= 0, 1, 0).astype(np.int32) * np.ones((2, 1), np.int32)
     number[:, net.slot] = 2 + numbers.reshape(2, -1)
@@ -203,12 +207,6 @@ def _lane_tables(net: SwitchNetwork, grid: Grid, lanes: PlanLanes) -> LaneTables
         out[:, 0] = 0  # packets to the switch itself
         same = (along[:, None] == along[None, :]) & (along >= 0)[:, None]
         rows = np.where(same, out[1][None, :], out[0][None, :])
-        parts.append(np.where(number[0, slots][:, None] >= 0, rows, 0).ravel().astype(np.int32))
-    first = np.full(len(ports), -1, np.int64)
-    sizes = ports[fabric.switches] ** 2
-    first[fabric.switches] = np.cumsum(sizes) - sizes
-    row = np.concatenate([*parts, np.zeros(0, np.int32)])
-    own_row = np.where(fabric.switch_row[fabric.node_of] < 0, number[0], 0).astype(np.int32)
-    rows_by_number = np.concatenate([np.full((1, SLS), DROP), np.zeros((1, SLS)), vl]).astype(np.uint8)
-    name = f"{plural(lanes.lanes, 'lane')}"
-    return LaneTables(name, rows_by_number, first, row, np.zeros(len(row), np.int32), own_row)
+        parts.append(np.where(number[0, slots][:, None] >= 0, rows, 0))
+    rows_by_number = np.concatenate([np.full((1, SLS), DROP), np.zeros((1, SLS)), vl])
+    return tables_of_rows(fabric, plural(lanes.lanes, "lane"), rows_by_number, parts, number[0])

@@ -316,9 +316,8 @@ class Choice:
         return len(self.plans).bit_length() - 1
 
 
-def choices(shape: Cartesian, floor: Fraction, request: Request) -> list[Choice]:
+def choices(shape: Cartesian, floor: Fraction, request: Request, *, two_turn: bool) -> list[Choice]:
     """Return sets of trees that fit into a number of lanes, the best ones first."""
-    two_turn = request.engine == "two-turn"
     evaluation, bound = Evaluation(shape), max(floor, bisection_bound(shape))
     found: list[Choice] = []
 
