@@ -176,6 +176,13 @@ class VerbGroup(TyperGroup):
         return f": choose {', '.join(verbs)}" if ctx.parent is not None else ""
 
 
+#: Options that obliv 0.2.0 had, by verb, and what there is instead; for one release.
+_WITHDRAWN = {
+    ("failures", "--symmetry"): "leave it out: every failure of a fabric is solved",
+    ("whatif", "--base"): "leave it out: a change is answered from the files, and no state is kept",
+}
+
+
 class Verb(TyperCommand):
     """A verb: it says what unknown options and words that are too many may be meant for."""
 
@@ -195,6 +202,8 @@ class Verb(TyperCommand):
             kind = type(error).__name__
             if kind == "NoSuchOption" and (name := error.option_name.removeprefix("--")) in self._formats():
                 ctx.fail(f"No such option: --{name}: write --format {name}")
+            if kind == "NoSuchOption" and (instead := _WITHDRAWN.get((ctx.info_name, error.option_name))):
+                ctx.fail(f"No such option: {error.option_name}: {instead}")
             if kind == "MissingParameter" and (hint := self._hint(ctx, words)):
                 ctx.fail(error.format_message().rstrip(".") + hint)
             error.ctx = error.ctx or ctx
