@@ -325,21 +325,20 @@ def solved(changes: Changes, progress: Progress) -> tuple[Outcomes, ChangeWork]:
     lost, load, touched, many = (np.zeros(count, np.int64) for _ in range(4))
     outcomes = Outcomes(lost, load, np.full(count, -1, np.int64), np.zeros(count, np.bool_), touched, many)
     work, done = changes.work, 0
-    crossed = np.diff(work.intact.start)[work.sets.channel].sum()
-    steps = (500.0 if work.refill else 100.0) * float(crossed)
     while done < count:
         progress("failures", done / count)
         block = np.arange(done, min(done + _BLOCK, count))
-        many_done = run(change_loads, steps, block, work, outcomes)
+        many_done = run(change_loads, steps_of(work), block, work, outcomes)
         done += many_done
         if many_done < len(block):
-            work = with_space(work)
+            space = _space(work.before, len(work.intact.load), 2 * len(work.space.added))
+            work = work._replace(space=space)
     return outcomes, work
 
 
-def with_space(work: ChangeWork) -> ChangeWork:
-    """Return the work with space for twice as many new routes."""
-    return work._replace(space=_space(work.before, len(work.intact.load), 2 * len(work.space.added)))
+def steps_of(work: ChangeWork) -> float:
+    """Return about how many steps all changes take."""
+    return (500.0 if work.refill else 100.0) * float(np.diff(work.intact.start)[work.sets.channel].sum())
 
 
 def has_credit_loop(changes: Changes, number: int, outcomes: Outcomes) -> bool:

@@ -5,7 +5,8 @@ The checker reads these lists with code of its own (``obliv.fabric.checker``), o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,9 +19,9 @@ from obliv._util.progress import Progress, require_memory
 from obliv._util.text import plural
 from obliv.errors import InputError, RoutingError
 from obliv.fabric.checks.check import credit_loops
-from obliv.fabric.kernels.changes import ADDED, SHORT, STAMP, TOUCHED, come, crossing, mark, unmark
+from obliv.fabric.kernels.changes import ADDED, STAMP, TOUCHED, ChangeWork, come, crossing, mark, unmark
 from obliv.fabric.model import Fabric, Tables
-from obliv.fabric.outages.base import Base, Changes, base_of, channels_of, kept_tables, refilled_tables, with_space
+from obliv.fabric.outages.base import Base, Changes, base_of, channels_of, kept_tables, refilled_tables, steps_of
 from obliv.fabric.outages.sets import Change, without
 from obliv.fabric.reroute.fill import LanesError
 from obliv.fabric.reroute.route import route
@@ -125,56 +126,43 @@ def whole(pairs: Iterable[tuple[int, int]], ends: int) -> Array:
 # Failures after which tables stay, or ports are replaced
 
 
-class _Marked:
-    """A failure whose effect stands in the space of the kernels; number -1 for none."""
+@contextmanager
+def _marked(work: ChangeWork, number: int) -> Iterator[None]:
+    """Let the effect of a failure stand in the space of the kernels meanwhile; number -1 for none."""
+    if number >= 0:
+        run(mark, steps_of(work), number, work)
+        yield
+        run(unmark, steps_of(work), number, work)
+    else:
+        work.space.tally[:STAMP] = 0
+        work.space.tally[STAMP] += 1
+        yield
 
-    def __init__(self, changes: Changes, number: int) -> None:
-        self.base, self.number, self.work = changes.base, number, changes.work
-        self._mark()
-        while number >= 0 and self.work.space.tally[SHORT]:
-            self.clear()
-            self.work = with_space(self.work)
-            self._mark()
 
-    def _mark(self) -> None:
-        if self.number >= 0:
-            run(mark, 1e5, self.number, self.work)
+def _crossing(work: ChangeWork, channel: int) -> Array:
+    """Return the pairs that cross a channel between switches now."""
+    entries = int(work.intact.start[channel + 1] - work.intact.start[channel])
+    found = np.empty(entries + int(work.space.tally[ADDED]), np.int64)
+    return np.asarray(found[: run(crossing, 10.0 * len(found), channel, work.intact, work.space, found)])
 
-    def clear(self) -> None:
-        """Leave the space as it was."""
-        if self.number >= 0:
-            run(unmark, 1e3, self.number, self.work)
 
-    def crossing(self, channel: int) -> Array:
-        """Return the pairs that cross a channel between switches now."""
-        if self.number < 0:
-            return crossing_before(self.base, channel)
-        intact, space = self.work.intact, self.work.space
-        added = int(space.tally[ADDED])
-        found = np.empty(int(intact.start[channel + 1] - intact.start[channel]) + added, np.int64)
-        return np.asarray(found[: run(crossing, 10.0 * len(found), channel, intact, space, found)])
+def _arriving(work: ChangeWork, pairs: Array) -> Array:
+    """Return those of some pairs whose packets arrive now; all did before."""
+    moved = work.space.stamp[pairs] == work.space.tally[STAMP]
+    return np.asarray(pairs[~moved | np.isin(pairs, work.space.added[: work.space.tally[ADDED]])])
 
-    def arriving(self, pairs: Array) -> Array:
-        """Return those of some pairs whose packets arrive now."""
-        if self.number < 0:
-            return pairs
-        space = self.work.space
-        moved = space.stamp[pairs] == space.tally[STAMP]
-        return np.asarray(pairs[~moved | np.isin(pairs, space.added[: space.tally[ADDED]])])
 
-    def above(self, most: Array, cap: Array, known: Array) -> list[int]:
-        """Return the channels that bounds before do not keep within a cap: `known` ones, and those to which pairs came.
+def _above(work: ChangeWork, most: Array, cap: Array, known: Array) -> list[int]:
+    """Return the channels that bounds before do not keep within a cap: `known` ones, and those to which pairs came.
 
-        Shapes: `most`, `cap` (channels,).
-        """
-        if self.number < 0:
-            return [int(c) for c in known]
-        space, ends = self.work.space, len(self.base.topology.terminals)
-        more = space.touched[: space.tally[TOUCHED]]
-        more = more[space.more[more] > 0]
-        extra = np.array([run(come, 1e3, c, ends, self.work.intact, space) for c in more.tolist()], np.int64)
-        found = np.union1d(known, more[most[more] + extra > cap[more]])
-        return [int(c) for c in found[space.gone[found] == 0]]
+    Shapes: `most`, `cap` (channels,).
+    """
+    space, ends = work.space, len(work.before.class_of)
+    more = space.touched[: space.tally[TOUCHED]]
+    more = more[(space.more[more] > 0) & (most[more] + space.more[more] > cap[more])]
+    extra = np.array([run(come, 10.0 * space.more[c], c, ends, work.intact, space) for c in more.tolist()], np.int64)
+    found = np.union1d(known, more[most[more] + extra > cap[more]])
+    return [int(c) for c in found[space.gone[found] == 0]]
 
 
 def proof_of(
@@ -186,7 +174,7 @@ def proof_of(
     progress: Progress,
 ) -> dict[str, Any]:
     """Return the certificate of failures by rank; `order` has their numbers among the changes."""
-    base = changes.base
+    base, work = changes.base, changes.work
     loads = [before.channel_load, *(row.channel_load for row in rows)]
     most = simple_bounds(base)
     # prices before a failure, for the channels that the simple bound does not keep within all loads
@@ -194,21 +182,20 @@ def proof_of(
     prices = {(0, c): paid_of(base, crossing_before(base, c)) for c in high.tolist()}
     for (_, c), paid in prices.items():
         most[c] = min(int(most[c]), cover(base, crossing_before(base, c), paid))
-    witnesses = _Witnesses(base)
+    witnesses = _Witnesses(base, work)
     cap = {load: caps(base, load) for load in set(loads)}
     known = {load: np.flatnonzero(most > cap[load]) for load in cap}
     corrections: dict[tuple[int, int], Array] = {}
     which = []
     for number, load in enumerate(loads, -1):
         progress("certificate", (number + 1) / len(loads))
-        after = _Marked(changes, -1 if number < 0 else order[number])
-        which.append(witnesses.number(after, hottest[number + 1], load) if load else -1)
-        for c in after.above(most, cap[load], known[load]) if load else ():
-            pairs, given = after.crossing(c), prices.get((0, c))
-            least = cover(base, pairs) if given is None else min(cover(base, pairs), cover(base, pairs, given))
-            if least > cap[load][c]:
-                corrections[number, c] = paid_of(base, pairs)
-        after.clear()
+        with _marked(work, order[number] if number >= 0 else -1):
+            which.append(witnesses.number(hottest[number + 1], load) if load else -1)
+            for c in _above(work, most, cap[load], known[load]) if load else ():
+                pairs, given = _crossing(work, c), prices.get((0, c))
+                least = cover(base, pairs) if given is None else min(cover(base, pairs), cover(base, pairs, given))
+                if least > cap[load][c]:
+                    corrections[number, c] = paid_of(base, pairs)
     return certificate_of(
         base.routing,
         [changes.given[f] for f in order],
@@ -234,37 +221,37 @@ def caps(base: Base, load: Fraction) -> Array:
 class _Witnesses:
     """Channels and permutations that put loads on them, each of which serves as many failures as it fits."""
 
-    def __init__(self, base: Base) -> None:
-        self.base = base
+    def __init__(self, base: Base, work: ChangeWork) -> None:
+        self.base, self.work = base, work
         self.found: list[tuple[int, Array]] = []
         self._by_channel: dict[int, list[int]] = {}
 
-    def number(self, after: _Marked, channel: int, load: Fraction) -> int:
-        """Return the number of a permutation that puts a load on a channel after a failure."""
+    def number(self, channel: int, load: Fraction) -> int:
+        """Return the number of a permutation that puts a load on a channel after the failure that is marked."""
         base = self.base
         if channel >= 0:
             wanted = load * base.unit / int(base.intact.unit[channel])
-            pairs = after.crossing(channel)
+            pairs = _crossing(self.work, channel)
             for known in self._by_channel.get(channel, []):
                 if np.isin(self._pairs(known), pairs).sum() == wanted:
                     return known
             matched = matching_of(base, pairs)[0]
             if len(matched) >= wanted:
                 return self._add(channel, channel, matched)
-        return self._own(after)
+        return self._own()
 
-    def _own(self, after: _Marked) -> int:
-        """Return the number of a permutation that fills a host's own cable after a failure."""
+    def _own(self) -> int:
+        """Return the number of a permutation that fills a host's own cable then."""
         base, ends = self.base, len(self.base.topology.terminals)
         class_of, size = base.routing.routes.class_of, base.intact.size
         for known in self._by_channel.get(-1, []):
             sender = int(base.topology.number_of[base.topology.tail[self.found[known][0]]])
             pair = int(class_of[sender]) * ends + int(self.found[known][1][sender])
-            if len(after.arriving(np.array([pair]))):
+            if len(_arriving(self.work, np.array([pair]))):
                 return known
         weight = np.repeat(size, ends)
         weight[class_of * ends + np.arange(ends)] -= 1
-        r, destination = divmod(int(after.arriving(np.flatnonzero(weight))[0]), ends)
+        r, destination = divmod(int(_arriving(self.work, np.flatnonzero(weight))[0]), ends)
         senders = np.flatnonzero(class_of == r)
         sender = int(senders[senders != destination][0])
         own = int(base.topology.channel_of[base.topology.ends[sender]])

@@ -249,7 +249,8 @@ def _by_engine(question: _Question, step: Progress) -> _Found:
     step("worst load of every channel", 0.0)
     base = base_of(question.routing)
     changes = changes_of(base, question.sets, refill=question.repair == "refill")
-    outcomes, _ = solved(changes, step)
+    outcomes, work = solved(changes, step)
+    changes = changes._replace(work=work)
     rows = []
     for f, failure in enumerate(question.sets):
         lost = int(outcomes.lost[f])
