@@ -230,7 +230,7 @@ MISTAKES = {
     ("--add", "switch((0),1)/3,host(0,0)/1", "--fail", "switch((0),1)/3"): "is not a switch that is there",
     ("--add", "switch((0),1)/9,switch((0),0)/1"): "port 9 does not exist",
     ("--add", "switch((0),1)/3,switch((0),1)/4", "--fail", "switch((0),1)/3", "--fail", "switch((0),1)/4"): "to itself",
-    ("--base", "kept"): "No such option: --base: leave it out",
+    ("--base", "kept"): "obliv fabric whatif has no --base any more: a change is answered from the files",
 }
 
 
