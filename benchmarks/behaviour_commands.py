@@ -136,7 +136,7 @@ SETUPS = {
         "obliv fabric route f.net --engine osrm2 -o two.lfts --net two.net",
         "python damage.py f.net cable.net 'S-0002c90200001020\"[1]' '[1]\t\"S-0002c90200001000'",
         "python damage.py f.lfts rows.lfts '0x0003 '",
-        "obliv fabric whatif f.net --lft f.lfts --base f.state --fail 'switch((0),1)/5' -o whatif.json",
+        "obliv fabric whatif f.net --lft f.lfts --fail 'switch((0),1)/5' -o whatif.json",
         "obliv fabric worst f.net --lft f.lfts -o worst.json",
         "obliv fabric failures t.net --lft t.lfts -o failures.json",
         "obliv fabric check f.net --lft f.lfts -o check.json",
@@ -332,7 +332,7 @@ TABLE = {
         obliv fabric {{worst|ratio|average|bisection|shifts}} two.net --lft two.lfts --offset {{0|spread}}
         obliv fabric worst two.net --lft two.lfts --offset {{group|half|x}}
         obliv fabric {{throughput two.net --lft two.lfts uniform|job two.net --lft two.lfts --hosts hosts.txt --pattern ring|failures two.net --lft two.lfts}} --offset {{group|index}}
-        obliv fabric {{ratio|throughput|failures|whatif|job|average|bisection|shifts}} f.net --lft f.lfts --guid2lid words.txt --base n.state --pattern ring
+        obliv fabric {{ratio|throughput|failures|whatif|job|average|bisection|shifts}} f.net --lft f.lfts --guid2lid words.txt --pattern ring
         obliv fabric worst a.net --far a.far --adaptive {{static|even|best|worst|none}} --hottest 2
         obliv fabric worst a.net --lft a.lfts --far a.far --ar-info words.txt --sl 1 --plft 0
         obliv fabric worst f.net --lft f.lfts {{--hottest 0|--hottest x|--jobs 2|--executor processes:2|--dask nowhere|--mpi|--guid2lid words.txt}}
@@ -342,14 +342,14 @@ TABLE = {
         obliv fabric failures t.net --lft t.lfts --of {{cables|lanes|switches|none}} --top 3
         obliv fabric failures t.net --lft t.lfts --repair {{keep|refill|updown|minimal|none}} --fail 'switch((0,0),1)/3'
         obliv fabric failures f.net --lft f.lfts --fail {{'switch((0),1)/5'|'switch((0),1)'|nobody/1|'switch((0),1)/99'}}
-        obliv fabric failures f.net --lft f.lfts --symmetry {{auto|search|off}}
+        obliv fabric failures f.net --lft f.lfts --symmetry off
         obliv fabric failures f.net --lft f.lfts --plot w.svg --dark --width 500
-        obliv fabric whatif f.net --lft f.lfts --base f.state {{--fail 'switch((0),1)/5'|--fail 'switch((1),1)'|--set 'switch((0),1)/3=6'|--set 'switch((0),1)/3=none'|--fail nobody/1|--set x|--add 'switch((0),1)/5'}}
-        obliv fabric whatif f.net --lft f.lfts --base new.state --fail 'switch((0),1)/5' --net w.net --format {_FORMATS} -o o.json
-        obliv fabric whatif two.net --lft two.lfts --offset 0 --base new.state --fail 'switch((0),1)/5'
-        obliv fabric whatif f.net --lft f.lfts --base {{words.txt|f.net}} --fail 'switch((0),1)/5'
-        obliv fabric whatif t.net --lft t.lfts --base f.state --fail 'switch((0,0),1)/3'
-        obliv fabric whatif f.net --lft f.lfts --base f.state --fail 'switch((0),1)/5' --plot w.svg --dark --width 500
+        obliv fabric whatif f.net --lft f.lfts {{--fail 'switch((0),1)/5'|--fail 'switch((1),1)'|--set 'switch((0),1)/3=6'|--set 'switch((0),1)/3=none'|--fail nobody/1|--set x|--add 'switch((0),1)/5'}}
+        obliv fabric whatif f.net --lft f.lfts --fail 'switch((0),1)/5' --net w.net --format {_FORMATS} -o o.json
+        obliv fabric whatif two.net --lft two.lfts --offset 0 --fail 'switch((0),1)/5'
+        obliv fabric whatif f.net --lft f.lfts --base f.state --fail 'switch((0),1)/5'
+        obliv fabric whatif t.net --lft t.lfts --fail 'switch((0,0),1)/3'
+        obliv fabric whatif f.net --lft f.lfts --fail 'switch((0),1)/5' --plot w.svg --dark --width 500
         obliv fabric job f.net --lft f.lfts --hosts {{hosts.txt|nobody.txt|empty.txt|none.txt}} --pattern {{ring|alltoall}}
         obliv fabric job f.net --lft f.lfts --hosts hosts.txt --pattern {{recursive-doubling|recursive-halving|rabenseifner|bruck|binomial|hierarchical|stencil2d|stencil3d|file:demand.txt|none}}
         obliv fabric job f.net --lft f.lfts --hosts hosts.txt --pattern ring --per-host 2 --rails {{rank|all|first|none}} --hottest 2
@@ -381,7 +381,7 @@ TABLE = {
         obliv verify {{worst|failures|check|ratio|whatif}}.json
         obliv report {{worst|failures|check}}.json -o r.html
         obliv plot topology fabric:f.net -o t.svg
-        obliv fabric {{check|worst|ratio|failures|average --samples 50|bisection --samples 50|shifts|throughput to-zero|whatif --base n.state --fail 'switch((0),1)/5'|job --hosts hosts.txt --pattern ring}} a.net --lft a.lfts --import own.py
+        obliv fabric {{check|worst|ratio|failures|average --samples 50|bisection --samples 50|shifts|throughput to-zero|whatif --fail 'switch((0),1)/5'|job --hosts hosts.txt --pattern ring}} a.net --lft a.lfts --import own.py
         obliv fabric {{route a.net|export a.net|generate fattree:4,2}} -o i.net --import own.py
         """,
     "study": f"""

@@ -216,13 +216,13 @@ BOTH: list[tuple[Callable[[], object], str, tuple[str, ...], str]] = [
     (
         lambda: obliv.fabric.what_if(obliv.fabric.base_of(FABRIC), add=["switch((0),1)/3,switch((0),0)/1"]),
         "add='switch((0),1)/3,switch((0),0)/1': port 3 of 'switch((0),1)' has a cable: fail it first",
-        ("fabric", "whatif", *NET, "--base", "kept", "--add", "switch((0),1)/3,switch((0),0)/1"),
+        ("fabric", "whatif", *NET, "--add", "switch((0),1)/3,switch((0),0)/1"),
         "--add 'switch((0),1)/3,switch((0),0)/1': port 3 of 'switch((0),1)' has a cable: --fail it first",
     ),
     (
         lambda: obliv.fabric.what_if(obliv.fabric.base_of(FABRIC), entries=["switch((0),1)/14"]),
         "entries='switch((0),1)/14': write SWITCH/LID=PORT",
-        ("fabric", "whatif", *NET, "--base", "kept", "--set", "switch((0),1)/14"),
+        ("fabric", "whatif", *NET, "--set", "switch((0),1)/14"),
         "--set 'switch((0),1)/14': write SWITCH/LID=PORT",
     ),
     (

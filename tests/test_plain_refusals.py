@@ -17,9 +17,6 @@ from obliv._util.files import digest_of, pack, plain
 from obliv._util.text import in_ascii
 from obliv.cli import main
 from obliv.explore.workers import question_of
-from obliv.fabric.generate import from_routing
-from obliv.fabric.outages.base import base_of
-from obliv.fabric.outages.base_file import read_base, save_base
 
 RING = [(0, 1), (1, 2), (2, 3), (3, 0), (1, 0), (2, 1), (3, 2), (0, 3)]
 CALLS: dict[str, Callable[[], Any]] = {
@@ -60,20 +57,12 @@ def test_repeated_keys_are_refused(tmp_path: Path) -> None:
 
 def test_repeated_keys_are_refused_wherever_json_is_read(tmp_path: Path) -> None:
     """Of two values of a key, one reader believes the first and another one the last."""
-    graph, image, state = tmp_path / "graph.json", tmp_path / "image.json", tmp_path / "kept.state"
+    graph, image = tmp_path / "graph.json", tmp_path / "image.json"
     graph.write_text('{"nodes": [{"id": "a"}, {"id": "b", "id": "c"}], "links": [{"source": "a", "target": "c"}]}')
     image.write_text('{"permutation": [1, 2, 3, 0], "permutation": [0, 1, 2, 3]}')
-    fabric = from_routing(obliv.routing("dmodk", obliv.topology("fattree:4,2")))
-    save_base(base_of(fabric), state)
-    kept = state.read_bytes()
-    start = kept.index(b"{")
-    header = b'{"labels": [], ' + kept[start + 1 :]
-    size = int.from_bytes(kept[start - 8 : start], "little") + len(header) - len(kept[start:])
-    state.write_bytes(kept[: start - 8] + size.to_bytes(8, "little") + header)
     reads: dict[str, Callable[[], Any]] = {
         "id": lambda: obliv.topology(f"file:{graph}"),
         "permutation": lambda: obliv.traffic(f"permutation:{image}", "ring:4"),
-        "labels": lambda: read_base(state),
         "samples": lambda: question_of(b'{"samples": 0, "samples": 1}'),
     }
     for key, read in reads.items():

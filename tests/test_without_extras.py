@@ -65,7 +65,7 @@ COMMANDS = {
     "fabric route fabric.net -o new.lft": "",
     "fabric export fabric.net --to graphml -o fabric.graphml": "",
     "fabric failures fabric.net --lft fabric.lft": "",
-    "fabric whatif fabric.net --base fabric.state --lft fabric.lft": "",
+    "fabric whatif fabric.net --lft fabric.lft": "",
     "fabric job fabric.net --lft fabric.lft --worst-hosts 4 --pattern alltoall": "",
     "study schema": "",
     "study run study.toml --store store.db": "",

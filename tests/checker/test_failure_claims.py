@@ -136,7 +136,7 @@ def test_answers_without_the_memory_for_a_proof(monkeypatch: pytest.MonkeyPatch)
     def refuse(needed: float, what: str) -> None:
         raise TooLargeError(f"{what} would need more")
 
-    monkeypatch.setattr("obliv.fabric.checker.hops.require_memory", refuse)
+    monkeypatch.setattr("obliv.fabric.outages.certificate.require_memory", refuse)
     result = failures(from_routing(obliv.routing("dmodk", obliv.topology("fattree:4,2"))), certificate=True)
     assert result.certificate is None
     assert "no certificate" in result.notes[-1]

@@ -99,6 +99,7 @@ _FORMER = {
     "--picture": f"{_SAVED} --picture KIND",
     "--executor": "write --jobs N, --dask ADDRESS or --mpi",
     "--set": "write --traffic matrix:FILE",
+    "--base": "a change is answered from the files, and no state is kept",
     "--symmetry": "symmetries are used where they save time; no answer depends on them",
 }
 

@@ -42,12 +42,9 @@ from obliv.fabric.model import Tables as Tables
 from obliv.fabric.names import GroupTables as GroupTables
 from obliv.fabric.outages.base import Base as Base
 from obliv.fabric.outages.base import base_of as base_of
-from obliv.fabric.outages.base_file import read_base as read_base
-from obliv.fabric.outages.base_file import require_same_files as require_same_files
-from obliv.fabric.outages.base_file import save_base as save_base
 from obliv.fabric.outages.every import failures as failures
+from obliv.fabric.outages.every import what_if as what_if
 from obliv.fabric.outages.sets import changed as changed
-from obliv.fabric.outages.what_if import what_if as what_if
 from obliv.fabric.reroute.fill import groups_of as groups_of
 from obliv.fabric.reroute.route import route as route
 from obliv.fabric.results.check import Finding as Finding

@@ -11,7 +11,7 @@ from tests.fabric.damage import without
 import obliv
 from obliv.fabric.checks.check import credit_loops
 from obliv.fabric.model import NONE, Fabric, Tables
-from obliv.fabric.outages.sets import Failure
+from obliv.fabric.outages.sets import Change
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import Ending, trace
@@ -22,7 +22,7 @@ OWN = "a host's own cable"  # what stands for a channel where none between switc
 After = tuple[int, Fraction, bool, set[str]]
 
 
-def after(routing: FabricRouting, failure: Failure, repair: str, offset: str = "0") -> After:
+def after(routing: FabricRouting, failure: Change, repair: str, offset: str = "0") -> After:
     """Pairs lost, worst load, whether there is a credit loop, and names of channels with this load, after a failure."""
     before, tables = routing.topology.fabric, routing.routes.tables
     fabric = without(before, failure.slots)
@@ -41,7 +41,7 @@ def after(routing: FabricRouting, failure: Failure, repair: str, offset: str = "
     return new.skipped - routing.skipped, worst, not credit_loops(new.routes.traces).acyclic, names
 
 
-def refilled(before: Fabric, fabric: Fabric, tables: Tables, failure: Failure, ends: list[int]) -> Tables:
+def refilled(before: Fabric, fabric: Fabric, tables: Tables, failure: Change, ends: list[int]) -> Tables:
     """Tables in which each switch that lost a port has chosen others."""
     lids = [
         (lid, slot)

@@ -55,3 +55,19 @@ def drawn(seed: int) -> tuple[FabricRouting, str, str, str]:
     except InputError:
         of = "cables"
     return routing, of, str(rng.choice(["keep", "refill"])), str(tables.offset)
+
+
+def several_lids(seed: int) -> tuple[FabricRouting, str]:
+    """Tables of a generated fabric whose hosts have two LIDs each, some entries changed, and the rule for LIDs."""
+    rng = np.random.default_rng(seed)
+    spec = str(rng.choice(["torus:3x3", "mesh:3x2", "ring:5", "fattree:4,2", "complete:4"]))
+    fabric = from_topology(obliv.topology(spec), lmc=1)
+    tables = route(fabric, str(rng.choice(["updown", "layered"])), force=True, effort=0.2, rng=seed).tables
+    assert tables is not None
+    out = tables.out.copy()
+    for _ in range(3 * (seed % 2)):
+        row, lid = rng.integers(len(out)), rng.integers(1, out.shape[1])
+        node = int(tables.switch[row])
+        out[row, lid] = rng.integers(0, fabric.first_slot[node + 1] - fabric.first_slot[node])
+    offset = str(rng.choice(["0", "1", "index", "group"]))
+    return fabric_routing(network(fabric), replace(tables, out=out), offset, missing="skip"), offset

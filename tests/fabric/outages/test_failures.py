@@ -42,6 +42,14 @@ def test_many_failures_equal_those_solved_from_scratch(seed: int) -> None:
     compare(*fabrics.drawn(seed))
 
 
+@pytest.mark.parametrize("seed", [11, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(12, 112))])
+def test_routes_to_lids_that_no_host_uses_count_for_credit_loops(seed: int) -> None:
+    """With seed 11 only a replaced route to such a LID closes one."""
+    routing, offset = fabrics.several_lids(seed)
+    for of in ("cables", "switches"):
+        compare(routing, of, "refill", offset)
+
+
 _FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -228,14 +227,6 @@ def failures(
             "--top", metavar="N", min=0, help="Number of failures to list (default: 2 in the table, all in CSV)."
         ),
     ] = None,
-    symmetry: Annotated[
-        str,
-        typer.Option(
-            "--symmetry",
-            help="Solve failures once that a verified symmetry makes alike (only with keep): auto (where that saves "
-            "time), search or off.",
-        ),
-    ] = "auto",
     picture: Picture,
     answer: Answer,
 ) -> None:
@@ -261,7 +252,6 @@ def failures(
                 repair=repair,
                 offset=files.offset,
                 certificate=answer.output is not None,
-                symmetry=symmetry,
                 progress=step,
             )
         for note in result.notes if answer.format == "csv" else ():  # the other formats contain them
@@ -270,14 +260,11 @@ def failures(
         picture.save(result.plot)
 
 
-# ``obliv fabric whatif``: what a change of a few cables or table entries does, from a kept state
+# ``obliv fabric whatif``: what a change of a few cables or table entries does
 
 
 def whatif(
     files: TablesFiles,
-    base: Annotated[
-        Path, typer.Option("--base", metavar="STATE", help="File with the state before; made if it does not exist.")
-    ],
     *,
     fail: Annotated[
         list[str] | None,
@@ -300,35 +287,27 @@ def whatif(
     picture: Picture,
     answer: Answer,
 ) -> None:
-    """Find the worst case after a change, from a kept state.
+    """Find the worst case after a change of cables or table entries.
 
-    The first call solves the tables and keeps the state in a file; later ones read that file and solve what changes.
+    Example: obliv fabric whatif ibnetdiscover.txt --lft opensm-lfts.dump --fail leaf3/17
 
-    Example: obliv fabric whatif ibnetdiscover.txt --lft opensm-lfts.dump --base tonight.state --fail leaf3/17
+    Example: obliv fabric whatif ibnetdiscover.txt --lft opensm-lfts.dump --set leaf3/12=20
 
-    Example: obliv fabric whatif ibnetdiscover.txt --lft opensm-lfts.dump --base tonight.state --set leaf3/12=20
-
-    Example: obliv fabric whatif ibnetdiscover.txt --lft opensm-lfts.dump --base tonight.state --add leaf3/20,spine1/7
+    Example: obliv fabric whatif ibnetdiscover.txt --lft opensm-lfts.dump --add leaf3/20,spine1/7
     """
     import obliv.fabric
     from obliv._util.files import together
 
     picture.require()
-    require_outputs(answer.output, picture.plot, net, inputs=[*files.inputs, (str(base), "")])
-    if os.path.exists(base):
-        state = obliv.fabric.read_base(base)
-        obliv.fabric.require_same_files(state, base, [path for path, _ in files.inputs], files.offset)
-    else:
-        require_outputs(base, inputs=files.inputs)
-        with progress() as step:
-            step("tables before a change", 0.0)
-            state = obliv.fabric.base_of(files.routing(True, step, notes=False))
-        obliv.fabric.save_base(state, base)
-        say(f"state kept in {base}")
-    result = obliv.fabric.what_if(state, fail=fail or (), entries=entries or (), add=add or ())
+    require_outputs(answer.output, picture.plot, net, inputs=files.inputs)
+    with progress() as step:
+        routing = files.routing(True, step, notes=False)
+        step("worst load of every channel", 0.0)
+        base = obliv.fabric.base_of(routing)
+        result = obliv.fabric.what_if(base, fail=fail or (), entries=entries or (), add=add or ())
     with answer.anyway(result), together():
         if net is not None:
-            fabric, _ = files.read()
+            fabric = routing.topology.fabric
             dropped = obliv.fabric.write_net(obliv.fabric.changed(fabric, fail=fail or (), add=add or ()), net)
             say(f"the changed fabric is in {net}: new tables by  obliv fabric route {net} -o NEW.lfts")
             for what in dropped:

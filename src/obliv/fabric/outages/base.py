@@ -1,259 +1,101 @@
-"""A kept state of tables on their fabric, from which changes are answered: what uses each channel, and worst loads."""
+"""The state of tables before a change, and the one engine that answers changes from it: only what changes is solved."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from math import lcm
+from typing import NamedTuple
 
 import numpy as np
 
 from obliv._util.arrays import Array, grouped, starts
+from obliv._util.progress import Progress
 from obliv.errors import InputError
 from obliv.fabric.arguments import typed
 from obliv.fabric.checks.check import credit_loops, dependencies_of
-from obliv.fabric.kernels.failures import FailureSpace, Intact, intact_loads
+from obliv.fabric.kernels.changes import (
+    ChangeSets,
+    ChangeSpace,
+    ChangeWork,
+    Intact,
+    Outcomes,
+    change_loads,
+    intact_loads,
+    replace_port,
+)
+from obliv.fabric.kernels.orders import RouteArrays
+from obliv.fabric.model import Tables
+from obliv.fabric.outages.sets import Change, speed_between_switches, with_change
 from obliv.fabric.routes.routing import FabricRouting
-from obliv.fabric.routes.trace import Ending
+from obliv.fabric.routes.trace import Ending, trace_all
 from obliv.fabric.topology import FabricTopology
 from obliv.kernels import run
+from obliv.questions.failures import FailureState
 
-# Tables before a failure, laid out for many failures
+OWN = "a host's own cable"  # it carries 1 where a host reaches anybody
+_BLOCK = 64  # changes between two looks at an interrupt
+_SPACE = 1024  # new routes for which there is space at first
+_NONE = np.zeros((0, 2), np.int64)
 
-
-def unit_of(routing: FabricRouting) -> int:
-    """Return the number by which loads are whole numbers: a common multiple of the bandwidths."""
-    speeds = routing.topology.bandwidth or (Fraction(1),)
-    return lcm(*{Fraction(1 / speed).denominator for speed in set(speeds)})
-
-
-def intact_tables(routing: FabricRouting, most: int) -> tuple[Intact, FailureSpace]:
-    """Return what tables do before a failure, with the worst load of every channel between switches."""
-    topology, loads, routes = routing.topology, routing.fabric_loads, routing.routes
-    start, pair, _ = loads.entries
-    channels, classes, ends = topology.channels, routes.classes, loads.terminals
-    speeds, unit = topology.bandwidth or (Fraction(1),) * channels, unit_of(routing)
-    layer, first_after, after = _dependencies(routing)
-    slot_of = topology.slot_of.astype(np.int64)
-    intact = Intact(
-        start=start,
-        pair=pair,
-        matched=np.zeros(len(pair), np.uint8),
-        size=np.diff(routes.members[0]),
-        unit=np.array([int(unit / speed) for speed in speeds], np.int64),
-        load=np.zeros(channels, np.int64),
-        order=np.arange(channels),
-        rank=np.arange(channels),
-        layer=layer,
-        first_after=first_after,
-        after=after,
-        slot_of=slot_of,
-        tail_of=topology.fabric.node_of[slot_of].astype(np.int64),
-    )
-    space = FailureSpace(
-        failed=np.full(channels, -1, np.int32),
-        other=np.full((most, len(routes.traces.lid)), -1, np.int16),
-        stamp=np.zeros(classes * ends, np.int32),
-        less=np.zeros(channels, np.int32),
-        more=np.zeros(channels, np.int32),
-        first_added=np.full(channels, -1, np.int32),
-        next_added=np.empty(1024, np.int32),
-        added=np.empty(1024, np.int64),
-        touched=np.empty(channels, np.int64),
-        first_new=np.full(channels, -1, np.int32),
-        next_new=np.empty(1024, np.int32),
-        new=np.empty(1024, np.int32),
-    )
-    run(intact_loads, 50.0 * len(pair), intact, space, ends)
-    order = np.argsort(-intact.load, kind="stable")
-    rank = np.empty(channels, np.int64)
-    rank[order] = np.arange(channels)
-    return intact._replace(order=order, rank=rank), space
-
-
-def room(space: FailureSpace, size: int) -> FailureSpace:
-    """Return the same space with room for longer lists of changed routes."""
-    next_added, next_new, new = (np.empty(size, np.int32) for _ in range(3))
-    return space._replace(next_added=next_added, added=np.empty(size, np.int64), next_new=next_new, new=new)
-
-
-def _dependencies(routing: FabricRouting) -> tuple[Array, Array, Array]:
-    """Return a number for every channel that rises along each dependency, and what comes right after each channel.
-
-    The numbers are 0 if some dependencies form a cycle.
-    """
-    topology = routing.topology
-    slots, first, after = dependencies_of(routing.routes.traces)
-    channel = topology.channel_of[slots]
-    before = np.repeat(np.arange(len(slots)), np.diff(first))
-    layer = np.zeros(len(slots), np.int32)
-    waiting = np.bincount(after, minlength=len(slots))
-    ready, at, left = np.flatnonzero(waiting == 0), 0, len(slots)
-    while len(ready):  # layer by layer
-        layer[ready] = at
-        left -= len(ready)
-        size = np.diff(first)[ready]
-        inside = np.arange(int(size.sum())) - np.repeat(starts(size)[:-1], size)
-        heads = after[np.repeat(first[:-1][ready], size) + inside]
-        waiting -= np.bincount(heads, minlength=len(slots))
-        ready, at = np.unique(heads[waiting[heads] == 0]), at + 1
-    found = np.zeros(topology.channels, np.int32)
-    found[channel] = layer if not left else 0
-    first_after, order = grouped(channel[before], topology.channels)
-    return found, first_after, channel[after[order]]
+# Tables before a change
 
 
 @dataclass(frozen=True, eq=False)
 class Base:
-    """Tables on their fabric with all that a small change needs; nothing of it refers to files.
-
-    Pair class · terminals + terminal stands for the packets of a class of sources; see
-    :class:`obliv.fabric.kernels.orders.RouteArrays` and :class:`obliv.fabric.kernels.failures.Intact`.
+    """Tables on their fabric with all that a change needs.
 
     Parameters
     ----------
-    topology : FabricTopology
-    routing : str
-        The spec of the tables.
-    notes : tuple of str
-    sources : tuple of (path, SHA-256)
+    routing : FabricRouting
+        With one route a pair, on a fabric whose hosts send alike.
+    unit : int
+        The denominator of loads.
     loop : bool
         Whether there is a credit loop.
     certain : bool
         Whether there is none, and no route goes round: then lost routes cannot add one.
-    missing : int
-        Ordered pairs whose packets do not arrive.
-    unit : int
-        The denominator of loads.
-    to, row, out : arrays
-        What is behind each slot, the table of each node of the fabric, and the tables.
-    first_column, lid : int arrays
-        The LIDs of every terminal.
-    node, low, class_of : int arrays
-        The leaf switch and the first offset of every class; the class of every terminal.
-    start, pair : int arrays
-        What crosses each channel.
-    load : int64 array
-        The worst load of every channel.
-    layer, first_after, after : int arrays
-        Dependencies between channels.
-    stamps : frozenset of (path, bytes, time)
-        Of the files when the state was kept.
+    intact : Intact
+        What crosses each channel, the worst loads, and what follows what; pair class · terminals + terminal stands for
+        the packets of a class of sources.
     """
 
-    topology: FabricTopology
-    routing: str
-    notes: tuple[str, ...]
-    sources: tuple[tuple[str, str], ...]
+    routing: FabricRouting
+    unit: int
     loop: bool
     certain: bool
-    missing: int
-    unit: int
-    to: Array
-    row: Array
-    out: Array
-    first_column: Array
-    lid: Array
-    node: Array
-    low: Array
-    class_of: Array
-    start: Array
-    pair: Array
-    load: Array
-    layer: Array
-    first_after: Array
-    after: Array
-    stamps: frozenset[tuple[str, int, int]] = frozenset()
+    intact: Intact
 
     @property
-    def ends(self) -> int:
-        """Number of terminals."""
-        return len(self.class_of)
+    def topology(self) -> FabricTopology:
+        """The network of the fabric."""
+        return self.routing.topology
 
-    @cached_property
-    def size(self) -> Array:
-        """The number of sources of every class."""
-        return np.bincount(self.class_of, minlength=len(self.node))
+    @property
+    def served(self) -> int:
+        """Number of ordered pairs whose packets arrive."""
+        ends = len(self.topology.terminals)
+        return ends * (ends - 1) - self.routing.skipped
 
-    @cached_property
-    def members(self) -> tuple[Array, Array]:
-        """The sources of class r are ``ids[first[r]:first[r + 1]]``."""
-        return starts(self.size), np.argsort(self.class_of, kind="stable")
+    @property
+    def hottest(self) -> int:
+        """The first channel between switches with the worst load, -1 for none."""
+        return int(self.intact.order[0]) if self.intact.load.any() else -1
 
-    @cached_property
-    def factor(self) -> Array:
-        """The load that a packet puts on every channel, in units."""
-        topology = self.topology
-        speeds = {speed: int(self.unit / speed) for speed in set(topology.bandwidth)}
-        return np.array([speeds[speed] for speed in topology.bandwidth] or [self.unit] * topology.channels, np.int64)
+    @property
+    def state(self) -> FailureState:
+        """The figures before a change."""
+        load = int(self.intact.load.max(initial=0))
+        return FailureState(*named_load(self, load, self.hottest, self.served > 0), self.routing.skipped, self.loop)
 
-    @cached_property
-    def end_of(self) -> Array:
-        """The terminal of every column."""
-        return np.repeat(np.arange(self.ends), np.diff(self.first_column))
 
-    def columns(self, r: Array, terminal: Array) -> Array:
-        """Return the columns of the LIDs that classes use for terminals."""
-        first = self.first_column[terminal]
-        return np.asarray(first + self.low[r] % (self.first_column[terminal + 1] - first))
-
-    def weight(self, r: Array, terminal: Array) -> Array:
-        """Return how many sources of classes send to terminals: all but the terminal itself."""
-        return np.asarray(self.size[r] - (self.class_of[terminal] == r))
-
-    def walk(self, node: Array, column: Array, out: Array, row: Array, gone: Array) -> tuple[Array, Array, Array]:
-        """Follow tables from switches to LIDs.
-
-        Parameters
-        ----------
-        node, column : int arrays
-            Where each route begins, and the number of its LID.
-        out : uint8 array
-            Tables.
-        row : int array
-            The table of every node, -1 without one.
-        gone : bool array, shape (channels,)
-            Channels that are not there.
-
-        Returns
-        -------
-        steps : int array, shape (routes, hops)
-            Channels between switches, -1 behind the end.
-        arrives, loops : bool arrays
-            How routes end; both false where packets get lost.
-        """
-        topology = self.topology
-        first, channel_of = topology.fabric.first_slot, topology.channel_of
-        node, lid, goal = node.copy(), self.lid[column], self.end_of[column]
-        alive = (lid > 0) & (lid < out.shape[1])
-        arrives, loops = np.zeros(len(node), np.bool_), np.zeros(len(node), np.bool_)
-        seen = node.copy()  # a switch on each route, of step 2^k: what comes back to it goes round
-        steps: list[Array] = []
-        for hop in range(len(out) + 1):
-            at = row[node]
-            alive &= at >= 0
-            port = out[np.where(alive, at, 0), np.where(alive, lid, 0)].astype(np.int64)
-            slot = first[node] + port
-            alive &= (port > 0) & (slot < first[node + 1])
-            slot = np.where(alive, slot, 0)
-            channel = channel_of[slot]
-            alive &= (channel < 0) | ~gone[channel]
-            ahead = self.to[slot]
-            arrives |= alive & (ahead == -3 - goal)
-            alive &= ahead >= 0
-            if not alive.any():
-                break
-            steps.append(np.where(alive, channel, -1))
-            node = np.where(alive, ahead, node)
-            loops |= alive & (node == seen)
-            alive &= ~loops
-            if (hop & (hop + 1)) == 0:
-                seen = node.copy()
-        taken = np.stack(steps, axis=1) if steps else np.full((len(node), 0), -1, np.int64)
-        loops |= alive
-        taken[loops] = -1
-        return taken, arrives, loops
+def engine_misfit(routing: FabricRouting) -> str:
+    """Return why the engine does not answer changes of tables; "" where it does."""
+    if routing.routes.denominator > 1:  # loads are then no sizes of matchings, but sums of shares of packets
+        return "pairs have several routes"
+    # where hosts send unlike amounts, matchings do not tell loads either
+    return "" if routing.topology.unit_rates else "cables of hosts differ in speed"
 
 
 @typed
@@ -277,33 +119,257 @@ def base_of(routing: FabricRouting) -> Base:
     >>> obliv.fabric.what_if(base, fail=["switch((0),1)/3"]).after.missing
     12
     """
+    if reason := engine_misfit(routing):
+        raise InputError(f"changes are answered for one route per pair and equally fast cables of hosts: here {reason}")
     topology, routes = routing.topology, routing.routes
-    if routes.denominator != 1 or not topology.unit_rates:
-        raise InputError("a kept state needs one route per pair, and cables of hosts that are equally fast")
-    intact, _ = intact_tables(routing, 1)
-    arrays = routes.arrays
-    loop = not credit_loops(routes.traces).acyclic
-    return Base(
-        topology=topology,
-        routing=routing.spec,
-        notes=topology.notes + routing.notes,
-        sources=tuple(dict((*topology.sources, *routing.sources)).items()),
-        loop=loop,
-        certain=not loop and not (routes.traces.code == Ending.LOOP).any(),
-        missing=routing.skipped,
-        unit=unit_of(routing),
-        to=arrays.to,
-        row=arrays.row,
-        out=arrays.out,
-        first_column=arrays.first_column,
-        lid=arrays.lid,
-        node=arrays.node,
-        low=arrays.low,
-        class_of=arrays.class_of,
-        start=intact.start,
-        pair=intact.pair,
-        load=intact.load,
-        layer=intact.layer,
-        first_after=intact.first_after,
-        after=intact.after,
+    start, pair, _ = routing.fabric_loads.entries
+    channels, slot_of = topology.channels, topology.slot_of.astype(np.int64)
+    speeds = topology.bandwidth or (Fraction(1),) * channels
+    unit = lcm(*(Fraction(1 / speed).denominator for speed in set(speeds)))
+    units = {speed: int(unit / speed) for speed in set(speeds)}
+    loop, layer, first_after, after = _dependencies(routing)
+    node = routes.arrays.node[routes.class_of]
+    leaf, count = np.unique(node[node >= 0], return_counts=True)
+    intact = Intact(
+        start=start,
+        pair=pair,
+        matched=np.zeros(len(pair), np.uint8),
+        size=np.diff(routes.members[0]),
+        unit=np.array([units[speed] for speed in speeds], np.int64),
+        load=np.zeros(channels, np.int64),
+        order=np.arange(channels),
+        rank=np.arange(channels),
+        layer=layer,
+        first_after=first_after,
+        after=after,
+        slot_of=slot_of,
+        tail_of=topology.fabric.node_of[slot_of].astype(np.int64),
+        leaf=leaf,
+        alone=np.where(np.isin(node, leaf[count == 1]), node, -1),
     )
+    ends = len(topology.terminals)
+    run(intact_loads, 50.0 * len(pair), intact, _space(routes.arrays, channels, _SPACE), ends)
+    order = np.argsort(-intact.load, kind="stable")
+    rank = np.empty(channels, np.int64)
+    rank[order] = np.arange(channels)
+    certain = not loop and not (routes.traces.code == Ending.LOOP).any()
+    return Base(routing, unit, loop, certain, intact._replace(order=order, rank=rank))
+
+
+def _dependencies(routing: FabricRouting) -> tuple[bool, Array, Array, Array]:
+    """Return whether there is a credit loop, a number of every channel, and what comes right after each channel.
+
+    The numbers rise along each dependency; they are 0 where there is a loop.
+    """
+    topology = routing.topology
+    slots, first, after = dependencies_of(routing.routes.traces)
+    channel = topology.channel_of[slots]
+    before = np.repeat(np.arange(len(slots)), np.diff(first))
+    layer = np.zeros(len(slots), np.int32)
+    waiting = np.bincount(after, minlength=len(slots))
+    ready, number, left = np.flatnonzero(waiting == 0), 0, len(slots)
+    while len(ready):  # layer by layer
+        layer[ready] = number
+        left -= len(ready)
+        size = np.diff(first)[ready]
+        inside = np.arange(int(size.sum())) - np.repeat(starts(size)[:-1], size)
+        heads = after[np.repeat(first[:-1][ready], size) + inside]
+        waiting -= np.bincount(heads, minlength=len(slots))
+        ready, number = np.unique(heads[waiting[heads] == 0]), number + 1
+    found = np.zeros(topology.channels, np.int32)
+    found[channel] = layer if not left else 0
+    first_after, order = grouped(channel[before], topology.channels)
+    return left > 0, found, first_after, channel[after[order]]
+
+
+def _space(routes: RouteArrays, channels: int, size: int) -> ChangeSpace:
+    """Return space for changes with some number of new routes."""
+    ends, classes = len(routes.class_of), len(routes.node)
+    return ChangeSpace(
+        tally=np.zeros(8, np.int64),
+        gone=np.zeros(channels, np.uint8),
+        nothing=np.zeros(channels, np.uint8),
+        stamp=np.zeros(classes * ends, np.int32),
+        less=np.zeros(channels, np.int32),
+        more=np.zeros(channels, np.int32),
+        first_added=np.full(channels, -1, np.int32),
+        next_added=np.empty(size, np.int32),
+        added=np.empty(size, np.int64),
+        fresh=np.empty(size, np.uint8),
+        touched=np.empty(channels, np.int64),
+        first_new=np.full(channels, -1, np.int32),
+        next_new=np.empty(size, np.int32),
+        new=np.empty(size, np.int32),
+        sender=np.zeros(classes, np.int64),
+        receiver=np.zeros(ends, np.int64),
+        refilled=np.zeros(len(routes.lid), np.uint8),
+        path=np.empty((3, len(routes.row) + 2), np.int64),
+    )
+
+
+def named_load(base: Base, load: int, channel: int, reached: bool, new: Array = _NONE) -> tuple[Fraction, str]:
+    """Return the worst load and a cable that has it: the own one of a host that reaches others carries 1 at least.
+
+    Shapes: `new` (new channels, 2), the ports at their ends.
+    """
+    value, topology = Fraction(load, base.unit), base.topology
+    if value < 1 and reached:
+        return Fraction(1), OWN
+    if channel < 0 or not load:
+        return value, ""
+    if channel < topology.channels:
+        return value, topology.cable(channel).ends
+    ends = new[channel - topology.channels].tolist()
+    names = (f"{topology.name_of(int(topology.node_at[slot]))} port {topology.fabric.port_of(slot)}" for slot in ends)
+    return value, " -> ".join(names)
+
+
+# Changes of them
+
+
+class Changes(NamedTuple):
+    """Changes of tables ready to be solved, and the ports at both ends of new channels, which come after the others.
+
+    There are new cables and entries only if there is one change.
+    """
+
+    base: Base
+    given: Sequence[Change]
+    work: ChangeWork
+    new: Array
+
+
+def changes_of(base: Base, given: Sequence[Change], *, refill: bool = False, follow: bool = False) -> Changes:
+    """Return what the kernels take.
+
+    Parameters
+    ----------
+    base : Base
+    given : sequence of Change
+        Several only without new cables and entries.
+    refill : bool
+        Whether switches that lose a port choose another one.
+    follow : bool
+        Whether to find all channels whose packets change, not only those that decide.
+    """
+    topology, routes, intact = base.topology, base.routing.routes.arrays, base.intact
+    gone = [channels_of(topology, change.slots) for change in given]
+    nodes = [np.array(change.switches, np.int64) for change in given]
+    cables = np.array([cable for change in given for cable in change.cables], np.int64).reshape(-1, 2)
+    ends = np.concatenate([cables, cables[:, ::-1]])
+    after = routes._replace(out=routes.out.copy(), row=routes.row.copy())
+    if len(cables):
+        intact, after = _with_channels(base, ends, after)
+    for row, lid, port in [entry for change in given for entry in change.entries]:
+        after.out[row, lid] = port
+    sets = ChangeSets(
+        first=starts([len(channels) for channels in gone]),
+        channel=np.concatenate([*gone, np.zeros(0, np.int64)]),
+        first_node=starts([len(each) for each in nodes]),
+        node=np.concatenate([*nodes, np.zeros(0, np.int64)]),
+        columns=_other_columns(base, given, ends[:, 0]),
+    )
+    space = _space(routes, len(intact.load), _SPACE)
+    return Changes(base, given, ChangeWork(follow, refill, sets, routes, after, intact, space), ends)
+
+
+def channels_of(topology: FabricTopology, slots: Sequence[int]) -> Array:
+    """Return the channels of cables, both directions of each in turn."""
+    one = np.array(slots, np.int64)
+    both = np.stack([one, topology.fabric.ports.peer[one]], axis=1).ravel()
+    return np.asarray(topology.channel_of[both], np.int64)
+
+
+def _with_channels(base: Base, ends: Array, after: RouteArrays) -> tuple[Intact, RouteArrays]:
+    """Return the state with new channels, which nothing crosses yet, behind the others.
+
+    Where a new cable takes the port of one that fails, the old channel stays, but no port leads to it.
+    """
+    intact, count = base.intact, len(ends)
+    fabric, number = base.topology.fabric, len(base.intact.load) + np.arange(count)
+    to, channel_of = after.to.copy(), after.channel_of.copy()
+    to[ends[:, 0]] = fabric.node_of[ends[:, 1]]
+    channel_of[ends[:, 0]] = number
+    unit = int(base.unit / speed_between_switches(base.topology))
+    extended = intact._replace(
+        start=np.append(intact.start, np.full(count, intact.start[-1])),
+        unit=np.append(intact.unit, np.full(count, unit)),
+        load=np.append(intact.load, np.zeros(count, np.int64)),
+        order=np.append(intact.order, number),
+        rank=np.append(intact.rank, number),
+        layer=np.append(intact.layer, np.full(count, -1, np.int32)),
+        first_after=np.append(intact.first_after, np.full(count, intact.first_after[-1])),
+        slot_of=np.append(intact.slot_of, ends[:, 0]),
+        tail_of=np.append(intact.tail_of, fabric.node_of[ends[:, 0]]),
+    )
+    return extended, after._replace(to=to, channel_of=channel_of)
+
+
+def _other_columns(base: Base, given: Sequence[Change], ports: Array) -> Array:
+    """Return the LIDs, by number, whose entries are set or lead to a port with a new cable."""
+    routes = base.routing.routes.arrays
+    changed = np.zeros(routes.out.shape[1], np.bool_)
+    changed[[lid for change in given for _, lid, _ in change.entries]] = True
+    fabric = base.topology.fabric
+    for slot in ports.tolist():
+        row = int(routes.row[fabric.node_of[slot]])
+        if row >= 0:
+            changed |= routes.out[row] == fabric.port_of(slot)
+    lid = routes.lid
+    return np.flatnonzero((lid > 0) & (lid < len(changed)) & changed[np.minimum(lid, len(changed) - 1)])
+
+
+def solved(changes: Changes, progress: Progress) -> tuple[Outcomes, ChangeWork]:
+    """Return what changes do, one after the other; and the work, with more space if that was needed."""
+    count = len(changes.given)
+    lost, load, touched, many = (np.zeros(count, np.int64) for _ in range(4))
+    outcomes = Outcomes(lost, load, np.full(count, -1, np.int64), np.zeros(count, np.bool_), touched, many)
+    work, done = changes.work, 0
+    while done < count:
+        progress("failures", done / count)
+        block = np.arange(done, min(done + _BLOCK, count))
+        many_done = run(change_loads, steps_of(work), block, work, outcomes)
+        done += many_done
+        if many_done < len(block):
+            space = _space(work.before, len(work.intact.load), 2 * len(work.space.added))
+            work = work._replace(space=space)
+    return outcomes, work
+
+
+def steps_of(work: ChangeWork) -> float:
+    """Return about how many steps all changes take."""
+    return (500.0 if work.refill else 100.0) * float(np.diff(work.intact.start)[work.sets.channel].sum())
+
+
+def has_credit_loop(changes: Changes, number: int, outcomes: Outcomes) -> bool:
+    """Return whether there is a credit loop after a change: where none is sure, from the whole dependency graph."""
+    base, change = changes.base, changes.given[number]
+    if base.certain and not outcomes.looping[number]:
+        return False
+    tables = base.routing.routes.tables
+    if changes.work.refill:
+        tables = refilled_tables(base.routing, change)
+    else:
+        tables = kept_tables(replace(tables, out=changes.work.after.out), change)
+    traces = trace_all(with_change(base.topology.fabric, change), tables, base.topology.ends)
+    return not credit_loops(traces).acyclic
+
+
+def kept_tables(tables: Tables, change: Change) -> Tables:
+    """Return the tables of the switches that are left."""
+    left = ~np.isin(tables.switch, np.array(change.switches, np.int64))
+    return replace(tables, switch=tables.switch[left], out=tables.out[left], line=tables.line[left])
+
+
+def refilled_tables(routing: FabricRouting, change: Change) -> Tables:
+    """Return the tables in which switches that lost a port have chosen another, where one leads on."""
+    topology, before = routing.topology, routing.routes.arrays
+    gone, nothing = (np.zeros(topology.channels, np.uint8) for _ in range(2))
+    channels = channels_of(topology, change.slots)
+    gone[channels] = 1
+    after = before._replace(out=before.out.copy())
+    refilled, path = np.zeros(len(before.lid), np.uint8), np.empty(len(before.row) + 2, np.int64)
+    for slot in topology.slot_of[channels].astype(np.int64).tolist():
+        node = int(topology.fabric.node_of[slot])
+        run(replace_port, 50.0 * len(before.lid), slot, node, before, after, gone, nothing, refilled, path)
+    return kept_tables(replace(routing.routes.tables, out=after.out), change)

@@ -1,9 +1,13 @@
-"""What proves the figures of failures: witnesses of the loads, and prices of the channels that could carry more."""
+"""What proves the figures of failures: witnesses of the loads, and prices of the channels that could carry more.
+
+The checker reads these lists with code of its own (``obliv.fabric.checker``), of which nothing is used here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -11,29 +15,26 @@ import numpy as np
 
 from obliv._util.arrays import Array, starts
 from obliv._util.files import pack
-from obliv._util.progress import Progress
+from obliv._util.progress import Progress, require_memory
 from obliv._util.text import plural
-from obliv.checker.rerouted import Failed
 from obliv.errors import InputError, RoutingError
-from obliv.fabric.checker.failures import ChannelLimits, ChannelWitness, witness_of
-from obliv.fabric.checker.hops import NextHops, hops_of, next_hops_of
-from obliv.fabric.checker.routes import After, CheckedRoutes, routes_left, routes_of
 from obliv.fabric.checks.check import credit_loops
-from obliv.fabric.kernels.failures import FailureSpace, Intact, replace_port
+from obliv.fabric.kernels.changes import ADDED, STAMP, TOUCHED, ChangeWork, come, crossing, mark, unmark
 from obliv.fabric.model import Fabric, Tables
-from obliv.fabric.outages.sets import Failure, without
+from obliv.fabric.outages.base import Base, Changes, base_of, channels_of, kept_tables, refilled_tables, steps_of
+from obliv.fabric.outages.sets import Change, without
 from obliv.fabric.reroute.engines import LanesError
 from obliv.fabric.reroute.route import route
 from obliv.fabric.routes.routing import FabricHops, FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import Offset
-from obliv.fabric.topology import network
+from obliv.fabric.topology import FabricTopology, network
 from obliv.kernels import run
 from obliv.questions.failures import FailureRow, FailureState
 from obliv.questions.worst_case import solved_worst_case
 
 
-def why_none(routing: FabricRouting, sets: Iterable[Failure], repair: str, loop: bool) -> str:
+def why_none(routing: FabricRouting, sets: Iterable[Change], repair: str, loop: bool) -> str:
     """Return why the figures of failures get no proof; "" where they get one."""
     topology, routes = routing.topology, routing.routes
     slots = np.array([slot for failure in sets for slot in failure.slots], np.int64)
@@ -54,113 +55,49 @@ def why_none(routing: FabricRouting, sets: Iterable[Failure], repair: str, loop:
     return "hosts have several LIDs, and routes to all of them together have a credit loop" if loop else ""
 
 
-def failed_of(routing: FabricRouting, failure: Failure) -> Failed:
-    """Return a failure by the numbers of its channels and switches in the topology."""
-    topology, fabric = routing.topology, routing.topology.fabric
-    slots = np.array(failure.slots, np.int64)
-    both = np.stack([slots, fabric.ports.peer[slots]], axis=1).ravel()
-    nodes = topology.hosts + fabric.switch_row[np.array(failure.switches, np.int64)]
-    return Failed(topology.channel_of[both].astype(np.int64), nodes.astype(np.int64))
+# Covers of the pairs that cross a channel: terminals that receive and classes that send, of all pairs one or the other
 
 
-def proof_of(
-    routing: FabricRouting,
-    before: FailureState,
-    rows: list[FailureRow],
-    sets: list[Failure],
-    hottest: list[int],
-    repair: str,
-    progress: Progress,
-) -> dict[str, Any]:
-    """Return the certificate of failures."""
-    routes = routes_of(hops_of(routing))
-    topology = routing.topology
-    failed = [failed_of(routing, failure) for failure in sets]
-    nothing = np.zeros(topology.channels, np.bool_)
-    none = After(np.zeros(0, np.int64), np.zeros((0, 0), np.int64), np.zeros(0, np.bool_), nothing)
-    simple = ChannelLimits(routes, {})
-    loads = [before.channel_load, *(row.channel_load for row in rows)]
-    least = min((load for load in loads if load), default=before.channel_load)
-    prices = {(0, c): paid_of(routes, routes.crossing(c)) for c in simple.unsettled(none, least)}
-    bounds = ChannelLimits(routes, {c: paid for (_, c), paid in prices.items()})
-    witnesses = _Witnesses(bounds)
-    corrections: dict[tuple[int, int], Array] = {}
-    which = []
-    for number, load in enumerate(loads, -1):
-        progress("certificate", (number + 1) / len(loads))
-        after = none if number < 0 else routes.after(failed[number], repair == "refill", False)
-        which.append(witnesses.number(after, hottest[number + 1], load) if load else -1)
-        for c in bounds.unsettled(after, load):
-            crossing = routes.crossing_after(c, after)
-            if bounds.least(c, crossing) > load * topology.bandwidth_of(c):
-                corrections[number, c] = paid_of(routes, crossing)
-    return {
-        **failed_lists(failed),
-        "witness": pack(which),
-        "witnesses": {
-            "channel": pack([witness.channel for witness in witnesses.found]),
-            "permutation": pack(joined(witness.image for witness in witnesses.found)),
-        },
-        "prices": price_lists(prices),
-        "corrections": {"row": pack([row for row, _ in corrections]), **price_lists(corrections)},
-        "sources": dict((*topology.sources, *routing.sources)),
-    }
+def cover(base: Base, pairs: Array, paid: Array | None = None) -> int:
+    """Return an upper bound of the packets that can be sent between pairs of classes and terminals.
+
+    A receiver in `paid` counts once, and the class of every other pair with all its sources; without `paid` the smaller
+    of both sums over all pairs.
+    """
+    r, d = np.divmod(pairs, len(base.topology.terminals))
+    if paid is None:
+        return int(min(base.intact.size[np.unique(r)].sum(), len(np.unique(d))))
+    inside = np.isin(d, paid)
+    return int(base.intact.size[np.unique(r[~inside])].sum()) + len(np.unique(d[inside]))
 
 
-class _Witnesses:
-    """Permutations that put loads on channels, each of which serves as many failures as it fits."""
-
-    def __init__(self, bounds: ChannelLimits) -> None:
-        self.bounds = bounds
-        self.found: list[ChannelWitness] = []
-        self._by_channel: dict[int, list[int]] = {}
-
-    def number(self, after: After, channel: int, load: Any) -> int:
-        """Return the number of a permutation that puts a load on a channel after a failure."""
-        routes = self.bounds.routes
-        for known in self._by_channel.get(channel, []):
-            if self._load(after, self.found[known]) == load:
-                return known
-        pairs = matching_of(routes, routes.crossing_after(channel, after))[0] if channel >= 0 else []
-        if len(pairs) < load * routes.hops.topology.bandwidth_of(channel):
-            return self._own(after, load)
-        return self._add(channel, pairs)
-
-    def _own(self, after: After, load: Any) -> int:
-        """Return the number of a permutation that fills a host's own cable after a failure."""
-        routes = self.bounds.routes
-        for known in self._by_channel.get(-1, []):
-            if self._load(after, self.found[known]) == load:
-                return known
-        served = np.setdiff1d(np.flatnonzero(routes.weight), after.moved[~after.arrives])
-        r, destination = divmod(int(served[0]), routes.terminals)
-        senders = np.flatnonzero(routes.hops.row == r)
-        sender = int(senders[senders != destination][0])
-        self._by_channel.setdefault(-1, []).append(len(self.found))
-        return self._add(int(routes.hops.own[sender]), [(sender, destination)])
-
-    def _add(self, channel: int, pairs: list[tuple[int, int]]) -> int:
-        routes = self.bounds.routes
-        self.found.append(witness_of(routes, channel, whole(pairs, routes.terminals)))
-        self._by_channel.setdefault(channel, []).append(len(self.found) - 1)
-        return len(self.found) - 1
-
-    def _load(self, after: After, witness: ChannelWitness) -> Any:
-        return witness.packets(after) / self.bounds.routes.hops.topology.bandwidth_of(witness.channel)
+def crossing_before(base: Base, channel: int) -> Array:
+    """Return the pairs that cross a channel between switches."""
+    return np.asarray(base.intact.pair[base.intact.start[channel] : base.intact.start[channel + 1]], np.int64)
 
 
-def whole(pairs: Iterable[tuple[int, int]], ends: int) -> Array:
-    """Return a permutation that contains some pairs; the other terminals are matched in order."""
-    image = np.full(ends, -1, np.int64)
-    for source, destination in pairs:
-        image[source] = destination
-    image[image < 0] = np.setdiff1d(np.arange(ends), image[image >= 0])
-    return image
+def matching_of(base: Base, pairs: Array) -> tuple[list[tuple[int, int]], Any]:
+    """Return a largest matching of senders and receivers among pairs, and their graph."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    ends = len(base.topology.terminals)
+    r, d = np.divmod(pairs, ends)
+    first, senders = base.routing.routes.members
+    size = base.intact.size[r]
+    require_memory(60.0 * float(size.sum()), f"the proof for {base.topology.spec}")
+    inside = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
+    source, destination = senders[np.repeat(first[r], size) + inside], np.repeat(d, size)
+    others = source != destination
+    shape = (ends, ends)
+    graph = csr_array((np.ones(int(others.sum()), np.int8), (source[others], destination[others])), shape=shape)
+    image = maximum_bipartite_matching(graph, perm_type="column")
+    return [(s, int(image[s])) for s in np.flatnonzero(image >= 0).tolist()], graph
 
 
-def paid_of(routes: CheckedRoutes, crossing: Array) -> Array:
-    """Return the terminals with a price of 1 in a smallest cover of the pairs that cross a channel (König)."""
-    matched, graph = matching_of(routes, crossing)
+def paid_of(base: Base, pairs: Array) -> Array:
+    """Return the terminals with a price of 1 in a smallest cover of pairs (König)."""
+    matched, graph = matching_of(base, pairs)
     partner = dict(matched)
     owner = {destination: source for source, destination in matched}
     waiting = [source for source in np.unique(graph.nonzero()[0]).tolist() if source not in partner]
@@ -177,33 +114,186 @@ def paid_of(routes: CheckedRoutes, crossing: Array) -> Array:
     return np.array(sorted(paid), np.int64)
 
 
-def matching_of(routes: CheckedRoutes, crossing: Array) -> tuple[list[tuple[int, int]], Any]:
-    """Return a largest matching of senders and receivers among pairs of leaves and terminals, and their graph."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import maximum_bipartite_matching
-
-    ends = routes.terminals
-    r, d = np.divmod(crossing, ends)
-    senders, first = np.argsort(routes.hops.row, kind="stable"), starts(routes.size)
-    size = routes.size[r]
-    inside = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
-    source, destination = senders[np.repeat(first[r], size) + inside], np.repeat(d, size)
-    others = source != destination
-    shape = (ends, ends)
-    graph = csr_array((np.ones(int(others.sum()), np.int8), (source[others], destination[others])), shape=shape)
-    image = maximum_bipartite_matching(graph, perm_type="column")
-    return [(s, int(image[s])) for s in np.flatnonzero(image >= 0).tolist()], graph
+def whole(pairs: Iterable[tuple[int, int]], ends: int) -> Array:
+    """Return a permutation that contains some pairs; the other terminals are matched in order."""
+    image = np.full(ends, -1, np.int64)
+    for source, destination in pairs:
+        image[source] = destination
+    image[image < 0] = np.setdiff1d(np.arange(ends), image[image >= 0])
+    return image
 
 
-def failed_lists(failed: list[Failed]) -> dict[str, Any]:
-    """Return failures as they stand in a certificate."""
+# Failures after which tables stay, or ports are replaced
+
+
+@contextmanager
+def _marked(work: ChangeWork, number: int) -> Iterator[None]:
+    """Let the effect of a failure stand in the space of the kernels meanwhile; number -1 for none."""
+    if number >= 0:
+        run(mark, steps_of(work), number, work)
+        yield
+        run(unmark, steps_of(work), number, work)
+    else:
+        work.space.tally[:STAMP] = 0
+        work.space.tally[STAMP] += 1
+        yield
+
+
+def _crossing(work: ChangeWork, channel: int) -> Array:
+    """Return the pairs that cross a channel between switches now."""
+    entries = int(work.intact.start[channel + 1] - work.intact.start[channel])
+    found = np.empty(entries + int(work.space.tally[ADDED]), np.int64)
+    return np.asarray(found[: run(crossing, 10.0 * len(found), channel, work.intact, work.space, found)])
+
+
+def _arriving(work: ChangeWork, pairs: Array) -> Array:
+    """Return those of some pairs whose packets arrive now; all did before."""
+    moved = work.space.stamp[pairs] == work.space.tally[STAMP]
+    return np.asarray(pairs[~moved | np.isin(pairs, work.space.added[: work.space.tally[ADDED]])])
+
+
+def _above(work: ChangeWork, most: Array, cap: Array, known: Array) -> list[int]:
+    """Return the channels that bounds before do not keep within a cap: `known` ones, and those to which pairs came.
+
+    Shapes: `most`, `cap` (channels,).
+    """
+    space, ends = work.space, len(work.before.class_of)
+    more = space.touched[: space.tally[TOUCHED]]
+    more = more[(space.more[more] > 0) & (most[more] + space.more[more] > cap[more])]
+    extra = np.array([run(come, 10.0 * space.more[c], c, ends, work.intact, space) for c in more.tolist()], np.int64)
+    found = np.union1d(known, more[most[more] + extra > cap[more]])
+    return [int(c) for c in found[space.gone[found] == 0]]
+
+
+def proof_of(
+    changes: Changes,
+    before: FailureState,
+    rows: list[FailureRow],
+    order: list[int],
+    hottest: list[int],
+    progress: Progress,
+) -> dict[str, Any]:
+    """Return the certificate of failures by rank; `order` has their numbers among the changes."""
+    base, work = changes.base, changes.work
+    loads = [before.channel_load, *(row.channel_load for row in rows)]
+    most = simple_bounds(base)
+    # prices before a failure, for the channels that the simple bound does not keep within all loads
+    high = np.flatnonzero(most > caps(base, min((load for load in loads if load), default=before.channel_load)))
+    prices = {(0, c): paid_of(base, crossing_before(base, c)) for c in high.tolist()}
+    for (_, c), paid in prices.items():
+        most[c] = min(int(most[c]), cover(base, crossing_before(base, c), paid))
+    witnesses = _Witnesses(base, work)
+    cap = {load: caps(base, load) for load in set(loads)}
+    known = {load: np.flatnonzero(most > cap[load]) for load in cap}
+    corrections: dict[tuple[int, int], Array] = {}
+    which = []
+    for number, load in enumerate(loads, -1):
+        progress("certificate", (number + 1) / len(loads))
+        with _marked(work, order[number] if number >= 0 else -1):
+            which.append(witnesses.number(hottest[number + 1], load) if load else -1)
+            for c in _above(work, most, cap[load], known[load]) if load else ():
+                pairs, given = _crossing(work, c), prices.get((0, c))
+                least = cover(base, pairs) if given is None else min(cover(base, pairs), cover(base, pairs, given))
+                if least > cap[load][c]:
+                    corrections[number, c] = paid_of(base, pairs)
+    return certificate_of(
+        base.routing,
+        [changes.given[f] for f in order],
+        which,
+        [channel for channel, _ in witnesses.found],
+        [image for _, image in witnesses.found],
+        prices,
+        corrections,
+    )
+
+
+def simple_bounds(base: Base) -> Array:
+    """Return an upper bound of the packets on each channel: all its senders, or all its receivers."""
+    ones = np.ones(len(base.topology.terminals), np.int64)
+    return np.asarray(base.routing.fabric_loads.bounds(ones, ones), np.int64)
+
+
+def caps(base: Base, load: Fraction) -> Array:
+    """Return the packets by which each channel has a load."""
+    return np.asarray(load.numerator * base.unit // (load.denominator * base.intact.unit))
+
+
+class _Witnesses:
+    """Channels and permutations that put loads on them, each of which serves as many failures as it fits."""
+
+    def __init__(self, base: Base, work: ChangeWork) -> None:
+        self.base, self.work = base, work
+        self.found: list[tuple[int, Array]] = []
+        self._by_channel: dict[int, list[int]] = {}
+
+    def number(self, channel: int, load: Fraction) -> int:
+        """Return the number of a permutation that puts a load on a channel after the failure that is marked."""
+        base = self.base
+        if channel >= 0:
+            wanted = load * base.unit / int(base.intact.unit[channel])
+            pairs = _crossing(self.work, channel)
+            for known in self._by_channel.get(channel, []):
+                if np.isin(self._pairs(known), pairs).sum() == wanted:
+                    return known
+            matched = matching_of(base, pairs)[0]
+            if len(matched) >= wanted:
+                return self._add(channel, channel, matched)
+        return self._own()
+
+    def _own(self) -> int:
+        """Return the number of a permutation that fills a host's own cable then."""
+        base, ends = self.base, len(self.base.topology.terminals)
+        class_of, size = base.routing.routes.class_of, base.intact.size
+        for known in self._by_channel.get(-1, []):
+            sender = int(base.topology.number_of[base.topology.tail[self.found[known][0]]])
+            pair = int(class_of[sender]) * ends + int(self.found[known][1][sender])
+            if len(_arriving(self.work, np.array([pair]))):
+                return known
+        weight = np.repeat(size, ends)
+        weight[class_of * ends + np.arange(ends)] -= 1
+        r, destination = divmod(int(_arriving(self.work, np.flatnonzero(weight))[0]), ends)
+        senders = np.flatnonzero(class_of == r)
+        sender = int(senders[senders != destination][0])
+        own = int(base.topology.channel_of[base.topology.ends[sender]])
+        return self._add(-1, own, [(sender, destination)])
+
+    def _add(self, key: int, channel: int, matched: list[tuple[int, int]]) -> int:
+        self.found.append((channel, whole(matched, len(self.base.topology.terminals))))
+        self._by_channel.setdefault(key, []).append(len(self.found) - 1)
+        return len(self.found) - 1
+
+    def _pairs(self, known: int) -> Array:
+        """Return the pairs of a permutation, without hosts that send to themselves."""
+        image = self.found[known][1]
+        senders = np.flatnonzero(image != np.arange(len(image)))
+        return np.asarray(self.base.routing.routes.class_of[senders] * len(image) + image[senders])
+
+
+def certificate_of(
+    routing: FabricRouting,
+    failed: Sequence[Change],
+    which: list[int],
+    channels: list[int],
+    images: list[Array],
+    prices: dict[tuple[int, int], Array],
+    corrections: dict[tuple[int, int], Array],
+) -> dict[str, Any]:
+    """Return a certificate: what fails in each row, the witness of its load, and prices before and after a failure."""
+    topology = routing.topology
+    gone = [channels_of(topology, change.slots) for change in failed]
+    nodes = [topology.hosts + topology.fabric.switch_row[np.array(c.switches, np.int64)] for c in failed]
     return {
         "failed": {
-            "first_channel": pack(starts([len(each.channels) for each in failed])),
-            "channels": pack(joined(each.channels for each in failed)),
-            "first_node": pack(starts([len(each.nodes) for each in failed])),
-            "nodes": pack(joined(each.nodes for each in failed)),
-        }
+            "first_channel": pack(starts([len(each) for each in gone])),
+            "channels": pack(joined(gone)),
+            "first_node": pack(starts([len(each) for each in nodes])),
+            "nodes": pack(joined(nodes)),
+        },
+        "witness": pack(which),
+        "witnesses": {"channel": pack(channels), "permutation": pack(joined(images))},
+        "prices": price_lists(prices),
+        "corrections": {"row": pack([row for row, _ in corrections]), **price_lists(corrections)},
+        "sources": dict((*topology.sources, *routing.sources)),
     }
 
 
@@ -230,32 +320,6 @@ def served_pairs(routing: FabricRouting) -> int:
     return ends * (ends - 1) - routing.routes.missing
 
 
-def kept_tables(tables: Tables, failure: Failure) -> Tables:
-    """Return the tables of the switches that are left."""
-    left = ~np.isin(tables.switch, np.array(failure.switches, np.int64))
-    return replace(tables, switch=tables.switch[left], out=tables.out[left], line=tables.line[left])
-
-
-def refilled_tables(
-    routing: FabricRouting, failure: Failure, channels: list[int], intact: Intact, space: FailureSpace
-) -> Tables:
-    """Return the tables in which switches that lost a port have chosen another, where one leads on."""
-    routes, tables = routing.routes, routing.routes.tables
-    out = tables.out.copy()
-    uses = np.zeros(256, np.int64)
-    space.failed[channels] = np.arange(len(channels))
-    for i, c in enumerate(channels):
-        run(replace_port, 50.0 * len(routes.traces.lid), i, c, intact, routes.arrays, space, uses)
-    for i, c in enumerate(channels):
-        row = int(routes.traces.hops.row[intact.tail_of[c]])
-        found = np.flatnonzero(space.other[i] >= 0)
-        if row >= 0:
-            out[row, routes.traces.lid[found]] = space.other[i, found]
-    space.failed[channels] = -1
-    space.other[:] = -1
-    return kept_tables(replace(tables, out=out), failure)
-
-
 def rerouted(fabric: Fabric, engine: str) -> tuple[Fabric, Tables, Offset]:
     """Return a fabric with new tables by an engine, as ``obliv fabric route`` computes them."""
     try:
@@ -270,16 +334,18 @@ def rerouted(fabric: Fabric, engine: str) -> tuple[Fabric, Tables, Offset]:
 
 
 def after_failure(
-    routing: FabricRouting, offset: Offset, failure: Failure, repair: str, tables: Tables | None = None
+    routing: FabricRouting, offset: Offset, failure: Change, repair: str
 ) -> tuple[FailureRow, Left | None]:
     """Return what a failure does, solved from scratch, and the routes that are left."""
     fabric = without(routing.topology.fabric, failure)
     if not len(fabric.endpoints):
         return FailureRow(failure.name, served_pairs(routing), Fraction(0), "", False), None
-    if tables is None:
+    if repair == "refill":
+        tables = refilled_tables(routing, failure)
+    elif repair == "keep":
         tables = kept_tables(routing.routes.tables, failure)
-        if repair not in ("keep", "refill"):
-            fabric, tables, offset = rerouted(_without_hosts(fabric, failure), repair)
+    else:
+        fabric, tables, offset = rerouted(_without_hosts(fabric, failure), repair)
     if not isinstance(offset, str | int) and len(fabric.endpoints) != len(routing.topology.terminals):
         raise InputError("offsets by terminal cannot be used where hosts fail: give a rule")
     left = fabric_routing(network(fabric), tables, offset, missing="skip")
@@ -305,7 +371,7 @@ def worst_channel(routing: FabricRouting) -> tuple[Fraction, str, int]:
     return result.channel_load, routing.topology.cable(result.channel.id).ends, result.channel.id
 
 
-def _without_hosts(fabric: Fabric, failure: Failure) -> Fabric:
+def _without_hosts(fabric: Fabric, failure: Change) -> Fabric:
     """Return a fabric in which the switches that failed have no cables at all: engines route all that is there."""
     peer = fabric.ports.peer.copy()
     for node in failure.switches:
@@ -316,7 +382,7 @@ def _without_hosts(fabric: Fabric, failure: Failure) -> Fabric:
     return fabric.with_ports(peer=peer)
 
 
-# What proves the figures of failures after which an engine computes new tables: the tables, and each one's proof
+# Failures after which an engine computes new tables: the tables, and each one's proof
 
 
 _LARGEST = 2**26  # entries of all tables together
@@ -340,63 +406,55 @@ def proof_anew(
     routing: FabricRouting,
     before: FailureState,
     rows: list[FailureRow],
-    failed: list[Failed],
+    failed: Sequence[Change],
     lefts: list[Left],
     hottest: int,
     progress: Progress,
 ) -> dict[str, Any]:
     """Return the certificate of failures by rank, with the tables after each."""
-    topology, hops = routing.topology, next_hops_of(routing)
-    tables = np.full((len(rows), *hops.channel.shape), -1, np.int32)
-    nothing = Failed(np.zeros(0, np.int64), np.zeros(0, np.int64))
-    states = [(nothing, before.channel_load, hops, hottest)]
-    for number, left in enumerate(lefts):
-        tables[number] = _table(routing, left, hops)
-        worst = int(topology.channel_of[left.routing.topology.slot_of[left.channel]]) if left.channel >= 0 else -1
-        states.append((failed[number], rows[number].channel_load, replace(hops, channel=tables[number]), worst))
+    topology, ends = routing.topology, len(routing.topology.terminals)
+    states = [(before.channel_load, Left(routing, hottest))]
+    states += [(row.channel_load, left) for row, left in zip(rows, lefts, strict=True)]
     which: list[int] = []
     channels: list[int] = []
     images: list[Array] = []
-    corrections: dict[tuple[int, int], Array] = {}
+    tables: list[Array] = []
     prices: dict[tuple[int, int], Array] = {}
-    for number, (gone, load, left_hops, worst) in enumerate(states, -1):
+    corrections: dict[tuple[int, int], Array] = {}
+    for number, (load, left) in enumerate(states, -1):
         progress("certificate", (number + 1) / len(states))
-        routes, after = routes_left(left_hops, gone)
-        bounds = ChannelLimits(routes, {})
-        which.append(len(channels) if worst >= 0 else -1)
-        if worst >= 0:
-            channels.append(worst)
-            images.append(_witness(routes, after, worst))
-        for c in bounds.unsettled(after, load):
+        base, own = base_of(left.routing), left.routing.topology
+        # terminals and channels by the numbers of the fabric before the failure
+        terminal, channel = topology.number_of[topology.node_at[own.ends]], topology.channel_of[own.slot_of]
+        if number >= 0:
+            tables.append(_next_hops(left.routing, topology, terminal, channel))
+        which.append(len(channels) if left.channel >= 0 else -1)
+        if left.channel >= 0:
+            channels.append(int(channel[left.channel]))
+            images.append(whole(terminal[np.array(_heaviest(base, left.channel))].tolist(), ends))
+        for c in np.flatnonzero(simple_bounds(base) > caps(base, load)).tolist():
             where = prices if number < 0 else corrections
-            where[max(number, 0), c] = paid_of(routes, routes.crossing_after(c, after))
-    return {
-        **failed_lists(failed),
-        "witness": pack(which),
-        "witnesses": {"channel": pack(channels), "permutation": pack(joined(images))},
-        "prices": price_lists(prices),
-        "corrections": {"row": pack([row for row, _ in corrections]), **price_lists(corrections)},
-        "tables": pack(tables),
-        "sources": dict((*topology.sources, *routing.sources)),
-    }
+            where[max(number, 0), int(channel[c])] = np.sort(terminal[paid_of(base, crossing_before(base, c))])
+    proof = certificate_of(routing, failed, which, channels, images, prices, corrections)
+    return proof | {"tables": pack(np.array(tables, np.int32))}
 
 
-def _table(routing: FabricRouting, left: Left, before: NextHops) -> Array:
-    """Return new tables by the numbers of the fabric before the failure."""
-    base, topology, hops = routing.topology, left.routing.topology, next_hops_of(left.routing)
-    column = base.number_of[base.node_at[topology.ends]]
-    channel = base.channel_of[topology.slot_of]
-    table = np.full(before.channel.shape, -1, np.int32)
-    table[:, column] = np.append(channel, -1)[hops.channel]
+def _next_hops(routing: FabricRouting, topology: FabricTopology, terminal: Array, channel: Array) -> Array:
+    """Return the channels by which switches forward for terminals, by the numbers of another topology; -1 for none."""
+    own, ask = routing.topology, routing.by_next_channel
+    switches, ends = len(own.fabric.switches), own.terminals.astype(np.int64)
+    table = np.full((switches, len(topology.terminals)), -1, np.int32)
+    if ask is not None:
+        taken = ask(np.repeat(own.hosts + np.arange(switches), len(ends)), np.tile(ends, switches))
+        table[:, terminal] = np.append(channel, -1)[taken].reshape(switches, len(ends))
     return table
 
 
-def _witness(routes: CheckedRoutes, after: After, channel: int) -> Array:
-    """Return a permutation that loads a channel as much as any traffic can."""
-    topology, ends = routes.hops.topology, routes.terminals
-    source = int(topology.number_of[topology.tail[channel]])
-    if source < 0:
-        return whole(matching_of(routes, routes.crossing_after(channel, after))[0], ends)
-    own = int(routes.hops.row[source]) * ends + np.delete(np.arange(ends), source)
-    served = own[~np.isin(own, after.moved)] % ends
-    return whole([(source, int(served[0]))], ends)
+def _heaviest(base: Base, channel: int) -> list[tuple[int, int]]:
+    """Return the pairs of a permutation, all connected, that load a channel as much as any traffic can."""
+    topology = base.topology
+    source, goal = (int(topology.number_of[end[channel]]) for end in (topology.tail, topology.head))
+    if source < 0 and goal < 0:
+        return matching_of(base, crossing_before(base, channel))[0]
+    other = int(max(source, goal) == 0)  # of a host, any other one
+    return [(source if source >= 0 else other, goal if goal >= 0 else other)]

@@ -1,50 +1,113 @@
-"""The exact worst case of forwarding tables after every single failure, and after given ones."""
+"""The exact worst case of forwarding tables after changes: one that is named, or every single failure in turn."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from obliv._util.arrays import Array, starts
-from obliv._util.progress import Progress, rising, within
+from obliv._util.progress import Progress, rising, silent, within
 from obliv._util.text import plural, printable, several
 from obliv.errors import InputError, Interrupted, TooLargeError
 from obliv.fabric.analyses.permutations import provenance_of
 from obliv.fabric.arguments import typed
 from obliv.fabric.checks.check import credit_loops
-from obliv.fabric.kernels.failures import FailureSpace, Intact, Outcomes, Sets, failure_loads
-from obliv.fabric.outages.alike import copied, first_alike
-from obliv.fabric.outages.base import intact_tables, room, unit_of
+from obliv.fabric.outages.base import (
+    Base,
+    Changes,
+    base_of,
+    changes_of,
+    engine_misfit,
+    has_credit_loop,
+    named_load,
+    solved,
+)
 from obliv.fabric.outages.certificate import (
     Left,
     after_failure,
-    failed_of,
-    kept_tables,
     proof_anew,
     proof_of,
-    refilled_tables,
-    served_pairs,
     why_none,
     why_not_anew,
     worst_channel,
 )
-from obliv.fabric.outages.sets import Failure, every_failure, named_failure, without
+from obliv.fabric.outages.sets import Change, change_of, every_failure, named_failure
 from obliv.fabric.reroute.engines import ENGINES
+from obliv.fabric.results.worst import WhatIf
 from obliv.fabric.routes.routing import FabricRouting
-from obliv.fabric.routes.trace import Ending, Offset, trace_all
-from obliv.kernels import run
+from obliv.fabric.routes.trace import Offset
 from obliv.questions.failures import FailureRow, Failures, FailureState, unfinished
+from obliv.results.base import provenance
 
-__all__ = ["failures"]
+__all__ = ["failures", "what_if"]
 
-_BLOCK = 64  # failures between two looks at an interrupt
-_OWN = "a host's own cable"  # it carries 1 where a host reaches anybody
+_UNUSED = "no route of these tables uses the new cables: write the changed fabric for fabric route"
+
+
+@typed
+def what_if(base: Base, *, fail: Sequence[str] = (), entries: Sequence[str] = (), add: Sequence[str] = ()) -> WhatIf:
+    """Return what a change of a few cables or table entries does to tables.
+
+    Parameters
+    ----------
+    base : Base
+        The state before, see :func:`obliv.fabric.base_of`.
+    fail : sequence of str, optional
+        Cables ``NAME/PORT`` and switches ``NAME`` that fail.
+    entries : sequence of str, optional
+        New ports of table entries: ``SWITCH/LID=PORT``, or ``SWITCH/LID=none``.
+    add : sequence of str, optional
+        New cables between switches, ``NAME/PORT,NAME/PORT``, at free ports or at ports whose cables fail.
+
+    Returns
+    -------
+    WhatIf
+        Exact: as if the changed fabric and tables were analyzed from scratch.
+
+    Raises
+    ------
+    InputError
+        If there is no such node, port, cable, table or LID.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> base = obliv.fabric.base_of(obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2))))
+    >>> obliv.fabric.what_if(base, entries=["switch((0),1)/14=3"])
+    what-if: lft:dmodk on fabric:fattree:4,2
+      change      switch((0),1)/14=3
+      before      worst load 2   switch((0),1) port 3 -> switch((0),0) port 1
+      after       worst load 2   switch((1),1) port 3 -> switch((0),0) port 2
+      pairs lost  0
+      work        4 channels changed, 1 solved
+    """
+    began = time.perf_counter()
+    change = change_of(base.routing, several(fail), several(entries), several(add))
+    changes = changes_of(base, [change], follow=True)
+    outcomes, work = solved(changes, silent)
+    missing = base.routing.skipped + int(outcomes.lost[0])
+    load, channel = int(outcomes.load[0]), int(outcomes.channel[0])
+    worst = named_load(base, load, channel, base.served > outcomes.lost[0], changes.new)
+    touched = work.space.touched[: outcomes.touched[0]]
+    unused = len(changes.new) > 0 and not (touched >= base.topology.channels).any()
+    topology, routing = base.topology, base.routing
+    notes = topology.notes + routing.notes
+    sources = tuple(dict((*topology.sources, *routing.sources)).items())
+    specs = {"topology": topology.spec, "routing": routing.spec}
+    return WhatIf(
+        topology=topology.spec,
+        routing=routing.spec,
+        provenance=provenance(specs, time.perf_counter() - began, sources=sources),
+        changes=change.names,
+        before=base.state,
+        after=FailureState(*worst, missing, has_credit_loop(changes, 0, outcomes)),
+        channels=len(touched),
+        solved=int(outcomes.solved[0]),
+        notes=(*notes, _UNUSED) if unused else notes,
+    )
 
 
 @typed
@@ -56,7 +119,6 @@ def failures(
     repair: str = "keep",
     offset: Offset = "0",
     certificate: bool = False,
-    symmetry: str = "auto",
     progress: Progress | None = None,
 ) -> Failures:
     """Return the exact worst case of forwarding tables after every single failure.
@@ -78,9 +140,6 @@ def failures(
         Whether to keep what proves the figures; with an engine, the tables after each failure too. Where there is no
         such proof, a note says why: if a host's cable fails, packets of some pairs do not arrive before, hosts have
         several speeds, or, but for ``keep``, several LIDs; with an engine, if that is so after a failure.
-    symmetry : {"auto", "search", "off"}
-        Whether failures that a verified symmetry of cabling and tables carries onto each other are solved once: where
-        that saves time, always, or never. No answer depends on it; see Notes.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
@@ -100,10 +159,6 @@ def failures(
     Ports from where the tables of the other switches lead there without anything that failed come into question: the
     one with the shortest way, of equals the one that the switch uses for the fewest LIDs of hosts, then the lowest.
 
-    Symmetries are sought with ``keep`` alone, since other repairs depend on the numbers of ports and LIDs; if hosts
-    have one LID each, and all pairs are connected before. They save time where there is a credit loop before, since the
-    dependencies of all routes are then searched after each failure; elsewhere solving takes less time than the search.
-
     Examples
     --------
     >>> import obliv
@@ -119,102 +174,92 @@ def failures(
         raise InputError.naming(
             "{repair}={0!r}: choose keep, refill, or an engine: auto, {1}", printable(repair[:40]), names
         )
-    if symmetry not in ("auto", "search", "off"):
-        raise InputError.naming("{symmetry}={0!r}: choose auto, search or off", printable(symmetry[:40]))
     topology = routing.topology
     named = several(fail)
     sets = [named_failure(topology, named)] if named else every_failure(topology, of)
     step("tables before a failure", 0.0)
-    question = _Question(routing, offset, sets, repair, not credit_loops(routing.routes.traces).acyclic)
-    alike = None
-    if repair == "keep" and question.at_once and (symmetry == "search" or (symmetry == "auto" and question.loop)):
-        step("symmetries", 0.0)
-        alike = first_alike(routing, [failed_of(routing, failure) for failure in sets])
+    question = _Question(routing, offset, sets, repair)
     part = within(step, 0.0, 0.5 if certificate else 1.0)
-    solved = _many(question, alike, part) if question.at_once else _each(question, certificate, part)
-    order = sorted(range(len(solved.rows)), key=lambda f: solved.rows[f].rank, reverse=True)
-    missing = unfinished(len(solved.rows), len(sets))
+    found = _by_engine(question, part) if _answers(question) else _each(question, certificate, part)
+    order = sorted(range(len(found.rows)), key=lambda f: found.rows[f].rank, reverse=True)
+    missing = unfinished(len(found.rows), len(sets))
     part = within(step, 0.5, 1.0)
-    proof, reason = _proof(question, solved, order, part) if certificate and not missing else (None, "")
+    proof, reason = _proof(question, found, order, part) if certificate and not missing else (None, "")
     result = Failures(
         topology=topology.spec,
         routing=routing.spec,
         provenance=provenance_of(routing, began),
         of="given" if named else of,
         repair=repair,
-        before=solved.before,
-        failures=tuple(solved.rows[f] for f in order),
-        orbits=None if alike is None else len(np.unique(alike)),
+        before=found.before,
+        failures=tuple(found.rows[f] for f in order),
         notes=topology.notes + routing.notes + missing + ((f"no certificate: {reason}",) if reason else ()),
         certificate=proof,
         subject=routing,
     )
     if missing:
-        done = f"after {len(solved.rows):,} of {plural(len(sets), 'failure')}"
+        done = f"after {len(found.rows):,} of {plural(len(sets), 'failure')}"
         raise Interrupted(f"{done}; name the others to go on", result)
     return result
 
 
 @dataclass(frozen=True, eq=False)
 class _Question:
-    """Tables, what fails, what happens to the tables then, and whether they have a credit loop before."""
+    """Tables, what fails, and what happens to the tables then."""
 
     routing: FabricRouting
     offset: Offset
-    sets: list[Failure]
+    sets: list[Change]
     repair: str
-    loop: bool
 
     @property
     def anew(self) -> bool:
         """Whether an engine computes new tables."""
         return self.repair not in ("keep", "refill")
 
-    @cached_property
-    def at_once(self) -> bool:
-        """Whether the changed channels alone tell what failures do.
 
-        That is so if tables are not new, pairs have one route, hosts send alike, and no cable of a host fails.
-        """
-        topology = self.routing.topology
-        slots = np.array([slot for failure in self.sets for slot in failure.slots], np.int64)
-        at_host = topology.at_host[topology.channel_of[slots]]
-        return not self.anew and self.routing.routes.denominator == 1 and topology.unit_rates and not at_host.any()
+class _Found(NamedTuple):
+    """What each failure does, the state before, and what a certificate is made from.
 
-
-class _Solved(NamedTuple):
-    """What each failure does, the state before, and the hottest channels before and after; -1 for not known.
-
-    `lefts` are the routes that are left after each failure, where a certificate needs them.
+    That are the failures as they were solved, with the hottest channels before and after; or the routes that are left
+    after each failure, with the hottest channel before alone.
     """
 
     rows: list[FailureRow]
     before: FailureState
     hottest: list[int]
+    changes: Changes | None
     lefts: list[Left | None]
 
 
-def _proof(question: _Question, solved: _Solved, order: list[int], step: Progress) -> tuple[dict[str, Any] | None, str]:
-    """Return the certificate of failures by rank, or None and why there is none."""
-    routing, sets, repair = question.routing, question.sets, question.repair
-    reason = why_none(routing, sets, repair, question.loop)
-    if not reason and question.anew:
-        reason = why_not_anew(routing, solved.lefts)
-    if reason:
-        return None, reason
-    rows, ranked = [solved.rows[f] for f in order], [sets[f] for f in order]
-    try:
-        if question.anew:
-            failed = [failed_of(routing, failure) for failure in ranked]
-            lefts = [left for f in order if (left := solved.lefts[f]) is not None]  # all of them, or there is a reason
-            return proof_anew(routing, solved.before, rows, failed, lefts, solved.hottest[0], step), ""
-        hottest = [solved.hottest[0], *(solved.hottest[f + 1] for f in order)]
-        return proof_of(routing, solved.before, rows, ranked, hottest, repair, step), ""
-    except TooLargeError as error:  # the answer is there already
-        return None, str(error)
+def _answers(question: _Question) -> bool:
+    """Return whether the engine for changes tells what failures do; else each is solved from scratch.
+
+    It does not where all routes are new, where loads are no sizes of matchings (see :func:`engine_misfit`), and where
+    the cable of a host fails: its class of sources, which share their routes, has fewer members on all channels then.
+    """
+    topology = question.routing.topology
+    slots = np.array([slot for failure in question.sets for slot in failure.slots], np.int64)
+    at_host = topology.at_host[topology.channel_of[slots]]
+    return not question.anew and not engine_misfit(question.routing) and not at_host.any()
 
 
-def _each(question: _Question, certificate: bool, step: Progress) -> _Solved:
+def _by_engine(question: _Question, step: Progress) -> _Found:
+    """Return what each failure does, as a change of the tables."""
+    step("worst load of every channel", 0.0)
+    base = base_of(question.routing)
+    changes = changes_of(base, question.sets, refill=question.repair == "refill")
+    outcomes, work = solved(changes, step)
+    changes = changes._replace(work=work)
+    rows = []
+    for f, failure in enumerate(question.sets):
+        lost = int(outcomes.lost[f])
+        load, name = named_load(base, int(outcomes.load[f]), int(outcomes.channel[f]), lost < base.served)
+        rows.append(FailureRow(failure.name, lost, load, name, has_credit_loop(changes, f, outcomes)))
+    return _Found(rows, base.state, [base.hottest, *outcomes.channel.tolist()], changes, [])
+
+
+def _each(question: _Question, certificate: bool, step: Progress) -> _Found:
     """Return what each failure does, one after the other from scratch; on an interrupt, those that are solved."""
     routing, sets = question.routing, question.sets
     load, name, channel = worst_channel(routing)
@@ -223,133 +268,31 @@ def _each(question: _Question, certificate: bool, step: Progress) -> _Solved:
     try:
         for done, failure in enumerate(sets):
             step("failures", done / len(sets))
-            tables = None
-            if question.repair == "refill":
-                channels = _channels(routing, failure)
-                intact, space = intact_tables(routing, len(channels))
-                tables = refilled_tables(routing, failure, channels, intact, space)
-            row, left = after_failure(routing, question.offset, failure, question.repair, tables)
+            row, left = after_failure(routing, question.offset, failure, question.repair)
             rows.append(row)
             if certificate and question.anew:
                 lefts.append(left)
     except KeyboardInterrupt:
         if not rows:
             raise
-    before = FailureState(load, name, routing.skipped, question.loop)
-    return _Solved(rows, before, [channel] + [-1] * len(rows), lefts)
+    before = FailureState(load, name, routing.skipped, not credit_loops(routing.routes.traces).acyclic)
+    return _Found(rows, before, [channel], None, lefts)
 
 
-def _channels(routing: FabricRouting, failure: Failure) -> list[int]:
-    """Return the channels between switches of a failure, both directions of every cable."""
-    topology = routing.topology
-    slots = np.array(failure.slots, np.int64)
-    both = np.stack([slots, topology.fabric.ports.peer[slots]], axis=1).ravel()
-    channels: list[int] = topology.channel_of[both].tolist()
-    return channels
-
-
-def _many(question: _Question, alike: Array | None, step: Progress) -> _Solved:
-    """Return what each failure does by the changed channels alone; those that are alike are solved once."""
+def _proof(question: _Question, found: _Found, order: list[int], step: Progress) -> tuple[dict[str, Any] | None, str]:
+    """Return the certificate of failures by rank, or None and why there is none."""
     routing, sets = question.routing, question.sets
-    groups = [_channels(routing, failure) for failure in sets]
-    like = np.arange(len(sets)) if alike is None else alike
-    intact, space, outcomes = _outcomes(question, groups, like, step)
-    unit, served = unit_of(routing), served_pairs(routing)
-    # what a failure leaves of the routes has no loop
-    certain = not question.loop and not (routing.routes.traces.code == Ending.LOOP).any()
-    rows: list[FailureRow] = []
-    for f, failure in enumerate(sets):
-        lost = int(outcomes.lost[f]) + _local_pairs(routing, failure)
-        carried = Fraction(int(outcomes.load[f]), unit)
-        load, name = _worst_cable(routing, carried, int(outcomes.channel[f]), lost < served)
-        checked: bool | None = False
-        if like[f] < f:
-            checked = rows[like[f]].deadlock
-        elif not certain or outcomes.looping[f]:
-            checked = _loop(question, failure, groups[f], intact, space)
-        rows.append(FailureRow(failure.name, lost, load, name, checked))
-    worst = int(intact.order[0]) if len(intact.order) else -1
-    carried = Fraction(int(intact.load[worst]), unit) if worst >= 0 else Fraction(0)
-    load, name = _worst_cable(routing, carried, worst if carried else -1, served > 0)
-    before = FailureState(load, name, routing.skipped, question.loop)
-    return _Solved(rows, before, [worst, *outcomes.channel.tolist()], [])
-
-
-def _outcomes(
-    question: _Question, groups: list[list[int]], like: Array, step: Progress
-) -> tuple[Intact, FailureSpace, Outcomes]:
-    """Solve the first of failures that are alike, and others that do not do the same; `groups` are their channels."""
-    routing, refill = question.routing, question.repair == "refill"
-    failed = Sets(starts([len(group) for group in groups]), np.array([c for group in groups for c in group], np.int64))
-    step("worst load of every channel", 0.0)
-    intact, space = intact_tables(routing, max(1, *map(len, groups)))
-    count = len(groups)
-    outcomes = Outcomes(
-        np.zeros(count, np.int64),
-        np.zeros(count, np.int64),
-        np.full(count, -1, np.int64),
-        np.zeros(count, np.bool_),
-        np.zeros(count, np.int64),
-    )
-    work = (500.0 if refill else 100.0) * float(np.diff(intact.start)[failed.channel].sum())
-
-    def solve(chosen: Array) -> None:
-        nonlocal space
-        done = 0
-        while done < len(chosen):
-            step("failures", done / len(chosen))
-            block = chosen[done : done + _BLOCK]
-            many = run(failure_loads, work, failed, block, refill, routing.routes.arrays, intact, space, outcomes)
-            done += many
-            if many < len(block):
-                space = room(space, 2 * len(space.added))
-
-    every = np.arange(count)
-    solve(every[like == every])
-    others = every[like != every].tolist()
-    solve(np.array([f for f in others if not copied(f, like[f], groups[f], intact, outcomes)], np.int64))
-    return intact, space, outcomes
-
-
-def _worst_cable(routing: FabricRouting, load: Fraction, channel: int, reached: bool) -> tuple[Fraction, str]:
-    """Return the worst load and a cable that has it: the own one of a host that reaches others carries 1 at least."""
-    if load < 1 and reached:
-        return Fraction(1), _OWN
-    return load, routing.topology.cable(channel).ends if channel >= 0 else ""
-
-
-def _local_pairs(routing: FabricRouting, failure: Failure) -> int:
-    """Return the number of pairs at a failed switch whose packets took no cable between switches."""
-    routes = routing.routes
-    to, ends = routes.traces.hops.to, routes.traces.ends
-    total = 0
-    for node in failure.switches:
-        beside = np.flatnonzero(routing.topology.fabric.node_of[routing.topology.fabric.ports.peer[ends]] == node)
-        for d in beside.tolist():
-            for r in np.unique(routes.class_of[beside]).tolist():
-                if _stays(routing, r, d, to):
-                    sources = beside[routes.class_of[beside] == r]
-                    total += len(sources) - int((sources == d).sum())
-    return total
-
-
-def _stays(routing: FabricRouting, r: int, d: int, to: Array) -> bool:
-    """Return whether the packets of a class go from its switch straight to a destination."""
-    routes = routing.routes
-    hops = routes.traces.hops
-    node, lid = int(routes.traces.leaf[routes.leaf[r]]), int(routes.traces.lid[routes.columns(r, d)[0]])
-    if hops.row[node] < 0 or not 0 < lid < len(hops.out):
-        return False
-    slot = int(hops.first[node]) + int(hops.out[lid, hops.row[node]])
-    return slot < int(hops.first[node + 1]) and int(to[slot]) == -3 - d
-
-
-def _loop(question: _Question, failure: Failure, channels: list[int], intact: Intact, space: FailureSpace) -> bool:
-    """Return whether the tables have a credit loop after a failure, from the whole dependency graph."""
-    routing = question.routing
-    tables = routing.routes.tables
-    if question.repair == "refill":
-        tables = refilled_tables(routing, failure, channels, intact, space)
-    fabric = without(routing.topology.fabric, failure)
-    traces = trace_all(fabric, kept_tables(tables, failure), routing.topology.ends)
-    return not credit_loops(traces).acyclic
+    reason = why_none(routing, sets, question.repair, found.before.deadlock is True)
+    if not reason and question.anew:
+        reason = why_not_anew(routing, found.lefts)
+    if reason:
+        return None, reason
+    rows = [found.rows[f] for f in order]
+    try:
+        if found.changes is not None:
+            hottest = [found.hottest[0], *(found.hottest[f + 1] for f in order)]
+            return proof_of(found.changes, found.before, rows, order, hottest, step), ""
+        lefts = [left for f in order if (left := found.lefts[f]) is not None]  # all of them, or there is a reason
+        return proof_anew(routing, found.before, rows, [sets[f] for f in order], lefts, found.hottest[0], step), ""
+    except TooLargeError as error:  # the answer is there already
+        return None, str(error)

@@ -1,7 +1,8 @@
-"""What can fail: cables between switches, parallel cables together, switches, or what the user names."""
+"""Changes of a fabric and its tables: what can fail one by one, and what users name."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,13 +11,13 @@ from functools import partial
 
 import numpy as np
 
-from obliv._util.arrays import Array, positions
+from obliv._util.arrays import Array
 from obliv._util.text import printable, several
 from obliv.errors import InputError
 from obliv.fabric.arguments import typed
-from obliv.fabric.model import Fabric
-from obliv.fabric.names import NodeNames, cut_port, out_of_range, split_port
-from obliv.fabric.outages.base import Base
+from obliv.fabric.model import NONE, Fabric
+from obliv.fabric.names import NodeNames, cut_port, out_of_range, port_number, split_port
+from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.topology import FabricTopology, network
 
 #: What can fail one by one.
@@ -24,24 +25,35 @@ KINDS = ("cables", "lanes", "switches")
 
 
 @dataclass(frozen=True)
-class Failure:
-    """Cables, and switches with all their cables, that fail together.
+class Change:
+    """Cables, and switches with all their cables, that fail together; new cables, and new entries of tables.
 
     Parameters
     ----------
-    name : str
+    names : tuple of str
+        What it is, as results show it.
     slots : tuple of int
-        One port of every cable.
+        One port of every cable that fails.
     switches : tuple of int
-        Nodes of the fabric.
+        Nodes of the fabric that fail.
+    cables : tuple of (slot, slot)
+        New ones.
+    entries : tuple of (row, LID, port)
     """
 
-    name: str
-    slots: tuple[int, ...]
+    names: tuple[str, ...] = ()
+    slots: tuple[int, ...] = ()
     switches: tuple[int, ...] = ()
+    cables: tuple[tuple[int, int], ...] = ()
+    entries: tuple[tuple[int, int, int], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """All names together."""
+        return ", ".join(self.names)
 
 
-def every_failure(topology: FabricTopology, of: str) -> list[Failure]:
+def every_failure(topology: FabricTopology, of: str) -> list[Change]:
     """Return every single failure of a kind."""
     fabric = topology.fabric
     if of not in KINDS:
@@ -50,13 +62,13 @@ def every_failure(topology: FabricTopology, of: str) -> list[Failure]:
     once = slots < fabric.ports.peer[slots]
     tail, head, slots = tail[once], head[once], slots[once]
     if of == "cables":
-        failures = [Failure(_cable_name(topology, slot), (slot,)) for slot in slots.tolist()]
+        failures = [Change((_cable_name(topology, slot),), (slot,)) for slot in slots.tolist()]
     elif of == "lanes":
         groups: dict[tuple[int, int], list[int]] = {}
         for a, b, slot in zip(tail.tolist(), head.tolist(), slots.tolist(), strict=True):
             groups.setdefault((min(a, b), max(a, b)), []).append(slot)
         failures = [
-            Failure(f"{len(group)} cables {_switch(topology, a)} - {_switch(topology, b)}", tuple(group))
+            Change((f"{len(group)} cables {_switch(topology, a)} - {_switch(topology, b)}",), tuple(group))
             for (a, b), group in groups.items()
             if len(group) > 1
         ]
@@ -68,7 +80,7 @@ def every_failure(topology: FabricTopology, of: str) -> list[Failure]:
     return failures
 
 
-def named_failure(topology: FabricTopology, names: Sequence[str]) -> Failure:
+def named_failure(topology: FabricTopology, names: Sequence[str]) -> Change:
     """Return the failure of what is named: ``NAME/PORT`` for a cable, ``NAME`` for a switch.
 
     A name is a node's description, or its identifier in the file.
@@ -98,10 +110,10 @@ def named_failure(topology: FabricTopology, names: Sequence[str]) -> Failure:
         else:
             slots.append(slot)
             texts.append(_cable_name(topology, slot))
-    return Failure(", ".join(texts), tuple(slots), tuple(switches))
+    return Change((", ".join(texts),), tuple(slots), tuple(switches))
 
 
-def without(fabric: Fabric, failure: Failure) -> Fabric:
+def without(fabric: Fabric, failure: Change) -> Fabric:
     """Return a fabric without the cables of a failure; its nodes and ports keep their numbers."""
     peer = fabric.ports.peer.copy()
     slots = np.array(failure.slots, np.int64)
@@ -110,18 +122,28 @@ def without(fabric: Fabric, failure: Failure) -> Fabric:
     return fabric.with_ports(peer=peer)
 
 
+def with_change(fabric: Fabric, change: Change) -> Fabric:
+    """Return a fabric without the cables of a change, and with its new ones."""
+    left = without(fabric, change)
+    if not change.cables:
+        return left
+    peer, cables = left.ports.peer.copy(), np.array(change.cables, np.int64)
+    peer[cables] = cables[:, ::-1]
+    return left.with_ports(peer=peer)
+
+
 def _listed(fabric: Fabric, slot: int, slots: list[int]) -> bool:
     return slot in slots or int(fabric.ports.peer[slot]) in slots
 
 
-def _of_switch(topology: FabricTopology, node: int) -> Failure:
+def _of_switch(topology: FabricTopology, node: int) -> Change:
     """Return the failure of a switch, with its cables to other switches; its hosts reach nobody."""
     fabric = topology.fabric
     slots: Array = np.arange(fabric.first_slot[node], fabric.first_slot[node + 1])
     slots = slots[fabric.ports.peer[slots] >= 0]
     other = fabric.node_of[fabric.ports.peer[slots]]
     slots = slots[(fabric.switch_row[other] >= 0) & (other != node)]
-    return Failure(_switch(topology, int(fabric.switch_row[node])), tuple(slots.tolist()), (node,))
+    return Change((_switch(topology, int(fabric.switch_row[node])),), tuple(slots.tolist()), (node,))
 
 
 def _switch(topology: FabricTopology, row: int) -> str:
@@ -221,10 +243,10 @@ def about(parameter: str, text: str = "") -> Iterator[None]:
         raise InputError.naming(f"{{{parameter}}}={{0}}{{1}}", shown, error) from None
 
 
-# New cables between free ports of switches, in a kept state: channels that nothing crosses yet
+# New cables between free ports of switches
 
 
-def new_cables(topology: FabricTopology, failure: Failure, texts: Sequence[str]) -> tuple[tuple[int, int], ...]:
+def new_cables(topology: FabricTopology, failure: Change, texts: Sequence[str]) -> tuple[tuple[int, int], ...]:
     """Return the ports at the ends of new cables, each given as ``NAME/PORT,NAME/PORT``.
 
     A port is free if it has no cable, or if its cable fails at the same time.
@@ -249,7 +271,7 @@ def new_cables(topology: FabricTopology, failure: Failure, texts: Sequence[str])
     return tuple(cables)
 
 
-def _free(names: NodeNames, failure: Failure, taken: set[int], name: str, port: int) -> int:
+def _free(names: NodeNames, failure: Change, taken: set[int], name: str, port: int) -> int:
     """Return the slot of a free port of a switch."""
     fabric, node = names.fabric, names.find(name)
     if node is None or fabric.nodes.kind[node] != "switch" or node in failure.switches:
@@ -298,59 +320,64 @@ def _added_meant(names: NodeNames, ends: Sequence[tuple[str, int]], accepted: Ca
     return names.hint(ends[unknown][0], form, accepted)
 
 
-def with_cables(base: Base, failure: Failure, cables: Sequence[tuple[int, int]]) -> tuple[Base, Array]:
-    """Return the state with new cables, which nothing crosses, and the new number of every channel.
-
-    Where a new cable takes the port of one that fails, the channels of the old one stay, but no port leads to them.
-    """
-    topology = base.topology
-    if not cables:
-        return base, np.arange(topology.channels)
-    slots = np.array(cables, np.int64)
-    slots = np.concatenate([slots, slots[:, ::-1]])
-    fabric = without(topology.fabric, failure)
-    peer, to = fabric.ports.peer.copy(), base.to.copy()
-    peer[slots[:, 0]] = slots[:, 1]
-    to[slots[:, 0]] = fabric.node_of[slots[:, 1]]
-    tail, head = (topology.node_at[slots[:, side]] for side in (0, 1))
-    at = np.searchsorted(topology.tail, tail, side="right")  # channels are sorted by their tails
-    order = np.argsort(at, kind="stable")
-    slots, tail, head, at = slots[order], tail[order], head[order], at[order]
-    number = np.arange(topology.channels) + np.searchsorted(at, np.arange(topology.channels), side="right")
-    channel_of = positions(np.insert(topology.slot_of, at, slots[:, 0]), len(peer))
-    channel_of[slots[:, 0]] = at + np.arange(len(at))
-    speeds = list(topology.bandwidth)
-    if speeds:
-        for place in at[::-1].tolist():
-            speeds.insert(place, speed_between_switches(topology))
-    changed = replace(
-        topology,
-        tail=np.insert(topology.tail, at, tail),
-        head=np.insert(topology.head, at, head),
-        bandwidth=tuple(speeds),
-        fabric=fabric.with_ports(peer=peer),
-        slot_of=np.insert(topology.slot_of, at, slots[:, 0]),
-        channel_of=channel_of,
-    )
-    extended = replace(
-        base,
-        topology=changed,
-        to=to,
-        start=np.insert(base.start, at, base.start[at]),
-        load=np.insert(base.load, at, 0),
-        layer=np.insert(base.layer, at, -1),
-        first_after=np.insert(base.first_after, at, base.first_after[at]),
-        after=number[base.after],
-    )
-    return extended, number
-
-
 def speed_between_switches(topology: FabricTopology) -> Fraction:
     """Return the bandwidth of the cables between switches."""
     speeds = {topology.bandwidth_of(c) for c in np.flatnonzero(~topology.at_host).tolist()}
     if len(speeds) > 1:
         raise InputError.naming("{add}: cables between switches differ in speed, so that the new one's is not known")
     return speeds.pop() if speeds else Fraction(1)
+
+
+# Changes of a fabric and its tables together
+
+
+_ENTRY = re.compile(r"(?P<name>.+)(?:[/:]|\[(?=\d+\]))(?P<lid>\d{1,5})\]?=(?P<port>[^=]+)", re.ASCII | re.DOTALL)
+
+
+def change_of(routing: FabricRouting, fail: Sequence[str], entries: Sequence[str], add: Sequence[str] = ()) -> Change:
+    """Return a change from its texts: ``NAME/PORT`` or ``NAME`` fails, and ``SWITCH/LID=PORT`` is the new port.
+
+    ``NAME/PORT,NAME/PORT`` is a new cable.
+    """
+    topology = routing.topology
+    failure = named_failure(topology, fail) if fail else Change()
+    slots = np.array(failure.slots, np.int64)
+    if topology.at_host[topology.channel_of[slots]].any():
+        raise InputError.naming("{fail}: the cable of a host: use fabric failures for it")
+    names = NodeNames(topology.fabric)
+    with about("entries"):
+        found = tuple(_entry(routing, names, text, hints=True) for text in entries)
+    if len({entry[:2] for entry in found}) < len(found):
+        raise InputError.naming("{entries}: an entry is set twice")
+    cables = new_cables(topology, failure, add)
+    new = (f"new: {topology.port_name(one)} - {topology.port_name(two)}" for one, two in cables)
+    texts = (*failure.names, *new, *(printable(text) for text in entries))
+    return replace(failure, names=texts, cables=cables, entries=found)
+
+
+def _entry(routing: FabricRouting, names: NodeNames, text: str, hints: bool = False) -> tuple[int, int, int]:
+    """Return the table, the LID and the port that a text names."""
+    shown = f"{printable(text[:80])!r}"
+    match = _ENTRY.fullmatch(text)
+    port = NONE if match is None or match["port"] == "none" else port_number(match["port"])
+    if match is None or port is None:
+        raise InputError(f"{shown}: write SWITCH/LID=PORT, or SWITCH/LID=none")
+    fabric, routes = routing.topology.fabric, routing.routes.arrays
+    rest = text[match.end("name") :]
+    accepted = partial(_entry, routing, names) if hints else None
+    node = names.find(match["name"], lambda near: near + rest, accepted)
+    if node is None:
+        hint = names.hint(match["name"], lambda near: near + rest, accepted)
+        raise InputError(f"{shown}: no such node: give the name of a switch{hint}")
+    row, lid = int(routes.row[node]), int(match["lid"])
+    if fabric.nodes.kind[node] != "switch" or row < 0:
+        raise InputError(f"{shown}: not a switch with a table")
+    if not 0 < lid < routes.out.shape[1]:
+        raise InputError(f"{shown}: LID {lid} is out of range (1 to {routes.out.shape[1] - 1})")
+    last = int(fabric.first_slot[node + 1] - fabric.first_slot[node]) - 1
+    if port != NONE and port > last:
+        raise InputError(f"{shown}: port {port} does not exist: ports are 0 to {last}")
+    return row, lid, port
 
 
 # A fabric after a change of cables, for new tables
@@ -381,9 +408,9 @@ def changed(fabric: Fabric, *, fail: Sequence[str] = (), add: Sequence[str] = ()
     (32, 30)
     """
     topology, names = network(fabric), several(fail)
-    failure = named_failure(topology, names) if names else Failure("", ())
+    failure = named_failure(topology, names) if names else Change()
     cables = new_cables(topology, failure, several(add))
-    left = without(fabric, failure)
+    left = with_change(fabric, replace(failure, cables=cables))
     peer, rate = left.ports.peer.copy(), left.ports.rate.copy()
     for switch in failure.switches:  # its hosts are without a cable, too
         slots = np.arange(left.first_slot[switch], left.first_slot[switch + 1])
@@ -393,8 +420,6 @@ def changed(fabric: Fabric, *, fail: Sequence[str] = (), add: Sequence[str] = ()
     if cables:
         speed_between_switches(topology)  # refuses where it is not one
         rate[np.ravel(cables)] = _rate_between_switches(topology)
-    for ends in cables:
-        peer[list(ends)] = ends[::-1]
     return left.with_ports(peer=peer, rate=rate)
 
 
