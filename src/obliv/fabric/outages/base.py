@@ -12,8 +12,8 @@ import numpy as np
 from obliv._util.arrays import Array, grouped, starts
 from obliv.errors import InputError
 from obliv.fabric.arguments import typed
-from obliv.fabric.checks.check import credit_loops, dependencies_of
 from obliv.fabric.kernels.failures import FailureSpace, Intact, intact_loads
+from obliv.fabric.routes.dependencies import credit_loops, dependencies_of
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.trace import Ending
 from obliv.fabric.topology import FabricTopology
@@ -109,7 +109,7 @@ class Base:
     """Tables on their fabric with all that a small change needs; nothing of it refers to files.
 
     Pair class · terminals + terminal stands for the packets of a class of sources; see
-    :class:`obliv.fabric.kernels.orders.RouteArrays` and :class:`obliv.fabric.kernels.failures.Intact`.
+    :class:`obliv.fabric.kernels.routes.RouteArrays` and :class:`obliv.fabric.kernels.failures.Intact`.
 
     Parameters
     ----------

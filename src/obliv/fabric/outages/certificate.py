@@ -18,12 +18,12 @@ from obliv.errors import InputError, RoutingError
 from obliv.fabric.checker.failures import ChannelLimits, ChannelWitness, witness_of
 from obliv.fabric.checker.hops import NextHops, hops_of, next_hops_of
 from obliv.fabric.checker.routes import After, CheckedRoutes, routes_left, routes_of
-from obliv.fabric.checks.check import credit_loops
 from obliv.fabric.kernels.failures import FailureSpace, Intact, replace_port
 from obliv.fabric.model import Fabric, Tables
 from obliv.fabric.outages.sets import Failure, without
 from obliv.fabric.reroute.fill import LanesError
 from obliv.fabric.reroute.route import route
+from obliv.fabric.routes.dependencies import credit_loops
 from obliv.fabric.routes.routing import FabricHops, FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import Offset

@@ -17,7 +17,6 @@ from obliv._util.text import plural, printable, several
 from obliv.errors import InputError, Interrupted, TooLargeError
 from obliv.fabric.analyses.permutations import provenance_of
 from obliv.fabric.arguments import typed
-from obliv.fabric.checks.check import credit_loops
 from obliv.fabric.kernels.failures import FailureSpace, Intact, Outcomes, Sets, failure_loads
 from obliv.fabric.outages.alike import copied, first_alike
 from obliv.fabric.outages.base import intact_tables, room, unit_of
@@ -36,6 +35,7 @@ from obliv.fabric.outages.certificate import (
 )
 from obliv.fabric.outages.sets import Failure, every_failure, named_failure, without
 from obliv.fabric.reroute.fill import ENGINES
+from obliv.fabric.routes.dependencies import credit_loops
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.trace import Ending, Offset, trace_all
 from obliv.kernels import run
