@@ -150,27 +150,6 @@ def endings(start: Array, lid: Array, goal: Array, automaton: Automaton, code: A
 
 
 @kernel
-def walk(start: int, lid: int, automaton: Automaton, slots: Array) -> int:
-    """Store the slots by which a packet leaves state after state, by the first of its ports; return their number.
-
-    It stops where no port leads on, or `slots` is full: a route of more slots than states goes round.
-    """
-    first, to, row, out, ptr, ports = automaton
-    v, n = np.int64(start), 0
-    while v >= 0 and row[v] >= 0 and 0 < lid < len(out) and n < len(slots):
-        chosen = np.int64(out[lid, row[v]])
-        if ptr[chosen] == ptr[chosen + 1]:
-            break
-        slot = first[v] + np.int64(ports[ptr[chosen]])
-        if slot >= first[v + 1]:
-            break
-        slots[n] = slot
-        n += 1
-        v = np.int64(to[slot])
-    return n
-
-
-@kernel
 def follows(start: Array, lid: Array, sends: Array, automaton: Automaton, lane: Array, crossed: Array) -> None:
     """Mark which slots packets cross: bit l of ``crossed[slot]`` by packets that came into the state on lane l.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.arrays import Array
-from obliv.fabric.kernels.automaton import DELIVERED, FIRST_END, Automaton, walk
+from obliv.fabric.kernels.automaton import DELIVERED, FIRST_END, Automaton
 from obliv.kernels import kernel
 
 
@@ -50,9 +50,15 @@ def follow(routes: RouteArrays, s: int, d: int, o: int, path: Array) -> int:
     k = begin + (routes.low[r] + o) % (routes.first_column[d + 1] - begin)
     if routes.code[routes.leaf[r], k] != DELIVERED:
         return 0
-    length = 1 + int(walk(routes.node[r], routes.lid[k], routes.hops, path[1:]))
-    for hop in range(1, length):
-        path[hop] = routes.channel_of[path[hop]]
+    # no call of another kernel: it would count references to every array, route by route
+    first, to, row, out, ptr, port = routes.hops
+    length, lid = 1, routes.lid[k]
+    v = np.int64(routes.node[r])
+    while v >= 0:
+        slot = first[v] + np.int64(port[ptr[out[lid, row[v]]]])
+        path[length] = routes.channel_of[slot]
+        length += 1
+        v = np.int64(to[slot])
     return length
 
 

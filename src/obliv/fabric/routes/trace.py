@@ -15,7 +15,7 @@ from obliv._util.progress import require_memory
 from obliv.errors import InputError, RoutingError, SpecError
 from obliv.fabric.arguments import typed
 from obliv.fabric.kernels import automaton as kernels
-from obliv.fabric.kernels.automaton import ELSEWHERE, FIRST_END, NO_CABLE, Automaton, endings, walk
+from obliv.fabric.kernels.automaton import ELSEWHERE, FIRST_END, NO_CABLE, Automaton, endings
 from obliv.fabric.kernels.routes import RouteArrays
 from obliv.fabric.model import NONE, Fabric, Tables
 from obliv.fabric.names import owned_lids
@@ -103,7 +103,8 @@ def trace(fabric: Fabric, tables: Tables, source: int, lid: int) -> Trace:
     if source == owner:
         return Trace([], Ending.DELIVERED)
     automaton = of_tables(fabric, tables, np.array([owner]))
-    first, node = [], int(fabric.node_of[source])
+    first: list[int] = []
+    node = int(fabric.node_of[source])
     if fabric.switch_row[node] < 0:
         first, node = [source], int(automaton.to[source])
     if node < 0:
@@ -116,11 +117,19 @@ def trace(fabric: Fabric, tables: Tables, source: int, lid: int) -> Trace:
     return Trace(first + slots, ending)
 
 
-def slots_of(automaton: Automaton, node: int, lid: int) -> list[int]:
-    """Return the slots by which a packet leaves switch after switch, each once."""
-    steps = np.empty(len(automaton.row), np.int64)
-    count = int(run(walk, 5.0 * len(steps), node, lid, automaton, steps))
-    return list(dict.fromkeys(steps[:count].tolist()))
+def slots_of(hops: Automaton, node: int, lid: int) -> list[int]:
+    """Return the slots by which a packet leaves switch after switch, each once, by the first of their ports."""
+    slots: dict[int, int] = {}  # of every switch
+    while node >= 0 and node not in slots and hops.row[node] >= 0 and 0 < lid < len(hops.out):
+        chosen = int(hops.out[lid, hops.row[node]])
+        if hops.ptr[chosen] == hops.ptr[chosen + 1]:
+            break
+        slot = int(hops.first[node]) + int(hops.port[hops.ptr[chosen]])
+        if slot >= hops.first[node + 1]:
+            break
+        slots[node] = slot
+        node = int(hops.to[slot])
+    return list(slots.values())
 
 
 def _owner(fabric: Fabric, lid: int) -> int:
