@@ -220,7 +220,7 @@ def drain(ptr: Array, head: Array, left: Array) -> None:
 # Kernels: packets along next hops, destination by destination, and which virtual channel of a channel follows which
 
 
-class HopBlock(NamedTuple):
+class HopsTowards(NamedTuple):
     """Next hops towards some destinations.
 
     Place k · nodes + v is node v on the way to ``targets[k]``, with next hops ``channel[ptr[place]:ptr[place + 1]]``.
@@ -271,7 +271,7 @@ class Spread(NamedTuple):
 
 
 @kernel
-def count_along(block: HopBlock, sources: Array, head: Array) -> Counted:
+def count_along(block: HopsTowards, sources: Array, head: Array) -> Counted:
     """Count the paths from some places, sorted, to their destinations; stop where next hops end or form a loop."""
     nodes, targets, ptr, channel = block
     opened, done = np.full(nodes, -1, np.int64), np.full(nodes, -1, np.int64)  # for which destination
@@ -310,7 +310,7 @@ def count_along(block: HopBlock, sources: Array, head: Array) -> Counted:
 
 @kernel
 def spread(
-    number: int, block: HopBlock, sources: Array, turns: Turns, state: Spread, begins: Array, arrives: Array
+    number: int, block: HopsTowards, sources: Array, turns: Turns, state: Spread, begins: Array, arrives: Array
 ) -> bool:
     """Follow packets from some places, sorted, hop by hop; return False as soon as they need more classes.
 
@@ -318,7 +318,7 @@ def spread(
     ----------
     number : int
         Of the block's first destination.
-    block : HopBlock
+    block : HopsTowards
         Every next hop leads to the destination in the end.
     sources : int64 array
     turns : Turns

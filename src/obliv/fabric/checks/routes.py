@@ -28,7 +28,7 @@ from obliv.fabric.model import (
 from obliv.fabric.names import NO_STATE, STATES, STATIC, Groups, GroupTables, owners, ports_of
 from obliv.fabric.results.check import ChoiceCheck, CreditLoop
 from obliv.fabric.routes.dependencies import credit_loops
-from obliv.fabric.routes.trace import Ending, Traces, ending_of, slots_of
+from obliv.fabric.routes.trace import Ending, Traces, ending_of, route_slots
 
 _MAX_GROUPS = 20_000  # losses that are reported separately
 
@@ -77,7 +77,7 @@ def check_routes(traces: Traces, owner: dict[int, int], dropped: int, notes: tup
         served.reported.add((loss.node, int(loss.ending)))
         if loss.ending is Ending.LOOP:
             for looping, count in zip(loss.lids, loss.pairs, strict=True):
-                loops.setdefault(tuple(slots_of(traces.hops, loss.node, looping)), []).append((looping, count))
+                loops.setdefault(tuple(route_slots(traces.hops, loss.node, looping)), []).append((looping, count))
         else:
             _report(traces, loss, owner, about_tables)
     for slots, lost_to in loops.items():

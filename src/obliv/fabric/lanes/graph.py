@@ -14,7 +14,7 @@ from obliv.fabric.kernels.automaton import DISCARDING, UNMAPPED, Automaton
 from obliv.fabric.lanes.pairs import PairLevels, one_level, sls_of
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.lanes.sl2vl import DROP, MISSING, SLS, LaneTables
-from obliv.fabric.routes.dependencies import Entries, by_entry, graph_of
+from obliv.fabric.routes.dependencies import ByEntry, by_entry, graph_of
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.trace import Ending, Traces, trace_all
 from obliv.questions.deadlocks.graph import short_cycle
@@ -135,13 +135,13 @@ class LaneEntries:
 
     Parameters
     ----------
-    entries : Entries
+    entries : ByEntry
     place : int64 array, shape (slots of the automaton,)
         Where the number of each slot's row stands in ``tables.row``, -1 for switches without a table.
     tables : LaneTables
     """
 
-    entries: Entries
+    entries: ByEntry
     place: Array
     tables: LaneTables
 

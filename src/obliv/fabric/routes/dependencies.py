@@ -80,7 +80,7 @@ def dependencies_of(traces: Traces, columns: Array | None = None) -> tuple[Array
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class ByEntry:
     """An automaton whose states are the slots by which packets come into a switch.
 
     Parameters
@@ -129,7 +129,7 @@ class Entries:
         return np.sort(np.concatenate(keys))
 
 
-def by_entry(fabric: Fabric, hops: Automaton) -> Entries:
+def by_entry(fabric: Fabric, hops: Automaton) -> ByEntry:
     """Return the automaton that tells apart by which port packets came, for one whose states are nodes."""
     ports = np.diff(hops.first)
     ports[fabric.switch_row < 0] = 0
@@ -140,7 +140,7 @@ def by_entry(fabric: Fabric, hops: Automaton) -> Entries:
     to = np.where(hops.to[exit] >= 0, fabric.ports.peer[exit], hops.to[exit]).astype(np.int32)
     slots = np.flatnonzero(hops.to >= 0)
     slots = slots[fabric.switch_row[fabric.node_of[slots]] >= 0]
-    return Entries(fabric, hops._replace(first=first, to=to, row=hops.row[fabric.node_of]), entry, exit, slots)
+    return ByEntry(fabric, hops._replace(first=first, to=to, row=hops.row[fabric.node_of]), entry, exit, slots)
 
 
 def graph_of(keys: Array, vertices: int) -> tuple[Array, Array]:

@@ -16,7 +16,7 @@ from obliv.errors import RoutingError, SpecError
 from obliv.fabric.arguments import typed
 from obliv.fabric.model import Tables
 from obliv.fabric.routes.loads import FabricLoads
-from obliv.fabric.routes.trace import Ending, Offset, Routes, routes_of, slots_of
+from obliv.fabric.routes.trace import Ending, Offset, Routes, route_slots, routes_of
 from obliv.fabric.shape import recognise
 from obliv.fabric.topology import FabricTopology, partitions
 from obliv.loads.stored import Hops
@@ -102,7 +102,7 @@ class FabricRouting(Routing):
         if routes.traces.code[routes.leaf[r], k] != Ending.DELIVERED:
             return None
         node, lid = int(routes.traces.leaf[routes.leaf[r]]), int(routes.traces.lid[k])
-        return tuple(topology.channel_of[[own, *slots_of(routes.traces.hops, node, lid)]].tolist())
+        return tuple(topology.channel_of[[own, *route_slots(routes.traces.hops, node, lid)]].tolist())
 
     def _terminal(self, node: int) -> int:
         """Return the terminal's number of a node."""

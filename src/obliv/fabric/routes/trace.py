@@ -111,13 +111,13 @@ def trace(fabric: Fabric, tables: Tables, source: int, lid: int) -> Trace:
         return Trace(first, {FIRST_END: Ending.DELIVERED, NO_CABLE: Ending.NO_CABLE}.get(node, Ending.WRONG_END))
     code = np.zeros((1, 1), np.uint8)
     run(endings, 60.0 * len(tables.switch), *map(np.array, ([node], [lid], [0])), automaton, code, NOWHERE, UNORDERED)
-    slots, ending = slots_of(automaton, node, lid), Ending(int(code[0, 0]))
+    slots, ending = route_slots(automaton, node, lid), Ending(int(code[0, 0]))
     if slots and fabric.port_of(slots[-1]) == 0:  # it stays at the switch
         slots.pop()
     return Trace(first + slots, ending)
 
 
-def slots_of(hops: Automaton, node: int, lid: int) -> list[int]:
+def route_slots(hops: Automaton, node: int, lid: int) -> list[int]:
     """Return the slots by which a packet leaves switch after switch, each once, by the first of their ports."""
     slots: dict[int, int] = {}  # of every switch
     while node >= 0 and node not in slots and hops.row[node] >= 0 and 0 < lid < len(hops.out):

@@ -17,7 +17,7 @@ from obliv.errors import RoutingError, SpecError, TooLargeError
 from obliv.kernels import run
 from obliv.loads.separable import Program
 from obliv.loads.stored import Hops, joined
-from obliv.questions._kernels import HopBlock, Spread, Turns, count_along, spread
+from obliv.questions._kernels import HopsTowards, Spread, Turns, count_along, spread
 from obliv.questions.deadlocks.graph import (
     COORDINATES,
     PHASES,
@@ -135,7 +135,7 @@ def follow_two_phases(base: HopRouting, scheme: Scheme, dependencies: Dependenci
         dependencies.follow(np.array(c + first), begins[ptr[node] : ptr[node + 1]] + second)
 
 
-def _blocks(routing: HopRouting, starts: Array) -> Iterator[tuple[HopBlock, Array]]:
+def _blocks(routing: HopRouting, starts: Array) -> Iterator[tuple[HopsTowards, Array]]:
     """Yield the next hops towards all terminals, some at a time, and the places where packets from `starts` begin."""
     topology = routing.topology
     terminals = topology.terminals.astype(np.int64)
@@ -143,7 +143,7 @@ def _blocks(routing: HopRouting, starts: Array) -> Iterator[tuple[HopBlock, Arra
         targets = terminals[first : first + _TOGETHER]
         places = (np.arange(len(targets))[:, None] * topology.nodes + starts).ravel()
         places = places[targets[places // topology.nodes] != places % topology.nodes]
-        yield HopBlock(topology.nodes, targets, *_hops_to(routing, targets)), places
+        yield HopsTowards(topology.nodes, targets, *_hops_to(routing, targets)), places
 
 
 def _hops_to(routing: HopRouting, targets: Array) -> tuple[Array, Array]:
@@ -157,7 +157,7 @@ def _hops_to(routing: HopRouting, targets: Array) -> tuple[Array, Array]:
     return starts(channel >= 0), channel[channel >= 0]
 
 
-def _count(routing: HopRouting, block: HopBlock, sources: Array) -> float:
+def _count(routing: HopRouting, block: HopsTowards, sources: Array) -> float:
     """Return the number of paths; RoutingError if next hops end before the destination or form a loop."""
     head = routing.topology.head.astype(np.int64)
     counted = run(count_along, 20.0 * len(block.channel), block, sources, head)
