@@ -36,17 +36,11 @@ WINGS = {
 #: Ways to follow a packet through tables, one a line; functions that are one way stand together. A function is
 #: written as Class.method, or with its parameters where the name alone is not unique.
 FOLLOWERS = [
-    ["trace_columns"],
-    ["follow_lanes"],
-    ["count_lost(origins, columns, hops, tables, levels, born, first_pair)"],
-    ["follow(routes, s, d, o, path)"],
-    ["followers"],
-    ["trace_choices"],
-    ["send(q, start, amount, split, mass, share)"],
+    # the automaton: all packets for a LID, one route, what follows what, shares of groups, one route step by step
+    ["endings", "follow(routes, s, d, o, path)", "follows", "send", "denominators", "shares_on", "route_slots"],
+    ["FabricHops.next_channels", "GroupHops.next_hops"],
     ["length_from", "replace_port", "walk(v, k, goal, routes, gone, path)"],
-    ["FabricRouting._path", "FabricHops.next_channels"],
-    ["trace"],
-    ["_loop(traces, node, lid)"],
+    ["NextHops.routes"],  # of the checker
 ]
 
 #: Builders of graphs of channel dependencies.
@@ -54,9 +48,7 @@ BUILDERS = [
     ["follow_hops"],
     ["follow_paths"],
     ["follow_programs"],
-    ["dependencies_of"],
-    ["choice_loops"],
-    ["lane_graph"],
+    ["dependencies_of", "lane_graph"],
     ["closes"],
     ["assign_layers"],
     ["has_credit_loop(self, after)", "_deadlocks(routing)"],

@@ -173,6 +173,7 @@ def fabrics(folder: Path, seed: int) -> None:
     command(f"fabric generate fattree:4,3 --output {net}")
     command(f"fabric route {net} --engine dmodk --output {lft}")
     command(f"fabric check {net} --lft {lft}")
+    command("deadlock torus:4x4 ecmp --vc turn+dateline", status=0)
     command(f"fabric generate ring:6 --output {folder}/ring.net")
     layered = f"--lanes 2 --effort 0.05 --seed {seed} --policy {folder}/policy --output {folder}/ring.lfts"
     command(f"fabric route {folder}/ring.net --engine layered {layered}")

@@ -21,10 +21,11 @@ from obliv.errors import FileError
 from obliv.fabric.checks.check import check, engine_of
 from obliv.fabric.files.folder import read, read_fabric
 from obliv.fabric.generate import from_topology, tables_of
-from obliv.fabric.kernels.lanes import followers, trace_columns
+from obliv.fabric.kernels.automaton import endings, follows
 from obliv.fabric.model import NONE, Fabric, Notes, Tables, port_count_known
 from obliv.fabric.results.check import EngineRun, FabricCheck
-from obliv.fabric.routes.trace import Ending, trace, trace_all
+from obliv.fabric.routes.dependencies import by_entry
+from obliv.fabric.routes.trace import UNORDERED, Ending, trace, trace_all
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 
@@ -714,21 +715,19 @@ def test_kernels_do_the_same_compiled() -> None:
     out = np.where(rng.random(tables.out.shape) < 0.2, rng.integers(0, 7, tables.out.shape), tables.out)
     tables = replace(tables, out=out.astype(np.uint8))
     traces = trace_all(fabric, tables)
-    to = traces.hops.to
-    channel = np.full(len(to), -1, np.int64)
-    channel[to >= 0] = np.arange(int((to >= 0).sum()))
-    alone = np.full(len(traces.lid), -1)
+    entries = by_entry(fabric, traces.hops)
+    lane = rng.integers(0, 3, len(entries.entry)).astype(np.uint8)
     outputs = []
     for compiled in (False, True):
         code, at = np.zeros_like(traces.code), np.zeros(traces.code.shape, np.int32)
-        follows = np.zeros((int(channel.max()) + 1, 8), np.bool_)
+        crossed = np.zeros(len(lane), np.uint16)
         calls = (
-            (trace_columns, (traces.endpoint, traces.hops, code, at)),
-            (followers, (alone, traces.code, traces.hops, channel, follows)),
+            (endings, (traces.leaf, traces.lid, traces.endpoint, traces.hops, code, at, UNORDERED)),
+            (follows, (traces.entries, traces.lid, traces.sends, entries.automaton, lane, crossed)),
         )
         for kernel, arrays in calls:
-            (kernel.compiled() if compiled else kernel.python)(traces.leaf, traces.lid, *arrays)
-        outputs.append((code, at, follows))
+            (kernel.compiled() if compiled else kernel.python)(*arrays)
+        outputs.append((code, at, crossed))
     np.testing.assert_array_equal(outputs[0][0], traces.code)
     assert outputs[0][0].any()
     assert outputs[0][2].any()

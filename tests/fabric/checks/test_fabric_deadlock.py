@@ -15,9 +15,9 @@ from tests.fabric.by_hand import random_fabric, random_tables
 from tests.strategies import examples
 
 import obliv
-from obliv.fabric.checks.check import CreditLoops, credit_loops
 from obliv.fabric.generate import from_topology, tables_of
 from obliv.fabric.model import Fabric, Tables
+from obliv.fabric.routes.dependencies import CreditLoops, credit_loops
 from obliv.fabric.routes.trace import Ending, trace, trace_all
 
 

@@ -80,8 +80,8 @@ def test_the_grammar(tmp_path: Path) -> None:
 def test_the_largest_group(tmp_path: Path) -> None:
     tables = reading(tmp_path, TEXT.replace("7      2", "65535  2").replace("HBF 7", "HBF 65535"))
     assert tables.group[0, 11] == 65535
-    assert packed(FABRIC, tables).set_of(11, 0) == (1,)
-    assert packed(FABRIC, tables).set_of(10, 0) == (3, 4)
+    assert packed(FABRIC, tables).set_of(11, LEAF) == (1,)
+    assert packed(FABRIC, tables).set_of(10, LEAF) == (3, 4)
 
 
 def test_several_private_tables(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from tests.fabric.by_hand import climbing, fabric_of, random_fabric, random_tabl
 
 import obliv
 from obliv.fabric.generate import from_topology
-from obliv.fabric.kernels.lanes import trace_columns
+from obliv.fabric.kernels.automaton import endings
 from obliv.fabric.model import Tables
-from obliv.fabric.routes.trace import Ending, trace, trace_all
+from obliv.fabric.routes.trace import UNORDERED, Ending, trace, trace_all
 
 
 @pytest.mark.sampled(5)
@@ -23,7 +23,7 @@ def test_all_ways_end_as_single_ones_do(seed: int) -> None:
     traces = trace_all(fabric, tables)
     assert len(traces.lid) == 5 << seed % 3
     machine, at = np.empty_like(traces.code), np.empty(traces.code.shape, np.int32)
-    trace_columns.compiled()(traces.leaf, traces.lid, traces.endpoint, traces.hops, machine, at)
+    endings.compiled()(traces.leaf, traces.lid, traces.endpoint, traces.hops, machine, at, UNORDERED)
     assert (machine == traces.code).all()
     ends = fabric.endpoints.tolist()
     for s in ends:

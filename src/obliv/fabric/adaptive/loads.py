@@ -9,31 +9,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE, Array, positions
+from obliv._util.arrays import INT64_SAFE, Array, starts
 from obliv._util.progress import require_memory
 from obliv.errors import RoutingError, TooLargeError
-from obliv.fabric.kernels.adaptive import (
-    Choices,
+from obliv.fabric.kernels.automaton import Automaton, endings
+from obliv.fabric.kernels.splits import (
     DestinationClasses,
     ShareSums,
     Split,
     carry_shares,
     denominators,
-    followed_by,
-    order_rows,
     shares_on,
     sum_shares,
-    trace_choices,
 )
 from obliv.fabric.model import NONE, Fabric
 from obliv.fabric.names import NO_STATE, STATIC, GroupTables, ports_of
 from obliv.fabric.routes.loads import FabricLoads
-from obliv.fabric.routes.trace import Routes, Traces, untraced
+from obliv.fabric.routes.trace import NOWHERE, Routes, Traces, automaton_of, ending_of, untraced
 from obliv.kernels import run
 from obliv.loads.base import PairLoads
 from obliv.matching.solve import Weights, members_of
 from obliv.patterns.base import Traffic
-from obliv.questions.deadlocks.graph import short_cycle
 
 # Group tables packed for kernels: a set of ports for every LID and switch, and equal sets stored once
 
@@ -54,26 +50,20 @@ class PackedGroups:
         The slots between which packets travel.
     sets : tuple of tuples
         The different sets of ports; the first is empty.
-    choices : Choices
-        Rows are the switches, in the order of the fabric.
+    hops : Automaton
+        The columns of its tables are the switches, in the order of the fabric.
     """
 
     fabric: Fabric
     groups: GroupTables
     ends: Array
     sets: tuple[tuple[int, ...], ...]
-    choices: Choices
+    hops: Automaton
 
-    @cached_property
-    def has_table(self) -> Array:
-        """Whether each switch has a table."""
-        has: Array = np.zeros(len(self.fabric.switches), bool)
-        has[self.fabric.switch_row[self.groups.switch]] = True
-        return has
-
-    def set_of(self, lid: int, row: int) -> tuple[int, ...]:
+    def set_of(self, lid: int, node: int) -> tuple[int, ...]:
         """Return the ports among which a switch may choose for a LID."""
-        return self.sets[int(self.choices.choice[lid, row])] if lid < len(self.choices.choice) else ()
+        row = int(self.hops.row[node])
+        return self.sets[int(self.hops.out[lid, row])] if row >= 0 and lid < len(self.hops.out) else ()
 
 
 def packed(fabric: Fabric, groups: GroupTables, ends: Array | None = None) -> PackedGroups:
@@ -107,18 +97,11 @@ def packed(fabric: Fabric, groups: GroupTables, ends: Array | None = None) -> Pa
             choice[:, of_block] = block[: len(of_block)].T
             of_block.clear()
     sets = tuple(number)
-    ptr = np.concatenate([[0], np.cumsum([len(ports) for ports in sets])]).astype(np.int64)
     port = np.array([port for ports in sets for port in ports], np.uint8)
-    first, end = fabric.first_slot[fabric.switches], fabric.first_slot[fabric.switches + 1]
-    to = np.full(len(fabric.ports.peer), -1, np.int32)
-    cabled = np.flatnonzero(fabric.ports.peer >= 0)
-    other = fabric.switch_row[fabric.node_of[fabric.ports.peer[cabled]]]
-    to[cabled] = np.where(other >= 0, other, -2)
-    place = positions(ends, len(fabric.ports.peer))[fabric.ports.peer[cabled]]
-    to[cabled[place >= 0]] = -3 - place[place >= 0]
-    return PackedGroups(
-        fabric, groups, ends, sets, Choices(ptr, port, choice, first.astype(np.int64), end.astype(np.int64), to)
-    )
+    row = np.full(len(fabric.nodes), -1)
+    row[groups.switch] = fabric.switch_row[groups.switch]
+    hops = automaton_of(fabric, ends, row, choice, starts([len(ports) for ports in sets]), port)
+    return PackedGroups(fabric, groups, ends, sets, hops)
 
 
 def traced(groups: PackedGroups) -> Traces:
@@ -126,34 +109,10 @@ def traced(groups: PackedGroups) -> Traces:
 
     A packet counts as delivered only if it arrives by all choices.
     """
-    traces = untraced(groups.fabric, groups.groups.static, groups.ends)
-    first = first_alike(groups, traces)
-    columns = np.unique(first)
-    code = _codes(groups, traces, columns)[0]
-    if code.any():
-        np.take(code, np.searchsorted(columns, first), axis=1, out=traces.code)
-    else:
-        traces.code[:] = 0
+    traces = untraced(groups.fabric, groups.groups.static, groups.ends, groups.hops)
+    columns, like = np.unique(first_alike(groups, traces), return_inverse=True)
+    np.take(ending_of(traces, columns)[0], like, axis=1, out=traces.code)
     return traces
-
-
-def where_lost(groups: PackedGroups, traces: Traces) -> Array:
-    """Return the row where packets from every leaf to every LID can end, of a loop one of its rows."""
-    lost = np.flatnonzero(traces.code.any(axis=0))
-    require_memory(8.0 * traces.code.size, f"where packets of {groups.fabric.name} can be lost")
-    at = np.full(traces.code.shape, -1, np.int32)
-    at[:, lost] = _codes(groups, traces, lost, where=True)[1]
-    return at
-
-
-def _codes(groups: PackedGroups, traces: Traces, columns: Array, *, where: bool = False) -> tuple[Array, Array]:
-    """Return how packets to some LIDs can fare, and where asked for the row where they end."""
-    code = np.empty((len(traces.leaf), len(columns)), np.uint8)
-    at = np.empty(code.shape if where else (0, 0), np.int32)
-    rows = groups.fabric.switch_row[traces.leaf].astype(np.int64)
-    arrays = rows, traces.lid[columns], traces.endpoint[columns], groups.choices, groups.has_table, code, at
-    run(trace_choices, 60.0 * len(columns) * len(groups.choices.first), *arrays)
-    return code, at
 
 
 def first_alike(groups: PackedGroups, traces: Traces) -> Array:
@@ -163,7 +122,7 @@ def first_alike(groups: PackedGroups, traces: Traces) -> Array:
 
     Shape: (columns,).
     """
-    choice, single = groups.choices.choice, {ports[0]: n for n, ports in enumerate(groups.sets) if len(ports) == 1}
+    choice, single = groups.hops.out, {ports[0]: n for n, ports in enumerate(groups.sets) if len(ports) == 1}
     peer = groups.fabric.ports.peer[groups.ends]
     rows = groups.fabric.switch_row[groups.fabric.node_of[peer]].tolist()
     ports = (peer - groups.fabric.first_slot[groups.fabric.node_of[peer]]).tolist()
@@ -222,15 +181,15 @@ class AdaptiveLoads(FabricLoads):
         topology = self.topology
         number = np.where(topology.at_host, -1, np.arange(topology.channels))
         channel = np.where(topology.channel_of >= 0, number[topology.channel_of], -1)
-        return Split(self._alike.classes, self.groups.choices, self.any_choice, channel)
+        return Split(self._alike.classes, self.groups.hops, self.any_choice, channel)
 
     def _between_switches(self, channel: int) -> Weights:
         alike, topology = self._alike, self.topology
         slot = int(topology.slot_of[channel])
-        row = int(topology.fabric.switch_row[topology.fabric.node_of[slot]])
+        node = int(topology.fabric.node_of[slot])
         share: Array = np.zeros((self.routes.classes, len(alike.size)), np.int64)
         work = 30.0 * len(alike.classes.order)
-        run(shares_on, work, row, topology.fabric.port_of(slot), alike.whole, self._split, share)
+        run(shares_on, work, node, topology.fabric.port_of(slot), alike.whole, self._split, share)
         rows, columns = np.flatnonzero(share.any(axis=1)), np.flatnonzero(share.any(axis=0))
         inside = share[np.ix_(rows, columns)]
         row_of, col = np.nonzero(inside)
@@ -277,7 +236,7 @@ class AdaptiveLoads(FabricLoads):
         amount = amount[apart].astype(np.int64)
         total = np.zeros(topology.channels, np.int64)
         classes = self.routes.class_of[source], alike.class_of[destination], amount * alike.whole
-        work = 20.0 * len(amount) * len(self.groups.choices.first)
+        work = 20.0 * len(amount) * len(self.groups.fabric.switches)
         run(carry_shares, work, *classes, self._split, total)
         own = amount * (self.denominator // self.routes.denominator)
         delivered = self.routes.delivered
@@ -307,28 +266,29 @@ def _alike(routes: Routes, groups: PackedGroups, any_choice: bool) -> _Alike:
     class_of = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
     column = np.array([k for key in numbers for k in key], np.int64)
     ptr = np.concatenate([[0], np.cumsum([len(key) for key in numbers])]).astype(np.int64)
-    row = np.where(routes.leaf >= 0, np.append(groups.fabric.switch_row[traces.leaf], -1)[routes.leaf], -1)
+    start = np.where(routes.leaf >= 0, np.append(traces.leaf, -1)[routes.leaf], -1).astype(np.int64)
     times = _times(routes, ptr, column)
-    choices, rows = groups.choices, len(groups.choices.first)
-    require_memory(12.0 * len(column) * rows + 8.0 * times.size, f"the choices of {groups.groups.name}")
-    seen, scratch, order = np.zeros(rows, bool), np.empty((2, rows), np.int64), np.empty(rows, np.int32)
+    switches = len(groups.fabric.switches)
+    require_memory(12.0 * len(column) * switches + 8.0 * times.size, f"the choices of {groups.groups.name}")
+    order = np.empty(len(groups.hops.row), np.int32)
     orders, ends = [], [0]
-    for q, lid in enumerate(traces.lid[column].tolist()):
-        starts = np.unique(row[times[:, q] > 0])
-        seen[:] = False
-        count = int(run(order_rows, 60.0 * rows * len(column), lid, starts, choices, seen, order, scratch))
+    for q, k in enumerate(column.tolist()):
+        sources = np.unique(start[times[:, q] > 0])
+        code, one = np.empty((len(sources), 1), np.uint8), slice(k, k + 1)
+        arrays = sources, traces.lid[one], traces.endpoint[one], groups.hops, code, NOWHERE, order
+        count = int(run(endings, 60.0 * switches * len(column), *arrays))
         orders.append(order[:count].copy())
         ends.append(ends[-1] + count)
     joined = np.concatenate(orders) if orders else order[:0]
     multiple = np.ones(len(joined), np.int64)
     classes = DestinationClasses(
-        ptr, traces.lid[column].astype(np.int64), np.array(ends, np.int64), joined, multiple, row, times
+        ptr, traces.lid[column].astype(np.int64), np.array(ends, np.int64), joined, multiple, start, times
     )
     terminals = len(routes.class_of)
     limit = INT64_SAFE // (8 * routes.denominator * terminals**2)
     whole = 1
     if not any_choice:
-        whole = int(run(denominators, 60.0 * len(joined), classes, choices, max(limit, 1)))
+        whole = int(run(denominators, 60.0 * len(joined), classes, groups.hops, max(limit, 1)))
     if whole < 0:
         raise TooLargeError(f"{groups.groups.name}: the shares of even splits are too fine for 64 bits")
     return _Alike(class_of, np.bincount(class_of, minlength=len(numbers)).astype(np.int64), classes, whole)
@@ -353,60 +313,3 @@ def _added(class_of: Array, amounts: Array, count: int) -> Array:
     sums = np.zeros(count, np.int64)
     np.add.at(sums, class_of, amounts)
     return sums
-
-
-# Credit loops that adaptive routing makes possible: over all choices that switches have
-
-
-def choice_loops(groups: PackedGroups, traces: Traces) -> tuple[int, tuple[int, ...]]:
-    """Look for a cycle among the channels that packets can use one after the other, by any choices."""
-    choices, fabric = groups.choices, groups.fabric
-    slots = np.flatnonzero(choices.to >= 0)
-    slots = slots[fabric.switch_row[fabric.node_of[slots]] >= 0]
-    channel = positions(slots, len(choices.to))
-    columns = np.unique(first_alike(groups, traces))
-    index, most = _numbers(groups, traces.lid[columns])
-    require_memory(2.0 * len(slots) * (most + 256), f"the channel dependency graph of {fabric.name}")
-    follows = np.zeros((len(slots), most), np.bool_)
-    rows = fabric.switch_row[traces.leaf].astype(np.int64)
-    code = np.ascontiguousarray(traces.code[:, columns])
-    work = 60.0 * len(columns) * len(choices.first)
-    run(followed_by, work, traces.lid[columns], rows, code, choices, channel, index, follows)
-    before, after = _expanded(groups, slots, index, follows)
-    starts = np.concatenate([[0], np.cumsum(np.bincount(before, minlength=len(slots)))])
-    cycle = short_cycle(starts, channel[after]) or []
-    return len(before), tuple(int(slots[c]) for c in cycle)
-
-
-def _numbers(groups: PackedGroups, lids: Array) -> tuple[Array, int]:
-    """Return numbers of the sets that rows have for some LIDs, shape (sets, rows), and how many a row has at most."""
-    choice = groups.choices.choice
-    require_memory(9.0 * len(groups.sets) * choice.shape[1], "the numbers of port sets")
-    used = np.zeros((len(groups.sets), choice.shape[1]), bool)
-    rows = np.arange(choice.shape[1])
-    for lid in lids[(lids > 0) & (lids < len(choice))].tolist():
-        used[choice[lid], rows] = True
-    index = np.cumsum(used, axis=0).astype(np.int32) - 1
-    return index, int(index.max(initial=0)) + 1
-
-
-def _expanded(groups: PackedGroups, slots: Array, index: Array, follows: Array) -> tuple[Array, Array]:
-    """Return the dependencies: numbers of channels in order, and the slots of channels that follow them."""
-    choices, fabric = groups.choices, groups.fabric
-    c, local = np.nonzero(follows)
-    row = choices.to[slots[c]].astype(np.int64)
-    number = np.zeros((follows.shape[1], index.shape[1]), np.int64)
-    sets, rows = np.nonzero(np.diff(index, axis=0, prepend=-1))
-    number[index[sets, rows], rows] = sets
-    chosen = number[local, row]
-    size = np.diff(choices.ptr)[chosen]
-    entry = np.repeat(np.arange(len(c)), size)
-    inside = np.arange(len(entry)) - np.repeat(np.cumsum(size) - size, size)
-    port = choices.port[choices.ptr[chosen[entry]] + inside]
-    sound = (port > 0) & (port < (choices.end - choices.first)[row[entry]])
-    leaving = np.zeros((len(slots), int(port[sound].max(initial=0)) + 1), bool)
-    leaving[c[entry[sound]], port[sound]] = True  # packets of a channel leave the switch behind it by this port
-    before, port = np.nonzero(leaving)
-    after = choices.first[choices.to[slots[before]]] + port
-    between = (choices.to[after] >= 0) & (fabric.switch_row[fabric.node_of[after]] >= 0)
-    return before[between], after[between]

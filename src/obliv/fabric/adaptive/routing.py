@@ -64,15 +64,15 @@ class GroupHops(HopRouting):
     def next_hops(self, node: int, destination: int) -> list[int]:
         if node == destination:
             return []
-        topology, choices = self.topology, self.groups.choices
+        topology, fabric = self.topology, self.topology.fabric
         if node < topology.hosts:
-            return [int(topology.channel_of[topology.fabric.endpoints[node]])]
+            return [int(topology.channel_of[fabric.endpoints[node]])]
         number = int(topology.number_of[destination])
         if number < 0:
             raise RoutingError(f"{topology.name_of(destination)} is not a terminal of {topology.spec}")
-        row = node - topology.hosts
-        first, end = int(choices.first[row]), int(choices.end[row])
-        slots = [first + port for port in self.groups.set_of(int(self.lid[number]), row)]
+        switch = int(fabric.switches[node - topology.hosts])
+        first, end = fabric.first_slot[switch : switch + 2].tolist()
+        slots = [first + port for port in self.groups.set_of(int(self.lid[number]), switch)]
         if any(slot == first or slot >= end or topology.channel_of[slot] < 0 for slot in slots):
             return []  # some choice leads nowhere
         return sorted(int(topology.channel_of[slot]) for slot in slots)

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from obliv._util.arrays import Array, positions, starts
-from obliv._util.progress import Progress, require_memory, rising
+from obliv._util.progress import Progress, rising
 from obliv._util.text import plural
 from obliv.errors import FileError
 from obliv.fabric.arguments import typed
@@ -21,100 +20,19 @@ from obliv.fabric.checks.routes import Served, check_groups, check_routes
 from obliv.fabric.checks.tables import check_cables, check_entries, check_shape, check_tables
 from obliv.fabric.files.assemble import FileBlocks
 from obliv.fabric.files.forwarding import AdaptiveInfo
-from obliv.fabric.kernels.lanes import followers
 from obliv.fabric.lanes.findings import note_lanes
 from obliv.fabric.lanes.graph import LaneCycle, LaneVerdict, OneLevel, judge, one_level_each
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.model import Fabric, Notes, Tables, at_node, at_port, cable_name, called, port_name, route_text
 from obliv.fabric.names import NO_STATE, STATIC, GroupTables, owners, safe
 from obliv.fabric.results.check import ChoiceCheck, CreditLoop, EngineRun, FabricCheck, LaneLoop, LevelLoop
+from obliv.fabric.routes.dependencies import CreditLoops, credit_loops
 from obliv.fabric.routes.routing import idle_channels, uniform_bound, uniform_load
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import Traces, trace_all
 from obliv.fabric.shape import recognise
 from obliv.fabric.topology import network
-from obliv.kernels import run
-from obliv.questions.deadlocks.graph import short_cycle
 from obliv.results.base import provenance
-
-# Credit loops: channels that wait for each other in a cycle under the tables of a fabric
-
-
-@dataclass(frozen=True)
-class CreditLoops:
-    """Whether the channel dependency graph of forwarding tables has a cycle.
-
-    Parameters
-    ----------
-    dependencies : int
-        Pairs of channels that some route uses one right after the other.
-    cycle : tuple of int
-        The slots where the channels of a short cycle begin: each may be used right before the next, the last right
-        before the first. Empty where there is none.
-    """
-
-    dependencies: int
-    cycle: tuple[int, ...] = ()
-
-    @property
-    def acyclic(self) -> bool:
-        """Whether no deadlock is possible, whatever the traffic."""
-        return not self.cycle
-
-
-def credit_loops(traces: Traces) -> CreditLoops:
-    """Look for a cycle among the channels that the routes of a fabric use one after the other.
-
-    Routes from every switch with an endpoint to every LID of an endpoint are followed; routes that loop never release
-    their channels and are reported by :func:`obliv.fabric.check`. All packets are assumed to use one virtual lane:
-    engines that spread service levels over several lanes (dfsssp, lash, nue, torus-2QoS) may be free of deadlock in
-    spite of a cycle.
-
-    References
-    ----------
-    [DS87] W. J. Dally and C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE
-    Transactions on Computers C-36(5), 1987.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> from obliv.fabric.generate import from_topology, tables_of
-    >>> from obliv.fabric.routes.trace import trace_all
-    >>> torus = obliv.topology("torus:5x5")
-    >>> fabric = from_topology(torus)
-    >>> loops = credit_loops(trace_all(fabric, tables_of(obliv.routing("dor", torus), fabric)))
-    >>> loops.acyclic, len(loops.cycle)
-    (False, 5)
-    """
-    slots, first, after = dependencies_of(traces)
-    cycle = short_cycle(first, after) or []
-    return CreditLoops(len(after), tuple(int(slots[c]) for c in cycle))
-
-
-def dependencies_of(traces: Traces) -> tuple[Array, Array, Array]:
-    """Return the channel dependency graph of the routes between switches."""
-    fabric, to = traces.fabric, traces.hops.to
-    slots = np.flatnonzero(to >= 0)
-    slots = slots[np.isin(fabric.node_of[slots], fabric.switches)]
-    channel = positions(slots, len(to))
-    ports = int(np.diff(fabric.first_slot)[fabric.switches].max(initial=1))
-    ports = min(ports, 256)  # a table entry is a byte
-    require_memory(10.0 * len(slots) * ports, f"the channel dependency graph of {fabric.name}")
-    follows = np.zeros((len(slots), ports), np.bool_)
-    arrays = (traces.leaf, traces.lid, _alone(traces), traces.code, traces.hops, channel, follows)
-    run(followers, 8.0 * traces.code.size, *arrays)
-    before, port = np.nonzero(follows)
-    at = fabric.first_slot[to[slots[before]]] + port
-    return slots, starts(np.bincount(before, minlength=len(slots))), channel[at]
-
-
-def _alone(traces: Traces) -> Array:
-    """Return for every column the leaf where its endpoint is the only one, -1 where others would send from there."""
-    leaf = traces.leaf_of.copy()
-    several = np.append(np.bincount(leaf[leaf >= 0], minlength=len(traces.leaf)) > 1, False)  # the last for leaf -1
-    leaf[several[leaf]] = -1
-    return np.asarray(leaf[traces.endpoint])
-
 
 # Check of the virtual lanes of a fabric: packets that they discard, and deadlock over channels and lanes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -10,8 +11,7 @@ import numpy as np
 from obliv._util.arrays import Array, positions
 from obliv._util.progress import require_memory
 from obliv._util.text import plural
-from obliv.fabric.adaptive.loads import PackedGroups, choice_loops, packed, traced, where_lost
-from obliv.fabric.kernels.lanes import trace_columns
+from obliv.fabric.adaptive.loads import PackedGroups, first_alike, packed, traced
 from obliv.fabric.model import (
     NONE,
     Fabric,
@@ -27,8 +27,8 @@ from obliv.fabric.model import (
 )
 from obliv.fabric.names import NO_STATE, STATES, STATIC, Groups, GroupTables, owners, ports_of
 from obliv.fabric.results.check import ChoiceCheck, CreditLoop
-from obliv.fabric.routes.trace import Ending, Traces
-from obliv.kernels import run
+from obliv.fabric.routes.dependencies import credit_loops
+from obliv.fabric.routes.trace import Ending, Traces, ending_of, route_slots
 
 _MAX_GROUPS = 20_000  # losses that are reported separately
 
@@ -49,17 +49,22 @@ class Served:
 
 
 class Loss(NamedTuple):
-    """Packets that are lost at a switch: how their routes end, their LIDs, and the number of pairs that lack them."""
+    """Packets that are lost at a switch: how their routes end, their LIDs, and the number of pairs that lack each."""
 
     node: int
     ending: Ending
     lids: list[int]
-    pairs: int
+    pairs: list[int]
+
+    @property
+    def cut(self) -> str:
+        """The number of pairs, in words."""
+        return plural(sum(self.pairs), "pair")
 
 
 def check_routes(traces: Traces, owner: dict[int, int], dropped: int, notes: tuple[Notes, Notes]) -> Served:
     """Count the pairs that are not served and note the reasons, switch by switch."""
-    fabric, tables, code = traces.fabric, traces.tables, traces.code
+    fabric, tables = traces.fabric, traces.tables
     about_topology, about_tables = notes
     ends, leaf_of = traces.ends, traces.leaf_of
     served = Served()
@@ -67,31 +72,14 @@ def check_routes(traces: Traces, owner: dict[int, int], dropped: int, notes: tup
     count_lost(served, traces, hosts)
     _without_switch(served, traces, about_topology)
     _without_lid(fabric, ends, about_topology)
-    if not code.any():
-        return served
-    require_memory(24.0 * code.size, f"where packets of {fabric.name} are lost")
-    at = np.empty(code.shape, np.int32)
-    run(trace_columns, 6.0 * code.size, traces.leaf, traces.lid, traces.endpoint, traces.hops, code, at)
-    row, column = np.nonzero(code)
-    lost = hosts[row] - (leaf_of[traces.endpoint[column]] == row)
-    silent = (traces.lid[column] == dropped) & (code[row, column] == Ending.NO_ENTRY) & (dropped > 0)
-    reported = (lost > 0) & ~silent & (code[row, column] != Ending.NO_LID)
-    row, column, lost = row[reported], column[reported], lost[reported]
-    where, why, lid = at[row, column], code[row, column], traces.lid[column].astype(np.int64)
-    order = np.lexsort((lid, where, why))
-    where, why, lid, lost = (values[order] for values in (where, why, lid, lost))
-    starts = np.flatnonzero(np.r_[True, (np.diff(where) != 0) | (np.diff(why) != 0)]) if len(where) else where
     loops: dict[tuple[int, ...], list[tuple[int, int]]] = {}  # of every loop: LIDs, and pairs that lose packets
-    for start, end in zip(starts[:_MAX_GROUPS].tolist(), [*starts.tolist(), len(where)][1:], strict=False):
-        node, ending = int(where[start]), Ending(int(why[start]))
-        served.reported.add((node, int(ending)))
-        lids, member = np.unique(lid[start:end], return_inverse=True)
-        pairs = np.bincount(member, lost[start:end]).astype(np.int64).tolist()
-        if ending is Ending.LOOP:
-            for looping, count in zip(lids.tolist(), pairs, strict=True):
-                loops.setdefault(_loop(traces, node, looping), []).append((looping, count))
+    for loss in losses(traces, hosts, dropped):
+        served.reported.add((loss.node, int(loss.ending)))
+        if loss.ending is Ending.LOOP:
+            for looping, count in zip(loss.lids, loss.pairs, strict=True):
+                loops.setdefault(tuple(route_slots(traces.hops, loss.node, looping)), []).append((looping, count))
         else:
-            _report(traces, Loss(node, ending, lids.tolist(), sum(pairs)), owner, about_tables)
+            _report(traces, loss, owner, about_tables)
     for slots, lost_to in loops.items():
         text = (
             f"packets for {lid_list(fabric, [lid for lid, _ in lost_to], owner)} loop: {route_text(fabric, slots)} "
@@ -100,6 +88,25 @@ def check_routes(traces: Traces, owner: dict[int, int], dropped: int, notes: tup
         line = tables.line_of(int(fabric.node_of[slots[0]]))
         about_tables.add("error", "loop", text, line, at_port(fabric, slots[0]))
     return served
+
+
+def losses(traces: Traces, hosts: Array, dropped: int = 0) -> Iterator[Loss]:
+    """Yield where packets are lost, by ending and switch; entries for LID `dropped` may be missing in a dump."""
+    columns = np.flatnonzero(traces.code.any(axis=0))
+    require_memory(24.0 * len(traces.leaf) * len(columns), f"where packets of {traces.fabric.name} are lost")
+    at = ending_of(traces, columns, where=True)[1]
+    leaf, place = np.nonzero(traces.code[:, columns])
+    where, why, column = at[leaf, place], traces.code[leaf, columns[place]], columns[place]
+    lid, lost = traces.lid[column].astype(np.int64), hosts[leaf] - (traces.leaf_of[traces.endpoint[column]] == leaf)
+    silent = (lid == dropped) & (why == Ending.NO_ENTRY) & (dropped > 0)
+    some = np.flatnonzero((lost > 0) & ~silent & (why != Ending.NO_LID))
+    order = some[np.lexsort((lid[some], where[some], why[some]))]
+    where, why, lid, lost = (values[order] for values in (where, why, lid, lost))
+    starts = np.flatnonzero(np.r_[True, (np.diff(where) != 0) | (np.diff(why) != 0)]) if len(where) else where
+    for start, end in zip(starts[:_MAX_GROUPS].tolist(), [*starts.tolist(), len(where)][1:], strict=False):
+        lids, member = np.unique(lid[start:end], return_inverse=True)
+        pairs = np.bincount(member, lost[start:end]).astype(np.int64).tolist()
+        yield Loss(int(where[start]), Ending(int(why[start])), lids.tolist(), pairs)
 
 
 def count_lost(served: Served, traces: Traces, hosts: Array) -> None:
@@ -146,9 +153,9 @@ def _without_lid(fabric: Fabric, ends: Array, notes: Notes) -> None:
 
 def _report(traces: Traces, loss: Loss, owner: dict[int, int], notes: Notes) -> None:
     """Note that packets for some LIDs are lost at a switch."""
-    fabric, tables, (node, ending, lids, pairs) = traces.fabric, traces.tables, loss
+    fabric, tables, (node, ending, lids, _) = traces.fabric, traces.tables, loss
     who, what = called(fabric, node), lid_list(fabric, lids, owner)
-    cut = f"{plural(pairs, 'pair')} cut off"
+    cut = f"{loss.cut} cut off"
     line = tables.line_of(node)
     if ending is Ending.NO_TABLE:
         text = f"{who} has no table, but packets for {what} reach it: {cut}; dump the tables of all switches"
@@ -200,28 +207,7 @@ def _ports_text(fabric: Fabric, node: int, ports: list[int]) -> str:
     return f"port {ports[0]}" + (f", which leads to {port_name(fabric, peer)}" if peer >= 0 else "")
 
 
-def _loop(traces: Traces, node: int, lid: int) -> tuple[int, ...]:
-    """Return the slots of the loop that a switch is on."""
-    first, to, row, out = traces.hops
-    slots: list[int] = []
-    at = node
-    while not slots or at != node:
-        slots.append(int(first[at]) + int(out[lid, row[at]]))
-        at = int(to[slots[-1]])
-    return tuple(slots)
-
-
 # Checks of group tables: what packets can meet, whatever switches choose
-
-
-@dataclass(frozen=True)
-class _Loss:
-    """Packets that can be lost at a switch: its row, how they end, and their LIDs."""
-
-    row: int
-    ending: Ending
-    lids: list[int]
-    pairs: int
 
 
 def check_groups(fabric: Fabric, groups: GroupTables, tables: Tables | None, notes: Notes) -> tuple[ChoiceCheck, ...]:
@@ -356,10 +342,10 @@ def _check_choices(fabric: Fabric, groups: GroupTables, plft: int, owner: dict[i
     served = Served()
     hosts = np.bincount(traces.leaf_of[traces.leaf_of >= 0], minlength=len(traces.leaf))
     count_lost(served, traces, hosts)
-    for loss in _losses(sets, traces, hosts):
+    for loss in losses(traces, hosts):
         _report_groups(sets, loss, owner, notes)
-    dependencies, cycle = choice_loops(sets, traces)
-    if cycle:
+    loops = credit_loops(traces, np.unique(first_alike(sets, traces)))
+    if cycle := loops.cycle:
         text = (
             f"packets can wait for each other forever, by some choices of the switches: {route_text(fabric, cycle)} -> "
             "back to the first; this takes one virtual lane for all of them"
@@ -367,40 +353,20 @@ def _check_choices(fabric: Fabric, groups: GroupTables, plft: int, owner: dict[i
         line = groups.line[np.flatnonzero(groups.switch == fabric.node_of[cycle[0]])]
         notes.add("warning", "choice-credit-loop", text, int(line[0]), at_port(fabric, cycle[0]))
     ports = tuple(port_name(fabric, slot) for slot in cycle)
-    credit = CreditLoop(not cycle, dependencies, ports or None)
+    credit = CreditLoop(loops.acyclic, loops.dependencies, ports or None)
     adaptive = (groups.state != NO_STATE) & (groups.state != STATIC)
     return ChoiceCheck(plft, int(adaptive.sum()), served.unrouted, served.loops, credit)
 
 
-def _losses(sets: PackedGroups, traces: Traces, hosts: Array) -> list[_Loss]:
-    """Return where packets can be lost, by switch and ending."""
-    if not traces.code.any():
-        return []
-    at = where_lost(sets, traces)
-    leaf, column = np.nonzero(traces.code)
-    lost = hosts[leaf] - (traces.leaf_of[traces.endpoint[column]] == leaf)
-    some = (lost > 0) & (traces.code[leaf, column] != Ending.NO_LID)
-    leaf, column, lost = leaf[some], column[some], lost[some]
-    row, ending = at[leaf, column], traces.code[leaf, column]
-    order = np.lexsort((traces.lid[column], row, ending))
-    row, ending, column, lost = row[order], ending[order], column[order], lost[order]
-    starts = np.flatnonzero(np.r_[True, (np.diff(row) != 0) | (np.diff(ending) != 0)]) if len(row) else row
-    losses = []
-    for start, end in zip(starts[:_MAX_GROUPS].tolist(), [*starts.tolist(), len(row)][1:], strict=False):
-        lids = np.unique(traces.lid[column[start:end]]).tolist()
-        losses.append(_Loss(int(row[start]), Ending(int(ending[start])), lids, int(lost[start:end].sum())))
-    return losses
-
-
-def _report_groups(sets: PackedGroups, loss: _Loss, owner: dict[int, int], notes: Notes) -> None:
+def _report_groups(sets: PackedGroups, loss: Loss, owner: dict[int, int], notes: Notes) -> None:
     """Note that packets for some LIDs can be lost at a switch, or go round from there."""
     fabric = sets.fabric
-    node = int(fabric.switches[loss.row])
+    node = loss.node
     line = sets.groups.line[sets.groups.switch == node]
     where = int(line[0]) if len(line) else 0
-    what, cut = lid_list(fabric, loss.lids, owner), plural(loss.pairs, "pair")
+    what, cut = lid_list(fabric, loss.lids, owner), loss.cut
     if loss.ending is Ending.LOOP:
-        loop = _group_loop(sets, loss.row, loss.lids[0])
+        loop = _group_loop(sets, node, loss.lids[0])
         text = f"packets for {what} can go round: {route_text(fabric, loop)} -> back to the first; {cut} concerned"
         notes.add("error", "choice-loop", text, where, at_port(fabric, loop[0]))
         return
@@ -409,17 +375,17 @@ def _report_groups(sets: PackedGroups, loss: _Loss, owner: dict[int, int], notes
         lack = "no table" if loss.ending is Ending.NO_TABLE else "no port"
         text = f"{who} has {lack} for {what}, but packets for it can come there: {cut} concerned"
     else:
-        ports = ", ".join(map(str, sets.set_of(loss.lids[0], loss.row)))
+        ports = ", ".join(map(str, sets.set_of(loss.lids[0], node)))
         text = f"{who} may send {what} to the ports {ports}, not all of which lead there: {cut} concerned"
     notes.add("error", "choice-lost", text, where, at_node(fabric, node))
 
 
-def _group_loop(sets: PackedGroups, row: int, lid: int) -> tuple[int, ...]:
-    """Return the slots of a loop of choices that begins at a row on it."""
-    choices = sets.choices
+def _group_loop(sets: PackedGroups, node: int, lid: int) -> tuple[int, ...]:
+    """Return the slots of a loop of choices that begins at a switch on it."""
+    hops = sets.hops
     trail: list[int] = []
     seen: set[int] = set()
-    stack = [(row, iter(sets.set_of(lid, row)))]
+    stack = [(node, iter(sets.set_of(lid, node)))]
     while stack:
         at, ports = stack[-1]
         port = next(ports, None)
@@ -428,12 +394,12 @@ def _group_loop(sets: PackedGroups, row: int, lid: int) -> tuple[int, ...]:
             if trail:
                 trail.pop()
             continue
-        slot = int(choices.first[at]) + port
-        to = int(choices.to[slot]) if port and slot < choices.end[at] else -1
-        if to == row:
+        slot = int(hops.first[at]) + port
+        to = int(hops.to[slot]) if slot < hops.first[at + 1] else -1
+        if to == node:
             return (*trail, slot)
         if to >= 0 and to not in seen:
             seen.add(to)
             trail.append(slot)
             stack.append((to, iter(sets.set_of(lid, to))))
-    return (int(choices.first[row]),)
+    return (int(hops.first[node]),)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.arrays import Array
-from obliv.fabric.kernels.orders import RouteArrays
+from obliv.fabric.kernels.routes import RouteArrays
 from obliv.kernels import kernel
 
 ARRIVES, LOST, LOOPS = range(3)  # how a route ends

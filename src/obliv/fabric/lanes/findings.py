@@ -9,13 +9,13 @@ import numpy as np
 
 from obliv._util.arrays import Array
 from obliv._util.text import plural
-from obliv.fabric.kernels.lanes import count_lost
+from obliv.fabric.kernels.automaton import DISCARDED, WITHOUT_ROW, endings
 from obliv.fabric.lanes.graph import LaneVerdict, drops
 from obliv.fabric.lanes.pairs import sls_of
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.lanes.sl2vl import DROP, MISSING, SLS
 from obliv.fabric.model import Fabric, Notes, at_node, called, port_name
-from obliv.fabric.routes.trace import Traces
+from obliv.fabric.routes.trace import NOWHERE, UNORDERED, Ending, Traces
 from obliv.kernels import run
 
 __all__ = ["note_lanes"]
@@ -122,13 +122,11 @@ def _note_rows(lanes: Lanes, verdict: LaneVerdict, notes: Notes) -> bool:
 def _note_pairs(traces: Traces, lanes: Lanes, verdict: LaneVerdict, born: Array, notes: Notes) -> int:
     """Note how many pairs lose packets; return those that are discarded."""
     fabric = traces.fabric
-    first_pair = np.full((2, 3), -1, np.int64)
-    work = 60.0 * len(traces.ends) * len(traces.lid)
-    arrays = (traces.hops, lanes.effective.arrays(fabric), lanes.levels.masks, born, first_pair)
-    dropping, lacking = run(count_lost, work, verdict.origins, traces.columns, *arrays)
+    counts, first_pair = _lost_pairs(traces, lanes, verdict, born)
+    dropping, lacking = counts
     for count, pair, what in (
-        (int(dropping), first_pair[0].tolist(), "are discarded on the way (VL 15)"),
-        (int(lacking), first_pair[1].tolist(), "meet a missing row"),
+        (dropping, first_pair[0], "are discarded on the way (VL 15)"),
+        (lacking, first_pair[1], "meet a missing row"),
     ):
         if count:
             source, goal = (int(fabric.node_of[traces.ends[end]]) for end in (pair[0], int(traces.endpoint[pair[1]])))
@@ -137,7 +135,39 @@ def _note_pairs(traces: Traces, lanes: Lanes, verdict: LaneVerdict, born: Array,
                 f"{called(fabric, source)} to {called(fabric, goal)} (LID {traces.lid[pair[1]]})"
             )
             notes.add("error", "dropped-pairs", text)
-    return int(dropping)
+    return dropping
+
+
+def _lost_pairs(
+    traces: Traces, lanes: Lanes, verdict: LaneVerdict, born: Array
+) -> tuple[list[int], list[tuple[int, int, int]]]:
+    """Return how many pairs of a source and a LID may lose packets to VL 15, and how many meet a missing row.
+
+    With the first such pair of each sort by column: its source, its column and its SL.
+    """
+    origins, masks = verdict.origins, lanes.levels.masks
+    fate = {}
+    for sl in verdict.sls_used:
+        fate[sl] = np.empty((len(origins.leaf), len(traces.lid)), np.uint8)
+        arrays = traces.lid, traces.endpoint, verdict.entries.on(sl)[0], fate[sl], NOWHERE, UNORDERED
+        run(endings, 20.0 * fate[sl].size, origins.entry, *arrays)
+    counts, first = [0, 0], [(len(traces.lid), 0, 0)] * 2
+    for s in np.flatnonzero(origins.of >= 0).tolist():
+        r = origins.of[s]
+        code = traces.code[origins.leaf[r]]
+        others = (traces.endpoint != s) & (code != Ending.LOOP) & (code != Ending.NO_LID)
+        for sort, ending in enumerate((DISCARDED, WITHOUT_ROW)):
+            any_sl = np.zeros(len(others), bool)
+            for sl, ends in fate.items():
+                own = bool(born[s] >> sl & 1)  # the source discards them itself
+                lost = (own and sort == 0) | ((ends[r] == ending) & (not own))
+                lost = lost & others & (masks[s if len(masks) > 1 else 0] >> sl & 1 > 0)
+                if lost.any():
+                    k = int(lost.argmax())
+                    first[sort] = min(first[sort], (k, s, sl))
+                any_sl |= lost
+            counts[sort] += int(any_sl.sum())
+    return counts, [(s, k, sl) for k, s, sl in first]
 
 
 def _note_beyond(fabric: Fabric, lanes: Lanes, verdict: LaneVerdict, notes: Notes) -> None:

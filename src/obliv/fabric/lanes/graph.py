@@ -8,17 +8,15 @@ from functools import cached_property
 
 import numpy as np
 
-from obliv._util.arrays import Array, positions
+from obliv._util.arrays import Array, grouped
 from obliv._util.files import Value
-from obliv._util.progress import require_memory
-from obliv.fabric.kernels.lanes import Followed, LaneWalk, Origins, follow_lanes, gather
+from obliv.fabric.kernels.automaton import DISCARDING, UNMAPPED, Automaton
 from obliv.fabric.lanes.pairs import PairLevels, one_level, sls_of
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.lanes.sl2vl import DROP, MISSING, SLS, LaneTables
-from obliv.fabric.model import Fabric
+from obliv.fabric.routes.dependencies import ByEntry, by_entry, graph_of
 from obliv.fabric.routes.routing import FabricRouting
-from obliv.fabric.routes.trace import Traces, trace_all
-from obliv.kernels import run
+from obliv.fabric.routes.trace import Ending, Traces, trace_all
 from obliv.questions.deadlocks.graph import short_cycle
 from obliv.routings.base import LaneDependencies
 
@@ -81,13 +79,32 @@ class LaneGraph:
         return int(inside.sum()), cycle
 
     def _cycle(self, tail: Array, head: Array) -> LaneCycle | None:
-        starts = np.concatenate([[0], np.cumsum(np.bincount(tail, minlength=len(self.slots) * self.lanes))])
-        cycle = short_cycle(starts, head)
+        cycle = short_cycle(*graph_of(tail << 32 | head, len(self.slots) * self.lanes))
         if cycle is None:
             return None
         return LaneCycle(
             tuple(int(self.slots[v % len(self.slots)]) for v in cycle), tuple(v // len(self.slots) for v in cycle)
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Origins:
+    """Sources at one leaf switch whose packets are treated alike.
+
+    Parameters
+    ----------
+    leaf, entry : int64 arrays, shape (origins,)
+        The number of the leaf switch, and the slot by which packets come in.
+    alone : int64 array, shape (origins,)
+        Its endpoint where an origin has only one, else -1.
+    of : int64 array, shape (endpoints,)
+        The origin of every endpoint, -1 for endpoints that are cabled to no switch.
+    """
+
+    leaf: Array
+    entry: Array
+    alone: Array
+    of: Array
 
 
 def origins_of(traces: Traces, tables: LaneTables) -> Origins:
@@ -109,82 +126,70 @@ def origins_of(traces: Traces, tables: LaneTables) -> Origins:
     member = known[which]
     alone = np.where(count == 1, member, -1)
     place = leaf[member].astype(np.int64)
-    return Origins(traces.leaf[place].astype(np.int64), place, beside[member].astype(np.int64), alone, origin_of)
+    return Origins(place, beside[member].astype(np.int64), alone, origin_of)
 
 
-def lane_graph(
-    traces: Traces, tables: LaneTables, origins: Origins, levels: PairLevels, *, exact: bool = False
-) -> tuple[LaneGraph, int]:
-    """Follow all routes with the SLs of their packets."""
-    fabric, to = traces.fabric, traces.hops.to
+@dataclass(frozen=True, eq=False)
+class LaneEntries:
+    """The ports by which packets come into switches, and the rows of the SL-to-VL tables that they meet from there.
+
+    Parameters
+    ----------
+    entries : ByEntry
+    place : int64 array, shape (slots of the automaton,)
+        Where the number of each slot's row stands in ``tables.row``, -1 for switches without a table.
+    tables : LaneTables
+    """
+
+    entries: ByEntry
+    place: Array
+    tables: LaneTables
+
+    @cached_property
+    def number(self) -> Array:
+        """The number of the row of every slot."""
+        return np.where(self.place >= 0, self.tables.row[self.place], MISSING)
+
+    def on(self, sl: int) -> tuple[Automaton, Array]:
+        """Return where packets of a service level go, and on which lanes; they end where a row discards them."""
+        automaton, lane = self.entries.automaton, self.tables.vl[self.number, sl]
+        to = np.where(lane == DROP, np.where(self.number == MISSING, UNMAPPED, DISCARDING), automaton.to)
+        return automaton._replace(to=to.astype(np.int32)), lane
+
+
+def lane_entries(traces: Traces, tables: LaneTables) -> LaneEntries:
+    """Return the automaton by entry of a fabric with its SL-to-VL tables."""
+    fabric, entries = traces.fabric, by_entry(traces.fabric, traces.hops)
+    node = fabric.node_of[entries.entry]
+    begin = entries.automaton.first[fabric.first_slot[node]]
+    place = np.where(tables.first[node] >= 0, tables.first[node] + np.arange(len(node)) - begin, -1)
+    return LaneEntries(entries, place, tables)
+
+
+def lane_graph(traces: Traces, lanes: LaneEntries, origins: Origins, levels: PairLevels) -> tuple[LaneGraph, int]:
+    """Follow all routes with the SLs of their packets; return the graph, and the number of pairs without an SL."""
+    fabric, entries, tables = traces.fabric, lanes.entries, lanes.tables
     masks, lacking = _masks(traces, origins, levels)
-    sls = np.array(sls_of(int(np.bitwise_or.reduce(masks, axis=None))), np.int64)
-    slots = np.flatnonzero(to >= 0)
-    slots = slots[np.isin(fabric.node_of[slots], fabric.switches)]
-    channel = positions(slots, len(to))
-    ports = min(int(np.diff(fabric.first_slot)[fabric.switches].max(initial=1)), 256)  # a table entry is a byte
-    given = tables.vl[1:, sls] if len(sls) else np.zeros((0, 0), np.uint8)
-    lanes = 1 + int(given.max(initial=0, where=given != DROP))
-    require_memory(12.0 * len(slots) * ports * lanes, f"the channel dependency graph of {fabric.name}")
-    followed = Followed(
-        len(slots),
-        np.zeros(len(slots) * lanes, np.bool_),
-        np.zeros((len(slots) * lanes, ports), np.uint16),
-        np.zeros(len(fabric.nodes), np.bool_),
-    )
-    walk = _walk(traces, tables, channel, exact)
-    work = 10.0 * len(origins.node) * len(traces.lid) * max(1, len(sls))
-    order = np.argsort(masks[0], kind="stable") if masks.shape[1] > 1 == len(masks) else np.arange(len(traces.lid))
-    run(follow_lanes, work, order, origins, traces.columns, walk, masks, sls, followed)
-    used = _used(fabric, tables, walk)
-    follows = followed.follows
-    before, port = np.nonzero(follows)
-    after = channel[fabric.first_slot[to[slots[before % len(slots)]]] + port]
-    bits = follows[before, port]
-    tails, heads = [], []
-    for lane in range(lanes):
-        has = bits >> lane & 1 > 0
-        tails.append(before[has])
-        heads.append(after[has] + lane * len(slots))
-    tail, head = np.concatenate(tails), np.concatenate(heads)
-    order = np.argsort(tail, kind="stable")
-    return LaneGraph(slots, lanes, tail[order], head[order], followed.vertex, used, followed.bare), lacking
-
-
-def _walk(traces: Traces, tables: LaneTables, channel: Array, exact: bool) -> LaneWalk:
-    """Return cables and tables as the kernel takes them."""
-    fabric, hops = traces.fabric, traces.hops
-    first = fabric.first_slot.astype(np.int64)
-    uniform = np.full(len(channel), -1, np.int32)
-    if not exact:
-        for slots, out, rows in _entries(fabric, tables, tables.row):
-            same = (rows[:, out] == rows[:, out[:1]]).all(axis=1)
-            uniform[slots] = np.where(same, rows[:, out[0]], -1)
-    node = np.stack([first[:-1], first[1:], hops.row, tables.first, np.diff(first)], axis=1).astype(np.int64)
-    far = np.where(fabric.ports.peer >= 0, uniform[fabric.ports.peer], -1)
-    slot = np.stack([channel, fabric.ports.peer, hops.to, far], axis=1).astype(np.int32)
-    small = len(tables.vl) < 1 << 16
-    cell = tables.row.astype(np.uint32 if small else np.int64)
-    met = np.zeros(len(channel), np.uint16)
-    return LaneWalk(node, slot, uniform, met, cell, 16 if small else 32, tables.vl, hops.out)
-
-
-def _entries(fabric: Fabric, tables: LaneTables, packed: Array) -> Iterator[tuple[slice, Array, Array]]:
-    """Yield for every switch its slots, its ports with a cable, and its packed entries by port in and port out."""
-    for node in np.flatnonzero(tables.first >= 0).tolist():
-        a, b, at = int(fabric.first_slot[node]), int(fabric.first_slot[node + 1]), int(tables.first[node])
-        out = np.flatnonzero(fabric.ports.peer[a:b] >= 0)
-        if len(out):
-            yield slice(a, b), out, packed[at : at + (b - a) ** 2].reshape(b - a, b - a)
-
-
-def _used(fabric: Fabric, tables: LaneTables, walk: LaneWalk) -> Array:
-    """Return the SLs of packets that meet each row, or where the rows of a port in are all the same, any of them."""
-    used = (walk.cell >> walk.shift).astype(np.uint16)
-    if walk.met.any():
-        for slots, out, rows in _entries(fabric, tables, used):
-            rows[:, out] |= walk.met[slots, None]
-    return used
+    ends = (traces.code != Ending.LOOP) & (traces.code != Ending.NO_LID)
+    count = len(entries.slots)
+    used, bare = np.zeros(len(tables.row), np.uint16), np.zeros(len(fabric.nodes), bool)
+    keys, vertices, most = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 1
+    for sl in sls_of(int(np.bitwise_or.reduce(masks, axis=None))):
+        automaton, lane = lanes.on(sl)
+        sends = ends[origins.leaf] & (masks >> sl & 1 > 0) & (origins.alone[:, None] != traces.endpoint)
+        on = replace(entries, automaton=automaton)
+        bits = on.crossed(origins.entry, traces.lid, sends, lane)
+        met = np.flatnonzero(bits)
+        used[lanes.place[met[lanes.place[met] >= 0]]] |= np.uint16(1 << sl)
+        bare[fabric.node_of[entries.entry[met[lanes.place[met] < 0]]]] = True
+        onward = met[automaton.to[met] >= 0]
+        vertices.append(np.unique(lane[onward] * np.int64(count) + entries.number[entries.exit[onward]]))
+        keys.append(on.dependencies(bits, lane))
+        most = max(most, 1 + int(tables.vl[1:, sl].max(initial=0, where=tables.vl[1:, sl] != DROP)))
+    key = np.unique(np.concatenate(keys))
+    taken = np.zeros(count * most, bool)
+    taken[np.concatenate(vertices)] = True
+    return LaneGraph(entries.slots, most, key >> 32, key & (2**32 - 1), taken, used, bare), lacking
 
 
 def _masks(traces: Traces, origins: Origins, levels: PairLevels) -> tuple[Array, int]:
@@ -194,9 +199,14 @@ def _masks(traces: Traces, origins: Origins, levels: PairLevels) -> tuple[Array,
         reached = int((origins.of >= 0).sum())
         own = int((origins.of[traces.endpoint[masks[0] == 0]] >= 0).sum()) if masks.shape[1] > 1 else 0
         return masks, int((masks[0] == 0).sum()) * reached - own
-    joined = np.zeros((len(origins.node), masks.shape[1]), np.uint16)
-    lacking = run(gather, 4.0 * masks.size, origins.of, traces.endpoint, masks, joined)
-    return joined, int(lacking)
+    joined, lacking = np.zeros((len(origins.leaf), masks.shape[1]), np.uint16), 0
+    first, member = grouped(origins.of + 1, len(origins.leaf) + 1)
+    for r in range(len(origins.leaf)):
+        sources = member[first[r + 1] : first[r + 2]]
+        others = traces.endpoint != sources[:, None]
+        lacking += int(((masks[sources] == 0) & others).sum())
+        joined[r] = np.bitwise_or.reduce(masks[sources] * others, axis=0)
+    return joined, lacking
 
 
 # Deadlock over channels and lanes: as a whole, lane by lane, and if all traffic used one service level
@@ -228,6 +238,7 @@ class LaneVerdict:
 
     Parameters
     ----------
+    entries : LaneEntries
     origins : Origins
     graph : LaneGraph
     lacking : int
@@ -237,6 +248,7 @@ class LaneVerdict:
     sls_used : tuple of int
     """
 
+    entries: LaneEntries
     origins: Origins
     graph: LaneGraph
     lacking: int
@@ -251,14 +263,10 @@ class LaneVerdict:
 
 def judge(traces: Traces, lanes: Lanes) -> LaneVerdict:
     """Follow the routes of a fabric with its lanes."""
-    tables = lanes.effective
-    origins = origins_of(traces, tables)
-    graph, lacking = lane_graph(traces, tables, origins, lanes.levels)
-    faulty = bool(graph.bare.any() or (graph.used[tables.row == MISSING] > 0).any()) or _discards(tables, graph)
-    if faulty or lanes.oper is not None or lanes.arbitration is not None:  # findings name the ports
-        graph, lacking = lane_graph(traces, tables, origins, lanes.levels, exact=True)
+    entries, origins = lane_entries(traces, lanes.effective), origins_of(traces, lanes.effective)
+    graph, lacking = lane_graph(traces, entries, origins, lanes.levels)
     sls = sls_of(int(np.bitwise_or.reduce(lanes.levels.masks, axis=None)))
-    return LaneVerdict(origins, graph, lacking, graph.lanes_used, tuple(sls))
+    return LaneVerdict(entries, origins, graph, lacking, graph.lanes_used, tuple(sls))
 
 
 def drops(tables: LaneTables) -> Array:
@@ -282,7 +290,7 @@ def one_level_each(traces: Traces, lanes: Lanes, verdict: LaneVerdict, one_lane:
             if met is not None and len(column) and (column == column[0]).all() and column[0] != DROP:
                 results[key] = OneLevel(sl, False, one_lane.dependencies, one_lane.cycle)
             else:
-                graph, _ = lane_graph(traces, tables, verdict.origins, one_level(sl))
+                graph, _ = lane_graph(traces, verdict.entries, verdict.origins, one_level(sl))
                 cycle = graph.cycle
                 length = 0 if cycle is None else len(cycle.slots)
                 results[key] = OneLevel(sl, _discards(tables, graph), graph.dependencies, length)

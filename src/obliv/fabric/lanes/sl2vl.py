@@ -22,7 +22,6 @@ from obliv.fabric.files.assemble import FileBlocks, plain
 from obliv.fabric.files.forwarding import port_guids, switch_guids
 from obliv.fabric.files.ibnetdiscover import DISCOVER, DUMPED, TABLES, noted_line, shown_line
 from obliv.fabric.files.rows import RowReader
-from obliv.fabric.kernels.lanes import LaneArrays
 from obliv.fabric.model import Fabric, called
 from obliv.fabric.names import owners
 from obliv.fabric.results.check import Finding
@@ -63,11 +62,6 @@ class LaneTables:
     own: Array
     sources: tuple[tuple[str, str], ...] = ()
     findings: tuple[Finding, ...] = ()
-
-    def arrays(self, fabric: Fabric) -> LaneArrays:
-        """Return the tables for kernels."""
-        ports = np.diff(fabric.first_slot).astype(np.int64)
-        return LaneArrays(self.first, ports, self.row, self.vl, fabric.ports.peer.astype(np.int64))
 
     def line_of(self, node: int, entry: int, exit: int, fabric: Fabric) -> int:
         """Return the line of a row, or else the first line of that switch; 0 without one."""

@@ -16,7 +16,7 @@ from obliv.errors import RoutingError, SpecError
 from obliv.fabric.arguments import typed
 from obliv.fabric.model import Tables
 from obliv.fabric.routes.loads import FabricLoads
-from obliv.fabric.routes.trace import Ending, Offset, Routes, routes_of
+from obliv.fabric.routes.trace import Ending, Offset, Routes, route_slots, routes_of
 from obliv.fabric.shape import recognise
 from obliv.fabric.topology import FabricTopology, partitions
 from obliv.loads.stored import Hops
@@ -95,18 +95,14 @@ class FabricRouting(Routing):
     def _path(self, source: int, destination: int, r: int, k: int) -> tuple[int, ...] | None:
         """Return the channels to the k-th LID, None where they do not lead to its owner."""
         routes, topology = self.routes, self.topology
-        first, to, row, _ = routes.traces.hops
-        channels = [int(topology.channel_of[topology.fabric.endpoints[source]])]
+        own = topology.fabric.endpoints[source]
         if routes.leaf[r] < 0:
-            return tuple(channels) if topology.head[channels[0]] == destination else None
+            channel = int(topology.channel_of[own])
+            return (channel,) if topology.head[channel] == destination else None
         if routes.traces.code[routes.leaf[r], k] != Ending.DELIVERED:
             return None
         node, lid = int(routes.traces.leaf[routes.leaf[r]]), int(routes.traces.lid[k])
-        while node >= 0:
-            slot = int(first[node]) + int(routes.tables.out[row[node], lid])
-            channels.append(int(topology.channel_of[slot]))
-            node = int(to[slot])
-        return tuple(channels)
+        return tuple(topology.channel_of[[own, *route_slots(routes.traces.hops, node, lid)]].tolist())
 
     def _terminal(self, node: int) -> int:
         """Return the terminal's number of a node."""

@@ -14,8 +14,9 @@ from obliv._util.arrays import Array, positions, starts
 from obliv._util.progress import require_memory
 from obliv.errors import InputError, RoutingError, SpecError
 from obliv.fabric.arguments import typed
-from obliv.fabric.kernels.lanes import Forwarding, LidColumns, trace_columns
-from obliv.fabric.kernels.orders import RouteArrays
+from obliv.fabric.kernels import automaton as kernels
+from obliv.fabric.kernels.automaton import ELSEWHERE, FIRST_END, NO_CABLE, Automaton, endings
+from obliv.fabric.kernels.routes import RouteArrays
 from obliv.fabric.model import NONE, Fabric, Tables
 from obliv.fabric.names import owned_lids
 from obliv.fabric.topology import FabricTopology
@@ -25,14 +26,14 @@ from obliv.kernels import run
 class Ending(IntEnum):
     """How a route ends."""
 
-    DELIVERED = 0
-    NO_TABLE = 1
-    NO_ENTRY = 2
-    NO_PORT = 3
-    NO_CABLE = 4
-    WRONG_END = 5
-    LOOP = 6
-    NO_LID = 7
+    DELIVERED = kernels.DELIVERED
+    NO_TABLE = kernels.WITHOUT_TABLE
+    NO_ENTRY = kernels.WITHOUT_ENTRY
+    NO_PORT = kernels.WITHOUT_PORT
+    NO_CABLE = kernels.WITHOUT_CABLE
+    WRONG_END = kernels.WRONG_END
+    LOOP = kernels.LOOP
+    NO_LID = kernels.WITHOUT_LID
 
     @property
     def words(self) -> str:
@@ -50,6 +51,10 @@ _WORDS = {
     Ending.LOOP: "goes round in a loop",
     Ending.NO_LID: "has no LID to go to",
 }
+
+
+#: Space of :func:`endings` for what is not asked for.
+NOWHERE, UNORDERED = np.empty((0, 0), np.int32), np.empty(0, np.int32)
 
 
 class Trace(NamedTuple):
@@ -97,32 +102,34 @@ def trace(fabric: Fabric, tables: Tables, source: int, lid: int) -> Trace:
         return Trace([], Ending.NO_LID)
     if source == owner:
         return Trace([], Ending.DELIVERED)
-    slots: list[int] = []
-    seen: set[int] = set()
-    slot, ahead = source, source
-    while True:
-        node = int(fabric.node_of[ahead])
-        if fabric.nodes.kind[node] == "switch":
-            if node in seen:
-                return Trace(slots, Ending.LOOP)
-            seen.add(node)
-            row = tables.row_of.get(node)
-            if row is None:
-                return Trace(slots, Ending.NO_TABLE)
-            port = int(tables.out[row, lid]) if lid < tables.out.shape[1] else NONE
-            if port == NONE:
-                return Trace(slots, Ending.NO_ENTRY)
-            slot = fabric.slot(node, port)
-            if slot < 0:
-                return Trace(slots, Ending.NO_PORT)
-            if port == 0:
-                return Trace(slots, Ending.DELIVERED if slot == owner else Ending.WRONG_END)
-        elif slots:
-            return Trace(slots, Ending.DELIVERED if ahead == owner else Ending.WRONG_END)
-        slots.append(slot)
-        ahead = int(fabric.ports.peer[slot])
-        if ahead < 0:
-            return Trace(slots, Ending.NO_CABLE)
+    automaton = of_tables(fabric, tables, np.array([owner]))
+    first: list[int] = []
+    node = int(fabric.node_of[source])
+    if fabric.switch_row[node] < 0:
+        first, node = [source], int(automaton.to[source])
+    if node < 0:
+        return Trace(first, {FIRST_END: Ending.DELIVERED, NO_CABLE: Ending.NO_CABLE}.get(node, Ending.WRONG_END))
+    code = np.zeros((1, 1), np.uint8)
+    run(endings, 60.0 * len(tables.switch), *map(np.array, ([node], [lid], [0])), automaton, code, NOWHERE, UNORDERED)
+    slots, ending = route_slots(automaton, node, lid), Ending(int(code[0, 0]))
+    if slots and fabric.port_of(slots[-1]) == 0:  # it stays at the switch
+        slots.pop()
+    return Trace(first + slots, ending)
+
+
+def route_slots(hops: Automaton, node: int, lid: int) -> list[int]:
+    """Return the slots by which a packet leaves switch after switch, each once, by the first of their ports."""
+    slots: dict[int, int] = {}  # of every switch
+    while node >= 0 and node not in slots and hops.row[node] >= 0 and 0 < lid < len(hops.out):
+        chosen = int(hops.out[lid, hops.row[node]])
+        if hops.ptr[chosen] == hops.ptr[chosen + 1]:
+            break
+        slot = int(hops.first[node]) + int(hops.port[hops.ptr[chosen]])
+        if slot >= hops.first[node + 1]:
+            break
+        slots[node] = slot
+        node = int(hops.to[slot])
+    return list(slots.values())
 
 
 def _owner(fabric: Fabric, lid: int) -> int:
@@ -132,6 +139,31 @@ def _owner(fabric: Fabric, lid: int) -> int:
     past = lid - fabric.ports.lid.astype(np.int64)
     own = np.flatnonzero((fabric.ports.lid > 0) & (past >= 0) & (past < 1 << fabric.ports.lmc.astype(np.int64)))
     return int(own[0]) if len(own) else -1
+
+
+#: The sets of forwarding tables: number p is port p alone, 255 is empty.
+_SINGLE = starts([1] * NONE + [0]), np.arange(NONE, dtype=np.uint8)
+
+
+def of_tables(fabric: Fabric, tables: Tables, ends: Array) -> Automaton:
+    """Return the automaton of forwarding tables, for packets between some slots."""
+    row = np.where(fabric.switch_row >= 0, positions(tables.switch, len(fabric.nodes)), -1)
+    return automaton_of(fabric, ends, row, tables.out.T, *_SINGLE)
+
+
+def automaton_of(fabric: Fabric, ends: Array, row: Array, out: Array, ptr: Array, port: Array) -> Automaton:
+    """Return an automaton whose states are nodes; the last four are its fields."""
+    to = np.full(len(fabric.ports.peer), NO_CABLE, np.int32)
+    cabled = np.flatnonzero(fabric.ports.peer >= 0)
+    other = fabric.node_of[fabric.ports.peer[cabled]]
+    to[cabled] = np.where(fabric.switch_row[other] >= 0, other, ELSEWHERE)
+    own = fabric.first_slot[fabric.switches]
+    to[own[own < fabric.first_slot[fabric.switches + 1]]] = ELSEWHERE  # port 0 is the switch itself
+    behind = np.where(fabric.ports.peer >= 0, fabric.ports.peer, np.arange(len(to)))
+    end = positions(ends, len(to))[behind]
+    at_end = (end >= 0) & ((fabric.ports.peer >= 0) | (to == ELSEWHERE))
+    to[at_end] = FIRST_END - end[at_end]
+    return Automaton(fabric.first_slot.astype(np.int64), to, row.astype(np.int32), out, ptr, port)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +183,8 @@ class Traces:
     lid : int array, shape (columns,)
     code : uint8 array, shape (leaves, columns)
         An :class:`Ending`.
+    hops : Automaton
+        Where packets go; states are nodes.
     """
 
     fabric: Fabric
@@ -160,16 +194,7 @@ class Traces:
     first_column: Array
     lid: Array
     code: Array
-
-    @cached_property
-    def hops(self) -> Forwarding:
-        """Cables and tables for kernels."""
-        return _hops(self.fabric, self.tables, self.ends)
-
-    @property
-    def columns(self) -> LidColumns:
-        """The columns for kernels."""
-        return LidColumns(self.lid, self.endpoint, self.code)
+    hops: Automaton
 
     @cached_property
     def endpoint(self) -> Array:
@@ -182,18 +207,38 @@ class Traces:
         place = positions(self.leaf, len(self.fabric.nodes))
         return np.asarray(place[self.fabric.node_of[self.fabric.ports.peer[self.ends]]])
 
+    @cached_property
+    def entries(self) -> Array:
+        """The slot by which the packets of some endpoint come into every leaf switch."""
+        beside = self.fabric.ports.peer[self.ends]
+        entry: Array = np.empty(len(self.leaf), np.int64)
+        entry[self.leaf_of[self.leaf_of >= 0]] = beside[self.leaf_of >= 0]
+        return entry
+
+    @cached_property
+    def sends(self) -> Array:
+        """Whether packets are sent from every leaf switch to every LID and come to an end, shape (leaves, columns).
+
+        Where a leaf has one endpoint only, it sends itself nothing; routes that loop never release their channels.
+        """
+        sends: Array = (self.code != Ending.LOOP) & (self.code != Ending.NO_LID)
+        alone = np.bincount(self.leaf_of[self.leaf_of >= 0], minlength=len(self.leaf)) == 1
+        leaf = self.leaf_of[self.endpoint]
+        own = np.flatnonzero((leaf >= 0) & np.append(alone, False)[leaf])
+        sends[leaf[own], own] = False
+        return sends
+
 
 def trace_all(fabric: Fabric, tables: Tables, ends: Array | None = None) -> Traces:
     """Follow the tables from every leaf switch to every LID of every endpoint."""
     traces = untraced(fabric, tables, ends)
-    nowhere = np.empty((0, 0), np.int32)
-    arrays = traces.leaf, traces.lid, traces.endpoint, traces.hops, traces.code, nowhere
-    run(trace_columns, 5.0 * traces.code.size, *arrays)
+    arrays = traces.leaf, traces.lid, traces.endpoint, traces.hops, traces.code, NOWHERE, UNORDERED
+    run(endings, 10.0 * traces.code.size, *arrays)
     return traces
 
 
-def untraced(fabric: Fabric, tables: Tables, ends: Array | None = None) -> Traces:
-    """Return what :func:`trace_all` does, before `code` is filled in."""
+def untraced(fabric: Fabric, tables: Tables, ends: Array | None = None, hops: Automaton | None = None) -> Traces:
+    """Return what :func:`trace_all` does, before `code` is filled in; `hops` replaces the automaton of the tables."""
     ends = fabric.endpoints if ends is None else ends
     lmc = fabric.ports.lmc[ends].astype(np.int64)
     if len(lmc) and not 0 <= lmc.min() <= lmc.max() <= 7:
@@ -204,21 +249,20 @@ def untraced(fabric: Fabric, tables: Tables, ends: Array | None = None) -> Trace
     nodes = np.unique(fabric.node_of[fabric.ports.peer[ends]])
     leaf = nodes[np.isin(nodes, fabric.switches)]
     require_memory(float(len(leaf)) * len(lid), f"the routes of {fabric.name}")
+    if hops is None:
+        hops = of_tables(fabric, tables, ends)
+        hops = hops._replace(out=np.ascontiguousarray(hops.out))  # packets for one LID are followed together
     code = np.empty((len(leaf), len(lid)), np.uint8)
-    return Traces(fabric, tables, ends, leaf, first_column, lid, code)
+    return Traces(fabric, tables, ends, leaf, first_column, lid, code, hops)
 
 
-def _hops(fabric: Fabric, tables: Tables, ends: Array) -> Forwarding:
-    """Return cables and tables as kernels take them, for packets between some slots."""
-    is_switch = fabric.switch_row >= 0
-    to = np.full(len(fabric.ports.peer), -1, np.int32)
-    cabled = np.flatnonzero(fabric.ports.peer >= 0)
-    other = fabric.node_of[fabric.ports.peer[cabled]]
-    to[cabled] = np.where(is_switch[other], other, -2)
-    end = positions(ends, len(fabric.ports.peer))[fabric.ports.peer[cabled]]
-    to[cabled[end >= 0]] = -3 - end[end >= 0]
-    row = np.where(is_switch, positions(tables.switch, len(fabric.nodes)), -1)
-    return Forwarding(fabric.first_slot.astype(np.int64), to, row.astype(np.int32), np.ascontiguousarray(tables.out.T))
+def ending_of(traces: Traces, columns: Array, *, where: bool = False) -> tuple[Array, Array]:
+    """Return how packets to some LIDs can fare, and where asked for the switch where they end."""
+    lid, goal = traces.lid[columns], traces.endpoint[columns]
+    code = np.empty((len(traces.leaf), len(lid)), np.uint8)
+    at = np.empty(code.shape, np.int32) if where else NOWHERE
+    run(endings, 10.0 * code.size, traces.leaf, lid, goal, traces.hops, code, at, UNORDERED)
+    return code, at
 
 
 # Which routes sources use: sources in classes that share theirs, and the LIDs that each class uses
@@ -278,6 +322,7 @@ class Routes:
         """Classes, LIDs, cables and tables for kernels."""
         traces = self.traces
         node = np.where(self.leaf >= 0, np.append(traces.leaf, 0)[self.leaf], -1)
+        hops = of_tables(traces.fabric, traces.tables, traces.ends)
         return RouteArrays(
             several=self.denominator,
             class_of=self.class_of,
@@ -288,9 +333,10 @@ class Routes:
             first_column=traces.first_column,
             lid=traces.lid,
             code=traces.code,
-            first=traces.hops.first,
-            to=traces.hops.to,
-            row=traces.hops.row,
+            hops=hops,
+            first=hops.first,
+            to=hops.to,
+            row=hops.row,
             out=traces.tables.out,
             channel_of=self.topology.channel_of,
         )
@@ -319,7 +365,7 @@ class Routes:
         to = self.traces.hops.to[self.traces.ends]
         ptr, ids = self.members
         for r in np.flatnonzero(direct).tolist():
-            other = -3 - to[ids[ptr[r]]]
+            other = FIRST_END - to[ids[ptr[r]]]
             if other >= 0:
                 count[r, other] = self.denominator
         alone = ids[ptr[:-1][np.diff(ptr) == 1]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import pairwise, product
@@ -13,10 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from obliv._util.arrays import Array, starts
-from obliv._util.progress import Progress
+from obliv._util.progress import Progress, require_memory
 from obliv.errors import RoutingError, SpecError, TooLargeError
+from obliv.kernels import run
 from obliv.loads.separable import Program
 from obliv.loads.stored import Hops, joined
+from obliv.questions._kernels import HopsTowards, Spread, Turns, count_along, spread
 from obliv.questions.deadlocks.graph import (
     COORDINATES,
     PHASES,
@@ -27,19 +28,16 @@ from obliv.questions.deadlocks.graph import (
     Scheme,
     bits_of,
     directions,
-    distinct,
     find,
-    short_cycle,
 )
 from obliv.questions.deadlocks.programs import segments, sequences
 from obliv.routings.base import Routing, checked_paths, require_all
 from obliv.routings.dimension_ordered import require_grid
 from obliv.routings.hops import HopRouting
-from obliv.topologies.axes import Directions
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import Cartesian
 
-_STATES = 1 << 24  # (destination, channel, virtual channel) that are marked at a time
+_TOGETHER = 64  # destinations whose next hops are held at a time
 
 
 class Ends(NamedTuple):
@@ -49,47 +47,72 @@ class Ends(NamedTuple):
     arrives: Array
 
 
-@dataclass(frozen=True, eq=False)
-class _Block:
-    """Next hops towards some destinations; place k·nodes + v is node v on the way to the k-th."""
-
-    nodes: int
-    targets: Array
-    ptr: Array
-    channel: Array
-
-    def onward(self, places: Array) -> tuple[Array, Array]:
-        """Return the next hops of places: the number of the place among those given, and the channel."""
-        counts = self.ptr[places + 1] - self.ptr[places]
-        which = np.repeat(np.arange(len(places)), counts)
-        nth = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return which, self.channel[self.ptr[places][which] + nth]
-
-    def arrived(self, places: Array) -> Array:
-        """Return whether places are at their destination."""
-        here: Array = self.targets[places // self.nodes] == places % self.nodes
-        return here
-
-
 def follow_hops(
     routing: HopRouting, scheme: Scheme, dependencies: Dependencies, progress: Progress, starts: Array
 ) -> Ends:
     """Add the dependencies of next hops of the packets from some nodes, for a scheme that only counts turns."""
-    topology, where = routing.topology, directions(routing.topology, scheme)
-    ends = Ends(np.zeros(topology.channels, bool), np.zeros(topology.channels, bool))
-    classes = done = 1
+    held = _Held(routing.topology, scheme, 1)
+    ends = Ends(np.zeros(routing.topology.channels, bool), np.zeros(routing.topology.channels, bool))
+    done = 0
     for block, sources in _blocks(routing, starts):
         _count(routing, block, sources)
-        while not _spread(routing, scheme, block, sources, where, classes, dependencies, ends):
-            classes *= 2
+        while not run(spread, 20.0 * len(block.channel), done, block, sources, held.turns, held.state, *ends):
+            held.add_to(dependencies)
+            held = _Held(routing.topology, scheme, 2 * held.turns.classes)
         done += len(block.targets)
-        progress("dependencies", min(1.0, done / len(topology.terminals)))
+        progress("dependencies", done / len(routing.topology.terminals))
+    held.add_to(dependencies)
     return ends
 
 
 def count_paths(routing: HopRouting) -> float:
     """Return the number of paths along the next hops, between all terminals together."""
     return sum(_count(routing, block, sources) for block, sources in _blocks(routing, routing.topology.terminals))
+
+
+class _Held:
+    """The channels that packets hold with a virtual channel, up to some number of turns, and what follows them."""
+
+    def __init__(self, topology: Topology, scheme: Scheme, classes: int) -> None:
+        if scheme.turned is None:
+            raise RoutingError(f"scheme {scheme.name} depends on more than turns: paths must be followed one by one")
+        where = directions(topology, scheme)
+        (dim, step), kind = np.unique(np.stack([where.dim, where.step]), axis=1, return_inverse=True)
+        shape = len(dim), len(dim)
+        turned = np.broadcast_to(scheme.turned(dim[:, None], step[:, None], dim, step), shape).astype(bool)
+        same = np.equal.outer(np.arange(len(dim)), np.arange(len(dim)))
+        bits = 2 if scheme.dateline else 1
+        first = np.searchsorted(topology.tail, np.arange(topology.nodes + 1))
+        self.turns = Turns(
+            head=topology.head.astype(np.int64),
+            first=first,
+            kind=kind.reshape(-1),
+            turned=turned,
+            straight=same & ~turned & scheme.dateline,
+            wraps=where.wraps,
+            classes=classes,
+            bits=bits,
+        )
+        states, width = topology.channels * classes * bits, -(-int(np.diff(first).max(initial=1)) // 8)
+        require_memory((14.0 + width) * states, "the channel dependency graph")
+        self.state = Spread(np.zeros(states, np.int32), np.zeros(states, bool), np.zeros((states, width), np.uint8))
+
+    def add_to(self, dependencies: Dependencies) -> None:
+        """Add what packets hold, and what follows it."""
+        turns, state = self.turns, self.state
+        held = turns.classes * turns.bits
+        offset = [dependencies.label((k // turns.bits, k % turns.bits)) * len(turns.head) for k in range(held)]
+        numbers = np.array(offset, np.int64)
+        channel, virtual = np.divmod(np.flatnonzero(state.used), held)
+        dependencies.use(channel + numbers[virtual])
+        before, byte = np.nonzero(state.follows)
+        one, bit = np.nonzero(np.unpackbits(state.follows[before, byte][:, None], axis=1, bitorder="little"))
+        channel, virtual = np.divmod(before[one], held)
+        after = turns.first[turns.head[channel]] + 8 * byte[one] + bit
+        pair = turns.kind[channel], turns.kind[after]
+        dateline = turns.straight[pair] & ((virtual % turns.bits > 0) | turns.wraps[channel])
+        then = (virtual // turns.bits + turns.turned[pair]) * turns.bits + dateline
+        dependencies.follow(channel + numbers[virtual], after + numbers[then])
 
 
 def follow_two_phases(base: HopRouting, scheme: Scheme, dependencies: Dependencies, progress: Progress) -> None:
@@ -112,122 +135,39 @@ def follow_two_phases(base: HopRouting, scheme: Scheme, dependencies: Dependenci
         dependencies.follow(np.array(c + first), begins[ptr[node] : ptr[node + 1]] + second)
 
 
-def _blocks(routing: HopRouting, starts: Array) -> Iterator[tuple[_Block, Array]]:
+def _blocks(routing: HopRouting, starts: Array) -> Iterator[tuple[HopsTowards, Array]]:
     """Yield the next hops towards all terminals, some at a time, and the places where packets from `starts` begin."""
     topology = routing.topology
     terminals = topology.terminals.astype(np.int64)
-    size = max(1, min(64, _STATES // (8 * max(1, topology.channels))))
-    for first in range(0, len(terminals), size):
-        targets = terminals[first : first + size]
-        hops = joined([routing.hops_to(target) for target in targets.tolist()])
-        block = _Block(topology.nodes, targets, hops.ptr, hops.channel.astype(np.int64))
+    for first in range(0, len(terminals), _TOGETHER):
+        targets = terminals[first : first + _TOGETHER]
         places = (np.arange(len(targets))[:, None] * topology.nodes + starts).ravel()
-        yield block, places[~block.arrived(places)]
+        places = places[targets[places // topology.nodes] != places % topology.nodes]
+        yield HopsTowards(topology.nodes, targets, *_hops_to(routing, targets)), places
 
 
-def _spread(
-    routing: HopRouting,
-    scheme: Scheme,
-    block: _Block,
-    sources: Array,
-    where: Directions,
-    classes: int,
-    dependencies: Dependencies,
-    ends: Ends,
-) -> bool:
-    """Follow all packets hop by hop with the virtual channels that they hold; False if more classes are needed."""
-    has_turned = scheme.turned
-    if has_turned is None:
-        raise RoutingError(f"scheme {scheme.name} depends on more than turns: paths must be followed one by one")
-    head, channels = routing.topology.head.astype(np.int64), routing.topology.channels
-    held = 2 * classes  # by class and dateline bit
-    offset = np.array([dependencies.label((k // 2, k % 2)) for k in range(held)], np.int64) * channels
-    seen = np.zeros(len(block.targets) * channels * held, bool)
-    which, channel = block.onward(sources)
-    ends.begins[channel] = True
-    states = _new((sources[which] // block.nodes * channels + channel) * held, seen)
-    while len(states):
-        pair, vc = states // held, states % held
-        channel, places = pair % channels, pair // channels * block.nodes + head[pair % channels]
-        dependencies.use(channel + offset[vc])
-        there = block.arrived(places)
-        ends.arrives[channel[there]] = True
-        pair, vc, channel, places = pair[~there], vc[~there], channel[~there], places[~there]
-        which, after = block.onward(places)
-        pair, vc, channel = pair[which], vc[which], channel[which]
-        here, then = (where.dim[channel], where.step[channel]), (where.dim[after], where.step[after])
-        turned = np.asarray(has_turned(*here, *then), bool)
-        count = vc // 2 + turned
-        if len(count) and count.max() >= classes:
-            return False
-        bit = np.zeros(len(vc), np.int64)
-        if scheme.dateline:
-            straight = ~turned & (here[0] == then[0]) & (here[1] == then[1])
-            bit = (straight & ((vc % 2 > 0) | where.wraps[channel])).astype(np.int64)
-        dependencies.follow(channel + offset[vc], after + offset[2 * count + bit])
-        states = _new((pair // channels * channels + after) * held + 2 * count + bit, seen)
-    return True
+def _hops_to(routing: HopRouting, targets: Array) -> tuple[Array, Array]:
+    """Return the next hops towards some terminals, one after another: where those of each node begin, and channels."""
+    nodes = routing.topology.nodes
+    if routing.by_next_channel is None:
+        hops = joined([routing.hops_to(target) for target in targets.tolist()])
+        return hops.ptr, hops.channel.astype(np.int64)
+    node, target = np.tile(np.arange(nodes), len(targets)), np.repeat(targets, nodes)
+    channel = np.where(node == target, -1, routing.by_next_channel(node, target))
+    return starts(channel >= 0), channel[channel >= 0]
 
 
-def _new(states: Array, seen: Array) -> Array:
-    """Return the states that were not seen before, without duplicates, and mark them as seen."""
-    fresh: Array = distinct(states[~seen[states]])
-    seen[fresh] = True
-    return fresh
-
-
-def _count(routing: HopRouting, block: _Block, sources: Array) -> float:
+def _count(routing: HopRouting, block: HopsTowards, sources: Array) -> float:
     """Return the number of paths; RoutingError if next hops end before the destination or form a loop."""
     head = routing.topology.head.astype(np.int64)
-    reached = np.zeros(len(block.targets) * block.nodes, bool)
-    incoming = np.zeros(len(reached), np.int64)
-
-    def onward(front: Array) -> tuple[Array, Array]:
-        which, channel = block.onward(front)
-        return which, front[which] // block.nodes * block.nodes + head[channel]
-
-    front = _new(sources, reached)
-    while len(front):
-        front = front[~block.arrived(front)]
-        stuck = front[block.ptr[front] == block.ptr[front + 1]]
-        if len(stuck):
-            here, end = _names(routing, block, int(stuck[0]))
-            raise RoutingError(f"{routing.spec}: {here} has no next hop towards {end}")
-        _, after = onward(front)
-        np.add.at(incoming, after, 1)
-        front = _new(after, reached)
-    paths = np.zeros(len(reached))
-    paths[sources] = 1.0
-    total = 0.0
-    front = np.flatnonzero(reached & (incoming == 0))
-    while len(front):  # in topological order, so that the counts are complete
-        reached[front] = False
-        there = block.arrived(front)
-        total += float(paths[front[there]].sum())
-        front = front[~there]
-        which, after = onward(front)
-        np.add.at(paths, after, paths[front[which]])
-        np.subtract.at(incoming, after, 1)
-        front = distinct(after[incoming[after] == 0])
-    if reached.any():
-        _refuse_loop(routing, block, reached)
-    return total
-
-
-def _refuse_loop(routing: HopRouting, block: _Block, left: Array) -> None:
-    places = np.flatnonzero(left & ~block.arrived(np.arange(len(left))))
-    which, channel = block.onward(places)
-    after = places[which] // block.nodes * block.nodes + routing.topology.head.astype(np.int64)[channel]
-    ptr = starts(np.bincount(places[which], minlength=len(left)))
-    circle = short_cycle(ptr, after)
-    here, end = _names(routing, block, int(places[0]) if circle is None else circle[0])
-    raise RoutingError(f"{routing.spec}: the next hops towards {end} form a loop through {here}")
-
-
-def _names(routing: HopRouting, block: _Block, place: int) -> tuple[str, str]:
-    """Describe a place: its node and its destination."""
-    name = routing.topology.name_of
-    return name(place % block.nodes), name(int(block.targets[place // block.nodes]))
+    counted = run(count_along, 20.0 * len(block.channel), block, sources, head)
+    if counted.place >= 0:
+        name = routing.topology.name_of
+        here, end = name(counted.place % block.nodes), name(int(block.targets[counted.place // block.nodes]))
+        if counted.loops:
+            raise RoutingError(f"{routing.spec}: the next hops towards {end} form a loop through {here}")
+        raise RoutingError(f"{routing.spec}: {here} has no next hop towards {end}")
+    return float(counted.paths)
 
 
 # Dependencies of routings by their paths, one after the other, each with its phases and orders
