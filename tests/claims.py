@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import obliv
-from obliv._util.files import digest_of, write_json
+from obliv._util.files import digest_of, unpack, write_json
 
 
 def save_claim(content: dict[str, Any], path: Path, digest: bool = True) -> Path:
@@ -34,3 +36,25 @@ def reasons(content: dict[str, Any], path: Path, digest: bool = True, **options:
         assert "\n" not in str(error)
         return [str(error)]
     return [step.detail for step in checks if step.ok is not True]
+
+
+def change(*places: Any, to: Any) -> Callable[[Any], None]:
+    """Return a change of a claim in one place: to another value, or to what a function makes of the value there."""
+
+    def apply(content: Any) -> None:
+        for place in places[:-1]:
+            content = content[place]
+        last = places[-1]
+        if callable(to):
+            before = content[last]
+            content[last] = to(unpack(before) if isinstance(before, dict) and "b64zlib" in before else before)
+        else:
+            content[last] = to
+
+    return apply
+
+
+def exact(value: Fraction | str) -> dict[str, Any]:
+    """Return a rational number as claims have it."""
+    number = Fraction(value)
+    return {"exact": str(number), "value": number.numerator / number.denominator}

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from tests.bufferless.instances import layered, line, walks
 from tests.bufferless.plain import opened
+from tests.claims import change
 from tests.oracles import schedules as oracle
 
 import obliv
@@ -258,16 +259,6 @@ def base(algorithm: str) -> dict[str, Any]:
     options = {"centralized": {"lam": 12, "s": 3}, "hot-potato": {"priority": "closest"}}
     options["distributed"] = {"lam": 36, "chi": 6, "s": 3, "timetable": "oracle"}
     return opened(made_by(algorithm, **options.get(algorithm, {})))
-
-
-def change(*places: Any, to: Any) -> Any:
-    def apply(content: Any) -> None:
-        for place in places[:-1]:
-            content = content[place]
-        last = places[-1]
-        content[last] = to(content[last]) if callable(to) else to
-
-    return apply
 
 
 def first(to: Any) -> Any:

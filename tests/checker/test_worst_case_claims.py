@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.claims import reasons, save_claim
+from tests.claims import change, exact, reasons, save_claim
 
 import obliv
 from obliv._util.files import unpack
@@ -51,10 +51,6 @@ def claim_of(topology: str, routing: str) -> dict[str, Any]:
     way = obliv.routing(routing, obliv.topology(topology))
     content: dict[str, Any] = json.loads(json.dumps(obliv.worst_case(way, certificate=True).to_dict()))
     return content
-
-
-def exact(number: Fraction) -> dict[str, Any]:
-    return {"exact": str(number), "value": float(number)}
 
 
 def verdict(made: dict[str, Any], tmp_path: Path, redigest: bool = True, **options: Any) -> Any:
@@ -606,17 +602,6 @@ def base(topology: str, routing: str) -> dict[str, Any]:
     way = obliv.routing(routing, obliv.topology(topology))
     content: dict[str, Any] = json.loads(json.dumps(obliv.ratio(way, certificate=True).to_dict()))
     return content
-
-
-def change(*places: Any, to: Any) -> Any:
-    def apply(content: Any) -> None:
-        for place in places[:-1]:
-            content = content[place]
-        last = places[-1]
-        before = content.get(last) if isinstance(content, dict) else content[last]
-        content[last] = to(unpack(before) if isinstance(before, dict) else before) if callable(to) else to
-
-    return apply
 
 
 def permuted(image: list[int]) -> Any:
