@@ -109,7 +109,7 @@ def test_an_overload_is_the_terminal_that_exceeds_its_rate_most(tmp_path: Path) 
     content = json.loads(json.dumps(obliv.throughput("mesh:4x4", "dor", "nearest-neighbor", "uniform").to_dict()))
     honest = content["patterns"][0]["overload"]
     inner = {"terminal": 6, "name": "(2,1)"}
-    for change, holds in (
+    for part, holds in (
         (inner, True),  # one of equal ones
         ({"terminal": 0, "name": "(0,0)"}, False),
         ({"terminal": 16}, False),
@@ -120,7 +120,7 @@ def test_an_overload_is_the_terminal_that_exceeds_its_rate_most(tmp_path: Path) 
         ({"share": {"exact": "3/2", "value": 1.5}}, False),
     ):
         other = copy.deepcopy(content)
-        other["patterns"][0]["overload"] = honest | change
+        other["patterns"][0]["overload"] = honest | part
         if holds:
             write_json(other, tmp_path / "other.json")
             assert obliv.verify(tmp_path / "other.json").proved
@@ -203,7 +203,7 @@ def claim_a_cycle(content: Claim) -> None:
 @pytest.mark.parametrize(("forge", "check"), [(swap, "order"), (drop, "order"), (claim_a_cycle, "cycle")])
 def test_forged_graphs_are_refused(forge: Callable[[Claim], None], check: str, tmp_path: Path) -> None:
     content = obliv.deadlock("mesh:3x3", "romm", "turn", certificate=True).to_dict()
-    change(content)
+    forge(content)
     assert failing(content, tmp_path) == {check}
 
 
@@ -239,12 +239,12 @@ def test_curves_are_proved_and_others_refused(tmp_path: Path) -> None:
     assert not obliv.verify(path, quick=True).proved
     assert not obliv.verify(path, budget=0).proved
     valid = json.loads(path.read_text())
-    for change in (
+    for forge in (
         lambda content: content["certificate"]["designs"].reverse(),
         lambda content: content.update(constraints=["at most 1 turn"]),
     ):
         content = copy.deepcopy(valid)
-        change(content)
+        forge(content)
         assert any(name.startswith("point") for name in failing(content, tmp_path))
     content = copy.deepcopy(valid)
     content["certificate"]["designs"].pop()
