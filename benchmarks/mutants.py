@@ -1,12 +1,13 @@
 """Weakens the checker, one refusal after another, and counts how many of these faults its tests notice.
 
-``python benchmarks/mutants.py [--every N] [--sample N] [--minutes M] [--nightly] [--refusals] [FILE...]`` prints the
-faults that no test notices and the score; files are those of the checker's folders (``checker``, ``fabric/checker``
-and ``bufferless/checker`` below ``src/obliv``), by default all.  A fault takes out a refusal: it makes a check hold or
-leaves out a ``raise``, a ``return`` or a name of a problem; or it leaves out a part of a condition, or moves a limit by
-one.  Tests that reach the line are run, those by day alone unless ``--nightly`` is given.  All of it takes hours: a
-night's work.  ``--sample`` tries faults that are drawn by the day of the year, and ``--minutes`` ends with the score of
-those tried; ``--refusals`` tries the refusals alone.
+``python benchmarks/mutants.py [--every N] [--sample N] [--minutes M] [--nightly] [--refusals] [--again LOG] [FILE...]``
+prints the faults that no test notices and the score; files are those of the checker's folders (``checker``,
+``fabric/checker`` and ``bufferless/checker`` below ``src/obliv``), by default all.  A fault takes out a refusal: it
+makes a check hold or leaves out a ``raise``, a ``return`` or a name of a problem; or it leaves out a part of a
+condition, or moves a limit by one.  Tests that reach the line are run, those by day alone unless ``--nightly`` is
+given.  All of it takes hours: a night's work.  ``--sample`` tries faults that are drawn by the day of the year, and
+``--minutes`` ends with the score of those tried; ``--refusals`` tries the refusals alone, and ``--again`` those that
+an earlier run has printed.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import itertools
 import json
 import os
 import random
+import re
 import signal
 import sys
 import tempfile
@@ -107,9 +109,8 @@ def _refuses(statement: ast.stmt) -> bool:
     value = value.value if isinstance(value, ast.Yield) else value if isinstance(statement, ast.Return) else None
     value = value.elts[0] if isinstance(value, ast.Tuple) and value.elts else value
     falsy = isinstance(value, ast.Constant) and (value.value is None or value.value is False)
-    return (
-        falsy or isinstance(value, ast.JoinedStr) or (isinstance(value, ast.Constant) and isinstance(value.value, str))
-    )
+    named = isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value != ""
+    return falsy or named or isinstance(value, ast.JoinedStr)
 
 
 def _to_true(node: ast.Call) -> None:
@@ -259,6 +260,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=float("inf"), help="start no fault later than this")
     parser.add_argument("--nightly", action="store_true", help="run the tests of the night, too")
     parser.add_argument("--refusals", action="store_true", help="try only faults that take out a refusal")
+    parser.add_argument("--again", type=Path, metavar="LOG", help="try only faults that an earlier run has printed")
     parser.add_argument("--tests", nargs="*", default=TESTS, help="files or folders of tests")
     parser.add_argument("files", nargs="*", help="such as checker/ratios.py, below src/obliv")
     given = parser.parse_args()
@@ -269,6 +271,9 @@ def main() -> None:
     paths = [PACKAGE / name for name in given.files] or PATHS
     faults = {path: list(faults_of(path, given.refusals)) for path in paths}
     chosen = [(path, fault) for path in paths for fault in faults[path][:: given.every]]
+    if given.again:
+        before = set(re.sub(r":\d+: |   \(no test.*", " ", given.again.read_text()).splitlines())
+        chosen = [each for each in chosen if f"{each[0].relative_to(PACKAGE)} {each[1][1]}" in before]
     if given.sample is not None and given.sample < len(chosen):
         day = time.gmtime().tm_yday
         print(f"{given.sample} of {len(chosen)} faults, drawn by day {day} of the year")

@@ -27,6 +27,7 @@ from obliv.fabric.routes.routing import FabricHops
 
 Claim = dict[str, Any]
 Forge = Callable[[Claim], Any]
+Change = Callable[[Any], Any]
 
 
 def proved_where_there_is_a_proof(seed: int) -> bool:
@@ -103,7 +104,7 @@ def test_claims_about_given_failures_are_proved() -> None:
 
 @pytest.mark.parametrize("of", ["cables", "switches"])
 def test_claims_about_engines_contain_their_tables(of: str, tmp_path: Path) -> None:
-    result = failures(given().subject, of=of, repair="updown", certificate=True)
+    result = honest("engine") if of == "cables" else failures(given().subject, of=of, repair="updown", certificate=True)
     assert obliv.verify(result).proved
     assert (result.most_lost > 0) == (of == "switches")
     claim = result.to_dict()
@@ -325,6 +326,104 @@ def test_each_part_is_refused_by_its_own_check(of: str, forge: Forge, why: str, 
 def test_what_is_forged_is_proved(of: str, tmp_path: Path) -> None:
     subject, claim = honest(of).subject, json.loads(json.dumps(honest(of).to_dict()))
     assert reasons(claim, tmp_path / "claim.json", topology=subject.topology, routing=subject) == []
+
+
+# Routings and networks that are not what they say, under a claim that is genuine.
+
+
+def liar(**parts: Any) -> Change:
+    """A routing with descriptions as given, each a function of the genuine one."""
+
+    def make(routing: Any) -> Any:
+        return type("Liar", (obliv.Routing,), {key: to(routing) for key, to in parts.items()})(routing.topology, "liar")
+
+    return make
+
+
+def by_path(*ways: Any) -> Change:
+    """The paths of a routing, but for those of host 0 to host 7."""
+
+    def of(routing: Any) -> Any:
+        return lambda self, s, d: [(way, 1) for way in ways] if (s, d) == (0, 7) else list(routing.paths(s, d))
+
+    return liar(paths=of)
+
+
+def by_next(to: Callable[[Any, Any], Any]) -> Change:
+    """The next channels of a routing, changed by a function of nodes and channels."""
+
+    def of(routing: Any) -> Any:
+        return staticmethod(lambda node, end: to(node, routing.by_next_channel(node, end)))
+
+    return liar(by_next_channel=of)
+
+
+def other(kept: tuple[str, ...] = (), **arrays: Any) -> Change:
+    """A routing on a network of which some parts differ."""
+
+    def make(routing: Any) -> Any:
+        network = copy.copy(routing.topology)
+        for key, value in arrays.items():
+            object.__setattr__(network, key, value(network))
+        moved = copy.copy(routing)
+        moved.topology = network
+        return moved
+
+    return make
+
+
+def two_cables(network: Any) -> Any:
+    """Host 1 has no cable, and host 0 has two."""
+    tail = network.tail.copy()
+    tail[1] = 0
+    return tail
+
+
+def no_way_back(claim: Claim) -> None:
+    """Leave out the cable of channels 10 and 24, of the fourth row."""
+    proof = claim["certificate"]
+    del claim["rows"][3], proof["witness"][4], proof["failed"]["channels"][6:8]
+    proof["failed"]["first_channel"] = proof["failed"]["first_channel"][:-1]
+    del proof["failed"]["first_node"][0]
+
+
+def nothing(claim: Claim) -> None:
+    """Change nothing."""
+
+
+LIARS: list[tuple[str, Forge, Change, str]] = [
+    ("cables", nothing, other(injection=lambda network: (2,) * 8), "terminals have rates"),
+    ("cables", nothing, other(tail=two_cables), "terminals must have one cable each, to a switch"),
+    (
+        "cables",
+        no_way_back,
+        other(opposite=lambda network: lambda c: -1 if c in (10, 24) else type(network).opposite(network, c)),
+        "channel 10 has no opposite that belongs to the same cable",
+    ),
+    ("switches", nothing, by_next(lambda node, channel: channel * 0 + 99), "is not a channel that leaves it"),
+    ("switches", nothing, by_next(lambda node, channel: channel * 0 - 2), "is not a channel that leaves it"),
+    ("switches", nothing, by_next(lambda node, channel: channel * 0 + 8), "is not a channel that leaves it"),
+    ("switches", nothing, by_next(lambda node, channel: channel * 0 - 1), "packets of some pairs do not arrive before"),
+    ("switches", nothing, by_path(), "liar has 0 paths from host(0,0) to host(3,1)"),
+    ("switches", nothing, by_path((0, 10, 27, 21), (0, 11, 31, 21)), "liar has 2 paths from host(0,0) to host(3,1)"),
+    ("switches", nothing, by_path(()), "the path from host(0,0) to host(3,1) does not lead there"),
+    ("switches", nothing, by_path((0, 10, 27, 99)), "the path from host(0,0) to host(3,1) does not lead there"),
+    ("switches", nothing, by_path((0, 10, 27, -11)), "the path from host(0,0) to host(3,1) does not lead there"),
+    ("switches", nothing, by_path((1, 10, 27, 21)), "the path from host(0,0) to host(3,1) does not lead there"),
+    ("switches", nothing, by_path((0, 10, 27, 20)), "the path from host(0,0) to host(3,1) does not lead there"),
+    ("switches", nothing, by_path((0, 10, 31, 21)), "the path from host(0,0) to host(3,1) has a gap"),
+    ("cables", nothing, by_path((0, 10, 27, 21)), "packets are not forwarded by their destination alone"),
+]
+
+
+@pytest.mark.parametrize(("of", "forge", "make", "why"), LIARS, ids=[f"{of}-{why}" for of, _, _, why in LIARS])
+def test_each_part_of_a_routing_is_refused_by_its_own_check(
+    of: str, forge: Forge, make: Change, why: str, tmp_path: Path
+) -> None:
+    routing, claim = make(honest(of).subject), json.loads(json.dumps(honest(of).to_dict()))
+    forge(claim)
+    (said,) = reasons(claim, tmp_path / "claim.json", topology=routing.topology, routing=routing)
+    assert why in said
 
 
 def test_a_lower_load_fails_by_its_channels_too(tmp_path: Path) -> None:

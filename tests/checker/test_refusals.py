@@ -1,4 +1,4 @@
-"""What `verify` and `explain` refuse whatever the kind of a claim, and trees on which splits are not the best routing."""
+"""What `verify` and `explain` refuse whatever the kind of a claim, and trees on which splits prove no optimum."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.claims import change, exact, reasons, save_claim
+from tests.claims import change, reasons, save_claim
 
 import obliv
+from obliv.checker.claims import is_certified
 from obliv.checker.report import Report, check_optimum
 from obliv.errors import FileError, InputError
 from obliv.topologies.trees import Tree
 
 Claim = dict[str, Any]
-RATED = obliv.ring(4).with_rates(injection=[1, 2, 1, 1])
 CLAIMS: dict[str, Callable[[], Any]] = {
     "worst": lambda: obliv.worst_case("mesh:2x2", "dor", certificate=True),
     "rates": lambda: obliv.worst_case("ring:4,injection=2", "dor", certificate=True),
@@ -105,6 +105,14 @@ def test_what_numbers_do_is_said_and_other_faults_are_not_the_claims(
     monkeypatch.setattr("obliv.checker.worst_case.check_worst_case", check)
     with pytest.raises(kind, match=why):
         obliv.verify(obliv.worst_case("mesh:2x2", "dor", certificate=True))
+
+
+def test_a_result_is_certified_by_a_certificate_that_fits(tmp_path: Path) -> None:
+    assert is_certified(obliv.load(save_claim(copy.deepcopy(base("worst")), tmp_path / "claim.json")))
+    assert not is_certified(obliv.worst_case("mesh:2x2", "dor"))
+    changed = copy.deepcopy(base("worst"))
+    changed["certificate"]["denominator"] = 2
+    assert not is_certified(obliv.load(save_claim(changed, tmp_path / "changed.json", digest=False)))
 
 
 PART = obliv.ring(4).with_terminals([0, 1, 2])  # node 3 is not a terminal

@@ -604,7 +604,7 @@ def base(topology: str, routing: str) -> dict[str, Any]:
     return content
 
 
-def permuted(image: list[int]) -> Any:
+def permuted(image: Any) -> Any:
     def apply(content: dict[str, Any]) -> None:
         content["permutation"] = content["certificate"]["permutation"] = image
 
@@ -645,6 +645,14 @@ ALONE: list[tuple[tuple[str, str], Any, str]] = [
     (TORUS, change("certificate", "generators", to=[list(range(8))]), "a generator is not a permutation of the nodes"),
     (TORUS, change("certificate", "duals", to=[[-1] * 9]), "a price is negative"),
     (TORUS, change("certificate", "duals", to=lambda v: [row[:8] for row in v]), "one price per terminal"),
+    (TORUS, change("certificate", "denominator", to=7), "a load is not an integer over the denominator 7"),
+    (TORUS, change("certificate", "channels", to=3), "channels is missing or not a list"),
+    (TORUS, change("certificate", "sources", to=[]), "sources is missing or not a dict"),
+    (TORUS, lambda content: content["certificate"].pop("duals"), "duals is missing"),
+    (TORUS, change("certificate", "duals", to=3), "duals must be a list of lists of integers"),
+    (TORUS, change("certificate", "duals", to=[3]), "duals must be a list of lists of integers"),
+    (TORUS, permuted(3), "permutation must be a list of integers"),
+    (TORUS, change("channel_load", "value", to=2.0), "channel_load shows 2.0 for 1"),
     (TORUS, change("certificate", "denominator", to=0), "the denominator must be a positive integer"),
     (TORUS, permuted([0] * 9), "the permutation is invalid"),
     (TORUS, permuted(list(range(8))), "the permutation is invalid"),
@@ -691,3 +699,11 @@ def test_each_part_is_refused_by_its_own_check(of: tuple[str, str], forge: Any, 
 @pytest.mark.parametrize("of", [TORUS, RANDOM, TREE])
 def test_what_is_forged_is_proved(of: tuple[str, str], tmp_path: Path) -> None:
     assert reasons(copy.deepcopy(base(*of)), tmp_path / "claim.json") == []
+
+
+def test_a_closed_form_that_the_proof_of_the_capacity_contradicts_is_refused(tmp_path: Path) -> None:
+    network = replace(obliv.topology(RANDOM[0]), spec="mine", capacity_load=Fraction(1, 7))
+    content = copy.deepcopy(base(*RANDOM)) | {"topology": "mine"}
+    routing = obliv.routing(RANDOM[1], network)
+    (said,) = reasons(content, tmp_path / "claim.json", topology=network, routing=routing)
+    assert "the closed form 1/7" in said
