@@ -287,6 +287,18 @@ def mean(text: str) -> Callable[[Claim], None]:
     return apply
 
 
+def points(to: Callable[[Any], Any]) -> Callable[[Claim], None]:
+    """Change the points of a curve and their designs alike."""
+
+    def apply(content: Claim) -> None:
+        content["points"], content["certificate"]["designs"] = map(
+            to, (content["points"], content["certificate"]["designs"])
+        )
+
+    return apply
+
+
+DESIGNS = ("certificate", "designs")
 ROW = ("patterns", 0)
 OVER = (*ROW, "overload")
 NO_OVER = "nearest-neighbor: no terminal exceeds its rate so"
@@ -350,6 +362,14 @@ ALONE: list[tuple[str, Any, str]] = [
     ("cycle", change("cycle", 0, "channel", to=99), "no paths lead round it"),
     ("cycle", change("cycle", 0, "channel", to=-8), "no paths lead round it"),
     ("cycle", change("cycle", to=[]), "no paths lead round it"),
+    ("curve", change(*DESIGNS, to=3), "designs must be a list of designs"),
+    ("curve", change(*DESIGNS, 0, to=3), "designs must be a list of designs"),
+    ("curve", change(*DESIGNS, to=lambda designs: designs[1:]), "there must be a design for each point of the curve"),
+    ("curve", points(lambda rows: []), "there must be a design for each point of the curve"),
+    ("curve", points(lambda rows: [*rows, rows[0]]), "a point of the curve is listed twice"),
+    ("curve", change(*DESIGNS, 0, "kind", to="bounds"), "it is not a design"),
+    ("curve", change(*DESIGNS, to=lambda designs: designs[::-1]), "its design has "),
+    ("curve", change("constraints", to=["at most 1 turn"]), "its design has other constraints"),
 ]
 
 

@@ -82,6 +82,12 @@ def test_what_is_forged_is_proved(of: str, tmp_path: Path) -> None:
     assert reasons(copy.deepcopy(base(of)), tmp_path / "claim.json", digest=False) == []
 
 
+def test_a_design_needs_a_pair_of_terminals(tmp_path: Path) -> None:
+    alone = obliv.line(2).with_terminals([0])
+    (said,) = reasons(copy.deepcopy(base("design")), tmp_path / "claim.json", topology=alone)
+    assert "has no pair of terminals" in said
+
+
 @pytest.mark.parametrize(("claim", "why"), [("", "not an empty text"), (3, "a claim is a file or a result, not int")])
 def test_what_is_no_claim_is_refused(claim: Any, why: str) -> None:
     with pytest.raises(InputError, match=why):
