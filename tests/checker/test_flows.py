@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ Change = Callable[[Any], Any]
 
 
 @cache
-def genuine(network: obliv.Topology, spec: str = "shortest") -> obliv.WorstCase:
+def genuine(network: obliv.Topology) -> obliv.WorstCase:
+    spec = "dmodk" if network is TREE else "shortest"
     return obliv.worst_case(obliv.routing(spec, network), certificate=True)
 
 
@@ -127,6 +129,20 @@ def many_orders() -> obliv.Routing:
     return liar(RING, programs=(Program(Fraction(1), phases),))
 
 
+def by_number() -> obliv.Routing:
+    """Numbered paths of a tree whose leaves have their hosts in another order."""
+    honest = obliv.routing("dmodk", TREE).by_number
+    assert honest is not None
+    head = TREE.head.copy()
+    head[8:10] = head[9], head[8]
+    return liar(TREE, by_number=SimpleNamespace(topology=replace(TREE, head=head), alike=1, ways=honest.ways))
+
+
+def mix(*weights: Fraction) -> obliv.Routing:
+    part = obliv.routing("shortest", RING)
+    return liar(RING, components=lambda self: tuple((weight, part) for weight in weights))
+
+
 PAIRS = "the links of the flows are not pairs of opposite channels"
 NESTED = "the clusters of a tree are not nested"
 LIARS: list[tuple[str, Callable[[], obliv.Routing], str]] = [
@@ -153,6 +169,9 @@ LIARS: list[tuple[str, Callable[[], obliv.Routing], str]] = [
     ("next 2", lambda: by_next(lambda at, end: (at * 2 + 2) % 6), "node 0 has no next hop towards node 1"),
     ("next loop", lambda: by_next(lambda at, end: at * 2 + (at == 1)), "the next hops towards node 2 form a loop"),
     ("bits", many_orders, "the flows of ring:3 need more than 64 bits"),
+    ("number", by_number, "the path from node 0 to node 1 does not end there"),
+    ("mix", lambda: mix(HALF), "the weights of liar do not add up to 1"),
+    ("mix < 0", lambda: mix(HALF, 2 * HALF, -HALF), "the weights of liar do not add up to 1"),
     ("phases", lambda: two_phases(Fraction(1, 3)), "the loads of liar are not integers over 3"),
     ("forward", lambda: links(forward=put(0, 3)), PAIRS),
     ("link", lambda: links(link=lambda link: link[::-1].copy()), PAIRS),

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.claims import change, reasons, save_claim
+from tests.claims import change, exact, reasons, save_claim
 
 import obliv
 from obliv.checker.claims import is_certified
@@ -24,6 +24,7 @@ from obliv.topologies.trees import Tree
 Claim = dict[str, Any]
 CLAIMS: dict[str, Callable[[], Any]] = {
     "worst": lambda: obliv.worst_case("mesh:2x2", "dor", certificate=True),
+    "channels": lambda: obliv.worst_channels("line:3", "dor", certificate=True),
     "rates": lambda: obliv.worst_case("ring:4,injection=2", "dor", certificate=True),
     "ratio": lambda: obliv.ratio("ring:4", "dor", certificate=True),
     "throughput": lambda: obliv.throughput("mesh:2x2", "dor", "uniform"),
@@ -61,6 +62,15 @@ ALONE: list[tuple[str, Callable[[Claim], None], str]] = [
     ("lottery", change("routing", to="dmodk"), "such a claim is about 'ecmp', not 'dmodk'"),
     ("design", change("topology", to=None), "topology is missing"),
     ("design", change("routing", to="dor"), "such a claim is about 'design', not 'dor'"),
+    ("channels", change("channels", 0, "channel_load", to=exact("9")), "channel_load is not the largest load of its"),
+    ("channels", change("channels", 0, to=3), "channel_load is not the largest load of its channels"),
+    ("channels", change("channel", to={"id": 9, "tail": 0, "head": 1}), "channel_load is not the largest load of its"),
+    (
+        "channels",
+        change("channels", to=lambda rows: rows[::-1]),
+        "the rows are not those of all channels, in their order",
+    ),
+    ("channels", change("channels", 3, "channel_load", to=exact("1/2")), "carries up to 1, claimed 1/2"),
     ("rates", change("rated", to=False), "rated must say whether throughput is in multiples of the terminals' rates"),
     ("worst", change("rated", to=True), "rated must say whether throughput is in multiples of the terminals' rates"),
 ]
