@@ -16,6 +16,7 @@ import pytest
 from tests.claims import change, exact, reasons, save_claim
 
 import obliv
+from obliv._util.files import digest_of
 from obliv.checker.claims import is_certified
 from obliv.checker.report import Report, check_optimum
 from obliv.errors import FileError, InputError
@@ -39,6 +40,12 @@ def base(name: str) -> Claim:
     """A claim that is proved, to be copied before it is changed."""
     content: Claim = json.loads(json.dumps(CLAIMS[name]().to_dict()))
     return content
+
+
+def permuted(content: Claim) -> None:
+    """A permutation in place of traffic between terminals with rates."""
+    del content["traffic"]
+    content["permutation"] = content["certificate"]["permutation"] = [1, 2, 3, 0]
 
 
 ALONE: list[tuple[str, Callable[[Claim], None], str]] = [
@@ -71,6 +78,7 @@ ALONE: list[tuple[str, Callable[[Claim], None], str]] = [
         "the rows are not those of all channels, in their order",
     ),
     ("channels", change("channels", 3, "channel_load", to=exact("1/2")), "carries up to 1, claimed 1/2"),
+    ("rates", permuted, "the terminals have rates, so the witness must be a traffic matrix"),
     ("rates", change("rated", to=False), "rated must say whether throughput is in multiples of the terminals' rates"),
     ("worst", change("rated", to=True), "rated must say whether throughput is in multiples of the terminals' rates"),
 ]
@@ -96,6 +104,14 @@ def test_a_design_needs_a_pair_of_terminals(tmp_path: Path) -> None:
     alone = obliv.line(2).with_terminals([0])
     (said,) = reasons(copy.deepcopy(base("design")), tmp_path / "claim.json", topology=alone)
     assert "has no pair of terminals" in said
+
+
+def test_the_claim_inside_a_design_is_about_a_worst_case(tmp_path: Path) -> None:
+    content = copy.deepcopy(base("design"))
+    content["certificate"]["worst"]["kind"] = "bounds"
+    content["certificate"]["worst"]["certificate"]["digest"] = digest_of(content["certificate"]["worst"])
+    said = reasons(content, tmp_path / "claim.json")
+    assert any("is not about a worst case: its kind is worst or ratio" in each for each in said)
 
 
 @pytest.mark.parametrize(("claim", "why"), [("", "not an empty text"), (3, "a claim is a file or a result, not int")])
