@@ -299,6 +299,7 @@ def points(to: Callable[[Any], Any]) -> Callable[[Claim], None]:
 
 
 DESIGNS = ("certificate", "designs")
+ESTIMATE = {"value": 1.0, "stderr": 0.1, "samples": 9}
 ROW = ("patterns", 0)
 OVER = (*ROW, "overload")
 NO_OVER = "nearest-neighbor: no terminal exceeds its rate so"
@@ -329,6 +330,8 @@ ALONE: list[tuple[str, Any, str]] = [
     ("throughput", change("patterns", 1, "limited_by", "terminal", to=1), NO_LIMIT),
     ("throughput", change("provenance", to=lambda made: made | {"sources": {"x": "0" * 64}}), "x is listed, but"),
     ("throughput", change("capacity", to=exact("3")), "it is "),
+    ("average", change("channel_load", to=ESTIMATE), "it contains an estimate, which nothing proves"),
+    ("throughput", change(*ROW, "channel_load", to=ESTIMATE), "it contains an estimate, which nothing proves"),
     ("average", mean("1"), "channel_load is "),
     ("average", change("ensemble", to="derangements"), "an exact average is over all permutations"),
     ("average", change("samples", to=719), "an exact average is over all permutations"),
@@ -385,3 +388,17 @@ def test_each_part_is_refused_by_its_own_check(of: str, forge: Any, why: str, tm
 @pytest.mark.parametrize("of", RECOUNTED)
 def test_what_is_forged_is_proved(of: str, tmp_path: Path) -> None:
     assert reasons(copy.deepcopy(base(of)), tmp_path / "claim.json", digest=False) == []
+
+
+@pytest.mark.parametrize("of", ["throughput", "idle", "order"])
+def test_a_routing_that_sends_packets_elsewhere_proves_nothing(of: str, tmp_path: Path) -> None:
+    content = copy.deepcopy(base(of))
+    honest = obliv.routing(content["routing"], obliv.topology(content["topology"]))
+
+    class Elsewhere(obliv.Routing):
+        def paths(self, source: int, destination: int) -> Any:
+            return [(path, chance) for path, chance in honest.paths(source, 1 if destination == 0 else destination)]
+
+    routing = Elsewhere(honest.topology, "elsewhere")
+    (said,) = reasons(content, tmp_path / "claim.json", digest=of == "order", routing=routing)
+    assert "a path to node 0 ends at node 1" in said

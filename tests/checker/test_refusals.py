@@ -148,17 +148,20 @@ def test_a_result_is_certified_by_a_certificate_that_fits(tmp_path: Path) -> Non
 
 
 PART = obliv.ring(4).with_terminals([0, 1, 2])  # node 3 is not a terminal
+
+
+def beyond(content: Claim) -> None:
+    """Carry prices by a map that turns the ring, and so moves a terminal onto node 3."""
+    content["certificate"] |= {"generators": [[1, 2, 3, 0]], "channels": [[0, [0]]] * 8}
+
+
 EXPLAINED: list[tuple[Callable[[Claim], None], Any, str]] = [
     (lambda claim: None, "here", "'here' is not a channel: write its number or its nodes"),
     (lambda claim: None, "9" * 19, "is not a channel: write its number or its nodes"),
     (lambda claim: None, 8, "ring:4 with 3 terminals has no channel 8; channels are 0 to 7"),
     (change("channel", "tail", to=2), 0, "does not run from 2 to"),
     (change("certificate", "channels", 0, to={"threshold": 1}), 0, "a threshold proves loads of flow differences only"),
-    (
-        lambda claim: claim["certificate"].update(generators=[[1, 2, 3, 0]], channels=[[0, [0]]] * 8),
-        0,
-        "the word of channel 0 moves a terminal onto a node that is not a terminal",
-    ),
+    (beyond, 0, "the word of channel 0 moves a terminal onto a node that is not a terminal"),
 ]
 
 
@@ -171,6 +174,13 @@ def test_what_cannot_be_explained_is_refused(
     with pytest.raises(InputError, match=why) as raised:
         obliv.explain(save_claim(content, tmp_path / "claim.json"), channel)
     assert "\n" not in str(raised.value)
+
+
+def test_prices_that_leave_the_terminals_prove_nothing(tmp_path: Path) -> None:
+    content = json.loads(json.dumps(obliv.worst_case(obliv.Shortest(PART), certificate=True).to_dict()))
+    beyond(content)
+    said = reasons(content, tmp_path / "claim.json")
+    assert said == ["the word of channel 0 moves a terminal onto a node that is not a terminal"]
 
 
 # Trees: hosts 0 to 7, leaves 8 to 11 with two hosts each, roots 12 and 13 that join all leaves.

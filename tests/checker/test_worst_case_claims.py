@@ -707,3 +707,23 @@ def test_a_closed_form_that_the_proof_of_the_capacity_contradicts_is_refused(tmp
     routing = obliv.routing(RANDOM[1], network)
     (said,) = reasons(content, tmp_path / "claim.json", topology=network, routing=routing)
     assert "the closed form 1/7" in said
+
+
+def test_the_bound_for_single_shortest_paths_is_not_that_of_a_detour(tmp_path: Path) -> None:
+    """All else of this claim holds: hosts 0 and 1, at one switch, send to each other by way of a root."""
+    tree = obliv.topology(TREE[0])
+    honest = obliv.routing("dmodk", tree)
+
+    class Detour(obliv.Routing):
+        def paths(self, source: int, destination: int) -> Any:
+            if (source, destination) == (0, 1):
+                return [((0, 10, 24, 9), 1)]
+            return list(honest.paths(source, destination))
+
+    routing = Detour(tree, "detour")
+    content = json.loads(json.dumps(obliv.ratio(routing, certificate=True).to_dict()))
+    bound = base(*TREE)
+    content |= {key: bound[key] for key in ("lower_bound", "lower_bound_source")}
+    content.pop("lower_bound_reason", None)
+    (said,) = reasons(content, tmp_path / "claim.json", routing=routing)
+    assert "for single paths that climb and then descend; not all do" in said
