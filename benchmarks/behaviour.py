@@ -54,7 +54,7 @@ WARM = [
     "compare mesh:3x3 dor --samples 50 --deadlock",
     "deadlock mesh:3x3 romm",
     "failures mesh:3x3 ecmp",
-    "lottery fattree:4,2 shift:2",
+    "collisions fattree:4,2 shift:2",
     "bufferless butterfly:3",
     "bufferless butterfly:3 -a hot-potato",
     "fabric generate fattree:4,2 -o a.net --routing dmodk --tables a.lfts",

@@ -114,7 +114,7 @@ SETUPS = {
         "obliv ratio mesh:3x3 dor --traffic transpose -o traffic-ratio.json",
         "obliv failures ring:4 updown -o failures.json",
         "obliv failures mesh:3x3 shortest --repair ecmp -o repaired.json",
-        "obliv lottery fattree:4,2 shift:2 --flows 2 -o lottery.json",
+        "obliv collisions fattree:4,2 shift:2 --flows 2 -o collisions.json",
         "obliv throughput mesh:4x4 dor uniform transpose -o throughput.json",
         "obliv average mesh:3x3 dor --samples 200 -o average.json",
         "obliv compare mesh:4x4 dor o1turn --samples 200 -o compare.json",
@@ -236,13 +236,13 @@ TABLE = {
         obliv failures mesh:3x3 dor --repair {{ecmp|updown|dor|none}} --fail 0-1
         obliv failures mesh:3x3 ecmp --symmetry {{auto|search|off}}
         obliv failures mesh:3x3 ecmp --plot f.svg --dark --width 500
-        obliv lottery fattree:4,2 shift:2 --flows 2 --format {_FORMATS}
-        obliv lottery fattree:4,3 {{shift:4|random-permutation:seed=1|uniform}} --flows 2
-        obliv lottery fattree:4,3 shift:4 --among {{all|up|down|leaf-up}} --hash {{independent|polarised}}
-        obliv lottery fattree:4,2 shift:2 --guarantee {{2@0.9|1|x|2@3}} --flows 1
-        obliv lottery mesh:3x3 transpose --samples 200 --seed 4
-        obliv lottery mesh:3x3 --traffic transpose --flows 1
-        obliv lottery fattree:4,2 shift:2 --flows 2 --plot l.svg --dark --width 500
+        obliv collisions fattree:4,2 shift:2 --flows 2 --format {_FORMATS}
+        obliv collisions fattree:4,3 {{shift:4|random-permutation:seed=1|uniform}} --flows 2
+        obliv collisions fattree:4,3 shift:4 --among {{all|up|down|leaf-up}} --hash {{independent|polarised}}
+        obliv collisions fattree:4,2 shift:2 --guarantee {{2@0.9|1|x|2@3}} --flows 1
+        obliv collisions mesh:3x3 transpose --samples 200 --seed 4
+        obliv collisions mesh:3x3 --traffic transpose --flows 1
+        obliv collisions fattree:4,2 shift:2 --flows 2 --plot l.svg --dark --width 500
         obliv bufferless {{butterfly:3|leveled-mesh:3x3|line:6|array:6|leveled-hypercube:3|unrolled-fattree:2,2|unrolled-debruijn:3|unrolled-shuffle:3}} --format {{table|json}}
         obliv bufferless {{deep:L=8,W=4,S=4|random-leveled:L=8,W=4,seed=1|multibutterfly:3|leveled-file:levels.txt|leveled-file:square.txt|leveled-file:none|mesh:3x3|torus:4x4}}
         obliv bufferless butterfly:4 -a {{direct|centralized|distributed|hot-potato|fifo|random-delay|random-rank|farthest-to-go|none}} --constants tuned
@@ -281,13 +281,13 @@ TABLE = {
         obliv study show {{none.db|words.txt}}
         obliv report {{none.json|words.txt}} -o r.html
         obliv {{average mesh:3x3 dor|compare mesh:3x3 dor|deadlock mesh:3x3 dor|failures mesh:3x3 dor}} --import {{own.py|fails.py}}
-        obliv {{design mesh:3x3|bounds mesh:3x3|lottery fattree:4,2 to-zero|bufferless butterfly:3|reproduce|study schema}} --import own.py
+        obliv {{design mesh:3x3|bounds mesh:3x3|collisions fattree:4,2 to-zero|bufferless butterfly:3|reproduce|study schema}} --import own.py
         obliv {{export mesh:3x3 dor --to booksim --traffic to-zero|plot topology mesh:3x3|plot loads mesh:3x3 dor to-zero|plot worst mesh:3x3 dor}} -o i.svg --import own.py
         obliv {{study run other.study.toml --store s.db|study show s.db|study export s.db|study diff s.db s.db|study verify s.db|report s.db -o r.html|explore mesh:3x3 dro}} --import own.py
         obliv verify {{none.json|words.txt|empty.txt|bytes.txt|square.txt}}
         """,
     "saved": f"""
-        obliv verify {{worst|design|design-ratio|bounds|ratio|traffic-ratio|failures|repaired|lottery|throughput|average|compare|deadlock|direct|waves|cut|forged|over}}.json
+        obliv verify {{worst|design|design-ratio|bounds|ratio|traffic-ratio|failures|repaired|collisions|throughput|average|compare|deadlock|direct|waves|cut|forged|over}}.json
         obliv verify {{channels|hot-potato}}.json.gz
         obliv verify worst.json --format {_FORMATS}
         obliv verify {{design|ratio|failures|direct}}.json --format json
@@ -300,10 +300,10 @@ TABLE = {
         obliv bufferless butterfly:3 --paths direct.json -a hot-potato
         obliv bufferless leveled-file:direct.json
         obliv report worst.json compare.json -o r.html --title Title --networks 1
-        obliv report {{bounds|throughput|average|failures|lottery|deadlock|ratio|direct}}.json -o r.html
+        obliv report {{bounds|throughput|average|failures|collisions|deadlock|ratio|direct}}.json -o r.html
         obliv report worst.json -o r.{{pdf|html}} --networks 0
         obliv {{verify worst.json|report worst.json -o r.html --budget 5}} --files {{.|none}}
-        obliv plot result {{worst|throughput|average|compare|failures|lottery|bounds|ratio|deadlock|design|direct}}.json -o p.svg
+        obliv plot result {{worst|throughput|average|compare|failures|collisions|bounds|ratio|deadlock|design|direct}}.json -o p.svg
         obliv plot result compare.json -o p.svg --picture {{bars|plane|lines|none}} --dark --width 500 --import own.py
         """,
     "fabric": f"""
@@ -419,7 +419,7 @@ SCRIPTS = {
     ],
     "saved": [
         "import obliv; r = obliv.load('worst.json'); print(r); print(obliv.verify('worst.json'))",
-        "import obliv; [print(obliv.load(f'{n}.json')) for n in ('design', 'bounds', 'ratio', 'failures', 'lottery', 'direct')]",
+        "import obliv; [print(obliv.load(f'{n}.json')) for n in ('design', 'bounds', 'ratio', 'failures', 'collisions', 'direct')]",
         "import obliv; c = obliv.load('compare.json'); print(c.to_dataframe().to_csv())",
         "import obliv; obliv.load('channels.json.gz').save('again.json')",
     ],

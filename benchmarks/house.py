@@ -73,17 +73,7 @@ CIRCLES = {
 }
 
 #: Tables to edit for a new kind of result: a name that is assigned in a module, or a file below the root.
-RESULT_TABLES = [
-    "VERBS",
-    "_CHECKERS",
-    "_DRAWN_BY",
-    "MEASURES",
-    "PARTS",
-    "src/obliv/results/__init__.pyi",
-    "src/obliv/__init__.pyi",
-    "src/obliv/view/__init__.pyi",
-    "docs/reference/verbs",
-]
+RESULT_TABLES = ["CAPABILITIES"]
 
 #: Commands that are followed, after those that make their files.
 MAKE = ["worst torus:5x5 dor -o claim.json", "fabric generate fattree:8,2 --routing dmodk --tables t.lfts -o f.net"]

@@ -48,7 +48,7 @@ TESTS = (
     "tests/fabric/outages",
     "tests/fabric/analyses/test_fabric_claims.py",
     "tests/loads/test_arithmetic_and_trust.py",
-    "tests/questions/lottery",
+    "tests/questions/collisions",
     "tests/questions/test_every_channel.py",
     "tests/questions/test_failures.py",
     "tests/routings/trees/test_ratio_certificates.py",

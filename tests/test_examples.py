@@ -15,7 +15,7 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("plot_*.py"))
 SLOW = {
     *("plot_average", "plot_design", "plot_study", "plot_worst_case"),
     *("plot_abilene", "plot_bounds", "plot_petersen", "plot_random_graph", "plot_tradeoff"),
-    *("plot_lottery", "plot_slimfly", "plot_turn_models", "plot_virtual_channels"),
+    *("plot_collisions", "plot_slimfly", "plot_turn_models", "plot_virtual_channels"),
 }
 #: Those that solve linear programs.
 SOLVER = {"plot_abilene", "plot_bounds", "plot_design", "plot_petersen", "plot_tradeoff"}

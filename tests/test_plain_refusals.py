@@ -32,7 +32,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "verify": lambda: obliv.verify(""),
     "minimal": lambda: obliv.design("ring:4", minimal="no"),  # type: ignore[arg-type]
     "paths": lambda: obliv.design("ring:4", paths=True),
-    "flows": lambda: obliv.lottery("fattree:4,2", "shift:2", flows=True),
+    "flows": lambda: obliv.collisions("fattree:4,2", "shift:2", flows=True),
     "certificate": lambda: obliv.worst_case("ring:4", "dor", certificate="no"),
     "exact": lambda: obliv.average_case("ring:4", "dor", exact="no"),
     "quick": lambda: obliv.verify("x.json", quick="no"),  # type: ignore[arg-type]
@@ -153,8 +153,8 @@ def test_standard_output_has_plain_lists(capsys: pytest.CaptureFixture[str]) -> 
         ("deadlock mesh:2x2 dor", True),
         ("design mesh:2x2 --pareto 2", True),
         ("bounds mesh:2x2", True),
-        ("lottery fattree:4,2 shift:2 --flows 2", True),
-        ("lottery fattree:4,3 random-permutation --flows 2 --samples 50", True),
+        ("collisions fattree:4,2 shift:2 --flows 2", True),
+        ("collisions fattree:4,3 random-permutation --flows 2 --samples 50", True),
         ("compare mesh:2x2 dor", False),
     ],
 )

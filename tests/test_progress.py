@@ -32,7 +32,7 @@ CALLS: dict[str, Callable[[Progress], Any]] = {
     "failures": lambda step: obliv.failures(ECMP, progress=step),
     "failures of nodes": lambda step: obliv.failures("random-regular:n=8,d=3", "updown", of="nodes", progress=step),
     "fewest_virtual_channels": lambda step: obliv.fewest_virtual_channels(DOR, progress=step),
-    "lottery": lambda step: obliv.lottery(
+    "collisions": lambda step: obliv.collisions(
         "fattree:4,2", "shift:1", samples=100, guarantee=["2@0.9", "1@0.9"], progress=step
     ),
     "pareto": lambda step: obliv.pareto("mesh:3x2", 3, progress=step),

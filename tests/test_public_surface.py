@@ -70,7 +70,7 @@ def test_every_class_that_a_function_returns_is_at_the_top() -> None:
         if inspect.isfunction(value)
     }
     results = returned & set(importlib.import_module("obliv.results").__all__)
-    assert {"Lottery", "WorstCase"} <= results <= set(obliv.__all__)
+    assert {"Collisions", "WorstCase"} <= results <= set(obliv.__all__)
 
 
 DECORATORS = {"register_topology": "topology", "register_routing": "routing", "register_pattern": "traffic"}
@@ -176,7 +176,7 @@ def test_every_export_explains_itself(name: str) -> None:
 
 LONG_WORK = {
     "obliv": "average_case bounds compare deadlock design explain failures fewest_virtual_channels "
-    "heaviest_permutation locality lottery pareto ratio throughput traffic_ratio verify with_capacity "
+    "heaviest_permutation locality collisions pareto ratio throughput traffic_ratio verify with_capacity "
     "worst_case worst_channels",
     "obliv.bufferless": "schedule schedules verify",
     "obliv.fabric": "average bisection check failures job ratio read route shifts throughput worst worst_placement",

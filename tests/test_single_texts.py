@@ -36,7 +36,7 @@ def test_hosts_and_patterns_of_jobs() -> None:
 
 
 def test_guarantees() -> None:
-    one, two = (obliv.lottery("fattree:4,2", "shift:1", guarantee=given) for given in ("2@0.9", ["2@0.9"]))
+    one, two = (obliv.collisions("fattree:4,2", "shift:1", guarantee=given) for given in ("2@0.9", ["2@0.9"]))
     assert one == two
 
 

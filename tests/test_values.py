@@ -138,7 +138,7 @@ SEEDED: dict[str, Callable[[int], obliv.Result]] = {
     "average": lambda seed: obliv.average_case(obliv.DOR(obliv.mesh(3, 3)), 5, seed),
     "compare": lambda seed: obliv.compare("mesh:3x3", "dor", samples=5, rng=seed),
     "design": lambda seed: obliv.design("ring:3", objective="average", samples=2, rng=seed),
-    "lottery": lambda seed: obliv.lottery("fattree:4,2", "shift:1", samples=5, rng=seed),
+    "collisions": lambda seed: obliv.collisions("fattree:4,2", "shift:1", samples=5, rng=seed),
     "ratio": lambda seed: obliv.traffic_ratio(
         obliv.DModK(obliv.fattree(4, 2)), "random-permutation", instances=2, rng=seed
     ),

@@ -41,7 +41,7 @@ COMMANDS = {
     "deadlock torus:4x4 dor --vc dateline": "",
     "failures mesh:3x3 ecmp": "",
     "failures mesh:3x3 ecmp --plot failures.pdf": "plot",
-    "lottery mesh:3x3 uniform --flows 4": "",
+    "collisions mesh:3x3 uniform --flows 4": "",
     "bufferless butterfly:3": "",
     "bufferless butterfly:3 --plot schedule.png": "plot",
     "bufferless butterfly:3 --plot schedule.gif": "plot",

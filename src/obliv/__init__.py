@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from obliv import _builtin as _builtin
+from obliv import capabilities as _capabilities
 from obliv._util.lazy import attach
 
 __version__ = "0.2.0"
@@ -34,4 +36,15 @@ class _OldNames:
 
 if not any(finder.__name__ == "_OldNames" for finder in sys.meta_path if isinstance(finder, type)):
     sys.meta_path.append(_OldNames)
-__getattr__, __dir__ = attach(__name__, __file__)
+_exported, __dir__ = attach(__name__, __file__)
+
+
+def __getattr__(name: str) -> Any:
+    """Return what the package exports, or the function of a capability, such as one that another package declares."""
+    try:
+        return _exported(name)
+    except AttributeError:
+        one = None if name.startswith("_") else _capabilities.named(name.replace("_", "-"))
+        if one is None or not one.function or not one.summary:
+            raise
+    return _capabilities.load(one.function)

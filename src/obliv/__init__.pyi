@@ -40,7 +40,7 @@ from obliv.patterns.base import traffic as traffic
 from obliv.patterns.files import matrix as matrix
 from obliv.patterns.files import permutation as permutation
 from obliv.questions.average import average_case as average_case
-from obliv.questions.collisions.collisions import lottery as lottery
+from obliv.questions.collisions.collisions import collisions as collisions
 from obliv.questions.compare import compare as compare
 from obliv.questions.deadlocks.deadlock import deadlock as deadlock
 from obliv.questions.deadlocks.deadlock import fewest_virtual_channels as fewest_virtual_channels
@@ -55,6 +55,7 @@ from obliv.results import Average as Average
 from obliv.results import AverageDesign as AverageDesign
 from obliv.results import Bisection as Bisection
 from obliv.results import Bounds as Bounds
+from obliv.results import Collisions as Collisions
 from obliv.results import Comparison as Comparison
 from obliv.results import Deadlock as Deadlock
 from obliv.results import Design as Design
@@ -69,7 +70,6 @@ from obliv.results import Failures as Failures
 from obliv.results import HeaviestPermutation as HeaviestPermutation
 from obliv.results import Instance as Instance
 from obliv.results import Locality as Locality
-from obliv.results import Lottery as Lottery
 from obliv.results import Moves as Moves
 from obliv.results import NetworkBounds as NetworkBounds
 from obliv.results import Pareto as Pareto

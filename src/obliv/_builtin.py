@@ -1,18 +1,22 @@
-"""The modules of built-in topologies, routings and traffic patterns, aliases included; of results and pictures.
+"""What the core has: the modules of topologies, routings and traffic patterns, aliases included, and capabilities.
 
-Add a new name to its room and to this table; a test compares the table with what the modules register.
+Add a new name to its room and to this table; a test compares the table with what the modules register. What the wings
+have stands in their ``wing.py``.
 """
 
 from __future__ import annotations
 
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+
 from obliv._util.lazy import ABOVE
-from obliv.specs import CHECKS, CONVERTERS, FILE_FORMATS, MODULES, RESULTS, Converter, FileFormat
+from obliv.capabilities import capability
+from obliv.specs import CONVERTERS, MODULES, Converter
 
 __all__: list[str] = []
 
 _TOPOLOGIES = {
-    "obliv.fabric.specs": "fabric",
-    "obliv.bufferless.leveled.files": "leveled-file",
     "obliv.io.graphs": "graph topohub",
     "obliv.io.formats.topology_file": "file",
     "obliv.topologies.families.grids": (
@@ -22,16 +26,11 @@ _TOPOLOGIES = {
     "obliv.topologies.families.trees": "cmesh concentrated-mesh rail xgft fattree subft eft2 sub-eft2",
     "obliv.topologies.damaged": "damaged",
     "obliv.topologies.families.low_diameter": "dragonfly megafly slimfly slim-fly",
-    "obliv.bufferless.leveled.families": (
-        "butterfly leveled-mesh array leveled-hypercube random-leveled deep multibutterfly unrolled-fattree "
-        "unrolled-debruijn unrolled-shuffle"
-    ),
 }
 
 _ROUTINGS = {
     "obliv.designs.search": "design",
     "obliv.designs.pareto": "2turn",
-    "obliv.fabric.specs": "lft far",
     "obliv.routings.dimension_ordered": "dor dim-order dim_order xy e-cube o1turn xy-yx xy_yx romm valiant val",
     "obliv.routings.congestion": "electrical raecke",
     "obliv.routings.shortest": "shortest min ecmp updown",
@@ -53,62 +52,158 @@ _PATTERNS = {
     ),
 }
 
-#: Kinds of results; a class whose kind others have, too, has keys of its own (``Result.marks``).
-_RESULTS = {
-    "obliv.questions.average": "average",
-    "obliv.questions.compare": "compare",
-    "obliv.questions.deadlocks.deadlock": "deadlock virtual-channels",
-    "obliv.questions.worst_channels": "heaviest-permutation worst-channels",
-    "obliv.questions.locality": "locality",
-    "obliv.questions.collisions.collisions": "lottery",
-    "obliv.questions.ratio": "ratio traffic-ratio",
-    "obliv.questions.throughput": "throughput",
-    "obliv.questions.worst_case": "worst",
-    "obliv.bufferless.results": "bufferless",
-    "obliv.designs.average": "design",
-    "obliv.designs.bounds.network": "bounds",
-    "obliv.designs.design": "design",
-    "obliv.designs.pareto": "pareto",
-    "obliv.designs.ratios.best": "design",
-    "obliv.results.base": "explanation list results",
-    "obliv.fabric.results.check": "fabric-check",
-    "obliv.questions.failures": "failures",
-    "obliv.fabric.results.job": "fabric-job",
-    "obliv.fabric.results.route": "fabric-route",
-    "obliv.fabric.results.worst": "throughput what-if worst fabric-shifts fabric-bisection",
-    "obliv.results.reproduction": "reproduce",
-    "obliv.results.study": "study-run study study-diff study-verification verification",
-}
-
-FILE_FORMATS["ibnetdiscover"] = FileFormat(
-    r'(?:(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid)=|(?:Switch|Ca|Hca|Rt|\?\?\?)[ \t]+\d+[ \t]+")',
-    "obliv.fabric.specs",
-    "fabric",
+capability(
+    "worst",
+    "obliv.questions.worst_case",
+    summary="Find the exact worst case, with a certificate.",
+    verb="obliv.cli.questions:worst",
+    check="obliv.checker.worst_case:check_load",
+    draw="obliv.view.network.worst_case:plot_worst",
+    measure="obliv.study.measures:WORST",
 )
-
-#: Other files of fabrics.
-_FABRICS = {
-    "ibnetdiscover-p": r"[ \t]*(?:CA|SW|RT|\?\?)[ \t]+\d+[ \t]+\d+[ \t]+0x[0-9a-fA-F]+[ \t]+\S+[ \t]+\S+",
-    "iblinkinfo": r"[^\n=]{0,200}==\([^)\n]*\)==>",
-    "opensm-subnet": r"[ \t]*\{ \S+ Ports:[0-9a-fA-F]+ ",
-    "ibdiagnet-net-dump": r'[ \t]*"[^"\n]{0,200}",[^,\n]{0,100}, *0x[0-9a-fA-F]{1,16}, *LID +\d',
-    "ibdiagnet-db-csv": r"START_(?:NODES|LINKS)\b",
-}
-FILE_FORMATS.update({name: FileFormat(sign, "obliv.fabric.specs", "fabric") for name, sign in _FABRICS.items()})
+capability("verify", summary="Check a saved claim with independent code.", verb="obliv.cli.files:verify")
+capability(
+    "throughput",
+    "obliv.questions.throughput",
+    summary="Compute the exact ideal throughput of traffic patterns.",
+    verb="obliv.cli.questions:throughput",
+    check="obliv.checker.recounted:check_throughput",
+    draw="obliv.view.charts.base:plot_bars",
+    measure="obliv.study.measures:THROUGHPUT",
+)
+capability(
+    "average",
+    "obliv.questions.average",
+    summary="Estimate the average throughput over random permutations.",
+    verb="obliv.cli.questions:average",
+    check="obliv.checker.recounted:check_average",
+    draw="obliv.view.charts.base:plot_bars",
+    measure="obliv.study.measures:AVERAGE",
+)
+capability(
+    "compare",
+    "obliv.questions.compare",
+    summary="Compare routings: worst case, average, patterns, hops.",
+    verb="obliv.cli.questions:compare",
+    draw="obliv.view.charts.comparison:plot_comparison",
+)
+capability(
+    "design",
+    "obliv.designs.design",
+    "obliv.designs.average",
+    "obliv.designs.ratios.best",
+    summary="Design the routing with the least worst case, with a proof.",
+    verb="obliv.cli.designs:design",
+    check="obliv.checker.designs:check_design",
+    draw="obliv.view.network.worst_case:plot_design",
+    measure="obliv.study.measures:DESIGN",
+)
+capability(
+    "bounds",
+    "obliv.designs.bounds.network",
+    summary="Bound what any routing can achieve on a network, with proofs.",
+    example="mesh:7x6 --plot bounds.png\ndragonfly:p=2,a=8,h=1 --time-limit 60",
+    check="obliv.checker.network_bounds:check_network_bounds",
+    draw="obliv.view.charts.base:plot_bars",
+    measure="obliv.study.measures:BOUNDS",
+)
+capability(
+    "ratio",
+    "obliv.questions.ratio",
+    summary="Compute the oblivious performance ratio, with a certificate.",
+    verb="obliv.cli.questions:ratio",
+    check="obliv.checker.worst_case:check_load",
+    draw="obliv.view.network.worst_case:plot_ratio",
+    measure="obliv.study.measures:RATIO",
+)
+capability(
+    "deadlock",
+    "obliv.questions.deadlocks.deadlock",
+    summary="Find deadlocks: cycles of channel dependencies.",
+    verb="obliv.cli.questions:deadlock",
+    check="obliv.checker.recounted:check_deadlock",
+    draw="obliv.view.network.channels:plot_deadlock",
+    measure="obliv.study.measures:DEADLOCK",
+)
+capability(
+    "failures",
+    "obliv.questions.failures",
+    summary="Find the worst case after each single failure, worst ones first.",
+    verb="obliv.cli.questions:failures",
+    check="obliv.checker.rerouted:check_failures",
+    draw="obliv.view.charts.comparison:plot_failures",
+)
+capability(
+    "collisions",
+    "obliv.questions.collisions.collisions",
+    summary="Find how the largest load is distributed under hashed paths.",
+    example="fattree:8,3 random-permutation --flows 4\nfattree:8,2 shift:4 --guarantee 2@0.99 --samples 100000",
+    check="obliv.checker.collisions:check_collisions",
+    draw="obliv.view.charts.comparison:plot_collisions",
+    former="lottery",
+)
+capability(
+    "list",
+    "obliv.results.base",
+    summary="List the topologies, routings or traffic patterns.",
+    verb="obliv.cli.others:list_",
+)
+capability("export", summary="Write files for simulators, paths as tables, or networks.", verb="obliv.cli.files:export")
+capability(
+    "plot", summary="Draw a topology, channel loads, worst traffic or a saved result.", verb="obliv.cli.files:app"
+)
+capability(
+    "study",
+    "obliv.results.study",
+    summary="Compute and keep many cells: topologies, routings, measures.",
+    verb="obliv.cli.study:app",
+)
+capability("report", summary="Write studies and saved results as one web page.", verb="obliv.cli.files:report")
+capability(
+    "worst-channels",
+    "obliv.questions.worst_channels",
+    check="obliv.checker.worst_case:check_load",
+    draw="obliv.view.network.worst_case:plot_worst_channels",
+)
+capability("heaviest-permutation", "obliv.questions.worst_channels", draw="obliv.view.network.worst_case:plot_heaviest")
+capability(
+    "virtual-channels",
+    "obliv.questions.deadlocks.deadlock",
+    draw="obliv.view.charts.base:plot_bars",
+)
+capability(
+    "locality",
+    "obliv.questions.locality",
+    draw="obliv.view.charts.comparison:plot_hops",
+)
+capability("hops", measure="obliv.study.measures:HOPS")
+capability(
+    "traffic-ratio",
+    "obliv.questions.ratio",
+    check="obliv.checker.traffic_ratios:check_traffic_ratio",
+    draw="obliv.view.charts.base:plot_bars",
+)
+capability(
+    "pareto",
+    "obliv.designs.pareto",
+    check="obliv.checker.designs:check_pareto",
+    draw="obliv.view.charts.comparison:plot_pareto",
+)
+for _kind in ("explanation", "results"):
+    capability(_kind, "obliv.results.base")
+for _kind in ("study-run", "study-diff", "study-verification", "verification"):
+    capability(_kind, "obliv.results.study")
 
 ABOVE.update(
     capacity=("obliv.designs.bounds.congestion", "with_capacity"),
     picture=("obliv.view.interactive.fragment", "fragment"),
 )
 
-CHECKS["bufferless"] = "obliv.bufferless.checker.claims:check_saved"
-CHECKS["tables after failures"] = "obliv.fabric.checker.failures:check_failures"
-
 CONVERTERS["networkx"] = Converter("obliv.io.graphs", "from_networkx")
 
 for _kind, _table in (("topology", _TOPOLOGIES), ("routing", _ROUTINGS), ("traffic", _PATTERNS)):
     MODULES[_kind].update({name: module for module, names in _table.items() for name in names.split()})
 
-for _module, _kinds in _RESULTS.items():
-    for _name in _kinds.split():
-        RESULTS.setdefault(_name, []).append(_module)
+for _wing in sorted(Path(__file__).parent.glob("*/wing.py")):  # whose packages are not imported: start-up is free
+    _name = f"obliv.{_wing.parent.name}.wing"
+    SourceFileLoader(_name, str(_wing)).exec_module(ModuleType(_name))

@@ -18,7 +18,7 @@ TINY = {"exact": "1/1" + "0" * 400, "value": 0.0}
 CLAIMS: dict[str, Callable[[], Any]] = {
     "ratio": lambda: obliv.ratio("ring:4", "dor", certificate=True),
     "traffic": lambda: obliv.traffic_ratio("ring:4", "dor", "uniform", certificate=True),
-    "lottery": lambda: obliv.lottery("fattree:4,2", "shift:2"),
+    "collisions": lambda: obliv.collisions("fattree:4,2", "shift:2"),
     "design": lambda: obliv.design("ring:4"),
     "average": lambda: obliv.design("ring:4", objective="average", samples=2),
 }
@@ -30,7 +30,7 @@ CLAIMS: dict[str, Callable[[], Any]] = {
         ("ratio", ("ratio",), HUGE),
         ("traffic", ("patterns", 0, "ratio"), HUGE),
         ("traffic", ("patterns", 0, "channel_load"), HUGE),
-        ("lottery", ("distribution", 0, "load"), HUGE),
+        ("collisions", ("distribution", 0, "load"), HUGE),
         ("design", ("channel_load",), HUGE),
         ("design", ("hops_bound",), HUGE),
         ("average", ("capacity",), HUGE),

@@ -85,8 +85,8 @@ def test_no_claim_takes_more_time_than_its_budget(what: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("what", ["flows", "nodes"])
-def test_no_lottery_takes_more_time_than_its_budget(what: str, tmp_path: Path) -> None:
-    content = json.loads(json.dumps(obliv.lottery("fattree:4,2", "shift:2").to_dict()))
+def test_no_collisions_takes_more_time_than_its_budget(what: str, tmp_path: Path) -> None:
+    content = json.loads(json.dumps(obliv.collisions("fattree:4,2", "shift:2").to_dict()))
     change = {"topology": "mesh:2000x2000"} if what == "nodes" else {"flows": 10**9, "topology": "fattree:64,2"}
     path = tmp_path / "claim.json"
     path.write_text(json.dumps(content | change))

@@ -27,9 +27,9 @@ WRITERS: dict[str, tuple[str, str]] = {
         "failures ring:4 ecmp --plot out.png",
         "failures ring:5 ecmp --plot out.png",
     ),
-    "lottery svg": (
-        "lottery fattree:4,2 shift:2 --flows 2 --plot out.svg",
-        "lottery fattree:4,2 shift:3 --flows 2 --plot out.svg",
+    "collisions svg": (
+        "collisions fattree:4,2 shift:2 --flows 2 --plot out.svg",
+        "collisions fattree:4,2 shift:3 --flows 2 --plot out.svg",
     ),
     "bufferless svg": ("bufferless butterfly:2 --plot out.svg", "bufferless butterfly:3 --plot out.svg"),
     "plot png": ("plot loads mesh:3x3 dor uniform -o out.png", "plot loads mesh:4x4 dor uniform -o out.png"),

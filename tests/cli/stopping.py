@@ -46,7 +46,7 @@ LONG: dict[str, list[str]] = {
         *("fabric", "generate", "hyperx:5x5x5", "-o", "out.net"),
         *("--adaptive", "minimal", "--far", "out.far"),
     ],
-    "lottery": ["lottery", "fattree:16,3", "random-permutation:seed=1", "--samples", "20000", "-o", "out.json"],
+    "collisions": ["collisions", "fattree:16,3", "random-permutation:seed=1", "--samples", "20000", "-o", "out.json"],
     "failures": ["failures", "mesh:6x6", "ecmp", "-o", "out.json"],
     "fabric failures": ["fabric", "failures", "tree.net", "--lft", "tree.lfts", "--repair", "updown", "-o", "out.json"],
     "fabric job": [

@@ -17,8 +17,8 @@ from tests.fabric import spelled
 
 import obliv
 from obliv.cli import main
-from obliv.cli.fabric.tables import route
 from obliv.cli.output import json_text
+from obliv.fabric.cli.tables import route
 from obliv.fabric.files.lft import write_net
 from obliv.fabric.generate import from_topology, tables_of
 from obliv.fabric.reroute import datelines as detours
@@ -684,7 +684,7 @@ def test_a_policy_that_takes_opensm_long_is_told(
     assert run(capsys, "generate", "ring:6", "-o", "ring.net")[0] == 0
     words = ("route", "ring.net", "-o", "new.lfts", "--lanes", "2", "--policy", "policy", "--effort", "0.01")
     assert "goes through" not in run(capsys, *words)[2]
-    monkeypatch.setattr("obliv.cli.fabric.tables._RULE", 100.0)
+    monkeypatch.setattr("obliv.fabric.cli.tables._RULE", 100.0)
     err = run(capsys, *words)[2]
     assert "OpenSM goes through the 1 rule of policy for each path record, some 3,600 s for those of all pairs" in err
 

@@ -82,7 +82,7 @@ def test_the_worst_hosts(here: Path, capsys: pytest.CaptureFixture[str]) -> None
         (("--hosts", "hosts", "--hosts", "hosts", *("--pattern", "ring") * 3), "3 patterns for 2 jobs"),
         (("--hosts", "a.net", "--pattern", "ring"), "is a file of the fabric"),
         (("--hosts", "hosts", "--pattern", "ring", "--rails", "some"), "choose rank, all or first"),
-        (("--hosts", "hosts", "--pattern", "ring", "--dark"), "--plot"),
+        (("--hosts", "hosts", "--pattern", "ring", "--dark"), "obliv plot result"),
     ],
 )
 def test_mistakes(here: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], part: str) -> None:

@@ -732,7 +732,7 @@ def test_registering_again_and_using() -> None:
     routing = obliv.routing("own-forward", topology)
     # Every packet goes up to 4 hops; to the node behind: all channels carry 4.
     assert obliv.worst_case(routing).channel_load == 4
-    assert obliv.throughput(routing, "own-back").patterns[0]["channel_load"] == 4
+    assert obliv.throughput(routing, "own-back").patterns[0].channel_load == 4
     assert obliv.worst_case(obliv.routing("1/2*own-forward+1/2*shortest", topology)).channel_load == 4
     mistake(lambda: obliv.topology("own-wheel:x"))
     assert "own-forward" in mistake(lambda: obliv.routing("own-forwrd", topology))
@@ -823,7 +823,7 @@ def test_a_result_does_not_replace_what_it_is_about(tmp_path: Path) -> None:
         ("version", "write obliv --version"),
         ("compare mesh:3x3 dor --latex", "write --format latex"),
         ("bufferless butterfly:5 hot-potato", "write -a hot-potato"),
-        ("bufferless butterfly:3 --plot x.gif --width 300", "--width is for PNG pictures"),
+        ("bufferless butterfly:3 --plot x.gif --width 300", "obliv plot result RESULT.json FILE --width"),
         ("help wrost", "Did you mean 'worst'?"),
         ("fabric trace f.net", "choose check, worst"),
         ("fabric f.net", "write check, worst"),

@@ -138,7 +138,7 @@ PICTURES = {
     "sarif": "fabric check fabric.net --lft fabric.lfts --junit new.xml --sarif full.svg",
     "failures": "failures ring:4 ecmp --plot full.svg",
     "fabric failures": "fabric failures fabric.net --lft fabric.lfts --plot full.svg",
-    "lottery": "lottery fattree:4,2 shift:2 --flows 2 --plot full.svg",
+    "collisions": "collisions fattree:4,2 shift:2 --flows 2 --plot full.svg",
     "bufferless": "bufferless butterfly:3 --plot full.svg",
     "bounds": "bounds mesh:3x3 --plot full.svg",
     "ratio": "ratio torus:3x3 dor --plot full.svg",

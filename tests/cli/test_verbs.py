@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib
 import io
 import json
 import os
@@ -20,8 +19,10 @@ import typer
 from tests.cli.stopping import messages
 
 import obliv
+from obliv.capabilities import CAPABILITIES
 from obliv.cli import main
-from obliv.cli.app import VERBS, Verbs
+from obliv.cli.app import VERBS
+from obliv.results import write_json
 
 PATIENCE = 300.0  # seconds after which a process is taken to hang
 
@@ -218,11 +219,21 @@ def test_patterns_are_listed_like_traffic(capsys: pytest.CaptureFixture[str]) ->
         assert run(capsys, "list", "patterns", "--format", form) == run(capsys, "list", "traffic", "--format", form)
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_the_help_of_every_verb_contains_import(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
-    group = Verbs(name="obliv").get_command(None, verb)
-    for words in [[verb], *([verb, name] for name in getattr(group, "commands", {}))]:
-        assert "--import FILE.py" in run(capsys, *words, "--help")[1]
+@pytest.mark.parametrize("former", ["worst mesh:3x3 dor --dark", "compare mesh:3x3 dor --picture bars"])
+def test_former_options_are_refused_with_the_new_way(former: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run(capsys, *former.split())
+    assert status == 2
+    assert err.count("\n") == 1
+    assert "obliv plot result RESULT.json FILE" in err
+
+
+def test_the_former_name_of_a_verb(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    words = ("fattree:4,2", "shift:2", "--flows", "2")
+    assert run(capsys, "lottery", *words) == run(capsys, "collisions", *words)
+    saved = obliv.collisions("fattree:4,2", "shift:2", flows=2).to_dict() | {"kind": "lottery"}
+    write_json(saved, tmp_path / "old.json")
+    assert obliv.load(tmp_path / "old.json") == obliv.lottery("fattree:4,2", "shift:2", flows=2)
+    assert obliv.verify(tmp_path / "old.json").proved
 
 
 def test_hints(capsys: pytest.CaptureFixture[str]) -> None:
@@ -399,7 +410,6 @@ def test_outputs_replace_nothing_that_they_should_not(capsys: pytest.CaptureFixt
         (("worst", "ring:4", "dor", "-o", str(tmp_path / "a.png"), "--plot", str(tmp_path / "a.png")), "two outputs"),
         (("worst", "ring:4", "dor", "-o", "-"), "not a file name"),
         (("worst", "ring:4", "dor", "--plot", str(tmp_path / "no" / "a.png")), "its directory does not exist"),
-        (("compare", "ring:4", "dor", "--picture", "plane"), "needs an output file"),
         (("average", "ring:4", "dor", "--exact", "--samples", "100"), "cannot be combined with --samples"),
     ):
         status, out, err = run(capsys, *words)
@@ -435,9 +445,7 @@ def test_an_interrupt_keeps_what_is_finished(
 
 @pytest.mark.parametrize("name", VERBS)
 def test_summaries_are_first_lines_and_fit(name: str) -> None:
-    place, summary = VERBS[name]
-    module, _, attribute = place.partition(":")
-    verb = getattr(importlib.import_module(f"obliv.cli.{module}"), attribute)
+    verb, summary = VERBS[name], CAPABILITIES[name].summary
     text = verb.info.help if isinstance(verb, typer.Typer) else verb.__doc__
     assert text.splitlines()[0] == summary
     assert len(f"  {'throughput':<10}  {summary}") <= 78  # where 80 columns are wrapped
@@ -524,7 +532,7 @@ def test_a_seed_without_chance_is_refused(words: str, needed: str, capsys: pytes
         ("throughput mesh:4x4 dor random-permutation:3 tree", "random-permutation:seed=3 tree:seed=7"),
         ("compare mesh:4x4 dor --traffic tornado,ring", "tornado ring:seed=7"),
         ("ratio fattree:4,2 dmodk --traffic ring", "ring:seed=7"),
-        ("lottery fattree:4,2 random-permutation", "random-permutation:seed=7"),
+        ("collisions fattree:4,2 random-permutation", "random-permutation:seed=7"),
     ],
 )
 def test_the_seed_goes_to_traffic_without_its_own(words: str, traffic: str, capsys: pytest.CaptureFixture[str]) -> None:

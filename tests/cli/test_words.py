@@ -50,7 +50,7 @@ REFUSALS = {
     "worst mesh:3x3 dor --json": "No such option: --json: write --format json (see obliv worst --help)",
     "compare mesh:3x3 dor --latex=x": "No such option: --latex: write --format latex (see obliv compare --help)",
     "plot worst mesh:3x3 dor -o": "Option '-o' requires an argument (see obliv plot worst --help)",
-    "fabric --import": "Option '--import' requires an argument (see obliv fabric --help)",
+    "fabric --import": "Option '--import' requires an argument (see obliv --help)",
     "--import": "Option '--import' requires an argument (see obliv --help)",
 }
 

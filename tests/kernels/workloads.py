@@ -71,10 +71,10 @@ def designs(folder: Path, seed: int) -> None:
 
 
 @workload
-def lotteries(folder: Path, seed: int) -> None:
+def collisions(folder: Path, seed: int) -> None:
     for hashed in ("independent", "polarised"):
-        obliv.lottery("fattree:4,2", "uniform", flows=2, hash=hashed, samples=20, rng=seed)
-    obliv.lottery("mesh:3x3", "transpose", samples=20, rng=seed)  # paths that are not equally likely
+        obliv.collisions("fattree:4,2", "uniform", flows=2, hash=hashed, samples=20, rng=seed)
+    obliv.collisions("mesh:3x3", "transpose", samples=20, rng=seed)  # paths that are not equally likely
 
 
 @workload

@@ -71,7 +71,7 @@ def test_any_numerators(bits: int) -> None:
         assert loads.denominator == base
         assert strategies.table(loads, n) == chances
         result = obliv.worst_case(routing)
-        assert result.channel["id"] == n
+        assert result.channel.id == n
         assert result.channel_load == gate_worst(chances)
         assert sum(chances[i][j] for i, j in enumerate(result.permutation)) == result.channel_load
         assert max(loads.under(obliv.permutation(result.permutation))) == result.channel_load
@@ -278,8 +278,8 @@ def test_ecmp_on_large_meshes(k: int) -> None:
     loads = obliv.routing("ecmp", mesh).pair_loads()
     assert loads.denominator >= 2 ** (2 * k - 6)
     result = obliv.worst_case(loads)
-    channel = result.channel["id"]
-    tail, head = result.channel["tail"], result.channel["head"]
+    channel = result.channel.id
+    tail, head = result.channel.tail, result.channel.head
 
     def chance(s: int, d: int) -> Fraction:
         """Equal split on the grid between s and d: the probability of passing the tail, and then the head."""
@@ -317,7 +317,7 @@ def test_romm_with_a_denominator_of_73_bits() -> None:
     loads = obliv.routing("romm", obliv.torus(97, 97)).pair_loads()
     assert loads.denominator.bit_length() >= 73
     result = obliv.worst_case(loads)
-    assert loads.under(obliv.permutation(result.permutation))[result.channel["id"]] == result.channel_load
+    assert loads.under(obliv.permutation(result.permutation))[result.channel.id] == result.channel_load
 
 
 def test_every_figure_of_a_result_is_exact() -> None:

@@ -72,7 +72,7 @@ def test_theorem_1_on_generated_networks(case: Case, data: st.DataObject) -> Non
         half[i][j] += Fraction(1, 2)
     mixed = case.routing.pair_loads().under(obliv.matrix(half))
     if result.channel_load:
-        channel = result.channel["id"]
+        channel = result.channel.id
         assert mixed[channel] == (under[channel] + result.channel_load) / 2
 
 
@@ -392,5 +392,5 @@ def test_cartesian_routings_with_rates_and_some_terminals(name: str) -> None:
         worst = max(worst, oracle.best_by_subsets([[table[i][j] for j in columns] for i in rows]))
     result = obliv.worst_case(loads)
     assert result.channel_load == worst
-    table = strategies.table(loads, result.channel["id"])
+    table = strategies.table(loads, result.channel.id)
     assert sum(amount * table[i][j] for i, j, amount in result.traffic) == worst

@@ -262,7 +262,7 @@ def test_what_is_asked_of_fabrics_counts_their_terminals(variant: str) -> None:
     assert (shifts(routing).worst_load, shifts(routing).mean_load) == (max(shifted), sum(shifted) / (n - 1))
     assert 1 <= average(routing, 50).channel_load.value <= result.channel_load
     assert bisection(routing, 50).smallest <= 1
-    assert throughput(routing, "shift:1").patterns[0]["channel_load"] == shifted[0]
+    assert throughput(routing, "shift:1").patterns[0].channel_load == shifted[0]
 
 
 def test_two_phases_whose_terms_have_a_common_divisor() -> None:

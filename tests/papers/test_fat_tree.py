@@ -279,7 +279,7 @@ def test_points_of_the_figures(traffic: str, instances: int) -> None:
 def test_ratios_are_those_of_the_public_function() -> None:
     ours = mean(ratios(8, 3, ["OSRM3"], placed("ring"), 8)["OSRM3"])
     theirs = obliv.traffic_ratio(obliv.routing("osrm3", obliv.fattree(8, 3)), "ring", instances=8, rng=1)
-    public = theirs.patterns[0]["ratio"]
+    public = theirs.patterns[0].ratio
     assert (ours.value, ours.stderr) == pytest.approx((public.value, public.stderr), rel=1e-12)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from obliv import Bounds, Estimate, FileError, InputError, SpecError, papers
-from obliv.papers.paper import AtLeast, AtMost, Computed, ComputedEntry, Paper, Printed, Table, rows_of, verdict
+from obliv.papers.paper import AtLeast, AtMost, Computed, ComputedEntry, Paper, Printed, Table, _paper, rows_of, verdict
 from obliv.results.reproduction import ReproducedEntry, Reproduction
 
 
@@ -232,7 +232,7 @@ def test_a_wrong_number_differs_in_every_row(name: str) -> None:
     """A number that is neither printed nor right, drawn for each row of each paper, exact or estimated."""
     rng = np.random.default_rng(40)
     idle = []
-    for table, source in papers._paper(name).tables.items():
+    for table, source in _paper(name).tables.items():
         for entry, printed in source.printed.items():
             sizes = [*(10.0 ** rng.uniform(-8, 9, 10)), *rng.uniform(1e11, 1e13, 2)]  # a bound stops one side
             exact = [Fraction(float(size)) * sign for size in sizes for sign in (1, -1)]
@@ -275,7 +275,7 @@ def wrong_numbers(value: Computed) -> list[Computed]:
 )
 def test_every_row_states_what_makes_it_differ_and_a_wrong_number_does(name: str, table: str) -> None:
     """The same for what the command computes: no row agrees whatever comes out."""
-    tables = papers._paper(name).tables
+    tables = _paper(name).tables
     computed = tables[table].compute(lambda share: None)
     for entry, printed in tables[table].printed.items():
         row = judged(printed, computed[entry])

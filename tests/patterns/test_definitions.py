@@ -278,7 +278,7 @@ def test_patterns_above_the_rates_are_slowed_down(name: str) -> None:
     assert not slow.admissible
     assert slow.throughput == min(Fraction(1, 2), 1 / slow.channel_load)
     fits = obliv.matrix([[0, Fraction(1, 2), 0], [0, 0, 1], [1, 0, 0]])
-    assert obliv.throughput(loads, fits).patterns[0]["channel_load"] == max(loads.under(fits))
+    assert obliv.throughput(loads, fits).patterns[0].channel_load == max(loads.under(fits))
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,9 @@ def check(case: Case, result: Any) -> None:
     assert sorted(result.permutation) == list(range(n)), "not a whole permutation"
     if not worst:
         return
-    channel = result.channel["id"]
+    channel = result.channel.id
     assert each[channel] == worst
-    assert (result.channel["tail"], result.channel["head"]) == case.links[channel]
+    assert (result.channel.tail, result.channel.head) == case.links[channel]
     weights = case.weights(channel)
     assert sum(weights[i][j] for i, j in enumerate(result.permutation)) == worst
 
@@ -238,7 +238,7 @@ def check_rates(case: Case, injection: list[Fraction], ejection: list[Fraction],
         assert sum(amount for s, _, amount in flows if s == i) <= injection[i]
         assert sum(amount for _, d, amount in flows if d == i) <= ejection[i]
     if result.channel_load:
-        weights = case.weights(result.channel["id"])
+        weights = case.weights(result.channel.id)
         assert sum(amount * weights[s][d] for s, d, amount in flows) == result.channel_load
 
 

@@ -19,7 +19,7 @@ MANY = 10**40
         lambda samples: obliv.worst_case("mesh:2x2", "dor", samples=samples),
         lambda samples: obliv.throughput("mesh:2x2", "dor", "uniform", samples=samples),
         lambda samples: obliv.average_case("mesh:2x2", "dor", path_samples=samples),
-        lambda samples: obliv.lottery("fattree:4,2", "shift:2", samples=samples),
+        lambda samples: obliv.collisions("fattree:4,2", "shift:2", samples=samples),
     ],
 )
 def test_samples(call: Callable[[int], object], samples: int) -> None:
@@ -34,5 +34,5 @@ def test_placements() -> None:
 
 @pytest.mark.parametrize(("topology", "traffic"), [("fattree:4,2", "shift:2"), ("fattree:8,3", "random-permutation")])
 def test_a_load_that_no_channel_can_have_is_kept_for_certain(topology: str, traffic: str) -> None:
-    (needed,) = obliv.lottery(topology, traffic, guarantee=[f"{MANY}@0.99"]).needed
+    (needed,) = obliv.collisions(topology, traffic, guarantee=[f"{MANY}@0.99"]).needed
     assert (needed.load, needed.enough) == (Fraction(MANY), 1)

@@ -26,7 +26,7 @@ ANALYSES: dict[str, Callable[[Any], Any]] = {
     "worst channels, saved": lambda way: obliv.worst_channels(way, certificate=True),
     "ratio under traffic": lambda way: obliv.traffic_ratio(way, "uniform"),
     "pareto": lambda way: obliv.pareto(way.topology, 2),
-    "lottery": lambda way: obliv.lottery(way.topology, "uniform", flows=2),
+    "collisions": lambda way: obliv.collisions(way.topology, "uniform", flows=2),
     "design": lambda way: obliv.design(way.topology),
     "bounds": lambda way: obliv.bounds(way.topology),
 }

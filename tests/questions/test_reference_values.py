@@ -118,13 +118,13 @@ def test_exact_values(topology: str) -> None:
             elif metric == "avg_hops/minimal":
                 got[metric] = loads.hops() / obliv.routing("dor", obliv.topology(topology)).pair_loads().hops()
             else:
-                got[metric] = obliv.throughput(loads, TRAFFIC[metric]).patterns[0]["fraction_of_capacity"]
+                got[metric] = obliv.throughput(loads, TRAFFIC[metric]).patterns[0].fraction_of_capacity
         assert got == ROWS[topology, routing], routing
         assert all(type(value) is Fraction for value in got.values())
         # The permutation is whole, and put as traffic it loads the named channel with the reference value.
         assert sorted(result.permutation) == list(range(loads.terminals))
         under = loads.under(obliv.permutation(result.permutation))
-        assert max(under) == under[result.channel["id"]] == ROWS[topology, routing]["worst_case_load"], routing
+        assert max(under) == under[result.channel.id] == ROWS[topology, routing]["worst_case_load"], routing
 
 
 @pytest.mark.parametrize("kind", ["mesh", "torus"])
@@ -168,7 +168,7 @@ def test_values_of_the_notes(topology: str, routing: str, load: str) -> None:
 def test_table_1_of_the_paper(traffic: str, dor: str, romm: str, digits: int) -> None:
     for routing, printed in (("dor", dor), ("romm", romm)):
         result = obliv.throughput(obliv.routing(routing, obliv.topology("torus:9x9")), traffic)
-        assert round(float(result.patterns[0]["fraction_of_capacity"]), digits) == float(printed)
+        assert round(float(result.patterns[0].fraction_of_capacity), digits) == float(printed)
 
 
 def test_the_worst_cases_of_the_paper() -> None:
@@ -211,7 +211,7 @@ def test_closed_forms_of_two_turn_routings(k: int) -> None:
     for name in ("u2turn", "u2turn-a"):
         loads = obliv.routing(name, mesh).pair_loads()
         assert obliv.worst_case(loads).fraction_of_capacity == (Fraction(k + 1, 2 * k + 1) if odd else Fraction(1, 2))
-        assert obliv.throughput(loads, "uniform").patterns[0]["fraction_of_capacity"] == Fraction(2 * k, 3 * k - 1)
+        assert obliv.throughput(loads, "uniform").patterns[0].fraction_of_capacity == Fraction(2 * k, 3 * k - 1)
         assert loads.hops() == Fraction(3 * k - 1, k) * Fraction(k * k - 1, 3 * k)
     if k > 8:
         return

@@ -83,7 +83,7 @@ def test_the_trap(symmetry: str) -> None:
     """DOR on the 5-ary 3-cube: the topology is edge-symmetric, the routing is not; load 10, not 2."""
     result = obliv.worst_case(obliv.routing("dor", obliv.topology("torus:5x5x5")), symmetry=symmetry)
     assert result.channel_load == 10
-    tail, head = result.channel["tail"], result.channel["head"]
+    tail, head = result.channel.tail, result.channel.head
     assert tail % 5 == head % 5, "the first dimension carries 2"
     assert tail // 25 == head // 25, "the worst channel is on the middle dimension"
     assert tail != head

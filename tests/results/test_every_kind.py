@@ -82,7 +82,7 @@ MAKERS: dict[str, Callable[[Any], Result]] = {
     "fabric job": lambda number: fabric.job(ROUTING, JOB, "ring"),
     "failures": lambda number: obliv.failures("mesh:2x2", "shortest"),
     "what-if": lambda number: fabric.what_if(fabric.base_of(ROUTING), fail=["switch((0),1)/3"]),
-    "lottery": lambda number: obliv.lottery(
+    "collisions": lambda number: obliv.collisions(
         "fattree:8,2", "shift:4", flows=number(1), samples=number(50), rng=number(3), guarantee=["3@0.9"]
     ),
     "fabric shifts": lambda number: fabric.shifts(ROUTING),

@@ -26,7 +26,7 @@ def test_extras_that_are_missing_are_named(tmp_path: Path, capsys: pytest.Captur
         for name in ("distributed", "mpi4py"):
             patch.setitem(sys.modules, name, None)
         assert main([*words, "--dask", "local"]) == 2
-        assert main([*words, "--executor", "mpi"]) == 2
+        assert main([*words, "--mpi"]) == 2
     assert main([*words, "--mpi", "--dask", "local"]) == 2
     err = capsys.readouterr().err
     assert "pip install 'obliv[dask]'" in err
@@ -96,21 +96,6 @@ def test_dask_logs_nothing_where_all_goes_well(
     assert capsys.readouterr().err == ""
     assert chosen["silence_logs"] == logging.CRITICAL
     assert log.isEnabledFor(logging.WARNING)  # afterwards it is as it was
-
-
-def test_an_executor_in_one_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is the same as the options; anything else is refused."""
-    worst = ["worst", "mesh:3x3", "dor", "--executor"]
-    assert main([*worst, "processes:1", "--output", str(tmp_path / "w.json")]) == 0
-    assert obliv.load(tmp_path / "w.json") == obliv.worst_case("mesh:3x3", "dor", certificate=True)
-    store = tmp_path / "s.db"
-    assert main(["study", "run", str(written(tmp_path)), "--store", str(store), "--executor", "processes:1"]) == 0
-    capsys.readouterr()
-    for name in ("processes", "processes:0", "processes:two", "dask", "mpi:4", "threads:2"):
-        assert main([*worst, name]) == 2
-        assert capsys.readouterr().err == f"obliv: --executor '{name}': use processes:N, dask:ADDRESS or mpi\n"
-    assert main([*worst, "mpi", "--jobs", "2"]) == 2
-    assert "takes the place of --jobs, --dask and --mpi" in capsys.readouterr().err
 
 
 @pytest.mark.nightly

@@ -109,14 +109,13 @@ def test_the_command_draws_narrow_and_dark(words: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words", ["worst mesh:3x3 dor", "compare mesh:3x3 dor", "deadlock ring:4 dor", "average mesh:3x3 dor --samples 9"]
 )
-def test_every_verb_draws_narrow_and_dark(words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "picture.png"
-    assert main([*words.split(), "--plot", str(path), "--dark", "--width", "400"]) in (0, 1)
+def test_every_saved_result_is_drawn_narrow_and_dark(words: str, tmp_path: Path) -> None:
+    path, saved = tmp_path / "picture.png", str(tmp_path / "saved.json")
+    assert main([*words.split(), "--output", saved]) in (0, 1)
+    assert main(["plot", "result", saved, str(path), "--dark", "--width", "400"]) == 0
     pixels = pyplot.imread(path)
     assert pixels.shape[1] == 400
     assert pixels[0, 0, :3].max() < 0.2
-    assert main([*words.split(), "--width", "400"]) == 2
-    assert capsys.readouterr().err.endswith("obliv: --width is for a picture: add --plot FILE.png\n")
 
 
 @pytest.mark.nightly

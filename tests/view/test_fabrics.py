@@ -143,7 +143,7 @@ def test_both_ends_of_the_hot_cable_are_named_with_their_ports(spec: str) -> Non
     topology = fabric(spec)
     result = obliv.worst_case(obliv.routing("shortest", topology))
     ax = result.plot()
-    slot = int(topology.slot_of[result.channel["id"]])
+    slot = int(topology.slot_of[result.channel.id])
     one, two = topology.port_name(slot), topology.port_name(int(topology.fabric.ports.peer[slot]))
     assert {one, two} <= set(texts(ax))
     assert legend(ax)[0].startswith(f"worst cable {one} → {two}: load ")

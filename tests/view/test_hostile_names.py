@@ -14,7 +14,8 @@ from tests.view.drawn import boxes, legend
 
 import obliv
 from obliv import view
-from obliv.view.axes import one_warning, shortened, wrapped
+from obliv._util.text import shortened
+from obliv.view.axes import one_warning, wrapped
 
 NAMES = (r"$\foo$ a", "$x_1$", "a$b", "<b>x</b>", r"\$5 & 100%_#^~{}", "-->")
 LINKS = [(k, (k + step) % 6) for k in range(6) for step in (1, 5)]

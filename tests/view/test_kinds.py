@@ -156,7 +156,7 @@ def test_ratios_by_pattern() -> None:
     assert ends == pytest.approx([1.25, 1.75])
     for words in ("between proved bounds", "standard error of an estimate", "others: exact"):
         assert words in texts(ax)[-1].replace("\n", " ")
-    with pytest.raises(obliv.InputError, match="no patterns"):
+    with pytest.raises(obliv.InputError, match="no numbers"):
         replace(result, patterns=()).plot()
 
 

@@ -8,10 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from types import ModuleType
-from typing import Any, NoReturn
-
-from obliv.errors import OblivError
+from typing import Any
 
 #: What rooms ask of those above them, by name: a module and a function; the top of the package fills it in.
 ABOVE: dict[str, tuple[str, str]] = {}
@@ -62,16 +59,6 @@ def from_above(name: str) -> Callable[..., Any]:
     """Return a function of :data:`ABOVE`; its module is imported now, so that those that do not need it never do."""
     module, function = ABOVE[name]
     return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]
-
-
-def refuse_calls(module: str, instead: str) -> None:
-    """Let calls of a module, which was a decorator once, raise an error that names its successor."""
-
-    class Renamed(ModuleType):
-        def __call__(self, *args: Any, **named: Any) -> NoReturn:
-            raise OblivError(f"{module} is a package now: register with {instead}")
-
-    sys.modules[module].__class__ = Renamed
 
 
 # Definitions that changed after obliv 0.2.0: its claims are checked by those that it had

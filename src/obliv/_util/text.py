@@ -165,3 +165,15 @@ def html_table(caption: str, grid: Sequence[Sequence[str]], right: Sequence[bool
     rows = [row(['th scope="row"', *["td"] * (len(head) - 1)], cells) for cells in body]
     title = f'<caption style="text-align:left">{html.escape(printable(caption))}</caption>'
     return f"<table>{title}<thead>{heading}</thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def shortened(text: str, letters: int) -> str:
+    """Return a text of at most `letters` characters, shortened in the middle, since names differ at their ends.
+
+    Examples
+    --------
+    >>> shortened("storage-rack-17-node-04", 16)
+    'storage-…node-04'
+    """
+    tail = (letters - 1) // 2
+    return text if len(text) <= letters else f"{text[: letters - 1 - tail]}…{text[len(text) - tail :]}"

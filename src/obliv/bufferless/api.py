@@ -20,6 +20,8 @@ from obliv.checker.verify import verify as check
 from obliv.errors import InputError, OblivError, OptionError
 from obliv.results.base import provenance
 from obliv.results.study import Verification
+from obliv.study.measures import Measure
+from obliv.topologies.base import Topology
 
 # The algorithms of packet routing by name
 
@@ -321,3 +323,30 @@ def _result(
         moves=run.moves if whole else None,
         plan=run.plan,
     )
+
+
+# The measure of studies
+
+
+def _measured(
+    topology: Topology, progress: Progress, *, algorithm: str = "direct", paths: str = "random", seed: int = 0
+) -> Schedule | Schedules:
+    """Schedule packets on a leveled network, with all moves."""
+    from obliv.bufferless.problems import instances
+
+    classes = instances(topology, paths, rng=seed)
+    return schedules(classes, algorithm, topology=topology.spec, rng=seed, progress=progress)
+
+
+def _figures(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    return {"steps": result.makespan, "C": result.congestion, "D": result.dilation}
+
+
+def _require_levels(topology: Any, options: Mapping[str, Any]) -> None:
+    from obliv.bufferless.problems import instances
+
+    ALGORITHMS[options.get("algorithm", "direct")]  # refuses an unknown name
+    instances(topology, options.get("paths", "random"))
+
+
+MEASURE = Measure(_measured, _figures, _require_levels, claims=True)

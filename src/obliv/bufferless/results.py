@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -242,8 +244,21 @@ _MOVES = Codec(lambda moves: pack(moves.rows()), unpack_array)
 _PLAN = Codec(Plan.to_dict, Plan.from_dict)
 
 
+class _Animated:
+    """Schedules can be drawn as animations, too."""
+
+    def require_picture(self, path: str | Path) -> None:
+        """Refuse a file that a schedule cannot be drawn into, before any work."""
+        importlib.import_module("obliv.bufferless.pictures.pictures").require_drawing(path)
+
+    def draw(self, path: str | Path, **options: Any) -> None:
+        """Draw the schedule into a file; the ending selects the format."""
+        given = {name: value for name, value in options.items() if value != {}}
+        importlib.import_module("obliv.bufferless.pictures.pictures").draw(self, path, **given)
+
+
 @dataclass(frozen=True, repr=False)
-class Schedule(Result):
+class Schedule(_Animated, Result):
     """A schedule with its routing time, and whether the verifier has checked it.
 
     ``constants`` holds the parameters of the algorithm; ``plan`` the choices of the paper's algorithms for every
@@ -341,7 +356,7 @@ class Schedule(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class Schedules(Result):
+class Schedules(_Animated, Result):
     """Schedules of orientation classes, each on its own leveled form of a network, run one after another.
 
     Examples

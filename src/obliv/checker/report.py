@@ -29,7 +29,7 @@ _BESIDE = {
     "ratio": ("channel_names",),
     "design": ("inexact", "average_load", "average_throughput", "average_fraction_of_capacity", "samples"),
     "failures": ("orbits",),
-    "lottery": ("method", "sampled_mean", "distribution[*].sampled", "needed[*].tried"),
+    "collisions": ("method", "sampled_mean", "distribution[*].sampled", "needed[*].tried"),
 }
 
 

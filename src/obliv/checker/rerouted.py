@@ -15,7 +15,8 @@ from obliv._util.arrays import Array
 from obliv._util.files import digest_of, unpack_array
 from obliv._util.progress import Progress
 from obliv._util.text import plural
-from obliv.checker.claims import Claim, MalformedError, read_claim, read_result
+from obliv.capabilities import Parts
+from obliv.checker.claims import Claim, MalformedError, certificate_of, read_claim, read_result
 from obliv.checker.report import OutOfTimeError, Report, TimeLimit
 from obliv.checker.worst_case import check_worst_case
 from obliv.errors import OblivError, TopologyError
@@ -193,6 +194,21 @@ def _within(values: Array, low: int, below: int) -> bool:
 
 _KEYS = {"failed", "claims", "sources", "digest"}
 Build = Callable[[str, Topology], Routing]
+
+
+def check_failures(
+    content: dict[str, Any], topology: Topology, routing: Routing, budget: float, progress: Progress
+) -> Verification:
+    """Check what failures do: to a routing that is made again, or to tables of a wing."""
+    from obliv.routings.make import routing as routing_of
+
+    if "claims" in certificate_of(content):
+        return check_rerouted(content, topology, routing, routing_of, budget, progress)
+    check = Parts("check").get("failures of tables")
+    if check is None:
+        raise MalformedError("it has no claims about networks")
+    checked: Verification = check(content, topology, routing, budget, progress)
+    return checked
 
 
 def check_rerouted(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
+import inspect
 import json
 import os
 import time
@@ -11,22 +11,25 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from obliv._util.files import UnreadableError, files_read, paths_of, read_json, reading_from
 from obliv._util.lazy import VERSIONS, earlier_definitions
 from obliv._util.progress import Progress, rising, silent
 from obliv._util.rationals import boolean, real
 from obliv._util.text import shown
+from obliv.capabilities import Parts, named
 from obliv.checker.claims import Claim, MalformedError, foreign_key, read_claim
 from obliv.checker.report import beside
 from obliv.errors import FileError, InputError, SpecError, TooLargeError
 from obliv.results.base import Channel, Explanation, Result, provenance
 from obliv.results.study import Check, Verification
 from obliv.routings.base import Routing
-from obliv.specs import CHECKS
 from obliv.specs.untrusted import CrashedError, TimeOverError, bounded
 from obliv.topologies.base import NodeName, Topology
+
+if TYPE_CHECKING:
+    from obliv.patterns.base import Traffic
 
 __all__ = ["explain", "verify"]
 
@@ -107,11 +110,11 @@ def verify(
 def _verified(claim: Any, options: _Options, progress: Progress) -> Verification:
     """Read a claim and check it."""
     subject, options = _subject_of(claim), replace(options, progress=progress)
-    check = _CHECKERS.get(subject.kind) if isinstance(subject.kind, str) else None
+    check = _CHECKS.get(subject.kind) if isinstance(subject.kind, str) else None
     if check is None:
         raise FileError(f"contains no claim that can be checked (kind {subject.kind!r:.40})", subject.path)
     with _complete(subject):
-        checked = check(subject, options)
+        checked = _check(check, subject, options)
         objects = (getattr(subject.result, "subject", None), options.topology, options.routing)
         of_then = _version(subject) in VERSIONS and subject.kind in _KINDS_OF_THEN and not any(map(_is_built, objects))
         if checked.verdict == "not proved" and of_then:
@@ -134,12 +137,10 @@ def _in_limits(
         raise type(error)(f"{own}: {error}") from None
 
 
-def _checked_as_before(
-    check: Callable[[_Subject, _Options], Verification], subject: _Subject, options: _Options
-) -> Verification | None:
+def _checked_as_before(check: Callable[..., Verification], subject: _Subject, options: _Options) -> Verification | None:
     """Return the proof of a claim by the definitions of the version that saved it; None if these prove no more."""
     with earlier_definitions() as asked:
-        checked = check(subject, options)
+        checked = _check(check, subject, options)
     if not asked or checked.verdict == "not proved":
         return None
     whose = f"obliv {_version(subject)}"
@@ -218,7 +219,7 @@ def _explained(claim: Any, how: tuple[_Options, Any], progress: Progress) -> Exp
     from obliv.checker.explain import channel_of, explain_channel
 
     subject, options, channel = _subject_of(claim), replace(how[0], progress=progress), how[1]
-    if subject.kind != "design" and (_CHECKERS.get(str(subject.kind)) is not _check_load or _has_lengths(subject)):
+    if subject.kind != "design" and (subject.kind not in _OF_CHANNELS or _has_lengths(subject)):
         raise FileError(
             f"contains no proofs of single channels (kind {subject.kind!r}); verify checks the whole claim",
             subject.path,
@@ -240,8 +241,15 @@ def _subject_of(claim: str | os.PathLike[str] | Result) -> _Subject:
     if isinstance(claim, str | os.PathLike):
         with reading_from(None):  # the user named it
             content = read_json(Path(claim))
-        return _Subject(content.get("kind"), None, content, Path(claim))
+        return _Subject(_kind_of(content), None, content, Path(claim))
     raise InputError(f"a claim is a file or a result, not {type(claim).__name__}; give the path of a saved claim")
+
+
+def _kind_of(content: dict[str, Any]) -> Any:
+    """Return the kind of a claim by its name of today; None if it is no text."""
+    kind = content.get("kind")
+    one = named(kind) if isinstance(kind, str) else None
+    return kind if one is None else one.name
 
 
 @dataclass(frozen=True)
@@ -288,15 +296,21 @@ class _Options:
         return self.end - time.perf_counter()
 
 
-def _check_schedule(subject: _Subject, options: _Options) -> Verification:
-    """Check a schedule, or several that run one after another."""
-    return _of_wing("bufferless")(subject.result, subject.content, options.progress)
-
-
-def _of_wing(name: str) -> Callable[..., Verification]:
-    """Return a check of claims that only a wing makes."""
-    module, function = CHECKS[name].split(":")
-    return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]
+def _check(check: Callable[..., Verification], subject: _Subject, options: _Options) -> Verification:
+    """Call a check with what its parameters name; topology, routing and traffic are built as the claim names them."""
+    wanted = inspect.signature(check).parameters
+    given: dict[str, Any] = {"content": subject.content, "result": subject.result, "progress": options.progress}
+    inside = False
+    if "routing" in wanted:
+        given["topology"], given["routing"], inside = _analyzed(subject, options)
+    elif "topology" in wanted:
+        given["topology"], inside = _network_and_place(subject, options)
+    if "traffic" in wanted:
+        given["traffic"] = _traffic(subject, given["topology"])
+    given |= {"quick": options.quick, "budget": options.budget}
+    checked = check(**{name: given[name] for name in wanted})
+    network = given.get("topology")
+    return checked if network is None or "traffic" in wanted else _with_network(subject, checked, network, inside)
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,24 +323,8 @@ class _Load:
     inside: bool  #: Whether the topology is the one inside the claim.
 
 
-def _check_load(subject: _Subject, options: _Options) -> Verification:
-    """Check the certificate of a worst case or of a ratio."""
-    from obliv.checker.worst_case import check_worst_case
-
-    if _has_lengths(subject):
-        return _check_ratio(subject, options)
-    read = _read_load(subject, options)
-    checked = check_worst_case(read.claim, read.topology, read.routing, options.quick, options.budget, options.progress)
-    return _with_network(subject, checked, read.topology, read.inside)
-
-
 def _read_load(subject: _Subject, options: _Options) -> _Load:
     """Read a worst-case claim, and build what it is about."""
-    load = subject.content.get("channel_load")
-    if isinstance(load, dict) and "stderr" in load:
-        raise FileError(
-            "contains an estimate, which has no certificate; without samples the claim is exact", subject.path
-        )
     return _Load(read_claim(subject.content), *_analyzed(subject, options))
 
 
@@ -348,62 +346,15 @@ def _analyzed(subject: _Subject, options: _Options) -> tuple[Topology, Routing, 
     return network, _routing(str(specs[1]), routing, network, subject.path), inside is not None
 
 
-def _check_ratio(subject: _Subject, options: _Options) -> Verification:
-    """Check a ratio whose certificate has flows and lengths."""
-    from obliv.checker.ratios import check_ratio
-
-    network, routing, inside = _analyzed(subject, options)
-    checked = check_ratio(subject.content, network, routing, options.quick, options.budget, options.progress)
-    return _with_network(subject, checked, network, inside)
-
-
-def _check_traffic_ratio(subject: _Subject, options: _Options) -> Verification:
-    """Check ratios under given traffic."""
-    from obliv.checker.traffic_ratios import check_traffic_ratio
-
-    network, routing, inside = _analyzed(subject, options)
-    checked = check_traffic_ratio(subject.content, network, routing, options.budget, options.progress)
-    return _with_network(subject, checked, network, inside)
-
-
-def _check_failures(subject: _Subject, options: _Options) -> Verification:
-    """Check what failures do to forwarding tables."""
-    from obliv.checker.rerouted import check_rerouted
-    from obliv.routings.make import routing as routing_of
-
-    if not _certificate(subject):
-        raise FileError("is not a complete claim: it contains no certificate", subject.path)
-    network, routing, inside = _analyzed(subject, options)
-    if "claims" in _certificate(subject):
-        checked = check_rerouted(subject.content, network, routing, routing_of, options.budget, options.progress)
-        return _with_network(subject, checked, network, inside)
-    return _of_wing("tables after failures")(subject.content, network, routing, options.budget, options.progress)
-
-
-def _check_lottery(subject: _Subject, options: _Options) -> Verification:
-    """Check the distribution of the largest load under hashed paths."""
-    from obliv.checker.lottery import check_lottery
+def _traffic(subject: _Subject, network: Topology) -> Traffic:
+    """Return the traffic that a claim is about."""
     from obliv.patterns.base import traffic as traffic_of
 
-    specs = [subject.content.get(key) for key in ("topology", "traffic")]
-    if not all(isinstance(spec, str) for spec in specs):
+    spec = subject.content.get("traffic")
+    if not isinstance(spec, str):
         raise FileError("is not a complete claim: topology or traffic is missing", subject.path)
-    known = getattr(subject.result, "subject", None)
-    network = _topology(str(specs[0]), known if options.topology is None else options.topology, subject.path)
     with _building("traffic", None, subject.path):
-        traffic = traffic_of(str(specs[1]), network)
-    return check_lottery(subject.content, network, traffic, options.budget, options.progress)
-
-
-def _check_recount(subject: _Subject, options: _Options) -> Verification:
-    """Check what is counted again from the paths alone: throughput, exact averages, dependencies of channels."""
-    from obliv.checker.recounted import check_average, check_deadlock, check_throughput
-
-    check = {"throughput": check_throughput, "average": check_average, "deadlock": check_deadlock}[str(subject.kind)]
-    network, routing, inside = _analyzed(subject, options)
-    return _with_network(
-        subject, check(subject.content, network, routing, options.budget, options.progress), network, inside
-    )
+        return traffic_of(spec, network)
 
 
 def _has_lengths(subject: _Subject) -> bool:
@@ -418,17 +369,6 @@ def _read_design(subject: _Subject, options: _Options) -> _Load:
 
     network, inside = _network_and_place(subject, options)
     return _Load(*worst_case_of(subject.content, network), inside)
-
-
-def _check_network(subject: _Subject, options: _Options) -> Verification:
-    """Check a design, several of them along a curve, or the bounds of a network."""
-    from obliv.checker.designs import check_design, check_pareto
-    from obliv.checker.network_bounds import check_network_bounds
-
-    network, inside = _network_and_place(subject, options)
-    checks = {"design": check_design, "pareto": check_pareto, "bounds": check_network_bounds}
-    checked = checks[str(subject.kind)](subject.content, network, options.quick, options.budget, options.progress)
-    return _with_network(subject, checked, network, inside)
 
 
 def _network_and_place(subject: _Subject, options: _Options) -> tuple[Topology, bool]:
@@ -556,23 +496,11 @@ def _building(what: str, given: Any, path: Path | str) -> Iterator[None]:
         raise FileError.naming(f"its {what} cannot be built: {{0}}; {remedy}", error, path=path) from None
 
 
-_WORDS = {"design": "design", "bounds": "any", "lottery": "ecmp", "pareto": "design"}  # what stands for a routing
-_KINDS_OF_THEN = ("worst", "worst-channels", "ratio", "traffic-ratio", "bounds", "design", "failures", "lottery")
+_WORDS = {"design": "design", "bounds": "any", "collisions": "ecmp", "pareto": "design"}  # what stands for a routing
+_KINDS_OF_THEN = ("worst", "worst-channels", "ratio", "traffic-ratio", "bounds", "design", "failures", "collisions")
+_OF_CHANNELS = ("worst", "worst-channels", "ratio")  # kinds with a proof for every channel
 _MOST_CHANNELS = 2**22  # of a network inside bounds that do not list its channels
 _FOLDER = "the path is the one in the claim: run the check in the folder where the claim was made"
 
-_CHECKERS: dict[str, Callable[[_Subject, _Options], Verification]] = {
-    "worst": _check_load,
-    "worst-channels": _check_load,
-    "ratio": _check_load,
-    "traffic-ratio": _check_traffic_ratio,
-    "bufferless": _check_schedule,
-    "bounds": _check_network,
-    "design": _check_network,
-    "failures": _check_failures,
-    "lottery": _check_lottery,
-    "pareto": _check_network,
-    "throughput": _check_recount,
-    "average": _check_recount,
-    "deadlock": _check_recount,
-}
+#: The checks of claims, by their kind.
+_CHECKS = Parts("check")

@@ -21,7 +21,7 @@ from obliv._util.arrays import INT64_SAFE, Array, starts
 from obliv._util.progress import Progress, require_memory
 from obliv.checker._kernels import PairsByChannel, PriceTable, SourceFlow, add_block, raise_tops, sort_block
 from obliv.checker.capacity import capacity_load_of
-from obliv.checker.claims import Claim, MalformedError
+from obliv.checker.claims import Claim, MalformedError, read_claim
 from obliv.checker.flows.links import difference_bound, require_unit_flows, source_flows
 from obliv.checker.flows.trees import Flow, row_sums, single, witness_load
 from obliv.checker.report import OutOfTimeError, Report, TimeLimit, check_optimum
@@ -465,6 +465,20 @@ _STATEMENTS = {
     "worst": "no admissible traffic loads a channel by more than",
     "ratio": "no traffic loads a link more than the best routing of it does, but for a factor of",
 }
+
+
+def check_load(
+    content: dict[str, Any], topology: Topology, routing: Routing, quick: bool, budget: float, progress: Progress
+) -> Verification:
+    """Check a worst case, or a ratio, by prices of terminals or by flows and lengths."""
+    load, certificate = content.get("channel_load"), content.get("certificate")
+    if content["kind"] == "ratio" and isinstance(certificate, dict) and "lengths" in certificate:
+        from obliv.checker.ratios import check_ratio
+
+        return check_ratio(content, topology, routing, quick, budget, progress)
+    if isinstance(load, dict) and "stderr" in load:
+        raise MalformedError("it is an estimate, which has no certificate; without samples the claim is exact")
+    return check_worst_case(read_claim(content), topology, routing, quick, budget, progress)
 
 
 def check_worst_case(

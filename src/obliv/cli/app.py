@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
+import re
 import sys
 import threading
 import time
@@ -25,6 +25,7 @@ from typer.main import get_command
 
 from obliv._util.progress import IDLE, duration
 from obliv._util.text import printable
+from obliv.capabilities import CAPABILITIES, Parts, load, named
 from obliv.cli.options import flat
 from obliv.errors import InputError, in_one_line
 
@@ -87,7 +88,6 @@ def hint_at(options: Collection[str], words: Sequence[str], extra: Sequence[str]
     extra : sequence of str
         The last ones of them, which are too many.
     """
-    from obliv.bufferless.api import ALGORITHMS
     from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES
 
     files = [word for word in words if os.path.isfile(word)]
@@ -100,8 +100,7 @@ def hint_at(options: Collection[str], words: Sequence[str], extra: Sequence[str]
         return f": what a traffic pattern does to a routing is  obliv throughput {' '.join([*words[:2], extra[0]])}"
     if extra and sum(word.partition(":")[0] in ROUTINGS for word in words[1:]) > 1:
         return ": use obliv compare for several routings"
-    algorithms = [word for word in extra if word in ALGORITHMS]
-    return f": write -a {algorithms[0]}" if "--algorithm" in options and algorithms else ""
+    return ""
 
 
 def report_unexpected(error: Exception) -> int:
@@ -122,28 +121,33 @@ def report_unexpected(error: Exception) -> int:
 
 _UsageError: Any = typer.BadParameter.__base__  # which is click's where Typer uses click
 
-#: Module and function of every verb, and its summary: the first line of its docstring.
-VERBS = {
-    "worst": ("questions:worst", "Find the exact worst case, with a certificate."),
-    "verify": ("files:verify", "Check a saved claim with independent code."),
-    "throughput": ("questions:throughput", "Compute the exact ideal throughput of traffic patterns."),
-    "average": ("questions:average", "Estimate the average throughput over random permutations."),
-    "compare": ("questions:compare", "Compare routings: worst case, average, patterns, hops."),
-    "design": ("designs:design", "Design the routing with the least worst case, with a proof."),
-    "bounds": ("designs:bounds", "Bound what any routing can achieve on a network, with proofs."),
-    "ratio": ("questions:ratio", "Compute the oblivious performance ratio, with a certificate."),
-    "deadlock": ("questions:deadlock", "Find deadlocks: cycles of channel dependencies."),
-    "failures": ("questions:failures", "Find the worst case after each single failure, worst ones first."),
-    "lottery": ("questions:lottery", "Find how the largest load is distributed under hashed paths."),
-    "bufferless": ("others:bufferless", "Schedule packets on a leveled network and check every move."),
-    "list": ("others:list_", "List the topologies, routings or traffic patterns."),
-    "export": ("files:export", "Write files for simulators, paths as tables, or networks."),
-    "plot": ("files:app", "Draw a topology, channel loads, worst traffic or a saved result."),
-    "fabric": ("fabric.app:app", "Check InfiniBand fabrics, analyze and improve their tables."),
-    "study": ("study:app", "Compute and keep many cells: topologies, routings, measures."),
-    "report": ("files:report", "Write studies and saved results as one web page."),
-    "explore": ("others:explore", "Show one network live in the browser while you change it."),
-    "reproduce": ("others:reproduce", "Compute a paper's tables beside the published numbers."),
+
+class _Verbs(Parts):
+    """The functions, or groups, behind the verbs."""
+
+    def __getitem__(self, name: str) -> Any:
+        one = named(name)
+        if one is None or not one.summary:
+            raise KeyError(name)
+        if one.verb:
+            return load(one.verb)
+        from obliv.cli.made import verb_of
+
+        return verb_of(one)
+
+
+VERBS = _Verbs("summary")
+
+_SAVED = "save the answer with --output RESULT.json, then  obliv plot result RESULT.json FILE"
+
+#: Options that verbs no longer have, and what to write instead.
+_FORMER = {
+    "--dark": f"{_SAVED} --dark",
+    "--width": f"{_SAVED} --width PIXELS",
+    "--picture": f"{_SAVED} --picture KIND",
+    "--executor": "write --jobs N, --dask ADDRESS or --mpi",
+    "--set": "write --traffic matrix:FILE",
+    "--symmetry": "symmetries are used where they save time; no answer depends on them",
 }
 
 
@@ -161,7 +165,7 @@ class VerbGroup(TyperGroup):
         if args[0] == "help":
             args = [*(word for word in args if word != "help"), "--help"]
         name = args[0]
-        if name not in self.list_commands(ctx) and not name.startswith("-") and not ctx.resilient_parsing:
+        if self.get_command(ctx, name) is None and not name.startswith("-") and not ctx.resilient_parsing:
             ctx.fail(f"No such command {name!r}{self.hint(ctx, name)}")
         return super().resolve_command(ctx, args)
 
@@ -187,12 +191,15 @@ class Verb(TyperCommand):
             parameter.type = _plain(parameter.type)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        args = self._traffic_last(args)
         words = list(args)
         try:
             with self._given_otherwise(ctx, words):
                 extra = super().parse_args(ctx, args)
         except _UsageError as error:
             kind = type(error).__name__
+            if kind == "NoSuchOption" and error.option_name in _FORMER:
+                ctx.fail(f"{ctx.command_path} has no {error.option_name} any more: {_FORMER[error.option_name]}")
             if kind == "NoSuchOption" and (name := error.option_name.removeprefix("--")) in self._formats():
                 ctx.fail(f"No such option: --{name}: write --format {name}")
             if kind == "MissingParameter" and (hint := self._hint(ctx, words)):
@@ -211,16 +218,30 @@ class Verb(TyperCommand):
             error.args = (error.text(option_names(self)),)
             raise
 
+    def _traffic_last(self, args: list[str]) -> list[str]:
+        """Return the words with ``--traffic T`` as the argument TRAFFIC, where the verb has no such option."""
+        named = {name for parameter in self.params for name in (parameter.name, *parameter.opts)}
+        if "--traffic" in named or "words" not in named:
+            return args
+        rest, given = [], []
+        words = iter(args)
+        for word in words:
+            name, equals, value = word.partition("=")
+            if name == "--traffic":
+                given += [value] if equals else [text for text in [next(words, None)] if text is not None]
+            else:
+                rest.append(word)
+        return rest + given
+
     @contextmanager
     def _given_otherwise(self, ctx: Any, words: list[str]) -> Iterator[None]:
-        """Do not require --lft where the topology is a folder with tables, nor TRAFFIC where --traffic gives it."""
-        required = [parameter for parameter in self.params if parameter.name in ("lft", "words") and parameter.required]
+        """Do not require --lft where the topology is a folder with tables."""
+        required = [parameter for parameter in self.params if parameter.name == "lft" and parameter.required]
         if required:
-            given = self.make_parser(ctx).parse_args(list(words))[0]
-            topology = given.get("topology")
+            topology = self.make_parser(ctx).parse_args(list(words))[0].get("topology")
             folder = isinstance(topology, str) and os.path.isdir(topology)
             for parameter in required:
-                parameter.required = not (folder if parameter.name == "lft" else given.get("traffic"))
+                parameter.required = not folder
         try:
             yield
         finally:
@@ -240,7 +261,17 @@ class Verb(TyperCommand):
             given.get(str(argument.name)) for argument in self.params if argument.param_type_name == "argument"
         ]
         several = [value if isinstance(value, tuple) else (value,) for value in arguments]
-        return hint_at(options, [word for value in (*several, extra) for word in value if isinstance(word, str)], extra)
+        words = [word for value in (*several, extra) for word in value if isinstance(word, str)]
+        return hint_at(options, words, extra) or self._choice_among(given, extra)
+
+    def _choice_among(self, given: Collection[str], extra: Sequence[str]) -> str:
+        """Return how to write a word that an option takes, by the list of words that its help is."""
+        for parameter in self.params:
+            about = getattr(parameter, "help", None) or ""
+            if parameter.name not in given and re.fullmatch(r"[\w-]+(, [\w-]+)+ or [\w-]+\.", about):
+                for word in set(re.findall(r"[\w-]+", about)).intersection(extra):
+                    return f": write {min(parameter.opts, key=len)} {word}"
+        return ""
 
 
 def _plain(kind: Any) -> Any:
@@ -272,33 +303,53 @@ def group(help: str, *verbs: Callable[..., None]) -> typer.Typer:
 @cache
 def _verb(verb: str) -> Any:
     """Return the command of a verb; a process that runs several command lines makes it once."""
-    module, _, name = VERBS[verb][0].partition(":")
-    function = getattr(importlib.import_module(f"obliv.cli.{module}"), name)
+    function = VERBS[verb]
     if not isinstance(function, typer.Typer):
         own = typer.Typer(rich_markup_mode=None, add_completion=False)
         own.command(verb, cls=Verb)(flat(function))
         function = own
     command = get_command(function)
     command.name = verb
-    _add_import(command)
     return command
 
 
 class Verbs(VerbGroup):
     """The group of all verbs; the module of a verb is imported when the verb is used."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, _imports_first(ctx, args))
+
     def list_commands(self, ctx: Any) -> list[str]:
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        return _verb(cmd_name) if cmd_name in VERBS else None
+        one = named(cmd_name)
+        return _verb(one.name) if one is not None and one.summary else None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in VERBS.items()])
+            formatter.write_dl([(name, CAPABILITIES[name].summary) for name in VERBS])
 
     def hint(self, ctx: Any, name: str) -> str:
         return ": write obliv --version" if name == "version" else super().hint(ctx, name)
+
+
+def _imports_first(ctx: Any, args: list[str]) -> list[str]:
+    """Return the words of a command line with ``--import FILE`` first, wherever it stands."""
+    first, rest = [], []
+    words = iter(args)
+    for word in words:
+        if word == "--":
+            rest += [word, *words]
+        elif word == "--import":
+            first += [word, next(words, "")]
+            if not first[-1]:
+                ctx.fail("Option '--import' requires an argument.")
+        elif word.startswith("--import="):
+            first.append(word)
+        else:
+            rest.append(word)
+    return first + rest
 
 
 def _import(context: typer.Context, files: list[str]) -> None:
@@ -320,22 +371,6 @@ ImportOption = Annotated[
         help="Python file to run first; it may register topologies, routings, traffic.",
     ),
 ]
-
-
-@cache
-def _import_option() -> Any:
-    def declare(import_: ImportOption = None) -> None: ...
-
-    holder = typer.Typer(add_completion=False)
-    holder.command()(declare)
-    return next(param for param in get_command(holder).params if param.name == "import_")
-
-
-def _add_import(command: Any) -> None:
-    """Add ``--import`` to a verb and its sub-verbs, so that it may stand anywhere on the command line."""
-    command.params.append(_import_option())
-    for sub in getattr(command, "commands", {}).values():
-        _add_import(sub)
 
 
 app = typer.Typer(

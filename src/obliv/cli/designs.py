@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from obliv.cli.options import Seed, TopologySpec, refuse_idle_seed
-from obliv.cli.output import ClaimAnswer, Looks, progress, say
+from obliv.cli.output import ClaimAnswer, Picture, progress, say
 from obliv.cli.specs import read_topology
 from obliv.errors import InputError
 
@@ -91,11 +90,7 @@ def design(
             "--pareto", min=0, metavar="N", help="Design N points from the fewest hops to the least worst case."
         ),
     ] = 0,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw worst traffic, or the curve (.png, .svg, .pdf)."),
-    ] = None,
-    looks: Looks,
+    picture: Picture,
     answer: ClaimAnswer,
 ) -> None:
     """Design the routing with the least worst case, with a proof.
@@ -135,8 +130,8 @@ def design(
             raise InputError("--samples draws permutations for --objective average: leave it out")
     if pareto:
         _require_fitting(objective, then, rules, exact, answer)
-    looks.require(plot)
-    network = read_topology(topology, answer.output, plot)
+    picture.require()
+    network = read_topology(topology, answer.output, picture.plot)
     if pareto:
         accuracy = 1e-4 if gap is None else gap
         with progress() as step:
@@ -150,7 +145,7 @@ def design(
                 progress=step,
             )
         answer.show(curve, hide=("certificate",))
-        looks.save(curve.plot, plot)
+        picture.save(curve.plot)
         return
     with progress() as step, answer.best_so_far():
         result = optimize.design(
@@ -167,7 +162,7 @@ def design(
     if answer.output is not None:
         say(f"use the routing as  design:{answer.output}")
     answer.show_claim(result, hide=("paths",))
-    looks.save(result.plot, plot)
+    picture.save(result.plot)
 
 
 def _require_fitting(
@@ -182,44 +177,3 @@ def _require_fitting(
             "--pareto cannot be combined with --max-hops, --minimal, --paths, --quantize, --within, --then, --exact "
             "or --certificate"
         )
-
-
-# ``obliv bounds``: what no routing can beat
-
-
-def bounds(
-    topology: TopologySpec,
-    *,
-    gap: Annotated[
-        float,
-        typer.Option("--gap", help="Relative distance of the bounds of the oblivious worst case at which to stop."),
-    ] = 1e-3,
-    time_limit: Annotated[
-        float | None,
-        typer.Option("--time-limit", metavar="SECONDS", help="Bound instead what no design answers in this time."),
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the bounds side by side (.png, .svg, .pdf).")
-    ] = None,
-    looks: Looks,
-    answer: ClaimAnswer,
-) -> None:
-    """Bound what any routing can achieve on a network, with proofs.
-
-    Least channel loads: under uniform traffic, in the worst case of oblivious and of adaptive routing, and across the
-    narrowest bisection. Each is exact, or a lower bound beside a load that is attained.
-
-    Example: obliv bounds mesh:7x6 --plot bounds.png
-
-    Example: obliv bounds dragonfly:p=2,a=8,h=1 --time-limit 60
-
-    Example: obliv bounds file:network.graphml --output bounds.json.gz
-    """
-    import obliv
-
-    looks.require(plot)
-    network = read_topology(topology, answer.output, plot)
-    with progress() as step, answer.best_so_far():
-        result = obliv.bounds(network, gap=gap, time_limit=time_limit, progress=step)
-    answer.show_claim(result)
-    looks.save(result.plot, plot)

@@ -12,8 +12,8 @@ import typer
 from obliv._util.rationals import exact
 from obliv._util.text import did_you_mean
 from obliv.cli.app import group
-from obliv.cli.options import FilesOption, TopologySpec, TrafficOption
-from obliv.cli.output import Answer, Looks, progress, require_outputs, say
+from obliv.cli.options import FilesOption, TopologySpec
+from obliv.cli.output import Answer, Looks, progress, require_outputs, require_picture, say
 from obliv.cli.specs import Specs, one_traffic, read_topology, read_traffic
 from obliv.cli.study import StudyName
 from obliv.errors import InputError
@@ -132,7 +132,7 @@ def topology_(topology: TopologySpec, output: Output, looks: Looks) -> None:
     import obliv
     from obliv import view
 
-    looks.require(output)
+    require_picture(output)
     require_outputs(output)
     network = obliv.topology(topology)
     looks.save(lambda: view.plot_topology(network), output)
@@ -143,7 +143,6 @@ def loads(
     words: Annotated[str, typer.Argument(metavar="TRAFFIC", help="For example tornado.")],
     output: Output,
     looks: Looks,
-    traffic: TrafficOption = None,
 ) -> None:
     """Draw the load of every channel under a traffic pattern.
 
@@ -151,10 +150,9 @@ def loads(
     """
     from obliv import view
 
-    looks.require(output)
-    spec = one_traffic(words, traffic)
+    require_picture(output)
     routing = specs.read(output)
-    looks.save(lambda: view.plot_loads(routing, read_traffic([spec], routing.topology, output)[0]), output)
+    looks.save(lambda: view.plot_loads(routing, read_traffic([words], routing.topology, output)[0]), output)
 
 
 def worst(
@@ -170,7 +168,7 @@ def worst(
     from obliv import view
     from obliv.questions.worst_case import worst_case
 
-    looks.require(output)
+    require_picture(output)
     routing = specs.read(output)
     with progress() as step:
         result = worst_case(routing, progress=step)
@@ -202,17 +200,19 @@ def result(
     import obliv
     from obliv.view.axes import drawing_of
 
-    looks.require(file)
     require_outputs(file, inputs=[(str(saved), "")])
     answer = obliv.load(saved)
     drawing = drawing_of(answer)
+    answer.require_picture(file)
     options: dict[str, Any] = {} if title is None else {"title": title or False}
     if picture is not None:
         if "kind" not in inspect.signature(drawing).parameters:
             raise InputError(f"there is one picture of a result of the kind {answer.kind}: leave out --picture")
         options["kind"] = picture
     names = names_of(label or (), specs_in(answer))
-    looks.save(lambda: answer.plot(names=names, **options), file)
+    with looks.drawn():
+        answer.draw(file, names=names, **options)
+    say(f"picture saved in {file}")
 
 
 def specs_in(answer: Result) -> set[str]:

@@ -28,7 +28,6 @@ __all__ = [
     "RoutingSpec",
     "Seed",
     "TopologySpec",
-    "TrafficOption",
     "TrafficWords",
     "flat",
     "is_seeded",
@@ -41,10 +40,6 @@ Format = Literal["table", "json", "csv", "markdown", "latex"]
 TopologySpec = Annotated[str, typer.Argument(metavar="TOPOLOGY", help="For example torus:9x9 or file:network.graphml.")]
 RoutingSpec = Annotated[str, typer.Argument(metavar="ROUTING", help="For example dor, romm, ecmp or table:FILE.")]
 TrafficWords = Annotated[list[str], typer.Argument(metavar="TRAFFIC...", help="For example uniform tornado shift:3.")]
-TrafficOption = Annotated[
-    list[str] | None,
-    typer.Option("--traffic", metavar="TRAFFIC", help="Another way to give TRAFFIC; may be repeated."),
-]
 PathSamples = Annotated[int, typer.Option("--samples", min=0, help="Random paths sampled per pair (0 = exact).")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Processes.", show_default="1")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed.")]
@@ -66,15 +61,6 @@ FormatOption = Annotated[Format, typer.Option("--format", case_sensitive=False, 
 class Clusters:
     """Workers of other packages, which take the place of processes of obliv."""
 
-    executor: Annotated[
-        str | None,
-        typer.Option(
-            "--executor",
-            metavar="processes:N|dask:ADDRESS|mpi",
-            help="The same as --jobs N, --dask ADDRESS or --mpi, in one word for scripts.",
-        ),
-    ] = None
-
     dask: Annotated[
         str | None,
         typer.Option("--dask", metavar="ADDRESS", help="Scheduler of Dask, such as tcp://host:8786, or local."),
@@ -91,8 +77,6 @@ class Clusters:
         jobs : int, optional
             Number of processes, given by the user.
         """
-        if self.executor is not None:
-            return self._named(jobs)
         if self.dask is not None and self.mpi:
             raise InputError("--dask and --mpi cannot be combined: choose one")
         if self.mpi and jobs is not None:
@@ -105,26 +89,11 @@ class Clusters:
 
     def workers(self, jobs: int | None) -> AbstractContextManager[Executor | None]:
         """Return the executor that is asked for, of processes if there are `jobs`; None for the calling process."""
-        if self.executor is not None or self.dask is not None or self.mpi or (jobs or 1) == 1:
+        if self.dask is not None or self.mpi or (jobs or 1) == 1:
             return self.used(jobs)
         from obliv._util.executors import processes
 
         return processes(jobs or 1)
-
-    def _named(self, jobs: int | None) -> AbstractContextManager[Executor | None]:
-        """Return the executor that is named in one word."""
-        if jobs is not None or self.dask is not None or self.mpi:
-            raise InputError("--executor takes the place of --jobs, --dask and --mpi: leave those out")
-        kind, _, argument = (self.executor or "").partition(":")
-        if kind == "mpi" and not argument:
-            return Clusters(mpi=True).used(None)
-        if kind == "dask" and argument:
-            return Clusters(dask=argument).used(None)
-        if kind == "processes" and argument.isascii() and argument.isdecimal() and int(argument):
-            from obliv._util.executors import processes
-
-            return processes(int(argument))
-        raise InputError(f"--executor {self.executor!r}: use processes:N, dask:ADDRESS or mpi")
 
 
 def flat(verb: Callable[..., None]) -> Callable[..., None]:

@@ -30,9 +30,11 @@ __all__ = [
     "Answer",
     "ClaimAnswer",
     "Looks",
+    "Picture",
     "json_text",
     "progress",
     "require_outputs",
+    "require_picture",
     "say",
     "write",
 ]
@@ -135,6 +137,28 @@ class ClaimAnswer(Answer):
 
 
 @dataclass(frozen=True)
+class Picture:
+    """The picture of an answer; ``obliv plot result`` draws a saved one with other looks."""
+
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot", metavar="FILE", help="Draw the answer (.png, .svg, .pdf); looks: obliv plot result --help."
+        ),
+    ] = None
+
+    def require(self) -> None:
+        """Refuse a picture in an unknown format or without matplotlib."""
+        if self.plot is not None:
+            require_picture(self.plot)
+
+    def save(self, draw: Callable[[], Any]) -> None:
+        """Draw a picture and write it, if there is a file for it."""
+        if self.plot is not None:
+            Looks().save(draw, self.plot)
+
+
+@dataclass(frozen=True)
 class Looks:
     """How a picture looks."""
 
@@ -143,22 +167,8 @@ class Looks:
         int | None, typer.Option("--width", metavar="PIXELS", help="Width of a PNG; texts stay readable.", min=100)
     ] = None
 
-    def require(self, path: Path | None) -> None:
-        """Refuse a picture in an unknown format or without matplotlib, and looks without a picture."""
-        if path is not None:
-            from obliv import view
-            from obliv.view.axes import require_matplotlib
-
-            view.require_format(path)
-            require_matplotlib()
-        elif self.dark or self.width is not None:
-            option = "--dark" if self.dark else "--width"
-            raise InputError(f"{option} is for a picture: add --plot FILE.png")
-
-    def save(self, draw: Callable[[], Any], path: Path | None) -> None:
-        """Draw a picture and write it, if `path` names a file."""
-        if path is None:
-            return
+    def save(self, draw: Callable[[], Any], path: Path) -> None:
+        """Draw a picture and write it."""
         from obliv import view
 
         heard(f"drawing {path}", 0.0)
@@ -174,6 +184,15 @@ class Looks:
 
         with view.dark() if self.dark else nullcontext(), drawn_for(self.width):
             yield
+
+
+def require_picture(path: Path) -> None:
+    """Refuse a picture in an unknown format or without matplotlib."""
+    from obliv import view
+    from obliv.view.axes import require_matplotlib
+
+    view.require_format(path)
+    require_matplotlib()
 
 
 def say(message: str) -> None:

@@ -1,4 +1,4 @@
-"""Verbs that ask a question of a routing: worst, throughput, average, compare, ratio, deadlock, failures, lottery."""
+"""Verbs that ask a question of a routing: worst, throughput, average, compare, ratio, deadlock, failures."""
 
 from __future__ import annotations
 
@@ -13,19 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from obliv.cli.options import (
-    Clusters,
-    Jobs,
-    PathSamples,
-    Seed,
-    TopologySpec,
-    TrafficOption,
-    TrafficWords,
-    is_seeded,
-    refuse_idle_seed,
-)
-from obliv.cli.output import Answer, ClaimAnswer, Looks, progress, require_outputs, say
-from obliv.cli.specs import Specs, named_traffic, one_traffic, read_topology, read_traffic, say_without_capacity, seeded
+from obliv.cli.options import Clusters, Jobs, PathSamples, Seed, TopologySpec, TrafficWords, is_seeded, refuse_idle_seed
+from obliv.cli.output import Answer, ClaimAnswer, Picture, progress, require_outputs, say
+from obliv.cli.specs import Specs, named_traffic, read_traffic, say_without_capacity, seeded
 from obliv.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,11 +35,7 @@ def worst(
         bool, typer.Option("--channels", help="Report the worst case of every channel, and which are alike.")
     ] = False,
     samples: PathSamples = 0,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw the worst traffic, or all channels (.png, .svg, .pdf)."),
-    ] = None,
-    looks: Looks,
+    picture: Picture,
     jobs: Jobs = None,
     clusters: Clusters,
     seed: Seed = 0,
@@ -65,12 +51,12 @@ def worst(
     """
     from obliv.questions.worst_case import worst_case
 
-    looks.require(plot)
+    picture.require()
     if channels and (samples or is_seeded(context)):
         raise InputError("--channels is exact: leave out --samples and --seed")
     if not samples:
         refuse_idle_seed(context, "--samples")
-    routing = specs.read(answer.output, plot, capacity=True)
+    routing = specs.read(answer.output, picture.plot, capacity=True)
     certificate = answer.certificate or (answer.output is not None and not samples)
     result: Result
     with clusters.workers(jobs) as executor, progress() as step:
@@ -91,7 +77,7 @@ def worst(
                 progress=step,
             )
     answer.show_claim(result)
-    looks.save(result.plot, plot)
+    picture.save(result.plot)
 
 
 # ``obliv throughput``: ideal throughput under single patterns
@@ -102,7 +88,6 @@ def throughput(
     words: TrafficWords,
     *,
     context: typer.Context,
-    traffic: TrafficOption = None,
     samples: PathSamples = 0,
     seed: Seed = 0,
     answer: Answer,
@@ -113,7 +98,7 @@ def throughput(
     """
     import obliv
 
-    given = seeded(named_traffic(words, traffic), context, seed, needed="" if samples else "--samples")
+    given = seeded(words, context, seed, needed="" if samples else "--samples")
     routing = specs.read(answer.output, capacity=True)
     patterns = read_traffic(given, routing.topology, answer.output)
     with progress() as step:
@@ -141,10 +126,7 @@ def average(
     path_samples: Annotated[
         int, typer.Option("--path-samples", min=0, help="Random paths sampled per pair (0 = exact pair loads).")
     ] = 0,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the loads (.png, .svg, .pdf).")
-    ] = None,
-    looks: Looks,
+    picture: Picture,
     seed: Seed = 0,
     answer: Answer,
 ) -> None:
@@ -156,8 +138,8 @@ def average(
     """
     from obliv.questions.average import average_case
 
-    looks.require(plot)
-    routing = specs.read(answer.output, plot, capacity=True)
+    picture.require()
+    routing = specs.read(answer.output, picture.plot, capacity=True)
     if exact and samples is not None:
         raise InputError("--exact uses all permutations and cannot be combined with --samples")
     if exact and not path_samples:
@@ -174,7 +156,7 @@ def average(
             progress=step,
         )
     answer.show(result)
-    looks.save(result.plot, plot)
+    picture.save(result.plot)
 
 
 # ``obliv compare``: routings side by side
@@ -207,14 +189,7 @@ def compare(
         Literal["capacity", "throughput", "load"] | None,
         typer.Option("--unit", help="Fractions of capacity (default where known), throughputs or channel loads."),
     ] = None,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the comparison (.png, .svg, .pdf).")
-    ] = None,
-    looks: Looks,
-    picture: Annotated[
-        Literal["auto", "bars", "plane", "lines"],
-        typer.Option("--picture", help="bars, plane (throughput over hops), lines (over topologies) or auto."),
-    ] = "auto",
+    picture: Picture,
     seed: Seed = 0,
     answer: Answer,
 ) -> None:
@@ -226,15 +201,13 @@ def compare(
     """
     import obliv
 
-    looks.require(plot)
-    if plot is None and picture != "auto":
-        raise InputError(f"--picture {picture} needs an output file: add --plot FILE.png")
+    picture.require()
     routings, words = split_traffic(routings)
     if not routings:
         raise InputError(f"{words[0]!r:.60} is a traffic pattern: name a routing before it, as in  dor {words[0]:.60}")
     patterns = [spec for text in named_traffic(words, traffic) for spec in split_patterns(text)]
     patterns = seeded(patterns, context, seed, needed="" if samples else "--samples")
-    networks = _read((topology, *(also or ())), patterns, answer.output, plot)
+    networks = _read((topology, *(also or ())), patterns, answer.output, picture.plot)
     with answer.best_so_far(), progress() as step:
         result = obliv.compare(
             networks,
@@ -247,7 +220,7 @@ def compare(
             progress=step,
         )
     answer.show(result)
-    looks.save(lambda: result.plot(kind=picture), plot)
+    picture.save(result.plot)
 
 
 def _read(topologies: Sequence[str], patterns: Sequence[str], *outputs: Path | None) -> list[Topology]:
@@ -328,21 +301,11 @@ def ratio(
     instances: Annotated[
         int, typer.Option("--instances", min=0, help="Random placements of a job to average over (0 = one placement).")
     ] = 0,
-    set_: Annotated[
-        list[Path] | None,
-        typer.Option("--set", metavar="FILE", help="Traffic matrix (same as --traffic matrix:FILE); may be repeated."),
-    ] = None,
     adaptive: Annotated[
         bool,
         typer.Option("--adaptive", help="With --traffic: the best rates for each traffic over the routing's paths."),
     ] = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            "--plot", metavar="FILE", help="Draw the worst traffic, or a bar for each --traffic (.png, .svg, .pdf)."
-        ),
-    ] = None,
-    looks: Looks,
+    picture: Picture,
     seed: Seed = 0,
     answer: ClaimAnswer,
 ) -> None:
@@ -365,12 +328,12 @@ def ratio(
     from obliv.designs.ratios.patterns import any_rows, traffic_ratio
     from obliv.questions.ratio import has_base_load
 
-    looks.require(plot)
-    named = [any_rows(spec) for spec in (*named_traffic(words, traffic), *(f"matrix:{path}" for path in set_ or ()))]
+    picture.require()
+    named = [any_rows(spec) for spec in named_traffic(words, traffic)]
     _require_fitting(named, instances, adaptive, answer)
     if not instances:
         named = seeded(named, context, seed, needed="--instances")
-    routing = specs.read(answer.output, plot)
+    routing = specs.read(answer.output, picture.plot)
     if named and answer.certificate and has_base_load(routing.topology):
         raise InputError(
             f"a closed form gives the best routing of all traffic on {routing.topology.spec}: leave out --certificate, "
@@ -379,7 +342,7 @@ def ratio(
     result: Result
     with progress() as step, answer.best_so_far():
         if named:
-            patterns = named if instances else read_traffic(named, routing.topology, answer.output, plot)
+            patterns = named if instances else read_traffic(named, routing.topology, answer.output, picture.plot)
             proof = not instances and (answer.certificate or answer.output is not None)
             result = traffic_ratio(
                 routing,
@@ -394,7 +357,7 @@ def ratio(
             proof = answer.certificate or answer.output is not None
             result = oblivious.ratio(routing, certificate=proof, progress=step)
     answer.show_claim(result)
-    looks.save(result.plot, plot)
+    picture.save(result.plot)
 
 
 def _require_fitting(named: list[str], instances: int, adaptive: bool, answer: ClaimAnswer) -> None:
@@ -425,10 +388,7 @@ def deadlock(
     fewest: Annotated[
         bool, typer.Option("--fewest", help="Find the deadlock-free scheme with the fewest virtual channels.")
     ] = False,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the cycle or schemes (.png, .svg, .pdf).")
-    ] = None,
-    looks: Looks,
+    picture: Picture,
     answer: Answer,
 ) -> None:
     """Find deadlocks: cycles of channel dependencies.
@@ -443,8 +403,8 @@ def deadlock(
 
     if fewest and vc is not None:
         raise InputError("--fewest tries every scheme and cannot be combined with --vc")
-    looks.require(plot)
-    routing = specs.read(answer.output, plot)
+    picture.require()
+    routing = specs.read(answer.output, picture.plot)
     result: Result
     with progress() as step:
         if fewest:
@@ -454,7 +414,7 @@ def deadlock(
             result = graph = analysis.deadlock(routing, vc, certificate=answer.output is not None, progress=step)
             acyclic = graph.acyclic
     answer.show(result, hide=("certificate",))
-    looks.save(result.plot, plot)
+    picture.save(result.plot)
     if not acyclic:
         raise typer.Exit(1)
 
@@ -484,16 +444,7 @@ def failures(
             "--top", metavar="N", min=0, help="Number of failures to list (default: 2 in the table, all in CSV)."
         ),
     ] = None,
-    symmetry: Annotated[
-        str,
-        typer.Option(
-            "--symmetry", help="Solve failures once that a symmetry makes alike: auto or off; only ecmp, not --output."
-        ),
-    ] = "auto",
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the ranking (.png, .svg, .pdf).")
-    ] = None,
-    looks: Looks,
+    picture: Picture,
     answer: Answer,
 ) -> None:
     """Find the worst case after each single failure, worst ones first.
@@ -510,8 +461,8 @@ def failures(
     """
     from obliv.questions.failures import failures as after_failures
 
-    looks.require(plot)
-    routing = specs.read(answer.output, plot)
+    picture.require()
+    routing = specs.read(answer.output, picture.plot)
     with answer.best_so_far(listed := partial(replace, top=top)):
         with progress() as step:
             result = after_failures(
@@ -520,73 +471,7 @@ def failures(
                 fail=fail or (),
                 repair=repair,
                 certificate=answer.output is not None,
-                symmetry=symmetry,
                 progress=step,
             )
         answer.show(listed(result), hide=("certificate",))
-        looks.save(result.plot, plot)
-
-
-# ``obliv lottery``: the distribution of the largest load where flows draw their paths by a hash
-
-
-def lottery(
-    topology: TopologySpec,
-    words: Annotated[str, typer.Argument(metavar="TRAFFIC", help="For example random-permutation:seed=1.")],
-    *,
-    context: typer.Context,
-    traffic: TrafficOption = None,
-    flows: Annotated[int, typer.Option("--flows", metavar="Q", min=1, help="Flows of each pair of terminals.")] = 1,
-    hash_: Annotated[
-        Literal["independent", "polarised"],
-        typer.Option("--hash", help="Choices at different switches: independent, or by the same hash (polarised)."),
-    ] = "independent",
-    among: Annotated[
-        Literal["all", "up", "down", "leaf-up"],
-        typer.Option("--among", help="Channels that count: all, or up, down or leaf-up (fat trees)."),
-    ] = "all",
-    guarantee: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--guarantee",
-            metavar="LOAD@PROB",
-            help="Find the flows that keep the largest load at LOAD with this probability; may be repeated.",
-        ),
-    ] = None,
-    samples: Annotated[int, typer.Option("--samples", min=0, help="Samples beside the bounds (0 = none).")] = 0,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the distribution (.png, .svg, .pdf).")
-    ] = None,
-    looks: Looks,
-    seed: Seed = 0,
-    answer: Answer,
-) -> None:
-    """Find how the largest load is distributed under hashed paths.
-
-    Flows draw shortest paths at random and share the rate of their pair. The answer is exact where the network falls
-    into independent parts; elsewhere it has certified bounds.
-
-    Example: obliv lottery fattree:8,3 random-permutation --flows 4
-
-    Example: obliv lottery fattree:8,2 shift:4 --guarantee 2@0.99 --samples 100000 --plot lottery.png
-    """
-    import obliv
-
-    looks.require(plot)
-    patterns = seeded([one_traffic(words, traffic)], context, seed, needed="" if samples else "--samples")
-    network = read_topology(topology, answer.output, plot)
-    (pattern,) = read_traffic(patterns, network, answer.output, plot)
-    with progress() as step:
-        result = obliv.lottery(
-            network,
-            pattern,
-            flows=flows,
-            hash=hash_,
-            among=among,
-            samples=samples,
-            rng=seed,
-            guarantee=guarantee or (),
-            progress=step,
-        )
-    answer.show(result)
-    looks.save(result.plot, plot)
+        picture.save(result.plot)

@@ -1,16 +1,22 @@
-"""The specs ``fabric:PATH`` and ``lft:PATH``: a topology and a routing read from files of InfiniBand tools."""
+"""The specs ``fabric:PATH`` and ``lft:PATH``, read from files of InfiniBand tools, and the measure of studies."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated, Any, cast
 
+from obliv._util.progress import Progress
 from obliv.errors import RoutingError
 from obliv.fabric.adaptive.routing import adaptive_routing, groups_spec, read_adaptive
 from obliv.fabric.files.folder import folder_of, read_fabric, with_tables
+from obliv.fabric.results.worst import FabricWorst
 from obliv.fabric.routes.routing import FabricRouting, routing, spec_options
 from obliv.fabric.topology import FabricTopology, network
+from obliv.routings.base import Routing
 from obliv.specs.registry import register_routing, register_topology
+from obliv.study.measures import Least, Measure, throughput_of
 from obliv.topologies.base import Topology
 
 __all__ = ["fabric", "far", "lft"]
@@ -120,3 +126,18 @@ def far(
     options = spec_options(offset, missing)
     spec = groups_spec(path, adaptive, lft=lft, info=info, sl=level, plft=private, options=options)
     return adaptive_routing(topology, groups, adaptive, offset, missing=missing, spec=spec)
+
+
+def _measured(routing: Routing, progress: Progress, *, hottest: Annotated[int, Least(0)] = 10) -> FabricWorst:
+    """Compute the exact worst case of an InfiniBand fabric, with names and the most loaded cables."""
+    from obliv.fabric.analyses.worst import worst
+
+    return worst(cast(FabricRouting, routing), hottest=hottest, certificate=True, progress=progress)
+
+
+def _require_tables(routing: Any, options: Mapping[str, Any]) -> None:
+    if not hasattr(routing, "fabric_loads"):
+        raise RoutingError(f"the measure fabric needs forwarding tables (lft:FILE), not {routing.spec}")
+
+
+MEASURE = Measure(_measured, throughput_of, _require_tables, claims=True)

@@ -35,9 +35,9 @@ from obliv.questions.subject import (
     with_known_capacity,
 )
 from obliv.questions.worst_case import worst_load
-from obliv.results.base import NO_CAPACITY, NO_LOAD, Result, share_text
+from obliv.results.base import NO_CAPACITY, NO_LOAD, Bar, Bars, Mark, Result, share_text
 from obliv.results.codec import Codec, entry
-from obliv.results.numbers import Estimate, inverse, scaled, shown
+from obliv.results.numbers import Estimate, as_float, inverse, scaled, shown
 from obliv.results.study import IDLE
 from obliv.routings.base import Routing
 
@@ -227,6 +227,18 @@ class Average(Result):
         if self.largest_load == self.worst_load:
             return f"{shown(self.largest_load)}, the worst case"
         return f"{shown(self.largest_load)} of those drawn; the worst case is {shown(self.worst_load)}"
+
+    def bars(self) -> Bars:
+        """Return the mean of the largest loads, the largest drawn, and the worst case."""
+        bars = [Bar(f"mean of {self.samples:,} {self.ensemble}", self.channel_load)]
+        bars += [Bar("largest of them", self.largest_load, "beside")] if self.largest_load is not None else []
+        bars += [Bar("worst case", self.worst_load, "warning")] if self.worst_load is not None else []
+        if self.capacity is None:
+            return Bars(bars, "largest channel load")
+        least = as_float(1 / self.capacity)
+        side = "left" if least < 0.5 * max(bar.ends[1] for bar in bars) else "center"
+        mark = Mark(least, "uniform traffic, best routing", side)
+        return Bars(bars, "largest channel load", marks=[mark], least=least)
 
 
 _BLOCK = 1 << 16  # terminals of the permutations that are drawn together; they should stay in a core's cache

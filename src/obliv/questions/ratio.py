@@ -20,9 +20,9 @@ from obliv.patterns.base import Traffic
 from obliv.questions.disjoint import largest_disjoint
 from obliv.questions.subject import Subject, identity, loads_of, sources_of, subject_of
 from obliv.questions.worst_case import FLOWS, named_channel, solved_worst_case
-from obliv.results.base import CERTIFICATE, Channel, Result
+from obliv.results.base import CERTIFICATE, Bar, Bars, Channel, Mark, Result
 from obliv.results.codec import PACKED, Codec, Record, codec_of, derived, entry
-from obliv.results.numbers import Bounds, Estimate, bounded, bounds_of, percent, shown
+from obliv.results.numbers import Bounds, Estimate, bounded, bounds_of, percent, short, shown
 from obliv.results.study import NO_BOUND
 from obliv.topologies.base import Topology
 from obliv.topologies.families.trees import xgft
@@ -273,6 +273,15 @@ class TrafficRatio(Result):
             lines.append(("rates", "the best for each traffic over the paths of the routing"))
             lines.append(("loss", _loss(self.loss)))
         return lines
+
+    def bars(self) -> Bars:
+        """Return the ratio under each pattern."""
+        estimated = " (estimated)" if isinstance(self.ratio, Estimate) else ""
+        heading = ["{subject}", f"largest ratio {short(self.ratio)}{estimated}"]
+        rates = ["with the best rates over its paths"] if self.adaptive else []
+        bars = [Bar(row.traffic, row.ratio) for row in self.patterns]
+        best = Mark(1.0, "best routing of each pattern", "right")
+        return Bars(bars, "performance ratio", heading, rates, [best], 1.0)
 
 
 def _loss(loss: Fraction | Bounds | Estimate | None) -> str:

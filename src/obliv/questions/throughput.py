@@ -24,7 +24,7 @@ from obliv.questions.subject import (
     subject_of,
     with_known_capacity,
 )
-from obliv.results.base import NO_CAPACITY, Channel, Result
+from obliv.results.base import NO_CAPACITY, Bar, Bars, Channel, Mark, Result
 from obliv.results.codec import Record, derived, entry
 from obliv.results.numbers import Estimate, capped, inverse, scaled, shown
 from obliv.routings.base import Routing
@@ -244,6 +244,18 @@ class Throughput(Result):
             if remarks := row.remarks():
                 lines.append(("", remarks))
         return lines
+
+    def bars(self) -> Bars:
+        """Return every pattern: the fraction of capacity where all are known, else the throughput."""
+        relative = self.capacity is not None and not any(row.by_terminal for row in self.patterns)
+        bars = []
+        for row in self.patterns:
+            value = row.fraction_of_capacity if relative else row.throughput
+            beyond = "" if row.admissible else f"\n({row.verdict},\nlimited by {row.limited_by})"
+            bars.append(Bar(row.traffic + beyond, value, text="loads nothing" if value is None else ""))
+        if not relative:
+            return Bars(bars, "throughput (times the traffic)")
+        return Bars(bars, "fraction of capacity", marks=[Mark(1.0, "capacity")], least=1.0)
 
 
 @by_specs

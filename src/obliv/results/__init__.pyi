@@ -23,7 +23,7 @@ from obliv.fabric.results.worst import FabricWorst as FabricWorst
 from obliv.fabric.results.worst import Shifts as Shifts
 from obliv.fabric.results.worst import WhatIf as WhatIf
 from obliv.questions.average import Average as Average
-from obliv.questions.collisions.collisions import Lottery as Lottery
+from obliv.questions.collisions.collisions import Collisions as Collisions
 from obliv.questions.compare import Comparison as Comparison
 from obliv.questions.deadlocks.deadlock import Deadlock as Deadlock
 from obliv.questions.deadlocks.deadlock import VirtualChannels as VirtualChannels

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from obliv import __version__
 from obliv._util.lazy import picture_of
 from obliv._util.text import html_table, plural, printable
 from obliv.errors import FileError, extra
 from obliv.results.codec import TEXT_OR_NULL, WHOLE_OR_NULL, Codec, Declaration, Record, entry
-from obliv.results.numbers import brief, shown, spread
+from obliv.results.numbers import Bounds, Estimate, as_float, bounds_of, brief, shown, spread
 
 if TYPE_CHECKING:
     import pandas
@@ -31,7 +31,7 @@ NO_LOAD = "no traffic loads any channel"
 _VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")
 _EXACTNESS = re.compile(
     "exact|bounded|estimated|exact: every move is given|exact but for the average|as each row says"
-    "|(exact|certified bounds)(, with samples beside)?"  # of lotteries
+    "|(exact|certified bounds)(, with samples beside)?"  # of collisions
     f"|(estimated; the routing is )?({NOT_VERIFIED}|declared relative, not verified)"  # the second until 0.2.0
 )
 
@@ -185,6 +185,15 @@ class Result(Record):
         """Draw the result (needs matplotlib) and return the axes."""
         return importlib.import_module("obliv.view").plot(self, ax=ax, **options)
 
+    def require_picture(self, path: str | Path) -> None:
+        """Refuse a file that the result cannot be drawn into, before any work."""
+        view = importlib.import_module("obliv.view")
+        view.require_format(path)
+
+    def draw(self, path: str | Path, **options: Any) -> None:
+        """Draw the result into a file."""
+        importlib.import_module("obliv.view").save(self.plot(**options), path)
+
     @property
     def title(self) -> str:
         """The heading: what was analyzed, in one line."""
@@ -207,6 +216,80 @@ class Result(Record):
     def _repr_html_(self) -> str:
         table = html_table(self.title, [("figure", "value"), *self.figures()])
         return table + picture_of(self) if self.on_network else table
+
+
+# Charts that results declare: bars of numbers, which obliv.view draws
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A number with its name; specs in the name may have other names in a picture.
+
+    Parameters
+    ----------
+    name : str
+    value : Fraction, Estimate, Bounds or None
+        None leaves the bar out.
+    role : {"plain", "warning", "beside"}
+        What sets its color.
+    text : str
+        What stands at the end of the bar; default the number.
+    """
+
+    name: str
+    value: Fraction | Estimate | Bounds | None
+    role: str = "plain"
+    text: str = ""
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Where the solid and the hatched part end."""
+        if self.value is None or isinstance(self.value, Estimate):
+            return (float(self.value or 0),) * 2
+        lower, upper = bounds_of(self.value)
+        return as_float(lower), as_float(upper)
+
+    @property
+    def error(self) -> float:
+        """Standard error of an estimate, 0 for other numbers."""
+        return self.value.stderr if isinstance(self.value, Estimate) else 0.0
+
+
+class Mark(NamedTuple):
+    """A dashed line of a chart at a value, its name above it to one side."""
+
+    at: float
+    name: str
+    side: str = "center"
+
+
+class Bars(NamedTuple):
+    """A chart of bars from top to bottom.
+
+    Parameters
+    ----------
+    bars : sequence of Bar
+    axis : str
+        What the numbers are.
+    heading : sequence of str
+        Lines of the title, where ``{subject}`` stands for routing and topology, ``{topology}`` for that alone and
+        ``{title}`` for the title of the result.
+    remarks : sequence of str
+        Lines of it that are less important.
+    marks : sequence of Mark
+    least : float
+        What the axis reaches at least.
+    whole : bool
+        Whether the numbers are whole.
+    """
+
+    bars: Sequence[Bar]
+    axis: str
+    heading: Sequence[str] = ("{subject}",)
+    remarks: Sequence[str] = ()
+    marks: Sequence[Mark] = ()
+    least: float = 0.0
+    whole: bool = False
 
 
 #: Units of throughputs: what a terminal of rate 1 sends, and multiples of the rates where terminals have others.
@@ -429,5 +512,7 @@ class Listing(WithoutNetwork):
     names: tuple[Name, ...] = entry((), key="rows")
 
     def __repr__(self) -> str:
-        wide, wider = (max((len(row[column]) for row in self.names), default=0) for column in ("name", "example"))
+        wide, wider = (
+            max((len(getattr(row, column)) for row in self.names), default=0) for column in ("name", "example")
+        )
         return "\n".join(f"{row.name:<{wide}}  {row.example:<{wider}}  {row.summary}" for row in self.names)

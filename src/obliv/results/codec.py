@@ -106,10 +106,6 @@ class Record:
         cls._entries = {name: how for name, how in cls._entries.items() if name not in own} | own
         setattr(cls, "__hash__", _hash)  # noqa: B010  # that of dataclass would hash dictionaries
 
-    def __getitem__(self, name: str) -> Any:
-        """Return an attribute by name, as when rows were dictionaries; for one release."""
-        return getattr(self, name)
-
     def to_dict(self) -> dict[str, Any]:
         """Return the record as JSON types."""
         codecs = _codecs(type(self))

@@ -10,17 +10,16 @@ import typing
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from obliv._util.files import digest_of, read_json
 from obliv._util.text import printable
+from obliv.capabilities import CAPABILITIES, named
 from obliv.errors import FileError, InputError
 from obliv.results.base import Result
 from obliv.results.codec import OTHER_VERSION, WHOLE_OR_NULL, Codec, Record
 from obliv.results.numbers import Bounds, Estimate, cell_text
-from obliv.specs import RESULTS
 
 #: What stands in a cell for a number: exact with its decimals, estimated with its error, or missing.
 _POWER = re.compile(r"([\d.]+)e([+-]?\d+)")
@@ -340,10 +339,11 @@ def from_content(data: Mapping[str, Any]) -> Result:
 def class_of(data: Mapping[str, Any]) -> type[Any]:
     """Return the class of the result that ``to_dict`` wrote; ValueError if there is none of its kind."""
     kind = data.get("kind")
-    modules = RESULTS.get(kind, ()) if isinstance(kind, str) else ()
-    for module in modules:
+    one = named(kind) if isinstance(kind, str) else None
+    for module in one.modules if one else ():
         importlib.import_module(module)
-    classes = [cls for cls in _loaded() if cls.kind == kind and all(key in data for key in cls.marks)]
+    now = one.name if one else kind
+    classes = [cls for cls in _loaded() if cls.kind == now and all(key in data for key in cls.marks)]
     if not kind or not classes:
         raise ValueError(f"does not contain a result that obliv can load (kind {kind!r})")
     return max(classes, key=lambda cls: len(cls.marks))
@@ -351,8 +351,9 @@ def class_of(data: Mapping[str, Any]) -> type[Any]:
 
 def all_results() -> Iterator[type[Result]]:
     """Yield all classes of results, those that users defined among them."""
-    for module in chain.from_iterable(RESULTS.values()):
-        importlib.import_module(module)
+    for one in list(CAPABILITIES.values()):
+        for module in one.modules:
+            importlib.import_module(module)
     return _loaded()
 
 

@@ -1,15 +1,15 @@
 """Specs: the texts that name topologies, routings and traffic, and the registries behind them.
 
-The built-in names are known before anything is imported: ``obliv._builtin`` fills the tables below, and a registry
-imports only the module of the name in a spec. The tables are empty here, since these modules belong to rooms above this
-one.
+The built-in names are known before anything is imported: ``obliv._builtin`` and the wings fill the tables below, and a
+registry imports only the module of the name in a spec. The tables are empty here, since these modules belong to rooms
+above this one.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["CHECKS", "CONVERTERS", "FILE_FORMATS", "MODULES", "RESULTS", "Converter", "FileFormat"]
+__all__ = ["CONVERTERS", "FILE_FORMATS", "MODULES", "Converter", "FileFormat"]
 
 
 class FileFormat(NamedTuple):
@@ -37,12 +37,6 @@ class Converter(NamedTuple):
 
 #: The module that registers each built-in name, by kind.
 MODULES: dict[str, dict[str, str]] = {"topology": {}, "routing": {}, "traffic": {}}
-
-#: The modules with the classes of saved results, by their kind.
-RESULTS: dict[str, list[str]] = {}
-
-#: Module and function of each check of claims that only a wing makes.
-CHECKS: dict[str, str] = {}
 
 #: Formats of network files that rooms above :mod:`obliv.io` read, by name.
 FILE_FORMATS: dict[str, FileFormat] = {}

@@ -12,12 +12,12 @@ import json
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, cast
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import obliv
 from obliv._util.progress import Progress
-from obliv.errors import RoutingError
+from obliv.capabilities import Parts
 
 if TYPE_CHECKING:
     from obliv.results.base import Result
@@ -93,7 +93,7 @@ class Measure:
         """The options by name, the seed apart."""
         parameters = inspect.signature(self.compute).parameters.values()
         return {
-            parameter.name: _option(eval(parameter.annotation, globals()), parameter.default)
+            parameter.name: _option(eval(parameter.annotation, self.compute.__globals__), parameter.default)
             for parameter in parameters
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.name != "seed"
         }
@@ -154,11 +154,6 @@ def hops(routing: Routing, progress: Progress) -> Result:
     return obliv.locality(routing, progress=progress)
 
 
-def fabric(routing: Routing, progress: Progress, *, hottest: Annotated[int, Least(0)] = 10) -> Result:
-    """Compute the exact worst case of an InfiniBand fabric, with names and the most loaded cables."""
-    return obliv.fabric.worst(cast(Any, routing), hottest=hottest, certificate=True, progress=progress)
-
-
 def design(
     topology: Topology,
     progress: Progress,
@@ -186,15 +181,8 @@ def bounds(topology: Topology, progress: Progress) -> Result:
     return obliv.bounds(topology, progress=progress)
 
 
-def bufferless(
-    topology: Topology, progress: Progress, *, algorithm: str = "direct", paths: str = "random", seed: int = 0
-) -> Result:
-    """Schedule packets on a leveled network, with all moves."""
-    classes = obliv.bufferless.instances(topology, paths, rng=seed)
-    return obliv.bufferless.schedules(classes, algorithm, topology=topology.spec, rng=seed, progress=progress)
-
-
-def _throughput(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+def throughput_of(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the throughput of a result."""
     return {"": result.throughput}
 
 
@@ -231,10 +219,6 @@ def _bounds(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: getattr(result, name) for name in ("capacity", "oblivious", "adaptive", "bisection")}
 
 
-def _bufferless(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    return {"steps": result.makespan, "C": result.congestion, "D": result.dilation}
-
-
 def _require_traffic(routing: Any, options: Mapping[str, Any]) -> None:
     if "traffic" in options:
         obliv.traffic(options["traffic"], routing.topology)
@@ -260,29 +244,30 @@ def _require_scheme(routing: Any, options: Mapping[str, Any]) -> None:
         require_scheme(routing, options.get("vc", "none"))
 
 
-def _require_tables(routing: Any, options: Mapping[str, Any]) -> None:
-    if not hasattr(routing, "fabric_loads"):
-        raise RoutingError(f"the measure fabric needs forwarding tables (lft:FILE), not {routing.spec}")
+WORST = Measure(worst, throughput_of, claims=True)
+AVERAGE = Measure(average, throughput_of, _require_ensemble)
+THROUGHPUT = Measure(throughput, _pattern, _require_traffic)
+RATIO = Measure(ratio, _ratio, _require_traffic, claims=True)
+DEADLOCK = Measure(deadlock, _deadlock, _require_scheme)
+HOPS = Measure(hops, _hops, rows=_hop_rows)
+DESIGN = Measure(design, _design, _require_options, claims=True)
+BOUNDS = Measure(bounds, _bounds, claims=True)
 
 
-def _require_levels(topology: Any, options: Mapping[str, Any]) -> None:
-    obliv.bufferless.ALGORITHMS[options.get("algorithm", "direct")]  # refuses an unknown name
-    obliv.bufferless.instances(topology, options.get("paths", "random"))
+def _first(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the first figure of a result."""
+    return {"": next(value for name, value in result.cells().items() if name not in ("topology", "routing"))}
 
 
-#: All measures by name.
-MEASURES = {
-    "worst": Measure(worst, _throughput, claims=True),
-    "average": Measure(average, _throughput, _require_ensemble),
-    "throughput": Measure(throughput, _pattern, _require_traffic),
-    "ratio": Measure(ratio, _ratio, _require_traffic, claims=True),
-    "deadlock": Measure(deadlock, _deadlock, _require_scheme),
-    "hops": Measure(hops, _hops, rows=_hop_rows),
-    "design": Measure(design, _design, _require_options, claims=True),
-    "bounds": Measure(bounds, _bounds, claims=True),
-    "bufferless": Measure(bufferless, _bufferless, _require_levels, claims=True),
-    "fabric": Measure(fabric, _throughput, _require_tables, claims=True),
-}
+class _Measures(Parts):
+    """All measures by name; a plain function is one that shows the first figure of its result."""
+
+    def __getitem__(self, name: str) -> Measure:
+        found = super().__getitem__(name)
+        return found if isinstance(found, Measure) else Measure(found, _first)
+
+
+MEASURES: Mapping[str, Measure] = _Measures("measure")
 
 
 # What a study file may contain: declared once, for reading it and for the JSON Schema
@@ -361,28 +346,30 @@ def _plain() -> dict[str, Any]:
     return {"enum": names}
 
 
-#: The keys of a study file.
-KEYS = {
-    "name": FileKey({"type": "string", "minLength": 1}, "name of the study (default: that of the file)"),
-    "topologies": _texts("specs of topologies; {k} stands for the values of a range", True),
-    "routings": _texts("specs of routings, on every topology"),
-    "measures": FileKey(
-        {"type": "array", "items": {"anyOf": [_plain(), *map(_measure_schema, MEASURES)]}, "minItems": 1},
-        "what is computed: names, or tables with options; an option with a list of values gives a cell for each",
-        True,
-    ),
-    "ranges": FileKey(
-        {"type": "object", "additionalProperties": _RANGE},
-        'values of the names in braces: "4..16", "4..16 step 2", or a list',
-    ),
-    "seeds": FileKey(
-        {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1},
-        "random seeds of measures with chance (default: 0)",
-    ),
-    "only": _filters("cells to keep"),
-    "skip": _filters("cells to leave out"),
-    "imports": _texts("Python files to run first, which register your own topologies, routings, patterns"),
-}
+@cache
+def keys() -> dict[str, FileKey]:
+    """Return the keys of a study file."""
+    return {
+        "name": FileKey({"type": "string", "minLength": 1}, "name of the study (default: that of the file)"),
+        "topologies": _texts("specs of topologies; {k} stands for the values of a range", True),
+        "routings": _texts("specs of routings, on every topology"),
+        "measures": FileKey(
+            {"type": "array", "items": {"anyOf": [_plain(), *map(_measure_schema, MEASURES)]}, "minItems": 1},
+            "what is computed: names, or tables with options; an option with a list of values gives a cell for each",
+            True,
+        ),
+        "ranges": FileKey(
+            {"type": "object", "additionalProperties": _RANGE},
+            'values of the names in braces: "4..16", "4..16 step 2", or a list',
+        ),
+        "seeds": FileKey(
+            {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1},
+            "random seeds of measures with chance (default: 0)",
+        ),
+        "only": _filters("cells to keep"),
+        "skip": _filters("cells to leave out"),
+        "imports": _texts("Python files to run first, which register your own topologies, routings, patterns"),
+    }
 
 
 def schema() -> dict[str, Any]:
@@ -397,8 +384,8 @@ def schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A study of obliv: topologies x routings x measures",
         "type": "object",
-        "properties": {name: key.schema | {"description": key.summary} for name, key in KEYS.items()},
-        "required": [name for name, key in KEYS.items() if key.required],
+        "properties": {name: key.schema | {"description": key.summary} for name, key in keys().items()},
+        "required": [name for name, key in keys().items() if key.required],
         "additionalProperties": False,
     }
 

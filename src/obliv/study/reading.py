@@ -20,7 +20,7 @@ from obliv._util.text import did_you_mean, shown
 from obliv._util.toml import line_of, read_toml
 from obliv.errors import FileError, SpecError
 from obliv.specs.registry import registry, run_files, split_mix
-from obliv.study.measures import FILTER, KEYS, MEASURES, Cell, Option
+from obliv.study.measures import FILTER, MEASURES, Cell, Option, keys
 
 # The files behind the cells of a study: those that specs name, and Python files that register names
 
@@ -169,8 +169,8 @@ class _File:
 
 def _check(file: _File, content: Mapping[str, Any]) -> None:
     """Check keys and types, measures and options apart."""
-    _require_known(file, content, KEYS, "key")
-    for name, key in KEYS.items():
+    _require_known(file, content, keys(), "key")
+    for name, key in keys().items():
         if name not in content and key.required:
             raise FileError(f"{name} is missing: write for example {_EXAMPLES[name]}", file.path)
         if name in content:

@@ -17,11 +17,10 @@ from obliv.view.axes import SERIES as SERIES
 from obliv.view.axes import dark as dark
 from obliv.view.axes import plot as plot
 from obliv.view.charts.base import light_frame as light_frame
-from obliv.view.charts.comparison import plot_average as plot_average
+from obliv.view.charts.base import plot_bars as plot_bars
+from obliv.view.charts.comparison import plot_collisions as plot_collisions
 from obliv.view.charts.comparison import plot_comparison as plot_comparison
 from obliv.view.charts.comparison import plot_failures as plot_failures
-from obliv.view.charts.comparison import plot_lottery as plot_lottery
-from obliv.view.charts.comparison import plot_throughput as plot_throughput
 from obliv.view.interactive.fragment import write_network as write_network
 from obliv.view.network.channels import draw_loads as draw_loads
 from obliv.view.network.channels import draw_paths as draw_paths

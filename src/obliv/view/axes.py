@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 import sys
 import textwrap
@@ -14,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from obliv._util.text import did_you_mean, plural, printable
+from obliv.capabilities import Parts
 from obliv.errors import InputError, extra
 from obliv.results.base import Result
 
@@ -219,18 +219,6 @@ def wrapped(text: str, letters: int) -> str:
     ['lft:tables', 'on', 'fabric:net']
     """
     return "\n".join(textwrap.wrap(printable(text), max(letters, 1), break_on_hyphens=False)) or printable(text)
-
-
-def shortened(text: str, letters: int) -> str:
-    """Return a text of at most `letters` characters, shortened in the middle, since names differ at their ends.
-
-    Examples
-    --------
-    >>> shortened("storage-rack-17-node-04", 16)
-    'storage-…node-04'
-    """
-    tail = (letters - 1) // 2
-    return text if len(text) <= letters else f"{text[: letters - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 @contextmanager
@@ -469,31 +457,8 @@ def _size(ax: Axes) -> tuple[float, float]:
 # Draw any result: ``plot(result)`` looks up the function that draws results of its kind
 
 
-#: The module and the function that draw each kind of result.
-_DRAWN_BY = {
-    "worst": ("obliv.view.network.worst_case", "plot_worst"),
-    "worst-channels": ("obliv.view.network.worst_case", "plot_worst_channels"),
-    "average": ("obliv.view.charts.comparison", "plot_average"),
-    "deadlock": ("obliv.view.network.channels", "plot_deadlock"),
-    "throughput": ("obliv.view.charts.comparison", "plot_throughput"),
-    "fabric-job": ("obliv.fabric.charts", "plot_job"),
-    "lottery": ("obliv.view.charts.comparison", "plot_lottery"),
-    "failures": ("obliv.view.charts.comparison", "plot_failures"),
-    "compare": ("obliv.view.charts.comparison", "plot_comparison"),
-    "ratio": ("obliv.view.network.worst_case", "plot_ratio"),
-    "pareto": ("obliv.view.charts.comparison", "plot_pareto"),
-    "bufferless": ("obliv.bufferless.pictures.pictures", "plot_schedule"),
-    "heaviest-permutation": ("obliv.view.network.worst_case", "plot_heaviest"),
-    "virtual-channels": ("obliv.view.charts.comparison", "plot_virtual_channels"),
-    "locality": ("obliv.view.charts.comparison", "plot_hops"),
-    "fabric-route": ("obliv.fabric.charts", "plot_route"),
-    "what-if": ("obliv.fabric.charts", "plot_what_if"),
-    "fabric-shifts": ("obliv.view.network.worst_case", "plot_shifts"),
-    "fabric-bisection": ("obliv.fabric.charts", "plot_bisection"),
-    "traffic-ratio": ("obliv.view.charts.comparison", "plot_traffic_ratio"),
-    "bounds": ("obliv.view.charts.comparison", "plot_bounds"),
-    "design": ("obliv.view.network.worst_case", "plot_design"),
-}
+#: The functions that draw results, by their kind.
+_DRAWN_BY = Parts("draw")
 
 #: What to do about some kinds that have no picture.
 _INSTEAD = {
@@ -555,6 +520,5 @@ def drawing_of(result: Result) -> Callable[..., Axes]:
             f"there is no picture of a {type(result).__name__}: plot draws results of the kinds "
             f"{', '.join(_DRAWN_BY)}; {_INSTEAD.get(kind, 'for others see view.plot_topology and view.plot_loads')}"
         )
-    module, function = _DRAWN_BY[kind]
-    drawing: Callable[..., Axes] = getattr(importlib.import_module(module), function)
+    drawing: Callable[..., Axes] = _DRAWN_BY[kind]
     return drawing

@@ -52,7 +52,7 @@ def test_the_witness_is_one() -> None:
     way = tables_as_routing("fattree:4,3", "dmodk")
     result = ratio(way)
     load = way.pair_loads().under(obliv.permutation(result.permutation))
-    assert load[result.channel["id"]] == result.ratio == 3
+    assert load[result.channel.id] == result.ratio == 3
 
 
 def test_several_lids() -> None:

@@ -135,7 +135,5 @@ def test_odd_fabrics(seed: int) -> None:
     except OblivError:
         return
     result = throughput(routing, "uniform")
-    assert [cable.load for cable in result.cables[0]][:1] == [result.patterns[0]["channel_load"]][
-        : len(result.cables[0])
-    ]
+    assert [cable.load for cable in result.cables[0]][:1] == [result.patterns[0].channel_load][: len(result.cables[0])]
     assert all(cable.load > 0 and cable.pairs > 0 for cable in result.cables[0])

@@ -101,7 +101,7 @@ def test_names_pairs_and_saving(tmp_path: Path) -> None:
     result = worst(routing, certificate=True)
     assert len(list(result.pairs())) == result.channel_load
     for s, d in result.crossing:
-        assert any(result.channel["id"] in channels for channels, _ in routing.paths(s, d))
+        assert any(result.channel.id in channels for channels, _ in routing.paths(s, d))
     assert "port" in result.names[0]
     assert "\x1b" not in repr(result)
     assert all("\n" not in text for _, text in result.summary())

@@ -212,7 +212,7 @@ def test_spread_over_all_ways_is_multipath() -> None:
     ecmp = obliv.routing("ecmp", tree)
     assert obliv.worst_case(even).channel_load == obliv.worst_case(ecmp).channel_load == 1
     for pattern in ("uniform", "shift:3", "random-permutation:seed=5"):
-        mine, theirs = (obliv.throughput(x, pattern).patterns[0]["channel_load"] for x in (even, ecmp))
+        mine, theirs = (obliv.throughput(x, pattern).patterns[0].channel_load for x in (even, ecmp))
         assert mine == theirs * (Fraction(7, 8) if pattern == "uniform" and theirs == 1 else 1)
 
 
@@ -253,7 +253,7 @@ def test_hosts_back_to_back() -> None:
     tables = Tables("none", fabric.switches, np.zeros((0, 3), np.uint8), np.zeros(0, np.int32), "opensm")
     routing = fabric_routing(network(fabric), tables)
     assert obliv.worst_case(routing, certificate=True).channel_load == 1
-    assert obliv.throughput(routing, "shift:1").patterns[0]["channel_load"] == 1
+    assert obliv.throughput(routing, "shift:1").patterns[0].channel_load == 1
     assert [c for c, _ in routing.paths(0, 1)] == [(0,)]
 
 

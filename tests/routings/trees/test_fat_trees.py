@@ -55,9 +55,9 @@ def shown(result: Any, found: Crossings, topology: Any) -> None:
     permutation = result.permutation
     assert sorted(permutation) == list(range(len(topology.terminals)))
     assert any(i != j for i, j in enumerate(permutation))
-    channel = result.channel["id"]
+    channel = result.channel.id
     assert found.along(channel, permutation) == result.ratio
-    assert (result.channel["tail"], result.channel["head"]) == (topology.tail[channel], topology.head[channel])
+    assert (result.channel.tail, result.channel.head) == (topology.tail[channel], topology.head[channel])
 
 
 def test_the_oracles_agree() -> None:

@@ -54,7 +54,7 @@ def test_all_permutations_of_ft_4_2(name: str) -> None:
     result = obliv.ratio(routing)
     assert result.ratio == worst
     row = int(np.flatnonzero((everything == np.array(result.permutation)).all(axis=1))[0])
-    assert F(int(np.asarray(loads)[result.channel["id"], row]), denominator) == worst
+    assert F(int(np.asarray(loads)[result.channel.id, row]), denominator) == worst
 
 
 TRAFFIC_CASES = [
@@ -80,7 +80,7 @@ def test_any_traffic(spec: str, names: list[str]) -> None:
             load, base = max(match.under(rows).values()), off_diagonal(rows)
             assert max(routing.pair_loads().under(traffic)) == load
             result = obliv.traffic_ratio(routing, traffic)
-            assert result.patterns[0]["ratio"] == result.ratio == load / base
+            assert result.patterns[0].ratio == result.ratio == load / base
             assert 1 <= load / base <= ratio
             if name in ("omrmn", "updown", "ecmp"):
                 assert load == base
@@ -225,7 +225,7 @@ def test_means_over_placements() -> None:
     two = obliv.traffic_ratio(routing, "ring", "clustered:4", instances=16, rng=3)
     other = obliv.traffic_ratio(routing, "clustered:4", instances=16, rng=4)
     assert one.patterns == two.patterns
-    assert one.patterns[1]["ratio"] != other.patterns[0]["ratio"]
+    assert one.patterns[1].ratio != other.patterns[0].ratio
     for row in one.patterns:
         assert 1 <= row["ratio"].value <= 3
         assert row["ratio"].samples == 16

@@ -372,7 +372,7 @@ _WHAT = "schedule"  # what is verified; how its paths were drawn is a label that
 _OF_CLASSES = {"congestion": "at most", "dilation": "at most", "algorithm": "in all classes", "rules": "in all classes"}
 
 
-def check_saved(result: Any, content: dict[str, Any], progress: Progress = silent) -> Verification:
+def check_saved(content: dict[str, Any], result: Any, progress: Progress = silent) -> Verification:
     """Check a schedule, or several that run one after another: a result, or the content of a file."""
     if result is None:
         several = "classes" in content

@@ -29,9 +29,9 @@ from obliv.designs.solver import SolverTimeError, require_time
 from obliv.designs.solver import time_limit as time_limit_of
 from obliv.errors import InputError, TooLargeError
 from obliv.questions.worst_case import WorstCase, worst_case, worst_load
-from obliv.results.base import CERTIFICATE, Result, provenance
+from obliv.results.base import CERTIFICATE, Bar, Bars, Result, provenance
 from obliv.results.codec import PACKED, derived, entry
-from obliv.results.numbers import Bounds, bounds_of, float_bounds, shown
+from obliv.results.numbers import Bounds, bounds_of, float_bounds, short, shown
 from obliv.routings.base import Routing
 from obliv.routings.make import routing
 from obliv.topologies.base import Topology
@@ -434,6 +434,20 @@ class NetworkBounds(Result):
     @property
     def title(self) -> str:
         return f"bounds: least channel loads on {self.topology}"
+
+    def bars(self) -> Bars:
+        """Return the least channel loads."""
+        bars = [
+            Bar("uniform traffic\n(capacity)", self.capacity),
+            Bar("worst case,\noblivious routing", self.oblivious),
+            Bar("worst case,\nadaptive routing", self.adaptive),
+            Bar("across the\nbisection", self.bisection, "beside"),
+            Bar("longest matching\n(a lower bound)", self.matching_bound, "beside"),
+        ]
+        known = any(bar.value is not None for bar in bars)
+        bars = [bar if bar.value is not None else replace(bar, text="not known") for bar in bars] if known else []
+        price = [] if self.price is None else [f"price of being oblivious {short(self.price)}"]
+        return Bars(bars, "least channel load of any routing", ["Bounds on {topology}", *price])
 
 
 def _load(load: Fraction | Bounds | None) -> str:

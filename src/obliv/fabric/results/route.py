@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from obliv.results.base import Result
+from obliv._util.text import shortened
+from obliv.results.base import Bar, Bars, Mark, Result
 from obliv.results.codec import TEXT_OR_NULL, Record, codec_of, derived, entry
-from obliv.results.numbers import Estimate, brief
+from obliv.results.numbers import Estimate, as_float, brief
 
 __all__ = ["FIGURES", "IN_USE", "Attempt", "FabricRoute", "ShiftLoads", "Standing"]
 
@@ -27,6 +28,8 @@ FIGURES = {
     "idle": "idle",
     "lids": "LIDs",
 }
+
+_REASON = 52  # characters of the reason why an engine gave no tables
 
 
 @dataclass(frozen=True)
@@ -299,6 +302,22 @@ class FabricRoute(Result):
                 "offset": self.offset if one.chosen else None,
                 "remark": one.reason,
             }
+
+    def bars(self) -> Bars:
+        """Return the worst loads of the tables in use and of each engine tried, beside the lower bound."""
+        bars = []
+        for attempt in self.candidates:
+            name = attempt.engine + ("\n(kept)" if self.kept else "\n(written)") * attempt.chosen
+            if (standing := attempt.standing) is None:
+                bars.append(Bar(name, None, text=shortened(attempt.reason, _REASON)))
+            else:
+                role = "warning" if standing.credit_loops else "plain"
+                bars.append(Bar(name, standing.worst, role, str(standing)))
+        if self.lower_bound is None:
+            return Bars(bars, "worst load", ["{title}"])
+        least = as_float(self.lower_bound)
+        mark = Mark(least, f"single paths: at least {self.lower_bound}", "left")
+        return Bars(bars, "worst load", ["{title}"], marks=[mark], least=least)
 
 
 def _cells(standing: Standing, larger: set[str]) -> tuple[str, ...]:

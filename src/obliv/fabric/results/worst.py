@@ -11,11 +11,13 @@ from obliv._util.text import plural
 from obliv.questions.failures import FailureState, state_text
 from obliv.questions.throughput import PatternThroughput, Throughput
 from obliv.questions.worst_case import PAIRS, WorstCase
-from obliv.results.base import Result
+from obliv.results.base import Bar, Bars, Mark, Result
 from obliv.results.codec import PACKED, Record, derived, entry
 from obliv.results.numbers import Bounds, Estimate, shown
 
 _LISTED = 5  # pairs in the short form
+
+_CHANGES = 3  # that a title names
 
 
 @dataclass(frozen=True)
@@ -198,6 +200,16 @@ class Bisection(Result):
     )
     largest: Fraction = entry(Fraction(0), column="largest")
 
+    def bars(self) -> Bars:
+        """Return the mean bandwidth of random bisections, an estimate, beside the smallest and the largest of them."""
+        bars = [
+            Bar(f"mean of {self.bandwidth.samples:,} bisections", self.bandwidth),
+            Bar("smallest of them", self.smallest, "beside"),
+            Bar("largest of them", self.largest, "beside"),
+        ]
+        full = Mark(1.0, "full bandwidth", "right")
+        return Bars(bars, "bandwidth of a pair, as a share of a host's link", marks=[full], least=1.0)
+
 
 # The result of a throughput analysis on a fabric: which cables a job loads most
 
@@ -347,3 +359,15 @@ class WhatIf(Result):
         lines.append((f"pairs {change}", f"{abs(self.pairs_lost):,}"))
         lines.append(("work", f"{self.channels:,} channels changed, {self.solved:,} solved"))
         return [*lines, *(("note", text) for text in self.notes)]
+
+    def bars(self) -> Bars:
+        """Return the worst load before and after the change, with the pairs that are missing and credit loops."""
+        states = {"before": self.before, "after": self.after}
+        bars = [
+            Bar(name, state.channel_load, "warning" if state.deadlock else "plain", state_text(state))
+            for name, state in states.items()
+        ]
+        more = len(self.changes) - _CHANGES
+        changes = [*self.changes[:_CHANGES], *([f"and {plural(more, 'more change')}"] if more > 0 else [])]
+        pairs = f"{plural(abs(self.pairs_lost), 'pair')} {'gained' if self.pairs_lost < 0 else 'lost'}"
+        return Bars(bars, "worst load", ["{subject}", "; ".join(changes) or "no change"], [pairs])

@@ -31,7 +31,7 @@ from obliv.results.numbers import Bounds, Estimate, bounds_of, float_bounds, rou
 from obliv.topologies.base import Topology, require_pairs
 from obliv.topologies.make import topology as topology_of
 
-# The result of a hash lottery
+# The result of colliding flows
 
 
 _ROWS = 8  # loads in the short form, which leaves out those that are nearly certain
@@ -57,7 +57,7 @@ class LoadChance(Record):
 
 
 @dataclass(frozen=True)
-class LotteryQuantile(Record):
+class CollisionQuantile(Record):
     """The smallest load that the largest load exceeds with at most probability 1 - `probability`."""
 
     probability: Fraction = Fraction(0)
@@ -98,7 +98,7 @@ class FlowsNeeded(Record):
 
 
 @dataclass(frozen=True, repr=False)
-class Lottery(Result):
+class Collisions(Result):
     """The distribution of the largest channel load where flows draw their paths by a hash.
 
     Parameters
@@ -117,7 +117,7 @@ class Lottery(Result):
         The largest load if every pair were split evenly over its paths.
     mean : Fraction or Bounds
         The mean of the largest load.
-    quantiles : tuple of LotteryQuantile
+    quantiles : tuple of CollisionQuantile
     distribution : tuple of LoadChance
         The probability of at least each load, where it is neither one nor nothing.
     needed : tuple of FlowsNeeded
@@ -128,8 +128,8 @@ class Lottery(Result):
     Examples
     --------
     >>> import obliv
-    >>> obliv.lottery("fattree:4,2", "shift:2", flows=2)
-    lottery: 2 flows a pair of shift:2 on fattree:4,2
+    >>> obliv.collisions("fattree:4,2", "shift:2", flows=2)
+    collisions: 2 flows a pair of shift:2 on fattree:4,2
       hash               independent
       mean largest load  6951/4096 = 1.69702 (exact)
       with even splits   1
@@ -141,7 +141,7 @@ class Lottery(Result):
                          1695/4096 = 0.413818 of 2 or more
     """
 
-    kind: ClassVar[str] = "lottery"
+    kind: ClassVar[str] = "collisions"
     table: ClassVar[str] = "distribution"
 
     traffic: str = entry("", column="traffic")
@@ -151,11 +151,11 @@ class Lottery(Result):
     method: str = "exact"
     even_load: Fraction = Fraction(0)
     mean: Fraction | Bounds = Fraction(0)
-    quantiles: tuple[LotteryQuantile, ...] = ()
+    quantiles: tuple[CollisionQuantile, ...] = ()
     distribution: tuple[LoadChance, ...] = entry((), rank=2)
-    needed: tuple[FlowsNeeded, ...] = entry((), omit=lambda lottery: not lottery.needed)
-    sampled_mean: Estimate | None = entry(None, omit=lambda lottery: lottery.sampled_mean is None)
-    notes: tuple[str, ...] = entry((), rank=3, omit=lambda lottery: not lottery.notes)
+    needed: tuple[FlowsNeeded, ...] = entry((), omit=lambda collisions: not collisions.needed)
+    sampled_mean: Estimate | None = entry(None, omit=lambda collisions: collisions.sampled_mean is None)
+    notes: tuple[str, ...] = entry((), rank=3, omit=lambda collisions: not collisions.notes)
 
     @property
     def provable(self) -> bool:
@@ -304,7 +304,7 @@ _DIGITS = 200  # of exact probabilities; longer ones are rounded outwards
 _MOST_FLOWS = 1 << 16  # of a pair
 
 
-def lottery(
+def collisions(
     topology: str | Topology,
     traffic: str | Traffic,
     *,
@@ -315,7 +315,7 @@ def lottery(
     rng: Rng = None,
     guarantee: Sequence[str] = (),
     progress: Progress | None = None,
-) -> Lottery:
+) -> Collisions:
     """Return the distribution of the largest channel load where flows draw shortest paths by a hash.
 
     Each pair of terminals has some flows with equal shares of its rate. At every node a flow takes one of the channels
@@ -345,7 +345,7 @@ def lottery(
 
     Returns
     -------
-    Lottery
+    Collisions
         Exact where the network falls into independent parts that can be counted; elsewhere certified bounds. Samples
         are estimates beside them.
 
@@ -366,7 +366,7 @@ def lottery(
     Examples
     --------
     >>> import obliv
-    >>> result = obliv.lottery("fattree:4,2", "shift:2", flows=2)
+    >>> result = obliv.collisions("fattree:4,2", "shift:2", flows=2)
     >>> str(result.mean), [str(row.load) for row in result.distribution]
     ('6951/4096', ['3/2', '2'])
     """
@@ -396,7 +396,7 @@ def lottery(
     needed = tuple(flows_needed(place, *goal, part) for goal, part in zip(wanted, parts, strict=True))
     specs = {"topology": network.spec, "traffic": pattern.spec, "flows": flows, "hash": hash, "among": among}
     how = "exact" if law.exact is not None else "certified bounds"
-    return Lottery(
+    return Collisions(
         topology=network.spec,
         routing="ecmp",
         provenance=provenance(
@@ -413,7 +413,7 @@ def lottery(
         method="bounds" if law.exact is None else "exact",
         even_load=place.even,
         mean=_mean(window),
-        quantiles=tuple(LotteryQuantile(q, _quantile(window, q)) for q in _QUANTILES),
+        quantiles=tuple(CollisionQuantile(q, _quantile(window, q)) for q in _QUANTILES),
         distribution=_rows(window, drawn),
         needed=needed,
         sampled_mean=_sampled_mean(law, drawn),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,7 +29,7 @@ from obliv.questions.deadlocks.graph import (
 from obliv.questions.deadlocks.paths import OwnScheme, follow_hops, follow_paths, follow_two_phases
 from obliv.questions.deadlocks.programs import follow_programs
 from obliv.questions.subject import by_specs, routing_of
-from obliv.results.base import CERTIFICATE, Provenance, Result, provenance
+from obliv.results.base import CERTIFICATE, Bar, Bars, Provenance, Result, provenance
 from obliv.results.codec import Record, derived, entry
 from obliv.routings.base import LaneDependencies, Routing, RoutingLike
 from obliv.routings.dimension_ordered import require_grid
@@ -171,6 +172,15 @@ class VirtualChannels(Result):
     def summary(self) -> list[tuple[str, str]]:
         lines = [("fewest", "-: every scheme is cyclic" if self.best is None else f"{self.fewest}, by {self.best}")]
         return [*lines, *((row.scheme, row.text) for row in self.schemes)]
+
+    def bars(self) -> Bars:
+        """Return the virtual channels that each scheme needs."""
+        bars = [
+            Bar(row.scheme, Fraction(row.virtual_channels), "plain" if row.acyclic else "warning", row.text)
+            for row in self.schemes
+        ]
+        verdict = "every scheme is cyclic" if self.best is None else f"fewest without deadlock: {self.summary()[0][1]}"
+        return Bars(bars, "virtual channels", ["{subject}", verdict], whole=True)
 
 
 def _waiting(length: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,20 +15,25 @@ import numpy.typing as npt
 
 from obliv.errors import InputError
 from obliv.questions.compare import Entry
-from obliv.results.base import unit_of
-from obliv.results.numbers import Bounds, Estimate, as_float, bounds_of, short
+from obliv.results.base import Bar, Bars, unit_of
+from obliv.results.numbers import Bounds, Estimate, short
 from obliv.view.axes import (
+    ACCENT,
     INK,
     LITERAL,
     MARKERS,
     NODE,
     QUIET,
     SERIES,
+    Title,
     called,
     figure_of,
+    finish,
     points_across,
     room,
     set_literal,
+    subject_of,
+    title_of,
     wrapped,
 )
 from obliv.view.labels import label_points
@@ -153,37 +159,55 @@ def note(ax: Axes, values: Sequence[Fraction | Estimate | Bounds | None], texts:
 # Bars of single numbers: solid where exact, with whiskers where estimated, pale and hatched between bounds
 
 
-@dataclass(frozen=True)
-class Bar:
-    """A number with its name.
+#: Colors of bars by their roles.
+COLORS = {"plain": SERIES[0], "warning": ACCENT, "beside": SERIES[4]}
+
+
+def plot_bars(result: Any, ax: Axes | None = None, *, title: Title = True) -> Axes:
+    """Draw the bars that a result declares: solid where exact, pale and hatched between bounds, whiskers for estimates.
 
     Parameters
     ----------
-    name : str
-    value : Fraction, Estimate, Bounds or None
-        None leaves the bar out.
-    color : str
-    text : str
-        What stands at the end of the bar; default the number.
+    result : Result
+        With a method ``bars``, such as that of :func:`obliv.throughput` or :func:`obliv.average_case`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; default a new figure.
+    title : bool or str
+        Whether to write a title, or the title to write in its place.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    InputError
+        If there is nothing to draw.
+
+    Examples
+    --------
+    >>> import obliv
+    >>> ax = plot_bars(obliv.throughput(obliv.routing("dor", obliv.torus(9, 9)), "tornado", "uniform"))
     """
+    chart: Bars = result.bars()
+    if not chart.bars:
+        raise InputError(f"this result of the kind {result.kind} has no numbers: there is nothing to draw")
+    own = ax is None
+    ax = room(ax, 5.6, height_of(chart.bars))
+    for mark in chart.marks:
+        mark_line(ax, mark.at, mark.name, mark.name, mark.side)
+    draw_numbers(ax, chart.bars, chart.least)
+    if chart.whole:
+        whole_ticks(ax)
+    ax.set_xlabel(chart.axis)
+    names = {"subject": subject_of(result), "topology": called(result.topology), "title": title_of(result)}
+    heading = [_filled(line, names) for line in chart.heading]
+    return finish(ax, own, heading, chart.remarks, title=title)
 
-    name: str
-    value: Fraction | Estimate | Bounds | None
-    color: str = SERIES[0]
-    text: str = ""
 
-    @property
-    def ends(self) -> tuple[float, float]:
-        """Where the solid and the hatched part end."""
-        if self.value is None or isinstance(self.value, Estimate):
-            return (float(self.value or 0),) * 2
-        lower, upper = bounds_of(self.value)
-        return as_float(lower), as_float(upper)
-
-    @property
-    def error(self) -> float:
-        """Standard error of an estimate, 0 for other numbers."""
-        return self.value.stderr if isinstance(self.value, Estimate) else 0.0
+def _filled(line: str, names: dict[str, str]) -> str:
+    """Return a line of a heading with the names of what it is about."""
+    return re.sub(r"\{(\w+)\}", lambda match: names.get(match[1], match[0]), line)
 
 
 def height_of(bars: Sequence[Bar]) -> float:
@@ -195,14 +219,14 @@ def draw_numbers(ax: Axes, bars: Sequence[Bar], least: float = 0.0) -> None:
     """Draw bars from top to bottom with their numbers; the axes reach to `least` at least."""
     places, ends = list(range(len(bars))), [bar.ends for bar in bars]
     lows, highs = ([end[side] for end in ends] for side in (0, 1))
-    solid = ax.barh(places, lows, height=0.62, color=[bar.color for bar in bars], zorder=2)
+    solid = ax.barh(places, lows, height=0.62, color=[COLORS[bar.role] for bar in bars], zorder=2)
     hatched: dict[str, Any] = {"facecolor": NODE, "hatch": "////", "linewidth": 1.0, "zorder": 2, "gid": "bounds"}
     for place, bar, (low, high), patch in zip(places, bars, ends, solid, strict=True):
         if isinstance(bar.value, Bounds):
             patch.set_alpha(0.5)
-            ax.barh(place, high - low, left=low, height=0.62, edgecolor=bar.color, **hatched)
+            ax.barh(place, high - low, left=low, height=0.62, edgecolor=COLORS[bar.role], **hatched)
     whiskers(ax, highs, places, [bar.error for bar in bars], "x")
-    ax.set_yticks(places, labels=[bar.name for bar in bars], **LITERAL)
+    ax.set_yticks(places, labels=["\n".join(map(called, bar.name.split("\n"))) for bar in bars], **LITERAL)
     ax.set_ylim(len(bars) - 0.4, -0.6)
     texts = [bar.text or short(bar.value) for bar in bars]
     tips = [high + bar.error for high, bar in zip(highs, bars, strict=True)]

@@ -1,27 +1,21 @@
-"""Comparisons of routings: bars, throughput over hops, or throughput over topologies."""
+"""Pictures beyond bars of single numbers: comparisons, lengths of paths, curves, distributions, failures."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from obliv._util.text import did_you_mean
-from obliv.designs.bounds.network import NetworkBounds
 from obliv.designs.pareto import Pareto
 from obliv.errors import InputError
-from obliv.questions.average import Average
-from obliv.questions.collisions.collisions import Lottery
+from obliv.questions.collisions.collisions import Collisions
 from obliv.questions.compare import Comparison
-from obliv.questions.deadlocks.deadlock import VirtualChannels
 from obliv.questions.failures import Failures, row_text
 from obliv.questions.locality import Locality
-from obliv.questions.ratio import TrafficRatio
-from obliv.questions.throughput import PatternThroughput, Throughput
 from obliv.results.base import unit_of
-from obliv.results.numbers import Estimate, as_float, bounds_of, brief, short
+from obliv.results.numbers import as_float, bounds_of, brief, short
 from obliv.view.axes import (
     ACCENT,
     INK,
@@ -39,17 +33,13 @@ from obliv.view.axes import (
     title_of,
 )
 from obliv.view.charts.base import (
-    Bar,
     ChartData,
     draw_bars,
     draw_lines,
-    draw_numbers,
     draw_plane,
     end_label,
-    height_of,
     light_frame,
     make_room,
-    mark_capacity,
     mark_line,
     whole_ticks,
 )
@@ -127,149 +117,6 @@ def _heading(kind: str, figures: ChartData, of: str) -> str:
     return f"{what}, from {topologies[0]} to {topologies[-1]} with growing marks" if kind == "plane" else what
 
 
-# The average case as bars of channel loads: the mean of the largest loads, the largest drawn, the worst case
-
-
-def plot_average(result: Average, ax: Axes | None = None, *, title: Title = True) -> Axes:
-    """Draw the largest channel load of random traffic: its mean, the largest of those drawn, and the worst case.
-
-    Parameters
-    ----------
-    result : Average
-        The result of :func:`obliv.average_case`.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    title : bool or str
-        Whether to write a title, or the title to write in its place.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> import obliv
-    >>> ax = plot_average(obliv.average_case(obliv.DOR(obliv.mesh(4, 4)), samples=50))
-    """
-    bars = [Bar(f"mean of {result.samples:,} {result.ensemble}", result.channel_load)]
-    if result.largest_load is not None:
-        bars.append(Bar("largest of them", result.largest_load, SERIES[4]))
-    if result.worst_load is not None:
-        bars.append(Bar("worst case", result.worst_load, ACCENT))
-    own = ax is None
-    ax = room(ax, 5.6, height_of(bars))
-    least = 0.0 if result.capacity is None else as_float(1 / result.capacity)
-    if result.capacity is not None:
-        side = "left" if least < 0.5 * max(bar.ends[1] for bar in bars) else "center"
-        mark_line(ax, least, "uniform traffic, best routing", "capacity", side)
-    draw_numbers(ax, bars, least)
-    ax.set_xlabel("largest channel load")
-    return finish(ax, own, [f"{subject_of(result)}"], title=title)
-
-
-# Bounds of a network as bars of channel loads: what no routing can beat, exact or between proved bounds
-
-
-def plot_bounds(result: NetworkBounds, ax: Axes | None = None, *, title: Title = True) -> Axes:
-    """Draw the least channel loads of a network: solid where they are exact, pale and hatched between bounds.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> ax = plot_bounds(obliv.bounds("torus:4x4"))
-    """
-    loads = [
-        ("uniform traffic\n(capacity)", result.capacity, SERIES[0]),
-        ("worst case,\noblivious routing", result.oblivious, SERIES[0]),
-        ("worst case,\nadaptive routing", result.adaptive, SERIES[0]),
-        ("across the\nbisection", result.bisection, SERIES[4]),
-        ("longest matching\n(a lower bound)", result.matching_bound, SERIES[4]),
-    ]
-    bars = [Bar(name, load, color, "not known" if load is None else "") for name, load, color in loads]
-    if all(bar.value is None for bar in bars):
-        raise InputError(f"no bound of {result.topology} is known: there is nothing to draw")
-    own = ax is None
-    ax = room(ax, 5.6, height_of(bars))
-    draw_numbers(ax, bars)
-    ax.set_xlabel("least channel load of any routing")
-    price = [] if result.price is None else [f"price of being oblivious {short(result.price)}"]
-    return finish(ax, own, [f"Bounds on {called(result.topology)}", *price], title=title)
-
-
-# Throughput under several patterns, as bars
-
-
-def plot_throughput(result: Throughput, ax: Axes | None = None, *, title: Title = True) -> Axes:
-    """Draw a bar for every pattern: the fraction of capacity where all are known, else the throughput.
-
-    Parameters
-    ----------
-    result : Throughput
-        The result of :func:`obliv.throughput`.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    title : bool or str
-        Whether to write a title, or the title to write in its place.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    InputError
-        If the result has no patterns.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> result = obliv.throughput(obliv.routing("dor", obliv.torus(9, 9)), "tornado", "uniform")
-    >>> ax = plot_throughput(result)
-    """
-    if not result.patterns:
-        raise InputError("this throughput result has no patterns: there is nothing to draw")
-    relative = result.capacity is not None and not any(row.by_terminal for row in result.patterns)
-    values = [row.fraction_of_capacity if relative else row.throughput for row in result.patterns]
-    rows = zip(result.patterns, values, strict=True)
-    bars = [Bar(_name(row), value, text="loads nothing" if value is None else "") for row, value in rows]
-    own = ax is None
-    ax = room(ax, 5.6, height_of(bars))
-    draw_numbers(ax, bars, 1.0 if relative else 0.0)
-    if relative:
-        mark_capacity(ax)
-    ax.set_xlabel("fraction of capacity" if relative else "throughput (times the traffic)")
-    return finish(ax, own, [f"{subject_of(result)}"], title=title)
-
-
-def _name(row: PatternThroughput) -> str:
-    return row.traffic if row.admissible else f"{row.traffic}\n({row.verdict},\nlimited by {row.limited_by})"
-
-
-# The performance ratio under each of several traffic patterns, as bars
-
-
-def plot_traffic_ratio(result: TrafficRatio, ax: Axes | None = None, *, title: Title = True) -> Axes:
-    """Draw a bar for each pattern: how many times the largest load of the best routing for it.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> ax = plot_traffic_ratio(obliv.traffic_ratio(obliv.DModK(obliv.fattree(8, 2)), "shift:1", "shift:5"))
-    """
-    if not result.patterns:
-        raise InputError("this result has no patterns: there is nothing to draw")
-    bars = [Bar(row.traffic, row.ratio) for row in result.patterns]
-    own = ax is None
-    ax = room(ax, 5.6, height_of(bars))
-    mark_line(ax, 1.0, "best routing of each pattern", "best", "right")
-    draw_numbers(ax, bars, 1.0)
-    ax.set_xlabel("performance ratio")
-    estimated = " (estimated)" if isinstance(result.ratio, Estimate) else ""
-    lines = [f"{subject_of(result)}", f"largest ratio {short(result.ratio)}{estimated}"]
-    rates = ["with the best rates over its paths"] if result.adaptive else []
-    return finish(ax, own, lines, rates, title=title)
-
-
 # The lengths of paths as a histogram
 
 
@@ -313,32 +160,6 @@ def plot_hops(result: Locality, ax: Axes | None = None, *, title: Title = True) 
     return finish(ax, own, lines, times, title=title)
 
 
-# The virtual channels that each scheme needs, as bars
-
-
-def plot_virtual_channels(result: VirtualChannels, ax: Axes | None = None, *, title: Title = True) -> Axes:
-    """Draw a bar for each scheme: its virtual channels, in orange where packets can wait for each other forever.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> ax = plot_virtual_channels(obliv.fewest_virtual_channels(obliv.ROMM(obliv.mesh(3, 3))))
-    """
-    if not result.schemes:
-        raise InputError(f"no scheme applies to {result.routing}: there is nothing to draw")
-    bars = [
-        Bar(row.scheme, Fraction(row.virtual_channels), SERIES[0] if row.acyclic else ACCENT, row.text)
-        for row in result.schemes
-    ]
-    own = ax is None
-    ax = room(ax, 5.6, height_of(bars))
-    draw_numbers(ax, bars)
-    whole_ticks(ax)
-    ax.set_xlabel("virtual channels")
-    verdict = "every scheme is cyclic" if result.best is None else f"fewest without deadlock: {result.summary()[0][1]}"
-    return finish(ax, own, [f"{subject_of(result)}", verdict], title=title)
-
-
 # The curve of locality and throughput: what a routing can guarantee with so many hops
 
 
@@ -371,16 +192,16 @@ def plot_pareto(result: Pareto, ax: Axes | None = None, *, title: Title = True) 
     return finish(ax, own, [heading], title=title)
 
 
-# The distribution of a hash lottery: a band between certified bounds, and samples beside it
+# The distribution of colliding flows: a band between certified bounds, and samples beside it
 
 
-def plot_lottery(result: Lottery, ax: Axes | None = None, *, title: Title = True) -> Axes:
+def plot_collisions(result: Collisions, ax: Axes | None = None, *, title: Title = True) -> Axes:
     """Draw the probability that the largest load is at most a load: bounds as a band, samples as dots.
 
     Parameters
     ----------
-    result : Lottery
-        The result of :func:`obliv.lottery`.
+    result : Collisions
+        The result of :func:`obliv.collisions`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; default a new figure.
     title : bool or str
@@ -398,7 +219,7 @@ def plot_lottery(result: Lottery, ax: Axes | None = None, *, title: Title = True
     Examples
     --------
     >>> import obliv
-    >>> ax = plot_lottery(obliv.lottery("fattree:4,2", "shift:2", flows=2))
+    >>> ax = plot_collisions(obliv.collisions("fattree:4,2", "shift:2", flows=2))
     """
     rows = result.distribution
     if not rows:

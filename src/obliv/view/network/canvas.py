@@ -13,7 +13,7 @@ from unicodedata import east_asian_width
 import numpy as np
 
 from obliv._util.arrays import Array
-from obliv._util.text import plural
+from obliv._util.text import plural, shortened
 from obliv.errors import InputError
 from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic, from_flows
@@ -35,7 +35,6 @@ from obliv.view.axes import (
     points_per_unit,
     require_matplotlib,
     room,
-    shortened,
 )
 from obliv.view.labels import Box, box_beside, box_of, overlap, size_of
 from obliv.view.layout import RADIUS, Points, channel_lines, flow_line, layout_of, on_grid

@@ -1,4 +1,4 @@
-"""The hash lottery
+"""The colliding flows
 ================
 
 Switches choose one of several equal paths by a hash of the packet's header. All packets of a flow take one path, and
@@ -8,7 +8,7 @@ whether two large flows meet is a matter of luck. The chances can be computed.
 import obliv
 
 tree = obliv.topology("fattree:8,2")
-one = obliv.lottery(tree, "shift:4")
+one = obliv.collisions(tree, "shift:4")
 print(one)
 
 # %%
@@ -21,6 +21,6 @@ one.plot()
 # With sixteen flows for each pair the luck evens out, but it does not vanish. Ten flows keep the largest load at two
 # or below with a probability of 99 %.
 
-many = obliv.lottery(tree, "shift:4", flows=16, guarantee=["2@0.99"])
+many = obliv.collisions(tree, "shift:4", flows=16, guarantee=["2@0.99"])
 print(many)
 many.plot()

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from obliv._util.progress import Progress
-from obliv.cli.fabric.reading import GroupFiles, SkipMissing, TablesFiles
-from obliv.cli.options import Clusters, Jobs, Seed, TrafficOption, is_seeded
-from obliv.cli.output import Answer, Looks, progress, require_outputs, say
-from obliv.cli.specs import named_traffic, seeded
+from obliv.cli.options import Clusters, Jobs, Seed, is_seeded
+from obliv.cli.output import Answer, Picture, progress, require_outputs, say
+from obliv.cli.specs import seeded
 from obliv.errors import InputError
+from obliv.fabric.cli.reading import GroupFiles, SkipMissing, TablesFiles
 
 if TYPE_CHECKING:
     from obliv._util.progress import Progress
@@ -30,10 +30,7 @@ def worst(
     *,
     skip: SkipMissing = False,
     hottest: Annotated[int, typer.Option("--hottest", min=0, help="Number of cables to rank.")] = 10,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the worst traffic (.png, .svg, .pdf).")
-    ] = None,
-    looks: Looks,
+    picture: Picture,
     jobs: Jobs = None,
     clusters: Clusters,
     answer: Answer,
@@ -51,8 +48,8 @@ def worst(
     """
     import obliv.fabric
 
-    looks.require(plot)
-    require_outputs(answer.output, plot, inputs=files.inputs)
+    picture.require()
+    require_outputs(answer.output, picture.plot, inputs=files.inputs)
     with clusters.workers(jobs) as executor, progress() as step:
         routing = files.routing(skip, step, notes=answer.format == "csv")
         result = obliv.fabric.worst(
@@ -61,11 +58,11 @@ def worst(
         if files.adaptive == "best":
             if (best := _best(routing, result, step)) is not None:
                 answer.show(best, hide=("certificate", "paths"))
-                looks.save(best.plot, plot)
+                picture.save(best.plot)
                 return
             result = replace(result, notes=(*result.notes, "no split within the groups is better: see the worst cable"))
     answer.show(result, hide=("certificate",), table=(result.cable_rows(), result.cable_columns))
-    looks.save(result.plot, plot)
+    picture.save(result.plot)
 
 
 def _best(routing: FabricRouting, even: FabricWorst, step: Progress) -> Design | None:
@@ -115,7 +112,6 @@ def throughput(
     ],
     *,
     context: typer.Context,
-    traffic: TrafficOption = None,
     skip: SkipMissing = False,
     hottest: Annotated[int, typer.Option("--hottest", min=0, help="Number of cables to name for each pattern.")] = 3,
     seed: Seed = 0,
@@ -129,7 +125,7 @@ def throughput(
     """
     import obliv.fabric
 
-    patterns = seeded(named_traffic(words, traffic), context, seed, needed="traffic that is drawn at random")
+    patterns = seeded(words, context, seed, needed="traffic that is drawn at random")
 
     def analysis(routing: FabricRouting, step: Progress) -> FabricThroughput:
         result = obliv.fabric.throughput(routing, *patterns, hottest=hottest, progress=step)
@@ -240,10 +236,7 @@ def failures(
             "time), search or off.",
         ),
     ] = "auto",
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the ranking (.png, .svg, .pdf).")
-    ] = None,
-    looks: Looks,
+    picture: Picture,
     answer: Answer,
 ) -> None:
     """Find the worst case after each failure, worst ones first.
@@ -257,8 +250,8 @@ def failures(
     """
     import obliv.fabric
 
-    looks.require(plot)
-    require_outputs(answer.output, plot, inputs=files.inputs)
+    picture.require()
+    require_outputs(answer.output, picture.plot, inputs=files.inputs)
     with answer.best_so_far(listed := partial(replace, top=top)):
         with progress() as step:
             result = obliv.fabric.failures(
@@ -274,7 +267,7 @@ def failures(
         for note in result.notes if answer.format == "csv" else ():  # the other formats contain them
             say(note)
         answer.show(listed(result), hide=("certificate",))
-        looks.save(result.plot, plot)
+        picture.save(result.plot)
 
 
 # ``obliv fabric whatif``: what a change of a few cables or table entries does, from a kept state
@@ -304,11 +297,7 @@ def whatif(
         Path | None,
         typer.Option("--net", metavar="FILE", help="Write the changed fabric, .net, for new tables by fabric route."),
     ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw the worst cases before and after (.png, .svg, .pdf)."),
-    ] = None,
-    looks: Looks,
+    picture: Picture,
     answer: Answer,
 ) -> None:
     """Find the worst case after a change, from a kept state.
@@ -324,8 +313,8 @@ def whatif(
     import obliv.fabric
     from obliv._util.files import together
 
-    looks.require(plot)
-    require_outputs(answer.output, plot, net, inputs=[*files.inputs, (str(base), "")])
+    picture.require()
+    require_outputs(answer.output, picture.plot, net, inputs=[*files.inputs, (str(base), "")])
     if os.path.exists(base):
         state = obliv.fabric.read_base(base)
         obliv.fabric.require_same_files(state, base, [path for path, _ in files.inputs], files.offset)
@@ -346,7 +335,7 @@ def whatif(
                 say(f"{net}: left out: {what}")
         answer.save(result)
     answer.print(result)
-    looks.save(result.plot, plot)
+    picture.save(result.plot)
 
 
 # ``obliv fabric job``: what jobs do to cables, phase by phase, and better orders of their ranks
@@ -395,10 +384,7 @@ def job(
         ),
     ] = None,
     seed: Seed = 0,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw phases and hottest cables (.png, .svg, .pdf).")
-    ] = None,
-    looks: Looks,
+    picture: Picture,
     answer: Answer,
 ) -> None:
     """Find the loads that jobs put on cables, phase by phase.
@@ -413,8 +399,8 @@ def job(
     from obliv._util.files import together
 
     inputs = [*files.inputs, *((str(path), "") for path in hosts or ())]
-    looks.require(plot)
-    require_outputs(answer.output, order, plot, inputs=inputs)
+    picture.require()
+    require_outputs(answer.output, order, picture.plot, inputs=inputs)
     _require_hosts(hosts, worst_hosts, pattern, order)
     if order is None and (is_seeded(context) or effort is not None):
         raise InputError(f"--{'seed' if effort is None else 'effort'} is for exchanges of ranks: add --order FILE")
@@ -447,7 +433,7 @@ def job(
         for note in result.notes if answer.format == "csv" else ():  # the other formats contain them
             say(note)
         answer.print(result)
-        looks.save(result.plot, plot)
+        picture.save(result.plot)
 
 
 def _require_hosts(hosts: list[Path] | None, worst_hosts: int | None, pattern: list[str], order: Path | None) -> None:

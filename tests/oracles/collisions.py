@@ -1,4 +1,4 @@
-"""The hash lottery by enumeration: every choice of every flow, in plain Python."""
+"""The colliding flows by enumeration: every choice of every flow, in plain Python."""
 
 from __future__ import annotations
 

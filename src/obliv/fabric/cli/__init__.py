@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from obliv.cli.app import group
-from obliv.cli.fabric import questions, tables
+from obliv.fabric.cli import questions, tables
 
 __all__ = ["app"]
 

@@ -1,4 +1,4 @@
-"""Claims about hash lotteries: honest ones are proved where the draws can be counted, forged ones refused."""
+"""Claims about hash collisions: honest ones are proved where the draws can be counted, forged ones refused."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def check_of(result: Any, name: str) -> bool | None:
 
 @pytest.mark.parametrize(("spec", "traffic", "options"), CASES)
 def test_honest_claims_are_proved(spec: str, traffic: str, options: dict[str, Any]) -> None:
-    result = obliv.lottery(spec, traffic, **options)
+    result = obliv.collisions(spec, traffic, **options)
     checked = obliv.verify(result)
     assert checked.proved, checked
 
 
 def test_both_methods_are_among_the_cases() -> None:
-    methods = {obliv.lottery(spec, traffic, **options).method for spec, traffic, options in CASES[4:7]}
+    methods = {obliv.collisions(spec, traffic, **options).method for spec, traffic, options in CASES[4:7]}
     assert methods == {"exact", "bounds"}
 
 
@@ -77,7 +77,7 @@ FORGED: dict[str, tuple[Callable[[Claim], None], str]] = {
 
 @pytest.fixture(scope="module")
 def honest() -> Claim:
-    return obliv.lottery("fattree:4,2", "shift:2", flows=2, guarantee=["7/4@0.5"]).to_dict()
+    return obliv.collisions("fattree:4,2", "shift:2", flows=2, guarantee=["7/4@0.5"]).to_dict()
 
 
 @pytest.mark.parametrize("name", FORGED)
@@ -114,11 +114,11 @@ def test_malformed_claims_are_refused(change: Callable[[Claim], None], honest: C
 
 
 def test_what_cannot_be_counted_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("obliv.checker.lottery._CELLS", 100)
-    result = obliv.verify(obliv.lottery("fattree:8,2", "random-permutation", flows=2))
+    monkeypatch.setattr("obliv.checker.collisions._CELLS", 100)
+    result = obliv.verify(obliv.collisions("fattree:8,2", "random-permutation", flows=2))
     assert not result.proved
     assert check_of(result, "distribution") is None
-    assert obliv.verify(obliv.lottery("fattree:4,2", "shift:2"), budget=-1.0).proved is False
+    assert obliv.verify(obliv.collisions("fattree:4,2", "shift:2"), budget=-1.0).proved is False
 
 
 @pytest.mark.nightly
@@ -129,7 +129,7 @@ def test_no_claim_is_refuted(seed: int) -> None:
     spec = str(rng.choice(["fattree:4,2", "fattree:4,3", "xgft:2;3,2;1,2", "torus:3x3", "mesh:3x3", "hyperx:3x3"]))
     traffic = str(rng.choice(["shift:3", f"random-permutation:seed={seed}", "1/2*shift:1+1/2*shift:2"]))
     hashed, flows = str(rng.choice(["independent", "polarised"])), int(rng.integers(1, 4))
-    result = obliv.verify(obliv.lottery(spec, traffic, flows=flows, hash=hashed), budget=60.0)
+    result = obliv.verify(obliv.collisions(spec, traffic, flows=flows, hash=hashed), budget=60.0)
     assert all(check.ok is not False for check in result.checks), result
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from obliv._util.text import plural
-from obliv.cli.fabric.reading import ArInfo, ExtendedLids, Far, Files, Guid2Lid, Offset, TopologyFile
 from obliv.cli.options import FormatOption, Seed, TopologySpec
-from obliv.cli.output import Answer, Looks, progress, require_outputs, say
+from obliv.cli.output import Answer, Picture, progress, require_outputs, say
 from obliv.errors import InputError
+from obliv.fabric.cli.reading import ArInfo, ExtendedLids, Far, Files, Guid2Lid, Offset, TopologyFile
 
 if TYPE_CHECKING:
     from obliv.fabric.files.folder import Folder
@@ -288,11 +288,7 @@ def route(
         typer.Option("--net", metavar="FILE", help="File for the fabric with the LIDs of the new tables (.net)."),
     ] = None,
     extended_lids: ExtendedLids = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw the worst loads of all engines (.png, .svg, .pdf)."),
-    ] = None,
-    looks: Looks,
+    picture: Picture,
     format: FormatOption = "table",
 ) -> None:
     """Compute new forwarding tables, never worse than --lft.
@@ -307,8 +303,9 @@ def route(
     from obliv.fabric.lanes.read import lanes_within
     from obliv.fabric.names import require_writable_lids
 
-    looks.require(plot)
-    require_outputs(output, net, plot, lane_files.policy, lane_files.psl, lane_files.sl2vl, inputs=files.inputs)
+    picture.require()
+    written = lane_files.policy, lane_files.psl, lane_files.sl2vl
+    require_outputs(output, net, picture.plot, *written, inputs=files.inputs)
     named = lane_files.require(engine, lanes)
     with progress() as step:
         fabric, tables = files.read(step)
@@ -341,7 +338,7 @@ def route(
                 if net is not None:
                     obliv.fabric.write_net(result.fabric, net)
     Answer(format=format).show(result)
-    looks.save(result.plot, plot)
+    picture.save(result.plot)
     if result.kept:
         say("no new tables are better than those in use: nothing was written (use --force to write new ones)")
         raise typer.Exit(1)

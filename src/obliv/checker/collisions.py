@@ -1,4 +1,4 @@
-"""The check of hash lotteries: the law of the largest load counted again, flow by flow, in whole numbers.
+"""The check of colliding flows: the law of the largest load counted again, flow by flow, in whole numbers.
 
 Flows that may cross a channel in common belong to one part; parts are independent.  In a part the flows are taken one
 after another, and for each state, what channels can still take, the number of draws that lead there is kept.  Where a
@@ -27,9 +27,9 @@ from obliv.results.study import Verification
 from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
-    from obliv.questions.collisions.collisions import Lottery
+    from obliv.questions.collisions.collisions import Collisions
 
-__all__ = ["check_lottery"]
+__all__ = ["check_collisions"]
 
 _CELLS = 1 << 22  # numbers in the states of a part at a time
 _PATHS = 1 << 12  # of a pair
@@ -40,11 +40,11 @@ _RARE = Fraction(1, 10**6)  # rows are left out where a load is rarer, or as nea
 _Part = list[tuple[int, list[tuple[tuple[tuple[int, int], ...], int]]]]  # of each pair: flows, and adds with odds
 
 
-def check_lottery(
+def check_collisions(
     content: dict[str, Any], topology: Topology, traffic: Traffic, budget: float, progress: Progress
 ) -> Verification:
     """Check the distribution of the largest load under hashed paths."""
-    claim: Lottery = read_result(content)
+    claim: Collisions = read_result(content)
     right = claim.to_dict()
     for key in ("mean", "quantiles", "distribution", "even_load", "needed"):
         if content.get(key) != right.get(key):
@@ -91,7 +91,7 @@ def check_lottery(
     )
 
 
-def _check_figures(report: Report, claim: Lottery, draws: _Draws, law: _Law, progress: Progress) -> None:
+def _check_figures(report: Report, claim: Collisions, draws: _Draws, law: _Law, progress: Progress) -> None:
     """Check the rows, whether some are missing, the mean, the quantiles and the load of even splits."""
     loads = law.loads
     fits = []
@@ -135,7 +135,7 @@ def _holds(claimed: Fraction | Bounds, right: Fraction) -> bool:
 class _Draws:
     """The pairs that send, with their rates, and the paths of each with their odds."""
 
-    def __init__(self, topology: Topology, traffic: Traffic, claim: Lottery, limit: TimeLimit) -> None:
+    def __init__(self, topology: Topology, traffic: Traffic, claim: Collisions, limit: TimeLimit) -> None:
         self.topology = topology
         self.polarised = claim.hash == "polarised"
         self.kept = _kept(topology, claim.among)

@@ -1,4 +1,4 @@
-"""The hash lottery: exact laws equal enumeration, bounds hold it, samples lie between bounds."""
+"""The colliding flows: exact laws equal enumeration, bounds hold it, samples lie between bounds."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tests.oracles.lottery import largest_loads
+from tests.oracles.collisions import largest_loads
 
 import obliv
 from obliv._util.progress import silent
-from obliv.checker.lottery import _Draws, _Law
+from obliv.checker.collisions import _Draws, _Law
 from obliv.checker.report import TimeLimit
 from obliv.errors import InputError
 from obliv.questions.collisions import bounds as bounds_module
 from obliv.questions.collisions.blocks import filled, star
 from obliv.questions.collisions.bounds import CertifiedBounds, FixedPart, Largest
-from obliv.questions.collisions.collisions import Lottery
+from obliv.questions.collisions.collisions import Collisions
 from obliv.questions.collisions.draws import draws
 from obliv.questions.collisions.joints import LEAST, MOST, TINY, Joints, Law, weighted_sum
 from obliv.results.numbers import bounds_of
@@ -76,7 +76,7 @@ def test_intervals_hold_the_enumeration(spec: str, data: st.DataObject, flows: i
             assert low <= chance <= high
     mean = sum((load * chance for load, chance in law.items()), Fraction(0))
     hashed = "polarised" if polarised else "independent"
-    assert obliv.lottery(topology, traffic, flows=flows, hash=hashed).mean == mean
+    assert obliv.collisions(topology, traffic, flows=flows, hash=hashed).mean == mean
 
 
 def hold(spec: str, traffic: str, flows: int, hashed: str = "independent") -> float:
@@ -86,7 +86,7 @@ def hold(spec: str, traffic: str, flows: int, hashed: str = "independent") -> fl
     place = FixedPart(draws(topology, pattern, hashed == "polarised", None, silent), None)
     largest, bounds = Largest(place, flows), CertifiedBounds(place.crossings, flows)
     assert place.crossings.laminar
-    claim = Lottery(topology=topology.spec, traffic=pattern.spec, flows=flows, hash=hashed)
+    claim = Collisions(topology=topology.spec, traffic=pattern.spec, flows=flows, hash=hashed)
     limit = TimeLimit(float("inf"))
     law = _Law(_Draws(topology, pattern, claim, limit), flows, limit)
     width = 0.0
@@ -224,7 +224,7 @@ def test_the_weight_of_a_pair_of_channels_is_that_of_the_later_one() -> None:
 def test_bandwidths_and_rates_that_always_cross_a_channel_count() -> None:
     topology = obliv.topology("xgft:2;2,2;1,2;2,1")
     law = largest_loads(topology, obliv.traffic("shift:1", topology), 2)
-    result = obliv.lottery(topology, "shift:1", flows=2)
+    result = obliv.collisions(topology, "shift:1", flows=2)
     assert law is not None
     assert [row.probability for row in result.distribution] == [at_least(law, r.load) for r in result.distribution]
 
@@ -232,7 +232,7 @@ def test_bandwidths_and_rates_that_always_cross_a_channel_count() -> None:
 def test_uplinks_of_leaves_are_multinomial() -> None:
     """Leaves are independent; the flows of each fill its uplinks as balls fill bins."""
     flows, hosts, links = 2, 4, 4
-    result = obliv.lottery("fattree:8,2", "shift:4", flows=flows, among="leaf-up")
+    result = obliv.collisions("fattree:8,2", "shift:4", flows=flows, among="leaf-up")
     assert result.method == "exact"
     n = hosts * flows
 
@@ -271,7 +271,7 @@ def test_laws_are_within_their_errors(parts: list[tuple[int, int, int]]) -> None
 
 def agree(spec: str, traffic: str, flows: int, samples: int, hashed: str = "independent") -> float:
     """Check that samples lie inside the bounds but for the DKW band; return the width of the mean's interval."""
-    result = obliv.lottery(spec, traffic, flows=flows, samples=samples, hash=hashed)
+    result = obliv.collisions(spec, traffic, flows=flows, samples=samples, hash=hashed)
     band = sqrt(log(2 / 1e-6) / (2 * samples))
     assert result.distribution
     for row in result.distribution:
@@ -315,24 +315,24 @@ def test_a_million_samples_lie_inside_the_bounds(spec: str, traffic: str, flows:
 @pytest.mark.parametrize("flows", [1, 2, 4, 8, 16])
 def test_a_thousand_hosts_within_one_percent(flows: int) -> None:
     assert agree("fattree:16,3", "random-permutation", flows, 20_000) < 0.01
-    for row in obliv.lottery("fattree:16,3", "random-permutation", flows=flows).distribution:
+    for row in obliv.collisions("fattree:16,3", "random-permutation", flows=flows).distribution:
         low, high = bounds_of(row.probability)
         assert high - low < 0.01
 
 
 def test_a_shift_of_a_thousand_hosts_is_known_within_some_thousandths() -> None:
-    for row in obliv.lottery("fattree:16,3", "shift:512", flows=8).distribution:
+    for row in obliv.collisions("fattree:16,3", "shift:512", flows=8).distribution:
         low, high = bounds_of(row.probability)
         assert high - low < 0.002
 
 
 def test_what_a_guarantee_needs_agrees_with_the_distribution() -> None:
-    result = obliv.lottery("fattree:8,2", "shift:4", guarantee=["2@0.9", "1/2@0.5"])
+    result = obliv.collisions("fattree:8,2", "shift:4", guarantee=["2@0.9", "1/2@0.5"])
     enough, never = result.needed
     assert enough.enough is not None
     assert enough.too_few is not None
     for flows, holds in ((enough.enough, True), (enough.too_few, False)):
-        law = obliv.lottery("fattree:8,2", "shift:4", flows=flows).distribution
+        law = obliv.collisions("fattree:8,2", "shift:4", flows=flows).distribution
         low, high = bounds_of(next(row for row in law if row.load > 2).probability)
         assert (1 - high >= enough.probability) if holds else (1 - low < enough.probability)
     assert never.enough is None
@@ -340,7 +340,9 @@ def test_what_a_guarantee_needs_agrees_with_the_distribution() -> None:
 
 
 def test_seeds_decide_samples() -> None:
-    one, two, other = (obliv.lottery("fattree:4,2", "shift:2", samples=500, rng=seed) for seed in (3, np.int64(3), 4))
+    one, two, other = (
+        obliv.collisions("fattree:4,2", "shift:2", samples=500, rng=seed) for seed in (3, np.int64(3), 4)
+    )
     assert one == two
     assert one != other
 
@@ -359,14 +361,14 @@ def test_seeds_decide_samples() -> None:
 )
 def test_what_is_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        obliv.lottery("fattree:4,2", "shift:2", **options)  # type: ignore[arg-type]
+        obliv.collisions("fattree:4,2", "shift:2", **options)  # type: ignore[arg-type]
 
 
 def test_levels_need_a_hierarchy() -> None:
     with pytest.raises(InputError, match="hierarchy"):
-        obliv.lottery("mesh:3x3", "transpose", among="up")
+        obliv.collisions("mesh:3x3", "transpose", among="up")
 
 
 def test_a_single_guarantee_needs_no_list() -> None:
-    one, listed = (obliv.lottery("fattree:4,2", "shift:2", guarantee=wanted) for wanted in ("2@0.9", ["2@0.9"]))
+    one, listed = (obliv.collisions("fattree:4,2", "shift:2", guarantee=wanted) for wanted in ("2@0.9", ["2@0.9"]))
     assert one == listed

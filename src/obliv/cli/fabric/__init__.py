@@ -1,1 +1,0 @@
-"""``obliv fabric``: real InfiniBand fabrics, one module a sub-verb."""
