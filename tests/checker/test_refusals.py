@@ -54,7 +54,7 @@ ALONE: list[tuple[str, Callable[[Claim], None], str]] = [
     (
         "worst",
         change("channel_load", to={"value": 1.0, "stderr": 0.1, "samples": 9}),
-        "contains an estimate, which has",
+        "an estimate, which has no certificate",
     ),
     ("worst", change("routing", to="pair loads"), "which cannot be rebuilt from its text; pass routing="),
     ("worst", change("routing", to="romm:k=3"), "its routing cannot be built"),
@@ -65,7 +65,7 @@ ALONE: list[tuple[str, Callable[[Claim], None], str]] = [
     ("throughput", change("topology", to=None), "topology or routing is missing"),
     ("failures", change("certificate", to=None), "it contains no certificate"),
     ("lottery", change("traffic", to=None), "topology or traffic is missing"),
-    ("lottery", change("topology", to=None), "topology or traffic is missing"),
+    ("lottery", change("topology", to=None), "topology is missing"),
     ("lottery", change("routing", to="dmodk"), "such a claim is about 'ecmp', not 'dmodk'"),
     ("design", change("topology", to=None), "topology is missing"),
     ("design", change("routing", to="dor"), "such a claim is about 'design', not 'dor'"),
@@ -98,6 +98,17 @@ def test_each_part_is_refused_by_its_own_check(
 @pytest.mark.parametrize("of", CLAIMS)
 def test_what_is_forged_is_proved(of: str, tmp_path: Path) -> None:
     assert reasons(copy.deepcopy(base(of)), tmp_path / "claim.json", digest=False) == []
+
+
+@pytest.mark.parametrize(("digests", "why"), [(["0" * 64], "has changed since"), ([], "has no SHA-256 in the claim")])
+def test_a_file_is_that_of_the_claim(digests: list[str], why: str, tmp_path: Path) -> None:
+    path = tmp_path / "paths.txt"
+    path.write_text("path 1 0 1\npath 1 1 0\n")
+    content = json.loads(json.dumps(obliv.worst_case("line:2", f"table:{path}", certificate=True).to_dict()))
+    assert list(content["certificate"]["sources"]) == [str(path)]
+    content["certificate"]["sources"] = {str(path): digest for digest in digests}
+    (said,) = reasons(content, tmp_path / "claim.json")
+    assert why in said
 
 
 def test_a_design_needs_a_pair_of_terminals(tmp_path: Path) -> None:
