@@ -459,3 +459,8 @@ def test_waves_boats_and_homes_are_looked_at_each(key: str, forge: Any, whys: tu
     said = said_of(content, tmp_path)
     assert len(said) == len(whys)
     assert all(why in detail for why, detail in zip(whys, said, strict=True))
+
+
+def test_a_schedule_without_moves_is_not_checked() -> None:
+    with pytest.raises(obliv.FileError, match="it contains no moves"):
+        obliv.verify(replace(made_by("direct"), moves=None))
