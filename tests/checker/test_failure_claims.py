@@ -139,6 +139,10 @@ def honest(name: str = "cables") -> obliv.results.Failures:
     """Failures that are proved, whose claim is to be copied before it is changed."""
     if name == "given":
         return given()
+    if name == "lanes":
+        fabric = from_topology(obliv.topology("torus:2x3"))
+        routing = obliv.fabric.routing(obliv.fabric.network(fabric), obliv.fabric.route(fabric, "updown").tables)
+        return failures(routing, of="lanes", certificate=True)
     if name == "engine":
         return failures(given().subject, repair="updown", certificate=True)
     if name == "prices":  # with prices before a failure, and others after it
@@ -214,6 +218,13 @@ def repeat(claim: Claim) -> None:
     first.append(first[-1] + 2)
     proof["failed"]["first_node"].append(0)
     proof["witness"].insert(1, proof["witness"][1])
+
+
+def turn_around(claim: Claim) -> None:
+    """Name the cables of the first row from their other ends."""
+    channels, end = claim["certificate"]["failed"]["channels"], claim["certificate"]["failed"]["first_channel"][1]
+    pairs = sorted((back, there) for there, back in zip(channels[:end:2], channels[1:end:2], strict=True))
+    channels[:end] = [channel for pair in pairs for channel in pair]
 
 
 def only_row(claim: Claim) -> None:
@@ -297,6 +308,7 @@ ALONE: list[tuple[str, Forge, str]] = [
         "is not the name of what fails",
     ),
     ("switches", change(*FAILED, "channels", to=lambda all: [all[1], all[0], *all[2:]]), "is not the name of what"),
+    ("lanes", turn_around, "is not the name of what fails"),
     ("given", change(*FIRST, "failed", to="switch((1),0)"), "'switch((1),0)' is not the name of what fails"),
     ("cables", swap, "the rows are not in the order of their ranks"),
     ("cables", change(*FIRST, "alike", to=2), "a row stands for several failures"),
@@ -322,7 +334,7 @@ def test_each_part_is_refused_by_its_own_check(of: str, forge: Forge, why: str, 
     assert why in said
 
 
-@pytest.mark.parametrize("of", ["cables", "switches", "given", "engine", "prices"])
+@pytest.mark.parametrize("of", ["cables", "lanes", "switches", "given", "engine", "prices"])
 def test_what_is_forged_is_proved(of: str, tmp_path: Path) -> None:
     subject, claim = honest(of).subject, json.loads(json.dumps(honest(of).to_dict()))
     assert reasons(claim, tmp_path / "claim.json", topology=subject.topology, routing=subject) == []
