@@ -15,17 +15,17 @@ __all__ = ["CAPABILITIES", "Capability", "Parts", "capability", "load", "named"]
 
 
 class Capability(NamedTuple):
-    """A capability; its parts are texts ``module:name``, imported when they are used, or empty."""
+    """A capability; its parts are texts ``module:name``, imported when they are used, functions, or empty."""
 
     name: str  #: Of the verb, of the kind of the result and of the measure.
     modules: tuple[str, ...] = ()  #: With the classes of the results of this kind.
     summary: str = ""  #: Of the verb, in a line; empty where there is none.
-    verb: str = ""  #: A command of its own; without one it is made from the signature of `function`.
-    function: str = ""  #: The function of a topology, or of a routing, and options.
+    verb: Any = ""  #: A command of its own; without one it is made from the signature of `function`.
+    function: Any = ""  #: The function of a topology, or of a routing, and options.
     example: str = ""  #: Of the words after the name of a verb that is made from the function; a line for each.
-    check: str = ""  #: The check of saved claims: a function of :class:`obliv.checker.claims.Case`.
-    draw: str = ""  #: A function of the result and ``ax=``.
-    measure: str = ""  #: A :class:`obliv.study.measures.Measure`.
+    check: Any = ""  #: The check of saved claims; its parameters say what it needs, see :mod:`obliv.checker.verify`.
+    draw: Any = ""  #: A function of the result and ``ax=``.
+    measure: Any = ""  #: A :class:`obliv.study.measures.Measure`, or a function as for a verb.
     former: str = ""  #: The name that it had, under which verbs, files and studies still find it.
 
 
@@ -35,7 +35,7 @@ CAPABILITIES: dict[str, Capability] = {}
 _NOW: dict[str, str] = {}  # the names of those that had others
 
 
-def capability(name: str, *modules: str, **parts: str) -> None:
+def capability(name: str, *modules: str, **parts: Any) -> None:
     """Declare a capability; a second declaration adds modules with results of the same kind.
 
     Parameters
@@ -44,15 +44,16 @@ def capability(name: str, *modules: str, **parts: str) -> None:
         The verb, the ``kind`` of the result, and the measure of studies.
     *modules : str
         The modules with the classes of the results.
-    **parts : str
+    **parts
         Further fields of :class:`Capability`. Without ``function``, it is that of the name in the first module; a verb
         is made from it if there is a ``summary``.
 
     Examples
     --------
-    A file ``girth.py`` with a function ``girth(topology)`` and a result of the kind ``girth`` gets a verb by
+    A module ``obliv.questions.girth`` with a function ``girth(topology)`` and a result of the kind ``girth`` gets a
+    verb by
 
-    >>> capability("girth", "girth", summary="Find the length of the shortest cycle.")  # doctest: +SKIP
+    >>> capability("girth", "obliv.questions.girth", summary="Find the shortest cycle.")  # doctest: +SKIP
     """
     known = CAPABILITIES.get(name)
     if known is not None:
@@ -65,9 +66,10 @@ def capability(name: str, *modules: str, **parts: str) -> None:
         _NOW[one.former] = name
 
 
-@cache
-def load(place: str) -> Any:
-    """Return what a text ``module:name`` names."""
+def load(place: Any) -> Any:
+    """Return what a text ``module:name`` names; anything else is returned as it is."""
+    if not isinstance(place, str):
+        return place
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)
 

@@ -33,7 +33,7 @@ def verb_of(one: Capability) -> Callable[..., None]:
     takes = inspect.signature(function).parameters
     keywords = [parameter for parameter in takes.values() if parameter.kind is inspect.Parameter.KEYWORD_ONLY]
     options = {parameter.name: parameter for parameter in keywords if parameter.name not in _GIVEN}
-    claims, routed = _certified(function), "routing" in takes
+    claims, routed = _has(function, "certificate"), "routing" in takes
 
     def call(**values: Any) -> None:
         picture, answer = values.get("picture", Picture()), values["answer"]
@@ -64,7 +64,7 @@ def verb_of(one: Capability) -> Callable[..., None]:
         kind = _option(parameter, about.get(name, ""), choices.get(name, ()), function.__globals__)
         default = None if _several(parameter) else parameter.default
         parameters.append(parameter.replace(annotation=kind, default=default))
-    more: dict[str, Any] = {"picture": Picture} if one.draw else {}
+    more: dict[str, Any] = {"picture": Picture} if one.draw or _has(function, "bars") else {}
     more |= {"context": typer.Context} if "rng" in takes else {}
     parameters += [_parameter(name, kind) for name, kind in more.items()]
     parameters += [_parameter("seed", Seed, 0)] if "rng" in takes else []
@@ -90,10 +90,10 @@ def _help(one: Capability, function: Callable[..., Any], kinds: dict[str, Any]) 
     return "\n\n".join(filter(None, [one.summary, rest, *(f"Example: {line}" for line in examples)]))
 
 
-def _certified(function: Callable[..., Any]) -> bool:
-    """Return whether the result of a function may have a certificate."""
+def _has(function: Callable[..., Any], name: str) -> bool:
+    """Return whether the result of a function has an attribute, such as a certificate."""
     made = function.__annotations__.get("return", "")
-    return hasattr(function.__globals__.get(made, made) if isinstance(made, str) else made, "certificate")
+    return hasattr(function.__globals__.get(made, made) if isinstance(made, str) else made, name)
 
 
 def _described(function: Callable[..., Any]) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:

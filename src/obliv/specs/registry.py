@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from obliv._util.text import did_you_mean, several
@@ -512,4 +513,7 @@ def run_files(files: Iterable[str]) -> None:
             line = trace.tb_lineno if trace is not None and trace.tb_frame.f_code.co_filename == name else None
             kind = "" if isinstance(error, OblivError) else f"{type(error).__name__}: "  # ours are sentences
             raise FileError(f"{kind}{error}", name, line) from None
+        held = sys.modules.setdefault(module, ModuleType(module))  # where annotations of its classes are looked up
+        if getattr(held, "__file__", None) is None:
+            held.__dict__.update(found)
         DEFINED.update({key: name for key, value in found.items() if getattr(value, "__module__", None) == module})

@@ -93,10 +93,16 @@ class Measure:
         """The options by name, the seed apart."""
         parameters = inspect.signature(self.compute).parameters.values()
         return {
-            parameter.name: _option(eval(parameter.annotation, self.compute.__globals__), parameter.default)
+            parameter.name: _option(_hint(self.compute, parameter.annotation), parameter.default)
             for parameter in parameters
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.name != "seed"
         }
+
+
+def _hint(function: Any, annotation: Any) -> Any:
+    """Return an annotation of a function, which may be a text."""
+    names = getattr(function, "names", function.__globals__)
+    return eval(annotation, names) if isinstance(annotation, str) else annotation
 
 
 def _option(hint: Any, default: Any) -> Option:
@@ -259,12 +265,31 @@ def _first(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     return {"": next(value for name, value in result.cells().items() if name not in ("topology", "routing"))}
 
 
+def _of_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function of a measure for one of a topology or a routing, options, ``rng`` and ``progress``."""
+    takes = inspect.signature(function).parameters
+    subject, keyword = next(iter(takes.values())), inspect.Parameter.KEYWORD_ONLY
+    plain = ("progress", "certificate", "rng")
+
+    def compute(it: Any, progress: Progress, *, seed: int | None = None, **options: Any) -> Any:
+        given = {"progress": progress, "certificate": True, "rng": seed}
+        return function(it, **options, **{name: given[name] for name in plain if name in takes})
+
+    options = [parameter for parameter in takes.values() if parameter.kind is keyword and parameter.name not in plain]
+    step = inspect.Parameter("progress", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    seeds = [inspect.Parameter("seed", keyword, default=0)] if "rng" in takes else []
+    compute.__signature__ = inspect.Signature([subject, step, *options, *seeds])  # type: ignore[attr-defined]
+    compute.__doc__ = function.__doc__
+    compute.__dict__["names"] = function.__globals__
+    return compute
+
+
 class _Measures(Parts):
     """All measures by name; a plain function is one that shows the first figure of its result."""
 
     def __getitem__(self, name: str) -> Measure:
         found = super().__getitem__(name)
-        return found if isinstance(found, Measure) else Measure(found, _first)
+        return found if isinstance(found, Measure) else Measure(_of_function(found), _first)
 
 
 MEASURES: Mapping[str, Measure] = _Measures("measure")

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from obliv._util.text import did_you_mean, plural, printable
-from obliv.capabilities import Parts
+from obliv.capabilities import Parts, load
 from obliv.errors import InputError, extra
 from obliv.results.base import Result
 
@@ -515,6 +515,8 @@ def plot(result: Result, ax: Axes | None = None, *, names: Mapping[str, str] | N
 def drawing_of(result: Result) -> Callable[..., Axes]:
     """Return the function that draws a result; InputError if there is none."""
     kind = result.kind if isinstance(result, Result) else ""
+    if kind not in _DRAWN_BY and hasattr(result, "bars"):
+        return load("obliv.view.charts.base:plot_bars")  # type: ignore[no-any-return]
     if kind not in _DRAWN_BY:
         raise InputError(
             f"there is no picture of a {type(result).__name__}: plot draws results of the kinds "
