@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from tests.bufferless.instances import layered, line, walks
 from tests.bufferless.plain import opened
+from tests.claims import change
 from tests.oracles import schedules as oracle
 
 import obliv
@@ -260,16 +261,6 @@ def base(algorithm: str) -> dict[str, Any]:
     return opened(made_by(algorithm, **options.get(algorithm, {})))
 
 
-def change(*places: Any, to: Any) -> Any:
-    def apply(content: Any) -> None:
-        for place in places[:-1]:
-            content = content[place]
-        last = places[-1]
-        content[last] = to(content[last]) if callable(to) else to
-
-    return apply
-
-
 def first(to: Any) -> Any:
     """Change the first of a list."""
     return lambda values: [to(values[0]) if callable(to) else to, *values[1:]]
@@ -468,3 +459,8 @@ def test_waves_boats_and_homes_are_looked_at_each(key: str, forge: Any, whys: tu
     said = said_of(content, tmp_path)
     assert len(said) == len(whys)
     assert all(why in detail for why, detail in zip(whys, said, strict=True))
+
+
+def test_a_schedule_without_moves_is_not_checked() -> None:
+    with pytest.raises(obliv.FileError, match="it contains no moves"):
+        obliv.verify(replace(made_by("direct"), moves=None))

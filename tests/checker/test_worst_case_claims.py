@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.claims import reasons, save_claim
+from tests.claims import change, exact, reasons, save_claim
 
 import obliv
 from obliv._util.files import unpack
@@ -51,10 +51,6 @@ def claim_of(topology: str, routing: str) -> dict[str, Any]:
     way = obliv.routing(routing, obliv.topology(topology))
     content: dict[str, Any] = json.loads(json.dumps(obliv.worst_case(way, certificate=True).to_dict()))
     return content
-
-
-def exact(number: Fraction) -> dict[str, Any]:
-    return {"exact": str(number), "value": float(number)}
 
 
 def verdict(made: dict[str, Any], tmp_path: Path, redigest: bool = True, **options: Any) -> Any:
@@ -608,18 +604,7 @@ def base(topology: str, routing: str) -> dict[str, Any]:
     return content
 
 
-def change(*places: Any, to: Any) -> Any:
-    def apply(content: Any) -> None:
-        for place in places[:-1]:
-            content = content[place]
-        last = places[-1]
-        before = content.get(last) if isinstance(content, dict) else content[last]
-        content[last] = to(unpack(before) if isinstance(before, dict) else before) if callable(to) else to
-
-    return apply
-
-
-def permuted(image: list[int]) -> Any:
+def permuted(image: Any) -> Any:
     def apply(content: dict[str, Any]) -> None:
         content["permutation"] = content["certificate"]["permutation"] = image
 
@@ -660,6 +645,14 @@ ALONE: list[tuple[tuple[str, str], Any, str]] = [
     (TORUS, change("certificate", "generators", to=[list(range(8))]), "a generator is not a permutation of the nodes"),
     (TORUS, change("certificate", "duals", to=[[-1] * 9]), "a price is negative"),
     (TORUS, change("certificate", "duals", to=lambda v: [row[:8] for row in v]), "one price per terminal"),
+    (TORUS, change("certificate", "denominator", to=7), "a load is not an integer over the denominator 7"),
+    (TORUS, change("certificate", "channels", to=3), "channels is missing or not a list"),
+    (TORUS, change("certificate", "sources", to=[]), "sources is missing or not a dict"),
+    (TORUS, lambda content: content["certificate"].pop("duals"), "duals is missing"),
+    (TORUS, change("certificate", "duals", to=3), "duals must be a list of lists of integers"),
+    (TORUS, change("certificate", "duals", to=[3]), "duals must be a list of lists of integers"),
+    (TORUS, permuted(3), "permutation must be a list of integers"),
+    (TORUS, change("channel_load", "value", to=2.0), "channel_load shows 2.0 for 1"),
     (TORUS, change("certificate", "denominator", to=0), "the denominator must be a positive integer"),
     (TORUS, permuted([0] * 9), "the permutation is invalid"),
     (TORUS, permuted(list(range(8))), "the permutation is invalid"),
@@ -706,3 +699,31 @@ def test_each_part_is_refused_by_its_own_check(of: tuple[str, str], forge: Any, 
 @pytest.mark.parametrize("of", [TORUS, RANDOM, TREE])
 def test_what_is_forged_is_proved(of: tuple[str, str], tmp_path: Path) -> None:
     assert reasons(copy.deepcopy(base(*of)), tmp_path / "claim.json") == []
+
+
+def test_a_closed_form_that_the_proof_of_the_capacity_contradicts_is_refused(tmp_path: Path) -> None:
+    network = replace(obliv.topology(RANDOM[0]), spec="mine", capacity_load=Fraction(1, 7))
+    content = copy.deepcopy(base(*RANDOM)) | {"topology": "mine"}
+    routing = obliv.routing(RANDOM[1], network)
+    (said,) = reasons(content, tmp_path / "claim.json", topology=network, routing=routing)
+    assert "the closed form 1/7" in said
+
+
+def test_the_bound_for_single_shortest_paths_is_not_that_of_a_detour(tmp_path: Path) -> None:
+    """All else of this claim holds: hosts 0 and 1, at one switch, send to each other by way of a root."""
+    tree = obliv.topology(TREE[0])
+    honest = obliv.routing("dmodk", tree)
+
+    class Detour(obliv.Routing):
+        def paths(self, source: int, destination: int) -> Any:
+            if (source, destination) == (0, 1):
+                return [((0, 10, 24, 9), 1)]
+            return list(honest.paths(source, destination))
+
+    routing = Detour(tree, "detour")
+    content = json.loads(json.dumps(obliv.ratio(routing, certificate=True).to_dict()))
+    bound = base(*TREE)
+    content |= {key: bound[key] for key in ("lower_bound", "lower_bound_source")}
+    content.pop("lower_bound_reason", None)
+    (said,) = reasons(content, tmp_path / "claim.json", routing=routing)
+    assert "for single paths that climb and then descend; not all do" in said

@@ -8,13 +8,17 @@ import itertools
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import numpy as np
 import pytest
 from tests.claims import reasons, refused, save_claim
 
 import obliv
 from obliv._util.files import read_json, unpack, write_json
+from obliv.checker.designs import _line
+from obliv.errors import InputError
 from obliv.results.markup import from_content
 from obliv.routings.listed import PathTable
 
@@ -218,6 +222,16 @@ def test_lengths_too_large_to_be_added_up_prove_nothing(saved: Path, tmp_path: P
     content = read_json(saved)
     table([[0, d, 2**48 - 1] for d in range(9)] * 9000)(content)
     assert reasons(content, tmp_path / "forged.json") == ["the lengths of the certificate are too large to be added up"]
+
+
+def test_a_price_too_large_for_the_network_proves_nothing() -> None:
+    """Sums over all pairs of a large network exceed 64 bits with a price that does not exceed them alone."""
+    nothing, many = np.zeros(0, np.int64), np.zeros(2**10)
+    carried: Any = SimpleNamespace(source=nothing)
+    network: Any = SimpleNamespace(terminals=many, nodes=2**10)
+    line, anything = {"price": 2**60, "lengths": []}, cast(Any, None)
+    with pytest.raises(InputError, match="too large to be added up"):
+        _line(line, carried, anything, network, anything, nothing, lambda what, share: None)
 
 
 def test_a_price_of_hops_proves_nothing_without_a_limit(saved: Path, tmp_path: Path) -> None:

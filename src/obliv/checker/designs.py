@@ -155,8 +155,6 @@ def check_pareto(
 
 def _bounding(claimed: Design, topology: Topology) -> Routing | None:
     """Return the routing whose next hops bound the paths of a design, if it names one."""
-    if type(claimed).objective == "ratio":
-        return None
     spec = constraints_of(claimed.constraints).within
     return routing_of(spec, topology) if spec else None
 

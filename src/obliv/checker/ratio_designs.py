@@ -275,8 +275,8 @@ def check_ratio_bounds(
     topology = routing.topology
     lower, upper = bounds_of(claimed.ratio)
     rules = constraints_of(claimed.constraints)
-    if rules.turns is not None:
-        raise MalformedError("a design of the least ratio has no limit of turns or virtual channels")
+    if rules.turns is not None or rules.within:
+        raise MalformedError("a design of the least ratio has no limit of turns, virtual channels or next hops")
     limit = rules.hops
     hops = ways_of(topology, rules).hops(topology.terminals) if rules.minimal else None
     try:

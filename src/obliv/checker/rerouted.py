@@ -87,10 +87,8 @@ class FailuresClaim:
 
 
 def read_failures(content: dict[str, Any], topology: Topology) -> FailuresClaim:
-    """Read the content of a claim about failures."""
-    certificate = content.get("certificate")
-    if not isinstance(certificate, dict):
-        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
+    """Read the content of a claim about failures, which has a certificate."""
+    certificate = content["certificate"]
     if certificate.keys() - {"tables"} != _CLAIM_KEYS or not isinstance(certificate["sources"], dict):
         raise MalformedError("a certificate of failures has the parts " + ", ".join(sorted(_CLAIM_KEYS)))
     figures = figures_of(content)

@@ -302,7 +302,8 @@ def _part(key: str, value: Any) -> Callable[[dict[str, Any]], None]:
     ("forge", "why"),
     [
         (_claimed(constraints=("hops ≤ 1/2",), hops_bound=None), "mean hops exceed 1/2"),
-        (_claimed(constraints=("at most 1 turn",)), "has no limit of turns or virtual channels"),
+        (_claimed(constraints=("at most 1 turn",)), "has no limit of turns, virtual channels or next hops"),
+        (_claimed(constraints=("within ecmp",)), "has no limit of turns, virtual channels or next hops"),
         (_claimed(hops_bound=Fraction(9)), "flows prove"),
         (_claimed(constraints=("minimal",)), "a path is longer than the shortest"),
         (_claimed(ratio=obliv.Bounds(Fraction(8), Fraction(9)), hops_bound=None), "traffic and its flows prove"),

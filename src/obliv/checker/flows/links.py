@@ -223,7 +223,7 @@ def _require_tree(topology: Topology, tree: DecompositionTree, spec: str) -> tup
     n, count = len(topology.terminals), len(tree.parent)
     parent, first, end = tree.parent, tree.first, tree.end
     inner = np.arange(1, count)
-    leaves = np.bincount(parent[1:], minlength=count) == 0
+    leaves = ~np.isin(np.arange(count), parent[1:])
     if (
         not np.array_equal(np.sort(tree.order), np.arange(n))
         or not len(first) == len(end) == len(tree.up) == count > 0

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import factorial, lcm, prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -44,12 +44,10 @@ def single(routing: Routing) -> bool:
 
 
 def walk(routing: Routing, source: Array | int, destination: Array | int) -> Array:
-    """Return the channels of the paths of pairs of terminals, one row per pair, filled up with -1."""
+    """Return the channels of :func:`single` paths of pairs of terminals, one row per pair, filled up with -1."""
     by_number = routing.by_number
     if by_number is None:
-        if routing.by_next_channel is None:
-            raise RoutingError(f"{routing.spec}: there are several paths per pair")
-        return _follow(routing, routing.by_next_channel, source, destination)
+        return _follow(routing, source, destination)
     tree = by_number.topology
     hosts = tree.terminals.astype(np.int64)
     source, destination = (np.array(side) for side in np.broadcast_arrays(hosts[source], hosts[destination]))
@@ -71,11 +69,9 @@ def walk(routing: Routing, source: Array | int, destination: Array | int) -> Arr
     return taken
 
 
-def _follow(
-    routing: Routing, next_channels: Callable[[Array, Array], Array], source: Array | int, destination: Array | int
-) -> Array:
+def _follow(routing: Routing, source: Array | int, destination: Array | int) -> Array:
     """Return the channels of paths, next hop by next hop."""
-    topology = routing.topology
+    topology, next_channels = routing.topology, cast(Callable[[Array, Array], Array], routing.by_next_channel)
     at, end = (np.array(side) for side in np.broadcast_arrays(source, destination))
     node, goal = topology.terminals[at].astype(np.int64), topology.terminals[end].astype(np.int64)
     steps = []

@@ -133,7 +133,7 @@ class CheckedRoutes:
 
         graph = self._before
         if after is not None:
-            if self.layer is not None and self._stays_acyclic(after.routes):
+            if self.layer is not None and self._stays_acyclic(self.layer, after.routes):
                 return False
             routes = np.full((len(self.weight), max(self.routes.shape[1], after.routes.shape[1])), -1, np.int64)
             routes[:, : self.routes.shape[1]] = self.routes
@@ -159,18 +159,16 @@ class CheckedRoutes:
         """The graph of what channels are used right after each other, before a failure."""
         return self._graph(self.routes[self.weight > 0])
 
-    def _stays_acyclic(self, routes: Array) -> bool:
+    def _stays_acyclic(self, layers: Array, routes: Array) -> bool:
         """Return whether numbers that rise along all routes before a failure and new ones too were found.
 
         Those of channels behind a new route are raised until all fit; where that takes many steps there may be a cycle.
         """
-        if self.layer is None:
-            return False
         first, follower = self._before.indptr, self._before.indices
         before, behind = self._dependencies(routes)
-        new = before * len(self.layer) + behind
-        before, behind = np.divmod(_distinct(new), len(self.layer))
-        layer = self.layer.copy()
+        new = before * len(layers) + behind
+        before, behind = np.divmod(_distinct(new), len(layers))
+        layer = layers.copy()
         head, least = behind, layer[before] + 1
         for _ in range(_STEPS):
             low = layer[head] < least
