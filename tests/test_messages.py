@@ -23,7 +23,7 @@ SOURCE = Path(inspect.getfile(obliv)).parent
 #: An option of the command line: a word of its own, or after what may stand before one in a text.
 OPTION = re.compile(r"(?:^|[\s`'\"(\[])--[a-z]")
 #: Files that write whole command lines, which users copy.
-WRITERS = {"explore/workers.py", "explore/answers.py"}
+WRITERS = {"explore/question.py", "explore/answers.py"}
 #: Options of other programs.
 OTHERS = ("uv sync --extra", "var(--")  # and variables of CSS
 
