@@ -173,12 +173,12 @@ TABLE = {
         obliv worst file:square.txt table:{{hops.txt|paths.txt|bytes.txt}}
         obliv worst torus:4x4 {{ecmp|dor}} --symmetry {{auto|search|off}}
         obliv worst mesh:3x3 romm --samples 50 --seed {{1|2}}
-        obliv worst mesh:3x3 dor {{--channels|--certificate|--jobs 2|--executor processes:2|--executor nothing|--dask nowhere}} --format json
+        obliv worst mesh:3x3 dor {{--channels|--certificate|--jobs 2|--executor nothing|--dask nowhere}} --format json
         obliv worst mesh:3x3 dor --mpi --jobs 2
         obliv worst torus:4x4 romm --format {_FORMATS}
         obliv worst torus:4x4 romm --channels --format {_FORMATS}
         obliv worst mesh:3x3 o1turn --plot {{w.png|w.svg|w.pdf|w.xyz|none/w.svg}}
-        obliv worst mesh:3x3 o1turn --channels --plot w.svg --dark --width 600
+        obliv worst mesh:3x3 o1turn --channels --plot w.svg
         obliv worst mesh:3x3 o1turn --plot w.svg --width 50
         obliv worst mesh:3x3 to --import {{own.py|fails.py|syntax.py|none.py}}
         obliv --import own.py throughput mesh:3x3 dor to-zero
@@ -197,22 +197,23 @@ TABLE = {
         obliv average mesh:3x3 dor --samples 100 --ensemble {{birkhoff:3|sinkhorn|permutations|none}}
         obliv average mesh:3x3 romm --path-samples 20 --samples 50 --jobs 2
         obliv average mesh:3x3 dor --samples {{0|-1|x}}
-        obliv average mesh:3x3 dor --samples 200 --plot a.{{png|svg}} --dark --width 500
+        obliv average mesh:3x3 dor --samples 200 --plot a.{{png|svg}}
         obliv compare mesh:4x4 dor o1turn valiant --samples 100 --seed 2 --format {_FORMATS} -o o.json
         obliv compare mesh:3x3 dor odd-even --deadlock --traffic transpose,tornado --samples 50
         obliv compare mesh:3x3 dor --also mesh:4x4 --also ring:5 --samples 50 --format {{table|csv}}
         obliv compare mesh:3x3 dor romm --unit {{capacity|throughput|load}} --samples 50
-        obliv compare mesh:3x3 dor romm valiant --samples 50 --picture {{auto|bars|plane|lines}} --plot c.svg --dark --width 640
+        obliv compare mesh:3x3 dor romm valiant --samples 50 --plot c.svg
         obliv compare mesh:3x3 {{|dro|dmodk}} --samples 50
         obliv design mesh:3x3 --format {_FORMATS}
         obliv design {{mesh:3x3|ring:5|mesh:2x3}} {{--minimal|--max-hops 2|--max-hops 1|--max-turns 1|--vc 1|--paths 2|--quantize 8|--within ecmp|--then nothing|--no-exact|--exact|--gap 0.1|--pareto 3|--certificate --format json}}
         obliv design ring:5 --objective {{worst|ratio|average}} --samples 10 --seed 1
-        obliv design mesh:3x3 --plot d.svg --dark --width 500 -o d.json
+        obliv design mesh:3x3 --plot d.svg -o d.json
         obliv design mesh:3x3 --pareto 3 --plot p.svg
         obliv design {{complete:2|mesh:3x3 --max-hops x|mesh:3x3 --quantize 0|mesh:3x3 --minimal --max-hops 3}}
         obliv bounds {{ring:5|complete:4}}
+        obliv bounds ring:5 --output b.json
         obliv bounds mesh:3x3 --format {_FORMATS}
-        obliv bounds mesh:3x3 {{--gap 0.1|--certificate --format json|--plot b.svg --dark --width 500|--gap x}}
+        obliv bounds mesh:3x3 {{--gap 0.1|--certificate --format json|--plot b.svg|--gap x}}
         obliv bounds mesh:3x3 --time-limit 900
         obliv ratio {{fattree:4,2|fattree:4,3}} {{dmodk|osrmn|shortest}}
         obliv ratio fattree:4,2 dmodk --format {_FORMATS}
@@ -220,29 +221,30 @@ TABLE = {
         obliv ratio mesh:3x3 dor --traffic transpose --traffic tornado --format {_FORMATS}
         obliv ratio mesh:3x3 sampled:4,base=ecmp --traffic transpose --adaptive
         obliv ratio fattree:4,2 dmodk --traffic ring --instances 4 --seed 1 --certificate --format json
-        obliv ratio mesh:2x2 dor --set {{demand.txt|ragged.txt|none.txt}}
-        obliv ratio fattree:4,2 dmodk --plot r.svg --dark --width 500
+        obliv ratio mesh:2x2 dor --traffic matrix:{{demand.txt|ragged.txt|none.txt}}
+        obliv ratio fattree:4,2 dmodk --plot r.svg
         obliv ratio mesh:3x3 dor --traffic transpose --plot r.svg
         obliv deadlock {{mesh:3x3|torus:3x3}} {{dor|romm|o1turn|valiant|odd-even|ecmp}}
         obliv deadlock torus:3x3 dor --format {_FORMATS} -o o.json
         obliv deadlock mesh:3x3 romm --vc {{phase|turn|family|double-y|none|dateline|xyz}}
         obliv deadlock {{torus:3x3|ring:5}} dor --vc dateline
         obliv deadlock {{ring:4 dor|mesh:3x3 romm|complete:3 shortest}} --fewest --format {{table|json|csv}}
-        obliv deadlock ring:4 dor --plot d.{{svg|png}} --dark --width 500
+        obliv deadlock ring:4 dor --plot d.{{svg|png}}
         obliv failures {{ring:4|mesh:3x3}} {{ecmp|shortest|dor}}
         obliv failures mesh:3x3 ecmp --format {_FORMATS}
         obliv failures mesh:3x3 ecmp --of {{links|nodes|cables|lanes|switches}} --top 3
         obliv failures mesh:3x3 ecmp --fail {{0-1|0-8|4|99|x}} --format {{table|json}}
         obliv failures mesh:3x3 dor --repair {{ecmp|updown|dor|none}} --fail 0-1
-        obliv failures mesh:3x3 ecmp --symmetry {{auto|search|off}}
-        obliv failures mesh:3x3 ecmp --plot f.svg --dark --width 500
+        obliv failures mesh:3x3 ecmp --symmetry off
+        obliv failures mesh:3x3 ecmp --plot f.svg
         obliv collisions fattree:4,2 shift:2 --flows 2 --format {_FORMATS}
         obliv collisions fattree:4,3 {{shift:4|random-permutation:seed=1|uniform}} --flows 2
         obliv collisions fattree:4,3 shift:4 --among {{all|up|down|leaf-up}} --hash {{independent|polarised}}
         obliv collisions fattree:4,2 shift:2 --guarantee {{2@0.9|1|x|2@3}} --flows 1
         obliv collisions mesh:3x3 transpose --samples 200 --seed 4
+        obliv collisions mesh:3x3 transpose --output c.json
         obliv collisions mesh:3x3 --traffic transpose --flows 1
-        obliv collisions fattree:4,2 shift:2 --flows 2 --plot l.svg --dark --width 500
+        obliv collisions fattree:4,2 shift:2 --flows 2 --plot l.svg
         obliv bufferless {{butterfly:3|leveled-mesh:3x3|line:6|array:6|leveled-hypercube:3|unrolled-fattree:2,2|unrolled-debruijn:3|unrolled-shuffle:3}} --format {{table|json}}
         obliv bufferless {{deep:L=8,W=4,S=4|random-leveled:L=8,W=4,seed=1|multibutterfly:3|leveled-file:levels.txt|leveled-file:square.txt|leveled-file:none|mesh:3x3|torus:4x4}}
         obliv bufferless butterfly:4 -a {{direct|centralized|distributed|hot-potato|fifo|random-delay|random-rank|farthest-to-go|none}} --constants tuned
@@ -252,7 +254,7 @@ TABLE = {
         obliv bufferless butterfly:4 -a centralized --lambda {{4|12|3}} --sets 2 --segments {{paper|tight}}
         obliv bufferless butterfly:4 -a distributed --constants tuned --boats 2 --tie {{both-fail|survives}} --timetable {{fixed|oracle}}
         obliv bufferless butterfly:4 -a hot-potato --priority {{age|closest|farthest|random}} --seed 1
-        obliv bufferless butterfly:3 -a {{direct|hot-potato}} --plot b.{{png|svg|gif|html}} --dark --width 500
+        obliv bufferless butterfly:3 -a {{direct|hot-potato}} --plot b.{{png|svg|gif|html}}
         obliv bufferless butterfly:3 --lambda 4
         obliv list {{topologies|routings|traffic|networks|nothing}} --format {_FORMATS}
         obliv list routings -o r.{{csv|json|txt}}
@@ -277,7 +279,7 @@ TABLE = {
         obliv reproduce u2turn figure5 --format json -o u.json
         obliv study schema
         obliv study run {{none.toml|broken.toml|unknown.study.toml|small.study.toml}} --store s.db
-        obliv study run other.study.toml --store s.db {{--jobs 2|--executor processes:2|--skip-impossible|--retry-failed|--dask nowhere|--mpi}} --format json -o s.json
+        obliv study run other.study.toml --store s.db {{--jobs 2|--skip-impossible|--retry-failed|--dask nowhere|--mpi}} --format json -o s.json
         obliv study show {{none.db|words.txt}}
         obliv report {{none.json|words.txt}} -o r.html
         obliv {{average mesh:3x3 dor|compare mesh:3x3 dor|deadlock mesh:3x3 dor|failures mesh:3x3 dor}} --import {{own.py|fails.py}}
@@ -304,7 +306,7 @@ TABLE = {
         obliv report worst.json -o r.{{pdf|html}} --networks 0
         obliv {{verify worst.json|report worst.json -o r.html --budget 5}} --files {{.|none}}
         obliv plot result {{worst|throughput|average|compare|failures|collisions|bounds|ratio|deadlock|design|direct}}.json -o p.svg
-        obliv plot result compare.json -o p.svg --picture {{bars|plane|lines|none}} --dark --width 500 --import own.py
+        obliv plot result compare.json p.svg --picture {{bars|plane|lines|none}} --dark --width 500 --import own.py
         """,
     "fabric": f"""
         obliv fabric check {{f.net|t.net|m.net|cable.net|two.net}}
@@ -335,28 +337,29 @@ TABLE = {
         obliv fabric {{ratio|throughput|failures|whatif|job|average|bisection|shifts}} f.net --lft f.lfts --guid2lid words.txt --pattern ring
         obliv fabric worst a.net --far a.far --adaptive {{static|even|best|worst|none}} --hottest 2
         obliv fabric worst a.net --lft a.lfts --far a.far --ar-info words.txt --sl 1 --plft 0
-        obliv fabric worst f.net --lft f.lfts {{--hottest 0|--hottest x|--jobs 2|--executor processes:2|--dask nowhere|--mpi|--guid2lid words.txt}}
-        obliv fabric worst f.net --lft f.lfts --plot w.svg --dark --width 500
+        obliv fabric worst f.net --lft f.lfts {{--hottest 0|--hottest x|--jobs 2|--dask nowhere|--mpi|--guid2lid words.txt}}
+        obliv fabric worst f.net --lft f.lfts --plot w.svg
+        obliv fabric check f.net --lft f.lfts --output c.json
         obliv fabric failures t.net --lft t.lfts --format {_FORMATS}
         obliv fabric failures f.net --lft f.lfts -o w.json
         obliv fabric failures t.net --lft t.lfts --of {{cables|lanes|switches|none}} --top 3
         obliv fabric failures t.net --lft t.lfts --repair {{keep|refill|updown|minimal|none}} --fail 'switch((0,0),1)/3'
         obliv fabric failures f.net --lft f.lfts --fail {{'switch((0),1)/5'|'switch((0),1)'|nobody/1|'switch((0),1)/99'}}
         obliv fabric failures f.net --lft f.lfts --symmetry off
-        obliv fabric failures f.net --lft f.lfts --plot w.svg --dark --width 500
+        obliv fabric failures f.net --lft f.lfts --plot w.svg
         obliv fabric whatif f.net --lft f.lfts {{--fail 'switch((0),1)/5'|--fail 'switch((1),1)'|--set 'switch((0),1)/3=6'|--set 'switch((0),1)/3=none'|--fail nobody/1|--set x|--add 'switch((0),1)/5'}}
         obliv fabric whatif f.net --lft f.lfts --fail 'switch((0),1)/5' --net w.net --format {_FORMATS} -o o.json
         obliv fabric whatif two.net --lft two.lfts --offset 0 --fail 'switch((0),1)/5'
         obliv fabric whatif f.net --lft f.lfts --base f.state --fail 'switch((0),1)/5'
         obliv fabric whatif t.net --lft t.lfts --fail 'switch((0,0),1)/3'
-        obliv fabric whatif f.net --lft f.lfts --fail 'switch((0),1)/5' --plot w.svg --dark --width 500
+        obliv fabric whatif f.net --lft f.lfts --fail 'switch((0),1)/5' --plot w.svg
         obliv fabric job f.net --lft f.lfts --hosts {{hosts.txt|nobody.txt|empty.txt|none.txt}} --pattern {{ring|alltoall}}
         obliv fabric job f.net --lft f.lfts --hosts hosts.txt --pattern {{recursive-doubling|recursive-halving|rabenseifner|bruck|binomial|hierarchical|stencil2d|stencil3d|file:demand.txt|none}}
         obliv fabric job f.net --lft f.lfts --hosts hosts.txt --pattern ring --per-host 2 --rails {{rank|all|first|none}} --hottest 2
         obliv fabric job f.net --lft f.lfts --hosts hosts.txt --pattern ring --order o.txt --effort 0.5 --seed 1 --skip-missing
         obliv fabric job f.net --lft f.lfts --pattern ring --worst-hosts 4 --seed 1
         obliv fabric job f.net --lft f.lfts --hosts hosts.txt --pattern ring --format {_FORMATS} -o o.json
-        obliv fabric job f.net --lft f.lfts --hosts hosts.txt --pattern ring --plot w.svg --dark --width 500
+        obliv fabric job f.net --lft f.lfts --hosts hosts.txt --pattern ring --plot w.svg
         obliv fabric route {{f.net|cable.net}} --engine {{auto|osrm3-d|osrm2|osrm2-c|dmodk|updown|minimal|dor-dateline|none}} -o n.lfts
         obliv fabric route m.net --engine {{auto|updown|minimal|dor-dateline|two-turn|dmodk}} --lanes 2 --psl n.psl --sl2vl n.sl2vl -o n.lfts
         obliv fabric route {{f.net --lft f.lfts|t.net --lft s.lfts}} -o n.lfts --format {_FORMATS}
@@ -366,7 +369,7 @@ TABLE = {
         obliv fabric route f.net --engine osrm2 --lmc {{0|1|9}} --offset {{group|0-0-1-1}} -o n.lfts --net n.net --extended-lids
         obliv fabric route m.net --engine layered --lanes 2 --oper-vls 2 --policy n.policy -o n.lfts
         obliv fabric route f.net --guid2lid words.txt -o n.lfts
-        obliv fabric route t.net --lft s.lfts -o n.lfts --plot w.svg --dark --width 500
+        obliv fabric route t.net --lft s.lfts -o n.lfts --plot w.svg
         obliv fabric export f.net -o e.{{graphml|anynet|net|xyz}}
         obliv fabric export f.net -o e.out --to {{graphml|anynet|net|none}} --extended-lids
         obliv fabric export f.net -o e.net --guid2lid words.txt

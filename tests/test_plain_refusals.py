@@ -16,7 +16,7 @@ import obliv
 from obliv._util.files import digest_of, pack, plain
 from obliv._util.text import in_ascii
 from obliv.cli import main
-from obliv.explore.workers import question_of
+from obliv.explore.question import question_of
 
 RING = [(0, 1), (1, 2), (2, 3), (3, 0), (1, 0), (2, 1), (3, 2), (0, 3)]
 CALLS: dict[str, Callable[[], Any]] = {

@@ -203,12 +203,12 @@ def test_who_was_beaten_may_come_by_its_destination() -> None:
         saved = schedule(line(60, 0.6, 30, rng), "distributed", rng=seed, lam=36, chi=6, s=3)
         assert saved.verified
         strict = obliv.verify(replace(saved, algorithm="hot-potato"))  # whose packets arrive wherever they do
-        details = [part["detail"] for part in strict.checks if part["check"] == "packets"]
+        details = [part.detail for part in strict.checks if part.check == "packets"]
         late = "after the packet has arrived" in details[0]
         passed += late
         gone_on = packets_that_go_on(saved.to_dict())
         assert late == bool(gone_on)
-        line_of = next(part["detail"] for part in obliv.verify(saved).checks if part["check"] == "packets")
+        line_of = next(part.detail for part in obliv.verify(saved).checks if part.check == "packets")
         notes = [note for note in saved.notes if "section 4.1 does not say" in note]
         assert len(notes) == bool(gone_on)
         assert ("which the paper leaves open" in line_of) == bool(gone_on)

@@ -37,7 +37,17 @@ def test_claims_of_any_network(seed: int) -> None:
 def claim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("rows.txt").write_text("0 1/2 0 0 1/2\n1/3 0 1/3 0 0\n0 0 0 1 0\n1 0 0 0 0\n0 0 1/4 0 0\n")
-    arguments = ["ratio", "ring:5", "dor", "--traffic", "tornado", "--set", "rows.txt", "--output", "claim.json"]
+    arguments = [
+        "ratio",
+        "ring:5",
+        "dor",
+        "--traffic",
+        "tornado",
+        "--traffic",
+        "matrix:rows.txt",
+        "--output",
+        "claim.json",
+    ]
     assert main(arguments) == 0
     return tmp_path / "claim.json"
 

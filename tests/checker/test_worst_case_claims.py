@@ -148,7 +148,7 @@ def test_a_lowered_claim_is_refused(tmp_path: Path) -> None:
         result["fraction_of_capacity"] = exact(1 / load / capacity)
         match = verdict(result, tmp_path)
         assert not match.proved
-        assert {each["check"] for each in match.checks if each["ok"] is False} >= {"witness"}
+        assert {each.check for each in match.checks if each.ok is False} >= {"witness"}
 
 
 def test_a_raised_claim_is_refused_because_nothing_attains_it(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 import obliv
 from obliv._util import files
 from obliv.explore.answers import answer
-from obliv.explore.workers import PARTS, Question, commands, question_of
+from obliv.explore.question import PARTS, Question, commands, question_of
 from obliv.results.base import Result
 
 

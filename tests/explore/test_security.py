@@ -9,8 +9,9 @@ from typing import Any, cast
 import pytest
 from starlette.testclient import TestClient
 
+from obliv.explore.question import Question
 from obliv.explore.server import HEADERS, hosts_of, new_token, page_app
-from obliv.explore.workers import Question, Workers
+from obliv.explore.workers import Workers
 
 PORT = 8123
 TOKEN = "Qk3-the-same-in-every-process_since-it-names-tests"  # not a new one: workers compare names

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
-from obliv.explore.workers import Question, ServerState, Workers
+from obliv.explore.question import Question
+from obliv.explore.workers import ServerState, Workers
 
 
 class Slow:

@@ -119,7 +119,7 @@ def test_the_checker_refuses_half_a_routing(kind: str, tmp_path: Path) -> None:
     }[kind]
     report = obliv.verify(whole, routing=half)
     assert not report.proved
-    assert any("1/2" in check["detail"] or "add up" in check["detail"] for check in report.checks)
+    assert any("1/2" in check.detail or "add up" in check.detail for check in report.checks)
     content = json.loads(json.dumps(whole.to_dict()))  # a claim of half the load, as that routing has it
     load, share = F(content["channel_load"]["exact"]) / 2, F(content["fraction_of_capacity"]["exact"]) * 2
     content["certificate"]["denominator"] *= 2

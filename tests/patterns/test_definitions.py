@@ -265,8 +265,8 @@ def test_throughput_of_no_load() -> None:
 def test_the_largest_load_is_over_bandwidth() -> None:
     topology = obliv.build("x", 2, [(0, 1), (1, 0)], bandwidth=[4, Fraction(1, 2)])
     result = obliv.throughput(obliv.routing("shortest", topology), obliv.permutation([1, 0])).patterns[0]
-    assert result["channel_load"] == 2
-    assert result["throughput"] == Fraction(1, 2)
+    assert result.channel_load == 2
+    assert result.throughput == Fraction(1, 2)
 
 
 @pytest.mark.parametrize("name", ["dor", "romm", "valiant"])

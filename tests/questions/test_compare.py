@@ -26,7 +26,7 @@ def test_every_number_is_that_of_the_single_analysis() -> None:
         assert each.of_capacity("worst") == obliv.worst_case(routing).fraction_of_capacity
         assert each.of_capacity("average") == obliv.average_case(routing, 300, 5).fraction_of_capacity
         single = obliv.throughput(routing, "transpose", "uniform").patterns
-        assert [each.of_capacity(p["traffic"]) for p in single] == [p["fraction_of_capacity"] for p in single]
+        assert [each.of_capacity(p.traffic) for p in single] == [p.fraction_of_capacity for p in single]
         assert each.hops == obliv.locality(routing).hops
         assert each.hops_over_minimal == obliv.locality(routing).hops_over_minimal
 
@@ -220,7 +220,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     rows = list(csv.DictReader(io.StringIO(run(capsys, "mesh:3x3", "dor", "u2turn", "--format", "csv")[1])))
     assert [row["worst_fraction_of_capacity_exact"] for row in rows] == ["1/3", "4/7"]
     assert rows[1]["hops_exact"] == "64/27"
-    status, _, err = run(capsys, "mesh:3x3", "dor", "romm", "--plot", str(tmp_path / "a.svg"), "--picture", "plane")
+    status, _, err = run(capsys, "mesh:3x3", "dor", "romm", "--plot", str(tmp_path / "a.svg"))
     assert status == 0
     assert "picture saved in" in err
     assert (tmp_path / "a.svg").read_text().count("<svg") == 1

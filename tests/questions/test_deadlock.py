@@ -307,7 +307,7 @@ def agree(result: Any, graph: Any) -> None:
     assert result.acyclic == nx.is_directed_acyclic_graph(graph)
     assert result.acyclic == (result.cycle is None)
     if result.cycle is not None:
-        cycle = [(hop["channel"], labels[hop["virtual_channel"]]) for hop in result.cycle]
+        cycle = [(hop.channel, labels[hop.virtual_channel]) for hop in result.cycle]
         assert len(set(cycle)) == len(cycle)
         for one, two in itertools.pairwise([*cycle, cycle[0]]):
             assert graph.has_edge(one, two)
@@ -529,7 +529,7 @@ def test_an_own_scheme() -> None:
     assert len({path for path in seen if path}) == 72 + 36
     numbers = obliv.deadlock(obliv.O1TURN(mesh), lambda routing, path: np.full(len(path), 7))
     assert numbers.cycle is not None
-    assert {hop["virtual_channel"] for hop in numbers.cycle} == {7}
+    assert {hop.virtual_channel for hop in numbers.cycle} == {7}
     assert numbers.virtual_channels == 8
     assert numbers.by_dimension == {"x": 1, "y": 1}
     assert not obliv.deadlock(
@@ -659,8 +659,8 @@ class PastItsDestination(obliv.Routing):
 def test_the_fewest() -> None:
     best = obliv.fewest_virtual_channels(obliv.ROMM(obliv.mesh(4, 4)))
     assert (best.fewest, best.best) == (2, "double-y")
-    assert [each["scheme"] for each in best.schemes][:3] == ["none", "phase", "turn"]
-    assert not any("dateline" in each["scheme"] for each in best.schemes)
+    assert [each.scheme for each in best.schemes][:3] == ["none", "phase", "turn"]
+    assert not any("dateline" in each.scheme for each in best.schemes)
     assert "2, by double-y" in repr(best)
     torus = obliv.fewest_virtual_channels(obliv.ROMM(obliv.torus(5, 5)))
     assert (torus.fewest, torus.best) == (5, "turn+dateline")
@@ -672,4 +672,4 @@ def test_the_fewest() -> None:
     assert cyclic.to_dict()["fewest_reason"]
     assert "every scheme is cyclic" in repr(cyclic)
     wild = obliv.fewest_virtual_channels(obliv.U2TURN(obliv.mesh(3, 3)))
-    assert [each["scheme"] for each in wild.left_out] == ["double-y"]
+    assert [each.scheme for each in wild.left_out] == ["double-y"]

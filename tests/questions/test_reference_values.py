@@ -92,7 +92,7 @@ def test_capacity(kind: str) -> None:
             assert {"capacity_load": result.capacity_load} == ROWS[topology, "-"], topology
             # The capacity really is the throughput of uniform traffic under dimension order.
             uniform = obliv.throughput(obliv.routing("dor", result), "uniform").patterns[0]
-            assert uniform["channel_load"] == result.capacity_load, topology
+            assert uniform.channel_load == result.capacity_load, topology
 
 
 @pytest.mark.sampled(20)

@@ -377,7 +377,7 @@ def _network_and_place(subject: _Subject, options: _Options) -> tuple[Topology, 
     if not isinstance(spec, str):
         raise FileError("is not a complete claim: topology is missing", subject.path)
     known = getattr(subject.result, "subject", None)
-    given = options.topology if options.topology is not None or known is None else known.topology
+    given = options.topology if options.topology is not None else getattr(known, "topology", known)
     inside = None if given is not None else _network(subject)
     network = _topology(spec, given, subject.path) if inside is None else _inside(inside, subject)
     return network, inside is not None

@@ -23,7 +23,7 @@ from obliv.errors import InputError
 
 def option_names(verb: Any) -> dict[str, str]:
     """Return the options of a verb by the names that messages give their parameters."""
-    names: dict[str, str] = {}
+    names = {"import": "--import"}  # of the command, wherever it stands
     for parameter in verb.params:
         option = max(parameter.opts, key=len, default="")
         if option.startswith("--"):

@@ -14,7 +14,7 @@ import obliv
 from obliv._util.progress import Progress
 from obliv._util.text import plural
 from obliv.errors import InputError, OblivError, TooLargeError
-from obliv.explore.workers import Question, commands
+from obliv.explore.question import Question, commands
 from obliv.questions.worst_case import WorstCase
 from obliv.results.base import Result
 from obliv.routings.base import Routing

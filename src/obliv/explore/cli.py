@@ -17,7 +17,7 @@ from obliv.cli.specs import named_traffic
 from obliv.errors import FileError, extra
 
 if TYPE_CHECKING:
-    from obliv.explore.workers import Question
+    from obliv.explore.question import Question
 
 
 def explore(
@@ -55,8 +55,9 @@ def explore(
         from obliv.explore import server
     except ImportError as error:
         raise extra(error.name or "starlette", "explore") from None
+    from obliv.explore.question import Question
     from obliv.explore.server import new_token
-    from obliv.explore.workers import Question, Setup, Workers
+    from obliv.explore.workers import Setup, Workers
 
     start = Question(topology, routing, tuple(named_traffic(words, traffic) or ["uniform"]))
     named = _files_of(start)

@@ -21,7 +21,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from obliv.errors import InputError
-from obliv.explore.workers import Question, ServerState, Workers, question_of
+from obliv.explore.question import Question, question_of
+from obliv.explore.workers import ServerState, Workers
 from obliv.view.interactive.fragment import SCRIPT_FILES, asset
 from obliv.view.report import page
 

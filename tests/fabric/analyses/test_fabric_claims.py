@@ -83,7 +83,7 @@ def test_other_tables_in_the_file_are_noticed(tmp_path: Path, monkeypatch: pytes
     Path("f.lfts").write_text("".join(lines))
     report = obliv.verify("claim.json")
     assert not report.proved
-    assert any("changed" in each["detail"] for each in report.checks)
+    assert any("changed" in each.detail for each in report.checks)
 
 
 @pytest.mark.parametrize(("spec", "name"), [("fattree:4,3", "dmodk"), ("torus:5x5", "dor")])
@@ -100,14 +100,14 @@ def test_claims_about_tables_with_holes(spec: str, name: str, tmp_path: Path, mo
     result.save("claim.json")
     report = obliv.verify("claim.json")
     assert report.proved
-    assert "left out" in [each["check"] for each in report.checks]
+    assert "left out" in [each.check for each in report.checks]
     claim = json.loads(Path("claim.json").read_text())
     claim["routing"] = "lft:f.lfts"
     assert refused(claim, Path("whole.json"))
     claim |= {"routing": "lft:f.lfts,missing=skip", "skipped": 0}
     save_claim(claim, Path("fewer.json"))
     report = obliv.verify("fewer.json")
-    assert [each["check"] for each in report.checks if not each["ok"]] == ["left out"]
+    assert [each.check for each in report.checks if not each.ok] == ["left out"]
 
 
 def test_claims_about_a_fabric_whose_lids_stand_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

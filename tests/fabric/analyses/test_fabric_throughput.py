@@ -66,7 +66,7 @@ def test_cables_are_those_that_the_walks_load_most(pattern: str, slow: list[int]
     result = throughput(routing, pattern, hottest=4)
     right = by_hand(fabric, tables, routing, pattern)
     (row,), (cables,) = result.patterns, result.cables
-    assert row["channel_load"] == max(load for load, _ in right.values())
+    assert row.channel_load == max(load for load, _ in right.values())
     assert [cable.load for cable in cables] == sorted((load for load, _ in right.values()), reverse=True)[:4]
     for cable in cables:
         slot = int(routing.topology.slot_of[cable.channel])
@@ -75,7 +75,7 @@ def test_cables_are_those_that_the_walks_load_most(pattern: str, slow: list[int]
         assert fabric.nodes.description[fabric.node_of[slot]] == cable.tail
         assert fabric.nodes.description[fabric.node_of[fabric.ports.peer[slot]]] == cable.head
     assert any("slower of its two ends" in note for note in result.notes) == bool(slow)
-    assert row["admissible"]
+    assert row.admissible
 
 
 def test_hosts_of_one_speed_change_nothing() -> None:

@@ -66,8 +66,8 @@ def test_shifts_of_trees(spec: str) -> None:
     routing = fabric_routing(topology, climbing(tree, fabric, 1.0))
     result = shifts(routing)
     each = obliv.throughput(routing, *(f"shift:{k}" for k in range(1, hosts))).patterns
-    assert result.worst_load == max(each[k]["channel_load"] for k in range(hosts - 1))
-    assert result.mean_load == sum((each[k]["channel_load"] for k in range(hosts - 1)), Fraction(0)) / (hosts - 1)
+    assert result.worst_load == max(each[k].channel_load for k in range(hosts - 1))
+    assert result.mean_load == sum((each[k].channel_load for k in range(hosts - 1)), Fraction(0)) / (hosts - 1)
 
 
 @pytest.mark.parametrize("seed", range(8))

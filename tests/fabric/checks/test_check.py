@@ -44,13 +44,13 @@ def edited(tables: Tables, *entries: tuple[int, int, int]) -> Tables:
 
 
 def kinds(result: FabricCheck, *, notes: bool = False) -> list[str]:
-    return [finding["kind"] for finding in result.findings if notes or finding["severity"] != "note"]
+    return [finding.kind for finding in result.findings if notes or finding.severity != "note"]
 
 
 def only(result: FabricCheck, kind: str, severity: str) -> str:
     findings = result.of(kind)
-    assert [finding["severity"] for finding in findings] == [severity]
-    return str(findings[0]["message"])
+    assert [finding.severity for finding in findings] == [severity]
+    return str(findings[0].message)
 
 
 def test_a_sound_fabric_has_nothing_but_a_note() -> None:
@@ -63,7 +63,7 @@ def test_a_sound_fabric_has_nothing_but_a_note() -> None:
     assert result.pairs == 56
     assert result.shape == "FT(4,2)"
     assert result.credit is not None
-    assert result.credit["acyclic"]
+    assert result.credit.acyclic
     assert "hosts do not need them" in only(result, "switch-lids", "note")
 
 
@@ -103,7 +103,7 @@ def test_counts_agree_with_every_route_followed(spec: str, seed: int, share: flo
             lost.update(ending for ending in endings if ending != Ending.DELIVERED)
     for name in ("unrouted", "loops", "wrong_ends", "dead_ends"):
         assert getattr(result, name) == count[name], name
-    errors = Counter(finding["kind"] for finding in result.findings if finding["severity"] == "error")
+    errors = Counter(finding.kind for finding in result.findings if finding.severity == "error")
     for kind, endings in {
         "no-route": {Ending.NO_ENTRY},
         "dead-end": {Ending.NO_CABLE},
@@ -209,8 +209,8 @@ def test_lists_of_ports_do_not_say_how_many_a_switch_has(tmp_path: Path) -> None
         result = check(listed, replace(tables, switch=here))
         assert result.of("port-beyond") == ()
         beyond, inside = result.of("dead-end")
-        assert "to port 8, where no cable is known; the topology does not give its number of ports" in beyond["message"]
-        assert "to port 1, where there is no cable: " in inside["message"]
+        assert "to port 8, where no cable is known; the topology does not give its number of ports" in beyond.message
+        assert "to port 1, where there is no cable: " in inside.message
     whole = tmp_path / "whole.txt"
     whole.write_text(spelled.ibnetdiscover(pulled))
     assert all(port_count_known(read_fabric(whole), node) for node in range(len(fabric.nodes)))
@@ -220,9 +220,9 @@ def test_a_cable_pulled_out() -> None:
     fabric, tables = example()
     slot = fabric.slot(int(fabric.switches[0]), 3)
     result = check(damage.without(fabric, [slot]), tables)
-    errors = [finding for finding in result.of("dead-end") if finding["severity"] == "error"]
+    errors = [finding for finding in result.of("dead-end") if finding.severity == "error"]
     assert len(errors) == 2
-    assert all("where there is no cable" in finding["message"] for finding in errors)
+    assert all("where there is no cable" in finding.message for finding in errors)
     assert result.shape == "nearly FT(4,2)"
     missing = only(result, "missing-cable", "warning")
     assert "switch((0),1)" in missing
@@ -442,7 +442,7 @@ def test_a_deadlock_is_an_error_unless_the_engine_takes_care(tmp_path: Path) -> 
     assert text.count(" -> ") == 5
     assert text.endswith("(updn, or obliv fabric route), or virtual lanes, by dfsssp or lash or nue or torus-2QoS")
     assert result.credit is not None
-    assert len(result.credit["cycle"]) == 5
+    assert len(result.credit.cycle) == 5
     log = tmp_path / "osm.log"
     log.write_text("Nov 20 [1] 0x02 -> osm_ucast_mgr_process: torus-2QoS tables configured on all switches\n")
     result = check(fabric, tables, log)
@@ -467,7 +467,7 @@ def test_the_fallback_trap(tmp_path: Path) -> None:
     text = only(result, "engine", "error")
     assert "ftree was requested but failed (LMC > 0 is not supported" in text
     assert "fell back to minhop" in text
-    assert (result.findings[0]["file"], result.findings[0]["line"]) == (str(log), 3)
+    assert (result.findings[0].file, result.findings[0].line) == (str(log), 3)
     assert result.engine == EngineRun("minhop", "ftree", ("ftree",))
     log.write_text(FELL_BACK + FELL_BACK.replace("minhop", "updn").replace("ftree: cannot", "xyz"))  # a later sweep
     assert check(fabric, tables, log, engine="updn").ok
@@ -542,7 +542,7 @@ def test_a_broken_fabric_prints_one_page_and_keeps_the_counts() -> None:
     assert len(repr(result).splitlines()) < 60
     assert result.counts["loop"] > 200
     assert len(result.of("loop")) == 201
-    assert f"and {result.counts['loop'] - 200} more like these" in result.of("loop")[-1]["message"]
+    assert f"and {result.counts['loop'] - 200} more like these" in result.of("loop")[-1].message
     assert f"and {result.counts['loop'] - 4:,} more of this kind (loop)" in repr(result)
 
 
@@ -552,7 +552,7 @@ def test_severities_of_one_kind_are_counted_apart() -> None:
     lid = int(fabric.ports.lid[fabric.endpoints[1]])
     row = tables.row_of[int(fabric.node_of[pulled[0]])]
     result = check(damage.without(fabric, pulled), edited(tables, (row, lid, fabric.port_of(pulled[0]))))
-    assert Counter(finding["severity"] for finding in result.of("dead-end")) == {"error": 1, "warning": 5}
+    assert Counter(finding.severity for finding in result.of("dead-end")) == {"error": 1, "warning": 5}
     assert result.counts["dead-end"] == 6
     page = repr(result)
     assert "\n  verdict    1 error, 5 warnings, " in page
@@ -569,8 +569,8 @@ def test_findings_that_are_not_kept_are_counted(tmp_path: Path) -> None:
     result = check(fabric, tables)
     assert result.counts["bad-line"] == 500
     assert len(result.of("bad-line")) == 201
-    assert result.of("bad-line")[-1]["message"] == "and 300 more like these"
-    assert result.of("bad-line")[-1]["count"] == 300
+    assert result.of("bad-line")[-1].message == "and 300 more like these"
+    assert result.of("bad-line")[-1].count == 300
     assert "500 warnings" in repr(result)
     assert "and 496 more of this kind (bad-line)" in repr(result)
     saved = result.to_dict()
@@ -634,8 +634,8 @@ def test_bad_tables_as_they_were_loaded(case: str, kind: str, unrouted: int) -> 
     assert kind in kinds(result)
     assert result.unrouted == unrouted
     if kind != "missing-table":
-        assert result.of(kind)[0]["file"] == str(path)
-        assert result.of(kind)[0]["line"] > 0
+        assert result.of(kind)[0].file == str(path)
+        assert result.of(kind)[0].line > 0
 
 
 @pytest.mark.parametrize(
@@ -649,7 +649,7 @@ def test_bad_tables_as_they_came_out(case: str, kind: str, unrouted: int, tables
     assert result.unrouted == unrouted
     assert set(kinds(result)) == {kind}
     assert result.engine is not None
-    assert result.engine["used"] == "file"
+    assert result.engine.used == "file"
 
 
 def test_bad_runs() -> None:

@@ -67,20 +67,20 @@ def test_deadlock_and_routes_as_ibdmchk_finds_them(spec: str, engine: str, free:
     assert sound == free
     for result in results.values():
         assert result.credit is not None
-        assert result.credit["acyclic"] == free
+        assert result.credit.acyclic == free
         assert result.pairs == pairs
         assert result.unrouted == 0
         assert result.ok == free
         assert result.engine is not None
-        assert result.engine["used"] == engine
+        assert result.engine.used == engine
 
 
 def test_the_last_lid_is_dropped_by_the_real_program(tmp_path: Path) -> None:
     results = checked("xgft:2;5,10;1,4", "minhop", tmp_path)  # 64 LIDs
     dumped = results.pop("lfts.txt")
     assert dumped.unrouted == 49
-    assert [finding["severity"] for finding in dumped.of("dropped-lid")] == ["error"]
-    assert "LID 64" in dumped.of("dropped-lid")[0]["message"]
+    assert [finding.severity for finding in dumped.of("dropped-lid")] == ["error"]
+    assert "LID 64" in dumped.of("dropped-lid")[0].message
     for result in results.values():
         assert result.ok
         assert result.unrouted == 0
@@ -89,5 +89,5 @@ def test_the_last_lid_is_dropped_by_the_real_program(tmp_path: Path) -> None:
 def test_the_engine_that_was_asked_for_and_another_that_came(tmp_path: Path) -> None:
     for result in checked("torus:6", "updn", tmp_path).values():
         assert result.engine.to_dict() == {"used": "minhop", "requested": "updn", "failed": ["updn"]}
-        assert "fell back to minhop" in result.of("engine")[0]["message"]
+        assert "fell back to minhop" in result.of("engine")[0].message
         assert not result.ok

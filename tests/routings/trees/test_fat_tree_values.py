@@ -249,10 +249,10 @@ def test_reference_patterns() -> None:
         for column, name in (("MLID", "wsr"), ("OSRM", "osrm3"))[pattern != "ring" :]:
             (row,) = obliv.traffic_ratio(route("fattree:8,3", name), pattern, instances=32, rng=5).patterns
             mean, error, spread = entry[column]
-            assert row["traffic"] == pattern
-            assert abs(row["ratio"].value - mean) < 5 * math.hypot(error, spread)
-            assert row["ratio"].samples == 32
-            assert 0.4 * spread < row["ratio"].stderr < 2.2 * spread
+            assert row.traffic == pattern
+            assert abs(row.ratio.value - mean) < 5 * math.hypot(error, spread)
+            assert row.ratio.samples == 32
+            assert 0.4 * spread < row.ratio.stderr < 2.2 * spread
 
 
 def test_reference_figures() -> None:
@@ -266,4 +266,4 @@ def test_reference_figures() -> None:
                 route("fattree:8,3", name), specs[kind].format(size), instances=32, rng=1
             ).patterns
             mean, error = entry[column]
-            assert abs(row["ratio"].value - mean) <= 5 * math.hypot(error, row["ratio"].stderr) + 1e-9
+            assert abs(row.ratio.value - mean) <= 5 * math.hypot(error, row.ratio.stderr) + 1e-9

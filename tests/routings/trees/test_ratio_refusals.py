@@ -124,7 +124,7 @@ def test_no_ratio_where_a_cable_is_missing(tmp_path: Path) -> None:
         save_claim(result, file)
         report = obliv.verify(file, topology=other, routing=routing)
         assert not report.proved
-        assert [check["check"] for check in report.checks if check["ok"] is False] == ["optimum"], report
+        assert [check.check for check in report.checks if check.ok is False] == ["optimum"], report
 
 
 @pytest.mark.parametrize(
@@ -189,8 +189,6 @@ def test_no_ratio_where_a_cable_is_missing(tmp_path: Path) -> None:
         ("fattree:4,2", "dmodk", "--traffic", "matrix:negative.txt"),
         ("fattree:4,2", "dmodk", "--traffic", "matrix:zero.txt"),
         ("fattree:4,2", "dmodk", "--traffic", "matrix:missing.txt"),
-        ("fattree:4,2", "dmodk", "--set", "wide.txt"),
-        ("fattree:4,2", "dmodk", "--set", "missing.txt"),
         ("fattree:4,2", "dmodk", "--traffic", "nonsense"),
         ("fattree:4,2", "dmodk", "--traffic", "shift:0"),
         ("fattree:4,2", "dmodk", "--traffic", "hotspot:4,16"),
@@ -264,7 +262,7 @@ def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for seed in range(3):
         matrices.append(tmp_path / f"{seed}.txt")
         matrices[-1].write_text("\n".join(" ".join(map(str, row)) for row in random_rows(16, seed)))
-    given = [word for each in matrices for word in ("--set", str(each))]
+    given = [word for each in matrices for word in ("--traffic", f"matrix:{each}")]
     assert main(["ratio", "fattree:4,3", "dmodk", *given, "--format", "json"]) == 0
     content = json.loads(capsys.readouterr().out)
     result, rates = crossings("fattree:4,3", "dmodk"), [random_rows(16, seed) for seed in range(3)]

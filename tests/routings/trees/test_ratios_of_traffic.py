@@ -227,17 +227,17 @@ def test_means_over_placements() -> None:
     assert one.patterns == two.patterns
     assert one.patterns[1].ratio != other.patterns[0].ratio
     for row in one.patterns:
-        assert 1 <= row["ratio"].value <= 3
-        assert row["ratio"].samples == 16
-        assert 0 < row["ratio"].stderr < 0.5
+        assert 1 <= row.ratio.value <= 3
+        assert row.ratio.samples == 16
+        assert 0 < row.ratio.stderr < 0.5
     content = one.to_dict()
     assert set(content["patterns"][0]["ratio"]) == {"value", "stderr", "samples"}
     assert content["provenance"]["exactness"] == "estimated"
     exact = obliv.traffic_ratio(routing, "ring", "ring:seed=0", "ring:seed=8")
-    assert [row["traffic"] for row in exact.patterns] == ["ring", "ring:seed=8"]  # one pattern, one row
+    assert [row.traffic for row in exact.patterns] == ["ring", "ring:seed=8"]  # one pattern, one row
     for row in exact.patterns:
-        rows = obliv.traffic(row["traffic"], tree("fattree:4,3")).to_matrix()
-        assert row["ratio"] == max(crossings("fattree:4,3", "dmodk").under(rows).values()) / off_diagonal(rows)
+        rows = obliv.traffic(row.traffic, tree("fattree:4,3")).to_matrix()
+        assert row.ratio == max(crossings("fattree:4,3", "dmodk").under(rows).values()) / off_diagonal(rows)
     # All shortest paths: 1 under every placement, and so without an error.
     (row,) = obliv.traffic_ratio(route("fattree:4,3", "omrmn"), "tree", instances=5).patterns
-    assert (row["ratio"].value, row["ratio"].stderr) == (1, 0)
+    assert (row.ratio.value, row.ratio.stderr) == (1, 0)
