@@ -98,11 +98,16 @@ def unread(content: dict[str, Any]) -> None:
     content["topology"] = "file:net.graphml"
 
 
+def unknown(content: dict[str, Any]) -> None:
+    del content["certificate"]["network"]
+    content |= {"topology": "file:ring.txt", "routing": "nonsense"}
+
+
 def other_terminals(content: dict[str, Any]) -> None:
     content["certificate"]["network"]["terminals"] = [99, 0]
 
 
-@pytest.mark.parametrize("forge", [unread, other_terminals])
+@pytest.mark.parametrize("forge", [unread, unknown, other_terminals])
 def test_errors_that_files_cause_are_not_those_of_the_claim(
     forge: Callable[[dict[str, Any]], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
