@@ -106,7 +106,7 @@ def _described(function: Callable[..., Any]) -> tuple[dict[str, str], dict[str, 
         names, _, kind = head.partition(" : ")
         plain = re.sub(r"`{1,2}([^`]*)`{1,2}", r"\1", " ".join(text.split()))
         for name in names.split(", "):
-            about[name] = re.split(r"(?<=[.;:]) ", plain, maxsplit=1)[0].rstrip(";:")
+            about[name] = re.split(r"(?<=[.;]) ", plain, maxsplit=1)[0].rstrip(";")
             choices[name] = tuple(re.findall(r'"([^"]*)"', kind)) if kind.startswith("{") else ()
     return about, choices
 

@@ -648,15 +648,40 @@ def cut_off(failed: Array, nodes: Array, before: RouteArrays, intact: Intact, sp
 
 
 @kernel
-def mark(f: int, work: ChangeWork) -> None:
-    """Store in the space what change number f does, until :func:`unmark`."""
-    sets, before, after, intact, space = work.sets, work.before, work.after, work.intact, work.space
-    failed = sets.channel[sets.first[f] : sets.first[f + 1]]
-    nodes = sets.node[sets.first_node[f] : sets.first_node[f + 1]]
-    space.tally[:STAMP] = 0
+def begin(failed: Array, space: ChangeSpace) -> None:
+    """Begin with a change that takes some channels: none is counted yet."""
+    for x in range(STAMP):
+        space.tally[x] = 0
     space.tally[STAMP] += 1
     for c in failed:
         space.gone[c] = 1
+
+
+@kernel
+def end(failed: Array, space: ChangeSpace) -> None:
+    """Leave what :func:`begin`, and what counts pairs, changed."""
+    for x in range(space.tally[TOUCHED]):
+        space.less[space.touched[x]] = 0
+        space.more[space.touched[x]] = 0
+    for c in failed:
+        space.gone[c] = 0
+
+
+@kernel
+def cut(f: int, sets: ChangeSets, before: RouteArrays, intact: Intact, space: ChangeSpace) -> None:
+    """Store in the space what change number f takes, where no route is replaced, until :func:`end`."""
+    failed = sets.channel[sets.first[f] : sets.first[f + 1]]
+    begin(failed, space)
+    cut_off(failed, sets.node[sets.first_node[f] : sets.first_node[f + 1]], before, intact, space)
+
+
+@kernel
+def mark(f: int, work: ChangeWork) -> None:
+    """Store in the space and in the tables what change number f does, until :func:`unmark`."""
+    sets, before, after, intact, space = work.sets, work.before, work.after, work.intact, work.space
+    failed = sets.channel[sets.first[f] : sets.first[f + 1]]
+    nodes = sets.node[sets.first_node[f] : sets.first_node[f + 1]]
+    begin(failed, space)
     for v in nodes:
         after.row[v] = -1
     if work.refill:
@@ -664,29 +689,25 @@ def mark(f: int, work: ChangeWork) -> None:
             u = intact.tail_of[c]
             slot, path = intact.slot_of[c], space.path[2]
             replace_port(slot, u, before, after, space.gone, space.nothing, space.refilled, path)
-    if work.follow or work.refill:
-        reroute(failed, nodes, work)
-    else:
-        cut_off(failed, nodes, before, intact, space)
+    reroute(failed, nodes, work)
 
 
 @kernel
 def unmark(f: int, work: ChangeWork) -> None:
     """Leave space and tables as :func:`mark` found them."""
     sets, before, after, intact, space = work.sets, work.before, work.after, work.intact, work.space
-    for x in range(space.tally[TOUCHED]):
-        space.less[space.touched[x]] = 0
-        space.more[space.touched[x]] = 0
-    for c in sets.channel[sets.first[f] : sets.first[f + 1]]:
-        space.gone[c] = 0
-        if work.refill and before.row[intact.tail_of[c]] >= 0:
-            after.out[before.row[intact.tail_of[c]]] = before.out[before.row[intact.tail_of[c]]]
+    failed = sets.channel[sets.first[f] : sets.first[f + 1]]
+    end(failed, space)
+    for c in failed:
+        row = before.row[intact.tail_of[c]]
+        if work.refill and row >= 0:
+            for lid in range(before.out.shape[1]):
+                after.out[row, lid] = before.out[row, lid]
     for v in sets.node[sets.first_node[f] : sets.first_node[f + 1]]:
         after.row[v] = before.row[v]
-    if work.follow or work.refill:
-        space.first_added[:] = -1
-        space.first_new[:] = -1
-        space.refilled[:] = 0
+    space.first_added.fill(-1)
+    space.first_new.fill(-1)
+    space.refilled.fill(0)
 
 
 @kernel
@@ -750,6 +771,23 @@ def solve(intact: Intact, space: ChangeSpace, search: MatchingSpace) -> tuple[in
         if load > best:
             best, hot = int(load), int(c)
     return best, hot, solved
+
+
+@kernel
+def cut_loads(
+    numbers: Array, sets: ChangeSets, before: RouteArrays, intact: Intact, space: ChangeSpace, outcomes: Outcomes
+) -> int:
+    """Store the outcomes of some changes after which no route is replaced; return how many those are.
+
+    What is left of the routes has no credit loop that was not there before.
+    """
+    search = search_space(len(before.first_column) - 1, len(intact.size))
+    for f in numbers:
+        cut(f, sets, before, intact, space)
+        outcomes.lost[f], outcomes.touched[f] = space.tally[PAIRS], space.tally[TOUCHED]
+        outcomes.load[f], outcomes.channel[f], outcomes.solved[f] = solve(intact, space, search)
+        end(sets.channel[sets.first[f] : sets.first[f + 1]], space)
+    return len(numbers)
 
 
 @kernel

@@ -21,6 +21,7 @@ from obliv.fabric.kernels.changes import (
     Intact,
     Outcomes,
     change_loads,
+    cut_loads,
     intact_loads,
     replace_port,
 )
@@ -328,7 +329,11 @@ def solved(changes: Changes, progress: Progress) -> tuple[Outcomes, ChangeWork]:
     while done < count:
         progress("failures", done / count)
         block = np.arange(done, min(done + _BLOCK, count))
-        many_done = run(change_loads, steps_of(work), block, work, outcomes)
+        if work.follow or work.refill:
+            many_done = run(change_loads, steps_of(work), block, work, outcomes)
+        else:  # compiled apart: most failures need no more
+            arrays = work.sets, work.before, work.intact, work.space
+            many_done = run(cut_loads, steps_of(work), block, *arrays, outcomes)
         done += many_done
         if many_done < len(block):
             space = _space(work.before, len(work.intact.load), 2 * len(work.space.added))

@@ -18,7 +18,7 @@ from obliv._util.files import pack
 from obliv._util.progress import Progress, require_memory
 from obliv._util.text import plural
 from obliv.errors import InputError, RoutingError
-from obliv.fabric.kernels.changes import ADDED, STAMP, TOUCHED, ChangeWork, come, crossing, mark, unmark
+from obliv.fabric.kernels.changes import ADDED, STAMP, TOUCHED, ChangeWork, come, crossing, cut, end, mark, unmark
 from obliv.fabric.model import Fabric, Tables
 from obliv.fabric.outages.base import Base, Changes, base_of, channels_of, kept_tables, refilled_tables, steps_of
 from obliv.fabric.outages.sets import Change, without
@@ -129,10 +129,15 @@ def whole(pairs: Iterable[tuple[int, int]], ends: int) -> Array:
 @contextmanager
 def _marked(work: ChangeWork, number: int) -> Iterator[None]:
     """Let the effect of a failure stand in the space of the kernels meanwhile; number -1 for none."""
-    if number >= 0:
+    if number >= 0 and (work.follow or work.refill):
         run(mark, steps_of(work), number, work)
         yield
         run(unmark, steps_of(work), number, work)
+    elif number >= 0:
+        sets = work.sets
+        run(cut, steps_of(work), number, sets, work.before, work.intact, work.space)
+        yield
+        end(sets.channel[sets.first[number] : sets.first[number + 1]], work.space)
     else:
         work.space.tally[:STAMP] = 0
         work.space.tally[STAMP] += 1
