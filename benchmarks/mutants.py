@@ -163,7 +163,8 @@ def put_in(module: Any, tree: ast.Module) -> None:
         seen.add(id(part))
         parts += vars(part).values() if isinstance(part, type) else ()
         parts += (getattr(part, name, None) for name in ("fget", "func", "__func__", "__wrapped__", "python"))
-        if isinstance(part, types.FunctionType) and part.__qualname__ in codes:  # others are made by dataclasses
+        own = isinstance(part, types.FunctionType) and part.__code__.co_filename == module.__file__
+        if own and part.__qualname__ in codes:  # others are made by dataclasses and decorators
             part.__code__ = codes[part.__qualname__]
 
 
@@ -281,7 +282,8 @@ def main() -> None:
     faults = {path: list(faults_of(path, given.refusals)) for path in paths}
     chosen = [(path, fault) for path in paths for fault in faults[path][:: given.every]]
     if given.again:
-        before = set(re.sub(r":\d+: |   \(no test.*", " ", given.again.read_text()).splitlines())
+        lines = re.sub(r"   \(no test.*", "", given.again.read_text()).splitlines()
+        before = {re.sub(r":\d+: ", " ", line, count=1) for line in lines}
         chosen = [each for each in chosen if f"{each[0].relative_to(PACKAGE)} {each[1][1]}" in before]
     if given.sample is not None and given.sample < len(chosen):
         day = time.gmtime().tm_yday

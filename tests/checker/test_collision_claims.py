@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.claims import reasons
 
 import obliv
 from obliv._util.files import write_json
@@ -113,11 +114,39 @@ def test_malformed_claims_are_refused(change: Callable[[Claim], None], honest: C
         obliv.verify(tmp_path / "claim.json")
 
 
-def test_what_cannot_be_counted_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("obliv.checker.collisions._CELLS", 100)
-    result = obliv.verify(obliv.collisions("fattree:8,2", "random-permutation", flows=2))
-    assert not result.proved
-    assert check_of(result, "distribution") is None
+#: Terminal 0 has five shortest paths to 1, two by node 2 and three by node 3; a hash of both has six values.
+_LINKS = [(0, 2), (0, 3), *((2, v) for v in (4, 5)), *((3, v) for v in (6, 7, 8)), *((v, 1) for v in range(4, 9))]
+WIDE = obliv.build("wide", 9, [*_LINKS, *((b, a) for a, b in _LINKS)], terminals=[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "network", "traffic", "options", "why"),
+    [
+        ("_CELLS", 1, "fattree:4,2", "shift:2", {"flows": 2}, "states of flows that share channels"),
+        ("_PATHS", 4, WIDE, "shift:1", {}, "a pair has more than 4 shortest paths"),
+        ("_PATHS", 5, WIDE, "shift:1", {"hash": "polarised"}, "a polarised hash of more than 5 values"),
+        ("_LOADS", 1, "fattree:4,2", "shift:2", {}, "a channel can have more than 1 loads"),
+        ("_LOADS", 2, "fattree:4,2", "shift:2", {"among": "leaf-up"}, "the largest load can have more than 2 values"),
+    ],
+)
+def test_what_cannot_be_counted_is_not_proved(
+    limit: str,
+    most: int,
+    network: Any,
+    traffic: str,
+    options: dict[str, Any],
+    why: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    content = obliv.collisions(network, traffic, **options).to_dict()
+    monkeypatch.setattr(f"obliv.checker.collisions.{limit}", most)
+    given = {} if isinstance(network, str) else {"topology": network}
+    (said,) = reasons(content, tmp_path / "claim.json", digest=False, **given)
+    assert why in said
+
+
+def test_what_is_not_counted_in_time_is_not_proved() -> None:
     assert obliv.verify(obliv.collisions("fattree:4,2", "shift:2"), budget=-1.0).proved is False
 
 
@@ -148,6 +177,7 @@ def test_no_claim_is_refuted(seed: int) -> None:
         (put("quantiles", value=[]), "it has no quantiles"),
         (put("mean", value={"exact": "3/2", "value": 1.0}), "mean: a figure differs from its exact number"),
         (put("flows", value=10**6), "flows a pair are not followed"),
+        (lambda claim: claim.update(topology="torus:3x3", among="up"), "has no levels, which among needs"),
         (FORGED["probability"][0], "has the probability"),
         (FORGED["missing row"][0], "the row of 3/2 is missing"),
         (FORGED["repeated row"][0], "rows are not in the order of their loads"),

@@ -19,6 +19,8 @@ import obliv
 from obliv._util.files import digest_of, pack, unpack_array, write_json
 from obliv.checker.report import OutOfTimeError, TimeLimit
 from obliv.errors import FileError, TooLargeError
+from obliv.fabric.checker.hops import hops_of
+from obliv.fabric.checker.routes import routes_of
 from obliv.fabric.generate import from_routing, from_topology
 from obliv.fabric.outages.certificate import why_none
 from obliv.fabric.outages.every import failures
@@ -459,3 +461,12 @@ def test_what_is_wrong_stays_wrong_when_time_is_over(tmp_path: Path, monkeypatch
     monkeypatch.setattr(TimeLimit, "check", check)
     verdicts = {check.check: check.ok for check in checked(claim, honest().subject, tmp_path).checks}
     assert (verdicts["lost pairs"], verdicts["failures"]) == (False, None)
+
+
+def test_routes_that_may_block_have_no_layers() -> None:
+    """Their channels would rise without end."""
+    blocking, safe = (from_routing(obliv.routing("shortest", obliv.topology(spec))) for spec in ("ring:5", "line:3"))
+    assert routes_of(hops_of(safe)).layer is not None
+    routes = routes_of(hops_of(blocking))
+    assert routes.has_credit_loop()
+    assert routes.layer is None

@@ -26,6 +26,7 @@ Claim = dict[str, Any]
 CLAIMS: dict[str, Callable[[], Any]] = {
     "worst": lambda: obliv.worst_case("mesh:2x2", "dor", certificate=True),
     "channels": lambda: obliv.worst_channels("line:3", "dor", certificate=True),
+    "splits": lambda: obliv.worst_case("ring:4", "ecmp", certificate=True),
     "rates": lambda: obliv.worst_case("ring:4,injection=2", "dor", certificate=True),
     "ratio": lambda: obliv.ratio("ring:4", "dor", certificate=True),
     "throughput": lambda: obliv.throughput("mesh:2x2", "dor", "uniform"),
@@ -60,6 +61,7 @@ ALONE: list[tuple[str, Callable[[Claim], None], str]] = [
     ("worst", change("routing", to="romm:k=3"), "its routing cannot be built"),
     ("worst", change("topology", to="mesh:x"), "its topology cannot be built"),
     ("worst", change("more", to=1), "more is not what obliv writes in such a claim"),
+    ("splits", change("certificate", "denominator", to=1), "the loads of ecmp are not integers over 1"),
     ("ratio", change("routing", to=None), "topology or routing is missing"),
     ("ratio", change("topology", to=3), "topology or routing is missing"),
     ("throughput", change("topology", to=None), "topology or routing is missing"),
@@ -98,6 +100,11 @@ def test_each_part_is_refused_by_its_own_check(
 @pytest.mark.parametrize("of", CLAIMS)
 def test_what_is_forged_is_proved(of: str, tmp_path: Path) -> None:
     assert reasons(copy.deepcopy(base(of)), tmp_path / "claim.json", digest=False) == []
+
+
+def test_nothing_is_proved_after_the_time_limit(tmp_path: Path) -> None:
+    (said,) = reasons(copy.deepcopy(base("worst")), tmp_path / "claim.json", budget=0.0)
+    assert "time limit reached" in said
 
 
 @pytest.mark.parametrize(("digests", "why"), [(["0" * 64], "has changed since"), ([], "has no SHA-256 in the claim")])

@@ -34,6 +34,14 @@ def test_honest_claims_are_proved(topology: str, routing: str, of: str, tmp_path
     assert main(["verify", str(tmp_path / "own.json")]) == 0
 
 
+def test_tables_are_checked_by_a_part_that_may_not_be_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = obliv.failures("line:3", "shortest", certificate=True).to_dict()
+    del content["certificate"]["claims"]
+    monkeypatch.setattr("obliv.checker.rerouted.Parts", lambda kind: {})
+    (said,) = reasons(content, tmp_path / "claim.json")
+    assert "it has no claims about networks" in said
+
+
 def test_a_failure_may_leave_channels_without_traffic(tmp_path: Path) -> None:
     """A switch with two hosts: without the cable of one, the other has a cable and nobody to send to."""
     obliv.failures("subft:4,1", "ecmp", certificate=True).save(tmp_path / "claim.json")

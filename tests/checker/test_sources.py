@@ -15,6 +15,7 @@ import pytest
 from tests.claims import save_claim
 
 import obliv
+from obliv._util.files import reading_from
 from obliv.fabric.files.lft import write_net, write_tables
 from obliv.fabric.generate import from_routing
 from obliv.specs import untrusted
@@ -90,3 +91,36 @@ def test_a_claim_without_the_digest_of_its_file_says_so(tmp_path: Path, monkeypa
     content["certificate"]["sources"] = {}
     checks = obliv.verify(save_claim(content, tmp_path / "claim.json")).checks
     assert [step.detail for step in checks if not step.ok] == ["ring.txt has no SHA-256 in the claim"]
+
+
+def unread(content: dict[str, Any]) -> None:
+    del content["certificate"]["network"]
+    content["topology"] = "file:net.graphml"
+
+
+def unknown(content: dict[str, Any]) -> None:
+    del content["certificate"]["network"]
+    content |= {"topology": "file:ring.txt", "routing": "nonsense"}
+
+
+def other_terminals(content: dict[str, Any]) -> None:
+    content["certificate"]["network"]["terminals"] = [99, 0]
+
+
+@pytest.mark.parametrize("forge", [unread, unknown, other_terminals])
+def test_errors_that_files_cause_are_not_those_of_the_claim(
+    forge: Callable[[dict[str, Any]], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Errors of the claim itself may quote it; one that a file caused would quote the file."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(untrusted, "_within", ContextVar("within", default=True))
+    Path("ring.txt").write_text(RING)
+    Path("net.graphml").write_text("<graphml><secret>root:x</secret>")
+    part = obliv.topology("file:ring.txt").with_terminals([0, 1])
+    content = json.loads(json.dumps(obliv.worst_case(obliv.ECMP(part), certificate=True).to_dict()))
+    forge(content)
+    path = save_claim(content, tmp_path / "claim.json")
+    with reading_from([tmp_path]):
+        with pytest.raises(ValueError) as error:
+            obliv.verify(path)
+        assert "with the file that it names" in str(untrusted.unquoted(error.value, path))

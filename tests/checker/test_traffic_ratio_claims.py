@@ -129,7 +129,7 @@ def test_forged_claims_are_refused(claim: Path, change: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (part("scale", 0), "scale must be a positive integer"),
+        (part("scale", 0), "is not a complete claim: scale must be a positive integer"),
         (part("lengths", [1] * 9), "lengths must be one whole number for each channel"),
         (part("flows", 7), "a proof cannot be unpacked"),
         (rows_of("flows", 0, 0, 99), "a row of the flows is out of range"),
@@ -219,6 +219,16 @@ def rates_of(column: int, by: int) -> Any:
 )
 def test_forged_adaptive_rates_are_refused(adaptive_claim: Path, change: Any) -> None:
     test_forged_claims_are_refused(adaptive_claim, change)
+
+
+@pytest.mark.parametrize(
+    "change", [part("path_whole", 0), *(part("path_lengths", [x] * n) for x, n in ((0, 23), (-1, 24)))]
+)
+def test_each_part_of_rates_is_refused_by_its_own_check(adaptive_claim: Path, change: Any) -> None:
+    content = read_json(adaptive_claim)
+    change(content)
+    (said,) = reasons(content, adaptive_claim.with_name("forged.json"))
+    assert "path_whole must be a positive integer, and path_lengths one whole number per channel" in said
 
 
 def test_rates_below_zero_carry_nothing(adaptive_claim: Path) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.claims import refused
+from tests.claims import exact, reasons, refused
 from tests.designs.test_claims import drop_a_path, move_a_probability
 
 import obliv
@@ -112,6 +113,20 @@ def test_forged_claims(tmp_path: Path, key: str, value: Any) -> None:
     content = read_json(path)
     content[key] = value
     assert refused(content, path)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [
+        ("average_load", {"value": 0.0, "stderr": 0.0, "samples": 10}, "the average load is not an estimate above 0"),
+        ("capacity", exact(Fraction(1, 10**400)), "the capacity is 0, or too small for a float"),
+    ],
+)
+def test_each_part_is_refused_by_its_own_check(tmp_path: Path, key: str, value: Any, why: str) -> None:
+    content = best("ring:4", samples=5).to_dict()
+    content[key] = value
+    (said,) = reasons(content, tmp_path / "best.json")
+    assert why in said
 
 
 @pytest.mark.sampled(2)

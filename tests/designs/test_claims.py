@@ -17,7 +17,9 @@ from tests.claims import reasons, refused, save_claim
 
 import obliv
 from obliv._util.files import read_json, unpack, write_json
+from obliv.checker.claims import MalformedError
 from obliv.checker.designs import _line
+from obliv.checker.ratio_designs import broken_rule, constraints_of, terminal_maps, ways_of
 from obliv.errors import InputError
 from obliv.results.markup import from_content
 from obliv.routings.listed import PathTable
@@ -173,6 +175,7 @@ ALONE: list[tuple[Change, str]] = [
     (lambda c: c["paths"].update(per_pair="x"), "per_pair cannot be unpacked"),
     (lambda c: c["paths"].update(more=[]), "paths is not a list of paths"),
     (certificate("worst", None), "worst is missing in the certificate"),
+    (lambda c: c["certificate"]["worst"]["certificate"].update(digest="0"), "does not fit the content"),
     (certificate("focus", [99]), "focus lists something other than channels"),
     (certificate("focus", None), "channels must list where the lengths of every channel come from"),
     (certificate("channels", [[0, []]]), "channels must list where the lengths of every channel come from"),
@@ -209,6 +212,44 @@ def test_each_part_is_refused_by_its_own_check(change: Change, why: str, saved: 
     change(content)
     (said,) = reasons(content, tmp_path / "forged.json")
     assert why in said
+
+
+RING = obliv.ring(4)
+ONWARD = [RING.channel(v % 4, (v + 1) % 4) for v in range(5)]
+DATELINE = constraints_of(("at most 2 × 2 virtual channels by turn+dateline",))
+TURNS = constraints_of(("at most 1 turn",))
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        (ONWARD[:4], ""),
+        (ONWARD, "passes a dateline twice in one direction"),
+        ([ONWARD[0], RING.channel(1, 0)], f"takes channel {RING.channel(1, 0)} right after channel {ONWARD[0]}"),
+    ],
+)
+def test_paths_that_virtual_channels_forbid(path: list[int], why: str) -> None:
+    assert broken_rule([tuple(path)], RING, DATELINE) == why
+
+
+@pytest.mark.parametrize("network", ["complete:4", "hyperx:3x3", "fattree:4,2"])
+def test_turns_are_those_of_a_mesh(network: str) -> None:
+    with pytest.raises(MalformedError, match="turns are limited, but the network is not a mesh, torus or hypercube"):
+        ways_of(obliv.topology(network), TURNS)
+
+
+def test_too_many_states_are_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(ways_of(RING, TURNS).node) == 12
+    monkeypatch.setattr("obliv.checker.ratio_designs._MOST_STATES", 11)
+    with pytest.raises(InputError, match="have too many states to be checked"):
+        ways_of(RING, TURNS)
+
+
+def test_a_generator_keeps_the_terminals() -> None:
+    part = RING.with_terminals([0, 1, 2])
+    assert [each.tolist() for each in terminal_maps(np.array([[2, 1, 0, 3]]), part)] == [[2, 1, 0]]
+    with pytest.raises(MalformedError, match="a generator does not keep the terminals"):
+        terminal_maps(np.array([[1, 2, 3, 0]]), part)
 
 
 def test_nothing_is_proved_where_no_path_keeps_to_the_rule(saved: Path, tmp_path: Path) -> None:
@@ -356,6 +397,10 @@ def curve() -> dict[str, Any]:
         (point(fraction_of_capacity=Fraction(1, 7)), "its design has another fraction of capacity"),
         (point(times_minimal=Fraction(2)), "its design has another least number of hops"),
         (lambda c: c["certificate"]["designs"].reverse(), "its design has more hops"),
+        (
+            lambda c: c["certificate"]["designs"][0]["certificate"].update(digest="0"),
+            "digest: does not fit the content",
+        ),
         (lambda c: c.update(constraints=["at most 9 turns"]), "its design has other constraints"),
     ],
 )

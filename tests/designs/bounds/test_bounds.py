@@ -453,3 +453,44 @@ def test_each_part_is_refused_by_its_own_check(change: Any, why: str, saved: Pat
     change(content)
     (said,) = reasons(content, tmp_path / "forged.json")
     assert why in said
+
+
+def source_alone(content: dict[str, Any]) -> None:
+    """List the paths of terminal 0 alone, whose loads are a fourth of those of all."""
+    content["certificate"]["capacity_paths"] = {
+        "whole": 2,
+        "per_pair": [0, 1, 2, 1],
+        "hops": [1, 2, 2, 1],
+        "channels": [0, 0, 2, 1, 7, 1],
+        "amounts": [2, 1, 1, 2],
+    }
+
+
+@pytest.mark.parametrize(
+    ("network", "change", "why"),
+    [
+        ("ring:4", source_alone, "capacity_paths must list the paths of all pairs"),
+        (
+            "ring:4",
+            claimed(capacity=None, oblivious=None, adaptive=None),
+            "a bisection is bounded by capacity or oblivious, and both are missing",
+        ),
+        (
+            "ring:4,injection=2",  # twice the capacity's load is 1, less than the 5/4 of the best routing
+            lambda content: content["certificate"].pop("oblivious"),
+            "oblivious has neither a design nor a capacity that proves it",
+        ),
+    ],
+)
+def test_what_proves_nothing_on_other_networks_is_refused(network: str, change: Any, why: str, tmp_path: Path) -> None:
+    content = obliv.bounds(network).to_dict()
+    assert reasons(copy.deepcopy(content), tmp_path / "claim.json") == []
+    change(content)
+    (said,) = reasons(content, tmp_path / "forged.json")
+    assert why in said
+
+
+def test_a_quick_check_proves_no_bound(saved: Path, tmp_path: Path) -> None:
+    """The channels that it leaves out are those of the claim inside."""
+    (said,) = reasons(read_json(saved), tmp_path / "claim.json", quick=True)
+    assert "a quick check leaves them out" in said
