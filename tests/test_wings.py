@@ -67,6 +67,7 @@ def test_the_verbs_of_the_core(without: Path) -> None:
 def test_the_tests_of_the_core(without: Path) -> None:
     shutil.copytree(TESTS, without / "tests", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(TESTS.parent / "pyproject.toml", without)
+    shutil.copytree(TESTS.parent / "docs", without / "docs", ignore=shutil.ignore_patterns("_build", "pictures"))
     words = "-q", "-n", "0", "-p", "no:cacheprovider", "-m", "not nightly"
     found = [path for room in ROOMS for path in (without / "tests" / room).rglob("test_*.py")]
     places = [path for path in found if not re.search(rf"\b({'|'.join(WINGS)})\b", path.read_text("utf-8"))]
