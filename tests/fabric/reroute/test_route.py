@@ -474,7 +474,7 @@ def test_any_fabric_is_routed_without_loops(fabric: Fabric) -> None:
 @examples(15)
 @given(fabrics(), st.sampled_from([0, 1, -1]))
 def test_the_kernel_does_the_same_compiled(fabric: Fabric, step: int) -> None:
-    net = switch_network(fabric)
+    net = switch_network(network(fabric))
     tiers = tiers_of(net, recognise(fabric))
 
     def tables() -> list[np.ndarray]:

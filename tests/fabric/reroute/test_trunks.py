@@ -308,7 +308,7 @@ def test_figures_are_those_of_the_routes(fabric: Fabric) -> None:
 @given(trees())
 def test_evening_out_keeps_account(fabric: Fabric) -> None:
     """The loads that the kernels keep are those of the routes; the sum of their squares falls with every change."""
-    net = switch_network(fabric)
+    net = switch_network(network(fabric))
     switches, ranks = net.switches, central_ranks(net)
     columns = np.arange(len(switches.home))
     load, routes = np.zeros(len(switches.tail), np.int64), np.empty((len(columns), len(switches.hosts)), np.int32)

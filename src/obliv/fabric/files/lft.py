@@ -89,8 +89,11 @@ def _blocks(tables: Tables, fabric: Fabric, step: Callable[[float], None]) -> It
         own = fabric.ports.lid[fabric.first_slot[node]]
         guid, name = int(fabric.nodes.guid[node]), plain(fabric.nodes.description[node])
         title = f"Unicast lids [0-{top}] of switch Lid {own} guid 0x{guid:016x} ('{name}'):\n"
-        lines = [head[lid] + port_text[port] + about[lid] for lid, port in zip(lids.tolist(), row[lids].tolist())]
-        yield title.encode("utf-8", "replace") + b"".join(lines) + f"{top} lids dumped\n".encode()
+        texts = [b""] * (3 * len(lids))
+        texts[::3] = map(head.__getitem__, lids.tolist())
+        texts[1::3] = map(port_text.__getitem__, row[lids].tolist())
+        texts[2::3] = map(about.__getitem__, lids.tolist())
+        yield title.encode("utf-8", "replace") + b"".join(texts) + f"{top} lids dumped\n".encode()
         step(done / len(tables.switch))
 
 

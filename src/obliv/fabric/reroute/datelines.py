@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 
 import numpy as np
@@ -19,9 +19,7 @@ from obliv.fabric.lanes.sl2vl import DROP, SLS, LaneTables, tables_of_rows
 from obliv.fabric.reroute.engines import Candidate, Engine, LanesError, enough
 from obliv.fabric.reroute.fill import evenly
 from obliv.fabric.reroute.quality import Request, standing_of, with_enough_lids
-from obliv.fabric.reroute.tiers import SwitchNetwork, central_ranks, switch_network
-from obliv.fabric.routes.routing import routing as fabric_routing
-from obliv.fabric.topology import network
+from obliv.fabric.reroute.tiers import SwitchNetwork, central_ranks
 from obliv.kernels import run
 from obliv.topologies.recognise.grids import Grid
 
@@ -362,7 +360,7 @@ def dateline_candidates(request: Request) -> Iterator[Candidate]:
     if grid is None:
         return
     numbered, notes = with_enough_lids(fabric, 0, request.most_lmc)
-    network_of = switch_network(numbered)
+    network_of = replace(request.switches, fabric=numbered)
     order = routes_round_gaps(network_of.switches, grid)
     if 1 << order.dimensions > SLS:
         raise RoutingError(
@@ -375,7 +373,7 @@ def dateline_candidates(request: Request) -> Iterator[Candidate]:
     notes = (*notes, f"dor-dateline: the switches form {grid.shape.spec}")
     best = None
     for lanes in range(needed, request.lanes + 1):  # detours on more lanes can be worse
-        made, detours = _within(lanes, network_of, order, notes)
+        made, detours = _within(request, lanes, network_of, order, notes)
         if made is not None and (best is None or request.key(made.standing) < request.key(best.standing)):
             best = made
         if not detours:
@@ -402,7 +400,7 @@ DATELINE = Engine(
 
 
 def _within(
-    lanes: int, network_of: SwitchNetwork, order: DimensionOrder, notes: tuple[str, ...]
+    request: Request, lanes: int, network_of: SwitchNetwork, order: DimensionOrder, notes: tuple[str, ...]
 ) -> tuple[Candidate | None, bool]:
     """Return the tables that use detours on so many lanes, if these fit, and whether there are detours."""
     fabric, switches = network_of.fabric, network_of.switches
@@ -418,7 +416,7 @@ def _within(
     needed = 2 if order.dimensions else 1
     used = lanes if 1 << order.dimensions <= level.max(initial=0) else needed
     tables = network_of.tables_of(routes, base, f"dor-dateline ({plural(used, 'lane')})")
-    standing = standing_of(fabric_routing(network(fabric), tables, "0", missing="skip"), levels, lane_tables)
+    standing = standing_of(request.routing(fabric, tables), levels, lane_tables)
     if standing.credit_loops:  # impossible, since channels with their lanes wait for each other in no cycle
         raise CheckError(f"dor-dateline on {fabric.name}: the tables have a credit loop and are not used")
     detours = int(((order.routes < 0) & (routes >= 0)).any(axis=0).sum())

@@ -42,7 +42,6 @@ from obliv.fabric.reroute.tiers import (
 )
 from obliv.fabric.results.route import Standing
 from obliv.fabric.routes.routing import FabricRouting, uniform_bound
-from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.shape import recognise
 from obliv.fabric.topology import network
 from obliv.kernels import run
@@ -377,7 +376,7 @@ def groups_of(fabric: Fabric, rule: str = "updn") -> GroupTables:
     tables = _Entries(port, state, np.zeros(shape, np.uint16))
     goal = _goals(fabric, owner)
     numbers: list[dict[bytes, int]] = [{} for _ in switches]
-    net = switch_network(fabric)
+    net = switch_network(network(fabric))
     trunks, spread = _trunks(net, rule == "updn")
     tail, ports = net.switches.tail, net.slot - fabric.first_slot[fabric.node_of[net.slot]]
     used = np.zeros(len(tail), bool)
@@ -533,13 +532,12 @@ UPDOWN = Engine("updown", updown_candidates, needless=_updown_needless)
 
 def _best(request: Request, fabric: Fabric, offset: str, variants: Iterable[Tables]) -> tuple[Tables, Standing, int]:
     """Return the best of several tables by the figure that counts first, and its place; shifts decide among equals."""
-    topology = request.topology if fabric is request.fabric else network(fabric)
-    few = len(topology.terminals) ** 2 <= _ALL_SHIFTS  # shifts of each can be counted
+    few = len(request.topology.terminals) ** 2 <= _ALL_SHIFTS  # shifts of each can be counted
     by = "worst" if request.by == "shifts" and not few else request.by
     quick, full = key_by(by, brief=True), key_by(by)
     equals: list[tuple[tuple[Any, ...], int, FabricRouting]] = []
     for at, tables in enumerate(variants):
-        routing = fabric_routing(topology, tables, offset, missing="skip")
+        routing = request.routing(fabric, tables, offset)
         key = quick(standing_of(routing, brief=True))
         if not equals or key <= equals[0][0]:
             equals = [*(equals if equals and key == equals[0][0] else []), (key, at, routing)]

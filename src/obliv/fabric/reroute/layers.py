@@ -29,9 +29,7 @@ from obliv.fabric.reroute.engines import Candidate, Engine, enough
 from obliv.fabric.reroute.fill import DMODK, OSRM3_D, evenly, flows
 from obliv.fabric.reroute.quality import Request, standing_of, with_enough_lids
 from obliv.fabric.reroute.spread.plans import RouteTree, next_places
-from obliv.fabric.reroute.tiers import SwitchNetwork, central_ranks, switch_network
-from obliv.fabric.routes.routing import routing as fabric_routing
-from obliv.fabric.topology import network
+from obliv.fabric.reroute.tiers import SwitchNetwork, central_ranks
 from obliv.kernels import run
 from obliv.topologies.recognise.grids import Grid
 
@@ -241,7 +239,7 @@ class Layered:
         return int(self.lane[self.lane != NO_LAYER].max(initial=0)) + 1
 
 
-def layered(request: Request, others: Sequence[Tables]) -> Layered:
+def layered(request: Request, fabric: Fabric, others: Sequence[Tables]) -> Layered:
     """Return tables with a small worst load that are free of deadlock on a number of virtual lanes.
 
     Routes start from shortest paths, from dimension order where the switches form a grid, from up*/down* routes, and
@@ -249,8 +247,8 @@ def layered(request: Request, others: Sequence[Tables]) -> Layered:
     host fit on none, up*/down* routes take their place. Then entries are changed as long as the exact worst loads
     become smaller. The best result is returned.
     """
-    fabric, lanes, seed, progress = request.fabric, request.lanes, request.seed, request.progress
-    network = switch_network(fabric)
+    lanes, seed, progress = request.lanes, request.seed, request.progress
+    network = replace(request.switches, fabric=fabric)
     switches = network.switches
     progress("tables to start from", 0.0)
     ranks = central_ranks(network)
@@ -312,10 +310,9 @@ def layered_candidates(request: Request) -> Iterator[Candidate]:
     if request.engine == "layered":
         starts += _of_tree(request)
     numbered, notes = with_enough_lids(fabric, 0, request.most_lmc)
-    request = request if numbered is fabric else replace(request, fabric=numbered)
-    found = layered(request, () if notes else starts)
+    found = layered(request, numbered, () if notes else starts)
     levels = _levels_of(found.lane, numbered) if found.lanes > 1 else None
-    standing = standing_of(fabric_routing(network(numbered), found.tables, "0", missing="skip"), levels)
+    standing = standing_of(request.routing(numbered, found.tables), levels)
     if standing.credit_loops:  # impossible, since no layer has a cycle
         raise RoutingError(f"layered on {fabric.name}: the tables have a credit loop and are not used")
     notes = (*notes, f"layered: started from {found.start}")

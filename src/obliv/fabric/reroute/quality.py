@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import gcd, sqrt
@@ -27,6 +27,8 @@ from obliv.fabric.reroute.tiers import SwitchNetwork, Tiers, pairs_apart, switch
 from obliv.fabric.results.route import FIGURES, ShiftLoads, Standing
 from obliv.fabric.routes.dependencies import credit_loops
 from obliv.fabric.routes.routing import FabricRouting, idle_channels, uniform_load
+from obliv.fabric.routes.routing import routing as fabric_routing
+from obliv.fabric.routes.trace import Offset
 from obliv.fabric.shape import Shape
 from obliv.fabric.topology import FabricTopology, cut_sizes, network, partitions
 from obliv.questions.worst_case import worst_load
@@ -309,7 +311,7 @@ class Request:
     by : str
         The figure by which tables are chosen.
     progress : callable
-    starts : tuple of Tables
+    starts : list of Tables
         From which a search may start: those in use, and those of engines that were tried before.
     """
 
@@ -324,7 +326,7 @@ class Request:
     optimum: int
     by: str
     progress: Progress
-    starts: tuple[Tables, ...] = ()
+    starts: list[Tables]
 
     @cached_property
     def grid(self) -> Grid | None:
@@ -336,7 +338,7 @@ class Request:
     @cached_property
     def switches(self) -> SwitchNetwork:
         """The switches and the channels between them."""
-        return switch_network(self.fabric)
+        return switch_network(self.topology)
 
     @cached_property
     def tiers(self) -> Tiers | None:
@@ -347,6 +349,11 @@ class Request:
     def topology(self) -> FabricTopology:
         """The topology of the fabric with its own LIDs."""
         return network(self.fabric)
+
+    def routing(self, fabric: Fabric, tables: Tables, offset: Offset = "0") -> FabricRouting:
+        """Return the routing of tables, which may be for other LIDs."""
+        topology = self.topology if fabric is self.fabric else replace(self.topology, fabric=fabric)
+        return fabric_routing(topology, tables, offset, missing="skip")
 
     @cached_property
     def apart(self) -> tuple[int, int]:

@@ -18,10 +18,8 @@ from obliv.fabric.model import Fabric, Tables
 from obliv.fabric.reroute.engines import AUTO, ENGINES, Candidate, LimitError, engine_of
 from obliv.fabric.reroute.quality import BY, Request, limits_for, refused, single_path_bound, standing_of
 from obliv.fabric.results.route import FIGURES, IN_USE, Attempt, FabricRoute, Standing
-from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import Offset
 from obliv.fabric.shape import recognise
-from obliv.fabric.topology import network
 from obliv.questions.worst_case import worst_load
 from obliv.results.base import provenance
 from obliv.results.numbers import brief
@@ -134,11 +132,11 @@ def route(
     shape = shape if shape is not None and shape.levels > 1 else None
     optimum, _ = single_path_bound(fabric, shape) or (0, "")
     by = by or ("worst" if tables is None else "balanced")
-    request = Request(
-        fabric, engine, shape, most_lmc, lanes, lane_tables, effort, drawn_seed(rng), optimum, by, rising(progress)
-    )
+    starts = [] if tables is None else [tables]
+    seed, progress = drawn_seed(rng), rising(progress)
+    request = Request(fabric, engine, shape, most_lmc, lanes, lane_tables, effort, seed, optimum, by, progress, starts)
     in_use = None if tables is None else _kept(request, tables, offset)
-    candidates, tried, unusable = _candidates(replace(request, starts=() if tables is None else (tables,)))
+    candidates, tried, unusable = _candidates(request)
     best = min(candidates, key=lambda new: request.key(new.standing))
     apart, parts = request.apart
     notes = [f"the fabric is in {parts} parts: {apart} pairs are not connected"] if apart else []
@@ -146,7 +144,7 @@ def route(
         best, remarks = _better(request, candidates, in_use, limits, force, ignore_credit_loops)
         notes += remarks
     if best is not in_use:
-        notes += _require_pairs(best, apart, force)
+        notes += _require_pairs(request, best, apart, force)
     notes += _left_out(best, unusable)
     several = best.offset == "spread"  # routes of a pair, so bounds for single paths do not hold
     bound = None if apart or several else single_path_bound(fabric, shape, best.standing.lmc)
@@ -187,7 +185,7 @@ def _require(fabric: Fabric, engine: str, lanes: int, effort: float) -> None:
 def _kept(request: Request, tables: Tables, offset: Offset) -> Candidate:
     """Return the tables in use."""
     request.progress("the worst case of the tables in use", 0.0)
-    routing = fabric_routing(network(request.fabric), tables, offset, missing="skip")
+    routing = request.routing(request.fabric, tables, offset)
     return Candidate("kept", str(offset), tables, request.fabric, standing_of(routing))
 
 
@@ -214,9 +212,8 @@ def _candidates(request: Request) -> tuple[list[Candidate], list[Attempt], list[
                 raise RoutingError(misfit)
             continue
         request.progress(f"tables by {name}", at / (2 * len(names)))
-        starts = (*request.starts, *(new.tables for new in candidates if new.fabric is request.fabric))
         try:
-            found = list(engine.candidates(replace(request, starts=starts)))
+            found = list(engine.candidates(request))
         except InputError as error:
             if not auto:
                 raise
@@ -226,6 +223,7 @@ def _candidates(request: Request) -> tuple[list[Candidate], list[Attempt], list[
         tried += [Attempt(name, new.standing) for new in found] or [Attempt(name, None, "no detours fit")]
         for new in found:
             (unusable if auto and new.lane_tables is not None and not request.lane_tables else candidates).append(new)
+        request.starts.extend(new.tables for new in found if new in candidates and new.fabric is request.fabric)
     if failure is not None and not candidates:
         raise failure
     return candidates, tried, unusable
@@ -310,14 +308,14 @@ def _rounded_up(value: Fraction | int | float) -> str:
     return f"{ceil(100 * value) / 100:.2f}" if isinstance(value, float) else str(value)
 
 
-def _require_pairs(new: Candidate, apart: int, force: bool) -> list[str]:
+def _require_pairs(request: Request, new: Candidate, apart: int, force: bool) -> list[str]:
     """Raise RoutingError if new tables leave out pairs that cables connect; return notes about offsets."""
     lost = new.standing.missing - apart
     if lost > 0 and not force:
         raise RoutingError(f"{new.engine} leaves {lost} connected pairs unserved: use another engine, or auto")
     if new.offset == "0":
         return []
-    plain = worst_load(fabric_routing(network(new.fabric), new.tables, "0", missing="skip").fabric_loads)
+    plain = worst_load(request.routing(new.fabric, new.tables).fabric_loads)
     return [f"sources must use these offsets: with offset 0 everywhere the worst load is {plain}"]
 
 

@@ -18,7 +18,7 @@ from obliv.fabric.kernels.channel_loads import Switches
 from obliv.fabric.kernels.fill import Ranks
 from obliv.fabric.model import NONE, Fabric, Tables
 from obliv.fabric.shape import Shape
-from obliv.fabric.topology import network
+from obliv.fabric.topology import FabricTopology
 from obliv.routings.shortest import Distances
 from obliv.topologies.recognise.trees import TreeLevels, layers_of, linked
 
@@ -76,23 +76,24 @@ class SwitchNetwork:
         return Tables(name, base.switch, out, base.line, base.spelling, base.top)
 
 
-def switch_network(fabric: Fabric) -> SwitchNetwork:
+def switch_network(topology: FabricTopology) -> SwitchNetwork:
     """Return the switches of a fabric as arrays.
 
     Examples
     --------
     >>> import obliv
     >>> from obliv.fabric.generate import from_topology
-    >>> switch_network(from_topology(obliv.ring(4))).switches.head
+    >>> switch_network(obliv.fabric.network(from_topology(obliv.ring(4)))).switches.head
     array([1, 3, 2, 0, 3, 1, 0, 2], dtype=int32)
     """
+    fabric = topology.fabric
     tail, head, slot = fabric.trunks
     order = np.lexsort((slot, tail))
     tail, head, slot = tail[order], head[order], slot[order]
     beside = fabric.homes
     ends = np.flatnonzero(beside >= 0)
     count = len(fabric.switches)
-    unit, flow = _units(fabric, slot)
+    unit, flow = _units(topology, slot)
     switches = Switches(
         tail=tail.astype(np.int32),
         head=head.astype(np.int32),
@@ -104,9 +105,8 @@ def switch_network(fabric: Fabric) -> SwitchNetwork:
     return SwitchNetwork(fabric, switches, slot, ends, flow)
 
 
-def _units(fabric: Fabric, slot: Array) -> tuple[Array, Fraction]:
+def _units(topology: FabricTopology, slot: Array) -> tuple[Array, Fraction]:
     """Return the load of one flow on every channel as integers, and what 1 stands for."""
-    topology = network(fabric)
     bandwidth = [topology.bandwidth_of(c) for c in topology.channel_of[slot].tolist()]
     whole = lcm(*(width.numerator for width in bandwidth))
     return np.array([int(whole / width) for width in bandwidth], np.int64), Fraction(1, whole)

@@ -25,6 +25,7 @@ from obliv.fabric.reroute.layers import starting_routes
 from obliv.fabric.reroute.route import route
 from obliv.fabric.reroute.tiers import switch_network
 from obliv.fabric.results.route import FabricRoute
+from obliv.fabric.topology import network
 from obliv.topologies.recognise.grids import nearest_grid
 
 QUICK = 0.02  # effort: enough for small fabrics
@@ -98,7 +99,7 @@ def test_a_damaged_grid_starts_from_dimension_order() -> None:
     damaged = without(fabric, trunks[:1].tolist())
     tail, head, _ = damaged.trunks
     grid = nearest_grid(len(damaged.switches), np.stack([tail, head], axis=1))
-    names = [name for name, _ in starting_routes(switch_network(damaged).switches, grid)]
+    names = [name for name, _ in starting_routes(switch_network(network(damaged)).switches, grid)]
     assert names == ["shortest", "dor"]
     sound(route(damaged, "layered", lanes=4, effort=QUICK), 4)
 
@@ -198,5 +199,5 @@ def test_loads_count_bandwidths() -> None:
     links = [link for a, b in pairs for link in ((a, b), (b, a))]
     slow = [Fraction(1, 2) if link in ((0, 1), (1, 0)) else Fraction(1) for link in links]
     fabric = from_topology(obliv.build("triangle", 6, links, terminals=[3, 4, 5], bandwidth=slow))
-    unit = switch_network(fabric).switches.unit
+    unit = switch_network(network(fabric)).switches.unit
     assert sorted(unit.tolist()) == [1, 1, 1, 1, 2, 2]

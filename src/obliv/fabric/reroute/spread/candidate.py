@@ -22,10 +22,8 @@ from obliv.fabric.reroute.fill import evenly
 from obliv.fabric.reroute.quality import Request, standing_of, with_enough_lids
 from obliv.fabric.reroute.spread.plans import PlanLanes, RouteTree, coordinates_of, lanes_for, next_places
 from obliv.fabric.reroute.spread.search import Choice, bisection_bound, choices
-from obliv.fabric.reroute.tiers import SwitchNetwork, central_ranks, switch_network
+from obliv.fabric.reroute.tiers import SwitchNetwork, central_ranks
 from obliv.fabric.routes.routing import SPREAD
-from obliv.fabric.routes.routing import routing as fabric_routing
-from obliv.fabric.topology import network
 from obliv.topologies.recognise.grids import Grid
 
 
@@ -87,7 +85,7 @@ def _made(request: Request, engine: str, grid: Grid, choice: Choice) -> Candidat
     """Return the tables of some trees, and their standing."""
     fabric = request.fabric
     numbered, notes = with_enough_lids(fabric, choice.lmc, request.most_lmc)
-    net = switch_network(numbered)
+    net = replace(request.switches, fabric=numbered)
     lanes = lanes_for(grid.shape, choice.plans)
     place_of = np.empty(len(grid.number), np.int64)
     place_of[grid.number] = np.arange(len(grid.number))  # the switch at each place
@@ -99,7 +97,7 @@ def _made(request: Request, engine: str, grid: Grid, choice: Choice) -> Candidat
     lane_tables = _lane_tables(net, grid, lanes) if needed else None
     lmc = int(numbered.ports.lmc[numbered.endpoints].max())
     offset = "spread" if lmc else "0"
-    standing = standing_of(fabric_routing(network(numbered), tables, offset, missing="skip"), levels, lane_tables)
+    standing = standing_of(request.routing(numbered, tables, offset), levels, lane_tables)
     if standing.credit_loops:  # impossible, since lanes rise along every route
         raise RoutingError(f"{engine} on {fabric.name}: the tables have a credit loop and are not used")
     trees = plural(len(after), "tree")
