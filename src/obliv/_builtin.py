@@ -58,7 +58,6 @@ capability(
     summary="Find the exact worst case, with a certificate.",
     verb="obliv.cli.questions:worst",
     check="obliv.checker.worst_case:check_load",
-    draw="obliv.view.network.worst_case:plot_worst",
     measure="obliv.study.measures:WORST",
 )
 capability("verify", summary="Check a saved claim with independent code.", verb="obliv.cli.files:verify")
@@ -68,7 +67,6 @@ capability(
     summary="Compute the exact ideal throughput of traffic patterns.",
     verb="obliv.cli.questions:throughput",
     check="obliv.checker.recounted:check_throughput",
-    draw="obliv.view.charts.base:plot_bars",
     measure="obliv.study.measures:THROUGHPUT",
 )
 capability(
@@ -77,7 +75,6 @@ capability(
     summary="Estimate the average throughput over random permutations.",
     verb="obliv.cli.questions:average",
     check="obliv.checker.recounted:check_average",
-    draw="obliv.view.charts.base:plot_bars",
     measure="obliv.study.measures:AVERAGE",
 )
 capability(
@@ -95,7 +92,6 @@ capability(
     summary="Design the routing with the least worst case, with a proof.",
     verb="obliv.cli.designs:design",
     check="obliv.checker.designs:check_design",
-    draw="obliv.view.network.worst_case:plot_design",
     measure="obliv.study.measures:DESIGN",
 )
 capability(
@@ -104,7 +100,6 @@ capability(
     summary="Bound what any routing can achieve on a network, with proofs.",
     example="mesh:7x6 --plot bounds.png\ndragonfly:p=2,a=8,h=1 --time-limit 60",
     check="obliv.checker.network_bounds:check_network_bounds",
-    draw="obliv.view.charts.base:plot_bars",
     measure="obliv.study.measures:BOUNDS",
 )
 capability(
@@ -113,7 +108,6 @@ capability(
     summary="Compute the oblivious performance ratio, with a certificate.",
     verb="obliv.cli.questions:ratio",
     check="obliv.checker.worst_case:check_load",
-    draw="obliv.view.network.worst_case:plot_ratio",
     measure="obliv.study.measures:RATIO",
 )
 capability(
@@ -131,7 +125,6 @@ capability(
     summary="Find the worst case after each single failure, worst ones first.",
     verb="obliv.cli.questions:failures",
     check="obliv.checker.rerouted:check_failures",
-    draw="obliv.view.charts.comparison:plot_failures",
 )
 capability(
     "collisions",
@@ -139,14 +132,13 @@ capability(
     summary="Find how the largest load is distributed under hashed paths.",
     example="fattree:8,3 random-permutation --flows 4\nfattree:8,2 shift:4 --guarantee 2@0.99 --samples 100000",
     check="obliv.checker.collisions:check_collisions",
-    draw="obliv.view.charts.comparison:plot_collisions",
     former="lottery",
 )
 capability(
     "list",
     "obliv.results.base",
     summary="List the topologies, routings or traffic patterns.",
-    verb="obliv.cli.others:list_",
+    verb="obliv.cli.questions:list_",
 )
 capability("export", summary="Write files for simulators, paths as tables, or networks.", verb="obliv.cli.files:export")
 capability(
@@ -159,36 +151,13 @@ capability(
     verb="obliv.cli.study:app",
 )
 capability("report", summary="Write studies and saved results as one web page.", verb="obliv.cli.files:report")
-capability(
-    "worst-channels",
-    "obliv.questions.worst_channels",
-    check="obliv.checker.worst_case:check_load",
-    draw="obliv.view.network.worst_case:plot_worst_channels",
-)
-capability("heaviest-permutation", "obliv.questions.worst_channels", draw="obliv.view.network.worst_case:plot_heaviest")
-capability(
-    "virtual-channels",
-    "obliv.questions.deadlocks.deadlock",
-    draw="obliv.view.charts.base:plot_bars",
-)
-capability(
-    "locality",
-    "obliv.questions.locality",
-    draw="obliv.view.charts.comparison:plot_hops",
-)
+capability("worst-channels", "obliv.questions.worst_channels", check="obliv.checker.worst_case:check_load")
+capability("heaviest-permutation", "obliv.questions.worst_channels")
+capability("virtual-channels", "obliv.questions.deadlocks.deadlock")
+capability("locality", "obliv.questions.locality")
 capability("hops", measure="obliv.study.measures:HOPS")
-capability(
-    "traffic-ratio",
-    "obliv.questions.ratio",
-    check="obliv.checker.traffic_ratios:check_traffic_ratio",
-    draw="obliv.view.charts.base:plot_bars",
-)
-capability(
-    "pareto",
-    "obliv.designs.pareto",
-    check="obliv.checker.designs:check_pareto",
-    draw="obliv.view.charts.comparison:plot_pareto",
-)
+capability("traffic-ratio", "obliv.questions.ratio", check="obliv.checker.traffic_ratios:check_traffic_ratio")
+capability("pareto", "obliv.designs.pareto", check="obliv.checker.designs:check_pareto")
 capability("explanation", "obliv.results.base")
 capability("results", "obliv.results.markup")
 for _kind in ("study-run", "study-diff", "study-verification", "verification"):

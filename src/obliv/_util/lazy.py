@@ -17,8 +17,8 @@ ABOVE: dict[str, tuple[str, str]] = {}
 def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the ``__getattr__`` and ``__dir__`` of a package from the ``.pyi`` stub beside its ``__file__``.
 
-    The package exports the lines ``from MODULE import THING as NAME`` of the stub; a name's module is imported when the
-    name is first used. ``__all__`` is one of the names.
+    The package exports the lines ``from MODULE import THING as NAME`` of the stub, and ``OTHER = NAME``; a name's
+    module is imported when the name is first used. ``__all__`` is one of the names.
     """
 
     @cache
@@ -28,7 +28,9 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
 
         stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
         imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
-        return {name.asname: (str(node.module), name.name) for node in imports for name in node.names if name.asname}
+        places = {name.asname: (str(node.module), name.name) for node in imports for name in node.names if name.asname}
+        aliases = [node for node in stub.body if isinstance(node, ast.Assign)]
+        return places | {ast.unparse(node.targets[0]): places[ast.unparse(node.value)] for node in aliases}
 
     def get(name: str) -> Any:
         if name == "__all__":

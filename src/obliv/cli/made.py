@@ -15,8 +15,7 @@ from obliv.capabilities import Capability, load
 from obliv.cli.options import Seed, TopologySpec
 from obliv.cli.output import Answer, ClaimAnswer, Picture, progress
 from obliv.cli.specs import Specs, read_topology, read_traffic, seeded
-
-__all__ = ["verb_of"]
+from obliv.results.base import PICTURES
 
 _GIVEN = ("progress", "certificate", "rng")  # parameters that are no options of their own
 _TrafficWord = Annotated[str, typer.Argument(metavar="TRAFFIC", help="For example random-permutation:seed=1.")]
@@ -64,7 +63,8 @@ def verb_of(one: Capability) -> Callable[..., None]:
         kind = _option(parameter, about.get(name, ""), choices.get(name, ()), function.__globals__)
         default = None if _several(parameter) else parameter.default
         parameters.append(parameter.replace(annotation=kind, default=default))
-    more: dict[str, Any] = {"picture": Picture} if one.draw or _has(function, "bars") else {}
+    drawn = one.draw or any(_has(function, picture) for picture in PICTURES)
+    more: dict[str, Any] = {"picture": Picture} if drawn else {}
     more |= {"context": typer.Context} if "rng" in takes else {}
     parameters += [_parameter(name, kind) for name, kind in more.items()]
     parameters += [_parameter("seed", Seed, 0)] if "rng" in takes else []

@@ -23,7 +23,7 @@ from obliv.kernels import run
 from obliv.questions.average import average_case
 from obliv.results.base import NO_CAPACITY, share_text
 from obliv.results.codec import derived, entry
-from obliv.results.numbers import Estimate
+from obliv.results.numbers import Estimate, short
 from obliv.routings.listed import Listed, PathList
 
 # From flows to an explicit routing: the distribution over paths of every pair
@@ -223,6 +223,9 @@ class AverageDesign(Design):
 
     objective: str = "average"
     average_load: Estimate = entry(Estimate(1.0, 0.0, 0), label="mean largest load", column="average_load")
+
+    def _aims(self, load: str) -> list[str]:
+        return [load, f"mean largest load {short(self.average_load)} (estimated)"]
 
     @property
     @derived(label="average throughput", column="average_throughput")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from obliv.errors import InputError
+from obliv.questions.worst_case import WorstCase, WorstTraffic
 from obliv.results.base import CERTIFICATE, NO_CAPACITY, Result, share_text, throughput_text
 from obliv.results.codec import derived, entry
-from obliv.results.numbers import Bounds, bounded, percent, shown
+from obliv.results.numbers import Bounds, bounded, percent, short, shown
 
 __all__ = ["Design"]
 
@@ -126,6 +128,22 @@ class Design(Result):
     most_paths: int = entry(0, column="most_paths")
     paths: dict[str, Any] = entry(default_factory=dict, rank=1)
     certificate: dict[str, Any] | None = entry(None, codec=CERTIFICATE, rank=2)
+
+    def worst_traffic(self) -> WorstTraffic:
+        """Return what a picture shows: the worst traffic, and the proved distance to the optimum."""
+        if self.certificate is None:
+            raise InputError("this design has no certificate, which holds its worst traffic: save the design whole")
+        case = WorstCase.from_dict(self.certificate["worst"])
+        inside = {name: self.certificate[name] for name in ("network",) if name in self.certificate}
+        case = replace(case, subject=self.subject, certificate=(case.certificate or {}) | inside)
+        aim, *remarks = self._aims(f"worst-case channel load {short(case.channel_load)}")
+        optimum = dict(self.summary())["optimality"].replace("proved", "proved optimal")
+        heading = [", ".join(("{Title}", *self.constraints)), f"{aim}, {optimum}"]
+        return WorstTraffic(case, heading, remarks)
+
+    def _aims(self, load: str) -> list[str]:
+        """Return figures for the title of a picture, what was minimized first."""
+        return [load]
 
     @property
     def title(self) -> str:

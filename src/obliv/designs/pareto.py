@@ -5,7 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, ClassVar
+
+import numpy as np
 
 from obliv._util.progress import Progress, rising, within
 from obliv._util.rationals import boolean, integer
@@ -14,7 +17,7 @@ from obliv.designs.optimize import design
 from obliv.designs.programme import feasible_states
 from obliv.designs.solver import require_solver
 from obliv.errors import InputError, RoutingError
-from obliv.results.base import CERTIFICATE, NO_CAPACITY, Result, provenance
+from obliv.results.base import CERTIFICATE, NO_CAPACITY, Curve, Lines, Result, provenance, unit_of
 from obliv.results.codec import Record, derived, entry
 from obliv.results.numbers import Bounds, short
 from obliv.routings.listed import Listed
@@ -92,6 +95,26 @@ class Pareto(Result):
             share = f", of capacity {short(point.fraction_of_capacity)}" if point.fraction_of_capacity else ""
             rows.append((f"hops {short(point.hops)}", f"load {short(point.channel_load)}{share}"))
         return rows
+
+    def lines(self) -> Lines:
+        """Return the guaranteed throughput over the mean hops; no routing lies above the curve."""
+        if not self.points:
+            raise InputError("this curve has no points: there is nothing to draw")
+        hops = [float(point.times_minimal) for point in self.points]
+        heights = [float(point.guarantee) for point in self.points]
+        # between two designs their mixes: loads and hops are linear in the mix, throughput is 1 / load
+        share = np.linspace(0, 1, 21)
+        xs = np.concatenate([a + share * (b - a) for a, b in pairwise(hops)] or [np.array(hops)])
+        ys = np.concatenate([1 / ((1 - share) / a + share / b) for a, b in pairwise(heights)] or [np.array(heights)])
+        return Lines(
+            [Curve("line", xs.tolist(), ys.tolist()), Curve("points", hops, heights)],
+            "mean hops, as a multiple of the least",
+            f"guaranteed throughput ({unit_of(self.rated)})",
+            (5.2, 3.8),
+            (min(0.98, hops[0] - 0.02), max(hops) + 0.05),
+            (0.0, 1.15 * max(heights)),
+            [", ".join(("Worst case and locality on {topology}", *self.constraints))],
+        )
 
     @property
     def title(self) -> str:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import groupby
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -20,9 +21,9 @@ from obliv.errors import InputError, Interrupted, RoutingError, SpecError, Topol
 from obliv.questions.deadlocks.deadlock import deadlock
 from obliv.questions.subject import Subject, by_specs, identity, subject_of
 from obliv.questions.worst_case import solved_worst_case
-from obliv.results.base import CERTIFICATE, Result
+from obliv.results.base import CERTIFICATE, Bar, Bars, Mark, Result
 from obliv.results.codec import Record, entry
-from obliv.results.numbers import shown
+from obliv.results.numbers import as_float, short, shown
 from obliv.results.study import REPAIRS
 from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
@@ -168,6 +169,22 @@ class Failures(Result):
         worst = self.worst_load  # a maximum over all rows
         at = next((place for place, row in enumerate(self.failures) if row.channel_load == worst), 0)
         return "" if at < self._listed else f"   after {self.failures[at].failed}"
+
+    def bars(self, count: int = 12) -> Bars:
+        """Return the worst load after `count` outcomes, the most harmful first, each named by one of its failures."""
+        if count < 1:
+            raise InputError(f"count is {count}; it must be at least 1")
+        outcomes = [list(group) for _, group in groupby(self.failures, key=lambda row: row.rank)]
+        bars = []
+        for first, *others in outcomes[:count]:
+            more = first.alike - 1 + sum(row.alike for row in others)
+            name = first.failed + (f"  + {more:,} more" if more else "")
+            bars.append(Bar(name, first.channel_load, "warning" if first.deadlock else "plain", row_text(first)))
+        left = len(outcomes) - len(bars)
+        axis = "worst load after the failure" + (f"; {left:,} more outcomes are not shown" if left else "")
+        before = as_float(self.before.channel_load)
+        mark = Mark(before, f"before: {short(self.before.channel_load)}")
+        return Bars(bars, axis, ["{subject}", f"routes: {self.repair}"], marks=[mark], least=before, dense=True)
 
     def cells(self) -> dict[str, Any]:
         """Return nothing: rows have the columns of their failures alone."""

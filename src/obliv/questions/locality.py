@@ -20,9 +20,9 @@ from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic
 from obliv.patterns.files import permutation
 from obliv.questions.subject import Subject, by_specs, identity, loads_of, subject_of
-from obliv.results.base import Result
+from obliv.results.base import Curve, Lines, Mark, Result
 from obliv.results.codec import Codec, codec_of, derived, entry
-from obliv.results.numbers import Estimate
+from obliv.results.numbers import Estimate, as_float, brief, short
 from obliv.routings.base import Routing
 from obliv.routings.mixes import class_of_pair
 from obliv.routings.sampled import PathSampler
@@ -84,6 +84,26 @@ class Locality(Result):
             f"{plural(locality.skipped, 'pair')} whose packets do not arrive" if locality.skipped else None
         ),
     )
+
+    def lines(self) -> Lines:
+        """Return the share of pairs and paths of each length, with the mean and that of the shortest paths."""
+        if not self.lengths:
+            raise InputError("pair loads do not tell paths apart: the lengths of a routing can be drawn")
+        shares = [as_float(share) for share in self.lengths]
+        mean, least = as_float(self.hops), as_float(self.minimal_hops)
+        marks = [Mark(least, "least mean ", "right"), Mark(mean, " mean", "left")]
+        return Lines(
+            [Curve("columns", range(len(shares)), shares, texts=[brief(share) for share in self.lengths])],
+            "hops of a path",
+            "share of pairs and paths",
+            (5.2, 2.8),
+            (-0.6, len(shares) - 0.4),
+            (0.0, 1.12 * max(shares)),
+            ["{subject}", f"mean hops {short(self.hops)}"],
+            [] if least in (0.0, mean) else [f"{short(self.hops_over_minimal)} times the least"],
+            [Mark(mean, "mean, the least possible")] if mean == least else marks,
+            whole=True,
+        )
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield a row for each length of paths."""

@@ -19,7 +19,7 @@ from obliv.loads.base import PairLoads
 from obliv.patterns.base import Traffic
 from obliv.questions.disjoint import largest_disjoint
 from obliv.questions.subject import Subject, identity, loads_of, sources_of, subject_of
-from obliv.questions.worst_case import FLOWS, named_channel, solved_worst_case
+from obliv.questions.worst_case import FLOWS, WorstCase, WorstTraffic, named_channel, solved_worst_case
 from obliv.results.base import CERTIFICATE, Bar, Bars, Channel, Mark, Result
 from obliv.results.codec import PACKED, Codec, Record, codec_of, derived, entry
 from obliv.results.numbers import Bounds, Estimate, bounded, bounds_of, percent, short, shown
@@ -183,6 +183,20 @@ class Ratio(Result):
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         source = data.get("lower_bound_source", data.get("lower_bound_reason", ""))
         return super().from_dict({**data, "lower_bound_source": source})
+
+    def worst_traffic(self) -> WorstTraffic:
+        """Return what a picture shows: the best routing of this traffic loads no channel by more than its bandwidth."""
+        case = WorstCase(
+            topology=self.topology,
+            routing=self.routing,
+            subject=self.subject,
+            channel_load=self.lower,
+            channel=self.channel,
+            permutation=self.permutation or None,
+            traffic=self.traffic,
+            certificate=self.certificate,
+        )
+        return WorstTraffic(case, ["{subject}", f"performance ratio {short(self.ratio)}"])
 
     @property
     def optimal(self) -> bool:

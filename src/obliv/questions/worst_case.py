@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
 from math import floor
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -29,9 +29,9 @@ from obliv.questions.subject import (
     subject_of,
     with_known_capacity,
 )
-from obliv.results.base import CERTIFICATE, NO_CAPACITY, NO_LOAD, Channel, Result, share_text, throughput_text
+from obliv.results.base import CERTIFICATE, NO_CAPACITY, NO_LOAD, Channel, Result, share_text, throughput_text, unit_of
 from obliv.results.codec import PACKED, Codec, derived, entry, pack, unpack
-from obliv.results.numbers import Estimate, inverse, rational, scaled
+from obliv.results.numbers import Estimate, inverse, rational, scaled, short
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import channel_map
@@ -398,6 +398,14 @@ class WorstPair:
     channel_load: Fraction
 
 
+class WorstTraffic(NamedTuple):
+    """The traffic of a worst case as a picture; `heading` and `remarks` as for :class:`obliv.results.base.Bars`."""
+
+    case: WorstCase
+    heading: Sequence[str]
+    remarks: Sequence[str] = ()
+
+
 @dataclass(frozen=True, repr=False)
 class WorstCase(Result):
     """The exact worst case of a routing: the largest load that admissible traffic puts on a channel.
@@ -497,6 +505,15 @@ class WorstCase(Result):
     def pair_names(self) -> str:
         """The pairs of the worst traffic that cross the worst channel, by name, in one line."""
         return "; ".join(f"{source} -> {destination}" for source, destination in self.pairs())
+
+    def worst_traffic(self) -> WorstTraffic:
+        """Return what a picture shows."""
+        estimated = " (estimated)" if isinstance(self.channel_load, Estimate) else ""
+        load = f"worst-case channel load {short(self.channel_load)}{estimated}"
+        through = f"throughput {short(self.throughput)}{f' {unit_of(True)}' if self.rated else ''}"
+        share = self.fraction_of_capacity
+        remarks = [through] if self.throughput is not None else []
+        return WorstTraffic(self, ["{subject}", load], remarks if share is None else [f"{short(share)} of capacity"])
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield the pairs of the worst traffic that cross the worst channel, by name; see :meth:`crossing_pairs`."""

@@ -18,10 +18,10 @@ from obliv.loads.base import Problem, calls_of, one_after_another, require_chann
 from obliv.patterns.base import Traffic, birkhoff
 from obliv.patterns.base import traffic as traffic_of
 from obliv.questions.subject import Subject, by_specs, identity, loads_of, sources_of, subject_of, with_known_capacity
-from obliv.questions.worst_case import FLOWS, orbits, verified, worst_case
-from obliv.results.base import CERTIFICATE, NO_CAPACITY, NO_LOAD, Channel, Result
+from obliv.questions.worst_case import FLOWS, WorstCase, WorstTraffic, orbits, verified, worst_case
+from obliv.results.base import CERTIFICATE, NO_CAPACITY, NO_LOAD, Channel, Plane, Result
 from obliv.results.codec import PACKED, Record, derived, entry
-from obliv.results.numbers import shown
+from obliv.results.numbers import short, shown
 from obliv.topologies.cartesian import terminal_map
 
 if TYPE_CHECKING:
@@ -98,6 +98,12 @@ class WorstChannels(Result):
     def fraction_of_capacity(self) -> Fraction | None:
         """Guaranteed throughput divided by that of uniform traffic under the best routing."""
         return None if self.capacity is None or self.throughput is None else self.throughput / self.capacity
+
+    def plane(self) -> Plane:
+        """Return the worst load of each channel; unlike those of one traffic they are not attained together."""
+        load = f"largest channel load {short(self.channel_load)}"
+        heading = ["{subject}: each channel under its own worst traffic", load]
+        return Plane([row.channel_load for row in self.channels], heading)
 
     channel: Channel | None = entry(None, reason="the network has no channels", compare=False)
     permutation: tuple[int, ...] | None = entry(
@@ -341,3 +347,16 @@ class HeaviestPermutation(Result):
     traffic_load: Fraction = entry(Fraction(0), label="under traffic", column="traffic_load")
     weight: Fraction = entry(Fraction(0), label="share", column="weight")
     permutation: tuple[int, ...] = entry((), codec=PACKED)
+
+    def worst_traffic(self) -> WorstTraffic:
+        """Return what a picture shows."""
+        case = WorstCase(
+            topology=self.topology,
+            routing=self.routing,
+            subject=self.subject,
+            channel_load=self.channel_load,
+            channel=self.channel,
+            permutation=self.permutation,
+        )
+        heading = [f"{{subject}}: heaviest permutation in {self.traffic}", f"channel load {short(self.channel_load)}"]
+        return WorstTraffic(case, heading, [f"under all of {self.traffic}: {short(self.traffic_load)}"])

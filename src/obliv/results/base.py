@@ -218,7 +218,10 @@ class Result(Record):
         return table + picture_of(self) if self.on_network else table
 
 
-# Charts that results declare: bars of numbers, which obliv.view draws
+# Pictures that results declare, and obliv.view draws: bars, lines, loads on a network, and the worst traffic there
+
+
+PICTURES = ("bars", "lines", "plane", "worst_traffic")  #: The methods that declare one.
 
 
 @dataclass(frozen=True)
@@ -273,7 +276,7 @@ class Bars(NamedTuple):
         What the numbers are.
     heading : sequence of str
         Lines of the title, where ``{subject}`` stands for routing and topology, ``{topology}`` for that alone and
-        ``{title}`` for the title of the result.
+        ``{title}`` for the title of the result, without its kind with a capital letter for ``{Title}``.
     remarks : sequence of str
         Lines of it that are less important.
     marks : sequence of Mark
@@ -281,6 +284,8 @@ class Bars(NamedTuple):
         What the axis reaches at least.
     whole : bool
         Whether the numbers are whole.
+    dense : bool
+        Whether bars and numbers are small: of lists with long texts.
     """
 
     bars: Sequence[Bar]
@@ -290,6 +295,65 @@ class Bars(NamedTuple):
     marks: Sequence[Mark] = ()
     least: float = 0.0
     whole: bool = False
+    dense: bool = False
+
+
+class Curve(NamedTuple):
+    """A part of a chart of lines: numbers over numbers, drawn by their shape.
+
+    Parameters
+    ----------
+    shape : {"line", "points", "samples", "columns", "band", "level"}
+        A band lies between `ys` and `top`, both constant up to the next of one more `xs`; a level is a vertical line.
+    xs, ys, top : sequence of float
+    name : str
+        Of the key; empty for none.
+    texts : sequence of str
+        What stands above columns, where there is room.
+    """
+
+    shape: str
+    xs: Sequence[float]
+    ys: Sequence[float]
+    name: str = ""
+    top: Sequence[float] = ()
+    texts: Sequence[str] = ()
+
+
+class Lines(NamedTuple):
+    """A chart of curves.
+
+    Parameters
+    ----------
+    curves : sequence of Curve
+    x, y : str
+        What the numbers of each axis are.
+    inches : tuple of two floats
+        Width and height of new axes.
+    x_limits, y_limits : tuple of two floats, optional
+        The ends of the axes.
+    heading, remarks, marks, whole
+        As for :class:`Bars`.
+    """
+
+    curves: Sequence[Curve]
+    x: str
+    y: str
+    inches: tuple[float, float]
+    x_limits: tuple[float, float] | None = None
+    y_limits: tuple[float, float] | None = None
+    heading: Sequence[str] = ("{subject}",)
+    remarks: Sequence[str] = ()
+    marks: Sequence[Mark] = ()
+    whole: bool = False
+
+
+class Plane(NamedTuple):
+    """A load for every channel, drawn on the network; `heading` and `remarks` as for :class:`Bars`."""
+
+    loads: Sequence[Fraction]
+    heading: Sequence[str] = ("{subject}",)
+    remarks: Sequence[str] = ()
 
 
 #: Units of throughputs: what a terminal of rate 1 sends, and multiples of the rates where terminals have others.
@@ -341,33 +405,14 @@ _RULES = {
 
 @dataclass(frozen=True)
 class Term(Record):
-    """One terminal's part of a bound, as the load of the channel.
+    """One terminal's part of a bound, as the load of the channel: rate × (weight − price), or rate × price."""
 
-    Parameters
-    ----------
-    side : {"source", "destination"}
-        Whether it bounds what the terminal sends, or is the price of what it receives.
-    terminal : int
-    name : str
-    partner : int or None
-        The other end of the pair with the largest weight less price; None for a price.
-    partner_name : str
-    weight : Fraction
-        What one packet per cycle between the two puts on the channel.
-    price : Fraction
-        The price of the destination.
-    rate : Fraction
-        The packets per cycle that the terminal sends or receives.
-    amount : Fraction
-        Rate × (weight − price), or rate × price.
-    """
-
-    side: str = entry(column="side")
+    side: str = entry(column="side")  #: "source" or "destination"
     terminal: int = entry(column="terminal")
     name: str = entry(column="name")
-    partner: int | None = entry(column="partner")
+    partner: int | None = entry(column="partner")  #: The end of its heaviest pair.
     partner_name: str = entry(column="partner_name")
-    weight: Fraction = entry(column="weight")
+    weight: Fraction = entry(column="weight")  #: Of this pair.
     price: Fraction = entry(column="price")
     rate: Fraction = entry(column="rate")
     amount: Fraction = entry(column="amount")

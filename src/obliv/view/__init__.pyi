@@ -18,19 +18,25 @@ from obliv.view.axes import dark as dark
 from obliv.view.axes import plot as plot
 from obliv.view.charts.base import light_frame as light_frame
 from obliv.view.charts.base import plot_bars as plot_bars
-from obliv.view.charts.comparison import plot_collisions as plot_collisions
+from obliv.view.charts.base import plot_lines as plot_lines
 from obliv.view.charts.comparison import plot_comparison as plot_comparison
-from obliv.view.charts.comparison import plot_failures as plot_failures
 from obliv.view.interactive.fragment import write_network as write_network
 from obliv.view.network.channels import draw_loads as draw_loads
 from obliv.view.network.channels import draw_paths as draw_paths
 from obliv.view.network.channels import draw_topology as draw_topology
 from obliv.view.network.channels import plot_deadlock as plot_deadlock
 from obliv.view.network.worst_case import plot_loads as plot_loads
-from obliv.view.network.worst_case import plot_ratio as plot_ratio
+from obliv.view.network.worst_case import plot_plane as plot_plane
 from obliv.view.network.worst_case import plot_topology as plot_topology
 from obliv.view.network.worst_case import plot_worst as plot_worst
-from obliv.view.network.worst_case import plot_worst_channels as plot_worst_channels
 from obliv.view.report.page import write_report as write_report
 from obliv.view.saving import require_format as require_format
 from obliv.view.saving import save as save
+
+# Other names of functions that draw any result of a kind
+plot_average = plot_bars
+plot_collisions = plot_lines
+plot_failures = plot_bars
+plot_ratio = plot_worst
+plot_throughput = plot_bars
+plot_worst_channels = plot_plane

@@ -13,14 +13,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from obliv._util.text import did_you_mean, plural, printable
-from obliv.capabilities import Parts, load
+from obliv.capabilities import CAPABILITIES, Parts, load
 from obliv.errors import InputError, extra
-from obliv.results.base import Result
+from obliv.results.base import PICTURES, Bars, Lines, Plane, Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
+
+    from obliv.questions.worst_case import WorstTraffic
 
 
 # Matplotlib, if it is installed, and the figure of axes
@@ -211,13 +213,7 @@ def set_literal(texts: Iterable[Any]) -> None:
 
 
 def wrapped(text: str, letters: int) -> str:
-    """Return a text without control characters, wrapped to lines of at most `letters` characters.
-
-    Examples
-    --------
-    >>> wrapped("lft:tables on fabric:net", 12).splitlines()
-    ['lft:tables', 'on', 'fabric:net']
-    """
+    """Return a text without control characters, wrapped to lines of at most `letters` characters."""
     return "\n".join(textwrap.wrap(printable(text), max(letters, 1), break_on_hyphens=False)) or printable(text)
 
 
@@ -342,6 +338,21 @@ def subject_of(result: Any) -> str:
     return f"{called(result.routing)} on {called(result.topology)}"
 
 
+def finish_declared(result: Any, chart: Bars | Lines | Plane | WorstTraffic, ax: Axes, own: bool, title: Title) -> Axes:
+    """Finish a picture that a result declares: fill in the names of what it is about, see :func:`finish`."""
+    names: dict[str, Callable[[], str]] = {
+        "subject": lambda: subject_of(result),
+        "topology": lambda: called(result.topology),
+        "title": lambda: title_of(result),
+        "Title": lambda: (what := title_of(result).partition(": ")[2])[:1].upper() + what[1:],
+    }
+    heading = [
+        re.sub(r"\{(\w+)\}", lambda word: names[word[1]]() if word[1] in names else word[0], line)
+        for line in chart.heading
+    ]
+    return finish(ax, own, heading, chart.remarks, title=title)
+
+
 def points_per_unit(ax: Axes) -> float:
     """Return the length of a data unit in points."""
     box = ax.get_window_extent()
@@ -460,6 +471,14 @@ def _size(ax: Axes) -> tuple[float, float]:
 #: The functions that draw results, by their kind.
 _DRAWN_BY = Parts("draw")
 
+#: The functions that draw what results declare, by the method.
+_DECLARED = {
+    "bars": "obliv.view.charts.base:plot_bars",
+    "lines": "obliv.view.charts.base:plot_lines",
+    "plane": "obliv.view.network.worst_case:plot_plane",
+    "worst_traffic": "obliv.view.network.worst_case:plot_worst",
+}
+
 #: What to do about some kinds that have no picture.
 _INSTEAD = {
     "results": "draw each of its entries",
@@ -480,8 +499,9 @@ def plot(result: Result, ax: Axes | None = None, *, names: Mapping[str, str] | N
     names : mapping of str to str, optional
         Names to write in place of specs of routings and topologies, such as ``{"romm": "ROMM, 2 VCs"}``.
     **options
-        `title` is another title, and ``title=False`` leaves it out. Pictures of networks take `labels`, those of
-        traffic `kind`, as for :func:`obliv.view.plot_worst`; others as for :func:`obliv.view.plot_failures`,
+        `title` is another title, and ``title=False`` leaves it out. Pictures of networks take `labels`, the names of
+        nodes: ``"auto"`` where they fit, True always, False never. Those of traffic take `kind`, as for
+        :func:`obliv.view.plot_worst`; others as for :func:`obliv.view.plot_bars`,
         :func:`obliv.view.plot_comparison` and :func:`obliv.view.plot_schedule`.
 
     Returns
@@ -515,12 +535,19 @@ def plot(result: Result, ax: Axes | None = None, *, names: Mapping[str, str] | N
 def drawing_of(result: Result) -> Callable[..., Axes]:
     """Return the function that draws a result; InputError if there is none."""
     kind = result.kind if isinstance(result, Result) else ""
-    if kind not in _DRAWN_BY and hasattr(result, "bars"):
-        return load("obliv.view.charts.base:plot_bars")  # type: ignore[no-any-return]
-    if kind not in _DRAWN_BY:
-        raise InputError(
-            f"there is no picture of a {type(result).__name__}: plot draws results of the kinds "
-            f"{', '.join(_DRAWN_BY)}; {_INSTEAD.get(kind, 'for others see view.plot_topology and view.plot_loads')}"
-        )
-    drawing: Callable[..., Axes] = _DRAWN_BY[kind]
-    return drawing
+    if kind in _DRAWN_BY:
+        return _DRAWN_BY[kind]  # type: ignore[no-any-return]
+    if (declared := next((name for name in PICTURES if hasattr(result, name)), "")) and kind:
+        return load(_DECLARED[declared])  # type: ignore[no-any-return]
+    raise InputError(
+        f"there is no picture of a {type(result).__name__}: plot draws results of the kinds "
+        f"{', '.join(drawn_kinds())}; {_INSTEAD.get(kind, 'for others see view.plot_topology and view.plot_loads')}"
+    )
+
+
+def drawn_kinds() -> list[str]:
+    """Return the kinds of results that have a picture."""
+    from obliv.results.markup import all_results
+
+    declaring = {cls.kind for cls in all_results() if any(hasattr(cls, name) for name in PICTURES)}
+    return [kind for kind in CAPABILITIES if kind in _DRAWN_BY or kind in declaring]

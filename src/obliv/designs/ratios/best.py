@@ -32,7 +32,7 @@ from obliv.kernels import run
 from obliv.questions.worst_case import worst_case
 from obliv.results.base import Provenance
 from obliv.results.codec import entry
-from obliv.results.numbers import Bounds, bounded, known, rounded_down, rounded_up
+from obliv.results.numbers import Bounds, bounded, bounds_of, known, rounded_down, rounded_up, short
 from obliv.routings.listed import Listed
 from obliv.topologies.base import Topology
 from obliv.topologies.damaged import carried
@@ -507,6 +507,9 @@ class RatioDesign(Design):
     def summary(self) -> list[tuple[str, str]]:
         first = ("constraints", "ratio", "optimality")
         return sorted(super().summary(), key=lambda line: first.index(line[0]) if line[0] in first else len(first))
+
+    def _aims(self, load: str) -> list[str]:
+        return [f"ratio {short(bounds_of(self.ratio)[1])}", load]
 
     @property
     def title(self) -> str:

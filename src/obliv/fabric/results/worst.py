@@ -8,12 +8,16 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from obliv._util.text import plural
+from obliv.errors import InputError
+from obliv.patterns.base import from_flows
 from obliv.questions.failures import FailureState, state_text
 from obliv.questions.throughput import PatternThroughput, Throughput
 from obliv.questions.worst_case import PAIRS, WorstCase
-from obliv.results.base import Bar, Bars, Mark, Result
+from obliv.results.base import Bar, Bars, Mark, Plane, Result
 from obliv.results.codec import PACKED, Record, derived, entry
-from obliv.results.numbers import Bounds, Estimate, shown
+from obliv.results.numbers import Bounds, Estimate, short, shown
+from obliv.routings.make import routing as routing_of
+from obliv.topologies.make import topology as topology_of
 
 _LISTED = 5  # pairs in the short form
 
@@ -175,6 +179,24 @@ class Shifts(Result):
     worst_shift: int = entry(0, column="worst_shift")
     mean_load: Fraction = entry(Fraction(0), label="mean load", column="mean_load")
     order: tuple[int, ...] | None = entry(None, codec=PACKED, rank=1, omit=lambda shifts: shifts.order is None)
+
+    def plane(self) -> Plane:
+        """Return the load of every channel under the worst shift."""
+        routing = self.subject or routing_of(self.routing, topology_of(self.topology))
+        natural = tuple(range(len(routing.topology.terminals)))
+        order, by = self.order or natural, self.worst_shift
+        if sorted(order) != [*natural]:
+            raise InputError("the order of this result does not name every terminal once")
+        sends, takes = routing.topology.rates()  # a pair sends what the slower of its ends can
+        pairs = zip(order, (*order[by:], *order[:by]), strict=True)
+        traffic = from_flows("shift", len(order), {(s, d): min(sends[s], takes[d]) for s, d in pairs}, Fraction(0))
+        loads = routing.pair_loads().under(traffic)
+        if max(loads) != self.worst_load:
+            raise InputError("the loads of the routing are no longer those of this result: compute the shifts again")
+        given = " in the given order" if self.order else ""
+        heading = f"{{subject}}: shift {by}{given}, the worst of {self.shifts:,}"
+        mean = f"mean over the shifts {short(self.mean_load)}"
+        return Plane(loads, [heading, f"largest channel load {short(self.worst_load)}"], [mean])
 
 
 @dataclass(frozen=True, repr=False)

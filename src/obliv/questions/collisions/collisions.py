@@ -25,9 +25,9 @@ from obliv.questions._kernels import Lots, largest_drawn_loads
 from obliv.questions.collisions.bounds import FixedPart, Largest
 from obliv.questions.collisions.draws import Draws
 from obliv.questions.collisions.draws import draws as draws_of
-from obliv.results.base import Result, provenance
+from obliv.results.base import Curve, Lines, Result, provenance
 from obliv.results.codec import Record, entry
-from obliv.results.numbers import Bounds, Estimate, bounds_of, float_bounds, rounded_down, rounded_up, shown
+from obliv.results.numbers import Bounds, Estimate, as_float, bounds_of, float_bounds, rounded_down, rounded_up, shown
 from obliv.topologies.base import Topology, require_pairs
 from obliv.topologies.make import topology as topology_of
 
@@ -174,6 +174,28 @@ class Collisions(Result):
             if plain:
                 del cells["sampled"]
             yield cells
+
+    def lines(self) -> Lines:
+        """Return the probability that the largest load is at most a load: bounds as a band, samples as dots."""
+        rows = self.distribution
+        if not rows:
+            raise InputError("the largest load does not depend on the draws: there is nothing to draw")
+        loads = [as_float(row.load) for row in rows]
+        ends = [bounds_of(row.probability) for row in rows]
+        low, high = ([*(1 - as_float(end[side]) for end in ends), 1.0] for side in (1, 0))
+        # at a load the distribution jumps: a row is about the loads below it, down to the load before
+        gap = (loads[-1] - loads[0]) / max(1, len(loads) - 1) or 0.1 * loads[0]
+        edges = [loads[0] - gap, *loads, loads[-1] + gap]
+        curves = [Curve("band", edges, low, "exact" if self.method == "exact" else "certified bounds", high)]
+        if self.even_load > 0 and as_float(self.even_load) >= edges[0]:
+            curves.append(Curve("level", [as_float(self.even_load)], [], "even splits"))
+        samples = [row.sampled for row in rows if row.sampled is not None]
+        if len(samples) == len(rows):
+            middles = [(a + b) / 2 for a, b in zip(edges, loads, strict=False)]
+            dots = [1 - sampled.value for sampled in samples]
+            curves.append(Curve("samples", middles, dots, f"{samples[0].samples:,} samples"))
+        heading = ["{title}", f"{self.hash} hash"]
+        return Lines(curves, "load", "P(largest load ≤ load)", (5.6, 3.2), None, (0, 1.02), heading)
 
     def summary(self) -> list[tuple[str, str]]:
         exact = "exact" if self.method == "exact" else "certified bounds"

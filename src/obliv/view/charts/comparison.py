@@ -1,48 +1,25 @@
-"""Pictures beyond bars of single numbers: comparisons, lengths of paths, curves, distributions, failures."""
+"""Routings side by side: bars, lines over topologies, and the plane of throughput and locality."""
 
 from __future__ import annotations
 
-from itertools import groupby, pairwise
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from obliv._util.text import did_you_mean
-from obliv.designs.pareto import Pareto
 from obliv.errors import InputError
-from obliv.questions.collisions.collisions import Collisions
-from obliv.questions.compare import Comparison
-from obliv.questions.failures import Failures, row_text
-from obliv.questions.locality import Locality
-from obliv.results.base import unit_of
-from obliv.results.numbers import as_float, bounds_of, brief, short
-from obliv.view.axes import (
-    ACCENT,
-    INK,
-    LITERAL,
-    NODE,
-    SERIES,
-    Title,
-    called,
-    finish,
-    key,
-    points_across,
-    require_matplotlib,
-    room,
-    subject_of,
-    title_of,
-)
-from obliv.view.charts.base import (
-    ChartData,
-    draw_bars,
-    draw_lines,
-    draw_plane,
-    end_label,
-    light_frame,
-    make_room,
-    mark_line,
-    whole_ticks,
-)
+from obliv.questions.compare import Comparison, Entry
+from obliv.results.base import Mark, unit_of
+from obliv.results.numbers import Estimate, short
+from obliv.view.axes import LITERAL, MARKERS, NODE, SERIES, Title, called, finish, require_matplotlib, room
+from obliv.view.charts.base import end_label, legend, light_frame, make_room, mark_line, note, whiskers
+from obliv.view.labels import label_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,12 +41,10 @@ def plot_comparison(
         ``bars``: worst case, average and patterns of every routing. ``plane``: throughput over mean hops, a point for
         each routing. ``lines``: throughput over the topologies, a line for each routing. ``auto``: bars for one
         topology, lines for several.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
     of : str
         The quantity: ``worst``, ``average`` or a pattern; default the worst case, and for bars all quantities.
-    title : bool or str
-        Whether to write a title, or the title to write in its place.
+    ax, title
+        As for :func:`obliv.view.plot`.
 
     Returns
     -------
@@ -117,199 +92,223 @@ def _heading(kind: str, figures: ChartData, of: str) -> str:
     return f"{what}, from {topologies[0]} to {topologies[-1]} with growing marks" if kind == "plane" else what
 
 
-# The lengths of paths as a histogram
+# The numbers of a comparison that a picture shows, with their names
 
 
-_LETTER = 5.5  # points: width of a letter of a share, and its part of the gap to the next
+Amount = Fraction | Estimate | None
 
 
-def plot_hops(result: Locality, ax: Axes | None = None, *, title: Title = True) -> Axes:
-    """Draw the share of pairs and paths of each length, and the mean beside that of the shortest paths.
+@dataclass(frozen=True)
+class ChartData:
+    """The rows of a chart, in a quantity: fractions of ``capacity``, ``throughput`` or ``load``."""
 
-    Examples
-    --------
-    >>> import obliv
-    >>> ax = plot_hops(obliv.locality(obliv.routing("valiant", obliv.mesh(3, 3))))
-    """
-    if not result.lengths:
-        raise InputError("pair loads do not tell paths apart: the lengths of a routing can be drawn")
-    own = ax is None
-    ax = room(ax, 5.2, 2.8)
-    shares = [as_float(share) for share in result.lengths]
-    ax.bar(range(len(shares)), shares, width=0.8, color=SERIES[0], zorder=2)
-    texts = [brief(share) for share in result.lengths]
-    if points_across(ax) > _LETTER * max(map(len, texts)) * len(texts):
-        for hops, text in enumerate(texts):
-            mark = ax.annotate(text, (hops, shares[hops]), xytext=(0, 4), textcoords="offset points", zorder=7)
-            mark.set(fontsize=8, color=INK, ha="center", va="bottom", **LITERAL)
-            mark.set_bbox({"facecolor": NODE, "edgecolor": "none", "pad": 0.8})
-    mean, least = as_float(result.hops), as_float(result.minimal_hops)
-    if mean == least:
-        mark_line(ax, mean, "mean, the least possible", "mean")
-    else:
-        mark_line(ax, least, "least mean ", "least", "right")
-        mark_line(ax, mean, " mean", "mean", "left")
-    ax.set_xlim(-0.6, len(shares) - 0.4)
-    ax.set_ylim(0.0, 1.12 * max(shares))
-    whole_ticks(ax)
-    ax.set_xlabel("hops of a path")
-    ax.set_ylabel("share of pairs and paths")
-    light_frame(ax, "both")
-    lines = [f"{subject_of(result)}", f"mean hops {short(result.hops)}"]
-    times = [] if least in (0.0, mean) else [f"{short(result.hops_over_minimal)} times the least"]
-    return finish(ax, own, lines, times, title=title)
+    entries: Sequence[Entry]
+    quantity: str
 
+    def of(self, what: str) -> list[Amount]:
+        """Return the worst case, the average or a pattern of every row."""
+        return [entry.figure(self.quantity, what) for entry in self.entries]
 
-# The curve of locality and throughput: what a routing can guarantee with so many hops
+    def label(self, what: str) -> str:
+        """Return the name of a bar, with a remark on traffic that is not admissible, or limited by a terminal."""
+        if not (verdict := self.verdict(what)):
+            return name_of(what)
+        rows = [row for entry in self.entries if (row := entry.under.get(what)) is not None]
+        limits = {row.limited_by.text for row in rows if row.by_terminal and row.limited_by is not None}
+        limited = f",\nlimited by {min(limits)}" if len(limits) == 1 else ", limited by terminals" if limits else ""
+        alone = "; by the channels alone" if limits and self.quantity == "capacity" else ""
+        return f"{name_of(what)} ({verdict}{limited}{alone})"
 
+    def verdict(self, what: str) -> str:
+        """Return that traffic is not admissible, and which terminal exceeds its rate, if it is one in all rows."""
+        rows = [row for entry in self.entries if (row := entry.under.get(what)) is not None and not row.admissible]
+        verdicts = {row.verdict for row in rows}
+        return min(verdicts) if len(verdicts) == 1 else "not admissible" if verdicts else ""
 
-def plot_pareto(result: Pareto, ax: Axes | None = None, *, title: Title = True) -> Axes:
-    """Draw the guaranteed throughput over the mean hops; no routing lies above the curve.
+    @property
+    def unit(self) -> str:
+        """Unit of the numbers."""
+        if self.quantity != "throughput":
+            return {"capacity": "fraction of capacity", "load": "largest channel load"}[self.quantity]
+        times = any(entry.beyond for entry in self.entries)
+        return "times the traffic" if times else unit_of(any(entry.rated for entry in self.entries))
 
-    Examples
-    --------
-    >>> import obliv
-    >>> ax = plot_pareto(obliv.pareto("mesh:3x3", 3))
-    """
-    if not result.points:
-        raise InputError("this curve has no points: there is nothing to draw")
-    own = ax is None
-    ax = room(ax, 5.2, 3.8)
-    hops = [float(point.times_minimal) for point in result.points]
-    heights = [float(point.guarantee) for point in result.points]
-    # between two designs their mixes: loads and hops are linear in the mix, throughput is the reciprocal of the load
-    share = np.linspace(0, 1, 21)
-    xs = np.concatenate([a + share * (b - a) for a, b in pairwise(hops)] or [np.array(hops)])
-    ys = np.concatenate([1 / ((1 - share) / a + share / b) for a, b in pairwise(heights)] or [np.array(heights)])
-    ax.plot(xs, ys, color=SERIES[0], linewidth=1.4, zorder=3)
-    ax.scatter(hops, heights, 36.0, color=SERIES[0], edgecolor=NODE, linewidth=0.7, zorder=4)
-    ax.set_ylim(0.0, 1.15 * max(heights))
-    ax.set_xlim(min(0.98, hops[0] - 0.02), max(hops) + 0.05)
-    ax.set_xlabel("mean hops, as a multiple of the least")
-    ax.set_ylabel(f"guaranteed throughput ({unit_of(result.rated)})")
-    light_frame(ax, "both")
-    heading = ", ".join((f"Worst case and locality on {called(result.topology)}", *result.constraints))
-    return finish(ax, own, [heading], title=title)
+    def title(self, what: str) -> str:
+        """Return the title of a picture of the worst case, the average, a pattern, or of all for an empty text."""
+        if self.quantity == "load":
+            own = {"worst": "worst-case channel load", "average": "mean of the largest channel load"}
+            return own.get(what, f"largest channel load{f' under {what}' if what else ''}")
+        if self.quantity == "capacity":
+            own = {"worst": "worst case as a fraction of capacity", "average": "average as a fraction of capacity"}
+            return own.get(what, f"fraction of capacity{f' under {what}' if what else ''}")
+        own = {"worst": "worst-case throughput", "average": "average throughput"}
+        return own.get(what, f"throughput{f' under {what}' if what else ''}")
+
+    @property
+    def topologies(self) -> list[str]:
+        """Topologies in the order of the rows."""
+        return list(dict.fromkeys(entry.topology for entry in self.entries))
+
+    @property
+    def routings(self) -> list[str]:
+        """Routings in the order of the rows."""
+        return list(dict.fromkeys(entry.routing for entry in self.entries))
 
 
-# The distribution of colliding flows: a band between certified bounds, and samples beside it
+def floats(values: Sequence[Amount]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return numbers and their standard errors; NaN for missing numbers and for errors of exact numbers."""
+    errors = [value.stderr if isinstance(value, Estimate) else np.nan for value in values]
+    return np.array([np.nan if value is None else float(value) for value in values]), np.array(errors, float)
 
 
-def plot_collisions(result: Collisions, ax: Axes | None = None, *, title: Title = True) -> Axes:
-    """Draw the probability that the largest load is at most a load: bounds as a band, samples as dots.
-
-    Parameters
-    ----------
-    result : Collisions
-        The result of :func:`obliv.collisions`.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    title : bool or str
-        Whether to write a title, or the title to write in its place.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    InputError
-        If the largest load does not depend on the draws.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> ax = plot_collisions(obliv.collisions("fattree:4,2", "shift:2", flows=2))
-    """
-    rows = result.distribution
-    if not rows:
-        raise InputError("the largest load does not depend on the draws: there is nothing to draw")
-    own = ax is None
-    ax = room(ax, 5.6, 3.2)
-    loads = [as_float(row.load) for row in rows]
-    ends = [bounds_of(row.probability) for row in rows]
-    low = [1 - as_float(upper) for _, upper in ends]
-    high = [1 - as_float(lower) for lower, _ in ends]
-    # at a load the distribution jumps: a row is about the loads below it, down to the load before
-    gap = (loads[-1] - loads[0]) / max(1, len(loads) - 1) or 0.1 * loads[0]
-    edges = [loads[0] - gap, *loads, loads[-1] + gap]
-    exact = result.method == "exact"
-    ax.stairs([*high, 1.0], edges, baseline=[*low, 1.0], fill=True, color=SERIES[0], alpha=0.35, zorder=1)
-    for side, name in ((low, "exact" if exact else "certified bounds"), (high, None)):
-        ax.stairs([*side, 1.0], edges, baseline=None, color=SERIES[0], linewidth=1.2, zorder=2, label=name)
-    if result.even_load > 0 and as_float(result.even_load) >= edges[0]:
-        ax.axvline(as_float(result.even_load), color=INK, linewidth=1.0, linestyle=(0, (4, 3)), label="even splits")
-    if all(row.sampled is not None for row in rows):
-        dots = [1 - row.sampled.value for row in rows if row.sampled is not None]
-        middles = [(a + b) / 2 for a, b in zip(edges, loads, strict=False)]
-        count = next(row.sampled.samples for row in rows if row.sampled is not None)
-        marks: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 4, "color": ACCENT, "zorder": 3}
-        ax.plot(middles, dots, label=f"{count:,} samples", **marks)
-    ax.set_ylim(0, 1.02)
-    ax.set_xlabel("load")
-    ax.set_ylabel("P(largest load ≤ load)")
-    light_frame(ax, "y")
-    key(ax, ax.get_legend_handles_labels()[0])
-    return finish(ax, own, [title_of(result), f"{result.hash} hash"], title=title)
+def name_of(what: str) -> str:
+    """Return the name of a bar."""
+    return {"worst": "worst case"}.get(what, what)
 
 
-# Failures as bars: the worst load after each, with the pairs that it cuts off, the most harmful first
+# Bars of a comparison: a group for every routing, with the numbers at their ends
 
 
-def plot_failures(result: Failures, ax: Axes | None = None, *, count: int = 12, title: Title = True) -> Axes:
-    """Draw a bar for each outcome of failures, as long as the worst load, the most harmful first.
+_LONGEST = 11  # characters of a fraction that is written in full, as in the table
 
-    Failures with the same credit loops, lost pairs and worst load share a bar, which names the first and how many more.
 
-    Parameters
-    ----------
-    result : Failures
-        The result of :func:`obliv.failures` or :func:`obliv.fabric.failures`.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    count : int
-        Largest number of bars.
-    title : bool or str
-        Whether to write a title, or the title to write in its place.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    InputError
-        If `count` is less than 1.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> ax = plot_failures(obliv.failures("mesh:3x3", "ecmp"))
-    """
-    if count < 1:
-        raise InputError(f"count is {count}; it must be at least 1")
-    outcomes = [list(group) for _, group in groupby(result.failures, key=lambda row: row.rank)]
-    shown = outcomes[:count]
-    own = ax is None
-    ax = room(ax, 5.6, 0.7 + 0.34 * max(1, len(shown)))
-    places = list(range(len(shown)))
-    loads = [as_float(group[0].channel_load) for group in shown]
-    colors = [ACCENT if group[0].deadlock else SERIES[0] for group in shown]
-    ax.barh(places, loads, height=0.66, color=colors, zorder=2)
-    names = []
-    for group in shown:
-        more = sum(row.alike for row in group) - 1
-        names.append(group[0].failed + (f"  + {more:,} more" if more else ""))
-    ax.set_yticks(places, labels=names, **LITERAL)
-    ax.set_ylim(len(shown) - 0.4, -0.6)
-    ends = [
-        (load, end_label(ax, load, at, row_text(group[0]), 8))
-        for at, load, group in zip(places, loads, shown, strict=True)
-    ]
-    before = as_float(result.before.channel_load)
-    mark_line(ax, before, f"before: {short(result.before.channel_load)}", "before")
-    make_room(ax, ends, 1.04 * max([before, *loads]) or 1.0)
+def draw_bars(figures: ChartData, shown: Sequence[str], ax: Axes | None) -> Axes:
+    """Draw a group of bars for every row: the worst case, the average and patterns."""
+    rows = len(figures.entries)
+    thick = 0.84 / len(shown)
+    ax = room(ax, 5.6, 0.5 + rows * max(0.34, 0.21 * len(shown)))
+    ends, texts = [], []
+    for k, what in enumerate(shown):
+        values = figures.of(what)
+        places = np.arange(rows) - 0.42 + thick * (k + 0.5)
+        amounts, errors = floats(values)
+        widths = np.nan_to_num(amounts)
+        look: dict[str, Any] = {"color": SERIES[k % len(SERIES)], "hatch": "////" if k >= len(SERIES) else None}
+        look |= {"edgecolor": NODE, "linewidth": 0, "zorder": 2}
+        ax.barh(places, widths, height=0.86 * thick, label=figures.label(what), **look)
+        whiskers(ax, widths, places, errors, "x")
+        tips = widths + np.nan_to_num(errors)
+        for at, tip, value, entry in zip(places.tolist(), tips.tolist(), values, figures.entries, strict=True):
+            texts.append(_why_not(entry, what) if value is None else short(value, _LONGEST))
+            ends.append((tip, end_label(ax, tip, at, texts[-1], 8)))
+    several = len(figures.topologies) > 1
+    names = [called(entry.routing) + (f"\non {called(entry.topology)}" if several else "") for entry in figures.entries]
+    ax.set_yticks(range(rows), labels=names, **LITERAL)
+    ax.set_ylim(rows - 0.4, -0.6)
+    most = max(tip for tip, _ in ends)
+    make_room(ax, ends, 1.04 * most or 1.0)
+    if figures.quantity == "capacity" and most >= 1.0:
+        mark_line(ax, Mark(1.0, "capacity"))
     light_frame(ax, "x")
-    left = len(outcomes) - len(shown)
-    ax.set_xlabel("worst load after the failure" + (f"; {left:,} more outcomes are not shown" if left else ""))
-    return finish(ax, own, [f"{subject_of(result)}", f"routes: {result.repair}"], title=title)
+    ax.set_xlabel(figures.unit)
+    note(ax, [value for what in shown for value in figures.of(what)], texts)
+    if len(shown) > 1:
+        legend(ax)
+    return ax
+
+
+def _why_not(entry: Entry, what: str) -> str:
+    """Return why there is no bar: the pattern or the routing does not fit the network, or loads no channel."""
+    return "does not fit" if what in entry.reasons or "routing" in entry.reasons else "loads nothing"
+
+
+# Lines of a comparison: throughput over the topologies, a line for each routing
+
+
+def draw_lines(figures: ChartData, what: str, ax: Axes | None) -> Axes:
+    """Draw a line for every routing over the topologies, in their order."""
+    topologies = figures.topologies
+    ax = room(ax, max(4.2, min(9.0, 1.2 + 0.62 * len(topologies))), 3.4)
+    keys = [(entry.routing, entry.topology) for entry in figures.entries]
+    values = dict(zip(keys, figures.of(what), strict=True))
+    most = 0.0
+    for number, routing in enumerate(figures.routings):
+        heights, errors = floats([values.get((routing, topology)) for topology in topologies])
+        most = max(most, float(np.nanmax(heights + np.nan_to_num(errors))))
+        # Routings often agree: later lines and markers are smaller, so that those below stay visible.
+        ax.plot(
+            range(len(topologies)),
+            heights,
+            color=SERIES[number % len(SERIES)],
+            marker=MARKERS[number % len(MARKERS)],
+            markersize=max(4.5, 8.5 - 1.1 * number),
+            linewidth=max(1.2, 2.8 - 0.4 * number),
+            markeredgecolor=NODE,
+            markeredgewidth=0.6,
+            label=called(routing),
+            zorder=3 + number,
+        )
+        whiskers(ax, np.arange(len(topologies)), heights, errors, "y")
+    marks = [called(topology) for topology in topologies]
+    families = {topology.partition(":")[0] for topology in topologies}
+    short = len(families) == 1 and marks == topologies
+    names = [topology.partition(":")[2] for topology in topologies] if short else marks
+    ax.set_xticks(range(len(topologies)), labels=names, **LITERAL)
+    if sum(len(t) for t in (topologies if short else marks)) > 11 * len(topologies) or len(topologies) > 12:
+        ax.tick_params(axis="x", rotation=30)
+    ax.set_xlim(-0.4, len(topologies) - 0.6)
+    ax.set_ylim(0.0, 1.12 * most)
+    ax.set_xlabel(families.pop() if short else "topology", **LITERAL)
+    ax.set_ylabel(figures.unit)
+    light_frame(ax, "both")
+    legend(ax)
+    return ax
+
+
+# The plane of a comparison: throughput over mean hops, a point for each routing
+
+
+Point = tuple[float, float]
+
+_WIDE = 26  # characters of a line of names
+
+
+def draw_plane(figures: ChartData, what: str, ax: Axes | None) -> Axes:
+    """Draw a point for every routing, or a trail over several topologies; equal routings share a point."""
+    ax = room(ax, 5.2, 3.8)
+    trails, errors = _trails(figures, what)
+    together: dict[tuple[Point, ...], list[str]] = {}
+    for routing, trail in trails.items():
+        together.setdefault(tuple((round(x, 9), round(y, 9)) for x, y in trail), []).append(routing)
+    longest = max(map(len, together))
+    for number, (places, names) in enumerate(together.items()):
+        style = number if longest > 1 else 0
+        color = SERIES[style % len(SERIES)]
+        xs, ys = np.array(places).T
+        sizes = np.linspace(5.0, 10.0, len(xs)) ** 2 if len(xs) > 1 else [56.0]
+        ax.plot(xs, ys, color=color, linewidth=1.0, zorder=3)
+        marks = ax.scatter(xs, ys, sizes, color=color, marker=MARKERS[style % len(MARKERS)], zorder=4)
+        marks.set(edgecolor=NODE, linewidth=0.7)
+        whiskers(ax, xs, ys, np.array(errors[names[0]]), "y")
+    spots = [spot for places in together for spot in places]
+    for places in together:  # names keep clear of the trails too
+        for start, end in pairwise(places):
+            steps = [(t * (end[0] - start[0]), t * (end[1] - start[1])) for t in (0.2, 0.4, 0.6, 0.8)]
+            spots += [(start[0] + right, start[1] + up) for right, up in steps]
+    right, top = max(x for x, _ in spots), max(y for _, y in spots)
+    ax.set_xlim(0.9, 1.0 + 1.25 * max(right - 1.0, 0.5))
+    ax.set_ylim(0.0, 1.18 * top)
+    ax.set_xlabel("mean hops, as a multiple of the least")
+    unit = f" ({figures.unit})" if figures.quantity == "throughput" else ""  # the others name it themselves
+    ax.set_ylabel(figures.title(what) + unit, **LITERAL)
+    light_frame(ax, "both")
+    label_points(ax, [(places[-1], _wrapped(names)) for places, names in together.items()], spots)
+    return ax
+
+
+def _trails(figures: ChartData, what: str) -> tuple[dict[str, list[Point]], dict[str, list[float]]]:
+    """Return the points of every routing on the topologies that it fits, and the standard errors of the heights."""
+    trails: dict[str, list[Point]] = {}
+    errors: dict[str, list[float]] = {}
+    heights, widths = floats(figures.of(what))
+    for entry, height, width in zip(figures.entries, heights.tolist(), widths.tolist(), strict=True):
+        if not np.isnan(height) and entry.hops_over_minimal is not None:
+            trails.setdefault(entry.routing, []).append((float(entry.hops_over_minimal), height))
+            errors.setdefault(entry.routing, []).append(width)
+    if not trails:
+        raise InputError("no routing of this comparison has both throughput and hops: there is nothing to draw")
+    return trails, errors
+
+
+def _wrapped(names: list[str]) -> str:
+    return textwrap.fill(", ".join(map(called, names)), _WIDE, break_long_words=False, break_on_hyphens=False)

@@ -209,7 +209,8 @@ def draw_tiers(
     drawn = np.isfinite(tiers.cells[:, 0])
     busy = drawn & (amounts > 0) if amounts is not None else np.zeros_like(drawn)
     idle = np.flatnonzero(drawn & ~busy)
-    _add_cells(ax, tiers.cells[idle], "idle channels" if amounts is not None else "channels", facecolors=_pale(amounts))
+    name, color = ("channels", FAINT) if amounts is None else ("idle channels", QUIET + "70")
+    _add_cells(ax, tiers.cells[idle], name, facecolors=color)
     if amounts is not None and busy.any():
         look = {"array": amounts[busy], "clim": (0.0, float(amounts.max())), "cmap": colormap("loads", LOADS)}
         bar(ax, _add_cells(ax, tiers.cells[busy], "channels", **look), label)
@@ -218,10 +219,6 @@ def draw_tiers(
     if worst is not None and drawn[worst]:
         _circle_cell(ax, tiers.cells[worst])
     return on, _signs(ax, tiers, drawn)
-
-
-def _pale(amounts: FloatArray | None) -> str:
-    return FAINT if amounts is None else QUIET + "70"
 
 
 def _curve(topology: Topology, tiers: CellTiers, flow: Flow) -> Points:
@@ -280,10 +277,8 @@ def draw_topology(topology: Topology, ax: Axes | None = None, labels: Labels = "
     ----------
     topology : Topology
         The network. Wrap-around channels of a torus leave the grid on one side and come back on the other.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    labels : {"auto", True, False}
-        Names of the nodes: where they fit, always, or never. Grids have coordinates along the edges.
+    ax, labels
+        As for :func:`obliv.view.plot`. Grids have coordinates along the edges.
 
     Returns
     -------
@@ -324,12 +319,10 @@ def draw_loads(
         The network.
     loads : sequence of Fraction or float
         The load of every channel, in the order of the channels' numbers; channels without load are gray.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
+    ax, labels
+        As for :func:`obliv.view.plot`.
     label : str
         Label of the color bar.
-    labels : {"auto", True, False}
-        As for :func:`draw_topology`.
     worst : int, optional
         The channel to highlight; default the first with the largest load.
 
@@ -450,12 +443,8 @@ def draw_paths(
         The routing.
     source, destination : int or str
         Numbers or labels of the nodes.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    labels : {"auto", True, False}
-        Names of the nodes, as for :func:`obliv.view.draw_topology`.
-    title : bool or str
-        Whether to write a title, or the title to write in its place.
+    ax, labels, title
+        As for :func:`obliv.view.plot`.
 
     Returns
     -------
@@ -574,12 +563,8 @@ def plot_deadlock(result: Deadlock, ax: Axes | None = None, *, labels: Labels = 
     ----------
     result : Deadlock
         The result of :func:`obliv.deadlock`; one without a cycle shows the network.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    labels : {"auto", True, False}
-        Names of the nodes, as for :func:`obliv.view.draw_topology`.
-    title : bool or str
-        Whether to write a title, or the title to write in its place.
+    ax, labels, title
+        As for :func:`obliv.view.plot`.
 
     Returns
     -------

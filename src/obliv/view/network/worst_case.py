@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate
@@ -13,21 +12,16 @@ import numpy as np
 
 from obliv._util.text import did_you_mean, plural
 from obliv.checker.designs import worst_case_of
-from obliv.designs.average import AverageDesign
 from obliv.designs.design import Design
-from obliv.designs.ratios.best import RatioDesign
 from obliv.errors import InputError
-from obliv.patterns.base import Traffic, from_flows
+from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
-from obliv.questions.ratio import Ratio
 from obliv.questions.subject import with_known_capacity
 from obliv.questions.throughput import bottleneck, overload
 from obliv.questions.worst_case import WorstCase
-from obliv.questions.worst_channels import HeaviestPermutation, WorstChannels
-from obliv.results.base import unit_of
-from obliv.results.numbers import Estimate, bounds_of, brief, short
+from obliv.results.base import Plane
+from obliv.results.numbers import Estimate, brief, short
 from obliv.routings.base import Routing
-from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
 from obliv.topologies.make import topology as topology_of
 from obliv.view.axes import (
@@ -42,13 +36,12 @@ from obliv.view.axes import (
     called,
     colormap,
     finish,
+    finish_declared,
     key,
     most_inches,
     points_per_unit,
     require_matplotlib,
     room,
-    subject_of,
-    title_of,
 )
 from obliv.view.network.canvas import (
     Labels,
@@ -76,8 +69,6 @@ from obliv.view.network.channels import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from obliv.fabric.results.worst import Shifts
 
 
 # Worst traffic as a matrix: a dot for every pair, with sources downwards and destinations to the right
@@ -162,24 +153,20 @@ _KINDS = ("matrix", "network")
 
 
 def plot_worst(
-    result: WorstCase, kind: str = "network", ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True
+    result: Any, kind: str = "network", ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True
 ) -> Axes:
-    """Draw the worst case of a routing.
+    """Draw the worst traffic of a routing and the loads under it.
 
     Parameters
     ----------
-    result : WorstCase
-        The result of :func:`obliv.worst_case`, or a loaded one, whose routing is created from its spec.
+    result : WorstCase, Ratio, HeaviestPermutation or Design
+        Or another result with a method ``worst_traffic``. The routing of a loaded one is created from its spec.
     kind : {"network", "matrix"}
         ``network``: the load of every channel, and an arrow for every pair of the worst traffic. ``matrix``: a dot for
         every pair, in the row of its source and the column of its destination. In both, orange shows the load of a pair
         on the worst channel.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    labels : {"auto", True, False}
-        Names of the nodes, as for :func:`obliv.view.draw_topology`.
-    title : bool or str
-        Whether to write a title, or the title to write in its place.
+    ax, labels, title
+        As for :func:`obliv.view.plot`.
 
     Returns
     -------
@@ -196,99 +183,17 @@ def plot_worst(
     >>> result = obliv.worst_case(obliv.routing("dor", obliv.mesh(4, 4)))
     >>> ax = plot_worst(result, "matrix")
     """
-    estimated = " (estimated)" if isinstance(result.channel_load, Estimate) else ""
-    load = f"worst-case channel load {short(result.channel_load)}{estimated}"
-    return draw_worst(result, kind, ax, labels, [subject_of(result), load], _remarks(result), title)
-
-
-def plot_ratio(
-    result: Ratio, kind: str = "network", ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True
-) -> Axes:
-    """Draw the traffic that attains the performance ratio of a routing, and the loads under it.
-
-    The best routing of this traffic loads no channel by more than its bandwidth.
-
-    Parameters
-    ----------
-    result : Ratio
-        The result of :func:`obliv.ratio`, or a loaded one, whose routing is created from its spec.
-    kind, ax, labels, title
-        As for :func:`plot_worst`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    InputError
-        As for :func:`plot_worst`.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> ax = plot_ratio(obliv.ratio(obliv.DModK(obliv.fattree(4, 2))))
-    """
-    worst = WorstCase(
-        topology=result.topology,
-        routing=result.routing,
-        subject=result.subject,
-        channel_load=result.lower,
-        channel=result.channel,
-        permutation=result.permutation or None,
-        traffic=result.traffic,
-        certificate=result.certificate,
-    )
-    lines = [subject_of(result), f"performance ratio {short(result.ratio)}"]
-    return draw_worst(worst, kind, ax, labels, lines, [], title)
-
-
-def plot_heaviest(
-    result: HeaviestPermutation,
-    kind: str = "network",
-    ax: Axes | None = None,
-    *,
-    labels: Labels = "auto",
-    title: Title = True,
-) -> Axes:
-    """Draw the permutation in a traffic matrix that loads the worst channel of the matrix most.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> ax = plot_heaviest(obliv.heaviest_permutation(obliv.DOR(obliv.mesh(3, 3)), "uniform"))
-    """
-    worst = WorstCase(
-        topology=result.topology,
-        routing=result.routing,
-        subject=result.subject,
-        channel_load=result.channel_load,
-        channel=result.channel,
-        permutation=result.permutation,
-    )
-    heading = f"{subject_of(result)}: heaviest permutation in {result.traffic}"
-    load = f"channel load {short(result.channel_load)}"
-    whole = f"under all of {result.traffic}: {short(result.traffic_load)}"
-    return draw_worst(worst, kind, ax, labels, [heading, load], [whole], title)
-
-
-def draw_worst(
-    result: WorstCase,
-    kind: str,
-    ax: Axes | None,
-    labels: Labels,
-    lines: Sequence[str],
-    remarks: Sequence[str],
-    title: Title,
-) -> Axes:
-    """Draw the traffic of a worst case, under a title of `lines` and `remarks`, another one, or none."""
     if kind not in _KINDS:
         raise InputError(f"unknown kind {kind!r} of picture: {did_you_mean(str(kind), _KINDS)}")
     require_labels(labels)
     require_matplotlib()
-    shown, own = witness(result), ax is None
-    ax = draw_matrix(shown, ax, labels) if kind == "matrix" else _network(shown, ax, labels, result)
-    return finish(ax, own, lines, remarks, title=title)
+    declared, own = result.worst_traffic(), ax is None
+    case: WorstCase = declared.case
+    if isinstance(result, Design) and case.subject is None:
+        case = replace(case, subject=worst_case_of(result.to_dict(), topology_of(network_named(case)))[2])
+    shown = witness(case)
+    ax = draw_matrix(shown, ax, labels) if kind == "matrix" else _network(shown, ax, labels, case)
+    return finish_declared(result, declared, ax, own, title)
 
 
 def _network(shown: Witness, ax: Axes | None, labels: Labels, result: WorstCase) -> Axes:
@@ -320,50 +225,6 @@ def _network(shown: Witness, ax: Axes | None, labels: Labels, result: WorstCase)
     return on.ax
 
 
-def _remarks(result: WorstCase) -> list[str]:
-    if result.fraction_of_capacity is not None:
-        return [f"{short(result.fraction_of_capacity)} of capacity"]
-    times = f" {unit_of(True)}" if result.rated else ""
-    return [] if result.throughput is None else [f"throughput {short(result.throughput)}{times}"]
-
-
-# A designed routing: its worst case on the network, and how far from the best one it can be
-
-
-def plot_design(
-    result: Design, kind: str = "network", ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True
-) -> Axes:
-    """Draw the worst traffic of a designed routing and the loads under it, with the proved distance to the optimum.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> ax = plot_design(obliv.design("mesh:3x3"))
-    """
-    worst, optimum = _worst_of(result), dict(result.summary())["optimality"]
-    optimum = "proved optimal" if optimum == "proved" else optimum
-    load, aim, remarks = f"worst-case channel load {short(worst.channel_load)}", "", []
-    if isinstance(result, RatioDesign):
-        aim, remarks = f"ratio {short(bounds_of(result.ratio)[1])}", [load]
-    elif isinstance(result, AverageDesign):
-        remarks = [f"mean largest load {short(result.average_load)} (estimated)"]
-    what = title_of(result).removeprefix("design: ")
-    heading = ", ".join((what[0].upper() + what[1:], *result.constraints))
-    return draw_worst(worst, kind, ax, labels, [heading, f"{aim or load}, {optimum}"], remarks, title)
-
-
-def _worst_of(result: Design) -> WorstCase:
-    """Return the worst case inside a design, with its routing."""
-    if result.certificate is None:
-        raise InputError("this design has no certificate, which holds its worst traffic: save the design whole")
-    worst = WorstCase.from_dict(result.certificate["worst"])
-    if result.subject is not None:
-        return replace(worst, subject=result.subject)
-    inside = {name: result.certificate[name] for name in ("network",) if name in result.certificate}
-    network = topology_of(network_named(replace(worst, certificate=(worst.certificate or {}) | inside)))
-    return replace(worst, subject=worst_case_of(result.to_dict(), network)[2])
-
-
 # Pictures with titles: a topology, and the loads of a routing under a traffic pattern
 
 
@@ -374,12 +235,8 @@ def plot_topology(topology: Topology, ax: Axes | None = None, *, labels: Labels 
     ----------
     topology : Topology
         The network.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    labels : {"auto", True, False}
-        Names of the nodes, as for :func:`obliv.view.draw_topology`.
-    title : bool or str
-        Whether to write a title, or the title to write in its place.
+    ax, labels, title
+        As for :func:`obliv.view.plot`.
 
     Returns
     -------
@@ -407,12 +264,8 @@ def plot_loads(
         The routing.
     traffic : Traffic or str
         The traffic pattern, or its spec.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    labels : {"auto", True, False}
-        Names of the nodes, as for :func:`obliv.view.draw_topology`.
-    title : bool or str
-        Whether to write a title, or the title to write in its place.
+    ax, labels, title
+        As for :func:`obliv.view.plot`.
 
     Returns
     -------
@@ -445,21 +298,15 @@ def plot_loads(
     return finish(ax, own, [heading, f"largest channel load {short(most)}"], remarks, title=title)
 
 
-def plot_worst_channels(
-    result: WorstChannels, ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True
-) -> Axes:
-    """Draw the worst case of every channel; unlike the loads of one traffic they are not attained together.
+def plot_plane(result: Any, ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True) -> Axes:
+    """Draw the loads that a result declares for the channels of its network.
 
     Parameters
     ----------
-    result : WorstChannels
-        The result of an analysis, with the routing or pair loads it is about.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    labels : {"auto", True, False}
-        Names of the nodes, as for :func:`obliv.view.draw_topology`.
-    title : bool or str
-        Whether to write a title, or the title to write in its place.
+    result : Result
+        With a method ``plane``, such as that of :func:`obliv.worst_channels` or :func:`obliv.fabric.shifts`.
+    ax, labels, title
+        As for :func:`obliv.view.plot`.
 
     Returns
     -------
@@ -468,47 +315,13 @@ def plot_worst_channels(
     Examples
     --------
     >>> import obliv
-    >>> ax = plot_worst_channels(obliv.worst_channels(obliv.DOR(obliv.mesh(4, 4))))
+    >>> ax = plot_plane(obliv.worst_channels(obliv.DOR(obliv.mesh(4, 4))))
     """
     require_matplotlib()
+    plane: Plane = result.plane()
     topology = getattr(result.subject, "topology", None) or topology_of(result.topology)
-    if topology.channels != len(result.channels):
-        raise InputError(f"the result is not about {topology.spec}: it has {len(result.channels)} channels")
+    if topology.channels != len(plane.loads):
+        raise InputError(f"the result is not about {topology.spec}: it has {len(plane.loads)} channels")
     own = ax is None
-    ax = draw_loads(topology, [row.channel_load for row in result.channels], ax, labels=labels)
-    heading = f"{subject_of(result)}: each channel under its own worst traffic"
-    return finish(ax, own, [heading, f"largest channel load {short(result.channel_load)}"], title=title)
-
-
-def plot_shifts(result: Shifts, ax: Axes | None = None, *, labels: Labels = "auto", title: Title = True) -> Axes:
-    """Draw the load of every channel under the worst shift.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> ax = plot_shifts(obliv.fabric.shifts(obliv.fabric.from_routing(obliv.DModK(obliv.fattree(4, 2)))))
-    """
-    require_matplotlib()
-    routing = result.subject or routing_of(result.routing, topology_of(result.topology))
-    topology = routing.topology
-    natural = range(len(topology.terminals))
-    order = result.order or natural
-    if sorted(order) != list(natural):
-        raise InputError("the order of this result does not name every terminal once")
-    loads = routing.pair_loads().under(_shifted(topology, order, result.worst_shift))
-    if max(loads) != result.worst_load:
-        raise InputError("the loads of the routing are no longer those of this result: compute the shifts again")
-    own = ax is None
-    ax = draw_loads(topology, loads, ax, labels=labels)
-    given = " in the given order" if result.order else ""
-    which = f"shift {result.worst_shift}{given}, the worst of {result.shifts:,}"
-    heading = f"{subject_of(result)}: {which}"
-    worst, mean = f"largest channel load {short(result.worst_load)}", f"mean over the shifts {short(result.mean_load)}"
-    return finish(ax, own, [heading, worst], [mean], title=title)
-
-
-def _shifted(topology: Topology, order: Sequence[int], by: int) -> Traffic:
-    """Return the traffic of a shift in an order of the terminals: a pair sends what the slower of its ends can."""
-    sends, takes = topology.rates()
-    pairs = zip(order, (*order[by:], *order[:by]), strict=True)
-    return from_flows("shift", len(order), {(s, d): min(sends[s], takes[d]) for s, d in pairs}, Fraction(0))
+    ax = draw_loads(topology, plane.loads, ax, labels=labels)
+    return finish_declared(result, plane, ax, own, title)
