@@ -12,12 +12,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from obliv._util.text import did_you_mean
 from obliv.errors import SpecError, TopologyError, extra
 from obliv.io.formats.gml import of_terminals
-from obliv.io.formats.links import FileLinks, ReadOptions, network
+from obliv.io.formats.links import FileLinks, Options, ReadOptions, network
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology
 
@@ -143,19 +143,8 @@ def _place(value: Any) -> tuple[float, float] | None:
 # Conversion from and to igraph graphs
 
 
-def from_igraph(
-    graph: Any,
-    *,
-    bandwidth: str = "",
-    default: str = "",
-    terminals: str = "",
-    component: str = "",
-    injection: str = "",
-    ejection: str = "",
-    directed: str = "",
-    spec: str = "",
-) -> Topology:
-    """Convert an igraph graph to a topology.
+def from_igraph(graph: Any, *, spec: str = "", **options: Unpack[Options]) -> Topology:
+    """Convert an igraph graph to a topology, with the options of :func:`from_networkx`.
 
     Examples
     --------
@@ -170,14 +159,13 @@ def from_igraph(
         raise TopologyError(f"an igraph graph is needed, not {type(graph).__name__}") from None
     links = FileLinks(directed=one_way)
     for number, vertex in enumerate(vertices):
-        own = _igraph_texts(vertex.attributes())
+        own = _texts(vertex.attributes())
         own.setdefault("label", own.get("name", str(number)))
         links.declare(str(number), None, own)
     for edge in edges:
-        links.join(str(edge.source), str(edge.target), None, _igraph_texts(edge.attributes()))
+        links.join(str(edge.source), str(edge.target), None, _texts(edge.attributes()))
     name = str(graph["name"]) if "name" in named else ""
-    options = ReadOptions(bandwidth, default, terminals, component, injection, ejection, directed)
-    return network(links, spec or (f"igraph:{name}" if name else "igraph"), options)
+    return network(links, spec or (f"igraph:{name}" if name else "igraph"), ReadOptions(**options))
 
 
 def to_igraph(topology: Topology) -> Any:
@@ -207,10 +195,6 @@ def to_igraph(topology: Topology) -> Any:
         graph.vs[name] = [rates.get(node, {}).get(name) for node in range(topology.nodes)]
     graph.es["bandwidth"] = [topology.bandwidth_of(channel) for channel in range(topology.channels)]
     return graph
-
-
-def _igraph_texts(attributes: dict[str, Any]) -> dict[str, str]:
-    return {str(name): str(value) for name, value in attributes.items() if value is not None}
 
 
 # The networks of TopoHub, a repository of reference topologies, as topologies

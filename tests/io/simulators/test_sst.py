@@ -152,7 +152,7 @@ def test_names_and_rates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     rule = obliv.routing("dor", "mesh:2x2")
     with pytest.raises(FileError, match=r"ends in \.py"):
         write_sst(rule, tmp_path / "net.cfg")
-    with pytest.raises(TrafficError, match="offered load"):
+    with pytest.raises(TrafficError, match="injection rate of 2"):
         write_sst(rule, tmp_path / "net.py", rate=2)
     words = ["export", "mesh:2x2", "dor", "--to", "sst", "-o", str(tmp_path / "net.py")]
     assert main([*words, "--traffic", "transpose"]) == 2

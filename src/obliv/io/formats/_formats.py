@@ -10,8 +10,6 @@ from obliv._util.text import lines
 from obliv.io.formats.rows import is_multiline_adjlist, kind_of_rows
 from obliv.specs import FILE_FORMATS
 
-__all__ = ["UNREAD", "format_of"]
-
 _EDGES = "write its links as lines  u v bandwidth"
 #: Formats that are recognized but not read, with what to do; and, with a question mark, files of two readings.
 UNREAD = {

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from obliv._util import sndlib
 from obliv._util.text import lines, plural, shown
-from obliv.errors import FileError, TopologyError
-from obliv.io.formats.gml import save
+from obliv.errors import FileError
+from obliv.io.formats.gml import require_plain, save
 from obliv.io.formats.links import FileLinks, ReadOptions, from_file
 from obliv.topologies.base import Topology
 
@@ -40,7 +40,7 @@ def write_anynet(topology: Topology, path: str | Path) -> None:
     file beside each terminal. Terminal k is node k in both cases. The format has no comments, and so no place for
     coordinates and positions.
     """
-    require_anynet(topology)
+    require_plain(topology, "BookSim2's anynet", linked=False)
     names, near = hosts_and_routers(topology)
     router = [name.startswith("router") for name in names]
     out: list[list[int]] = [[]]
@@ -56,25 +56,6 @@ def write_anynet(topology: Topology, path: str | Path) -> None:
             out.append([low, high] if router[low] else [high, low])
     out += [[node] for node in range(named, len(near)) if router[node]]
     save(path, "".join(" ".join(names[node] for node in line) + "\n" for line in out if line))
-
-
-def require_anynet(topology: Topology) -> None:
-    """Raise TopologyError for a network that the format cannot hold."""
-    if not topology.unit_rates:
-        raise TopologyError(
-            "BookSim2's anynet has no rates of terminals (GraphML has): leave out injection= and ejection=, or use "
-            "topology.with_rates()"
-        )
-    if not topology.unit_bandwidth:
-        raise TopologyError("BookSim2's anynet has no bandwidths: write the network with bandwidth 1, or as GraphML")
-    ends = list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
-    known = set(ends)
-    if len(known) < len(ends):
-        raise TopologyError("anynet has no parallel channels: BookSim2 takes a repeated link as the same one")
-    for tail, head in ends:
-        if (head, tail) not in known:
-            name = f"{topology.name_of(tail)} -> {topology.name_of(head)}"
-            raise TopologyError(f"anynet has no channels of one direction: {name} has no channel back")
 
 
 def hosts_and_routers(topology: Topology) -> tuple[list[str], list[list[int]]]:

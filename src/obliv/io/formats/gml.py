@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from html.entities import html5
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 from xml.sax.saxutils import escape, quoteattr
 
 from obliv._util.files import write_whole
 from obliv._util.text import printable, shown
 from obliv.errors import FileError, TopologyError
-from obliv.io.formats.links import FileLinks, ReadOptions, add, from_file
+from obliv.io.formats.links import FileLinks, Options, ReadOptions, add, from_file
 from obliv.topologies.base import Topology
 
 # Common parts of the writers of networks: attributes, links of two directions, GraphML as text
@@ -54,16 +54,7 @@ def of_terminals(topology: Topology) -> dict[int, dict[str, Fraction]]:
 
 
 def cables(topology: Topology) -> list[tuple[int, int]]:
-    """Return the links: a channel and the one back, -1 where a channel has none.
-
-    Parallel channels are joined in their order.
-
-    Examples
-    --------
-    >>> from obliv.topologies.families.grids import ring
-    >>> cables(ring(3))
-    [(0, 3), (1, 4), (2, 5)]
-    """
+    """Return the links: a channel and the one back, -1 for none; parallel channels are joined in order."""
     waiting: dict[tuple[int, int], deque[int]] = defaultdict(deque)
     links: list[list[int]] = []
     for channel, (tail, head) in enumerate(zip(topology.tail.tolist(), topology.head.tolist(), strict=True)):
@@ -75,9 +66,9 @@ def cables(topology: Topology) -> list[tuple[int, int]]:
     return [(forth, back) for forth, back in links]
 
 
-def require_plain(topology: Topology, tool: str) -> None:
-    """Refuse networks without links, with rates, bandwidths, self-loops, parallel or one-way channels."""
-    if not topology.channels:
+def require_plain(topology: Topology, tool: str, *, linked: bool = True) -> None:
+    """Refuse rates, bandwidths, parallel and one-way channels; if `linked`, self-loops and no links at all too."""
+    if linked and not topology.channels:
         raise TopologyError(f"{tool} needs a network with links")
     if not topology.unit_rates:
         raise TopologyError(
@@ -88,7 +79,7 @@ def require_plain(topology: Topology, tool: str) -> None:
     count = Counter(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
     for (tail, head), times in count.items():
         name = f"{topology.name_of(tail)} -> {topology.name_of(head)}"
-        if tail == head:
+        if linked and tail == head:
             raise TopologyError(f"{tool} has no links from a node to itself: {name}")
         if times > 1:
             raise TopologyError(f"{tool} cannot tell parallel channels apart: there are {times} of {name}")
@@ -158,18 +149,8 @@ _ODD = re.compile(r'[^ -~\ud800-\udfff]|["&]')  # halves of surrogate pairs stay
 _KEY = re.compile(r"[A-Za-z_]\w*\Z")
 
 
-def read_gml(
-    path: str | Path,
-    *,
-    bandwidth: str = "",
-    default: str = "",
-    terminals: str = "",
-    component: str = "",
-    injection: str = "",
-    ejection: str = "",
-    directed: str = "",
-) -> Topology:
-    """Read a GML file.
+def read_gml(path: str | Path, **options: Unpack[Options]) -> Topology:
+    """Read a GML file, with the options of :func:`obliv.io.formats.topology_file.file`.
 
     Examples
     --------
@@ -180,18 +161,11 @@ def read_gml(
     >>> read_gml(path).channels
     8
     """
-    return from_file(
-        path, parse, ReadOptions(bandwidth, default, terminals, component, injection, ejection, directed), format="gml"
-    )
+    return from_file(path, parse, ReadOptions(**options), format="gml")
 
 
 def write_gml(topology: Topology, path: str | Path) -> None:
-    """Write a topology as GML.
-
-    Every channel is a directed edge. Bandwidths stand in the edge attribute `bandwidth`, the terminals' numbers in the
-    node attribute `terminal` where not every node is one, their rates in `injection` and `ejection`:
-    ``bandwidth=bandwidth,terminals=numbered,injection=injection,ejection=ejection`` reads them back.
-    """
+    """Write a topology as GML, with the attributes that :func:`write_graphml` writes."""
     ends = list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
     out = ["graph [", f"  comment {_quoted(printable(topology.spec))}", "  directed 1"]
     if len(set(ends)) < len(ends):

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, Unpack
 from xml.parsers import expat
 
 from obliv._util.text import shown
 from obliv.errors import FileError
 from obliv.io.formats._formats import format_of
 from obliv.io.formats.gml import XmlItem, XmlKey, graphml_lines, node_attributes, save
-from obliv.io.formats.links import FileLinks, ReadOptions, add, from_file
+from obliv.io.formats.links import FileLinks, Options, ReadOptions, add, from_file
 from obliv.topologies.base import Topology
-
-__all__ = ["parse", "read_graphml", "write_graphml"]
 
 _DEPTH = 100
 _DIRECTED = {"directed": True, "true": True, "1": True, "undirected": False, "false": False, "0": False}
@@ -31,18 +29,8 @@ _CUT = frozenset(
 )
 
 
-def read_graphml(
-    path: str | Path,
-    *,
-    bandwidth: str = "",
-    default: str = "",
-    terminals: str = "",
-    component: str = "",
-    injection: str = "",
-    ejection: str = "",
-    directed: str = "",
-) -> Topology:
-    """Read a GraphML file.
+def read_graphml(path: str | Path, **options: Unpack[Options]) -> Topology:
+    """Read a GraphML file, with the options of :func:`obliv.io.formats.topology_file.file`.
 
     Examples
     --------
@@ -53,8 +41,7 @@ def read_graphml(
     >>> read_graphml(path).channels
     8
     """
-    options = ReadOptions(bandwidth, default, terminals, component, injection, ejection, directed)
-    return from_file(path, parse, options, format="graphml")
+    return from_file(path, parse, ReadOptions(**options), format="graphml")
 
 
 def write_graphml(topology: Topology, path: str | Path) -> None:

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -34,29 +34,21 @@ _TEXTS = {
 _CONDITION = re.compile(r"(?P<attribute>[^<>=!*?\[\]|]+?)\s*(?P<how><=|>=|!=|==|<|>|=)\s*(?P<value>.+)", re.DOTALL)
 
 
+class Options(TypedDict, total=False):
+    """The options of reading a file, as keywords."""
+
+    bandwidth: str
+    default: str
+    terminals: str
+    component: str
+    injection: str
+    ejection: str
+    directed: str
+
+
 @dataclass(frozen=True)
 class ReadOptions:
-    """Attributes and nodes to take from a file.
-
-    Parameters
-    ----------
-    bandwidth : str
-        The edge attribute that is the bandwidth; empty for 1 everywhere.
-    default : str
-        The bandwidth of edges without that attribute; empty to refuse them.
-    terminals : str
-        ``all`` nodes, the ``internal`` ones (Internal=1), the ``numbered`` ones (by their attribute terminal), the
-        ``leaves`` (nodes with a single neighbor), those whose names fit a pattern such as ``gpu*`` or ``cpu*|gpu*``,
-        or those whose attribute fits a condition such as ``numServer>0`` or ``type=host``; empty for those that the
-        format defines, or all.
-    component : str
-        ``largest`` takes the largest component; empty refuses a disconnected network.
-    injection, ejection : str
-        The node attributes that are the terminals' rates; empty for 1 everywhere.
-    directed : str
-        ``no``: a directed edge without one back gets a channel back; ``yes``: every edge is one channel; empty for
-        what the file says.
-    """
+    """Attributes and nodes to take from a file, see :func:`obliv.io.formats.topology_file.file`."""
 
     bandwidth: str = ""
     default: str = ""
@@ -127,15 +119,7 @@ class Edge(NamedTuple):
 
 @dataclass
 class FileLinks:
-    """Nodes in the order of their first mention, and the edges between them in the order of the file.
-
-    Parameters
-    ----------
-    path : object
-        The file, for messages; None if there is no file.
-    directed : bool
-        Whether an edge without a direction of its own is one channel rather than two.
-    """
+    """Nodes in the order of their first mention, and the edges between them in the order of the file."""
 
     path: object = None
     directed: bool = False

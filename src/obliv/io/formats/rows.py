@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 from obliv._util.rationals import rational, speed, speed_hint, unit
 from obliv._util.text import lines, plural, printable, shown
 from obliv.errors import FileError, TopologyError
 from obliv.io.formats.gml import of_terminals, save
-from obliv.io.formats.links import FileLinks, ReadOptions, add, from_file
+from obliv.io.formats.links import FileLinks, Options, ReadOptions, add, from_file
 from obliv.topologies.base import Topology
 
 # Edge lists: ``u v`` or ``u v bandwidth`` a line
@@ -50,18 +50,8 @@ _ENDS = tuple(
 _NODE = re.compile(r"#+\s*node:\s*([^\s,]+)((?:\s+[^\s=]+=\S+)*)\s*\Z")
 
 
-def read_edgelist(
-    path: str | Path,
-    *,
-    bandwidth: str = "",
-    default: str = "",
-    terminals: str = "",
-    component: str = "",
-    injection: str = "",
-    ejection: str = "",
-    directed: str = "",
-) -> Topology:
-    r"""Read an edge list.
+def read_edgelist(path: str | Path, **options: Unpack[Options]) -> Topology:
+    r"""Read an edge list, with the options of :func:`obliv.io.formats.topology_file.file`.
 
     One edge a line, ``u v`` or ``u v bandwidth``, separated by white space or by commas; ``#`` begins a comment. Names
     are any words. A first line may name the columns, such as ``source,target,speed``. Edges are undirected unless a
@@ -76,8 +66,7 @@ def read_edgelist(
     >>> read_edgelist(path, bandwidth="bandwidth").bandwidth_of(1)
     Fraction(5, 2)
     """
-    options = ReadOptions(bandwidth, default, terminals, component, injection, ejection, directed)
-    return from_file(path, parse, options, format="edgelist")
+    return from_file(path, parse, ReadOptions(**options), format="edgelist")
 
 
 def write_edgelist(topology: Topology, path: str | Path) -> None:
@@ -600,10 +589,7 @@ def inet(text: str, path: object = None) -> FileLinks:
 
 
 def hpcc(text: str, path: object = None) -> FileLinks:
-    """Parse a topology of HPCC's ns-3 or of SimAI: counts, numbers of switches, then links with rates.
-
-    Hosts are the terminals; ``bandwidth=rate`` takes the rates.
-    """
+    """Parse a topology of HPCC or SimAI: counts, numbers of switches, then links with their attribute rate."""
     links = FileLinks(path)
     (line, first), *rows = rows_of(text) or [(1, [])]
     numbers = [word for word in first if _numeric([word])][:5]

@@ -14,8 +14,6 @@ from obliv.specs import FILE_FORMATS
 from obliv.specs.registry import register_topology
 from obliv.topologies.base import Topology
 
-__all__ = ["file"]
-
 _PARSERS: dict[str, Parse] = {
     "graphml": graphml.parse,
     "gml": gml.parse,

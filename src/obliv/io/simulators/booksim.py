@@ -20,7 +20,9 @@ from obliv._util.files import together, write_whole
 from obliv._util.rationals import boolean, real
 from obliv._util.text import plural
 from obliv.errors import InputError, RoutingError, TooLargeError, TrafficError
-from obliv.io.formats.anynet import hosts_and_routers, require_anynet, write_anynet
+from obliv.io.formats.anynet import hosts_and_routers, write_anynet
+from obliv.io.formats.gml import require_plain
+from obliv.io.simulators.routes import require_rate
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
 from obliv.questions.throughput import Bottleneck, bottleneck
@@ -58,10 +60,7 @@ def write_header(folder: Path) -> Path:
 
 
 def listed_paths(routing: Routing, lanes: Lanes) -> tuple[str, int]:
-    """Return the paths of a routing as lines of routers, output ports and classes of virtual channels.
-
-    Routers and ports are numbered as BookSim2 does. The number is that of classes.
-    """
+    """Return paths as lines of routers, output ports and lanes, numbered as in BookSim2; and how many lanes."""
     topology = routing.topology
     number, home = routers_of(topology)
     terminals = topology.terminals.tolist()
@@ -136,15 +135,7 @@ def _ports(topology: Topology, number: dict[int, int], home: dict[int, int]) -> 
 
 @dataclass(frozen=True)
 class Saturation:
-    """The largest rate that channels and terminals can carry, which no simulator exceeds.
-
-    Parameters
-    ----------
-    rate : Fraction
-        Packets per node and cycle, where every node sends one packet.
-    limited_by : Bottleneck
-        The channel or terminal that carries no more.
-    """
+    """The largest rate, in packets per node and cycle, and the channel or terminal that carries no more."""
 
     rate: Fraction
     limited_by: Bottleneck
@@ -155,15 +146,7 @@ class Saturation:
 
 
 def saturation(routing: Routing, traffic: Traffic) -> Saturation | None:
-    """Return the ideal throughput of a routing under a traffic, exactly; None where there is no traffic.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> mesh = obliv.mesh(7, 6)
-    >>> print(saturation(obliv.DOR(mesh), obliv.traffic("uniform", mesh)))
-    at most 7/12 = 0.583333 packets per node and cycle, limited by channel (2,0) -> (3,0)
-    """
+    """Return the ideal throughput of a routing under a traffic, exactly; None where there is no traffic."""
     topology = routing.topology
     busiest = traffic.busiest_terminal(topology.injection, topology.ejection)
     if busiest is None:
@@ -228,8 +211,7 @@ def write_booksim(
     pattern = traffic_of(traffic, topology)
     if lanes is not None and not (paths and callable(lanes)):
         raise InputError("lanes is a function of the channels of a path, for listed paths: add paths=True")
-    if not 0 < (rate := real(rate, "rate")) <= 1:
-        raise TrafficError(f"an injection rate of {rate:g}: choose a number above 0, up to 1")
+    require_rate(rate := real(rate, "rate"))
     cube = _cube(topology)
     call = None if cube is None or paths else _function(routing, cube[0])
     written, file, listed = [path], path.with_suffix(".anynet"), ""
@@ -240,7 +222,7 @@ def write_booksim(
         network = [f"topology = {name};", f"k = {cube[1]};", f"n = {cube[2]};"]
         function, channels = call
     else:
-        require_anynet(topology)
+        require_plain(topology, "BookSim2's anynet", linked=False)
         if not _FILE.fullmatch(file.name):
             raise InputError(
                 f"BookSim2 cannot read the name of the network file {file.name!r} in its configuration: choose a name "
@@ -252,7 +234,8 @@ def write_booksim(
         network = ["topology = anynet;", f"network_file = {file.name};"]
         function, channels = "min", 1
         if paths:
-            function, (listed, channels) = "paths", listed_paths(routing, lanes or _shared)
+            function = "paths"
+            listed, channels = listed_paths(routing, lanes or (lambda path: [0] * len(path)))
     limit = saturation(routing, pattern)
     remarks = [f"{routing.spec} on {topology.spec} under {pattern.spec}"]
     remarks += [] if limit is None else [f"predicted saturation: {limit}"]
@@ -273,11 +256,6 @@ def write_booksim(
             write_whole(written[-2], listed.encode("ascii"))
         write_whole(path, ("\n".join(lines) + "\n").encode("utf-8"))
     return tuple(written)
-
-
-def _shared(channels: tuple[int, ...]) -> list[int]:
-    """Return one class of virtual channels for all hops."""
-    return [0] * len(channels)
 
 
 def _cube(topology: Topology) -> tuple[str, int, int] | None:

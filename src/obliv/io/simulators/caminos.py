@@ -16,9 +16,10 @@ from obliv._util.text import printable
 from obliv.errors import FileError, RoutingError, TopologyError, TrafficError
 from obliv.io.formats.gml import XmlItem, XmlKey, cables, graphml_lines, require_plain
 from obliv.io.simulators.booksim import routers_of
+from obliv.io.simulators.routes import require_rate, ways_of
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
-from obliv.routings.base import Routing, checked_paths, merged, require_all
+from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
 
@@ -53,8 +54,7 @@ def write_caminos(
     """
     path, topology = Path(path), routing.topology
     pattern = traffic_of(traffic, topology)
-    if not 0 < rate <= 1:
-        raise TrafficError(f"an offered load of {rate:g}: choose a number above 0, up to 1")
+    require_rate(rate)
     if not topology.all_terminals:
         raise TopologyError(
             "CAMINOS has the same number of servers at every router of a network from a file: here not every node is "
@@ -222,8 +222,7 @@ def write_sst(routing: Routing, path: str | Path, *, rate: float = 0.1) -> tuple
     files = (path, path.with_suffix(".graphml"), path.with_suffix(".routes.json"))
     if path.suffix != ".py":
         raise FileError("SST runs Python scripts: choose a name that ends in .py", path)
-    if not 0 < rate <= 1:
-        raise TrafficError(f"an offered load of {rate:g}: choose a number above 0, up to 1")
+    require_rate(rate)
     require_plain(topology, "SST's anytopo")
     number, home = routers_of(topology)
     routes = _routes(routing, number, home)
@@ -294,12 +293,8 @@ def _routes(routing: Routing, number: dict[int, int], home: dict[int, int]) -> d
 def _ways(routing: Routing, number: dict[int, int], s: int, d: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
     """Yield the paths of a pair as the routers after the first one."""
     topology = routing.topology
-    ways = list(merged(checked_paths(routing, s, d)))
-    require_all(routing, s, d, sum((chance for _, chance in ways), Fraction(0)))
-    for channels, chance in ways:
+    for channels, chance in ways_of(routing, s, d):
         visited = [number[node] for node in (s, *(int(topology.head[c]) for c in channels)) if node in number]
-        if not chance:
-            continue
         if visited[-1] in visited[:-1]:
             raise RoutingError(
                 f"{routing.spec} passes through the destination on a path from {topology.name_of(s)} to "

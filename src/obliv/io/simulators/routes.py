@@ -12,7 +12,7 @@ from pathlib import Path
 from obliv._util.files import together, write_pieces, write_whole
 from obliv._util.progress import Progress, rising
 from obliv._util.text import printable, shown
-from obliv.errors import FileError, RoutingError
+from obliv.errors import FileError, RoutingError, TrafficError
 from obliv.io.formats.gml import cables
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
@@ -95,6 +95,19 @@ def write_csv_paths(routing: Routing, path: str | Path, *, progress: Progress | 
     write_pieces(path, (_row(row).encode("utf-8") for row in rows()))
 
 
+def ways_of(routing: Routing, source: int, destination: int) -> list[Route]:
+    """Return the paths of a pair with their probabilities, which must add up to 1; impossible ones are left out."""
+    ways = [way for way in merged(checked_paths(routing, source, destination)) if way[1]]
+    require_all(routing, source, destination, sum((chance for _, chance in ways), Fraction(0)))
+    return ways
+
+
+def require_rate(rate: float) -> None:
+    """Refuse a rate of injection that is not above 0, up to 1."""
+    if not 0 < rate <= 1:
+        raise TrafficError(f"an injection rate of {rate:g}: choose a number above 0, up to 1")
+
+
 def _row(cells: tuple[object, ...]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow(cells)
@@ -132,8 +145,7 @@ def _single_hops(routing: Routing, progress: Progress) -> dict[int, dict[int, in
     for k, destination in enumerate(terminals):
         routes = []
         for source in terminals:
-            ways = [route for route in merged(checked_paths(routing, source, destination)) if route[1]]
-            require_all(routing, source, destination, sum((chance for _, chance in ways), Fraction(0)))
+            ways = ways_of(routing, source, destination)
             if len(ways) > 1 or (source == destination and any(channels for channels, _ in ways)):
                 return None
             routes += [channels for channels, _ in ways]
@@ -165,10 +177,9 @@ def _paths(routing: Routing, progress: Progress) -> Iterator[tuple[int, int, Rou
     terminals = routing.topology.terminals.tolist()
     _require_whole(routing)
     for k, (source, destination) in enumerate(product(terminals, repeat=2)):
-        routes = list(merged(checked_paths(routing, source, destination)))
-        require_all(routing, source, destination, sum((chance for _, chance in routes), Fraction(0)))
+        routes = ways_of(routing, source, destination)
         sends = source != destination or any(channels for channels, _ in routes)
-        yield from ((source, destination, route) for route in routes if sends and route[1])
+        yield from ((source, destination, route) for route in routes if sends)
         if not k % len(terminals):
             progress("paths", k / len(terminals) ** 2)
 
@@ -268,11 +279,10 @@ def write_ns3(routing: Routing, path: str | Path, traffic: Traffic | str = "unif
     return path, program
 
 
-def _ns3_ways(routing: Routing, source: int, destination: int) -> list[tuple[tuple[int, ...], Fraction]]:
+def _ns3_ways(routing: Routing, source: int, destination: int) -> list[Route]:
     """Return the paths of a pair with their probabilities; none where a terminal sends itself nothing."""
     topology = routing.topology
-    ways = [(channels, chance) for channels, chance in merged(checked_paths(routing, source, destination)) if chance]
-    require_all(routing, source, destination, sum((chance for _, chance in ways), Fraction(0)))
+    ways = ways_of(routing, source, destination)
     if source == destination and all(not channels for channels, _ in ways):
         return []
     for channels, _ in ways:
@@ -282,9 +292,7 @@ def _ns3_ways(routing: Routing, source: int, destination: int) -> list[tuple[tup
     return ways
 
 
-def _next_hops(
-    routing: Routing, routes: dict[tuple[int, int], list[tuple[tuple[int, ...], Fraction]]]
-) -> dict[tuple[int, int], int]:
+def _next_hops(routing: Routing, routes: dict[tuple[int, int], list[Route]]) -> dict[tuple[int, int], int]:
     """Return the channel by node and destination; nothing where packets for a destination leave a node in two ways."""
     routes_to: dict[int, list[tuple[int, ...]]] = {}
     for (source, destination), ways in routes.items():
