@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -45,17 +46,7 @@ _OTHERWISE = {
 
 
 def hint_at(options: Collection[str], words: Sequence[str], extra: Sequence[str]) -> str:
-    """Return what words of a command line may be meant for, as the end of a refusal.
-
-    Parameters
-    ----------
-    options : collection of str
-        The options that could follow.
-    words : sequence of str
-        The words that are neither options nor their values.
-    extra : sequence of str
-        The last ones of them, which are too many.
-    """
+    """Return what words of a command line, the last ones too many, may be meant for, as the end of a refusal."""
     from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES
 
     files = [word for word in words if os.path.isfile(word)]
@@ -342,13 +333,52 @@ def command() -> Any:
     return get_command(app)
 
 
+# What is installed, for reports of bugs: ``obliv --version --verbose``
+
+
+def installed() -> str:
+    """Return Python, platform, cores and the versions of all packages that obliv can use, a line each."""
+    import platform
+
+    from obliv._util.executors import cores
+
+    lines = [
+        ("Python", f"{platform.python_version()} ({platform.python_implementation()})"),
+        ("platform", platform.platform()),
+        ("cores", str(cores())),
+        ("encoding", f"{sys.stdout.encoding}, file names {sys.getfilesystemencoding()}"),
+    ]
+    lines += [(name, _version_of(name) or "not installed") for name in _packages()]
+    width = max(len(name) for name, _ in lines)
+    return "\n".join(f"  {name:<{width}}  {value}" for name, value in lines)
+
+
+def _packages() -> list[str]:
+    """Return the names of the required packages, then of those of extras, each once."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        required = requires("obliv") or []
+    except PackageNotFoundError:  # run from a folder that is not installed
+        required = []
+    names = dict.fromkeys(re.split(r"[^\w.-]", requirement, maxsplit=1)[0] for requirement in required)
+    return [name for name in names if name != "obliv"]
+
+
+def _version_of(name: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
 def _show_version(verbose: bool) -> None:
     from obliv import __version__
 
     typer.echo(f"obliv {__version__}")
     if verbose:
-        from obliv.cli.others import installed
-
         typer.echo(installed())
 
 

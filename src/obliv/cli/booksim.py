@@ -21,19 +21,7 @@ from obliv.routings.base import Routing
 def write_simulation(
     routing: Routing, output: Path, traffic: Traffic, rate: float, vc: str | None, *, listed: bool
 ) -> None:
-    """Write a simulation, and say what to expect of it.
-
-    Parameters
-    ----------
-    routing : Routing
-    output : Path
-    traffic : Traffic
-    rate : float
-    vc : str or None
-        With listed paths: the scheme of virtual channels; None for the one with the fewest that avoids deadlock.
-    listed : bool
-        Whether paths are listed, for a routing function that is written, too.
-    """
+    """Write a simulation, with a routing function for listed paths or without, and say what to expect of it."""
     scheme, acyclic = "none", True
     if listed:
         with progress() as step:

@@ -114,10 +114,7 @@ def shown(seconds: float) -> None:
 
 @contextlib.contextmanager
 def spoken_of() -> Iterator[None]:
-    """Say a word from time to time on what is computed inside a ``with`` statement.
-
-    A thread says it, which also runs while compiled code and libraries work without a break.
-    """
+    """Say a word from time to time, from a thread, on what is computed inside a ``with`` statement."""
     end = threading.Event()
     thread = threading.Thread(target=_speak, args=(end,), name=f"{IDLE}-speaker", daemon=True)
     thread.start()

@@ -17,23 +17,6 @@ from obliv.errors import InputError
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-__all__ = [
-    "Clusters",
-    "FilesOption",
-    "Format",
-    "FormatOption",
-    "Jobs",
-    "Output",
-    "PathSamples",
-    "RoutingSpec",
-    "Seed",
-    "TopologySpec",
-    "TrafficWords",
-    "flat",
-    "is_seeded",
-    "refuse_idle_seed",
-]
-
 #: The format of an answer.
 Format = Literal["table", "json", "csv", "markdown", "latex"]
 
@@ -70,13 +53,7 @@ class Clusters:
     )
 
     def used(self, jobs: int | None) -> AbstractContextManager[Executor | None]:
-        """Return the executor that is asked for; None for the calling process alone, or for processes of obliv.
-
-        Parameters
-        ----------
-        jobs : int, optional
-            Number of processes, given by the user.
-        """
+        """Return the executor that is asked for; None for this process alone, or `jobs` processes of obliv."""
         if self.dask is not None and self.mpi:
             raise InputError("--dask and --mpi cannot be combined: choose one")
         if self.mpi and jobs is not None:

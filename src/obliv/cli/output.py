@@ -26,19 +26,6 @@ if TYPE_CHECKING:
 
     from obliv.results.base import Result
 
-__all__ = [
-    "Answer",
-    "ClaimAnswer",
-    "Looks",
-    "Picture",
-    "json_text",
-    "progress",
-    "require_outputs",
-    "require_picture",
-    "say",
-    "write",
-]
-
 _TABLES = {".csv", ".md", ".tex", ".txt"}  # endings of files in which one expects the printed table
 
 _BAR = 8.0  # seconds that a bar speaks for itself

@@ -1,4 +1,4 @@
-"""Verbs that ask a question of a routing: worst, throughput, average, compare, ratio, deadlock, failures."""
+"""Verbs that ask a question of a routing: worst, throughput, average, compare, ratio, deadlock, failures; and list."""
 
 from __future__ import annotations
 
@@ -263,13 +263,7 @@ def split_traffic(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def split_patterns(text: str) -> list[str]:
-    """Return the specs of ``A,B``: a comma before a registered name, or before a weight, begins the next pattern.
-
-    Examples
-    --------
-    >>> split_patterns("transpose,hotspot:4,16,tornado")
-    ['transpose', 'hotspot:4,16', 'tornado']
-    """
+    """Return the specs of ``A,B``: a comma before a registered name, or before a weight, begins the next pattern."""
     from obliv.specs.registry import PATTERNS, split_arguments
 
     patterns: list[str] = []
@@ -475,3 +469,27 @@ def failures(
             )
         answer.show(listed(result), hide=("certificate",))
         picture.save(result.plot)
+
+
+# ``obliv list``: the registered names
+
+
+def list_(
+    what: Annotated[
+        Literal["topologies", "routings", "traffic", "patterns"],
+        typer.Argument(metavar="topologies|routings|traffic", help="What to list; patterns is the same as traffic."),
+    ],
+    answer: Answer,
+) -> None:
+    """List the topologies, routings or traffic patterns.
+
+    Example: obliv list routings
+    """
+    from obliv.results.base import Listing, Name
+    from obliv.specs.registry import PATTERNS, ROUTINGS, TOPOLOGIES
+
+    require_outputs(answer.output)
+    what = "traffic" if what == "patterns" else what
+    registry = {"topologies": TOPOLOGIES, "routings": ROUTINGS, "traffic": PATTERNS}[what]
+    names = tuple(Name(entry.name, entry.example, tuple(entry.aliases), entry.summary) for entry in registry)
+    answer.show(Listing(what=what, names=names))

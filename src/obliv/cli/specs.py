@@ -21,17 +21,6 @@ if TYPE_CHECKING:
     from obliv.routings.base import Routing
     from obliv.topologies.base import Topology
 
-__all__ = [
-    "Specs",
-    "named_traffic",
-    "one_traffic",
-    "read_topology",
-    "read_traffic",
-    "say_skipped",
-    "say_without_capacity",
-    "seeded",
-]
-
 
 @dataclass(frozen=True)
 class Specs:
