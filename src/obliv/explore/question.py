@@ -22,29 +22,7 @@ _MOST_SAMPLES = 10_000_000
 
 @dataclass(frozen=True)
 class Question:
-    """What a page asks.
-
-    Parameters
-    ----------
-    topology, routing : str
-        Specs.
-    traffic : tuple of str
-        Specs of patterns.
-    failed : tuple of str
-        Links and nodes that failed, as in ``damaged:`` specs.
-    largest : bool
-        Whether to take the largest component where the failures cut the network.
-    scheme : str
-        Virtual channels of the deadlock check.
-    samples : int
-        Random permutations of the average; 0 leaves it out.
-    seed : int
-        Random seed of the average.
-    want : tuple of str
-        The parts to compute, of `PARTS`.
-    page : str
-        The page that asks: a newer question of the same page replaces this one.
-    """
+    """What a page asks: specs, what failed, options of the parts, the parts that it wants, and which page it is."""
 
     topology: str = "mesh:8x8"
     routing: str = "ecmp"
@@ -112,13 +90,7 @@ def _checked(name: str, value: Any, like: Any) -> Any:
 
 
 def commands(question: Question, imports: Sequence[str] = ()) -> dict[str, str]:
-    """Return the command that reproduces each part, and the one that opens this page again.
-
-    Examples
-    --------
-    >>> commands(Question("fattree:8,3", "dmodk", samples=0))["worst"]
-    'obliv worst fattree:8,3 dmodk'
-    """
+    """Return the command that reproduces each part, and the one that opens this page again."""
     network, routing = shlex.quote(question.spec), shlex.quote(question.routing)
     patterns = " ".join(map(shlex.quote, question.traffic))
     scheme = "" if question.scheme == "none" else f" --vc {shlex.quote(question.scheme)}"

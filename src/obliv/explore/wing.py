@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from obliv.capabilities import capability
 
-__all__: list[str] = []
-
 capability(
     "explore", summary="Show one network live in the browser while you change it.", verb="obliv.explore.cli:explore"
 )

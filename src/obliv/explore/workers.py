@@ -30,15 +30,7 @@ _PAUSE = 0.1  # seconds between lines of progress
 
 @dataclass(frozen=True)
 class Setup:
-    """What a worker is set up with.
-
-    Parameters
-    ----------
-    imports : tuple of (path, SHA-256)
-        Python files that register names.
-    files : tuple of str
-        Files that specs may read, and folders of such files.
-    """
+    """What a worker is set up with: Python files with SHA-256, and files or folders that specs may read."""
 
     imports: tuple[tuple[str, str], ...] = ()
     files: tuple[str, ...] = ()

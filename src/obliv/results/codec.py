@@ -18,21 +18,6 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 
 from obliv.results.numbers import Bounds, Estimate, from_number, interval_beside, number, with_interval
 
-__all__ = [
-    "OTHER_VERSION",
-    "PACKED",
-    "TEXT_OR_NULL",
-    "WHOLE_OR_NULL",
-    "Codec",
-    "Declaration",
-    "Record",
-    "codec_of",
-    "derived",
-    "entry",
-    "pack",
-    "unpack",
-]
-
 #: Why a key may be missing from a saved file.
 OTHER_VERSION = "the file may come from another version of obliv"
 

@@ -87,15 +87,7 @@ def grid_of(result: Result) -> list[list[str]]:
 
 
 def to_markdown(grid: Sequence[Sequence[str]]) -> str:
-    """Return a table of text, its heading first, in Markdown; columns of numbers are aligned to the right.
-
-    Examples
-    --------
-    >>> print(to_markdown([["routing", "load"], ["dor", "7/2 = 3.5"]]), end="")
-    | routing | load |
-    |---|---:|
-    | dor | 7/2 = 3.5 |
-    """
+    """Return a table of text, its heading first, in Markdown; columns of numbers are aligned to the right."""
     head, *body = [[printable(cell).replace("|", "\\|") for cell in row] for row in grid]
     rule = ["---:" if right else "---" for right in _numeric(grid)]
     lines = [f"| {' | '.join(head)} |", f"|{'|'.join(rule)}|", *(f"| {' | '.join(row)} |" for row in body)]
@@ -103,21 +95,7 @@ def to_markdown(grid: Sequence[Sequence[str]]) -> str:
 
 
 def to_latex(grid: Sequence[Sequence[str]]) -> str:
-    r"""Return a table of text, its heading first, as a LaTeX tabular; it needs no packages.
-
-    Columns of long texts are paragraphs that share what the others leave of the line.
-
-    Examples
-    --------
-    >>> print(to_latex([["routing", "load"], ["my_own", "7/2 = 3.5"]]), end="")
-    \begin{tabular}{lr}
-    \hline
-    routing & load \\
-    \hline
-    my\_own & $7/2 = 3.5$ \\
-    \hline
-    \end{tabular}
-    """
+    """Return a table of text, its heading first, as a LaTeX tabular without packages; long texts are paragraphs."""
     head, *body = [" & ".join(map(_in_latex, row)) + r" \\" for row in grid]
     columns = "".join(_columns(grid))
     lines = [rf"\begin{{tabular}}{{{columns}}}", r"\hline", head, r"\hline", *body, r"\hline", r"\end{tabular}"]
@@ -210,13 +188,7 @@ _NUMBERS = {
 
 
 def schemas() -> dict[str, dict[str, Any]]:
-    """Return the JSON Schema of every kind of result by its name.
-
-    Examples
-    --------
-    >>> schemas()["locality"]["properties"]["routing"]
-    {'type': 'string'}
-    """
+    """Return the JSON Schema of every kind of result by its name."""
     found: dict[str, list[dict[str, Any]]] = {}
     for cls in sorted(all_results(), key=lambda cls: cls.__name__):
         if cls.kind and cls.__module__.startswith("obliv."):

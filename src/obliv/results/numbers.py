@@ -225,11 +225,7 @@ def capped(value: Fraction | Estimate | None, most: Fraction) -> Fraction | Esti
 
 
 def spread(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with plain numbers.
-
-    Fractions stand also as text under ``name_exact``, errors under ``name_stderr``, intervals and proved bounds under
-    ``name_lower`` and ``name_upper``; a number that is only bounded has nothing under its own name.
-    """
+    """Return a row with plain numbers; what else is known stands under ``name_exact``, ``name_stderr`` and so on."""
     columns: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, Estimate):

@@ -39,16 +39,7 @@ _VERDICTS = {True: "ok", False: "FAILS", None: "not checked"}
 
 @dataclass(frozen=True)
 class Check(Record):
-    """One step of a verification.
-
-    Parameters
-    ----------
-    check : str
-        What was checked.
-    ok : bool or None
-        Whether it holds; None where it was not checked.
-    detail : str
-    """
+    """One step of a verification, and whether it holds; None where it was not checked."""
 
     check: str = entry(column="check")
     ok: bool | None = entry(column="ok")
@@ -127,14 +118,15 @@ def _encode(value: Any) -> Any:
     return number(value) if isinstance(value, _NUMBERS) else value
 
 
-def _decode(value: Any) -> Any:
+def decoded(value: Any) -> Any:
+    """Return a number or text that was saved."""
     return from_number(value) if isinstance(value, dict) else value
 
 
-_VALUE = Codec(_encode, _decode)
+_VALUE = Codec(_encode, decoded)
 _VALUES = Codec(
     lambda values: {name: _encode(value) for name, value in values.items()},
-    lambda values: {name: _decode(value) for name, value in values.items()},
+    lambda values: {name: decoded(value) for name, value in values.items()},
 )
 _OPTIONS = Codec(dict, dict)
 
@@ -185,19 +177,7 @@ class StudyRow(StudyCell):
 
 @dataclass(frozen=True, repr=False)
 class StudyRun(WithoutNetwork):
-    """What a run of a study did.
-
-    Parameters
-    ----------
-    cells : int
-        All cells of the study.
-    done : int
-        Those with a result, of which `found` were in the store before.
-    computed : int
-        Those that this run computed, failed ones included.
-    failed, skipped : tuple of StudyCell
-        Those without a result, and those that do not fit together, with the reasons.
-    """
+    """What a run of a study did: all its cells, those done now or `found` done before, and those without a result."""
 
     kind: ClassVar[str] = "study-run"
 
@@ -383,10 +363,7 @@ class StudyDiff(WithoutNetwork):
 
 @dataclass(frozen=True)
 class CellVerdict(StudyCell):
-    """Whether the saved result of a cell was checked: ``proved``, ``not proved``, ``no claim`` or ``damaged``.
-
-    What holds by the definitions of an earlier version only is ``proved by the definitions of obliv ...``.
-    """
+    """Whether the saved result of a cell was checked: as in a verification, or ``no claim`` or ``damaged``."""
 
     verdict: str = entry("", column="verdict")
 

@@ -192,37 +192,16 @@ def throughput_of(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     return {"": result.throughput}
 
 
-def _pattern(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    return {"": result.patterns[0].throughput}
-
-
-def _ratio(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    return {"": result.ratio}
-
-
 def _deadlock(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     if hasattr(result, "fewest"):
         return {"": None if result.fewest is None else f"{result.fewest} by {result.best}"}
     return {"": "free" if result.acyclic else "possible"}
 
 
-def _hops(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    return {"": result.hops}
-
-
-def _hop_rows(result: Any) -> Iterable[Mapping[str, Any]]:
-    """Return one row; the lengths of all paths are in the result."""
-    yield {"hops": result.hops, "minimal_hops": result.minimal_hops}
-
-
 def _design(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     if options.get("objective") == "ratio":
         return {"ratio": result.ratio, "hops": result.hops}
     return {"": result.throughput, "hops": result.hops}
-
-
-def _bounds(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: getattr(result, name) for name in ("capacity", "oblivious", "adaptive", "bisection")}
 
 
 def _require_traffic(routing: Any, options: Mapping[str, Any]) -> None:
@@ -252,12 +231,17 @@ def _require_scheme(routing: Any, options: Mapping[str, Any]) -> None:
 
 WORST = Measure(worst, throughput_of, claims=True)
 AVERAGE = Measure(average, throughput_of, _require_ensemble)
-THROUGHPUT = Measure(throughput, _pattern, _require_traffic)
-RATIO = Measure(ratio, _ratio, _require_traffic, claims=True)
+THROUGHPUT = Measure(throughput, lambda result, _: {"": result.patterns[0].throughput}, _require_traffic)
+RATIO = Measure(ratio, lambda result, _: {"": result.ratio}, _require_traffic, claims=True)
 DEADLOCK = Measure(deadlock, _deadlock, _require_scheme)
-HOPS = Measure(hops, _hops, rows=_hop_rows)
+HOPS = Measure(
+    hops,
+    lambda result, _: {"": result.hops},
+    rows=lambda result: [{"hops": result.hops, "minimal_hops": result.minimal_hops}],
+)
 DESIGN = Measure(design, _design, _require_options, claims=True)
-BOUNDS = Measure(bounds, _bounds, claims=True)
+_BOUNDS = ("capacity", "oblivious", "adaptive", "bisection")
+BOUNDS = Measure(bounds, lambda result, _: {name: getattr(result, name) for name in _BOUNDS}, claims=True)
 
 
 def _first(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:

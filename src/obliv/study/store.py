@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from obliv._util.files import require_file, require_place, unlike_keys
 from obliv.errors import FileError
 from obliv.results.markup import from_content
-from obliv.results.numbers import Bounds, Estimate, from_number, number
+from obliv.results.numbers import Bounds, Estimate, number
+from obliv.results.study import decoded
 from obliv.study.measures import MEASURES, Cell
 from obliv.study.reading import sha256_of
 
@@ -82,11 +83,6 @@ def encoded(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float):
         return value
     return value.item() if hasattr(value, "item") else str(value)
-
-
-def decoded(value: Any) -> Any:
-    """Return a number or text of a stored row."""
-    return from_number(value) if isinstance(value, dict) else value
 
 
 def _readable_file(stored: Stored) -> bool:

@@ -18,13 +18,11 @@ from obliv.checker.verify import verify as check
 from obliv.errors import FileError, InputError, OblivError, extra
 from obliv.results.base import provenance
 from obliv.results.numbers import spread, to_csv
-from obliv.results.study import CellVerdict, Difference, Study, StudyDiff, StudyRow, StudyVerification
+from obliv.results.study import CellVerdict, Difference, Study, StudyDiff, StudyRow, StudyVerification, decoded
 from obliv.routings.make import routing as routing_of
 from obliv.specs.untrusted import bounded
 from obliv.study.measures import Cell
-from obliv.study.store import Store, Stored, decoded, intact, opened
-
-__all__ = ["cells_of", "diff", "entry_of", "export", "show", "verify", "write_parquet"]
+from obliv.study.store import Store, Stored, intact, opened
 
 
 def show(store: str | Path, study: str = "") -> Study:

@@ -12,8 +12,6 @@ from obliv.view.axes import FAINT, INK, LITERAL, figure_of, without_warnings
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Box", "box_beside", "box_of", "label_points", "overlap", "size_of"]
-
 Box = tuple[float, float, float, float]  # left, low, right and high, in pixels
 Point = tuple[float, float]
 
@@ -48,10 +46,7 @@ class _Taken:
 
 
 def label_points(ax: Axes, texts: Sequence[tuple[Point, str]], spots: Any) -> None:
-    """Write each name at the nearest free place around its point, off the `spots`.
-
-    Where the axes are full, a name goes to their right.
-    """
+    """Write each name at the nearest free place around its point, off the `spots`, or right of full axes."""
     scale = figure_of(ax).dpi / 72.0
     inside = ax.get_window_extent()
     taken = _Taken([(float(x), float(y)) for x, y in ax.transData.transform(spots)], scale)

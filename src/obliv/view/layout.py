@@ -47,16 +47,7 @@ _FIRST = -pi / 4  # best direction of a single host
 
 
 def fan(taken: Sequence[float], count: int, gap: float = _GAP) -> Points:
-    """Return the offsets of `count` hosts from their switch, `gap` apart, shape (count, 2).
-
-    Links to other switches leave at the angles `taken`.
-
-    Examples
-    --------
-    >>> import math
-    >>> fan([0.0, math.pi / 2, math.pi, -math.pi / 2], 1).round(2).tolist()
-    [[0.44, -0.44]]
-    """
+    """Return the offsets of `count` hosts from their switch, `gap` apart, between links at the angles `taken`."""
     evenly = np.pi / 2 - 2 * np.pi * np.arange(count) / count
     angles = _between(sorted(taken), count) if taken else evenly
     closest = float(np.diff(np.sort(angles), append=np.min(angles) + 2 * pi).min())
@@ -290,15 +281,7 @@ _SECONDS = 5.0
 
 
 def ring_points(topology: Topology) -> Points | None:
-    """Return positions on few concentric circles that a rotation of the network turns; None where there is none.
-
-    Examples
-    --------
-    >>> import networkx, obliv
-    >>> points = ring_points(obliv.from_networkx(networkx.cycle_graph(8)))
-    >>> points is not None and bool(np.allclose(np.hypot(*points.T), np.hypot(*points[0])))
-    True
-    """
+    """Return positions on few concentric circles that a rotation of the network turns; None where there is none."""
     if not 3 <= topology.nodes <= _MOST:
         return None
     known = [np.asarray(g) for g in (*topology.generators, *topology.translations, *_by_number(topology.nodes))]

@@ -17,8 +17,6 @@ from obliv.view.axes import narrow, one_warning, require_matplotlib
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["drawn_for", "require_format", "save"]
-
 # Metadata that each format would write and that changes from day to day or version to version.
 _FORMATS: dict[str, dict[str, None]] = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},

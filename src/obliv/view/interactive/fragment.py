@@ -343,24 +343,12 @@ Subject = Topology | Routing | PairLoads | Result
 
 @dataclass(frozen=True)
 class PageLimits:
-    """What a network may take in a page.
+    """What a network may take in a page."""
 
-    Parameters
-    ----------
-    room : int
-        Characters of the loads of pairs.
-    seconds : float
-        For computing these loads.
-    solved : int
-        Terminals times channels up to which loads and a worst case are computed for a routing that comes without them.
-    channels : int
-        Channels, and nodes, that are drawn.
-    """
-
-    room: int = 1_000_000
-    seconds: float = 20.0
-    solved: int = 300_000
-    channels: int = 20_000
+    room: int = 1_000_000  #: Characters of the loads of pairs.
+    seconds: float = 20.0  #: For computing these loads.
+    solved: int = 300_000  #: Terminals times channels up to which loads and a worst case are computed for a routing.
+    channels: int = 20_000  #: And nodes, that are drawn.
 
 
 @dataclass(frozen=True)
@@ -458,15 +446,7 @@ VERSION = 1  #: Of the form; scripts refuse others.
 
 
 def network_payload(subject: Subject, limits: PageLimits | None = None) -> dict[str, Any]:
-    """Return a network for ``OblivNetwork.mount``, as JSON types.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> payload = network_payload(obliv.worst_case(obliv.routing("dor", obliv.mesh(3, 3)), certificate=True))
-    >>> payload["worst"]["load"], len(payload["channels"]), payload["proof"]["claim"]
-    ('2', 24, '2')
-    """
+    """Return a network for ``OblivNetwork.mount``, as JSON types."""
     limits = limits or PageLimits()
     this = shown_of(subject, limits)
     topology = this.topology
@@ -507,16 +487,13 @@ def _views(this: Shown) -> Iterator[dict[str, Any]]:
     about = "" if this.exact else " (estimated)"
     for spec in this.traffics:
         if spec != "uniform":
-            yield _view(f"traffic:{spec}", f"load under {spec}{about}", f"under {spec}", _under(this, spec))
+            loads = this.loads.under(traffic_of(spec, this.topology))
+            yield _view(f"traffic:{spec}", f"load under {spec}{about}", f"under {spec}", loads)
     if this.witness is not None:
         loads = this.loads.under(this.witness.traffic)
         yield _view("worst", f"load under the worst traffic{about}", "under the worst traffic", loads)
     everywhere = this.loads.under(uniform(this.topology))
     yield _view("uniform", f"load under uniform traffic{about}", "under uniform traffic", everywhere)
-
-
-def _under(this: Shown, spec: str) -> Sequence[Fraction]:
-    return [] if this.loads is None else this.loads.under(traffic_of(spec, this.topology))
 
 
 def _view(kind: str, label: str, short: str, loads: Sequence[Any]) -> dict[str, Any]:

@@ -177,30 +177,14 @@ _LETTER = 0.57  # width of a letter over its size
 
 @dataclass(frozen=True)
 class Names:
-    """Names of nodes by their place.
+    """Names of nodes by their place."""
 
-    Parameters
-    ----------
-    inside : sequence of str
-        Names in discs, in the order of the nodes.
-    below : dict
-        Names by node that are written upright under terminals.
-    beside : dict
-        All other names by node.
-    size : float
-        Font size of the names inside or below, in points.
-    row : frozenset of int
-        Terminals that lie side by side below all other nodes.
-    under : float
-        Distance from these terminals to the flows drawn under them, in data units.
-    """
-
-    inside: Sequence[str] = ()
-    below: Mapping[int, str] = field(default_factory=dict)
+    inside: Sequence[str] = ()  #: In discs, in the order of the nodes.
+    below: Mapping[int, str] = field(default_factory=dict)  #: Upright under terminals.
     beside: Mapping[int, str] = field(default_factory=dict)
-    size: float = _LARGEST
-    row: frozenset[int] = frozenset()
-    under: float = 0.0
+    size: float = _LARGEST  #: Of the font inside or below, in points.
+    row: frozenset[int] = frozenset()  #: Terminals side by side below all other nodes.
+    under: float = 0.0  #: From these terminals to the flows drawn under them, in data units.
 
 
 def require_labels(labels: Labels) -> None:
@@ -315,29 +299,15 @@ Flow = tuple[int, int, float]  # source and destination terminal, load of the pa
 
 @dataclass(frozen=True)
 class Witness:
-    """The traffic of a worst case, with its pairs by their load on the worst channel.
-
-    Parameters
-    ----------
-    channel : int
-        The worst channel.
-    loads : PairLoads
-        The pair loads of the routing.
-    traffic : Traffic
-        The worst traffic.
-    strong, weak, fixed : tuples of Flow
-        Pairs that load the worst channel, other pairs, and terminals that send to themselves without loading it.
-    routing : Routing, optional
-        The routing, where the result is not about given pair loads.
-    """
+    """The traffic of a worst case, with its pairs by their load on the worst channel."""
 
     channel: int
     loads: PairLoads
     traffic: Traffic
-    strong: tuple[Flow, ...]
+    strong: tuple[Flow, ...]  #: Pairs that load the worst channel.
     weak: tuple[Flow, ...]
-    fixed: tuple[Flow, ...]
-    routing: Routing | None = None
+    fixed: tuple[Flow, ...]  #: Terminals that send to themselves without loading it.
+    routing: Routing | None = None  #: None where the result is about given pair loads.
 
     @property
     def topology(self) -> Topology:
@@ -356,10 +326,7 @@ class Witness:
 
 
 def witness(result: WorstCase) -> Witness:
-    """Return the traffic of a worst case; the routing of a loaded result is created from its spec.
-
-    InputError if the result has no channel, no traffic or no routing.
-    """
+    """Return the traffic of a worst case; InputError if the result has no channel, no traffic or no routing."""
     if not result.channel:
         raise InputError(f"{result.topology} has no channels: there is no worst case to draw")
     analyzed = _analyzed(result)
@@ -421,41 +388,17 @@ def _pair_loads(routing: Routing, result: WorstCase) -> PairLoads:
 
 @dataclass(frozen=True)
 class Canvas:
-    """Axes and positions for a picture of a network.
-
-    Parameters
-    ----------
-    topology : Topology
-        The network.
-    points : float array, shape (nodes, 2)
-        Positions of the nodes.
-    lines : list of lists of arrays
-        The lines of every channel.
-    ax : matplotlib.axes.Axes
-        The axes.
-    own : bool
-        Whether the figure was created here and may be resized.
-    labels : {"auto", True, False}
-        Which names were requested.
-    names : Names
-        The names and their places.
-    hot : int, optional
-        The channel to highlight.
-    ends : dict
-        Suffixes of the names of its two end nodes: their ports.
-    flows : dict
-        The line of every flow.
-    """
+    """Axes and positions for a picture of a network."""
 
     topology: Topology
-    points: Points
-    lines: list[list[Points]]
+    points: Points  #: Positions of the nodes.
+    lines: list[list[Points]]  #: The lines of every channel.
     ax: Axes
-    own: bool
-    labels: Labels
+    own: bool  #: Whether the figure was created here and may be resized.
+    labels: Labels  #: Which names were requested.
     names: Names
-    hot: int | None = None
-    ends: dict[int, str] = field(default_factory=dict)
+    hot: int | None = None  #: The channel to highlight.
+    ends: dict[int, str] = field(default_factory=dict)  #: Suffixes of the names of its two end nodes: ports.
     flows: dict[Flow, Points] = field(default_factory=dict)
 
 
@@ -658,14 +601,7 @@ def thickened(ax: Axes, widths: Any, points: float) -> list[float]:
 
 
 def ribbon(line: Points, width: float) -> Points:
-    """Return the closed outline of an arrow along a line: a shaft of this width and a head at the end.
-
-    Examples
-    --------
-    >>> outline = ribbon(np.array([[0.0, 0.0], [1.0, 0.0]]), 0.1)
-    >>> bool((outline[0] == outline[-1]).all()), float(outline[:, 0].max())
-    (True, 1.0)
-    """
+    """Return the closed outline of an arrow along a line: a shaft of this width and a head at the end."""
     steps = np.hypot(*np.diff(line, axis=0).T)
     at = np.concatenate([[0.0], np.cumsum(steps)])
     head = min(0.07 + 1.5 * width, 0.6 * at[-1])

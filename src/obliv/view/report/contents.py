@@ -57,19 +57,7 @@ class ReportCell:
 
 @dataclass
 class Contents:
-    """Everything that a report shows.
-
-    Parameters
-    ----------
-    inputs : list of Input
-    items : list of ReportCell
-        Figures of routings on topologies; no two are about the same.
-    reproductions : list of Reproduction
-    others : list of (Result, int)
-        Results without figures for the table, with the number of their input.
-    notes : list of str
-        Figures that are left out for more precise ones of the same cell.
-    """
+    """Everything that a report shows; results without figures for the table have the number of their input."""
 
     inputs: list[Input] = field(default_factory=list)
     items: list[ReportCell] = field(default_factory=list)
@@ -109,7 +97,7 @@ def gather(inputs: Sequence[str | Path | Result], study: str = "") -> Contents:
         if head == _SQLITE:
             _add_store(contents, source, study)
         else:
-            if not _is_saved(head):
+            if not (head.startswith(b"\x1f\x8b") or head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")):
                 raise FileError("is neither a store of studies nor a saved result: name what obliv wrote", source)
             result = load(source)
             digest = hashlib.sha256(Path(source).read_bytes()).hexdigest()
@@ -120,11 +108,6 @@ def gather(inputs: Sequence[str | Path | Result], study: str = "") -> Contents:
         raise InputError(f"there is nothing to report: {names or 'no input'} has no results")
     contents.items = _distinct(contents)
     return contents
-
-
-def _is_saved(head: bytes) -> bool:
-    """Return whether a file begins as a saved result does, compressed or not."""
-    return head.startswith(b"\x1f\x8b") or head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
 
 
 def _add_store(contents: Contents, path: str | Path, study: str) -> None:
@@ -269,9 +252,14 @@ def _distinct(contents: Contents) -> list[ReportCell]:
         worse, better = sorted((item, other), key=_weight)  # of two equal ones the first counts
         items[name] = better
         if differ:
-            left, kept = (f"{_words(each)} of {contents.inputs[each.input].name}" for each in (worse, better))
+            left, kept = (
+                f"{_PRECISE[_precision(each)[0]]} of {contents.inputs[each.input].name}" for each in (worse, better)
+            )
             contents.notes.append(f"{row.label}: the report shows the {kept}, not the {left}")
     return list(items.values())
+
+
+_PRECISE = ("estimate", "bounds", "exact figures")
 
 
 def _agree(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -296,10 +284,6 @@ def _precision(item: ReportCell) -> tuple[int, float]:
         return 0, float(min(estimates))
     widths = [float(value.upper - value.lower) for value in values if isinstance(value, Bounds)]
     return (1, -max(widths)) if widths else (2, 0.0)
-
-
-def _words(item: ReportCell) -> str:
-    return ("estimate", "bounds", "exact figures")[_precision(item)[0]]
 
 
 def _answered(item: ReportCell) -> bool:
@@ -384,23 +368,13 @@ _THROUGHPUTS = ("worst", "average", "throughput", "fabric", "design")
 
 @dataclass
 class Row:
-    """What the charts know about a routing on a topology.
-
-    Parameters
-    ----------
-    topology, routing : str
-        A design has its column as routing.
-    values : dict
-        Throughputs by column, in packets per node and cycle, or times the rates of terminals if these are `rated`.
-    hops, times : Fraction, Estimate or None
-        Mean hops, and these as a multiple of the least.
-    """
+    """What the charts know about a routing on a topology."""
 
     topology: str
-    routing: str
-    values: dict[str, Any] = field(default_factory=dict)
+    routing: str  #: The column of a design.
+    values: dict[str, Any] = field(default_factory=dict)  #: Throughputs by column.
     hops: Any = None
-    times: Any = None
+    times: Any = None  #: The mean hops as a multiple of the least.
     guaranteed: str = ""
     rated: bool = False
 

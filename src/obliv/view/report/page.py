@@ -134,10 +134,7 @@ def plane_chart(points: Sequence[dict[str, Any]], first: str, times: bool, unit:
 
 
 def bars_chart(found: Sequence[dict[str, Any]], series: Sequence[str], first: str, unit: str) -> dict[str, Any]:
-    """Return the bars of routings as a Vega-Lite specification: worst case and average as bars, patterns as dots.
-
-    Estimates have whiskers; what lies between bounds is hollow.
-    """
+    """Return bars for Vega-Lite: patterns as dots, estimates with whiskers, what lies between bounds hollow."""
     import altair as alt
 
     topology = alt.param(name="topology", value=first)
@@ -456,7 +453,7 @@ def _page(contents: Contents, title: str, limits: tuple[int, float, list[Path]],
             unit=_units(contents),
             verdict=verdict(contents),
             inputs=contents.inputs,
-            versions=_versions(contents),
+            versions=sorted({made.version for result in contents.results() if (made := result.provenance) is not None}),
             version=__version__,
             table=_static_rows(table)
             | {"all": len({(item.row.topology, item.row.routing) for item in contents.items})},
@@ -487,11 +484,6 @@ def _units(contents: Contents) -> str:
     rated = any(getattr(item.result, "rated", False) for item in contents.items)
     patterns = any(item.row.measure == "throughput" for item in contents.items)
     return unit_of(rated) + ", of patterns times the traffic" * patterns
-
-
-def _versions(contents: Contents) -> list[str]:
-    """Return the versions of obliv that computed the results."""
-    return sorted({result.provenance.version for result in contents.results() if result.provenance is not None})
 
 
 def _tiles(contents: Contents, table: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ from obliv.results.base import Result, unit_of
 from obliv.results.reproduction import Reproduction
 from obliv.results.study import column_names, options_of
 from obliv.study.measures import MEASURES
+from obliv.view.labels import overlap
 from obliv.view.report.contents import HOW, Contents, ReportCell, Row, ends_of, how, text_of, value_of
 
 _SUMMARIZED = 5_000  # cells; beyond, the page has the figures of the table alone
@@ -190,15 +191,11 @@ def _labels(places: dict[tuple[float, float], list[Row]], front: set[tuple[float
         made[k] = {"label": "", "align": "left", "dx": 9, "dy": 4}
         for (align, dx, dy), box in sides.items():
             inside = box[0] > -40 and box[2] < _WIDTH + 60 and box[1] > -20
-            if inside and not any(_overlap(box, other) for other in taken if other != taken[k]):
+            if inside and not any(overlap(box, other) for other in taken if other != taken[k]):
                 taken.append(box)
                 made[k] = {"label": text, "align": align, "dx": dx, "dy": dy}
                 break
     return made
-
-
-def _overlap(one: Sequence[float], two: Sequence[float]) -> bool:
-    return one[0] < two[2] and two[0] < one[2] and one[1] < two[3] and two[1] < one[3]
 
 
 # The verdict on top of a report: what fails first, and what the best routing guarantees
