@@ -73,9 +73,6 @@ def verify(
         raise typer.Exit(1)
 
 
-# ``obliv report``: studies and saved results as one web page
-
-
 def report(
     inputs: Annotated[
         list[Path], typer.Argument(metavar="STORE|RESULT...", help="Stores of studies, and results saved as JSON.")
@@ -254,6 +251,9 @@ app = group(
 # ``obliv export``: a network, a routing and traffic for a simulator, the paths of a routing, or a network
 
 
+_Target = Literal[
+    "booksim", "booksim-paths", "sst", "caminos", "ns3", "table", "csv", "dot", "graphml", "gml", "edgelist", "anynet"
+]
 _NETWORKS = ("dot", "graphml", "gml", "edgelist", "anynet")
 _SIMULATORS = ("booksim", "booksim-paths", "sst", "caminos", "ns3")
 #: How to run what is written for a simulator.
@@ -276,20 +276,7 @@ def export(
     ] = None,
     *,
     to: Annotated[
-        Literal[
-            "booksim",
-            "booksim-paths",
-            "sst",
-            "caminos",
-            "ns3",
-            "table",
-            "csv",
-            "dot",
-            "graphml",
-            "gml",
-            "edgelist",
-            "anynet",
-        ],
+        _Target,
         typer.Option(
             "--to",
             help="Simulators: booksim (BookSim2), booksim-paths (BookSim2 with a routing function that follows listed "

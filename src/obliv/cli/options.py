@@ -23,6 +23,10 @@ Format = Literal["table", "json", "csv", "markdown", "latex"]
 TopologySpec = Annotated[str, typer.Argument(metavar="TOPOLOGY", help="For example torus:9x9 or file:network.graphml.")]
 RoutingSpec = Annotated[str, typer.Argument(metavar="ROUTING", help="For example dor, romm, ecmp or table:FILE.")]
 TrafficWords = Annotated[list[str], typer.Argument(metavar="TRAFFIC...", help="For example uniform tornado shift:3.")]
+OtherTraffic = Annotated[
+    list[str] | None,
+    typer.Option("--traffic", metavar="TRAFFIC", help="Another way to give TRAFFIC; may be repeated."),
+]
 PathSamples = Annotated[int, typer.Option("--samples", min=0, help="Random paths sampled per pair (0 = exact).")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Processes.", show_default="1")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed.")]

@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from obliv.cli.options import Clusters, Jobs, PathSamples, Seed, TopologySpec, TrafficWords, is_seeded, refuse_idle_seed
+from obliv.cli.options import (
+    Clusters,
+    Jobs,
+    OtherTraffic,
+    PathSamples,
+    Seed,
+    TopologySpec,
+    TrafficWords,
+    is_seeded,
+    refuse_idle_seed,
+)
 from obliv.cli.output import Answer, ClaimAnswer, Picture, progress, require_outputs, say
 from obliv.cli.specs import Specs, named_traffic, read_traffic, say_without_capacity, seeded
 from obliv.errors import InputError
@@ -80,9 +90,6 @@ def worst(
     picture.save(result.plot)
 
 
-# ``obliv throughput``: ideal throughput under single patterns
-
-
 def throughput(
     specs: Specs,
     words: TrafficWords,
@@ -104,9 +111,6 @@ def throughput(
     with progress() as step:
         result = obliv.throughput(routing, *patterns, samples=samples or None, rng=seed, progress=step)
     answer.show(result)
-
-
-# ``obliv average``: the average case over random traffic
 
 
 def average(
@@ -157,9 +161,6 @@ def average(
         )
     answer.show(result)
     picture.save(result.plot)
-
-
-# ``obliv compare``: routings side by side
 
 
 def compare(
@@ -277,9 +278,6 @@ def split_patterns(text: str) -> list[str]:
     return patterns
 
 
-# ``obliv ratio``: the oblivious performance ratio
-
-
 def ratio(
     specs: Specs,
     words: Annotated[
@@ -288,10 +286,7 @@ def ratio(
     ] = None,
     *,
     context: typer.Context,
-    traffic: Annotated[
-        list[str] | None,
-        typer.Option("--traffic", metavar="TRAFFIC", help="Another way to give TRAFFIC; may be repeated."),
-    ] = None,
+    traffic: OtherTraffic = None,
     instances: Annotated[
         int, typer.Option("--instances", min=0, help="Random placements of a job to average over (0 = one placement).")
     ] = 0,
@@ -364,9 +359,6 @@ def _require_fitting(named: list[str], instances: int, adaptive: bool, answer: C
         raise InputError("--adaptive finds the best rates for one traffic: name it, for example --traffic uniform")
 
 
-# ``obliv deadlock``: the channel dependency graph under a virtual-channel scheme
-
-
 def deadlock(
     specs: Specs,
     *,
@@ -411,9 +403,6 @@ def deadlock(
     picture.save(result.plot)
     if not acyclic:
         raise typer.Exit(1)
-
-
-# ``obliv failures``: the exact worst case after each failure of a link or a node
 
 
 def failures(
@@ -469,9 +458,6 @@ def failures(
             )
         answer.show(listed(result), hide=("certificate",))
         picture.save(result.plot)
-
-
-# ``obliv list``: the registered names
 
 
 def list_(

@@ -22,9 +22,6 @@ StudyName = Annotated[
 ]
 
 
-# ``obliv study diff``: how two stores differ
-
-
 def diff(
     first: StoreFile,
     second: Annotated[Path, typer.Argument(metavar="OTHER", help="Another store.")],
@@ -99,9 +96,6 @@ def _form_of(output: Path | None) -> str:
     return form
 
 
-# ``obliv study run``: compute the cells of a study that its store does not have yet
-
-
 def run(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Study file (TOML), see  obliv study schema.")],
     *,
@@ -152,9 +146,6 @@ def run(
         raise typer.Exit(1)
 
 
-# ``obliv study schema``: the JSON Schema of study files
-
-
 def schema() -> None:
     """Print the JSON Schema of study files, for editors.
 
@@ -164,9 +155,6 @@ def schema() -> None:
     from obliv.cli.output import json_text, write
 
     write(json_text(obliv.study.schema()))
-
-
-# ``obliv study show``: the table of a store
 
 
 def show(store: StoreFile, *, study: StudyName = "", answer: Answer) -> None:
@@ -182,9 +170,6 @@ def show(store: StoreFile, *, study: StudyName = "", answer: Answer) -> None:
 
     require_outputs(answer.output, inputs=((str(store), ""),))
     answer.show(obliv.study.show(store, study))
-
-
-# ``obliv study verify``: check all claims in a store
 
 
 def verify(

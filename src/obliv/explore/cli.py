@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from obliv.cli.messages import shown
+from obliv.cli.options import OtherTraffic
 from obliv.cli.output import say, write
 from obliv.cli.specs import named_traffic
 from obliv.errors import FileError, extra
@@ -28,10 +29,7 @@ def explore(
         list[str] | None, typer.Argument(metavar="[TRAFFIC]...", help="Traffic to begin with.", show_default=False)
     ] = None,
     *,
-    traffic: Annotated[
-        list[str] | None,
-        typer.Option("--traffic", metavar="TRAFFIC", help="Another way to give TRAFFIC; may be repeated."),
-    ] = None,
+    traffic: OtherTraffic = None,
     files: Annotated[
         list[Path] | None,
         typer.Option(

@@ -145,6 +145,15 @@ class Result(Record):
             data["certificate"]["digest"] = digest_of(data)
         return data
 
+    _whole: ClassVar[bool] = True
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of results of this class."""
+        schema = super().json_schema()
+        kind = {"kind": {"const": cls.kind}}
+        return schema | {"properties": kind | schema["properties"], "required": ["kind", *schema["required"]]}
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of the result's table."""
         if self.table:

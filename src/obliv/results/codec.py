@@ -30,6 +30,7 @@ class Codec:
 
     encode: Callable[[Any], Any]
     decode: Callable[[Any], Any]
+    schema: Callable[[], dict[str, Any]] = dict  #: The JSON Schema, by default of anything.
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,20 @@ class Record:
                 raise ValueError(f"{key}: {error}") from None
         return values
 
+    _whole: ClassVar[bool] = False  # whether keys of properties are always there
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of the record; it may have other keys, as those that later versions add."""
+        if cls.to_dict is not Record.to_dict and not cls._whole:  # it writes its JSON itself
+            return {"title": cls.__name__, "type": "object"}
+        codecs, fields = _codecs(cls), {field.name for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
+        shown = {name: how for name, how in cls._entries.items() if not how.hidden}
+        properties = {how.key or name: codecs[name].schema() for name, how in shown.items()}
+        always = {name: how for name, how in shown.items() if how.omit is None and (cls._whole or name in fields)}
+        required = [how.key or name for name, how in always.items()]
+        return {"title": cls.__name__, "type": "object", "properties": properties, "required": required}
+
     def cells(self) -> dict[str, Any]:
         """Return the entries that stand in rows, by column; those of a record in it take their own columns."""
         cells: dict[str, Any] = {}
@@ -183,13 +198,18 @@ def codec_of(hint: Any) -> Codec:
         return Codec(
             lambda value: {key: item.encode(entry) for key, entry in value.items()},
             lambda data: {key: item.decode(entry) for key, entry in _expect(data, dict).items()},
+            lambda: {"type": "object", "additionalProperties": item.schema()},
         )
     if isinstance(hint, type) and issubclass(hint, Record):
-        return Codec(lambda value: value.to_dict(), hint.from_dict)
-    if hint in (str, int, bool):
-        return Codec(lambda value: value, lambda data: _expect(data, hint))
+        return Codec(lambda value: value.to_dict(), hint.from_dict, hint.json_schema)
+    if hint in _PLAIN:
+        return Codec(lambda value: value, lambda data: _expect(data, hint), lambda: {"type": _PLAIN[hint]})
     if hint is float:
-        return Codec(lambda value: value, lambda data: float(_expect(data, int if type(data) is int else float)))
+        return Codec(
+            lambda value: value,
+            lambda data: float(_expect(data, int if type(data) is int else float)),
+            lambda: {"type": "number"},
+        )
     raise TypeError(f"no codec for {hint}: declare one with entry(codec=...)")
 
 
@@ -224,12 +244,18 @@ def _whole_or_none(data: Any) -> int | None:
 
 
 #: A whole number or null; text beyond 64 bits.
-WHOLE_OR_NULL = Codec(_whole, _whole_or_none)
+WHOLE_OR_NULL = Codec(
+    _whole,
+    _whole_or_none,
+    lambda: {"anyOf": [{"type": "integer"}, {"type": "string", "pattern": r"^-?\d{19,}$"}, {"type": "null"}]},
+)
 
 #: Text that is null where it is "".
 TEXT_OR_NULL = Codec(lambda text: text or None, lambda data: "" if data is None else _expect(data, str))
 
+_PLAIN = {str: "string", int: "integer", bool: "boolean"}
 _NUMBERS = {Fraction: "an exact number", Estimate: "an estimate", Bounds: "a pair of bounds"}
+_REFERENCES = {Fraction: "exact", Estimate: "estimate", Bounds: "bounds"}
 
 
 def _number_codec(kinds: tuple[Any, ...]) -> Codec:
@@ -239,7 +265,8 @@ def _number_codec(kinds: tuple[Any, ...]) -> Codec:
             raise ValueError(f"{_short(data)} is not {' or '.join(_NUMBERS[kind] for kind in kinds)}")
         return value
 
-    return Codec(number, decode)
+    forms = [{"$ref": f"#/$defs/{_REFERENCES[kind]}"} for kind in kinds]
+    return Codec(number, decode, lambda: dict(forms[0]) if len(forms) == 1 else {"anyOf": list(forms)})
 
 
 def _tuple_codec(items: tuple[Any, ...]) -> Codec:
@@ -248,18 +275,26 @@ def _tuple_codec(items: tuple[Any, ...]) -> Codec:
         return Codec(
             lambda value: [item.encode(part) for part in value],
             lambda data: tuple(item.decode(part) for part in _expect(data, list)),
+            lambda: {"type": "array", "items": item.schema()},
         )
+    size = {"minItems": len(items), "maxItems": len(items)}
     codecs = [codec_of(item) for item in items]
     return Codec(
         lambda value: [codec.encode(part) for codec, part in zip(codecs, value, strict=True)],
         lambda data: tuple(codec.decode(part) for codec, part in zip(codecs, _expect(data, list), strict=True)),
+        lambda: {"type": "array", "prefixItems": [codec.schema() for codec in codecs], **size},
     )
 
 
 def _optional(codec: Codec) -> Codec:
+    def schema() -> dict[str, Any]:
+        form = codec.schema()
+        return {"anyOf": [*form.get("anyOf", [form]), {"type": "null"}]}
+
     return Codec(
         lambda value: None if value is None else codec.encode(value),
         lambda data: None if data is None else codec.decode(data),
+        schema,
     )
 
 
@@ -295,7 +330,9 @@ def _make_codecs(cls: type[Record]) -> dict[str, Codec]:
     codecs: dict[str, Codec] = {}
     for name, how in cls._entries.items():
         if how.codec is not None:
-            codecs[name] = _optional(how.codec) if type(None) in typing.get_args(hints.get(name)) else how.codec
+            optional = type(None) in typing.get_args(hints.get(name))
+            own = how.codec
+            codecs[name] = dataclasses.replace(_optional(own), schema=own.schema) if optional else own
         elif not how.hidden:
             codecs[name] = codec_of(hints[name] if name in hints else _return_type(cls, name))
     return codecs

@@ -5,12 +5,9 @@ from __future__ import annotations
 import importlib
 import os
 import re
-import types
-import typing
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,8 +16,8 @@ from obliv._util.text import printable
 from obliv.capabilities import CAPABILITIES, named
 from obliv.errors import FileError, InputError
 from obliv.results.base import Result, WithoutNetwork
-from obliv.results.codec import OTHER_VERSION, WHOLE_OR_NULL, Codec, Record, entry
-from obliv.results.numbers import Bounds, Estimate, cell_text
+from obliv.results.codec import OTHER_VERSION, Codec, entry
+from obliv.results.numbers import cell_text
 
 #: What stands in a cell for a number: exact with its decimals, estimated with its error, or missing.
 _POWER = re.compile(r"([\d.]+)e([+-]?\d+)")
@@ -157,17 +154,7 @@ def _letter(sign: str) -> str:
 
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_PLAIN: dict[Any, dict[str, Any]] = {
-    str: {"type": "string"},
-    int: {"type": "integer"},
-    bool: {"type": "boolean"},
-    float: {"type": "number"},
-}
-_OF_CODECS: dict[Codec, dict[str, Any]] = {
-    WHOLE_OR_NULL: {"anyOf": [{"type": "integer"}, {"type": "string", "pattern": r"^-?\d{19,}$"}, {"type": "null"}]}
-}
 _VALUE = {"type": "number"}
-_NAMES: dict[Any, str] = {Fraction: "exact", Estimate: "estimate", Bounds: "bounds"}
 _NUMBERS = {
     "exact": {
         "type": "object",
@@ -192,60 +179,11 @@ def schemas() -> dict[str, dict[str, Any]]:
     found: dict[str, list[dict[str, Any]]] = {}
     for cls in sorted(all_results(), key=lambda cls: cls.__name__):
         if cls.kind and cls.__module__.startswith("obliv."):
-            found.setdefault(cls.kind, []).append(schema_of(cls))
+            found.setdefault(cls.kind, []).append(cls.json_schema())
     return {
         kind: {"$schema": _DRAFT, **(forms[0] if len(forms) == 1 else {"anyOf": forms}), "$defs": _NUMBERS}
         for kind, forms in found.items()
     }
-
-
-def schema_of(cls: type[Record]) -> dict[str, Any]:
-    """Return the JSON Schema of a declared record, from the types of its fields.
-
-    Keys that may be omitted are not required; other keys may be there, as those that later versions add. A field with a
-    codec of its own may hold anything, and a record that writes its JSON itself may have any keys.
-    """
-    if cls.to_dict not in (Record.to_dict, Result.to_dict) and not issubclass(cls, Result):
-        return {"title": cls.__name__, "type": "object"}
-    hints = typing.get_type_hints(cls)
-    properties: dict[str, Any] = {}
-    required = []
-    if issubclass(cls, Result):
-        properties["kind"] = {"const": cls.kind}
-        required.append("kind")
-    for name, how in cls.declared().items():
-        if how.hidden:
-            continue
-        key = how.key or name
-        hint = hints[name] if name in hints else typing.get_type_hints(getattr(cls, name).fget).get("return", Any)
-        properties[key] = _schema(hint) if how.codec is None else _OF_CODECS.get(how.codec, {})
-        if how.omit is None and (name in hints or issubclass(cls, Result)):  # rows may leave out what is derived
-            required.append(key)
-    return {"title": cls.__name__, "type": "object", "properties": properties, "required": required}
-
-
-def _schema(hint: Any) -> dict[str, Any]:
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin in (typing.Union, types.UnionType):
-        forms = [{"type": "null"} if kind is type(None) else _schema(kind) for kind in arguments]
-        return {"anyOf": forms}
-    if origin is tuple:
-        if len(arguments) == 2 and arguments[1] is Ellipsis:
-            return {"type": "array", "items": _schema(arguments[0])}
-        size = len(arguments)
-        return {
-            "type": "array",
-            "prefixItems": [_schema(part) for part in arguments],
-            "minItems": size,
-            "maxItems": size,
-        }
-    if origin is dict:
-        return {"type": "object", "additionalProperties": _schema(arguments[1])}
-    if isinstance(hint, type) and issubclass(hint, Record):
-        return schema_of(hint)
-    if hint in _NAMES:
-        return {"$ref": f"#/$defs/{_NAMES[hint]}"}
-    return dict(_PLAIN.get(hint, {}))
 
 
 # Loading of saved results; the class is found by its registered kind
