@@ -5,9 +5,9 @@ prints the faults that no test notices and the score; files and folders are belo
 checker (``checker``, ``fabric/checker`` and ``bufferless/checker``); for others name their tests with ``--tests``.  A
 fault takes out a refusal: it makes a check hold or leaves out a ``raise``, a ``return`` or a name of a problem; or it
 leaves out a part of a condition, or moves a limit by one, or subtracts what is added.  Tests that reach the line are
-run, those by day alone unless ``--nightly`` is given.  All of it takes hours: a night's work.  ``--sample`` tries faults
-that are drawn by the day of the year, and ``--minutes`` ends with the score of those tried; ``--refusals`` tries the
-refusals alone, and ``--again`` those that an earlier run has printed.
+run, those by day alone unless ``--nightly`` is given.  All of it takes hours: a night's work.  ``--sample`` tries
+faults that are drawn by the day of the year, and ``--minutes`` ends with the score of those tried; ``--refusals`` tries
+the refusals alone, and ``--again`` those that an earlier run has printed.
 """
 
 from __future__ import annotations
