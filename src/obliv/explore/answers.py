@@ -245,24 +245,12 @@ def _claim(question: Question, step: Progress) -> Message:
     return {"text": json.dumps(result.to_dict(), separators=(",", ":")) + "\n"}
 
 
-def _hops(question: Question, step: Progress) -> Message:
-    return _said(obliv.locality(_case(question).routing, progress=step))
-
-
 def _traffic(question: Question, pattern: str, step: Progress) -> Message:
     routing = _case(question).routing
     flow = obliv.traffic(pattern, routing.topology)
     said = _said(obliv.throughput(routing, flow, progress=step))
     loads = routing.pair_loads().under(flow)
     return {**said, "notes": list(flow.notes), "loads": list(map(str, loads))}
-
-
-def _deadlock(question: Question, step: Progress) -> Message:
-    return _said(obliv.deadlock(_case(question).routing, question.scheme, progress=step))
-
-
-def _average(question: Question, step: Progress) -> Message:
-    return _said(obliv.average_case(_case(question).routing, question.samples, question.seed, progress=step))
 
 
 def _names(question: Question, step: Progress) -> Message:
@@ -276,10 +264,12 @@ def _names(question: Question, step: Progress) -> Message:
 
 _PARTS: dict[str, Callable[[Question, Progress], Message]] = {
     "worst": _worst,
-    "hops": _hops,
+    "hops": lambda asked, step: _said(obliv.locality(_case(asked).routing, progress=step)),
     "proof": _proof,
-    "deadlock": _deadlock,
-    "average": _average,
+    "deadlock": lambda asked, step: _said(obliv.deadlock(_case(asked).routing, asked.scheme, progress=step)),
+    "average": lambda asked, step: _said(
+        obliv.average_case(_case(asked).routing, asked.samples, asked.seed, progress=step)
+    ),
     "claim": _claim,
     "names": _names,
 }

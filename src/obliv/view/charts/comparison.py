@@ -98,6 +98,14 @@ def _heading(kind: str, figures: ChartData, of: str) -> str:
 Amount = Fraction | Estimate | None
 
 
+#: What pictures of the worst case, the average and a pattern are about, by quantity.
+_TITLES = {
+    "load": ("worst-case channel load", "mean of the largest channel load", "largest channel load"),
+    "capacity": ("worst case as a fraction of capacity", "average as a fraction of capacity", "fraction of capacity"),
+    "throughput": ("worst-case throughput", "average throughput", "throughput"),
+}
+
+
 @dataclass(frozen=True)
 class ChartData:
     """The rows of a chart, in a quantity: fractions of ``capacity``, ``throughput`` or ``load``."""
@@ -135,14 +143,8 @@ class ChartData:
 
     def title(self, what: str) -> str:
         """Return the title of a picture of the worst case, the average, a pattern, or of all for an empty text."""
-        if self.quantity == "load":
-            own = {"worst": "worst-case channel load", "average": "mean of the largest channel load"}
-            return own.get(what, f"largest channel load{f' under {what}' if what else ''}")
-        if self.quantity == "capacity":
-            own = {"worst": "worst case as a fraction of capacity", "average": "average as a fraction of capacity"}
-            return own.get(what, f"fraction of capacity{f' under {what}' if what else ''}")
-        own = {"worst": "worst-case throughput", "average": "average throughput"}
-        return own.get(what, f"throughput{f' under {what}' if what else ''}")
+        worst, average, other = _TITLES[self.quantity]
+        return {"worst": worst, "average": average}.get(what, other + (f" under {what}" if what else ""))
 
     @property
     def topologies(self) -> list[str]:

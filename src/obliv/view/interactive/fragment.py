@@ -423,8 +423,7 @@ def _of_ratio(result: Ratio, limits: PageLimits) -> Shown:
         from obliv.designs.ratios.compact import ratio
 
         result = ratio(routing, certificate=True)
-    case = WorstCase(result.topology, result.routing, subject=routing, channel_load=result.lower)
-    seen = witness(replace(case, channel=result.channel, permutation=result.permutation))
+    seen = witness(replace(result.worst_traffic().case, subject=routing))
     return Shown(seen.topology, seen.routing, seen.loads, result, seen)
 
 
