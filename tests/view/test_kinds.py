@@ -6,10 +6,10 @@ import importlib
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -22,6 +22,7 @@ from obliv.fabric.results.route import Attempt, Standing
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
 from obliv.results import Bounds, Estimate, Result, Results
+from obliv.results.base import Curve, Lines, Plane
 from obliv.view.axes import drawn_kinds
 from obliv.view.saving import drawn_for
 
@@ -298,3 +299,38 @@ def test_a_loaded_design_has_its_network_inside() -> None:
         result = obliv.design(obliv.build("own", 4, links), **options)
         loaded = type(result).from_dict(result.to_dict())
         assert everything(loaded.plot().figure) == everything(result.plot().figure)
+
+
+@dataclass(frozen=True, repr=False)
+class Slope(Result):
+    kind: ClassVar[str] = "slope"
+
+    def lines(self) -> Lines:
+        line, points = Curve("line", [0, 2], [0, 1]), Curve("points", [1], [0.5])
+        return Lines([line, points], "hops", "share", (3, 2), (0, 3), (0, 2), ["{Title} of {subject}", "{other}"])
+
+
+@dataclass(frozen=True, repr=False)
+class Ones(Result):
+    kind: ClassVar[str] = "ones"
+
+    def plane(self) -> Plane:
+        return Plane([Fraction(1)] * 8, ["{topology}"], ["all alike"])
+
+
+def test_a_result_of_ones_own_is_drawn_from_what_it_declares() -> None:
+    ax = Slope(topology="mesh:2x2", routing="dor").plot(names={"dor": "XY"})
+    assert ax.get_title().split("\n") == ["XY on mesh:2x2 of XY on mesh:2x2", "{other}"]
+    assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_xlim(), ax.get_ylim()) == ("hops", "share", (0, 3), (0, 2))
+    assert [line.get_xydata().tolist() for line in ax.get_lines()] == [[[0, 0], [2, 1]]]
+    ax = Ones(topology="mesh:2x2", routing="dor").plot()
+    assert ax.get_title() == "mesh:2x2; all alike"
+    assert part(ax, "channels").get_array().tolist() == [1] * 8
+    with pytest.raises(obliv.InputError, match="it has 8 channels"):
+        Ones(topology="mesh:3x3", routing="dor").plot()
+
+
+def test_other_names_of_the_functions_that_draw() -> None:
+    assert view.plot_failures is view.plot_throughput is view.plot_average is view.plot_bars
+    assert view.plot_collisions is view.plot_lines
+    assert (view.plot_ratio, view.plot_worst_channels) == (view.plot_worst, view.plot_plane)
