@@ -642,7 +642,7 @@ def write_network(subject: Any, path: str | Path) -> None:
 def document(payloads: list[dict[str, Any]], title: str) -> str:
     """Return a whole page with networks, whose policy allows nothing but its own scripts and style, by their hashes."""
     code, look = f"{script()}\n{asset('boot.js')}", f"{_BODY}\n{style()}"
-    policy = f"default-src 'none'; script-src 'sha256-{_hash(code)}'; style-src 'sha256-{_hash(look)}'"
+    policy = f"default-src 'none'; script-src {allowed_only(code)}; style-src {allowed_only(look)}"
     data = '<script type="application/json"'
     parts = [
         f'<div data-network="network-{k}"></div>{data} id="network-{k}">{json_text(payload)}</script>'
@@ -663,8 +663,9 @@ def json_text(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026").replace("'", "\\u0027")
 
 
-def _hash(text: str) -> str:
-    return b64encode(sha256(text.encode()).digest()).decode()
+def allowed_only(text: str) -> str:
+    """Return the source expression that allows exactly this script or style."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def _height(payload: dict[str, Any]) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import os
 import subprocess
@@ -27,7 +25,7 @@ from obliv.checker.claims import is_certified
 from obliv.errors import FileError, InputError, OblivError, extra
 from obliv.questions.worst_case import WorstCase
 from obliv.results.base import Result, unit_of
-from obliv.view.interactive.fragment import PageLimits, script, style, untrusted_payload
+from obliv.view.interactive.fragment import PageLimits, allowed_only, script, style, untrusted_payload
 from obliv.view.report.contents import Contents, ReportCell, Row, first_choice, gather, rows_of
 from obliv.view.report.sections import (
     VERDICTS,
@@ -433,8 +431,8 @@ def _page(contents: Contents, title: str, limits: tuple[int, float, list[Path]],
     blocks |= {"charts": specs, "networks": networks.entries}
     rules = {
         "default-src": ["'none'"],
-        "script-src": [_hash(script) for script in scripts],
-        "style-src": [_hash(style) for style in styles],
+        "script-src": [allowed_only(script) for script in scripts],
+        "style-src": [allowed_only(style) for style in styles],
         "base-uri": ["'none'"],
         "form-action": ["'none'"],
     }
@@ -464,11 +462,6 @@ def _page(contents: Contents, title: str, limits: tuple[int, float, list[Path]],
             how=[] if brief else how_rows(contents),
         )
     )
-
-
-def _hash(text: str) -> str:
-    """Return the source expression that allows exactly this script or style."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}'"
 
 
 def _title(contents: Contents) -> str:
