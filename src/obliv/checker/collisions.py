@@ -16,12 +16,12 @@ from itertools import pairwise
 from math import gcd, lcm
 from typing import TYPE_CHECKING, Any
 
-from obliv._util.progress import Progress, require_memory
+from obliv._util.progress import OutOfTimeError, Progress, TimeLimit, require_memory
 from obliv._util.text import plural
-from obliv.checker.claims import MalformedError, read_result
-from obliv.checker.report import OutOfTimeError, Report, TimeLimit, short
+from obliv.checker.report import Report, read_result, short
 from obliv.errors import TooLargeError
 from obliv.patterns.base import Traffic
+from obliv.results.claims import MalformedError
 from obliv.results.numbers import Bounds, bounds_of
 from obliv.results.study import Verification
 from obliv.topologies.base import Topology

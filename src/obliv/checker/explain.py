@@ -10,12 +10,12 @@ from fractions import Fraction
 import numpy as np
 
 from obliv._util.progress import Progress
-from obliv.checker.claims import Claim, MalformedError
-from obliv.checker.flows.links import source_flows, threshold_prices
 from obliv.checker.report import Report
 from obliv.checker.worst_case import Prices, check_form
 from obliv.errors import InputError
+from obliv.flows.links import source_flows, threshold_prices
 from obliv.results.base import Channel, Explanation, Term, provenance
+from obliv.results.claims import Claim, MalformedError
 from obliv.routings.base import Routing
 from obliv.topologies.base import NodeName, Topology
 

@@ -15,15 +15,15 @@ import numpy as np
 
 from obliv._util.arrays import Array
 from obliv._util.files import digest_of, unpack_array
-from obliv._util.progress import Progress
-from obliv.checker.capacity import capacity_load_of
-from obliv.checker.claims import MalformedError, certificate_of, read_result
-from obliv.checker.flows.links import denominator_of, source_flows
-from obliv.checker.flows.trees import Flows, paths_between
-from obliv.checker.report import OutOfTimeError, Report, TimeLimit, short
+from obliv._util.progress import OutOfTimeError, Progress, TimeLimit
+from obliv.checker.linear import capacity_load_of
+from obliv.checker.report import Report, read_result, short
 from obliv.errors import OblivError
+from obliv.flows.links import denominator_of, source_flows
+from obliv.flows.trees import Flows, paths_between
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
+from obliv.results.claims import MalformedError, certificate_of
 from obliv.results.numbers import Bounds, Estimate
 from obliv.results.study import IDLE, Verification
 from obliv.routings.base import Routing

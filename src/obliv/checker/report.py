@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from obliv.checker.claims import misstated_key
-from obliv.results.base import provenance
+from obliv.results.base import NO_CAPACITY, Provenance, provenance
+from obliv.results.claims import MalformedError
 from obliv.results.codec import Record
+from obliv.results.markup import class_of, from_content
 from obliv.results.study import Check, Verification
 from obliv.topologies.base import Topology
 from obliv.topologies.trees import Tree
@@ -115,27 +118,81 @@ def short(value: Fraction) -> str:
     return str(value) if len(str(value)) <= 12 else f"≈ {float(value):.9g}"
 
 
-# A time limit that long checks consult between units of work
+# The figures of a claim, and keys that it should not have
 
 
-class OutOfTimeError(Exception):
-    """The time limit of a check has passed."""
+_NO_CAPACITY_BEFORE = "no closed form of the capacity is known for this topology"  # what obliv 0.2.0 says
+_MADE = {"provenance": Provenance().to_dict()}  # which claims inside others may lack
 
 
-@dataclass(frozen=True)
-class TimeLimit:
-    """The moment at which a check ends, on the clock of ``time.perf_counter``."""
+def read_result(content: dict[str, Any]) -> Any:
+    """Return the result that a claim holds, of its kind."""
+    try:
+        return class_of(content).from_dict(content)
+    except (ArithmeticError, AttributeError, KeyError, MemoryError, RecursionError, TypeError, ValueError) as error:
+        raise MalformedError(str(error) or type(error).__name__) from None
 
-    end: float
 
-    def check(self) -> None:
-        """Raise OutOfTimeError if the moment has passed."""
-        if time.perf_counter() > self.end:
-            raise OutOfTimeError
+def foreign_key(content: dict[str, Any], inner: bool = False) -> str:
+    """Return a key of a claim, or of one inside its certificate, that obliv does not write in such results; "" if none.
 
-    def remaining(self) -> float:
-        """Return the seconds that are left, at least 0."""
-        return max(0.0, self.end - time.perf_counter())
+    Neither does it write other reasons why a figure is missing; there a figure could stand that nobody checks.
+    """
+    try:
+        written = from_content(_MADE | content if inner else content).to_dict()
+    except ValueError as error:
+        raise MalformedError(str(error)) from None
+    certificate = content.get("certificate")
+    parts = certificate.values() if isinstance(certificate, dict) else ()
+    claims = (claim for part in parts for claim in (part if isinstance(part, list) else (part,)))
+    inside = (foreign_key(claim, True) for claim in claims if isinstance(claim, dict) and "kind" in claim)
+    return next(chain(_foreign(content, written, ""), filter(None, inside)), "")
+
+
+def _foreign(content: Any, written: Any, name: str) -> Iterator[str]:
+    if _is_number(written):
+        yield from (name,) if not _alike(content, written) else ()  # its decimal value is that of the exact one
+    elif isinstance(content, dict) and isinstance(written, dict):
+        for key, value in content.items():
+            inner = f"{name}.{key}".lstrip(".")
+            if key not in written or (key.endswith("_reason") and not _alike(value, written[key])):
+                yield inner
+            else:
+                yield from _foreign(value, written[key], inner)
+    elif isinstance(content, list) and isinstance(written, list):
+        for value, row in zip(content, written, strict=False):
+            yield from _foreign(value, row, f"{name}[*]")
+
+
+def misstated_key(claimed: Any, content: dict[str, Any]) -> str:
+    """Return the key of a figure of `content` that is not as read or does not follow from the others; "" if none.
+
+    One that the others leave no room for does not follow from them either.
+    """
+    own = {field.name for field in fields(claimed)}
+    right = claimed.to_dict()
+    keys = {how.key or name: name in own for name, how in claimed.declared().items()}
+    figures = (key for key, is_own in keys.items() if key in right and (not is_own or _is_number(right[key])))
+    wrong = (key for key in figures if not _alike(content.get(key), right[key]))
+    return next(chain(wrong, (key for key in keys if key in content and key not in right)), "")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() in (
+        {"exact", "value"},
+        {"lower", "upper"},
+        {"value", "stderr", "samples"},
+    )
+
+
+def _alike(value: Any, right: Any) -> bool:
+    """Return whether two figures are equal; bounds are floats, which may differ in the last digits."""
+    if value == _NO_CAPACITY_BEFORE:
+        return bool(right == NO_CAPACITY)
+    if not (isinstance(right, dict) and isinstance(value, dict) and value.keys() == right.keys() == {"lower", "upper"}):
+        return bool(value == right)
+    ends = ((value[side], right[side]) for side in ("lower", "upper"))
+    return all(type(end) in (int, float) and math.isclose(end, own, rel_tol=1e-9, abs_tol=1e-12) for end, own in ends)
 
 
 # The check that the best routing of every traffic is known: its largest link load is that of a host's own link

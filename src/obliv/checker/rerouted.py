@@ -13,13 +13,13 @@ import numpy as np
 
 from obliv._util.arrays import Array
 from obliv._util.files import digest_of, unpack_array
-from obliv._util.progress import Progress
+from obliv._util.progress import OutOfTimeError, Progress, TimeLimit
 from obliv._util.text import plural
 from obliv.capabilities import Parts
-from obliv.checker.claims import Claim, MalformedError, certificate_of, read_claim, read_result
-from obliv.checker.report import OutOfTimeError, Report, TimeLimit
+from obliv.checker.report import Report, read_result
 from obliv.checker.worst_case import check_worst_case
 from obliv.errors import OblivError, TopologyError
+from obliv.results.claims import Claim, MalformedError, certificate_of, read_claim
 from obliv.results.study import REPAIRS, Verification
 from obliv.routings.base import Routing
 from obliv.routings.hops import HopRouting

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from obliv._util.arrays import Array
-from obliv._util.progress import Progress
+from obliv._util.progress import OutOfTimeError, Progress, TimeLimit
 from obliv._util.text import plural
-from obliv.checker.claims import MalformedError
-from obliv.checker.report import OutOfTimeError, Report, TimeLimit, short
+from obliv.checker.report import Report, short
 from obliv.checker.rerouted import Failed, FailuresClaim, read_failures, statement_of
 from obliv.errors import OblivError
 from obliv.fabric.checker.hops import hops_of
 from obliv.fabric.checker.routes import After, CheckedRoutes, among, routes_left, routes_of
+from obliv.results.claims import MalformedError
 from obliv.results.study import Verification
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology

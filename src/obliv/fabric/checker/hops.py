@@ -10,7 +10,7 @@ import numpy as np
 
 from obliv._util.arrays import Array, positions
 from obliv._util.progress import require_memory
-from obliv.checker.claims import MalformedError
+from obliv.results.claims import MalformedError
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 

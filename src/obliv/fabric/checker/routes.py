@@ -14,9 +14,9 @@ import numpy as np
 
 from obliv._util.arrays import Array, grouped
 from obliv._util.progress import require_memory
-from obliv.checker.claims import MalformedError
 from obliv.checker.rerouted import Failed
 from obliv.fabric.checker.hops import Hops, refilled
+from obliv.results.claims import MalformedError
 
 __all__ = ["After", "CheckedRoutes", "among", "routes_left", "routes_of"]
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from obliv._util.text import did_you_mean, plural
-from obliv.checker.designs import worst_case_of
 from obliv.designs.average import AverageDesign
 from obliv.designs.design import Design
 from obliv.designs.ratios.best import RatioDesign
+from obliv.designs.search import routing_of_paths
 from obliv.errors import InputError
 from obliv.patterns.base import Traffic, from_flows
 from obliv.patterns.base import traffic as traffic_of
@@ -361,7 +361,7 @@ def _worst_of(result: Design) -> WorstCase:
         return replace(worst, subject=result.subject)
     inside = {name: result.certificate[name] for name in ("network",) if name in result.certificate}
     network = topology_of(network_named(replace(worst, certificate=(worst.certificate or {}) | inside)))
-    return replace(worst, subject=worst_case_of(result.to_dict(), network)[2])
+    return replace(worst, subject=routing_of_paths(network, result.paths))
 
 
 # Pictures with titles: a topology, and the loads of a routing under a traffic pattern
