@@ -24,7 +24,7 @@ from obliv.checker.linear import Line, capacity_load_of, image_of, is_index, pri
 from obliv.checker.ratios import check_ratio_bounds
 from obliv.checker.report import Report, read_result, short
 from obliv.checker.worst_case import check_worst_case
-from obliv.errors import InputError, OblivError
+from obliv.errors import InputError
 from obliv.kernels import run
 from obliv.results.claims import Claim, MalformedError, array_of, certificate_of, read_claim, reading
 from obliv.results.numbers import Bounds, Estimate, bounds_of
@@ -52,15 +52,14 @@ def check_design(
         raise MalformedError(f"{topology.spec} has no pair of terminals")
     report = Report()
     claimed, certificate = _read(content)
-    report.note_digest(certificate.get("digest") == digest_of(content))
+    bounding = _bounding(claimed, topology)
+    files = () if bounding is None else bounding.sources
+    report.note_origin(content, claimed.provenance.sources, topology.sources, files)
     if claimed.objective != type(claimed).objective:
         report.note("figures", False, f"the objective {claimed.objective!r:.20} is not that of the other figures")
-    bounding = _bounding(claimed, topology)
-    files = topology.sources if bounding is None else (*topology.sources, *bounding.sources)
-    report.note_sources(claimed.provenance.sources, files)
     unchecked: tuple[int, ...] = tuple(range(topology.channels))
     if report.holds:
-        try:
+        with report.noting("paths"):
             routing = Listed(topology, "design", paths_of(content.get("paths"), topology))
             report.note("paths", True, "every path leads there, probabilities add up to 1")
             _check_figures(report, claimed, topology, routing, content)
@@ -73,10 +72,6 @@ def check_design(
                 legal = _legal(topology, bounding)
                 _check_within(report, routing, legal)
                 _check_lower(report, claimed, certificate, topology, legal, rest)
-        except MalformedError:
-            raise
-        except OblivError as error:
-            report.note("paths", False, str(error))
     by_ratio = type(claimed).objective == "ratio"
     load = getattr(claimed, "ratio" if by_ratio else "channel_load")
     what = "ratio is at most" if by_ratio else "worst case is"

@@ -112,7 +112,7 @@ def _weights(claim: Claim, topology: Topology, routing: Routing, channel: int, p
         progress("pair loads", i / terminals)
         flow = flows(i) if claim.kind == "worst" else flows(i).without(i)
         at = np.flatnonzero(np.asarray(flow.channel) == channel)
-        for entry, j in zip(at.tolist(), np.searchsorted(flow.ends, at, side="right").tolist(), strict=True):
+        for entry, j in zip(at.tolist(), flow.destination[at].tolist(), strict=True):
             load = Fraction(int(flow.amount[entry]), int(flow.whole[j])) / bandwidth
             weights[i, j] = weights.get((i, j), Fraction(0)) + load
     return weights

@@ -113,7 +113,7 @@ class Excess:
         if flow.amount.dtype == object or flow.whole.dtype == object or self.send.dtype == object:
             return exact
         largest, amount = int(flow.whole.max()), int(flow.amount.max())
-        whole = np.repeat(flow.whole, np.diff(flow.ends, prepend=0))
+        whole = flow.whole[flow.destination]
         crossings = int((flow.amount // whole).max()) + 1
         small = (largest * amount).bit_length() < 62 and (self._denominator * crossings).bit_length() < 62
         return plain if small else exact
@@ -307,7 +307,7 @@ def capacity_load_of(topology: Topology, proof: Any) -> Fraction | None:
     loads = attained(rows, topology, everything)
     if loads is None:
         raise MalformedError("the flows of the capacity do not carry uniform traffic")
-    proved = max(loads, default=Fraction(0)) / (whole * terminals)
+    proved: Fraction = max(loads, default=Fraction(0)) / (whole * terminals)
     if least_uniform_load(topology, lengths) < proved:
         raise MalformedError("the lengths of the capacity prove less than its flows attain")
     if known not in (None, proved):

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, Array
-from obliv._util.files import digest_of
 from obliv._util.progress import Progress
 from obliv.checker.designs import check_design, paths_of
 from obliv.checker.linear import least_load, least_uniform_load, lengths_of
-from obliv.checker.report import Report, read_result
+from obliv.checker.report import Report, proves, read_result
 from obliv.checker.worst_case import check_worst_case
-from obliv.errors import OblivError
 from obliv.results.claims import MalformedError, array_of, certificate_of, read_claim
 from obliv.results.numbers import Bounds, bounded, bounds_of, shown
 from obliv.results.study import OTHER_CHANNELS, Verification
@@ -42,12 +40,11 @@ def check_network_bounds(
     certificate = certificate_of(content)
     if (claimed.capacity, claimed.oblivious, claimed.bisection, claimed.matching_bound) == (None,) * 4:
         raise MalformedError("it claims no bound")
-    report.note_digest(certificate.get("digest") == digest_of(content))
-    report.note_sources(claimed.provenance.sources, topology.sources)
+    report.note_origin(content, claimed.provenance.sources, topology.sources)
     report.note_figures((claimed, content))
     unchecked: tuple[int, ...] = tuple(range(topology.channels))
     if report.holds:
-        try:
+        with report.noting("paths"):
             if claimed.capacity is not None:
                 _check_capacity(report, claimed.capacity, certificate, topology)
             _check_matching(report, claimed, topology)
@@ -62,20 +59,15 @@ def check_network_bounds(
                 raise MalformedError("adaptive is bounded by oblivious, which is missing")
             if claimed.bisection is not None:
                 _check_bisection(report, claimed, claimed.bisection, topology)
-        except MalformedError:
-            raise
-        except OblivError as error:
-            report.note("paths", False, str(error))
     statement = "no routing loads channels less than the lower bounds, and the upper ones are attained"
     return report.verification(statement, claimed.topology, "any", topology.sources, unchecked)
 
 
 def _note(report: Report, check: str, load: Fraction | Bounds, lower: Fraction, upper: Fraction) -> None:
     """Note whether proved bounds are at least as good as the claimed ones."""
-    low, high = bounds_of(load)
-    ok = low <= lower and upper <= high
+    ok = proves(lower, upper, load)
     detail = f"{shown(bounded(lower, upper))}, claimed {shown(load)}"
-    report.note(check, ok, f"{lower}, exactly" if lower == upper and ok and low == high else detail)
+    report.note(check, ok, f"{lower}, exactly" if ok and load == lower == upper else detail)
 
 
 def _check_capacity(

@@ -38,7 +38,7 @@ from obliv.checker.linear import (
 )
 from obliv.checker.report import Report, read_result, short
 from obliv.checker.worst_case import note_over, witness_of
-from obliv.errors import InputError, OblivError
+from obliv.errors import InputError
 from obliv.flows.links import source_flows
 from obliv.flows.trees import Flow, Flows
 from obliv.results.claims import MalformedError, array_of, certificate_of, reading
@@ -51,6 +51,8 @@ from obliv.topologies.base import Topology
 if TYPE_CHECKING:
     from obliv.designs.ratios.best import RatioDesign
     from obliv.questions.ratio import Ratio
+
+_LARGEST = 2**61  # of sums in 64 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,14 +80,12 @@ def check_ratio(
     unchecked: list[int] = list(range(topology.channels))
     if report.holds and _check_form(report, claim, topology):
         checked = [claim.channel] if quick else unchecked
-        try:
+        with report.noting("pair loads"):
             _check_flows(report, claim, topology)
             limit = TimeLimit(report.began + budget)
             flows = source_flows(routing, claim.denominator, limit.check)
             if _check_loads(report, claim, topology, flows, checked, limit, progress):
                 unchecked = [channel for channel in unchecked if quick and channel != claim.channel]
-        except (OblivError, NotImplementedError) as error:
-            report.note("pair loads", False, str(error))
     scope = "on the named channel only" if quick else f"on all {topology.channels} channels"
     statement = (
         "no traffic loads a link more than the best routing of it does, but for a factor of "
@@ -215,7 +215,7 @@ class Upper:
 
     def add(self, source: int, flow: Flow) -> None:
         """Compare the loads of a source, which are whole numbers, with their prices, rounded down."""
-        row, destination = self._row[flow.channel], np.repeat(np.arange(len(flow.ends)), np.diff(flow.ends, prepend=0))
+        row, destination = self._row[flow.channel], flow.destination
         distance = self._lengths.distances(int(self._terminals[source]))
         far = distance[np.maximum(row - 1, 0), self._terminals[destination]].tolist()
         each = [(share.numerator, share.denominator) for share in self._each]
@@ -234,9 +234,6 @@ class Upper:
 
 
 # The bounds of a design for all traffic
-
-
-_LARGEST = 2**61  # of sums in 64 bits
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from fractions import Fraction
 from itertools import chain
@@ -12,14 +13,19 @@ from typing import Any
 
 import numpy as np
 
+from obliv._util.files import digest_of
+from obliv._util.progress import OutOfTimeError
+from obliv.errors import OblivError
 from obliv.results.base import NO_CAPACITY, Provenance, provenance
 from obliv.results.claims import MalformedError
 from obliv.results.codec import Record
 from obliv.results.markup import class_of, from_content
+from obliv.results.numbers import Bounds, bounds_of
 from obliv.results.study import Check, Verification
 from obliv.topologies.base import Topology
 from obliv.topologies.trees import Tree
 
+OUT_OF_TIME = "time limit reached; raise the budget"
 #: By kind, the keys of a claim that no check is about, besides how it was made (provenance, notes, reasons).
 _BESIDE = {
     "worst": ("channel_names", "focus_channels", "names", "crossing", "hottest"),
@@ -74,6 +80,25 @@ class Report:
             what = "has the SHA-256 of the claim" if same else "has changed since"
             self.note("source file", same, f"{path} {what if path in claimed else 'has no SHA-256 in the claim'}")
 
+    def note_origin(self, content: dict[str, Any], claimed: dict[str, str], *read: Iterable[tuple[str, str]]) -> None:
+        """Note whether the digest of a certificate fits, if there is one, and the files that specs read."""
+        certificate = content.get("certificate")
+        if isinstance(certificate, dict):
+            self.note_digest(certificate.get("digest") == digest_of(content))
+        self.note_sources(claimed, chain(*read))
+
+    @contextmanager
+    def noting(self, check: str, late: str = "") -> Iterator[None]:
+        """Note under a name what the objects of a claim refuse, or that its time is over."""
+        try:
+            yield
+        except OutOfTimeError:
+            self.note(late or check, None, OUT_OF_TIME)
+        except MalformedError:
+            raise
+        except (OblivError, NotImplementedError) as error:
+            self.note(check, False, str(error))
+
     def note_figures(self, *read: tuple[Record, dict[str, Any]]) -> bool:
         """Note a figure of the claim, or of a row of it, that does not follow from the others; return whether none."""
         misstated = next(filter(None, (misstated_key(record, content) for record, content in read)), "")
@@ -111,6 +136,14 @@ class Report:
             unchecked=tuple(unchecked),
             beside=tuple(self.beside),
         )
+
+
+def proves(lower: Fraction, upper: Fraction, claimed: Any) -> bool:
+    """Return whether proved bounds are at least as good as the claimed ones; a number must be met from both sides."""
+    if not isinstance(claimed, Fraction | Bounds):
+        return False
+    low, high = bounds_of(claimed)
+    return bool(low <= lower and upper <= high)
 
 
 def short(value: Fraction) -> str:

@@ -247,7 +247,7 @@ def two_phase_flows(routing: Routing, base: Flows, denominator: int) -> Flows:
     received = np.zeros((n, channels), exact)
     for i in range(n):
         flow = base(i)
-        destination = _destinations(flow)
+        destination = flow.destination
         common = flow.whole[destination].astype(object)
         scaled = flow.amount.astype(object) * denominator
         if any(int(amount) % int(own) for amount, own in zip(scaled, common, strict=True)):
@@ -276,7 +276,7 @@ def mixed_flows(parts: list[tuple[Fraction, Flows]]) -> Flows:
         wholes = [lcm(*(int(part.whole[j]) * weight.denominator for weight, part in flows)) for j in range(n)]
         keys, values = [], []
         for weight, part in flows:
-            destination = _destinations(part)
+            destination = part.destination
             factor = np.array(
                 [
                     common * weight.numerator // (int(own) * weight.denominator)
@@ -293,11 +293,6 @@ def mixed_flows(parts: list[tuple[Fraction, Flows]]) -> Flows:
         return Flow(ends, pairs[1], whole(total.tolist()), whole(wholes))
 
     return flow
-
-
-def _destinations(flow: Flow) -> Array:
-    """Return the destination of every entry of a flow."""
-    return np.repeat(np.arange(len(flow.ends)), np.diff(flow.ends, prepend=0))
 
 
 # Flows of a routing, from the smallest of its descriptions: programs, numbered paths, phases, flows, hops or paths

@@ -113,6 +113,16 @@ class Flow:
     amount: Array
     whole: Array
 
+    @property
+    def destination(self) -> Array:
+        """The destination of every entry."""
+        return np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
+
+    def loads(self) -> Iterator[tuple[int, int, Fraction]]:
+        """Yield destination, channel and load of every entry."""
+        for d, c, amount in zip(self.destination.tolist(), self.channel.tolist(), self.amount.tolist(), strict=True):
+            yield d, c, Fraction(amount, int(self.whole[d]))
+
     def without(self, destination: int) -> Flow:
         """Return this flow without the part to one destination."""
         first, end = int(self.ends[destination - 1]) if destination else 0, int(self.ends[destination])
