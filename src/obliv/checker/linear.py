@@ -16,6 +16,7 @@ multipliers prove a bound, so it does not matter how they were found.  Claims di
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -140,41 +141,63 @@ class Lengths:
         self.far = most * topology.nodes + 1  #: Farther than any node that can be reached.
         order = np.argsort(topology.head, kind="stable")
         self._tail = topology.tail[order].astype(np.int64)
-        self._rows: Array = rows[:, order].astype(np.int64 if 2 * self.far < INT64_SAFE else object)
+        narrow = 2 * self.far < INT64_SAFE
+        self._columns: Array = np.ascontiguousarray(rows.T[order], np.int64 if narrow else object)
         self._heads, self._first = np.unique(topology.head[order], return_index=True)
         self._topology, self._given = topology, rows
 
     def spent(self) -> list[Fraction]:
         """Return Σ bandwidth × length of every row."""
-        speeds = [self._topology.bandwidth_of(c) for c in range(self._topology.channels)]
-        return [
-            sum((speed * x for speed, x in zip(speeds, row, strict=True) if x), Fraction(0))
-            for row in self._given.tolist()
-        ]
+        return [spent_on(self._topology, row) for row in self._given.tolist()]
 
     def distances(self, node: int) -> Array:
         """Return the distances from a node to all under each row (Bellman and Ford), shape (rows, nodes)."""
-        distance = np.full((len(self._rows), self._topology.nodes), self.far, self._rows.dtype)
-        distance[:, node] = 0
+        shape = self._topology.nodes, self._columns.shape[1]
+        distance = np.full(shape, self.far, self._columns.dtype)  # those of a node side by side
+        distance[node] = 0
         for _ in range(self._topology.nodes if len(self._heads) else 0):
-            through = np.minimum.reduceat(distance[:, self._tail] + self._rows, self._first, axis=1)
-            shorter = np.minimum(distance[:, self._heads], through)
-            if np.array_equal(shorter, distance[:, self._heads]):
+            through = np.minimum.reduceat(distance[self._tail] + self._columns, self._first, axis=0)
+            before = distance[self._heads]
+            shorter = np.minimum(before, through)
+            if np.array_equal(shorter, before):
                 break
-            distance[:, self._heads] = shorter
-        return distance
+            distance[self._heads] = shorter
+        every: Array = distance.T
+        return every
 
 
 def least_load(topology: Topology, lengths: list[int], demand: Iterable[tuple[int, Any, Any]]) -> Fraction:
     """Return the load that lengths prove for every routing of a demand: rows of source, destinations and amounts."""
-    under, terminals, paid = Lengths(topology, np.array([lengths])), topology.terminals.astype(np.int64), Fraction(0)
+    terminals, paid = topology.terminals.tolist(), Fraction(0)
     for source, destinations, amounts in demand:
-        distance = under.distances(int(terminals[source]))[0, terminals[destinations]]
-        if (distance >= under.far).any():
+        distance = distances_from(topology, lengths, terminals[source])
+        far = np.array([distance[terminals[d]] for d in destinations.tolist()], object)
+        if (far < 0).any():
             raise MalformedError("a terminal cannot be reached from another one")
-        paid += (distance.astype(object) * amounts).sum()
-    spent = under.spent()[0]
+        paid += (far * amounts).sum()
+    spent = spent_on(topology, lengths)
     return paid / spent if spent else Fraction(0)
+
+
+def distances_from(topology: Topology, lengths: list[int], source: int) -> list[int]:
+    """Return the distances from a node to all nodes under one row of lengths (Dijkstra); −1 where there is no path."""
+    distance = [-1] * topology.nodes
+    first, head = topology.first_channel.tolist(), topology.head.tolist()
+    waiting = [(0, source)]
+    while waiting:
+        reached, node = heapq.heappop(waiting)
+        if distance[node] >= 0:
+            continue
+        distance[node] = reached
+        for channel in range(first[node], first[node + 1]):
+            if distance[head[channel]] < 0:
+                heapq.heappush(waiting, (reached + lengths[channel], head[channel]))
+    return distance
+
+
+def spent_on(topology: Topology, lengths: list[int]) -> Fraction:
+    """Return Σ bandwidth × length."""
+    return sum((topology.bandwidth_of(c) * length for c, length in enumerate(lengths) if length), Fraction(0))
 
 
 def lengths_of(value: Any, topology: Topology, what: str) -> list[int]:

@@ -15,7 +15,7 @@ import numpy as np
 from obliv._util.files import digest_of
 from obliv._util.progress import Progress, TimeLimit
 from obliv._util.rationals import integer
-from obliv.checker.linear import Lengths, attained, flows_of, least_load, lengths_of
+from obliv.checker.linear import attained, flows_of, least_load, lengths_of, spent_on
 from obliv.checker.recounted import require_patterns
 from obliv.checker.report import Report, proves, read_result, short
 from obliv.errors import OblivError
@@ -172,7 +172,7 @@ def _best_rates(routing: Routing, demand: Demand, proof: Any, limit: TimeLimit) 
         for number, units in own.items():
             for channel in paths[number]:
                 loads[channel] += units
-    spent = Lengths(topology, np.array([lengths])).spent()[0]
+    spent = spent_on(topology, lengths)
     largest = max((load / topology.bandwidth_of(c) for c, load in enumerate(loads)), default=Fraction(0))
     return None if rates or not spent else (paid / spent, largest / whole)
 
