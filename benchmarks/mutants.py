@@ -2,12 +2,12 @@
 
 ``python benchmarks/mutants.py [--every N] [--sample N] [--minutes M] [--nightly] [--refusals] [--again LOG] [FILE...]``
 prints the faults that no test notices and the score; files and folders are below ``src/obliv``, by default those of the
-checker (``checker``, ``fabric/checker`` and ``bufferless/checker``); for others name their tests with ``--tests``.  A
-fault takes out a refusal: it makes a check hold or leaves out a ``raise``, a ``return`` or a name of a problem; or it
-leaves out a part of a condition, or moves a limit by one, or subtracts what is added.  Tests that reach the line are
-run, those by day alone unless ``--nightly`` is given.  All of it takes hours: a night's work.  ``--sample`` tries
-faults that are drawn by the day of the year, and ``--minutes`` ends with the score of those tried; ``--refusals`` tries
-the refusals alone, and ``--again`` those that an earlier run has printed.
+checks (``checker``, ``flows``, ``fabric/checker``, ``bufferless/checker`` and ``results/claims.py``); for others name
+their tests with ``--tests``.  A fault takes out a refusal: it makes a check hold or leaves out a ``raise``, a
+``return`` or a name of a problem; or it leaves out a part of a condition, or moves a limit by one, or subtracts what is
+added.  Tests that reach the line are run, those by day alone unless ``--nightly`` is given.  All of it takes hours: a
+night's work.  ``--sample`` tries faults that are drawn by the day of the year, and ``--minutes`` ends with the score of
+those tried; ``--refusals`` tries the refusals alone, and ``--again`` those that an earlier run has printed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ from obliv.specs import untrusted
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "obliv"
-PATHS = sorted(path for folder in PACKAGE.rglob("checker") for path in folder.rglob("*.py"))
+FOLDERS = (*PACKAGE.rglob("checker"), PACKAGE / "flows")
+PATHS = sorted((*(path for folder in FOLDERS for path in folder.rglob("*.py")), PACKAGE / "results" / "claims.py"))
 FILES = set(map(str, PATHS))
 TESTS = (
     "tests/checker",

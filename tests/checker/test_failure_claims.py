@@ -17,7 +17,7 @@ from tests.fabric.outages import fabrics
 
 import obliv
 from obliv._util.files import digest_of, pack, unpack_array, write_json
-from obliv.checker.report import OutOfTimeError, TimeLimit
+from obliv._util.progress import OutOfTimeError, TimeLimit
 from obliv.errors import FileError, TooLargeError
 from obliv.fabric.checker.hops import hops_of
 from obliv.fabric.checker.routes import routes_of

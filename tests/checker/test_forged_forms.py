@@ -11,8 +11,8 @@ from tests.checker.leaves import CLAIMS, changed, content_of, fit
 
 import obliv
 from obliv._util.files import write_json
-from obliv.checker.claims import is_certified
 from obliv.checker.report import Report
+from obliv.results.claims import is_certified
 
 
 @pytest.fixture(autouse=True)

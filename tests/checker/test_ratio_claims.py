@@ -143,6 +143,17 @@ def test_flows_beyond_a_bandwidth_are_refused(tmp_path: Path) -> None:
     assert "beyond its bandwidth" in next(check.detail for check in checked.checks if check.check == "optimum")
 
 
+def test_flows_in_a_unit_of_nothing_carry_nothing(tmp_path: Path) -> None:
+    """They would fill no channel, however much traffic there is."""
+    content = obliv.ratio(obliv.routing("dor", obliv.ring(5)), certificate=True).to_dict()
+    ratio = Fraction(content["ratio"]["exact"])
+    _ratio(content, 2 * ratio, 2 * ratio)
+    content["traffic"] = [[s, d, str(2 * Fraction(amount))] for s, d, amount in content["traffic"]]
+    flows = [[s, c, 2 * amount] for s, c, amount in unpack(content["certificate"]["flows"])]
+    content["certificate"] |= {"unit": "0", "flows": flows}
+    assert reasons(content, tmp_path / "forged.json") == ["the flows do not carry the traffic"]
+
+
 @pytest.mark.parametrize("key", ["lengths", "flows", "permutation"])
 def test_arrays_of_very_many_numbers_are_not_unpacked(key: str, saved: Path, tmp_path: Path) -> None:
     content = read_json(saved)

@@ -17,9 +17,9 @@ from tests.claims import change, exact, reasons, save_claim
 
 import obliv
 from obliv._util.files import digest_of
-from obliv.checker.claims import is_certified
 from obliv.checker.report import Report, check_optimum
 from obliv.errors import FileError, InputError
+from obliv.results.claims import is_certified
 from obliv.topologies.trees import Tree
 
 Claim = dict[str, Any]

@@ -14,7 +14,7 @@ from tests.claims import change, exact, reasons
 
 import obliv
 from obliv._util.files import digest_of, write_json
-from obliv.checker.report import OutOfTimeError, TimeLimit
+from obliv._util.progress import OutOfTimeError, TimeLimit
 from obliv.cli import main
 
 Claim = dict[str, Any]

@@ -131,7 +131,7 @@ def test_forged_claims_are_refused(claim: Path, change: Any) -> None:
     [
         (part("scale", 0), "is not a complete claim: scale must be a positive integer"),
         (part("lengths", [1] * 9), "lengths must be one whole number for each channel"),
-        (part("flows", 7), "a proof cannot be unpacked"),
+        (part("flows", 7), "the flows cannot be unpacked"),
         (rows_of("flows", 0, 0, 99), "a row of the flows is out of range"),
         (rows_of("demand", 0, 0, 99), "a row of the demand is out of range"),
         (lambda c: c["certificate"]["patterns"].pop(), "there must be a proof for each pattern"),
@@ -222,13 +222,18 @@ def test_forged_adaptive_rates_are_refused(adaptive_claim: Path, change: Any) ->
 
 
 @pytest.mark.parametrize(
-    "change", [part("path_whole", 0), *(part("path_lengths", [x] * n) for x, n in ((0, 23), (-1, 24)))]
+    ("change", "why"),
+    [
+        (part("path_whole", 0), "path_whole must be a positive integer"),
+        (part("path_lengths", [0] * 23), "path_lengths must be one whole number for each channel, 0 or more"),
+        (part("path_lengths", [-1] * 24), "path_lengths must be one whole number for each channel, 0 or more"),
+    ],
 )
-def test_each_part_of_rates_is_refused_by_its_own_check(adaptive_claim: Path, change: Any) -> None:
+def test_each_part_of_rates_is_refused_by_its_own_check(adaptive_claim: Path, change: Any, why: str) -> None:
     content = read_json(adaptive_claim)
     change(content)
     (said,) = reasons(content, adaptive_claim.with_name("forged.json"))
-    assert "path_whole must be a positive integer, and path_lengths one whole number per channel" in said
+    assert why in said
 
 
 def test_rates_below_zero_carry_nothing(adaptive_claim: Path) -> None:

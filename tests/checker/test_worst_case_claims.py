@@ -19,9 +19,9 @@ from tests.claims import change, exact, reasons, save_claim
 
 import obliv
 from obliv._util.files import unpack
-from obliv.checker.flows.trees import Flow, program_flows
 from obliv.cli import main
 from obliv.errors import FileError
+from obliv.flows.trees import Flow, program_flows
 from obliv.results.numbers import number
 from obliv.topologies.cartesian import Cartesian
 
@@ -568,7 +568,7 @@ def _peak(path: Path) -> int:
 def test_loads_over_large_denominators_are_summed_in_small_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("obliv.checker.worst_case._WIDE_BLOCK", 1)
+    monkeypatch.setattr("obliv.checker.linear._WIDE_BLOCK", 1)
     content = claim_of("torus:4x3", "dor")
     content["certificate"]["denominator"] = 2**64
     content["certificate"]["duals"] = [[2**64 * int(price) for price in row] for row in _rows(content)]
@@ -677,7 +677,7 @@ ALONE: list[tuple[tuple[str, str], Any, str]] = [
     (RANDOM, change(*LENGTHS, to=[1]), "must be one whole number for each channel, 0 or more"),
     (RANDOM, change(*LENGTHS, to=lambda row: [-1, *row[1:]]), "must be one whole number for each channel, 0 or more"),
     (RANDOM, change(*LENGTHS, to=lambda row: [0] * len(row)), "prove less than its flows attain"),
-    (RANDOM, change(*LENGTHS, to="x"), "the proof of the capacity cannot be unpacked"),
+    (RANDOM, change(*LENGTHS, to="x"), "the lengths of the capacity cannot be unpacked"),
     (RANDOM, change(*FLOWS, to=lambda rows: rows[1:]), "do not carry uniform traffic"),
     *(
         (RANDOM, change(*FLOWS, to=lambda rows, row=row: [row, *rows]), "a row of the flows of the capacity is out of")

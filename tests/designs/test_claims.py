@@ -17,10 +17,11 @@ from tests.claims import reasons, refused, save_claim
 
 import obliv
 from obliv._util.files import read_json, unpack, write_json
-from obliv.checker.claims import MalformedError
+from obliv.checker.constraints import broken_rule, constraints_of, ways_of
 from obliv.checker.designs import _line
-from obliv.checker.ratio_designs import broken_rule, constraints_of, terminal_maps, ways_of
+from obliv.checker.linear import terminal_maps
 from obliv.errors import InputError
+from obliv.results.claims import MalformedError
 from obliv.results.markup import from_content
 from obliv.routings.listed import PathTable
 
@@ -240,7 +241,7 @@ def test_turns_are_those_of_a_mesh(network: str) -> None:
 
 def test_too_many_states_are_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(ways_of(RING, TURNS).node) == 12
-    monkeypatch.setattr("obliv.checker.ratio_designs._MOST_STATES", 11)
+    monkeypatch.setattr("obliv.checker.constraints._MOST_STATES", 11)
     with pytest.raises(InputError, match="have too many states to be checked"):
         ways_of(RING, TURNS)
 

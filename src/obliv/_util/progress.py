@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
@@ -163,3 +165,26 @@ def admitted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, waiting)
+
+
+# A time limit that long checks consult between units of work
+
+
+class OutOfTimeError(Exception):
+    """The time limit of a check has passed."""
+
+
+@dataclass(frozen=True)
+class TimeLimit:
+    """The moment at which a check ends, on the clock of ``time.perf_counter``."""
+
+    end: float
+
+    def check(self) -> None:
+        """Raise OutOfTimeError if the moment has passed."""
+        if time.perf_counter() > self.end:
+            raise OutOfTimeError
+
+    def remaining(self) -> float:
+        """Return the seconds that are left, at least 0."""
+        return max(0.0, self.end - time.perf_counter())

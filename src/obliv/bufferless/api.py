@@ -1,4 +1,4 @@
-"""One call for every algorithm of packet routing; its schedules are checked by the verifier."""
+"""One call for every algorithm of packet routing; its schedules are checked as ``obliv.verify`` does."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from obliv._util.rng import Rng, generator, seed_of
 from obliv._util.text import did_you_mean
 from obliv.bufferless.leveled.instances import Instance
 from obliv.bufferless.results import Run, Schedule, Schedules
-from obliv.checker.verify import verify as check
+from obliv.capabilities import Parts
 from obliv.errors import InputError, OblivError, OptionError
 from obliv.results.base import provenance
-from obliv.results.study import Verification
 from obliv.study.measures import Measure
 from obliv.topologies.base import Topology
 
@@ -189,7 +188,7 @@ def schedule(
     result = _result(instance, algorithm, options, run, seed_of(rng), time.perf_counter() - began)
     if not check_moves or result.moves is None:
         return result
-    verification = verify(result)
+    verification = Parts("check")[result.kind]({}, result)
     if not verification.proved:
         failed = [step.detail for step in verification.checks if not step.ok]
         raise OblivError(f"internal error: the schedule of {algorithm} breaks a rule: {failed[0] if failed else ''}")
@@ -257,35 +256,6 @@ def schedules(
         algorithm=algorithm,
         classes=tuple(classes),
     )
-
-
-def verify(schedule: Any, *, progress: Progress | None = None) -> Verification:
-    """Check a schedule move by move; the same as :func:`obliv.verify`.
-
-    Parameters
-    ----------
-    schedule : Schedule, Schedules, str or Path
-        A schedule, or a file that :meth:`obliv.Schedule.save` wrote.
-    progress : callable, optional
-        Called with what is being done and the share that is done, from 0 to 1.
-
-    Returns
-    -------
-    Verification
-
-    Raises
-    ------
-    InputError
-        If the argument is neither, or the file is not a complete schedule.
-
-    Examples
-    --------
-    >>> from obliv import bufferless
-    >>> verify(bufferless.schedule(bufferless.instance("butterfly:4"), "hot-potato")).proved
-    True
-    """
-    verification: Verification = check(schedule, progress=progress)
-    return verification
 
 
 def _named(options: dict[str, Any]) -> dict[str, Any]:

@@ -16,13 +16,13 @@ from itertools import pairwise
 from math import gcd, lcm
 from typing import TYPE_CHECKING, Any
 
-from obliv._util.progress import Progress, require_memory
+from obliv._util.progress import OutOfTimeError, Progress, TimeLimit
 from obliv._util.text import plural
-from obliv.checker.claims import MalformedError, read_result
-from obliv.checker.report import OutOfTimeError, Report, TimeLimit, short
+from obliv.checker.recounted import rates_of
+from obliv.checker.report import OUT_OF_TIME, Report, proves, read_result, short
 from obliv.errors import TooLargeError
 from obliv.patterns.base import Traffic
-from obliv.results.numbers import Bounds, bounds_of
+from obliv.results.claims import MalformedError
 from obliv.results.study import Verification
 from obliv.topologies.base import Topology
 
@@ -78,7 +78,7 @@ def check_collisions(
                     text = f"{plural(flows, 'flow')} a pair: at most {short(row.load)} with {short(row.probability)}"
                     report.note("guarantee", held is wanted, text if wanted else f"not {text}")
     except OutOfTimeError:
-        report.note("distribution", None, "time limit reached; raise the budget")
+        report.note("distribution", None, OUT_OF_TIME)
     except TooLargeError as error:
         report.note("distribution", None, str(error))
     if claim.sampled_mean is not None:
@@ -103,7 +103,7 @@ def _check_figures(report: Report, claim: Collisions, draws: _Draws, law: _Law, 
     for row in claim.distribution:
         at = bisect_left(loads, row.load)
         right = over[at] if at < len(loads) else Fraction(0)
-        if not _holds(row.probability, right) and not wrong:
+        if not proves(right, right, row.probability) and not wrong:
             wrong = f"{short(row.load)} or more has the probability {short(right)}"
     listed = {row.load for row in claim.distribution}
     ahead = [*over[1:], Fraction(0)]
@@ -115,21 +115,15 @@ def _check_figures(report: Report, claim: Collisions, draws: _Draws, law: _Law, 
     rows = plural(len(claim.distribution), "row")
     report.note("distribution", not wrong, wrong or f"{rows} of {plural(len(loads), 'load')}, counted again")
     mean = loads[0] + sum((two - one) * (1 - fit) for (one, two), fit in zip(pairwise(loads), fits, strict=False))
-    report.note("mean", _holds(claim.mean, mean), short(mean))
+    report.note("mean", proves(mean, mean, claim.mean), short(mean))
     for quantile in claim.quantiles:
         right = next((load for load, fit in zip(loads, fits, strict=True) if fit >= quantile.probability), loads[-1])
-        if not _holds(quantile.load, right):
+        if not proves(right, right, quantile.load):
             report.note("quantiles", False, f"that of {short(quantile.probability)} is {short(right)}")
             break
     else:
         report.note("quantiles", True, plural(len(claim.quantiles), "quantile"))
     report.note("even splits", claim.even_load == draws.even, short(draws.even))
-
-
-def _holds(claimed: Fraction | Bounds, right: Fraction) -> bool:
-    """Return whether a claimed number is the right one, or bounds it."""
-    low, high = bounds_of(claimed)
-    return low <= right <= high
 
 
 class _Draws:
@@ -146,8 +140,10 @@ class _Draws:
             self.out[self.tail[c]].append(c)
             self.into[self.head[c]].append(c)
         by_destination: dict[int, list[tuple[int, Fraction]]] = {}
-        for s, d, rate in _rates(traffic):
-            by_destination.setdefault(d, []).append((s, rate))
+        for s, sent in rates_of(traffic).items():
+            for d, rate in sent.items():
+                if rate and s != d:
+                    by_destination.setdefault(d, []).append((s, rate))
         self.pairs: list[tuple[Fraction, list[tuple[tuple[int, ...], Fraction]]]] = []
         terminals = topology.terminals.tolist()
         for d, senders in by_destination.items():
@@ -343,19 +339,6 @@ def _parts(random: list[tuple[list[Any], int]], flows: int) -> Iterator[tuple[_P
                         seen.add(other)
                         waiting.append(other)
         yield part, total
-
-
-def _rates(traffic: Traffic) -> Iterator[tuple[int, int, Fraction]]:
-    """Yield source, destination and rate of the pairs that send."""
-    n = traffic.terminals
-    rates: dict[tuple[int, int], Fraction] = {}
-    if traffic.uniform:
-        require_memory(500.0 * n * n, f"the pairs of {traffic.spec}")
-        rates = {(s, d): Fraction(traffic.uniform) / n for s in range(n) for d in range(n)}
-    single = zip(traffic.source.tolist(), traffic.destination.tolist(), traffic.amount.tolist(), strict=True)
-    for s, d, amount in single:
-        rates[s, d] = rates.get((s, d), Fraction(0)) + Fraction(amount, traffic.denominator)
-    yield from ((s, d, rate) for (s, d), rate in rates.items() if rate and s != d)
 
 
 def _kept(topology: Topology, among: str) -> list[bool] | None:

@@ -16,26 +16,17 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from obliv._util.arrays import Array
-from obliv._util.files import digest_of, unpack_array
-from obliv._util.progress import Progress, within
+from obliv._util.files import digest_of
+from obliv._util.progress import Progress, TimeLimit, within
 from obliv.checker._kernels import CarriedLengths, PairLengths, StateNetwork, add_distances
-from obliv.checker.capacity import capacity_load_of
-from obliv.checker.claims import Claim, MalformedError, certificate_of, read_claim, read_result
-from obliv.checker.ratio_designs import (
-    Constraints,
-    RatioLine,
-    Ways,
-    broken_rule,
-    check_ratio_bounds,
-    constraints_of,
-    is_index,
-    terminal_maps,
-    ways_of,
-)
-from obliv.checker.report import Report, TimeLimit, short
+from obliv.checker.constraints import Constraints, Ways, broken_rule, constraints_of, ways_of
+from obliv.checker.linear import Line, capacity_load_of, image_of, is_index, price_of, terminal_maps
+from obliv.checker.ratios import check_ratio_bounds
+from obliv.checker.report import Report, read_result, short
 from obliv.checker.worst_case import check_worst_case
-from obliv.errors import InputError, OblivError
+from obliv.errors import InputError
 from obliv.kernels import run
+from obliv.results.claims import Claim, MalformedError, array_of, certificate_of, read_claim, reading
 from obliv.results.numbers import Bounds, Estimate, bounds_of
 from obliv.results.study import Verification
 from obliv.routings.base import Routing
@@ -47,8 +38,6 @@ if TYPE_CHECKING:
     from obliv.designs.design import Design
     from obliv.designs.pareto import Pareto
     from obliv.designs.ratios.best import RatioDesign
-
-__all__ = ["array_of", "check_design", "check_pareto", "paths_of"]
 
 _PATHS = {"per_pair", "hops", "channels", "amounts", "whole"}
 _LARGEST = 2**61  # of sums in 64 bits
@@ -63,15 +52,14 @@ def check_design(
         raise MalformedError(f"{topology.spec} has no pair of terminals")
     report = Report()
     claimed, certificate = _read(content)
-    report.note_digest(certificate.get("digest") == digest_of(content))
+    bounding = _bounding(claimed, topology)
+    files = () if bounding is None else bounding.sources
+    report.note_origin(content, claimed.provenance.sources, topology.sources, files)
     if claimed.objective != type(claimed).objective:
         report.note("figures", False, f"the objective {claimed.objective!r:.20} is not that of the other figures")
-    bounding = _bounding(claimed, topology)
-    files = topology.sources if bounding is None else (*topology.sources, *bounding.sources)
-    report.note_sources(claimed.provenance.sources, files)
     unchecked: tuple[int, ...] = tuple(range(topology.channels))
     if report.holds:
-        try:
+        with report.noting("paths"):
             routing = Listed(topology, "design", paths_of(content.get("paths"), topology))
             report.note("paths", True, "every path leads there, probabilities add up to 1")
             _check_figures(report, claimed, topology, routing, content)
@@ -84,10 +72,6 @@ def check_design(
                 legal = _legal(topology, bounding)
                 _check_within(report, routing, legal)
                 _check_lower(report, claimed, certificate, topology, legal, rest)
-        except MalformedError:
-            raise
-        except OblivError as error:
-            report.note("paths", False, str(error))
     by_ratio = type(claimed).objective == "ratio"
     load = getattr(claimed, "ratio" if by_ratio else "channel_load")
     what = "ratio is at most" if by_ratio else "worst case is"
@@ -210,12 +194,12 @@ def paths_of(content: Any, topology: Topology) -> PathList:
     if not isinstance(content, dict) or type(content.get("whole")) is not int or content.keys() != _PATHS:
         raise MalformedError("paths is not a list of paths")
     pairs = len(topology.terminals) ** 2
-    per_pair = array_of(content, "per_pair", 1, pairs)
-    hops = array_of(content, "hops", 1, pairs * topology.channels)
+    per_pair = _part(content, "per_pair", 1, pairs)
+    hops = _part(content, "hops", 1, pairs * topology.channels)
     if any((counts < 0).any() or (counts > 2**31).any() for counts in (per_pair, hops)):
         raise MalformedError("a number of paths or hops is out of range")
-    channel = array_of(content, "channels", 1, min(int(hops.sum()), pairs * topology.channels * topology.nodes))
-    amount = array_of(content, "amounts", 1, len(hops))
+    channel = _part(content, "channels", 1, min(int(hops.sum()), pairs * topology.channels * topology.nodes))
+    amount = _part(content, "amounts", 1, len(hops))
     return PathList.of(per_pair, hops, channel, amount, content["whole"])
 
 
@@ -232,12 +216,10 @@ def _worst_claim(certificate: dict[str, Any]) -> Claim:
     return read_claim(worst)
 
 
-def array_of(content: dict[str, Any], key: str, dimensions: int, most: int) -> Array:
+def _part(content: dict[str, Any], key: str, dimensions: int, most: int) -> Array:
     """Return an array of the design; a compressed one may hold up to `most` numbers."""
-    try:
-        array: Array = unpack_array(content[key], most)
-    except (KeyError, ValueError, TypeError, OverflowError, MemoryError, RecursionError) as error:
-        raise MalformedError(f"{key} cannot be unpacked: {error}") from None
+    with reading(key):
+        array = array_of(content[key], key, most)
     if array.size == 0:
         array = array.reshape((0,) * dimensions)
     if array.ndim != dimensions:
@@ -336,7 +318,7 @@ def _check_lower(
 
 def _carried(certificate: dict[str, Any], topology: Topology) -> CarriedLengths:
     """Return which focus channel's lengths every channel takes, and the map of terminals that carries them."""
-    generators = array_of(certificate, "generators", 2, topology.channels * topology.nodes)
+    generators = _part(certificate, "generators", 2, topology.channels * topology.nodes)
     terminals = len(topology.terminals)
     maps = terminal_maps(generators, topology)
     focus, channels = certificate.get("focus"), certificate.get("channels")
@@ -348,13 +330,8 @@ def _carried(certificate: dict[str, Any], topology: Topology) -> CarriedLengths:
     for entry in channels:
         if not (isinstance(entry, list) and len(entry) == 2 and is_index(entry[0], len(focus))):
             raise MalformedError("an entry of channels is not [focus, word]")
-        if not (isinstance(entry[1], list) and all(is_index(step, len(maps)) for step in entry[1])):
-            raise MalformedError("a word in channels contains something other than generator numbers")
-        image = np.arange(terminals)
-        for step in entry[1]:
-            image = maps[step][image]
         source.append(entry[0])
-        here.append(image)
+        here.append(image_of(entry[1], maps, terminals))
     images = np.array(here, np.int64).reshape(-1, terminals)
     return CarriedLengths(np.array(source, np.int64), images, np.argsort(images, axis=1))
 
@@ -367,11 +344,9 @@ def _line(
     constraints: Constraints,
     legal: Array,
     progress: Progress,
-) -> RatioLine:
+) -> Line:
     """Return what the lengths of a line prove."""
-    if not isinstance(content, dict) or not is_index(content.get("price"), _LARGEST):
-        raise MalformedError("a line of the certificate is missing, or its price is not a whole number")
-    price, tables = content["price"], content.get("lengths")
+    price, tables = price_of(content, _LARGEST), content.get("lengths")
     count = int(carried.source.max(initial=-1)) + 1
     if not isinstance(tables, list) or len(tables) < count:
         raise MalformedError("lengths are missing for a focus channel")
@@ -398,11 +373,11 @@ def _line(
     run(add_distances, 20.0 * terminals**2 * len(ways.head), network, lengths, carried, price, sums)
     if (sums < 0).any():
         raise InputError("a terminal cannot be reached from another one")
-    return RatioLine(price, sum(map(int, sums)), _spent(rows, carried, topology), terminals**2)
+    return Line(price, sum(map(int, sums)), _spent(rows, carried, topology), terminals**2)
 
 
 def _rows(content: dict[str, Any], terminals: int) -> Array:
-    table = array_of(content, "lengths", 2, 3 * terminals**2)
+    table = _part(content, "lengths", 2, 3 * terminals**2)
     if table.size and table.shape[1] != 3:
         raise MalformedError("a row of lengths is not [source, destination, length]")
     table = table.reshape(-1, 3)

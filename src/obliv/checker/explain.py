@@ -10,12 +10,12 @@ from fractions import Fraction
 import numpy as np
 
 from obliv._util.progress import Progress
-from obliv.checker.claims import Claim, MalformedError
-from obliv.checker.flows.links import source_flows, threshold_prices
 from obliv.checker.report import Report
 from obliv.checker.worst_case import Prices, check_form
 from obliv.errors import InputError
+from obliv.flows.links import source_flows, threshold_prices
 from obliv.results.base import Channel, Explanation, Term, provenance
+from obliv.results.claims import Claim, MalformedError
 from obliv.routings.base import Routing
 from obliv.topologies.base import NodeName, Topology
 
@@ -112,7 +112,7 @@ def _weights(claim: Claim, topology: Topology, routing: Routing, channel: int, p
         progress("pair loads", i / terminals)
         flow = flows(i) if claim.kind == "worst" else flows(i).without(i)
         at = np.flatnonzero(np.asarray(flow.channel) == channel)
-        for entry, j in zip(at.tolist(), np.searchsorted(flow.ends, at, side="right").tolist(), strict=True):
+        for entry, j in zip(at.tolist(), flow.destination[at].tolist(), strict=True):
             load = Fraction(int(flow.amount[entry]), int(flow.whole[j])) / bandwidth
             weights[i, j] = weights.get((i, j), Fraction(0)) + load
     return weights

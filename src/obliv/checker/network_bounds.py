@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, Array
-from obliv._util.files import digest_of, unpack
 from obliv._util.progress import Progress
-from obliv.checker.capacity import distances_from, least_uniform_load, spent_on
-from obliv.checker.claims import MalformedError, certificate_of, read_claim, read_result
-from obliv.checker.designs import array_of, check_design, paths_of
-from obliv.checker.report import Report
+from obliv.checker.designs import check_design, paths_of
+from obliv.checker.linear import least_load, least_uniform_load, lengths_of
+from obliv.checker.report import Report, proves, read_result
 from obliv.checker.worst_case import check_worst_case
-from obliv.errors import OblivError
+from obliv.results.claims import MalformedError, array_of, certificate_of, read_claim
 from obliv.results.numbers import Bounds, bounded, bounds_of, shown
 from obliv.results.study import OTHER_CHANNELS, Verification
 from obliv.routings.listed import Listed
@@ -35,22 +33,18 @@ def check_network_bounds(
 ) -> Verification:
     """Check bounds of a network."""
     report = Report()
-    try:
-        for key in ("permutation", "matching_permutation", "half"):
-            if isinstance(content.get(key), dict):
-                unpack(content[key], topology.nodes)  # not too large to be read
-    except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-        raise MalformedError(str(error)) from None
+    for key in ("permutation", "matching_permutation", "half"):
+        if isinstance(content.get(key), dict):
+            array_of(content[key], key, topology.nodes)  # not too large to be read
     claimed: NetworkBounds = read_result(content)
     certificate = certificate_of(content)
     if (claimed.capacity, claimed.oblivious, claimed.bisection, claimed.matching_bound) == (None,) * 4:
         raise MalformedError("it claims no bound")
-    report.note_digest(certificate.get("digest") == digest_of(content))
-    report.note_sources(claimed.provenance.sources, topology.sources)
+    report.note_origin(content, claimed.provenance.sources, topology.sources)
     report.note_figures((claimed, content))
     unchecked: tuple[int, ...] = tuple(range(topology.channels))
     if report.holds:
-        try:
+        with report.noting("paths"):
             if claimed.capacity is not None:
                 _check_capacity(report, claimed.capacity, certificate, topology)
             _check_matching(report, claimed, topology)
@@ -65,34 +59,22 @@ def check_network_bounds(
                 raise MalformedError("adaptive is bounded by oblivious, which is missing")
             if claimed.bisection is not None:
                 _check_bisection(report, claimed, claimed.bisection, topology)
-        except MalformedError:
-            raise
-        except OblivError as error:
-            report.note("paths", False, str(error))
     statement = "no routing loads channels less than the lower bounds, and the upper ones are attained"
     return report.verification(statement, claimed.topology, "any", topology.sources, unchecked)
 
 
 def _note(report: Report, check: str, load: Fraction | Bounds, lower: Fraction, upper: Fraction) -> None:
     """Note whether proved bounds are at least as good as the claimed ones."""
-    low, high = bounds_of(load)
-    ok = low <= lower and upper <= high
+    ok = proves(lower, upper, load)
     detail = f"{shown(bounded(lower, upper))}, claimed {shown(load)}"
-    report.note(check, ok, f"{lower}, exactly" if lower == upper and ok and low == high else detail)
-
-
-def _lengths(certificate: dict[str, Any], key: str, topology: Topology) -> list[int]:
-    lengths: list[int] = array_of(certificate, key, 1, topology.channels).tolist()
-    if len(lengths) != topology.channels or any(length < 0 for length in lengths):
-        raise MalformedError(f"{key} must be one length per channel, 0 or more")
-    return lengths
+    report.note(check, ok, f"{lower}, exactly" if ok and load == lower == upper else detail)
 
 
 def _check_capacity(
     report: Report, capacity: Fraction | Bounds, certificate: dict[str, Any], topology: Topology
 ) -> None:
     """Check the least load of uniform traffic: lengths from below, paths from above."""
-    lengths = _lengths(certificate, "capacity_lengths", topology)
+    lengths = lengths_of(certificate.get("capacity_lengths"), topology, "capacity_lengths")
     terminals = topology.terminals.tolist()
     lower = least_uniform_load(topology, lengths)
     listed = Listed(topology, "capacity", paths_of(certificate.get("capacity_paths"), topology)).listed
@@ -179,14 +161,10 @@ def _check_adaptive(
     """Check the load of the permutation under its best routing; an oblivious routing bounds it from above."""
     if claimed.adaptive is None:
         return Fraction(0)
-    lengths = _lengths(certificate, "adaptive_lengths", topology)
-    image, terminals = list(claimed.permutation or ()), topology.terminals.tolist()
-    if sorted(image) != list(range(len(terminals))) or not topology.unit_rates:
-        report.note("adaptive", False, "the permutation is invalid, or terminals have rates")
+    lengths = lengths_of(certificate.get("adaptive_lengths"), topology, "adaptive_lengths")
+    lower = _least(report, "adaptive", claimed.permutation, lengths, topology)
+    if lower is None:
         return Fraction(0)
-    paid = sum(distances_from(topology, lengths, terminals[s])[terminals[d]] for s, d in enumerate(image) if s != d)
-    spent = spent_on(topology, lengths)
-    lower = Fraction(paid) / spent if spent else Fraction(0)
     _note(report, "adaptive", claimed.adaptive, lower, bounds_of(oblivious)[1])
     return lower
 
@@ -195,14 +173,18 @@ def _check_matching(report: Report, claimed: NetworkBounds, topology: Topology) 
     """Check the load of a permutation whose packets take shortest paths, spread over all channels."""
     if claimed.matching_bound is None:
         return
-    image, terminals = list(claimed.matching_permutation or ()), topology.terminals.tolist()
-    if sorted(image) != list(range(len(terminals))) or not topology.unit_rates:
-        report.note("matching bound", False, "the permutation is invalid, or terminals have rates")
-        return
-    hops = [1] * topology.channels
-    paid = sum(distances_from(topology, hops, terminals[s])[terminals[d]] for s, d in enumerate(image) if s != d)
-    load = Fraction(paid) / spent_on(topology, hops)
-    _note(report, "matching bound", claimed.matching_bound, load, load)
+    load = _least(report, "matching bound", claimed.matching_permutation, [1] * topology.channels, topology)
+    if load is not None:
+        _note(report, "matching bound", claimed.matching_bound, load, load)
+
+
+def _least(report: Report, check: str, permutation: Any, lengths: list[int], topology: Topology) -> Fraction | None:
+    """Return the load that lengths prove for every routing of a permutation; None if it is none."""
+    image = list(permutation or ())
+    if sorted(image) != list(range(len(topology.terminals))) or not topology.unit_rates:
+        report.note(check, False, "the permutation is invalid, or terminals have rates")
+        return None
+    return least_load(topology, lengths, ((s, np.array([d]), 1) for s, d in enumerate(image)))
 
 
 def _check_bisection(report: Report, claimed: NetworkBounds, bisection: Fraction | Bounds, topology: Topology) -> None:

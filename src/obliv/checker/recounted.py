@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from obliv._util.arrays import Array
-from obliv._util.files import digest_of, unpack_array
-from obliv._util.progress import Progress
-from obliv.checker.capacity import capacity_load_of
-from obliv.checker.claims import MalformedError, certificate_of, read_result
-from obliv.checker.flows.links import denominator_of, source_flows
-from obliv.checker.flows.trees import Flows, paths_between
-from obliv.checker.report import OutOfTimeError, Report, TimeLimit, short
+from obliv._util.progress import Progress, TimeLimit, require_memory
+from obliv.checker.linear import capacity_load_of
+from obliv.checker.report import Report, read_result, short
 from obliv.errors import OblivError
+from obliv.flows.links import denominator_of, source_flows
+from obliv.flows.trees import Flows, paths_between
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
+from obliv.results.claims import MalformedError, array_of, certificate_of
 from obliv.results.numbers import Bounds, Estimate
 from obliv.results.study import IDLE, Verification
 from obliv.routings.base import Routing
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 
 
 _MOST_TERMINALS = 9  # whose permutations are counted
-_OUT_OF_TIME = "time limit reached; raise the budget"
 _Rates = dict[int, dict[int, Fraction]]  # by source and destination
 
 
@@ -62,14 +60,10 @@ def check_throughput(
     if routing.partial:
         report.beside.append("patterns[*].hops")  # of those that arrive, which loads do not tell
     limit = TimeLimit(report.began + budget)
-    try:
+    with report.noting("loads"):
         for done, (row, traffic) in enumerate(zip(claim.patterns, patterns, strict=True) if not report.fails else ()):
             progress("traffic", done / len(patterns))
             _check_pattern(report, row, traffic, routing, base, limit)
-    except OutOfTimeError:
-        report.note("loads", None, _OUT_OF_TIME)
-    except (OblivError, NotImplementedError) as error:
-        report.note("loads", False, str(error))
     statement = f"the largest channel load under {', '.join(row.traffic for row in claim.patterns)[:200]}"
     return report.verification(statement, claim.topology, claim.routing, sources)
 
@@ -79,7 +73,7 @@ def _check_pattern(
 ) -> None:
     """Check the figures of one traffic: loads, throughput, what limits it, and the mean hops."""
     topology = routing.topology
-    rates = _rates(traffic)
+    rates = rates_of(traffic)
     crossed = _crossed(topology, rates, source_flows(routing, denominator_of(routing, limit.check), limit.check), limit)
     loads = [amount / topology.bandwidth_of(c) for c, amount in enumerate(crossed)]
     load = max(loads, default=None)
@@ -155,13 +149,9 @@ def check_average(
     report.note_sources(claim.provenance.sources, (*topology.sources, *routing.sources))
     base = _check_capacity(report, claim.capacity, topology, "fraction_of_capacity")
     limit = TimeLimit(report.began + budget)
-    try:
+    with report.noting("loads", "permutations"):
         if not report.fails:
             _check_permutations(report, claim, routing, base, limit, progress)
-    except OutOfTimeError:
-        report.note("permutations", None, _OUT_OF_TIME)
-    except (OblivError, NotImplementedError) as error:
-        report.note("loads", False, str(error))
     statement = (
         f"the mean of the largest channel load over all {count:,} permutations is {short(_exact(claim.channel_load))}"
     )
@@ -177,10 +167,8 @@ def _check_permutations(
     flows, images = source_flows(routing, denominator_of(routing, limit.check), limit.check), _permutations(n)
     pairs = np.zeros((topology.channels, n, n), object)
     for i in range(n):
-        flow = flows(i)
-        j = np.repeat(np.arange(n), np.diff(flow.ends, prepend=0))
-        for c, d, amount in zip(flow.channel.tolist(), j.tolist(), flow.amount.tolist(), strict=True):
-            pairs[c, i, d] += Fraction(amount, int(flow.whole[d])) / topology.bandwidth_of(c)
+        for d, c, load in flows(i).loads():
+            pairs[c, i, d] += load / topology.bandwidth_of(c)
     unit = lcm(*(Fraction(load).denominator for load in pairs.ravel()))
     whole = (pairs * unit).astype(object)
     narrow = n * max(map(int, whole.ravel()), default=0) < 2**62
@@ -247,9 +235,11 @@ def _check_capacity(report: Report, claimed: Fraction | None, topology: Topology
     return base
 
 
-def _rates(traffic: Traffic) -> _Rates:
+def rates_of(traffic: Traffic) -> _Rates:
     """Return what every terminal sends to each, itself included."""
     n = traffic.terminals
+    if traffic.uniform:
+        require_memory(500.0 * n * n, f"the pairs of {traffic.spec}")
     share = Fraction(traffic.uniform) / n if n else Fraction(0)
     rates: _Rates = {s: dict.fromkeys(range(n), share) if share else {} for s in range(n)}
     single = zip(traffic.source.tolist(), traffic.destination.tolist(), traffic.amount.tolist(), strict=True)
@@ -270,7 +260,7 @@ def _crossed(topology: Topology, rates: _Rates, flows: Flows, limit: TimeLimit) 
         unit = lcm(*(share.denominator for share in shares))
         weight = np.array([int(share * unit) for share in shares], object)
         here = np.zeros(topology.channels, object)
-        np.add.at(here, flow.channel, np.repeat(weight, np.diff(flow.ends, prepend=0)) * flow.amount.astype(object))
+        np.add.at(here, flow.channel, weight[flow.destination] * flow.amount.astype(object))
         for c in np.flatnonzero(here).tolist():
             total[c] += Fraction(int(here[c]), unit)
     return total
@@ -310,21 +300,13 @@ def check_deadlock(
     if claim.acyclic == (claim.cycle is not None):
         raise MalformedError("it is either acyclic or has a cycle")
     certificate = certificate_of(content) if claim.acyclic else content.get("certificate")
-    if isinstance(certificate, dict):
-        report.note_digest(certificate.get("digest") == digest_of(content))
     sources = (*topology.sources, *routing.sources)
-    report.note_sources(claim.provenance.sources, sources)
-    try:
+    report.note_origin(content, claim.provenance.sources, sources)
+    with report.noting("paths"):
         if not report.fails:
             lanes = _lanes_of(claim.scheme, topology)
             hops, follows = _walked(routing, lanes, TimeLimit(report.began + budget), progress)
             _check_graph(report, claim, certificate, topology, hops, follows)
-    except OutOfTimeError:
-        report.note("paths", None, "time limit reached; raise the budget")
-    except MalformedError:
-        raise
-    except (OblivError, NotImplementedError) as error:
-        report.note("paths", False, str(error))
     what = "is acyclic" if claim.acyclic else f"has a cycle of {len(claim.cycle or ())} channels"
     statement = f"the channel dependency graph {what} (virtual channels: {claim.scheme[:40]})"
     return report.verification(statement, claim.topology, claim.routing, sources)
@@ -386,10 +368,7 @@ def _check_graph(
         problem = "no paths lead round it" if not closed else "" if once else "it passes through a channel twice"
         report.note("cycle", not problem, problem or "paths lead from each channel to the next, and back to the first")
         return
-    try:
-        order = unpack_array(certificate["order"], 2 * len(vertices)).reshape(-1, 2).tolist()
-    except (KeyError, ValueError, TypeError, OverflowError, MemoryError, RecursionError) as error:
-        raise MalformedError(f"order cannot be unpacked: {error}") from None
+    order = array_of(certificate.get("order"), "order", 2 * len(vertices), -1, 2).tolist()
     place = {(c, number): at for at, (c, number) in enumerate(order)}
     fits = place.keys() == vertices and all(place[one] < place[two] for one, two in edges)
     report.note(

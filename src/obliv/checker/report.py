@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from obliv.checker.claims import misstated_key
-from obliv.results.base import provenance
+from obliv._util.files import digest_of
+from obliv._util.progress import OutOfTimeError
+from obliv.errors import OblivError
+from obliv.results.base import NO_CAPACITY, Provenance, provenance
+from obliv.results.claims import MalformedError
 from obliv.results.codec import Record
+from obliv.results.markup import class_of, from_content
+from obliv.results.numbers import Bounds, bounds_of
 from obliv.results.study import Check, Verification
 from obliv.topologies.base import Topology
 from obliv.topologies.trees import Tree
 
+OUT_OF_TIME = "time limit reached; raise the budget"
 #: By kind, the keys of a claim that no check is about, besides how it was made (provenance, notes, reasons).
 _BESIDE = {
     "worst": ("channel_names", "focus_channels", "names", "crossing", "hottest"),
@@ -71,6 +80,25 @@ class Report:
             what = "has the SHA-256 of the claim" if same else "has changed since"
             self.note("source file", same, f"{path} {what if path in claimed else 'has no SHA-256 in the claim'}")
 
+    def note_origin(self, content: dict[str, Any], claimed: dict[str, str], *read: Iterable[tuple[str, str]]) -> None:
+        """Note whether the digest of a certificate fits, if there is one, and the files that specs read."""
+        certificate = content.get("certificate")
+        if isinstance(certificate, dict):
+            self.note_digest(certificate.get("digest") == digest_of(content))
+        self.note_sources(claimed, chain(*read))
+
+    @contextmanager
+    def noting(self, check: str, late: str = "") -> Iterator[None]:
+        """Note under a name what the objects of a claim refuse, or that its time is over."""
+        try:
+            yield
+        except OutOfTimeError:
+            self.note(late or check, None, OUT_OF_TIME)
+        except MalformedError:
+            raise
+        except (OblivError, NotImplementedError) as error:
+            self.note(check, False, str(error))
+
     def note_figures(self, *read: tuple[Record, dict[str, Any]]) -> bool:
         """Note a figure of the claim, or of a row of it, that does not follow from the others; return whether none."""
         misstated = next(filter(None, (misstated_key(record, content) for record, content in read)), "")
@@ -110,32 +138,94 @@ class Report:
         )
 
 
+def proves(lower: Fraction, upper: Fraction, claimed: Any) -> bool:
+    """Return whether proved bounds are at least as good as the claimed ones; a number must be met from both sides."""
+    if not isinstance(claimed, Fraction | Bounds):
+        return False
+    low, high = bounds_of(claimed)
+    return bool(low <= lower and upper <= high)
+
+
 def short(value: Fraction) -> str:
     """Return a number in full where it is short, else rounded and marked as such."""
     return str(value) if len(str(value)) <= 12 else f"≈ {float(value):.9g}"
 
 
-# A time limit that long checks consult between units of work
+# The figures of a claim, and keys that it should not have
 
 
-class OutOfTimeError(Exception):
-    """The time limit of a check has passed."""
+_NO_CAPACITY_BEFORE = "no closed form of the capacity is known for this topology"  # what obliv 0.2.0 says
+_MADE = {"provenance": Provenance().to_dict()}  # which claims inside others may lack
 
 
-@dataclass(frozen=True)
-class TimeLimit:
-    """The moment at which a check ends, on the clock of ``time.perf_counter``."""
+def read_result(content: dict[str, Any]) -> Any:
+    """Return the result that a claim holds, of its kind."""
+    try:
+        return class_of(content).from_dict(content)
+    except (ArithmeticError, AttributeError, KeyError, MemoryError, RecursionError, TypeError, ValueError) as error:
+        raise MalformedError(str(error) or type(error).__name__) from None
 
-    end: float
 
-    def check(self) -> None:
-        """Raise OutOfTimeError if the moment has passed."""
-        if time.perf_counter() > self.end:
-            raise OutOfTimeError
+def foreign_key(content: dict[str, Any], inner: bool = False) -> str:
+    """Return a key of a claim, or of one inside its certificate, that obliv does not write in such results; "" if none.
 
-    def remaining(self) -> float:
-        """Return the seconds that are left, at least 0."""
-        return max(0.0, self.end - time.perf_counter())
+    Neither does it write other reasons why a figure is missing; there a figure could stand that nobody checks.
+    """
+    try:
+        written = from_content(_MADE | content if inner else content).to_dict()
+    except ValueError as error:
+        raise MalformedError(str(error)) from None
+    certificate = content.get("certificate")
+    parts = certificate.values() if isinstance(certificate, dict) else ()
+    claims = (claim for part in parts for claim in (part if isinstance(part, list) else (part,)))
+    inside = (foreign_key(claim, True) for claim in claims if isinstance(claim, dict) and "kind" in claim)
+    return next(chain(_foreign(content, written, ""), filter(None, inside)), "")
+
+
+def _foreign(content: Any, written: Any, name: str) -> Iterator[str]:
+    if _is_number(written):
+        yield from (name,) if not _alike(content, written) else ()  # its decimal value is that of the exact one
+    elif isinstance(content, dict) and isinstance(written, dict):
+        for key, value in content.items():
+            inner = f"{name}.{key}".lstrip(".")
+            if key not in written or (key.endswith("_reason") and not _alike(value, written[key])):
+                yield inner
+            else:
+                yield from _foreign(value, written[key], inner)
+    elif isinstance(content, list) and isinstance(written, list):
+        for value, row in zip(content, written, strict=False):
+            yield from _foreign(value, row, f"{name}[*]")
+
+
+def misstated_key(claimed: Any, content: dict[str, Any]) -> str:
+    """Return the key of a figure of `content` that is not as read or does not follow from the others; "" if none.
+
+    One that the others leave no room for does not follow from them either.
+    """
+    own = {field.name for field in fields(claimed)}
+    right = claimed.to_dict()
+    keys = {how.key or name: name in own for name, how in claimed.declared().items()}
+    figures = (key for key, is_own in keys.items() if key in right and (not is_own or _is_number(right[key])))
+    wrong = (key for key in figures if not _alike(content.get(key), right[key]))
+    return next(chain(wrong, (key for key in keys if key in content and key not in right)), "")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() in (
+        {"exact", "value"},
+        {"lower", "upper"},
+        {"value", "stderr", "samples"},
+    )
+
+
+def _alike(value: Any, right: Any) -> bool:
+    """Return whether two figures are equal; bounds are floats, which may differ in the last digits."""
+    if value == _NO_CAPACITY_BEFORE:
+        return bool(right == NO_CAPACITY)
+    if not (isinstance(right, dict) and isinstance(value, dict) and value.keys() == right.keys() == {"lower", "upper"}):
+        return bool(value == right)
+    ends = ((value[side], right[side]) for side in ("lower", "upper"))
+    return all(type(end) in (int, float) and math.isclose(end, own, rel_tol=1e-9, abs_tol=1e-12) for end, own in ends)
 
 
 # The check that the best routing of every traffic is known: its largest link load is that of a host's own link

@@ -10,18 +10,20 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from obliv._util.files import digest_of, unpack_array
-from obliv._util.progress import Progress
+import numpy as np
+
+from obliv._util.files import digest_of
+from obliv._util.progress import Progress, TimeLimit
 from obliv._util.rationals import integer
-from obliv.checker.capacity import distances_from, spent_on
-from obliv.checker.claims import MalformedError, certificate_of, read_result
-from obliv.checker.flows.links import source_flows
-from obliv.checker.flows.trees import Flows, paths_between
+from obliv.checker.linear import attained, flows_of, least_load, lengths_of, spent_on
 from obliv.checker.recounted import require_patterns
-from obliv.checker.report import OutOfTimeError, Report, TimeLimit, short
+from obliv.checker.report import Report, proves, read_result, short
 from obliv.errors import OblivError
+from obliv.flows.links import source_flows
+from obliv.flows.trees import Flows, paths_between
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
+from obliv.results.claims import MalformedError, array_of, certificate_of, reading
 from obliv.results.numbers import Bounds
 from obliv.results.study import Verification
 from obliv.routings.base import Routing
@@ -45,11 +47,9 @@ def check_traffic_ratio(
     claimed: TrafficRatio = read_result(content)
     certificate = certificate_of(content)
     require_patterns([row.traffic for row in claimed.patterns])
-    try:
+    with reading("the certificate"):
         denominator = integer(int(certificate["denominator"]), "the denominator")
         proofs, sources = list(certificate["patterns"]), dict(certificate.get("sources", {}))
-    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, OblivError) as error:
-        raise MalformedError(str(error)) from None
     if denominator < 1 or len(proofs) != len(claimed.patterns):
         raise MalformedError("the denominator must be positive, and there must be a proof for each pattern")
     report.note_digest(certificate.get("digest") == digest_of(content))
@@ -57,18 +57,12 @@ def check_traffic_ratio(
     if report.holds:
         limit = TimeLimit(report.began + budget)
         read = [*topology.sources, *routing.sources]
-        try:
+        with report.noting("loads", "time"):
             flows = None if claimed.adaptive else source_flows(routing, denominator, limit.check)
             for k, (row, proof) in enumerate(zip(claimed.patterns, proofs, strict=True)):
                 progress("traffic", k / len(proofs))
                 read += _check_pattern(report, row, proof, routing, flows, limit)
             report.note_sources(sources, read)
-        except OutOfTimeError:
-            report.note("time", None, "time limit reached; raise the budget")
-        except (OblivError, NotImplementedError) as error:
-            if isinstance(error, MalformedError):
-                raise
-            report.note("loads", False, str(error))
     statement = "the largest link load under each traffic, divided by that of the best routing of this traffic"
     return report.verification(statement, claimed.topology, claimed.routing, topology.sources)
 
@@ -78,25 +72,15 @@ def _check_pattern(
 ) -> tuple[tuple[str, str], ...]:
     """Check one traffic, and return the files that it was read from; without flows its rates are adaptive."""
     topology = routing.topology
-    try:
-        n, channels = len(topology.terminals), topology.channels
-        scale, whole = proof["scale"], proof["whole"]
-        demand_rows = unpack_array(proof["demand"], 3 * n * n).reshape(-1, 3).tolist()
-        flow_rows = unpack_array(proof["flows"], 3 * n * channels).reshape(-1, 3).tolist()
-        lengths = unpack_array(proof["lengths"], channels).tolist()
-    except (
-        *(KeyError, ValueError, TypeError, AttributeError, OverflowError),
-        *(MemoryError, RecursionError),
-    ) as error:
-        raise MalformedError(f"a proof cannot be unpacked: {error}") from None
+    with reading("a proof"):
+        n, scale, whole = len(topology.terminals), proof["scale"], proof["whole"]
+        rows = array_of(proof["demand"], "the demand", 3 * n * n, -1, 3)
+        flow_rows = flows_of(proof["flows"], topology, "the flows")
+        lengths = lengths_of(proof["lengths"], topology, "lengths")
     if type(scale) is not int or type(whole) is not int or scale < 1 or whole < 1 or whole % scale:
         raise MalformedError("scale must be a positive integer, and whole a multiple of it")
-    if len(lengths) != channels or any(type(x) is not int or x < 0 for x in lengths):
-        raise MalformedError("lengths must be one whole number for each channel, 0 or more")
-    if any(not (0 <= s < n and 0 <= c < channels and amount >= 0) for s, c, amount in flow_rows):
-        raise MalformedError("a row of the flows is out of range")
     demand: Demand = {}
-    for s, d, amount in demand_rows:
+    for s, d, amount in rows.tolist():
         if not (0 <= s < n and 0 <= d < n and s != d and amount > 0) or (s, d) in demand:
             raise MalformedError("a row of the demand is out of range, or appears twice")
         demand[s, d] = Fraction(amount, scale)
@@ -106,11 +90,17 @@ def _check_pattern(
     report.note("traffic", same, f"{row.traffic}: {known if same else 'the claim is about another one'}")
     if named is None and "patterns[*].traffic" not in report.beside:
         report.beside.append("patterns[*].traffic")
-    upper = _attained(topology, demand, flow_rows, whole)
-    if upper is None:
+    wanted, sent = np.zeros((n, n), object), dict[int, list[tuple[int, Fraction]]]()
+    for (s, d), rate in demand.items():
+        wanted[s, d] = rate * whole
+        sent.setdefault(s, []).append((d, rate))
+    loads = attained(flow_rows, topology, wanted)
+    if loads is None:
         report.note("flows", False, "they do not carry the traffic")
         return ()
-    lower = _bound(topology, demand, lengths)
+    upper = max(loads, default=Fraction(0)) / whole
+    paid = ((s, np.array([d for d, _ in row]), np.array([rate for _, rate in row], object)) for s, row in sent.items())
+    lower = least_load(topology, lengths, paid)
     if flows is not None:
         low = high = _load(topology, demand, flows, limit)
     else:
@@ -120,9 +110,9 @@ def _check_pattern(
             return ()
         low, high = own
     ratios = row.ratio, row.channel_load, row.optimal_load
-    holds = lower > 0 and _within(row.channel_load, low, high) and _within(row.optimal_load, lower, upper)
+    holds = lower > 0 and proves(low, high, row.channel_load) and proves(lower, upper, row.optimal_load)
     least = max(Fraction(1), low / upper) if low < high else low / upper  # rates over few paths are rates over all
-    holds = holds and _within(row.ratio, least, high / lower)
+    holds = holds and proves(least, high / lower, row.ratio)
     detail = f"{_range(low, high)}, that of the best routing is {_range(lower, upper)}"
     report.note("load", holds, detail if holds else f"{detail}; claimed {', '.join(map(_shown, ratios))}")
     return () if named is None else named.sources
@@ -142,49 +132,13 @@ def _demand_of(traffic: Traffic) -> Demand:
     return {(s, d): rate for s, row in enumerate(rows) for d, rate in enumerate(row) if rate and s != d}
 
 
-def _attained(topology: Topology, demand: Demand, rows: list[list[int]], whole: int) -> Fraction | None:
-    """Return the largest load of flows; None where they do not carry the traffic."""
-    terminals = topology.terminals.tolist()
-    tail, head = topology.tail.tolist(), topology.head.tolist()
-    loads = [0] * topology.channels
-    balance: list[dict[int, Fraction]] = [{} for _ in terminals]  # what arrives beyond what is due
-    for (source, destination), amount in demand.items():
-        for terminal, change in ((source, amount), (destination, -amount)):
-            nodes = balance[source]
-            nodes[terminals[terminal]] = nodes.get(terminals[terminal], Fraction(0)) + change * whole
-    for source, channel, units in rows:
-        loads[channel] += units
-        nodes = balance[source]
-        for node, more in ((tail[channel], -units), (head[channel], units)):
-            nodes[node] = nodes.get(node, Fraction(0)) + more
-    if any(rest for nodes in balance for rest in nodes.values()):
-        return None
-    largest = max((load / topology.bandwidth_of(c) for c, load in enumerate(loads)), default=Fraction(0))
-    return largest / whole
-
-
-def _bound(topology: Topology, demand: Demand, lengths: list[int]) -> Fraction:
-    """Return the load that lengths prove for every routing of the traffic."""
-    terminals = topology.terminals.tolist()
-    paid = Fraction(0)
-    for source in sorted({s for s, _ in demand}):
-        distance = distances_from(topology, lengths, terminals[source])
-        paid += sum(amount * distance[terminals[d]] for (s, d), amount in demand.items() if s == source)
-    spent = spent_on(topology, lengths)
-    return paid / spent if spent else Fraction(0)
-
-
 def _load(topology: Topology, demand: Demand, flows: Flows, limit: TimeLimit) -> Fraction:
     """Return the largest load of the routing under the traffic, from what every source sends."""
     loads = [Fraction(0)] * topology.channels
     for source in sorted({s for s, _ in demand}):
         limit.check()
-        flow = flows(source)
-        ends = [0, *flow.ends.tolist()]
-        for destination in (d for s, d in demand if s == source):
-            share = demand[source, destination] / int(flow.whole[destination])
-            for k in range(ends[destination], ends[destination + 1]):
-                loads[int(flow.channel[k])] += share * int(flow.amount[k])
+        for destination, channel, load in flows(source).loads():
+            loads[channel] += demand.get((source, destination), 0) * load
     return max((load / topology.bandwidth_of(c) for c, load in enumerate(loads)), default=Fraction(0))
 
 
@@ -194,18 +148,12 @@ def _best_rates(routing: Routing, demand: Demand, proof: Any, limit: TimeLimit) 
     None if the rates do not carry the traffic.
     """
     topology = routing.topology
-    try:
+    with reading("the rates"):
         whole = proof["path_whole"]
-        rows = unpack_array(proof["rates"], 4 * _MOST_RATES).reshape(-1, 4).tolist()
-        lengths = unpack_array(proof["path_lengths"], topology.channels).tolist()
-    except (
-        *(KeyError, ValueError, TypeError, AttributeError, OverflowError),
-        *(MemoryError, RecursionError),
-    ) as error:
-        raise MalformedError(f"the rates cannot be unpacked: {error}") from None
-    plain = len(lengths) == topology.channels and all(type(x) is int and x >= 0 for x in lengths)
-    if type(whole) is not int or whole < 1 or not plain:
-        raise MalformedError("path_whole must be a positive integer, and path_lengths one whole number per channel")
+        rows = array_of(proof["rates"], "the rates", 4 * _MOST_RATES, -1, 4).tolist()
+        lengths = lengths_of(proof["path_lengths"], topology, "path_lengths")
+    if type(whole) is not int or whole < 1:
+        raise MalformedError("path_whole must be a positive integer")
     rates: dict[tuple[int, int], dict[int, int]] = {}
     for source, destination, number, units in rows:
         if units < 0:
@@ -231,13 +179,6 @@ def _best_rates(routing: Routing, demand: Demand, proof: Any, limit: TimeLimit) 
 
 def _range(lower: Fraction, upper: Fraction) -> str:
     return short(upper) if lower == upper else f"from {short(lower)} to {short(upper)}"
-
-
-def _within(claimed: Any, lower: Fraction, upper: Fraction) -> bool:
-    """Return whether proved bounds are at least as good as the claimed ones."""
-    if isinstance(claimed, Bounds):
-        return claimed.lower <= lower and upper <= claimed.upper
-    return isinstance(claimed, Fraction) and claimed == lower == upper
 
 
 def _shown(value: Any) -> str:

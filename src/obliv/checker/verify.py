@@ -19,10 +19,10 @@ from obliv._util.progress import Progress, rising, silent
 from obliv._util.rationals import boolean, real
 from obliv._util.text import shown
 from obliv.capabilities import Parts, named
-from obliv.checker.claims import Claim, MalformedError, foreign_key, read_claim
-from obliv.checker.report import beside
+from obliv.checker.report import beside, foreign_key
 from obliv.errors import FileError, InputError, SpecError, TooLargeError
 from obliv.results.base import Channel, Explanation, Result, provenance
+from obliv.results.claims import Claim, MalformedError, read_claim
 from obliv.results.study import Check, Verification
 from obliv.routings.base import Routing
 from obliv.specs.untrusted import CrashedError, TimeOverError, bounded

@@ -8,7 +8,7 @@ proved: by its simple bound, min(Σ row maxima, Σ column maxima), or by prices 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -17,28 +17,23 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from obliv._util.arrays import INT64_SAFE, Array, starts
-from obliv._util.progress import Progress, require_memory
-from obliv.checker._kernels import PairsByChannel, PriceTable, SourceFlow, add_block, raise_tops, sort_block
-from obliv.checker.capacity import capacity_load_of
-from obliv.checker.claims import Claim, MalformedError, read_claim
-from obliv.checker.flows.links import difference_bound, require_unit_flows, source_flows
-from obliv.checker.flows.trees import Flow, row_sums, single, witness_load
-from obliv.checker.report import OutOfTimeError, Report, TimeLimit, check_optimum
-from obliv.errors import InputError, OblivError
+from obliv._util.arrays import Array
+from obliv._util.progress import OutOfTimeError, Progress, TimeLimit, require_memory
+from obliv.checker._kernels import PriceTable, SumArrays, raise_sums
+from obliv.checker.linear import Excess, capacity_load_of, crossed
+from obliv.checker.report import Report, check_optimum
+from obliv.errors import InputError
+from obliv.flows.links import require_unit_flows, source_flows, threshold_prices
+from obliv.flows.trees import single, walk
 from obliv.kernels import run
+from obliv.results.claims import Claim, MalformedError, read_claim
 from obliv.results.study import NO_BOUND, OTHER_CHANNELS, Verification
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import LinkFlows
 from obliv.topologies.trees import Tree, bound_of
 
-# The dual bound and the simple bound of every channel, summed over sources
-
-
-#: Entries sorted by channel at a time, of 64 bits and of Python integers.
-_BLOCK = 8_000_000
-_WIDE_BLOCK = 100_000
+# Prices of terminals, carried along words
 
 
 class Prices:
@@ -68,95 +63,10 @@ class Prices:
         return prices
 
 
-class Sums:
-    """Every channel's sum over sources, filled block by block so that memory stays bounded."""
-
-    def __init__(self, claim: Claim, topology: Topology, prices: Prices, send: Array) -> None:
-        channels, terminals = topology.channels, len(topology.terminals)
-        self.claim, self.prices, self.send = claim, prices, send
-        self.total: Array = np.zeros(channels, send.dtype)
-        self._most = 0  #: The largest numerator so far.
-        self._sends = int(send.astype(object).sum())
-        self.load = Fraction(0)
-        simple = np.array([entry == "simple" for entry in claim.channels])
-        self._top_row = np.where(simple, np.cumsum(simple) - 1, -1)
-        require_memory(8.0 * int(simple.sum()) * terminals, f"the column maxima of {int(simple.sum())} channels")
-        self._top: Array = np.zeros((int(simple.sum()), terminals), send.dtype)
-        self._witness = _witness(claim)
-        self._block: list[tuple[int, Flow]] = []
-        self._size = 0
-
-    def add(self, i: int, flow: Flow) -> bool:
-        """Add one source's flow; return False where a load is not an integer over the claim's denominator."""
-        self._block.append((i, flow))
-        self._size += len(flow.channel)
-        for j, share in self._witness.get(i, []):
-            part = slice(int(flow.ends[j - 1]) if j else 0, int(flow.ends[j]))
-            at = np.flatnonzero(flow.channel[part] == self.claim.channel["id"])
-            crossed = sum(int(flow.amount[part][k]) for k in at)
-            self.load += share * Fraction(crossed * self.claim.denominator, int(flow.whole[j]))
-        wide = self.claim.denominator >= INT64_SAFE  # loads are then Python integers, which take far more room
-        most = max(_WIDE_BLOCK, 4 * len(self.total)) if wide else _BLOCK
-        return self._size < most or self.flush()
-
-    def flush(self) -> bool:
-        """Sort the block by channel and add it to the sums."""
-        channels, size = len(self.total), self._size
-        counts = np.zeros(channels, np.int64)
-        for _, flow in self._block:
-            counts += np.bincount(flow.channel, minlength=channels)
-        start = starts(counts)
-        cursor = start[:-1].copy()
-        source, destination = np.empty(size, np.int32), np.empty(size, np.int32)
-        loads = [(i, self._in_range(flow)) for i, flow in self._block]
-        wide = any(flow.amount.dtype == object for _, flow in loads)
-        weight: Array = np.empty(size, object if wide else self.send.dtype)
-        entries = PairsByChannel(start, source, destination, weight)
-        for i, numbers in loads:
-            if not run(sort_block, 30.0 * size, numbers, i, self.claim.denominator, cursor, entries):
-                return False
-        self._most = max(self._most, int(max(weight, default=0) if weight.dtype == object else weight.max(initial=0)))
-        if self._most * self._sends >= INT64_SAFE and self.total.dtype != object:
-            self._widen()
-        if self.total.dtype == object:
-            entries = entries._replace(weight=weight.astype(object))
-        work = 10.0 * size
-        run(add_block, work, entries, self.send, PriceTable(self.prices.row, self.prices.table), self.total)
-        if len(self._top):
-            run(raise_tops, work, entries, self._top_row, self._top)
-        self._block, self._size = [], 0
-        return True
-
-    def _widen(self) -> None:
-        """Continue with Python integers: a routing may cross a channel many times, and sums must not wrap."""
-        self.total, self.send = self.total.astype(object), self.send.astype(object)
-        self.prices.table, self._top = self.prices.table.astype(object), self._top.astype(object)
-
-    def tops_of(self, channel: int) -> Array:
-        """Return the column maxima of a channel that the simple bound has to prove."""
-        tops: Array = self._top[self._top_row[channel]]
-        return tops
-
-    def _in_range(self, flow: Flow) -> SourceFlow:
-        """Return a flow whose numbers are Python integers where a product could exceed 64 bits."""
-        channel = np.ascontiguousarray(flow.channel)
-        plain = SourceFlow(flow.ends, channel, flow.amount, flow.whole)
-        exact = SourceFlow(flow.ends, channel, flow.amount.astype(object), flow.whole.astype(object))
-        if not len(flow.amount):
-            return plain
-        if flow.amount.dtype == object or flow.whole.dtype == object or self.send.dtype == object:
-            return exact
-        largest, amount = int(flow.whole.max()), int(flow.amount.max())
-        whole = np.repeat(flow.whole, np.diff(flow.ends, prepend=0))
-        crossings = int((flow.amount // whole).max()) + 1
-        small = (largest * amount).bit_length() < 62 and (self.claim.denominator * crossings).bit_length() < 62
-        return plain if small else exact
-
-
-def _witness(claim: Claim) -> dict[int, list[tuple[int, Fraction]]]:
-    """Return the destinations and amounts of every source."""
+def witness_of(rows: Iterable[tuple[int, int, Fraction]]) -> dict[int, list[tuple[int, Fraction]]]:
+    """Return the destinations and amounts of every source of a traffic."""
     traffic: dict[int, list[tuple[int, Fraction]]] = {}
-    for s, d, share in claim.witness:
+    for s, d, share in rows:
         traffic.setdefault(s, []).append((d, share))
     return traffic
 
@@ -222,16 +132,19 @@ def check_bounds(
     thresholds = len(checked) - simple - priced
     by_threshold = f", {thresholds} by a threshold" * (thresholds > 0)
     detail = f"{priced} by prices, {simple} by the simple bound{by_threshold}"
-    if over:
-        others = f", and {len(over) - 1} others" if over[1:] else ""
-        detail = f"channel {over[0]} may carry more than claimed{others}"
-    report.note("channels", not over, detail)
+    note_over(report, "channels", over, detail)
     unchecked = [c for c in range(topology.channels) if quick and c != named]
     if unchecked:
         report.note(
             OTHER_CHANNELS, None, f"{len(unchecked)}, without which nothing is proved; a quick check leaves them out"
         )
     return unchecked
+
+
+def note_over(report: Report, check: str, over: list[int], otherwise: str) -> None:
+    """Note whether multipliers prove the bound of all channels, or which one may be over it."""
+    others = f", and {len(over) - 1} others" if over[1:] else ""
+    report.note(check, not over, f"channel {over[0]} may carry more than claimed{others}" if over else otherwise)
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,6 +237,34 @@ def _single_path_totals(claim: Claim, routing: Routing, prices: Prices, work: _W
     return _Totals(rows, lambda c: int(columns()[c]), load, steps)
 
 
+def row_sums(
+    routing: Routing,
+    row: Array,
+    price: Array,
+    by: str,
+    check_time: Callable[[], None],
+    progress: Callable[[float], None],
+) -> Array:
+    """Return every channel's Σ max(0, max (1 - v)): the sum over one end of the pairs, the maximum over the other."""
+    channels = routing.topology.channels
+    hosts = np.arange(len(routing.topology.terminals))
+    sums = SumArrays(np.zeros(channels, np.int64), np.empty(channels, np.int64), np.zeros(channels, np.int64))
+    work = 20.0 * len(hosts) ** 2
+    for host in hosts.tolist():
+        check_time()
+        taken = walk(routing, host, hosts) if by == "source" else walk(routing, hosts, host)
+        run(raise_sums, work, taken, row, price, sums)
+        progress((host + 1) / len(hosts))
+    return sums.total
+
+
+def witness_load(routing: Routing, channel: int, rows: list[tuple[int, int, Fraction]]) -> Fraction:
+    """Return the load on a channel of a traffic, given as rows of source, destination and amount."""
+    taken = walk(routing, np.array([s for s, _, _ in rows], int), np.array([d for _, d, _ in rows], int))
+    crosses = (taken == channel).any(axis=1).tolist()
+    return sum((share for (_, _, share), over in zip(rows, crosses, strict=True) if over), Fraction(0))
+
+
 def _difference_totals(
     claim: Claim, flows: LinkFlows, prices: Prices, demand: _Demand, topology: Topology, work: _Work
 ) -> _Totals:
@@ -345,28 +286,46 @@ def _difference_totals(
     return _Totals(np.array(rows, object), columns, load, 0)
 
 
+def difference_bound(x: Array, entry: Any, prices: Array, sends: Array, receives: Array) -> int:
+    """Return the bound of a channel over which the flow of terminal i carries x_i.
+
+    The best that source i gains is max(0, x_i - min_j (x_j + v_j)) for prices v. A threshold m stands for the prices
+    max(0, m - x_j), which are added here; those of a claim's prices are not.
+    """
+    if not len(x):
+        return 0
+    own = 0
+    values: Array = x.astype(object)  # prices of a claim can be of any size
+    if isinstance(entry, dict):
+        prices = threshold_prices(x, entry["threshold"])
+        own = int((prices * receives).sum())
+    gain = np.maximum(0, values - (values + prices).min())
+    return own + int((gain * sends.astype(object)).sum())
+
+
 def _flow_totals(
     claim: Claim, topology: Topology, routing: Routing, prices: Prices, demand: _Demand, work: _Work
 ) -> _Totals | None:
     """Return the totals of any routing; None where a load is not an integer over the claim's denominator."""
-    sums = Sums(claim, topology, prices, demand.sends)
-    flows = source_flows(routing, claim.denominator, work.check_time)
-    terminals = len(demand.sends)
-    steps = 0
+    simple = np.array([entry == "simple" for entry in claim.channels])
+    rest = Excess(claim.denominator, PriceTable(prices.row, prices.table), demand.sends, simple)
+    flows, witness = source_flows(routing, claim.denominator, work.check_time), witness_of(claim.witness)
+    terminals, steps, load = len(demand.sends), 0, Fraction(0)
     for i in range(terminals):
         work.check_time()
         flow = flows(i) if claim.kind == "worst" else flows(i).without(i)
         steps += len(flow.channel)
-        if not sums.add(i, flow):
+        load += crossed(flow, witness.get(i, ()), claim.channel["id"])
+        if not rest.add(i, flow):
             return None
         work.report((i + 1) / terminals)
-    if not sums.flush():
+    if not rest.flush():
         return None
 
     def columns(c: int) -> int:
-        return int((sums.tops_of(c).astype(object) * demand.receives).sum())
+        return int((rest.tops_of(c).astype(object) * demand.receives).sum())
 
-    return _Totals(sums.total, columns, sums.load / claim.denominator, steps)
+    return _Totals(rest.total, columns, load, steps)
 
 
 # The form of a worst-case claim: its parts fit the network and each other
@@ -494,7 +453,7 @@ def check_worst_case(
     if not report.holds:
         unchecked = list(range(topology.channels))
     elif check_form(report, claim, topology):
-        try:
+        with report.noting("pair loads", "rows"):
             if claim.kind == "ratio":
                 check_optimum(report, topology)
             if routing.partial or claim.skipped:
@@ -503,8 +462,6 @@ def check_worst_case(
             unchecked = check_bounds(report, claim, topology, routing, quick, limit, progress)
             if claim.row_loads is not None and report.holds:
                 _check_rows(report, claim.row_loads, claim.denominator, topology, routing, limit)
-        except (OblivError, NotImplementedError) as error:
-            report.note("pair loads", False, str(error))
     scope = "on the named channel only" if quick else f"on all {topology.channels} channels"
     statement = f"{_STATEMENTS[claim.kind]} {claim.channel_load} ({scope})"
     return report.verification(statement, claim.topology, claim.routing, topology.sources, unchecked)
@@ -525,22 +482,17 @@ def _check_rows(
         return
     weights = np.zeros((topology.channels, n, n), np.int64)
     flows = source_flows(routing, denominator, limit.check)
-    try:
-        for i in range(n):
-            flow = flows(i)
-            j = np.repeat(np.arange(n), np.diff(flow.ends, prepend=0))
-            for c, d, amount in zip(flow.channel.tolist(), j.tolist(), flow.amount.tolist(), strict=True):
-                weights[c, i, d] += amount * denominator // int(flow.whole[d])
-        for c, load in enumerate(loads):
-            limit.check()
-            rows, columns = linear_sum_assignment(weights[c], maximize=True)
-            most = Fraction(int(weights[c][rows, columns].sum()), denominator) / topology.bandwidth_of(c)
-            if most != load:
-                report.note("rows", False, f"channel {c} carries up to {most}, claimed {load}")
-                return
-    except OutOfTimeError:
-        report.note("rows", None, "time limit reached; raise the budget")
-        return
+    for i in range(n):
+        flow = flows(i)
+        for c, d, amount in zip(flow.channel.tolist(), flow.destination.tolist(), flow.amount.tolist(), strict=True):
+            weights[c, i, d] += amount * denominator // int(flow.whole[d])
+    for c, load in enumerate(loads):
+        limit.check()
+        rows, columns = linear_sum_assignment(weights[c], maximize=True)
+        most = Fraction(int(weights[c][rows, columns].sum()), denominator) / topology.bandwidth_of(c)
+        if most != load:
+            report.note("rows", False, f"channel {c} carries up to {most}, claimed {load}")
+            return
     report.note("rows", True, f"the worst case of each of {len(loads)} channels, computed again by assignments")
 
 

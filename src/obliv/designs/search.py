@@ -21,7 +21,7 @@ from obliv.designs.exact import InexactError, Vertex, vertex_of
 from obliv.designs.fewest_hops import ITERATIONS, fewest_hops
 from obliv.designs.programme import Programme, load_unit
 from obliv.designs.solver import FEWER_MAGNITUDES, NO_PATHS, Optimum, SlowError, SolverError
-from obliv.errors import FileError, RoutingError
+from obliv.errors import FileError, InputError, OblivError, RoutingError
 from obliv.questions.worst_case import WorstCase, orbits, worst_case
 from obliv.results.base import Provenance, provenance
 from obliv.results.numbers import bounds_of, float_bounds, known, rounded_down
@@ -126,6 +126,16 @@ def packed(listed: PathList) -> dict[str, Any]:
         "amounts": pack(listed.amount),
         "whole": listed.whole,
     }
+
+
+def routing_of_paths(topology: Topology, content: Any) -> Listed:
+    """Return the routing of the paths of a result; InputError where they cannot be read."""
+    try:
+        return Listed(topology, "design", unpacked(content))
+    except OblivError:
+        raise
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
+        raise InputError(f"the paths of the design cannot be read: {error}") from None
 
 
 def unpacked(content: Any) -> PathList:

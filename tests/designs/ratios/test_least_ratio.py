@@ -21,12 +21,12 @@ from tests.strategies import examples
 
 import obliv
 from obliv._util.files import read_json, unpack
-from obliv.checker import ratio_designs
-from obliv.checker.claims import MalformedError
+from obliv.checker import ratios
 from obliv.designs import programme as flows
 from obliv.designs.ratios import best, bounds
 from obliv.designs.ratios import best as demands
 from obliv.errors import Interrupted
+from obliv.results.claims import MalformedError
 from obliv.results.markup import from_content
 
 
@@ -313,14 +313,14 @@ def _part(key: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (_part("demands", [[0, 0, []]]), "an entry of demands is not [channel, class, word, reversed]"),
         (_part("demands", [[0, 0, 0, 0]]), "an entry of demands is not [channel, class, word, reversed]"),
         (_part("demands", [[99, 0, [], 0]]), "an entry of demands is out of range"),
-        (_part("demands", [[0, 0, [99], 0]]), "an entry of demands is out of range"),
+        (_part("demands", [[0, 0, [99], 0]]), "a word contains something other than generator numbers"),
         (_part("demands", [[0, 0, [], 2]]), "an entry of demands is out of range"),
         (_part("lengths", []), "lengths must be given for every channel"),
         (_part("lengths", [[0]] * 99), "lengths must be given for every channel"),
         (_part("ratio_line", None), "a line of the certificate is missing"),
         (_part("ratio_line", {"price": -1}), "its price is not a whole number"),
         (_part("ratio_line", {"price": 0}), "flows are missing for a class of channels"),
-        (_part("generators", "x"), "an array cannot be unpacked"),
+        (_part("generators", "x"), "generators cannot be unpacked"),
     ],
 )
 def test_each_part_is_refused_by_its_own_check(
@@ -354,7 +354,7 @@ def test_flows_too_large_to_be_added_up_are_refused(saved: Path, tmp_path: Path)
 def test_traffic_of_one_way_networks_is_not_reversed() -> None:
     ring = obliv.build("one-way-ring", 3, [(0, 1), (1, 2), (2, 0)])
     with pytest.raises(MalformedError, match="traffic is reversed where"):
-        ratio_designs._parts({"generators": [], "demands": [[0, 0, [], 1]]}, ring)
+        ratios._parts({"generators": [], "demands": [[0, 0, [], 1]]}, ring)
 
 
 def test_an_interruption_keeps_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:

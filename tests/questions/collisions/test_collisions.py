@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from tests.oracles.collisions import largest_loads
 
 import obliv
-from obliv._util.progress import silent
+from obliv._util.progress import TimeLimit, silent
 from obliv.checker.collisions import _Draws, _Law
-from obliv.checker.report import TimeLimit
 from obliv.errors import InputError
 from obliv.questions.collisions.bounds import CertifiedBounds, FixedPart, Largest
 from obliv.questions.collisions.collisions import Collisions

@@ -17,8 +17,8 @@ from tests.view.interactive.node import needs_node, verdicts
 
 import obliv
 from obliv._util.progress import silent
-from obliv.checker.claims import Claim
 from obliv.checker.worst_case import check_worst_case
+from obliv.results.claims import Claim
 from obliv.view.interactive import fragment as drawing
 from obliv.view.interactive.fragment import claim_of, network_payload, page_proof
 from obliv.view.layout import Layout

@@ -24,10 +24,10 @@ from obliv.bufferless.checker._kernels import (
 from obliv.bufferless.checker.waves import ScheduleClaim, ScheduleFigures, check_rounds, check_waves
 from obliv.bufferless.leveled.base import Leveled
 from obliv.bufferless.results import Moves, Schedule
-from obliv.checker.claims import MalformedError
 from obliv.checker.report import Report
 from obliv.errors import OblivError
 from obliv.kernels import run
+from obliv.results.claims import MalformedError
 from obliv.results.study import Verification
 from obliv.specs.registry import TOPOLOGIES
 

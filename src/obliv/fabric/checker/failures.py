@@ -19,20 +19,144 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from obliv._util.arrays import Array
-from obliv._util.progress import Progress
+from obliv._util.files import digest_of
+from obliv._util.progress import OutOfTimeError, Progress, TimeLimit
 from obliv._util.text import plural
-from obliv.checker.claims import MalformedError
-from obliv.checker.report import OutOfTimeError, Report, TimeLimit, short
-from obliv.checker.rerouted import Failed, FailuresClaim, read_failures, statement_of
-from obliv.errors import OblivError
+from obliv.checker.report import Report, short
+from obliv.checker.rerouted import figures_of, statement_of
 from obliv.fabric.checker.hops import hops_of
-from obliv.fabric.checker.routes import After, CheckedRoutes, among, routes_left, routes_of
+from obliv.fabric.checker.routes import After, CheckedRoutes, Failed, among, routes_left, routes_of
+from obliv.results.claims import MalformedError, array_of
 from obliv.results.study import Verification
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
-    from obliv.questions.failures import FailureRow
+    from obliv.questions.failures import FailureRow, Failures
+
+
+# The certificate of failures: every part is checked for its form before it is used
+
+
+_CLAIM_KEYS = {"failed", "witness", "witnesses", "prices", "corrections", "sources", "digest"}
+_LARGEST = 2**27  # numbers in an array
+_Lists = dict[tuple[int, int], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class FailuresClaim:
+    """What failures are claimed to do, and the proof; row -1 stands for the network before any failure.
+
+    Parameters
+    ----------
+    figures : Failures
+    failed : list of Failed
+        Of every row.
+    witness : int array, shape (rows + 1,)
+        The number of the witness of each row's load, that of row -1 first; -1 for none.
+    channel : int array, shape (witnesses,)
+    permutation : int array, shape (witnesses, terminals)
+        Traffic that puts the load on the channel.
+    prices : dict
+        By row and channel: the terminals with a price of 1.
+    tables : int array, shape (rows, switches, terminals), or None
+        The channels by which switches forward packets after each failure, -1 for none; None where a rule gives them.
+    """
+
+    figures: Failures
+    failed: list[Failed]
+    witness: Array
+    channel: Array
+    permutation: Array
+    prices: _Lists
+    sources: dict[str, str]
+    digest_holds: bool
+    tables: Array | None = None
+
+
+def read_failures(content: dict[str, Any], topology: Topology) -> FailuresClaim:
+    """Read the content of a claim about failures, which has a certificate."""
+    certificate = content["certificate"]
+    if certificate.keys() - {"tables"} != _CLAIM_KEYS or not isinstance(certificate["sources"], dict):
+        raise MalformedError("a certificate of failures has the parts " + ", ".join(sorted(_CLAIM_KEYS)))
+    figures = figures_of(content)
+    rows, terminals = len(figures.failures), len(topology.terminals)
+    channels = _numbers(certificate, "failed", "channels", topology.channels)
+    nodes = _numbers(certificate, "failed", "nodes", topology.nodes)
+    of_channels = _parts(certificate, "failed", "first_channel", rows, len(channels))
+    of_nodes = _parts(certificate, "failed", "first_node", rows, len(nodes))
+    channel = _numbers(certificate, "witnesses", "channel", topology.channels)
+    permutation = _numbers(certificate, "witnesses", "permutation", terminals)
+    if permutation.size != len(channel) * terminals:
+        raise MalformedError("witnesses: each needs one destination for every terminal")
+    witness = _unpacked(certificate["witness"], "witness")
+    if witness.shape != (rows + 1,) or not _within(witness, -1, len(channel)):
+        raise MalformedError("witness: each row needs the number of a witness, or -1")
+    return FailuresClaim(
+        figures=figures,
+        failed=[
+            Failed(channels[of_channels[k] : of_channels[k + 1]], nodes[of_nodes[k] : of_nodes[k + 1]])
+            for k in range(rows)
+        ],
+        witness=witness,
+        channel=channel,
+        permutation=permutation.reshape(len(channel), terminals),
+        prices=_lists(certificate, "prices", topology, 0) | _lists(certificate, "corrections", topology, rows),
+        sources=certificate["sources"],
+        digest_holds=certificate["digest"] == digest_of(content),
+        tables=_tables(certificate, topology, rows) if "tables" in certificate else None,
+    )
+
+
+def _tables(certificate: dict[str, Any], topology: Topology, rows: int) -> Array:
+    """Return the channels by which switches forward packets for terminals in each row, each one that leaves it."""
+    switches = np.flatnonzero(topology.number_of < 0)
+    table = _unpacked(certificate["tables"], "tables")
+    if table.shape != (rows, len(switches), len(topology.terminals)) or not _within(table, -1, topology.channels):
+        raise MalformedError("tables: each row needs a channel, or -1, of every switch for every terminal")
+    if ((table >= 0) & (topology.tail[table] != switches[None, :, None])).any():
+        raise MalformedError("tables: a channel does not leave its switch")
+    return table.astype(np.int32)
+
+
+def _lists(certificate: dict[str, Any], part: str, topology: Topology, rows: int) -> _Lists:
+    """Return lists of terminals by row and channel; by row -1 and channel where there are no rows."""
+    channel = _numbers(certificate, part, "channel", topology.channels)
+    terminal = _numbers(certificate, part, "terminal", len(topology.terminals))
+    first = _parts(certificate, part, "first", len(channel), len(terminal))
+    row = _numbers(certificate, part, "row", rows) if rows else np.full(len(channel), -1)
+    if len(row) != len(channel):
+        raise MalformedError(f"{part}: row and channel differ in length")
+    keys = zip(row.tolist(), channel.tolist(), strict=True)
+    return {key: terminal[first[k] : first[k + 1]] for k, key in enumerate(keys)}
+
+
+def _parts(certificate: dict[str, Any], part: str, key: str, count: int, size: int) -> Array:
+    """Return where each of some parts begins, and where the last one ends."""
+    first = _numbers(certificate, part, key, size + 1)
+    if len(first) != count + 1 or first[0] != 0 or first[-1] != size or (np.diff(first) < 0).any():
+        raise MalformedError(f"{part}: {key} does not divide the list into {count} parts")
+    return first
+
+
+def _numbers(certificate: dict[str, Any], part: str, key: str, below: int) -> Array:
+    """Return an array of whole numbers from 0 to less than a limit."""
+    parts = certificate[part]
+    if not isinstance(parts, dict) or key not in parts:
+        raise MalformedError(f"{part}: {key} is missing")
+    values = _unpacked(parts[key], f"{part}: {key}")
+    flat: Array = values.ravel()
+    if not _within(flat, 0, below):
+        raise MalformedError(f"{part}: a number of {key} is out of range")
+    return flat
+
+
+def _unpacked(value: Any, name: str) -> Array:
+    return array_of(value, name, _LARGEST)
+
+
+def _within(values: Array, low: int, below: int) -> bool:
+    return not len(values) or (int(values.min()) >= low and int(values.max()) < below)
 
 
 # All failures of a kind that a network can have, and their names, from its cables alone
@@ -187,10 +311,8 @@ def check_failures(
     report.note_digest(claim.digest_holds)
     report.note_sources(claim.sources, (*topology.sources, *routing.sources))
     if report.holds and _check_form(report, claim, topology):
-        try:
+        with report.noting("routes"):
             _check_rows(report, claim, topology, routing, TimeLimit(report.began + budget), progress)
-        except (OblivError, NotImplementedError) as error:
-            report.note("routes", False, str(error))
     figures = claim.figures
     return report.verification(statement_of(figures), figures.topology, figures.routing, topology.sources)
 

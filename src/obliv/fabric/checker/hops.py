@@ -10,7 +10,7 @@ import numpy as np
 
 from obliv._util.arrays import Array, positions
 from obliv._util.progress import require_memory
-from obliv.checker.claims import MalformedError
+from obliv.errors import RoutingError
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 
@@ -86,7 +86,7 @@ def next_hops_of(routing: Routing) -> NextHops:
     topology, ask = routing.topology, routing.by_next_channel
     terminals = topology.terminals.astype(np.int64)
     if ask is None:
-        raise MalformedError(f"{routing.spec} does not forward packets by their destination alone")
+        raise RoutingError(f"{routing.spec} does not forward packets by their destination alone")
     own, beside = own_channels(topology)
     switches = np.flatnonzero(topology.number_of < 0)
     require_memory(12.0 * len(switches) * len(terminals), f"the next hops of {topology.spec}")
@@ -102,7 +102,7 @@ def own_channels(topology: Topology) -> tuple[Array, Array]:
     back = np.bincount(topology.head, minlength=topology.nodes)[terminals]
     own = topology.first_channel[terminals].astype(np.int64)
     if (out != 1).any() or (back != 1).any() or (topology.number_of[topology.head[own]] >= 0).any():
-        raise MalformedError(f"{topology.spec}: terminals must have one cable each, to a switch")
+        raise RoutingError(f"{topology.spec}: terminals must have one cable each, to a switch")
     return own, topology.head[own].astype(np.int64)
 
 
@@ -114,7 +114,7 @@ def _table(topology: Topology, switches: Array, ask: Callable[[Array, Array], Ar
         taken = np.asarray(ask(np.full(len(terminals), node), terminals))
         first, last = topology.first_channel[node : node + 2].tolist()
         if not (((taken >= first) & (taken < last)) | (taken == -1)).all():
-            raise MalformedError(f"a next hop of {topology.name_of(node)} is not a channel that leaves it")
+            raise RoutingError(f"a next hop of {topology.name_of(node)} is not a channel that leaves it")
         table[number] = taken
     return table
 
@@ -146,7 +146,7 @@ class PathHops:
     @property
     def tables(self) -> NextHops:
         """Next hops by destination, which there are not."""
-        raise MalformedError(f"{self.topology.spec}: packets are not forwarded by their destination alone")
+        raise RoutingError(f"{self.topology.spec}: packets are not forwarded by their destination alone")
 
     def between(self, row: Array, terminal: Array, gone: Array) -> tuple[Array, Array]:
         """Return the channels of paths up to the first that is gone, and which paths have none of those.
@@ -185,13 +185,13 @@ def _path(routing: Routing, source: int, destination: int, first: int) -> tuple[
     ways = [channels for channels, chance in routing.paths(source, destination) if chance]
     pair = f"from {topology.name_of(source)} to {topology.name_of(destination)}"
     if len(ways) != 1:
-        raise MalformedError(f"{routing.spec} has {len(ways)} paths {pair}")
+        raise RoutingError(f"{routing.spec} has {len(ways)} paths {pair}")
     path = tuple(int(c) for c in ways[0])
     inside = bool(path) and min(path) >= 0 and max(path) < topology.channels
     if not inside or path[0] != first or int(topology.head[path[-1]]) != destination:
-        raise MalformedError(f"{routing.spec}: the path {pair} does not lead there")
+        raise RoutingError(f"{routing.spec}: the path {pair} does not lead there")
     if any(topology.head[here] != topology.tail[ahead] for here, ahead in pairwise(path)):
-        raise MalformedError(f"{routing.spec}: the path {pair} has a gap")
+        raise RoutingError(f"{routing.spec}: the path {pair} has a gap")
     return path[1:]
 
 

@@ -14,13 +14,29 @@ import numpy as np
 
 from obliv._util.arrays import Array, grouped
 from obliv._util.progress import require_memory
-from obliv.checker.claims import MalformedError
-from obliv.checker.rerouted import Failed
+from obliv.errors import RoutingError
 from obliv.fabric.checker.hops import Hops, refilled
 
 __all__ = ["After", "CheckedRoutes", "among", "routes_left", "routes_of"]
 
 _STEPS = 100  # by which numbers of channels are raised before all routes are searched for a cycle
+
+
+@dataclass(frozen=True, eq=False)
+class Failed:
+    """What fails together: the channels of cables, in order, each before its opposite; and nodes."""
+
+    channels: Array
+    nodes: Array
+
+    def gone(self, hops: Any) -> Array:
+        """Return which channels cannot be taken."""
+        topology = hops.topology
+        gone: Array = np.zeros(topology.channels, np.bool_)
+        if len(self.nodes):
+            gone[np.isin(topology.tail, self.nodes) | np.isin(topology.head, self.nodes)] = True
+        gone[self.channels] = True
+        return np.asarray(gone)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +219,7 @@ def routes_of(hops: Hops) -> CheckedRoutes:
     """Return all routes of next hops."""
     routes, lost = _routes(hops, np.zeros(hops.topology.channels, np.bool_))
     if len(lost):
-        raise MalformedError("packets of some pairs do not arrive before a failure")
+        raise RoutingError("packets of some pairs do not arrive before a failure")
     return routes
 
 

@@ -20,15 +20,13 @@ import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, Array, whole
 from obliv._util.files import write_whole
-from obliv._util.progress import Progress, silent
+from obliv._util.progress import OutOfTimeError, Progress, TimeLimit, silent
 from obliv._util.text import printable
-from obliv.checker.claims import Claim, MalformedError, read_claim
-from obliv.checker.designs import worst_case_of
-from obliv.checker.flows.links import source_flows, threshold_prices
-from obliv.checker.flows.trees import Flow
-from obliv.checker.report import OutOfTimeError, TimeLimit
 from obliv.designs.design import Design
+from obliv.designs.search import routing_of_paths
 from obliv.errors import InputError, OblivError, TooLargeError
+from obliv.flows.links import source_flows, threshold_prices
+from obliv.flows.trees import Flow
 from obliv.loads.base import PairLoads
 from obliv.patterns.base import traffic as traffic_of
 from obliv.patterns.standard import uniform
@@ -36,6 +34,7 @@ from obliv.questions.ratio import Ratio
 from obliv.questions.throughput import Throughput
 from obliv.questions.worst_case import WorstCase, orbits, verified
 from obliv.results.base import Result
+from obliv.results.claims import Claim, MalformedError, read_claim
 from obliv.results.numbers import Estimate, as_float, shown
 from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
@@ -397,7 +396,7 @@ def _subject_of(result: Result) -> Any:
     if result.subject is not None:
         return result.subject
     if isinstance(result, Design) and result.certificate is not None:
-        return worst_case_of(result.to_dict(), topology_of(result.topology))[2]
+        return routing_of_paths(topology_of(result.topology), result.paths)
     if not result.routing:
         return topology_of(result.topology)
     return routing_of(result.routing, result.topology)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from obliv._util.text import did_you_mean, plural
-from obliv.checker.designs import worst_case_of
 from obliv.designs.design import Design
+from obliv.designs.search import routing_of_paths
 from obliv.errors import InputError
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
@@ -190,7 +190,7 @@ def plot_worst(
     declared, own = result.worst_traffic(), ax is None
     case: WorstCase = declared.case
     if isinstance(result, Design) and case.subject is None:
-        case = replace(case, subject=worst_case_of(result.to_dict(), topology_of(network_named(case)))[2])
+        case = replace(case, subject=routing_of_paths(topology_of(network_named(case)), result.paths))
     shown = witness(case)
     ax = draw_matrix(shown, ax, labels) if kind == "matrix" else _network(shown, ax, labels, case)
     return finish_declared(result, declared, ax, own, title)

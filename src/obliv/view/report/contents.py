@@ -14,13 +14,13 @@ from typing import Any
 
 from obliv._util.files import require_file
 from obliv._util.text import plural, printable
-from obliv.checker.claims import is_certified
 from obliv.errors import FileError, InputError
 from obliv.questions.compare import Comparison
 from obliv.questions.locality import Locality
 from obliv.questions.ratio import TrafficRatio
 from obliv.questions.throughput import Throughput
 from obliv.results.base import Result
+from obliv.results.claims import is_certified
 from obliv.results.markup import Results, load
 from obliv.results.numbers import Bounds, Estimate, as_float, bounds_of, short, shown
 from obliv.results.reproduction import Reproduction

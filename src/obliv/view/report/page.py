@@ -21,10 +21,10 @@ from obliv._util.files import paths_of, require_place, write_whole
 from obliv._util.progress import Note, Progress, rising
 from obliv._util.rationals import boolean, real
 from obliv._util.text import plural, printable
-from obliv.checker.claims import is_certified
 from obliv.errors import FileError, InputError, OblivError, extra
 from obliv.questions.worst_case import WorstCase
 from obliv.results.base import Result, unit_of
+from obliv.results.claims import is_certified
 from obliv.view.interactive.fragment import PageLimits, allowed_only, script, style, untrusted_payload
 from obliv.view.report.contents import Contents, ReportCell, Row, first_choice, gather, rows_of
 from obliv.view.report.sections import (

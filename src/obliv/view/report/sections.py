@@ -8,9 +8,9 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from obliv._util.text import plural, printable
-from obliv.checker.claims import is_certified
 from obliv.questions.worst_case import WorstCase
 from obliv.results.base import Result, unit_of
+from obliv.results.claims import is_certified
 from obliv.results.reproduction import Reproduction
 from obliv.results.study import column_names, options_of
 from obliv.study.measures import MEASURES

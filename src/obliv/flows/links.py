@@ -10,7 +10,8 @@ import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, Array, whole
 from obliv._util.progress import require_memory
-from obliv.checker.flows.trees import (
+from obliv.errors import RoutingError
+from obliv.flows.trees import (
     CheckTime,
     Flow,
     Flows,
@@ -20,7 +21,6 @@ from obliv.checker.flows.trees import (
     path_flows,
     program_flows,
 )
-from obliv.errors import RoutingError
 from obliv.routings.base import Routing
 from obliv.routings.congestion import DecompositionTree
 from obliv.routings.hops import HopRouting
@@ -80,23 +80,6 @@ def threshold_prices(x: Array, threshold: int) -> Array:
     """Return the prices that a threshold stands for."""
     prices: Array = np.maximum(0, threshold - x.astype(object))
     return prices
-
-
-def difference_bound(x: Array, entry: Any, prices: Array, sends: Array, receives: Array) -> int:
-    """Return the bound of a channel over which the flow of terminal i carries x_i.
-
-    The best that source i gains is max(0, x_i - min_j (x_j + v_j)) for prices v. A threshold m stands for the prices
-    max(0, m - x_j), which are added here; those of a claim's prices are not.
-    """
-    if not len(x):
-        return 0
-    own = 0
-    values: Array = x.astype(object)  # prices of a claim can be of any size
-    if isinstance(entry, dict):
-        prices = threshold_prices(x, entry["threshold"])
-        own = int((prices * receives).sum())
-    gain = np.maximum(0, values - (values + prices).min())
-    return own + int((gain * sends.astype(object)).sum())
 
 
 # What packets can cross whose next hops are chosen in a way that is not known: each such channel counts in full
@@ -264,7 +247,7 @@ def two_phase_flows(routing: Routing, base: Flows, denominator: int) -> Flows:
     received = np.zeros((n, channels), exact)
     for i in range(n):
         flow = base(i)
-        destination = _destinations(flow)
+        destination = flow.destination
         common = flow.whole[destination].astype(object)
         scaled = flow.amount.astype(object) * denominator
         if any(int(amount) % int(own) for amount, own in zip(scaled, common, strict=True)):
@@ -293,7 +276,7 @@ def mixed_flows(parts: list[tuple[Fraction, Flows]]) -> Flows:
         wholes = [lcm(*(int(part.whole[j]) * weight.denominator for weight, part in flows)) for j in range(n)]
         keys, values = [], []
         for weight, part in flows:
-            destination = _destinations(part)
+            destination = part.destination
             factor = np.array(
                 [
                     common * weight.numerator // (int(own) * weight.denominator)
@@ -310,11 +293,6 @@ def mixed_flows(parts: list[tuple[Fraction, Flows]]) -> Flows:
         return Flow(ends, pairs[1], whole(total.tolist()), whole(wholes))
 
     return flow
-
-
-def _destinations(flow: Flow) -> Array:
-    """Return the destination of every entry of a flow."""
-    return np.repeat(np.arange(len(flow.ends)), np.diff(flow.ends, prepend=0))
 
 
 # Flows of a routing, from the smallest of its descriptions: programs, numbered paths, phases, flows, hops or paths

@@ -1,33 +1,17 @@
-"""Saved worst-case claims: every part is checked for its form before it is used."""
+"""Certificates of saved results, read: every part is checked for its form before it is used."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain
 from typing import Any
 
-from obliv._util.files import digest_of, unpack
+from obliv._util.arrays import Array
+from obliv._util.files import digest_of, unpack, unpack_array
 from obliv.errors import InputError
-from obliv.results.base import NO_CAPACITY, Provenance
-from obliv.results.markup import class_of, from_content
 from obliv.results.numbers import rational
-
-__all__ = [
-    "Claim",
-    "MalformedError",
-    "certificate_of",
-    "foreign_key",
-    "is_certified",
-    "misstated_key",
-    "read_claim",
-    "read_result",
-]
-
-_NO_CAPACITY_BEFORE = "no closed form of the capacity is known for this topology"  # what obliv 0.2.0 says
-_MADE = {"provenance": Provenance().to_dict()}  # which claims inside others may lack
 
 #: By kind, the parts of certificates that say what they prove, of which every one or any one is there.
 _PARTS: dict[str, tuple[set[str], ...]] = {
@@ -53,6 +37,32 @@ def is_certified(result: Any) -> bool:
 
 class MalformedError(InputError):
     """A claim with a missing or malformed part."""
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Say of a part of a claim that is missing or of another form which one it is."""
+    try:
+        yield
+    except MalformedError:
+        raise
+    except (ArithmeticError, AttributeError, KeyError, MemoryError, RecursionError, TypeError, ValueError) as error:
+        raise MalformedError(f"{what} cannot be unpacked: {error}") from None
+
+
+def array_of(value: Any, what: str, most: int, *shape: int) -> Array:
+    """Return an array of up to `most` whole numbers of 64 bits, of a shape if one is given."""
+    with reading(what):
+        array: Array = unpack_array(value, most)
+        return array.reshape(shape) if shape else array
+
+
+def certificate_of(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the certificate of a claim; raise MalformedError if it has none."""
+    certificate = content.get("certificate")
+    if not isinstance(certificate, dict):
+        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
+    return certificate
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,84 +154,6 @@ def read_claim(content: dict[str, Any]) -> Claim:
     )
 
 
-def read_result(content: dict[str, Any]) -> Any:
-    """Return the result that a claim holds, of its kind."""
-    try:
-        return class_of(content).from_dict(content)
-    except (ArithmeticError, AttributeError, KeyError, MemoryError, RecursionError, TypeError, ValueError) as error:
-        raise MalformedError(str(error) or type(error).__name__) from None
-
-
-def certificate_of(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the certificate of a claim; raise MalformedError if it has none."""
-    certificate = content.get("certificate")
-    if not isinstance(certificate, dict):
-        raise MalformedError("it contains no certificate: save the result with one (certificate=True in Python)")
-    return certificate
-
-
-def foreign_key(content: dict[str, Any], inner: bool = False) -> str:
-    """Return a key of a claim, or of one inside its certificate, that obliv does not write in such results; "" if none.
-
-    Neither does it write other reasons why a figure is missing; there a figure could stand that nobody checks.
-    """
-    try:
-        written = from_content(_MADE | content if inner else content).to_dict()
-    except ValueError as error:
-        raise MalformedError(str(error)) from None
-    certificate = content.get("certificate")
-    parts = certificate.values() if isinstance(certificate, dict) else ()
-    claims = (claim for part in parts for claim in (part if isinstance(part, list) else (part,)))
-    inside = (foreign_key(claim, True) for claim in claims if isinstance(claim, dict) and "kind" in claim)
-    return next(chain(_foreign(content, written, ""), filter(None, inside)), "")
-
-
-def _foreign(content: Any, written: Any, name: str) -> Iterator[str]:
-    if _is_number(written):
-        yield from (name,) if not _alike(content, written) else ()  # its decimal value is that of the exact one
-    elif isinstance(content, dict) and isinstance(written, dict):
-        for key, value in content.items():
-            inner = f"{name}.{key}".lstrip(".")
-            if key not in written or (key.endswith("_reason") and not _alike(value, written[key])):
-                yield inner
-            else:
-                yield from _foreign(value, written[key], inner)
-    elif isinstance(content, list) and isinstance(written, list):
-        for value, row in zip(content, written, strict=False):
-            yield from _foreign(value, row, f"{name}[*]")
-
-
-def misstated_key(claimed: Any, content: dict[str, Any]) -> str:
-    """Return the key of a figure of `content` that is not as read or does not follow from the others; "" if none.
-
-    One that the others leave no room for does not follow from them either.
-    """
-    own = {field.name for field in fields(claimed)}
-    right = claimed.to_dict()
-    keys = {how.key or name: name in own for name, how in claimed.declared().items()}
-    figures = (key for key, is_own in keys.items() if key in right and (not is_own or _is_number(right[key])))
-    wrong = (key for key in figures if not _alike(content.get(key), right[key]))
-    return next(chain(wrong, (key for key in keys if key in content and key not in right)), "")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, dict) and value.keys() in (
-        {"exact", "value"},
-        {"lower", "upper"},
-        {"value", "stderr", "samples"},
-    )
-
-
-def _alike(value: Any, right: Any) -> bool:
-    """Return whether two figures are equal; bounds are floats, which may differ in the last digits."""
-    if value == _NO_CAPACITY_BEFORE:
-        return bool(right == NO_CAPACITY)
-    if not (isinstance(right, dict) and isinstance(value, dict) and value.keys() == right.keys() == {"lower", "upper"}):
-        return bool(value == right)
-    ends = ((value[side], right[side]) for side in ("lower", "upper"))
-    return all(type(end) in (int, float) and math.isclose(end, own, rel_tol=1e-9, abs_tol=1e-12) for end, own in ends)
-
-
 def _require_largest(content: dict[str, Any]) -> tuple[Fraction, ...]:
     """Return the loads of a claim about every channel; raise unless its own is the largest, on the channel it names."""
     rows = _get(content, "channels", list)
@@ -248,10 +180,8 @@ def _get(content: dict[str, Any], key: str, kind: type) -> Any:
 def _numbers(content: dict[str, Any], key: str, largest: int) -> Any:
     if key not in content:
         raise MalformedError(f"{key} is missing")
-    try:
+    with reading(key):
         return unpack(content[key], largest)
-    except (ValueError, KeyError, TypeError, OverflowError, MemoryError, RecursionError) as error:
-        raise MalformedError(f"{key} cannot be unpacked: {error}") from None
 
 
 def _vectors(content: dict[str, Any], key: str, largest: int) -> list[list[int]]:

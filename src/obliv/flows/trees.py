@@ -1,7 +1,6 @@
-"""Sums of routings with one path per pair: as :mod:`obliv.checker.worst_case`, but without storing loads of pairs.
+"""Pair flows from single paths, next hops, programs of phases and lists of paths, each checked.
 
-Paths are walked by their numbers on fat trees, and elsewhere hop by hop, where a routing gives many next hops at once.
-Column maxima take a second walk, destination by destination, instead of a table of channels by terminals.
+Single paths are walked by their numbers on fat trees, and elsewhere hop by hop, many pairs at once.
 """
 
 from __future__ import annotations
@@ -18,20 +17,18 @@ import numpy as np
 from obliv._util.arrays import Array, whole
 from obliv._util.progress import require_memory
 from obliv._util.rationals import share
-from obliv.checker._kernels import (
+from obliv.errors import RoutingError
+from obliv.flows._kernels import (
     CartesianNetwork,
     Form,
     HopTables,
     Output,
     Phases,
-    SumArrays,
     climb,
     hop_flow,
     quadrant_flow,
-    raise_sums,
     walk_flow,
 )
-from obliv.errors import RoutingError
 from obliv.kernels import run
 from obliv.routings.base import Routing, channels_of
 from obliv.routings.hops import HopRouting
@@ -94,34 +91,6 @@ def _follow(routing: Routing, source: Array | int, destination: Array | int) -> 
     return np.stack(steps, axis=1) if steps else np.full((len(node), 1), -1, np.int64)
 
 
-def row_sums(
-    routing: Routing,
-    row: Array,
-    price: Array,
-    by: str,
-    check_time: Callable[[], None],
-    progress: Callable[[float], None],
-) -> Array:
-    """Return every channel's Σ max(0, max (1 - v)): the sum over one end of the pairs, the maximum over the other."""
-    channels = routing.topology.channels
-    hosts = np.arange(len(routing.topology.terminals))
-    sums = SumArrays(np.zeros(channels, np.int64), np.empty(channels, np.int64), np.zeros(channels, np.int64))
-    work = 20.0 * len(hosts) ** 2
-    for host in hosts.tolist():
-        check_time()
-        taken = walk(routing, host, hosts) if by == "source" else walk(routing, hosts, host)
-        run(raise_sums, work, taken, row, price, sums)
-        progress((host + 1) / len(hosts))
-    return sums.total
-
-
-def witness_load(routing: Routing, channel: int, rows: list[tuple[int, int, Fraction]]) -> Fraction:
-    """Return the load on a channel of a traffic, given as rows of source, destination and amount."""
-    taken = walk(routing, np.array([s for s, _, _ in rows], int), np.array([d for _, d, _ in rows], int))
-    crosses = (taken == channel).any(axis=1).tolist()
-    return sum((share for (_, _, share), over in zip(rows, crosses, strict=True) if over), Fraction(0))
-
-
 # What one source sends over which channels
 
 
@@ -143,6 +112,16 @@ class Flow:
     channel: Array
     amount: Array
     whole: Array
+
+    @property
+    def destination(self) -> Array:
+        """The destination of every entry."""
+        return np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
+
+    def loads(self) -> Iterator[tuple[int, int, Fraction]]:
+        """Yield destination, channel and load of every entry."""
+        for d, c, amount in zip(self.destination.tolist(), self.channel.tolist(), self.amount.tolist(), strict=True):
+            yield d, c, Fraction(amount, int(self.whole[d]))
 
     def without(self, destination: int) -> Flow:
         """Return this flow without the part to one destination."""

@@ -1,0 +1,434 @@
+"""Kernels of flows: from one source along next hops, over numbered paths, and as programs of phases say."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from obliv._util.arrays import Array
+from obliv.kernels import kernel
+
+
+class HopTables(NamedTuple):
+    """Next hops towards every target, target after target and node after node.
+
+    Node v towards target t takes the channels ``hop[ptr[t * nodes + v]:ptr[t * nodes + v + 1]]`` with probabilities
+    share / total; ``order[t * nodes:]`` holds the nodes, each before its next hops, then -1.
+    """
+
+    targets: Array
+    order: Array
+    ptr: Array
+    hop: Array
+    share: Array
+    total: Array
+    head: Array
+
+
+class CartesianNetwork(NamedTuple):
+    """A Cartesian network of lines and rings.
+
+    ``port[x, side, node]`` is the channel up (side 0) or down (1) dimension x, -1 where there is none.
+    """
+
+    radix: Array
+    stride: Array
+    ring: Array
+    port: Array
+    channels: int
+
+
+class Phases(NamedTuple):
+    """The phases of a program.
+
+    ``when[x]`` says whether the program serves pairs that differ in dimension x (1), that do not (0), or both (-1);
+    ``spread[x]`` whether a ring is traveled either way round whatever the distance.  Phase p leads to the intermediate
+    (``target[p]`` 0) or to the destination (1), by the orders ``first[p] .. first[p + 1] - 1``; step k of order o moves
+    along dimension ``order[o, k]`` and counts ``weight[o, k]``, over `scale`.
+    """
+
+    when: Array
+    spread: Array
+    target: Array
+    first: Array
+    order: Array
+    weight: Array
+    scale: int
+
+
+class Output(NamedTuple):
+    """Entries of one source: those of destination d end at ``end[d]``, and their amounts are over ``whole[d]``."""
+
+    end: Array
+    whole: Array
+    channel: Array
+    amount: Array
+
+
+class Used(NamedTuple):
+    """Loads of channels for one destination, and which of them are not zero: ``touched[:number[0]]``."""
+
+    load: Array
+    touched: Array
+    number: Array
+
+
+class Box(NamedTuple):
+    """The nodes between source and destination: direction, extent and stride of the cells in every dimension."""
+
+    direction: Array
+    length: Array
+    stride: Array
+
+
+@kernel
+def hop_flow(source: int, first: int, last: int, tables: HopTables, unit: int, mass: Array, out: Output) -> int:
+    """Send `unit` from a source to targets `first` to `last` along next hops, nodes taken in topological order.
+
+    `mass` holds a zero for every node before and after.  Returns the first target that was not reached, for `last` or
+    for want of room, or -1 - target where `unit` cannot be divided as the hops ask.
+    """
+    targets, order, ptr, hop, share, total, head = tables
+    nodes = len(mass)
+    size = 0
+    for t in range(first, last):
+        base = t * nodes
+        if source != targets[t]:
+            mass[source] = unit
+            for k in range(nodes):
+                v = order[base + k]
+                if v < 0 or v == targets[t]:
+                    break
+                amount = mass[v]
+                if amount == 0:
+                    continue
+                mass[v] = 0
+                if size + ptr[base + v + 1] - ptr[base + v] > len(out.channel):
+                    for other in range(nodes):
+                        mass[other] = 0
+                    return t
+                for e in range(ptr[base + v], ptr[base + v + 1]):
+                    if amount * share[e] % total[base + v] != 0:
+                        return -1 - t
+                    part = amount * share[e] // total[base + v]
+                    out.channel[size] = hop[e]
+                    out.amount[size] = part
+                    size += 1
+                    mass[head[hop[e]]] += part
+            mass[targets[t]] = 0
+        out.end[t] = size
+        out.whole[t] = unit
+    return last
+
+
+@kernel
+def _serves(source: int, destination: int, radix: Array, stride: Array, when: Array) -> bool:
+    """Whether a program serves a pair of nodes."""
+    for x in range(len(radix)):
+        differ = destination // stride[x] % radix[x] != source // stride[x] % radix[x]
+        if when[x] >= 0 and differ != (when[x] == 1):
+            return False
+    return True
+
+
+@kernel
+def _write(used: Used, size: int, out: Output) -> int:
+    """Write the loads of a destination behind `size` entries and clear them; the new size, -1 for want of room."""
+    count = used.number[0]
+    room = size + count <= len(out.channel)
+    for k in range(count):
+        c = used.touched[k]
+        if room:
+            out.channel[size + k] = c
+            out.amount[size + k] = used.load[c]
+        used.load[c] = 0
+    used.number[0] = 0
+    return size + count if room else -1
+
+
+@kernel
+def _ties(source: int, destination: int, grid: CartesianNetwork) -> int:
+    """How many rings lead to the destination equally fast either way round."""
+    ties = 0
+    for x in range(len(grid.radix)):
+        far = (destination // grid.stride[x] - source // grid.stride[x]) % grid.radix[x]
+        if grid.ring[x] == 1 and 2 * far == grid.radix[x]:
+            ties += 1
+    return ties
+
+
+@kernel
+def _fold(source: int, destination: int, choice: int, grid: CartesianNetwork, box: Box) -> int:
+    """Set the box between two nodes, ties broken by the bits of `choice`; returns how many nodes it has."""
+    cells = 1
+    for x in range(len(grid.radix)):
+        k = grid.radix[x]
+        far = destination // grid.stride[x] % k - source // grid.stride[x] % k
+        direction = 1
+        if grid.ring[x] == 1:
+            far = far % k
+            if 2 * far == k:
+                direction = 1 - 2 * (choice & 1)
+                choice >>= 1
+            elif 2 * far > k:
+                direction = -1
+                far = k - far
+        elif far < 0:
+            direction = -1
+            far = -far
+        box.direction[x] = direction
+        box.length[x] = far + 1
+        box.stride[x] = cells
+        cells *= far + 1
+    return cells
+
+
+@kernel
+def _phase_in_box(
+    source: int, p: int, phases: Phases, begin: Array, mass: Array, grid: CartesianNetwork, box: Box, used: Used
+) -> None:
+    """Move the mass in a box by each order of phase p, from `begin`, where the mass after the last one is returned.
+
+    A move along a dimension leaves an equal share at every stop, or gathers what it meets if the phase ends there.
+    """
+    radix, stride, _, port, _ = grid
+    direction, length, step = box
+    load, touched, number = used
+    gathers = phases.target[p] == 1
+    cells = step[-1] * length[-1]
+    for o in range(phases.first[p], phases.first[p + 1]):
+        for k in range(cells):
+            mass[k] = begin[k]
+        for place in range(len(radix)):
+            x = phases.order[o, place]
+            if x < 0:
+                break
+            weight = phases.weight[o, place]
+            n = length[x]
+            start = source // stride[x] % radix[x]
+            side = (1 - direction[x]) // 2
+            for k in range(cells):
+                if k // step[x] % n != 0:
+                    continue
+                going = 0
+                stop = 0
+                if not gathers:
+                    going = mass[k]
+                    if going == 0:
+                        continue
+                    stop = going // n
+                    mass[k] = 0
+                here = -start * stride[x]
+                for y in range(len(radix)):
+                    here += (source // stride[y] + direction[y] * (k // step[y] % length[y])) % radix[y] * stride[y]
+                for t in range(n):
+                    cell = k + t * step[x]
+                    if gathers:
+                        going += mass[cell]
+                        mass[cell] = 0
+                    else:
+                        mass[cell] += stop
+                        going -= stop
+                    if t == n - 1:
+                        if gathers:
+                            mass[cell] = going
+                    elif going > 0 and weight > 0:
+                        c = port[x, side, here + (start + direction[x] * t) % radix[x] * stride[x]]
+                        if load[c] == 0:
+                            touched[number[0]] = c
+                            number[0] += 1
+                        load[c] += going * weight
+    for k in range(cells):
+        begin[k] = mass[k]
+
+
+@kernel
+def quadrant_flow(source: int, first: int, last: int, grid: CartesianNetwork, phases: Phases, out: Output) -> int:
+    """Flow of a program that draws its intermediate on the minimal way, from one source to every node.
+
+    Directions are fixed first (both of a tie, half each); on the box of nodes between source and destination a phase
+    to the intermediate leaves an equal share at every stop, a phase to the destination gathers what it meets.
+    Returns the first destination that was not done, for `last` or for want of room.
+    """
+    dims = len(grid.radix)
+    nodes = len(out.end)
+    used = Used(np.zeros(grid.channels, np.int64), np.empty(grid.channels, np.int64), np.zeros(1, np.int64))
+    box = Box(np.empty(dims, np.int64), np.empty(dims, np.int64), np.empty(dims, np.int64))
+    mass, begin = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    size = 0
+    for d in range(first, last):
+        if not _serves(source, d, grid.radix, grid.stride, phases.when):
+            out.end[d] = size
+            continue
+        ties = _ties(source, d, grid)
+        cells = 0
+        for choice in range(1 << ties):
+            cells = _fold(source, d, choice, grid, box)
+            begin[:cells] = 0
+            begin[0] = cells
+            for p in range(len(phases.target)):
+                _phase_in_box(source, p, phases, begin, mass, grid, box, used)
+        written = _write(used, size, out)
+        if written < 0:
+            return d
+        size = written
+        out.end[d] = size
+        out.whole[d] = cells * (1 << ties) * phases.scale
+    return last
+
+
+@kernel
+def _going(share: int, far: int, radix: int, ring: bool, spread: bool) -> int:
+    """How much of a share goes `far` steps one way, up to half a ring or, where it is `spread`, all the way round."""
+    if far <= 0:
+        return 0
+    if not ring:
+        return share
+    if spread:
+        return share // radix * (radix - far)
+    if 2 * far == radix:
+        return share // 2
+    return share if 2 * far < radix else 0
+
+
+@kernel
+def _walk_along(
+    x: int,
+    d: int,
+    arrives: bool,
+    weight: int,
+    spread: bool,
+    mass: Array,
+    after: Array,
+    grid: CartesianNetwork,
+    used: Used,
+) -> None:
+    """Walk the mass of every node along dimension x, to an equal share at every stop or, if it `arrives`, to that of d.
+
+    Links are counted one by one, both ways round.
+    """
+    k, stride = grid.radix[x], grid.stride[x]
+    ring = grid.ring[x] == 1
+    port = grid.port
+    load, touched, number = used
+    after[:] = 0
+    for v in range(len(mass)):
+        if mass[v] == 0:
+            continue
+        a = v // stride % k
+        low, high, share = 0, k, mass[v] // k
+        if arrives:
+            low = d // stride % k
+            high, share = low + 1, mass[v]
+        for b in range(low, high):
+            after[v + (b - a) * stride] += share
+            if weight == 0:
+                continue
+            for side in range(2):
+                far = b - a if side == 0 else a - b
+                if ring:
+                    far = far % k
+                going = _going(share, far, k, ring, spread)
+                if going == 0:
+                    continue
+                for t in range(far):
+                    here = (a + t) % k if side == 0 else (a - t) % k
+                    c = port[x, side, v + (here - a) * stride]
+                    if load[c] == 0:
+                        touched[number[0]] = c
+                        number[0] += 1
+                    load[c] += going * weight
+    for v in range(len(mass)):
+        mass[v] = after[v]
+
+
+@kernel
+def walk_flow(source: int, first: int, last: int, grid: CartesianNetwork, phases: Phases, out: Output) -> int:
+    """Flow of a program that draws its intermediate anywhere: every share is walked to its stop, link by link.
+
+    It takes and returns the same as `quadrant_flow`.
+    """
+    radix, stride = grid.radix, grid.stride
+    nodes = len(out.end)
+    used = Used(np.zeros(grid.channels, np.int64), np.empty(grid.channels, np.int64), np.zeros(1, np.int64))
+    mass, begin, after = np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    whole = 1
+    for p in range(len(phases.target)):
+        for x in range(len(radix)):
+            whole *= 2
+            if phases.target[p] == 0 or phases.spread[x] == 1:
+                whole *= radix[x]
+    size = 0
+    for d in range(first, last):
+        if not _serves(source, d, radix, stride, phases.when):
+            out.end[d] = size
+            continue
+        begin[:] = 0
+        begin[source] = whole
+        for p in range(len(phases.target)):
+            for o in range(phases.first[p], phases.first[p + 1]):
+                for v in range(nodes):
+                    mass[v] = begin[v]
+                for k in range(len(radix)):
+                    x = phases.order[o, k]
+                    if x < 0:
+                        break
+                    spread = phases.spread[x] == 1
+                    weight = phases.weight[o, k]
+                    _walk_along(x, d, phases.target[p] == 1, weight, spread, mass, after, grid, used)
+            for v in range(nodes):
+                begin[v] = mass[v]
+        written = _write(used, size, out)
+        if written < 0:
+            return d
+        size = written
+        out.end[d] = size
+        out.whole[d] = whole * phases.scale
+    return last
+
+
+# One path per pair on fat trees, by its number
+
+
+class Form(NamedTuple):
+    """The form of a fat tree: see :class:`obliv.topologies.trees.Tree`, and its channels by tail."""
+
+    below: Array
+    width: Array
+    children: Array
+    parents: Array
+    first: Array
+    head: Array
+
+
+@kernel
+def climb(source: Array, destination: Array, number: Array, form: Form, taken: Array) -> int:
+    """Walk the paths of pairs link by link; pair k takes the channels ``taken[k]``, -1 for none.
+
+    Returns the first pair whose path does not end at its destination, -1 where all do.
+    """
+    below, width, children, parents, first, head = form
+    levels = len(children)
+    for k in range(len(number)):
+        at = source[k]
+        end = destination[k]
+        turn = 0
+        while turn < levels and at // below[turn] != end // below[turn]:
+            turn += 1
+        for h in range(turn):
+            port = number[k] // (width[turn] // width[h + 1]) % parents[h]
+            if h > 0:
+                port += children[h - 1]
+            taken[k, h] = first[at] + port
+            at = head[taken[k, h]]
+        for h in range(turn, levels):
+            taken[k, h] = -1
+            taken[k, 2 * levels - 1 - h] = -1
+        for back in range(turn):
+            h = turn - 1 - back
+            taken[k, 2 * levels - 1 - h] = first[at] + end // below[h] % children[h]
+            at = head[taken[k, 2 * levels - 1 - h]]
+        if at != end:
+            return k
+    return -1
