@@ -11,7 +11,7 @@ import pytest
 
 from obliv import Bounds, Estimate, FileError, InputError, SpecError, papers
 from obliv.papers.paper import AtLeast, AtMost, Computed, ComputedEntry, Paper, Printed, Table, _paper, rows_of, verdict
-from obliv.results.reproduction import ReproducedEntry, Reproduction
+from obliv.papers.results import ReproducedEntry, Reproduction
 
 
 def judged(printed: Printed, computed: ComputedEntry) -> ReproducedEntry:
@@ -276,7 +276,7 @@ def wrong_numbers(value: Computed) -> list[Computed]:
 def test_every_row_states_what_makes_it_differ_and_a_wrong_number_does(name: str, table: str) -> None:
     """The same for what the command computes: no row agrees whatever comes out."""
     tables = _paper(name).tables
-    computed = tables[table].compute(lambda share: None)
+    computed = tables[table].values(lambda share: None)
     for entry, printed in tables[table].printed.items():
         row = judged(printed, computed[entry])
         others = {

@@ -23,7 +23,6 @@ from obliv.questions.throughput import Throughput
 from obliv.results.base import Result
 from obliv.results.markup import Results, load
 from obliv.results.numbers import Bounds, Estimate, as_float, bounds_of, short, shown
-from obliv.results.reproduction import Reproduction
 from obliv.results.study import Study, StudyRow, column_names, options_of
 from obliv.study.measures import MEASURES, Cell
 from obliv.study.store import intact, opened
@@ -64,7 +63,8 @@ class Contents:
     inputs : list of Input
     items : list of ReportCell
         Figures of routings on topologies; no two are about the same.
-    reproductions : list of Reproduction
+    reproductions : list of Result
+        Those whose rows stand beside published numbers.
     others : list of (Result, int)
         Results without figures for the table, with the number of their input.
     notes : list of str
@@ -73,7 +73,7 @@ class Contents:
 
     inputs: list[Input] = field(default_factory=list)
     items: list[ReportCell] = field(default_factory=list)
-    reproductions: list[Reproduction] = field(default_factory=list)
+    reproductions: list[Any] = field(default_factory=list)
     others: list[tuple[Result, int]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -153,7 +153,7 @@ def _sort(contents: Contents, result: Result, number: int) -> None:
         for single in result.entries:
             _sort(contents, single, number)
         return
-    if isinstance(result, Reproduction):
+    if result.beside_published:
         contents.reproductions.append(result)
         return
     entries = list(_entries(result))
