@@ -29,7 +29,7 @@ from obliv.papers.paper import (
 PRINT = print_of("towles")
 
 #: Figure 9. Entry (i, j) is the destination of node (i, j); the first coordinate is x.
-PERMUTATION = [[(int(to[0]), int(to[2])) for to in row.split()] for row in PRINT.data["permutation"]["rows"]]
+PERMUTATION = [tuple((int(to[0]), int(to[2])) for to in row.split()) for row in PRINT.data["permutation"]["rows"]]
 
 
 # Table 1: patterns, random permutations and the exact worst case of DOR and ROMM on the 9-ary 2-cube
