@@ -28,7 +28,7 @@ from obliv.bufferless.frames import (
     waves,
 )
 from obliv.bufferless.results import Moves
-from obliv.papers.bufferless import errata, graphs, measured, probabilities, statements
+from obliv.papers.bufferless import errata, measured, probabilities, statements
 from obliv.papers.bufferless import errata as variants
 from obliv.papers.bufferless import measured as runs
 from obliv.papers.bufferless import printed as growth
@@ -43,7 +43,7 @@ from obliv.papers.bufferless.printed import (
     times,
     verified,
 )
-from obliv.papers.bufferless.probabilities import CROWDED, ERRATA, PROBABILITIES
+from obliv.papers.bufferless.probabilities import CROWDED, PROBABILITIES
 from obliv.papers.bufferless.statements import _chernoff
 
 PAGE = Path(__file__).parents[2] / "docs/explanation/papers/bufferless.md"
@@ -301,7 +301,7 @@ def test_phases_of_one_packet() -> None:
 
 
 def test_errata_say_where(rows: dict[str, dict[str, Any]]) -> None:
-    for entry, printed in ERRATA.items():
+    for entry, printed in growth.PRINT.rows["errata"].items():
         assert rows[entry]["verdict"] == ("open" if printed.undecided else "erratum")
         if "rules broken" in entry:
             assert re.search("(As printed|With this reading): .*packet", rows[entry]["note"])
@@ -335,7 +335,7 @@ def test_times_on_the_page() -> None:
 
 def test_every_erratum_stands_on_the_page() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    for entry in ERRATA:
+    for entry in growth.PRINT.rows["errata"]:
         assert f"**{entry.partition(':')[0].partition(',')[0]}" in text
 
 
@@ -402,7 +402,7 @@ def test_chromatic_numbers(seed: int) -> None:
     size = int(rng.integers(0, 8))
     edges = [pair for pair in combinations(range(size), 2) if rng.random() < 0.2 + 0.06 * seed]
     graph = {p: frozenset(q for pair in edges for q in pair if p in pair and q != p) for p in range(size)}
-    assert graphs.chromatic_number(graph) == brute_chromatic(graph)
+    assert growth.chromatic_number(graph) == brute_chromatic(graph)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -411,8 +411,8 @@ def test_graphs_by_definition(seed: int) -> None:
     one = obliv.bufferless.instance("leveled-mesh:5x6", "random", rng=seed)
     lam, sets = 2 + 2 * (seed % 3), np.random.default_rng(seed).integers(1, 3, one.packets)
     gamma = -(-(one.network.depth + 1) // lam)
-    assert graphs.frames(one, lam) == gamma
-    listed = list(graphs.dependency_graphs(one, sets, lam))
+    assert growth.frames(one, lam) == gamma
+    listed = list(growth.dependency_graphs(one, sets, lam))
     assert len(listed) == gamma * int(sets.max())
     low, high = one.network.edge_ends
     level = one.network.node_level.tolist()

@@ -406,7 +406,7 @@ def test_lemma_8_by_covers(half: int, leaves: int) -> None:
 
 def test_words_that_bound_nothing_are_open() -> None:
     """Slightly, noticeably, similar and close: a number is shown, and no threshold of ours makes it fit."""
-    tables = (*said.FIGURES.values(), said.OTHER_TREES)
+    tables = (said.PRINT.rows[table] for table in (*said.POINTS, "clusters"))
     entries = {entry: printed for table in tables for entry, printed in table.items()}
     words = {"noticeabl": 0, "slightly": 0, "similar": 0, "is small": 0, "close to 1": 0}
     for printed in entries.values():

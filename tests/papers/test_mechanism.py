@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from obliv import Bounds, Estimate, FileError, InputError, SpecError, papers
+from obliv.cli import main
 from obliv.papers.paper import AtLeast, AtMost, Computed, ComputedEntry, Paper, Printed, Table, _paper, rows_of, verdict
-from obliv.results.reproduction import ReproducedEntry, Reproduction
+from obliv.papers.results import ReproducedEntry, Reproduction
 
 
 def judged(printed: Printed, computed: ComputedEntry) -> ReproducedEntry:
@@ -120,6 +121,15 @@ def test_rows_with_the_same_note_share_it(count: int, names: str) -> None:
     rows.append(ReproducedEntry("p", "t", "b", "1", Fraction(1), "match", "Other."))
     notes = [line for line in repr(Reproduction(entries=tuple(rows))).splitlines() if line.startswith("*")]
     assert notes == [f"* {names}: Same.", "* b: Other."]
+
+
+def test_a_reproduction_in_latex_is_narrow(capsys: pytest.CaptureFixture[str]) -> None:
+    """One cell a number and no notes: a table for a paper."""
+    assert main(["reproduce", "towles", "figure9", "--format", "latex"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "% towles figure9"
+    assert lines[3] == r"entry & published & computed & verdict \\"
+    assert lines[7] == r"fraction of capacity & $0.173$ & $25/144 = 0.1736$ & rounding \\"
 
 
 def test_unknown_names_say_what_was_meant() -> None:
@@ -276,7 +286,7 @@ def wrong_numbers(value: Computed) -> list[Computed]:
 def test_every_row_states_what_makes_it_differ_and_a_wrong_number_does(name: str, table: str) -> None:
     """The same for what the command computes: no row agrees whatever comes out."""
     tables = _paper(name).tables
-    computed = tables[table].compute(lambda share: None)
+    computed = tables[table].values(lambda share: None)
     for entry, printed in tables[table].printed.items():
         row = judged(printed, computed[entry])
         others = {

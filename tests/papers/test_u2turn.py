@@ -18,6 +18,7 @@ import obliv
 from obliv import Bounds, SpecError, papers
 from obliv.cli import main
 from obliv.papers.paper import agreeing, in_columns
+from obliv.papers.results import ReproducedEntry
 from obliv.papers.u2turn import drawing as figures26
 from obliv.papers.u2turn import drawing as patterns
 from obliv.papers.u2turn import equations
@@ -26,7 +27,7 @@ from obliv.papers.u2turn import equations as table1
 from obliv.papers.u2turn import statements as meshes
 from obliv.papers.u2turn import statements as tables34
 from obliv.papers.u2turn.drawing import average_of, blocks
-from obliv.papers.u2turn.printed import AVERAGE_MESHES, EVEN, FIGURE6_MESHES, ODD, TABLE1, of_u2turn
+from obliv.papers.u2turn.printed import AVERAGE_MESHES, FIGURE6_MESHES, PRINT, SIZES, of_u2turn
 from obliv.papers.u2turn.statements import (
     ASYMMETRIC,
     ROUTINGS,
@@ -38,7 +39,6 @@ from obliv.papers.u2turn.statements import (
     worst_load,
 )
 from obliv.results.numbers import from_number, shown
-from obliv.results.reproduction import ReproducedEntry
 from obliv.routings.listed import PathTable
 
 # k: worst case, transpose and DOR-WC, uniform, complement, nearest neighbor; VAL, DOR, O1TURN, U2TURN
@@ -173,7 +173,7 @@ def test_random_without_the_short_cut_fits_four_sizes_and_drawn_destinations_all
 
 
 def test_averages_are_means_of_some_hundred_permutations_if_at_all(u2turn: Reproduction) -> None:
-    for size in ODD | EVEN:
+    for size in SIZES:
         for name in NAMES[1:]:
             few, literal = u2turn[f"{size}, Average-case, {name}"]["other_readings"]
             assert few["fits"]
@@ -511,24 +511,24 @@ def test_what_agrees_is_counted_and_the_rest_named() -> None:
 
 
 def test_formulas_of_table_1() -> None:
-    assert list(TABLE1) == list(table1.table1_entries(3, lambda share: None))
+    assert list(PRINT.rows["table1"]) == list(table1.table1_rows(lambda share: None, 3))
     assert table1.formula("XYX", 0, 5) == Fraction(12, 5)
     assert table1.formula("XYX", 1, 5) == 2
-    assert TABLE1["odd kx, even ky: Lx of XYX"].text == "(kx²-1)/(2kx)"
-    assert TABLE1["even kx, odd ky: Ly of YXY"].text == "(ky²-1)/(2ky)"
-    assert TABLE1["even kx, odd ky: Ly of XYX"].text == "(ky-1)/2"
-    assert TABLE1["odd kx, odd ky: Lx of YXY"].text == "(kx-1)/2"
+    assert PRINT.rows["table1"]["odd kx, even ky: Lx of XYX"].text == "(kx²-1)/(2kx)"
+    assert PRINT.rows["table1"]["even kx, odd ky: Ly of YXY"].text == "(ky²-1)/(2ky)"
+    assert PRINT.rows["table1"]["even kx, odd ky: Ly of XYX"].text == "(ky-1)/2"
+    assert PRINT.rows["table1"]["odd kx, odd ky: Lx of YXY"].text == "(kx-1)/2"
 
 
 @pytest.mark.nightly
 def test_table_1_up_to_12() -> None:
-    for entry, computed in table1.table1_entries(12, lambda share: None).items():
+    for entry, computed in table1.table1_rows(lambda share: None, 12).items():
         assert computed.value == computed.against, entry
 
 
 @pytest.mark.nightly
 def test_claims_up_to_21() -> None:
-    for entry, computed in claims.claim_entries(21, lambda share: None).items():
+    for entry, computed in claims.claim_rows(lambda share: None, 21).items():
         assert computed.value == computed.against, entry
 
 
@@ -576,7 +576,7 @@ def square_tables() -> dict[str, str]:
     cells, size = {}, ""
     for line in page_of("u2turn"):
         parts = [part.strip() for part in line.strip("|").split("|")]
-        if line.startswith("| ") and parts[0] in ODD | EVEN:
+        if line.startswith("| ") and parts[0] in SIZES:
             size = parts[0]
             names = parts[1:]
         elif line.startswith("| ") and size and len(parts) == 5:

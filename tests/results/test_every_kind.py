@@ -15,10 +15,10 @@ import pytest
 
 import obliv
 from obliv import fabric, papers
+from obliv.papers.results import PaperName, Papers
 from obliv.results import Estimate, Results
 from obliv.results.base import Listing, Name, Result
 from obliv.results.markup import all_results, schemas
-from obliv.results.reproduction import PaperName, Papers
 from obliv.results.study import (
     CellVerdict,
     Difference,

@@ -44,15 +44,6 @@ def test_symbols_in_latex() -> None:
     assert cell == symbols + r" \\"
 
 
-def test_a_reproduction_in_latex_is_narrow(capsys: pytest.CaptureFixture[str]) -> None:
-    """One cell a number and no notes: a table for a paper."""
-    assert main(["reproduce", "towles", "figure9", "--format", "latex"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "% towles figure9"
-    assert lines[3] == r"entry & published & computed & verdict \\"
-    assert lines[7] == r"fraction of capacity & $0.173$ & $25/144 = 0.1736$ & rounding \\"
-
-
 def test_long_texts_in_latex_are_paragraphs_within_the_line() -> None:
     grid = [
         ["entry", "published", "computed", "verdict"],

@@ -27,24 +27,12 @@ from obliv.topologies.base import Topology
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An algorithm of packet routing.
+    """An algorithm of packet routing."""
 
-    Parameters
-    ----------
-    function : str
-        Where its function is, as ``module:name``; imported on first use.
-    summary : str
-        A line of help.
-    options : tuple of str
-        The options that a user may set.
-    fixed : mapping
-        Arguments that make this algorithm of a more general function.
-    """
-
-    function: str
-    summary: str
-    options: tuple[str, ...] = ()
-    fixed: Mapping[str, Any] = field(default_factory=dict)
+    function: str  # where it is, as "module:name"; imported on first use
+    summary: str  # a line of help
+    options: tuple[str, ...] = ()  # those that a user may set
+    fixed: Mapping[str, Any] = field(default_factory=dict)  # what makes this algorithm of a more general function
 
     def load(self) -> Callable[..., Run]:
         """Import and return the function, which takes an instance, a random generator and the options."""

@@ -215,9 +215,6 @@ def _from_file(network: Leveled, path: str | Path) -> Instance:
 # General traffic on meshes and lines: classes of packets with the same directions, each on a leveled network
 
 
-_KINDS = ("random", "permutation", "transpose", "bit-reverse", "hotspot")
-
-
 def instances(topology: Any, paths: Any = "random", rng: Rng = None, **options: Any) -> list[Instance]:
     """Return the instances of traffic on a topology, one for each orientation.
 
@@ -251,12 +248,9 @@ def instances(topology: Any, paths: Any = "random", rng: Rng = None, **options: 
         return [instance(network, paths, rng, **options)]
     if not network.axes:
         leveled(network)
-    known = [name for name in inspect.signature(oriented).parameters if name not in ("topology", "paths", "rng")]
-    for name in options:
-        if name not in known:
-            raise InputError(f"{network.spec} takes no option {name!r}: {did_you_mean(name, known)}")
-    if not isinstance(paths, str) or paths not in _KINDS:
-        hint = did_you_mean(paths, _KINDS) if isinstance(paths, str) else f"known: {', '.join(_KINDS)}"
+    _no_options(options, network.spec, list(inspect.signature(oriented).parameters)[3:])
+    if not isinstance(paths, str) or paths not in KINDS:
+        hint = did_you_mean(paths, KINDS) if isinstance(paths, str) else f"known: {', '.join(KINDS)}"
         raise InputError(f"paths that are given need one leveled network, such as leveled-mesh:4x4; {hint}")
     return oriented(network, paths, rng, **options)
 
@@ -269,16 +263,7 @@ def oriented(
     route: str = "random",
     share: float = 0.1,
 ) -> list[Instance]:
-    """Return the instances of traffic on a mesh, a line or a hypercube, one for each orientation that has packets.
-
-    Examples
-    --------
-    >>> [(instance.network.spec, instance.packets) for instance in oriented("line:9", "bit-reverse")]
-    Traceback (most recent call last):
-    obliv.errors.InputError: bit-reverse on line:9: 9 nodes are not a power of two
-    >>> [(instance.network.spec, instance.packets) for instance in oriented("line:8", "bit-reverse")]
-    [('array:8', 2), ('array:8,orientation=-', 2)]
-    """
+    """Return the instances of traffic on a mesh, a line or a hypercube, one for each orientation that has packets."""
     network = topology_of(topology)
     sides = network.radices if all(along.kind == "line" for along in network.axes) else ()
     if network.spec.startswith("hypercube:"):
@@ -289,8 +274,8 @@ def oriented(
             "are butterfly, leveled-mesh, array, leveled-hypercube, multibutterfly, random-leveled, deep and unrolled "
             "ones"
         )
-    if paths not in _KINDS:
-        raise InputError(f"paths {paths!r} on {network.spec}: {did_you_mean(str(paths), _KINDS)}")
+    if paths not in KINDS:
+        raise InputError(f"paths {paths!r} on {network.spec}: {did_you_mean(str(paths), KINDS)}")
     if route not in ("random", "xy"):
         raise InputError(f"route={route}: it must be random, or xy for all steps of the first dimension before others")
     if not 0 <= share <= 1:

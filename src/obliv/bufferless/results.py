@@ -62,43 +62,25 @@ class Plan(Value):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CentralizedPlan(Plan):
-    """The plan of the centralized algorithm.
-
-    Parameters
-    ----------
-    lam, s, gamma, tau : int
-        Levels of a frame; sets; frames of a group; steps of a phase.
-    chi_stop, chi_all : int
-        The largest color of packets that stop, and of all packets.
-    segments : "tight" or "paper"
-        The edges on which colors must differ.
-    session_start : int array
-        The times at which the two sessions begin.
-    sets, session, group : int array
-        Of every packet: its set, its session, and the first frame of its group.
-    phase_start : int array, shape (packets + 1,)
-        Phase n of packet p is entry ``phase_start[p] + n`` of the next two arrays.
-    color, home : int array
-        The color in the phase, and the level where the packet begins it.
-    """
+    """The plan of the centralized algorithm."""
 
     kind: ClassVar[str] = "centralized"
     keys: ClassVar[dict[str, str]] = {**Plan.keys, "group": "group_start"}
 
-    lam: int
-    s: int
-    gamma: int
-    tau: int
-    chi_stop: int
-    chi_all: int
-    segments: str
-    session_start: Array
-    sets: Array
+    lam: int  # levels of a frame
+    s: int  # sets
+    gamma: int  # frames of a group
+    tau: int  # steps of a phase
+    chi_stop: int  # the largest color of packets that stop
+    chi_all: int  # and of all packets
+    segments: str  # "tight" or "paper": the edges on which colors must differ
+    session_start: Array  # the times at which the two sessions begin
+    sets: Array  # of every packet: its set, from 1
     session: Array
-    group: Array
-    phase_start: Array
+    group: Array  # the first frame of its group
+    phase_start: Array  # phase n of packet p is entry ``phase_start[p] + n`` of the next two
     color: Array
-    home: Array
+    home: Array  # the level where the packet begins the phase
 
     @property
     def packets(self) -> int:
@@ -118,46 +100,29 @@ class CentralizedPlan(Plan):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DistributedPlan(Plan):
-    """The plan of the distributed algorithm, which the run determines.
-
-    Parameters
-    ----------
-    lam, chi, s, xi, tau, gamma : int
-        Levels of a frame; boats; sets; rounds of a sub-phase; moves of half a round; frames of a group.
-    timetable : "fixed" or "oracle"
-    tie : "survives" or "both-fail"
-    sets, session, group, phase : int array
-        Of every packet: its set, its session, the first frame of its group, and the phase in which it enters.
-    phase_start : int array, shape (packets + 1,)
-        Phase n of packet p is entry ``phase_start[p] + n`` of the next two arrays.
-    color, home : int array
-        The color in the phase, and the level where the packet begins it.
-    sub_phase, sub_part, sub_rounds, sub_begin : int array
-        Of every sub-phase in which packets ride: its phase; its part (0, 1, 2 for A, B1, B2); rounds until no packet
-        failed; the time before the first move. Phases count from 1 through both sessions, sets from 1.
-    """
+    """The plan of the distributed algorithm, which the run determines; phases count from 1 through both sessions."""
 
     kind: ClassVar[str] = "distributed"
 
-    lam: int
-    chi: int
-    s: int
-    xi: int
-    tau: int
-    gamma: int
-    timetable: str
-    tie: str
-    sets: Array
+    lam: int  # levels of a frame
+    chi: int  # boats
+    s: int  # sets
+    xi: int  # rounds of a sub-phase
+    tau: int  # moves of half a round
+    gamma: int  # frames of a group
+    timetable: str  # "fixed" or "oracle"
+    tie: str  # "survives" or "both-fail"
+    sets: Array  # of every packet: its set, from 1
     session: Array
-    group: Array
-    phase: Array
-    phase_start: Array
+    group: Array  # the first frame of its group
+    phase: Array  # in which it enters
+    phase_start: Array  # phase n of packet p is entry ``phase_start[p] + n`` of the next two
     color: Array
-    home: Array
-    sub_phase: Array
-    sub_part: Array
-    sub_rounds: Array
-    sub_begin: Array
+    home: Array  # the level where the packet begins the phase
+    sub_phase: Array  # of every sub-phase in which packets ride: its phase
+    sub_part: Array  # 0, 1, 2 for A, B1, B2
+    sub_rounds: Array  # until no packet failed
+    sub_begin: Array  # the time before the first move
 
 
 def _unpacked(value: Any) -> Any:
@@ -485,31 +450,14 @@ def _checked(result: Schedule | Schedules) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The moves of all packets and their delivery times.
-
-    Parameters
-    ----------
-    moves : Moves
-    delivery : int64 array, shape (packets,)
-        The time of every packet's last move.
-    rules : "bufferless" or "buffered"
-        Whether a packet in the network moves at every step.
-    deflections : int
-        How often a packet was pushed over a link that it has to retrace.
-    constants : dict
-        Names and values of the constants, for display.
-    plan : CentralizedPlan or DistributedPlan, optional
-        The choices for every packet, from which the verifier checks frames, boats and targets.
-    notes : tuple of str
-        Remarks for the user.
-    """
+    """The moves of all packets and their delivery times."""
 
     moves: Moves
-    delivery: Array
-    rules: str = "bufferless"
-    deflections: int = 0
-    constants: dict[str, Any] = field(default_factory=dict)
-    plan: CentralizedPlan | DistributedPlan | None = None
+    delivery: Array  # the time of every packet's last move
+    rules: str = "bufferless"  # or "buffered": whether a packet in the network moves at every step
+    deflections: int = 0  # how often a packet was pushed over a link that it has to retrace
+    constants: dict[str, Any] = field(default_factory=dict)  # names and values, for display
+    plan: CentralizedPlan | DistributedPlan | None = None  # from which the verifier checks frames, boats and targets
     notes: tuple[str, ...] = ()
 
 

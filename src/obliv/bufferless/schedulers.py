@@ -44,15 +44,7 @@ MOVES_AT_ONCE = 20_000_000  # then the kernel comes back, so that it can be inte
 
 
 def queues(instance: Instance, rng: np.random.Generator, priority: str | Priority = "fifo") -> Run:
-    """Route with buffers at the nodes: a packet waits, at its source too, until its edge takes it.
-
-    Examples
-    --------
-    >>> from obliv.bufferless.problems import instance
-    >>> both = instance("array:3", [[0], [0, 1]])
-    >>> queues(both, np.random.default_rng(1), "farthest-to-go").delivery
-    array([2, 2])
-    """
+    """Route with buffers at the nodes: a packet waits, at its source too, until its edge takes it."""
     if not callable(priority) and priority not in PRIORITIES:
         known = did_you_mean(str(priority), PRIORITIES)
         raise OptionError("priority", "invalid {priority} {0} of queues: {1}", repr(priority), known)
@@ -148,16 +140,9 @@ def hot_potato(
 ) -> Run:
     """Route without buffers, greedily: packets keep to their paths and are deflected where they lose a link.
 
-    A packet wants the next edge of its path or, after deflections, to retrace the last link.  The best of the packets
-    that want a link takes it.  Every other one takes a random link out of its node that no packet wants, in either
-    direction.  A packet outside enters at the end of the step if its first link is still free.
-
-    Examples
-    --------
-    >>> from obliv.bufferless.problems import instance
-    >>> both = instance("array:3", [[0], [0, 1]])
-    >>> hot_potato(both, np.random.default_rng(1), "farthest").delivery
-    array([2, 2])
+    A packet wants the next edge of its path or, after deflections, to retrace the last link. The best of the packets
+    that want a link takes it. Every other one takes a random link out of its node that no packet wants, in either
+    direction. A packet outside enters at the end of the step if its first link is still free.
     """
     if not callable(priority) and priority not in HOT_POTATO_PRIORITIES:
         known = did_you_mean(str(priority), HOT_POTATO_PRIORITIES)
@@ -324,17 +309,10 @@ ORDERS = ("farthest", "longest", "random", "source")
 def direct(instance: Instance, rng: np.random.Generator | None = None, order: str = "farthest") -> Run:
     """Route directly and greedily: one packet after another takes the earliest free departure.
 
-    Two packets that share an edge meet on it if and only if they have the same offset, departure minus source level.
-    So a direct schedule is a coloring of the graph of packets that share an edge, here by first fit.  It is the limit
-    of the algorithm of Busch, Kelkar and Magdon-Ismail (Efficient Bufferless Routing on Leveled Networks, 2004) of one
+    Two packets that share an edge meet on it if and only if they have the same offset, departure minus source level. So
+    a direct schedule is a coloring of the graph of packets that share an edge, here by first fit. It is the limit of
+    the algorithm of Busch, Kelkar and Magdon-Ismail (Efficient Bufferless Routing on Leveled Networks, 2004) of one
     frame, and boats a step apart.
-
-    Examples
-    --------
-    >>> from obliv.bufferless.problems import instance
-    >>> both = instance("array:3", [[0, 1], [0]])
-    >>> direct(both).delivery
-    array([2, 2])
     """
     packets = instance.packets
     chosen = _order(instance, rng, order)

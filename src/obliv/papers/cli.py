@@ -36,7 +36,7 @@ def reproduce(
     Example: obliv reproduce towles
     """
     from obliv import papers
-    from obliv.results.reproduction import PaperName, Papers
+    from obliv.papers.results import PaperName, Papers
 
     require_outputs(answer.output)
     if layout != "rows" and answer.format != "table":

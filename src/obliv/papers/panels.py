@@ -2,53 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import obliv
 from obliv import view
+from obliv.papers.paper import Print
 from obliv.view.axes import NODE, recolor, require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "Panel",
-    "draw_pairs",
-    "draw_panels",
-    "draw_route",
-    "draw_series",
-    "keep",
-    "mark_ends",
-    "name_nodes",
-    "pairs_of",
-    "without_loads",
-]
-
-#: The title of a panel, and the function that draws it into axes.
-Panel = tuple[str, Callable[["Axes"], object]]
+#: A function that draws a panel into axes.
+Draw = Callable[["Axes"], object]
 
 
-def draw_panels(
-    path: str | Path, panels: Sequence[Panel], caption: str, size: tuple[float, float] = (5.0, 4.4)
-) -> None:
-    """Draw panels side by side into a file."""
+def figures_of(source: Print, **figures: Callable[[], Iterable[Draw]]) -> dict[str, Callable[[str | Path], None]]:
+    """Return the functions that draw figures into files, by name; each is given what draws its panels, side by side."""
+    return {name: partial(_draw_panels, panels, source.data["figures"][name]) for name, panels in figures.items()}
+
+
+def _draw_panels(panels: Callable[[], Iterable[Draw]], look: Mapping[str, Any], path: str | Path) -> None:
     view.require_format(path)
+    titles, (width, height) = look["panels"], look.get("size", (5.0, 4.4))
+    figure, axes = blank((width * len(titles), height), len(titles), w_pad=0.12, h_pad=0.1, wspace=0.06)
+    for ax, title, draw in zip(axes, titles, panels(), strict=True):
+        draw(ax)
+        ax.set_title(title, fontsize=11, pad=10)
+    keep(figure, path, fill(look["caption"], int(15 * width * len(titles))))
+
+
+def blank(size: tuple[float, float], panels: int = 1, **pads: Any) -> tuple[Figure, list[Axes]]:
+    """Return a figure of so many inches with axes side by side; `pads` are those of matplotlib's constrained layout."""
     require_matplotlib()
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    width, height = size
-    figure = Figure(
-        figsize=(width * len(panels), height), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.1, wspace=0.06)
-    )
-    for ax, (title, draw) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
-        draw(ax)
-        ax.set_title(title, fontsize=11, pad=10)
-    keep(figure, path, fill(caption, int(15 * width * len(panels))))
+    figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(**({"w_pad": 0.1, "h_pad": 0.08} | pads)))
+    return figure, list(figure.subplots(1, panels, squeeze=False)[0])
 
 
 def keep(figure: Figure, path: str | Path, caption: str) -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import importlib
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
+from importlib import resources
 from math import floor, hypot
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +22,9 @@ from obliv._util.arrays import Array
 from obliv._util.progress import Progress, rising
 from obliv._util.text import did_you_mean
 from obliv.errors import FileError, InputError, Interrupted, SpecError
+from obliv.papers.results import OtherReading, ReproducedEntry, Reproduction
 from obliv.results.base import provenance
 from obliv.results.numbers import Bounds, Estimate, brief
-from obliv.results.reproduction import OtherReading, ReproducedEntry, Reproduction
 from obliv.view.axes import require_matplotlib
 
 # The rule that compares a computed number with a printed one
@@ -65,11 +69,11 @@ def verdict(published: Said, computed: Computed) -> str:
     ('match', 'rounding', 'differs')
     """
     if isinstance(published, AtLeast):
-        return _beyond(published.bound, computed)
+        return _beside(published.bound, computed, -1)
     if isinstance(published, AtMost):
-        return _within(published.bound, computed)
+        return _beside(published.bound, computed, 1)
     if isinstance(published, Bounds):
-        sides = {_beyond(Fraction(published.lower), computed), _within(Fraction(published.upper), computed)}
+        sides = {_beside(Fraction(published.lower), computed, -1), _beside(Fraction(published.upper), computed, 1)}
         return next(side for side in ("differs", "rounding", "match") if side in sides)
     if isinstance(computed, Estimate):
         half = _unit(published) / 2 if isinstance(published, str) else Fraction(0)
@@ -120,20 +124,14 @@ def _brief(value: Fraction | float) -> str:
     return f"{float(value):.8g}"
 
 
-def _within(bound: Fraction, computed: Computed) -> str:
+def _beside(bound: Fraction, computed: Computed, sign: int) -> str:
+    """Compare a computed number with an upper bound (`sign` 1) or a lower one (-1)."""
     if isinstance(computed, Estimate):
-        return "rounding" if computed.value - 3 * computed.stderr <= float(bound) else "differs"
+        return "rounding" if sign * computed.value - 3 * computed.stderr <= sign * float(bound) else "differs"
     if isinstance(computed, Bounds):
-        return "match" if computed.upper <= bound else "rounding" if computed.lower <= bound else "differs"
-    return "match" if computed <= bound else "differs"
-
-
-def _beyond(bound: Fraction, computed: Computed) -> str:
-    if isinstance(computed, Estimate):
-        return "rounding" if computed.value + 3 * computed.stderr >= float(bound) else "differs"
-    if isinstance(computed, Bounds):
-        return "match" if computed.lower >= bound else "rounding" if computed.upper >= bound else "differs"
-    return "match" if computed >= bound else "differs"
+        near, far = (computed.lower, computed.upper)[::sign]
+        return "match" if sign * far <= sign * bound else "rounding" if sign * near <= sign * bound else "differs"
+    return "match" if sign * computed <= sign * bound else "differs"
 
 
 def _number(published: str | Fraction) -> Fraction:
@@ -163,44 +161,15 @@ Step = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Printed:
-    """One printed entry of a paper.
+    """One printed entry of a paper."""
 
-    Parameters
-    ----------
-    text : str
-        The entry as printed; empty if the paper prints nothing about it (`beyond`).
-    says : str, Fraction, AtMost or AtLeast, optional
-        The claim of the entry, for :func:`obliv.papers.verdict`; default `text`. If the paper claims that the entry
-        equals another computed number, that number is given with :class:`ComputedEntry`.
-    erratum : str
-        Why the printed entry is wrong; used only if the computed number disagrees.
-    open : str
-        Why the entry cannot be reproduced; used only if the computed number disagrees.
-    right : str, Fraction, AtMost, AtLeast or Bounds, optional
-        What the computed number has to be where it is not the printed one, from a proof, a closed form or another
-        program; any other number differs. Every entry with one of the remarks needs it, so that the row can fail; it
-        can also come with the computed number, as :attr:`Value.right`.
-    undecided : str
-        Why the computed number cannot decide the entry, such as a definition that the paper does not give, or bounds
-        that cannot contradict the print ("Bound only: ..."); the verdict is ``open``, if the number is the right one.
-    beyond : str
-        What the computed number is about, if the paper does not print it; the verdict is ``beyond``, if the number is
-        the right one.
-
-    Raises
-    ------
-    ValueError
-        If `undecided` or `beyond` is combined with another remark, the text is empty without `beyond`, or an erratum
-        lacks the right value.
-    """
-
-    text: str
-    says: Said | None = None
-    erratum: str = ""
-    open: str = ""
-    right: Said | None = None
-    undecided: str = ""
-    beyond: str = ""
+    text: str  # as printed; empty if the paper prints nothing about it
+    says: Said | None = None  # the claim, if it is not `text` or a computed number (`ComputedEntry.against`)
+    erratum: str = ""  # why the print is wrong; used only if the computed number disagrees
+    open: str = ""  # why it cannot be reproduced; likewise
+    right: Said | None = None  # what the computed number has to be where it is not the print; any other differs
+    undecided: str = ""  # why the computed number cannot decide it, as "Bound only: ..."; the verdict is open
+    beyond: str = ""  # what the number is about, if the paper does not print it; the verdict is beyond
 
     def __post_init__(self) -> None:
         if not self.text and not self.beyond:
@@ -219,52 +188,61 @@ class Printed:
 
 @dataclass(frozen=True)
 class ComputedEntry:
-    """One computed entry.
-
-    Parameters
-    ----------
-    value : Fraction, Estimate or Bounds
-        The computed number.
-    note : str
-        A remark on it.
-    against : Fraction, optional
-        The number that it equals according to the paper.
-    undecided : str
-        Why this number, though it fits, cannot decide the entry; the verdict is then ``open``. Of another reading: what
-        speaks against it. It is shown, and the note says that it fits, but it does not make the verdict ``reading``.
-    print_error : float
-        Standard error of the printed number, if that is a mean over random instances.
-    readings : dict of str to Value
-        What other readings of the paper give, by a few words about each. One that fits where `value` is the right
-        number and does not fit makes the verdict ``reading``, and ``open`` says that none fits.
-    right : str, Fraction, AtMost, AtLeast or Bounds, optional
-        As :attr:`Printed.right`, where it depends on what is computed.
-    counted : str
-        If the number is a count, all that were counted: ``"21 meshes"``.
-    """
+    """One computed entry."""
 
     value: Computed
-    note: str = ""
-    against: Fraction | None = None
+    note: str = ""  # a remark on it
+    against: Fraction | None = None  # the number that it equals according to the paper
+    # why this number, though it fits, cannot decide the entry, which is then open; of another reading: what speaks
+    # against it, so that it is shown and does not make the verdict `reading`
     undecided: str = ""
-    print_error: float = 0.0
+    print_error: float = 0.0  # standard error of the printed number, if that is a mean over random instances
+    # what other readings of the paper give; one that fits where `value` is right and does not fit makes it `reading`
     readings: Mapping[str, ComputedEntry] = field(default_factory=dict)
-    right: Said | None = None
-    counted: str = ""
+    right: Said | None = None  # as `Printed.right`, where it depends on what is computed
+    counted: str = ""  # if the number is a count, all that were counted: "21 meshes"
+
+
+#: A computed entry; a number stands for one without more.
+Value = ComputedEntry | Computed | int
+Compute = Callable[[Step], Mapping[str, Value] | Iterable[Value]]
+Layout = Callable[[Sequence[ReproducedEntry]], str]
 
 
 @dataclass(frozen=True)
 class Table:
     """A table or figure: its title, its printed entries, and the function that computes all of them.
 
-    `layout` makes the paper's own arrangement of the computed rows, as text; `always` shows it below the rows.
+    The function returns the values by entry, or in the order of the printed ones. `layout` makes the paper's own
+    arrangement of the computed rows, as text; `always` shows it below the rows.
     """
 
     title: str
     printed: Mapping[str, Printed]
-    compute: Callable[[Step], dict[str, ComputedEntry]]
-    layout: Callable[[Sequence[ReproducedEntry]], str] | None = None
+    compute: Compute
+    layout: Layout | None = None
     always: bool = False
+
+    def values(self, step: Step) -> dict[str, ComputedEntry]:
+        """Compute every entry, one after another."""
+        steps: list[float] = []  # of a function that knows better how much is done than the number of rows tells
+
+        def own(share: float) -> None:
+            steps.append(share)
+            step(share)
+
+        computed = self.compute(own)
+        if isinstance(computed, Mapping):
+            if list(computed) != list(self.printed):
+                raise KeyError(f"{self.title}: computed {list(computed)}, printed {list(self.printed)}")
+            computed = computed.values()
+        entries = {}
+        for at, (entry, value) in enumerate(zip(self.printed, computed, strict=True), 1):
+            value = Fraction(int(value)) if isinstance(value, int | np.integer) else value
+            entries[entry] = value if isinstance(value, ComputedEntry) else ComputedEntry(value)
+            if not steps:
+                step(at / len(self.printed))
+        return entries
 
 
 @dataclass(frozen=True)
@@ -275,6 +253,79 @@ class Paper:
     about: str
     tables: Mapping[str, Table]
     figures: Mapping[str, Callable[[str | Path], None]] = field(default_factory=dict)
+
+
+# What a paper prints, as data: the file printed.toml beside its code
+
+
+@dataclass(frozen=True)
+class Print:
+    """The print of a paper: a line about it, titles and entries of its tables, remarks, and the other data as read."""
+
+    about: str
+    titles: dict[str, str]
+    rows: dict[str, dict[str, Printed]]
+    remarks: dict[str, str]
+    data: dict[str, Any]
+
+    def paper(
+        self,
+        name: str,
+        compute: Mapping[str, Compute],
+        figures: Mapping[str, Callable[[str | Path], None]],
+        more: Mapping[str, Mapping[str, Printed]] = {},
+        layouts: Mapping[str, Layout] = {},
+        always: Collection[str] = (),
+    ) -> Paper:
+        """Return the paper whose tables these functions compute; `more` are entries by formula, after those as data."""
+        tables = {
+            table: Table(
+                title,
+                {**self.rows.get(table, {}), **more.get(table, {})},
+                compute[table],
+                layouts.get(table),
+                table in always,
+            )
+            for table, title in self.titles.items()
+        }
+        return Paper(name, self.about, tables, figures)
+
+
+@cache
+def print_of(paper: str) -> Print:
+    """Read what a paper prints, given the name of its package."""
+    file = resources.files(f"obliv.papers.{paper}").joinpath("printed.toml")
+    data = tomllib.loads(file.read_text(encoding="utf-8"))
+    remarks = data.pop("remarks", {})
+    rows = {table: dict(_entries(blocks, remarks)) for table, blocks in data.items() if isinstance(blocks, list)}
+    return Print(data.pop("about"), data.pop("titles"), rows, remarks, data)
+
+
+def _entries(blocks: list[dict[str, Any]], remarks: Mapping[str, str]) -> Iterator[tuple[str, Printed]]:
+    """Yield the entries of blocks: one entry with its remarks, or rows that share them, a text for each column."""
+    for block in blocks:
+        shared = {name: text for name, text in block.items() if isinstance(text, str)}
+        shared = {name: remarks[text[1:]] if text.startswith("@") else text for name, text in shared.items()}
+        entry, text = shared.pop("entry", ""), shared.pop("text", "")
+        claims: dict[str, Any] = {name: _said(shared.pop(name)) for name in ("says", "right") if name in shared}
+        for row, texts in block.get("rows", {entry: text}).items():
+            if isinstance(texts, str):
+                yield row, Printed(texts, **claims, **shared)
+            else:
+                for column, each in zip(block["columns"], texts, strict=True):
+                    yield f"{row}, {column}", Printed(each, **claims, **shared)
+
+
+def _said(text: str) -> Said:
+    """Return a claim as the file writes it: ``= 1/2``, ``<= 3``, ``>= 4``, ``0 to 1/8``, or a printed number."""
+    sign, _, number = text.partition(" ")
+    if sign in _SIGNS:
+        return _SIGNS[sign](Fraction(number))
+    low, to, high = text.partition(" to ")
+    return Bounds(Fraction(low), Fraction(high)) if to else text
+
+
+_SIGNS: dict[str, Callable[[Fraction], Said]] = {"=": Fraction, "<=": AtMost, ">=": AtLeast}
 
 
 def require(condition: bool, statement: str) -> None:
@@ -297,11 +348,9 @@ def agreeing(cases: Iterable[tuple[str, bool]], what: str, note: str = "") -> Co
 
 def rows_of(paper: Paper, name: str, step: Step) -> list[ReproducedEntry]:
     """Compute one table and return its rows with their verdicts."""
-    table = paper.tables[name]
-    computed = table.compute(step)
-    if list(computed) != list(table.printed):
-        raise KeyError(f"{paper.name} {name}: computed {list(computed)}, printed {list(table.printed)}")
-    return [_row(paper.name, name, entry, printed, computed[entry]) for entry, printed in table.printed.items()]
+    computed = paper.tables[name].values(step)
+    printed = paper.tables[name].printed
+    return [_row(paper.name, name, entry, printed[entry], value) for entry, value in computed.items()]
 
 
 def _row(paper: str, table: str, entry: str, printed: Printed, computed: ComputedEntry) -> ReproducedEntry:
@@ -388,15 +437,6 @@ def in_columns(rows: Sequence[ReproducedEntry], columns: Sequence[str]) -> str:
         padded = ([f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)] for line in table)
         parts.append("\n".join("  ".join(line).rstrip() for line in padded))
     return "\n\n".join(parts)
-
-
-def computed(entries: Collection[str], values: Iterable[ComputedEntry], step: Step) -> dict[str, ComputedEntry]:
-    """Compute the value of every entry, one after another."""
-    answers = {}
-    for at, (entry, value) in enumerate(zip(entries, values, strict=True)):
-        answers[entry] = value
-        step((at + 1) / len(entries))
-    return answers
 
 
 # The worst of many random permutations, batch after batch

@@ -8,7 +8,7 @@ __all__: list[str] = []
 
 capability(
     "reproduce",
-    "obliv.results.reproduction",
+    "obliv.papers.results",
     summary="Compute a paper's tables beside the published numbers.",
     verb="obliv.papers.cli:reproduce",
 )

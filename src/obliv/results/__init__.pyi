@@ -22,6 +22,9 @@ from obliv.fabric.results.worst import FabricThroughput as FabricThroughput
 from obliv.fabric.results.worst import FabricWorst as FabricWorst
 from obliv.fabric.results.worst import Shifts as Shifts
 from obliv.fabric.results.worst import WhatIf as WhatIf
+from obliv.papers.results import OtherReading as OtherReading
+from obliv.papers.results import ReproducedEntry as ReproducedEntry
+from obliv.papers.results import Reproduction as Reproduction
 from obliv.questions.average import Average as Average
 from obliv.questions.collisions.collisions import Collisions as Collisions
 from obliv.questions.compare import Comparison as Comparison
@@ -45,7 +48,4 @@ from obliv.results.markup import Results as Results
 from obliv.results.markup import load as load
 from obliv.results.numbers import Bounds as Bounds
 from obliv.results.numbers import Estimate as Estimate
-from obliv.results.reproduction import OtherReading as OtherReading
-from obliv.results.reproduction import ReproducedEntry as ReproducedEntry
-from obliv.results.reproduction import Reproduction as Reproduction
 from obliv.results.study import Verification as Verification

@@ -114,6 +114,7 @@ class Result(Record):
     sealed: ClassVar[bool] = True  #: False of one that was read with a certificate whose digest does not fit.
     on_network: ClassVar[bool] = False  #: Whether notebooks draw the network of the result below its table.
     columns: ClassVar[tuple[str, ...]] = ()  #: The columns where a result may have no rows.
+    beside_published: ClassVar[bool] = False  #: Whether its rows stand beside published numbers.
 
     topology: str = entry("", column="topology")
     routing: str = entry("", column="routing")

@@ -105,8 +105,6 @@ def even(number: int) -> int:
 def phase_length(lam: int, chi_stop: int, chi_all: int) -> int:
     """Return the steps of a phase, tau: until the last stop is made and the last boat is through; even.
 
-    Notes
-    -----
     A packet of color k stops after move 2 lambda + 2k - 4 of its phase and needs two more to be there again at the end;
     one that does not stop may need 4k - 4 + lambda moves.
     """
@@ -166,8 +164,7 @@ def plan(
     coloring = _coloring(instance, places, cells, s, lam, options.segments == "paper")
     count, room, color, home = coloring.phases, coloring.row, coloring.color, coloring.home
     chi_stop, chi_all = int(_before_last_frame(coloring).max(initial=0)), int(color.max(initial=0))
-    phase_start = np.zeros(len(count) + 1, np.int64)
-    np.cumsum(count, out=phase_start[1:])
+    phase_start = starts(count)
     if phase_start[-1] != room[-1]:
         used = np.arange(room[-1]) - np.repeat(room[:-1], np.diff(room)) < np.repeat(count, np.diff(room))
         color, home = color[used], home[used]
@@ -246,8 +243,7 @@ def _cells(instance: Instance, places: Places, sets: Array, s: int, gamma: int, 
 def _coloring(instance: Instance, places: Places, cells: Cells, s: int, lam: int, paper: bool) -> Coloring:
     """Return the colors and homes, with masks as wide as needed."""
     packets, edges = instance.packets, instance.network.edges
-    row = np.zeros(packets + 1, np.int64)
-    np.cumsum(places.destination - places.source + 1, out=row[1:])
+    row = starts(places.destination - places.source + 1)
     widest = int(np.diff(cells.first).max(initial=0))
     room = Room(*np.zeros((3, widest), np.int32), *np.zeros((2, widest), np.int64))
     words = 1 + (instance.congestion // s) // BITS  # packets that use an edge at once have different colors
@@ -297,10 +293,7 @@ def tune(
     lam: int | None = None,
     s: int | None = None,
 ) -> CentralizedPlan:
-    """Return the plan with the smallest makespan among those with the smallest lambda for some numbers of sets.
-
-    Numbers of sets: C/2, C/4, ... and 3, 2, 1; on large instances only C/2.
-    """
+    """Return the plan of least makespan over C/2, C/4, ... and 3, 2, 1 sets, if large C/2, each of least lambda."""
     ladder = {1, 2, 3} | {max(1, instance.congestion >> h) for h in range(1, 32)} if s is None else {s}
     if s is None and len(instance.edge) > LARGE:
         ladder = {max(1, instance.congestion // 2)}
@@ -363,26 +356,11 @@ def centralized(
     s: int | None = None,
     tries: int | None = None,
 ) -> Run:
-    """Route by frames, waves and boats, with every packet's boats chosen beforehand.
+    """Route by frames, waves and boats, with every packet's boats chosen beforehand (section 3 of [BKM04]).
 
-    Any s and any even lambda are correct if planning succeeds.  Unlike in the paper, packets have no target in the last
-    frame of a group, since level 2D - 1 can be below their destination.  Where lambda is less than twice the number of
+    Any s and any even lambda are correct if planning succeeds. Unlike in the paper, packets have no target in the last
+    frame of a group, since level 2D - 1 can be below their destination. Where lambda is less than twice the number of
     colors, which the paper excludes, packets that end in the frame of their wave may ride boats that have no target.
-
-    References
-    ----------
-    [BKM04] C. Busch, S. Kelkar and M. Magdon-Ismail, "Efficient Bufferless Routing on Leveled Networks", 2004, section
-    3.
-
-    Examples
-    --------
-    >>> from obliv.bufferless.problems import instance
-    >>> butterfly = instance("butterfly:4")
-    >>> run = centralized(butterfly, np.random.default_rng(0))
-    >>> run.constants
-    {'constants': 'paper', 'lambda': 72, 's': 131, 'chi': 1, 'tau': 144, 'phases': 255}
-    >>> int(run.delivery.max()), int(centralized(butterfly, np.random.default_rng(0), "one-frame").delivery.max())
-    (36580, 8)
     """
     require_known("constants", constants, CONSTANTS)
     require_known("order", order, ORDERS)
@@ -442,12 +420,7 @@ def _plan(
 
 
 def planned_moves(instance: Instance, boats: CentralizedPlan, delivery: Array) -> tuple[Moves, int]:
-    """Return all moves of a plan, and the number of deflections among them.
-
-    Notes
-    -----
-    Where packets never stop the moves share the paths of the instance.
-    """
+    """Return all moves of a plan, which are the paths where packets never stop, and the deflections among them."""
     dtype: Any = np.int32 if delivery.max(initial=0) < 2**31 - 1 else np.int64
     start, edge, level = instance.start, instance.edge, instance.level
     row, color, home = boats.phase_start, boats.color, boats.home
@@ -604,7 +577,7 @@ def _walk(instance: Instance, boats: CentralizedPlan, group: Array, source: Arra
     room = np.zeros(packets + 1, np.int64)
     if record:
         entered = np.asarray(boats.session_start, np.int64)[boats.session - 1] + (phase - 1) * boats.tau + enter
-        np.cumsum(delivery_times(instance, boats) - entered + 1, out=room[1:])
+        room = starts(delivery_times(instance, boats) - entered + 1)
     require_memory(13.0 * room[-1] + 8.0 * instance.network.edges, f"stepping through {len(instance.edge)} path edges")
     size = int(room[-1])
     walk = Walk(

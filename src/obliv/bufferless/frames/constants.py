@@ -4,7 +4,9 @@ Levels are cut into frames of lambda levels, frames into groups of gamma' frames
 i: in phase 2i - 1 + j (phases count from 1) it is at frame j of its group, j from 0.  All groups of a session run at
 once; session 2 has its groups half a group higher and follows session 1.
 
-Source: [BKM04] Busch, Kelkar, Magdon-Ismail, Efficient Bufferless Routing on Leveled Networks (2004), sections 3 and 4.
+References
+----------
+[BKM04] C. Busch, S. Kelkar and M. Magdon-Ismail, "Efficient Bufferless Routing on Leveled Networks", 2004, section 3.
 """
 
 from __future__ import annotations
@@ -167,16 +169,7 @@ def require_known(name: str, value: str, known: Sequence[str]) -> None:
 
 
 def largest_degree(instance: Instance, places: Places, sets: Array, lam: int) -> int:
-    """Return d: with how many packets of its set, group and session a packet shares an edge of two frames, at most.
-
-    Examples
-    --------
-    >>> from obliv.bufferless.frames.constants import assign
-    >>> from obliv.bufferless.problems import instance
-    >>> array = instance("array:20", [range(9), range(3, 6), range(5, 8), range(17, 19)])
-    >>> largest_degree(array, assign(array.level, array.length, 12, 2), np.ones(4, np.int64), 12)
-    2
-    """
+    """Return d: with how many packets of its set, group and session a packet shares an edge of two frames, at most."""
     packet = np.repeat(np.arange(instance.packets), instance.length)
     level = np.asarray(instance.network.edge_level(instance.edge), np.int64)
     groups = int(places.first.max(initial=0)) + 1

@@ -52,33 +52,20 @@ def distributed(
     s: int | None = None,
     rounds: int | None = None,
 ) -> Run:
-    """Route without buffers where nodes know only C, D, N and the paths of their own packets.
+    """Route without buffers where nodes know only C, D, N and the paths of their own packets (section 4 of [BKM04]).
 
-    Packets are in random sets, which travel as waves from frame to frame, two frames apart.  To advance by a frame,
-    each packet of a wave draws one of chi boats and rides; where two packets of a boat want one edge, both fail, or a
-    random one.  Then all packets undo the round, and those that failed draw again.
+    Packets are in random sets, which travel as waves from frame to frame, two frames apart. To advance by a frame, each
+    packet of a wave draws one of chi boats and rides; where two packets of a boat want one edge, both fail, or a random
+    one. Then all packets undo the round, and those that failed draw again.
 
     Where the paper leaves room: packets from even inner levels enter at the second move, a packet deflected at its
-    source goes back over the edge on which the winner came, a packet counts as oscillating once it has crossed the
-    edge at its target, and a wanderer that comes to its destination with nothing left of its current path is sent on
-    until the round is undone, of which a note tells.  Unlike in the paper, packets have no target in the last frame of
-    a group.
+    source goes back over the edge on which the winner came, a packet counts as oscillating once it has crossed the edge
+    at its target, and a wanderer that comes to its destination with nothing left of its current path is sent on until
+    the round is undone, of which a note tells. Unlike in the paper, packets have no target in the last frame of a
+    group.
 
-    The algorithm runs twice.  Boat by boat, which is fast, it finds constants, colors, delivery times and the number
-    of moves.  Step by step it finds the moves, if these are affordable, and again the times, which must agree.
-
-    References
-    ----------
-    [BKM04] C. Busch, S. Kelkar and M. Magdon-Ismail, "Efficient Bufferless Routing on Leveled Networks", 2004, section
-    4.
-
-    Examples
-    --------
-    >>> from obliv.bufferless.problems import instance
-    >>> both = instance("array:3", [[0, 1], [1]])
-    >>> run = distributed(both, np.random.default_rng(0), "tuned", timetable="oracle", chi=1)
-    >>> run.delivery, run.moves.rows().tolist()
-    (array([ 2, 14]), [[1, 0, 0, 1], [2, 0, 1, 1], [14, 1, 1, 1]])
+    The algorithm runs twice. Boat by boat, which is fast, it finds constants, colors, delivery times and the number of
+    moves. Step by step it finds the moves, if these are affordable, and again the times, which must agree.
     """
     if tie is None:
         tie = "both-fail" if constants == "paper" else "survives"

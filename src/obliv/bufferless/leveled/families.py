@@ -1,6 +1,19 @@
-"""Leveled networks whose edges are formulas: butterflies, meshes, arrays and hypercubes.
+"""Leveled networks by name; those whose edges are formulas first: butterflies, meshes, arrays and hypercubes.
 
-Rows are numbered 0 to R - 1 in each level, and node (level, row) is level·R + row unless said otherwise.
+Rows are numbered 0 to R - 1 in each level, and node (level, row) is level·R + row unless said otherwise. What users may
+rely on, how nodes and edges are numbered above all, is in docs/reference/bufferless.md.
+
+References
+----------
+[Lei92] F. T. Leighton, Introduction to parallel algorithms and architectures, 1992, section 3.2.
+
+[LM92] F. T. Leighton and B. M. Maggs, "Fast algorithms for routing around faults in multibutterflies and
+randomly-wired splitter networks", IEEE Trans. Computers 41 (5), 1992.
+
+[PV97] F. Petrini and M. Vanneschi, "k-ary n-trees: high performance networks for massively parallel architectures",
+IPPS 1997.
+
+[Upf92] E. Upfal, "An O(log N) deterministic packet-routing scheme", J. ACM 39 (1), 1992.
 """
 
 from __future__ import annotations
@@ -8,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -22,72 +36,15 @@ _CLASS = "packets in other directions are separate classes, routed one after ano
 
 @register_topology("butterfly", example="butterfly:5")
 def butterfly(k: int) -> Leveled:
-    """Butterfly of 2^k inputs and k levels of edges; one path joins an input and an output.
-
-    Parameters
-    ----------
-    k : int
-        Levels of edges, at least 1.
-
-    Returns
-    -------
-    Leveled
-        Edge (level·2^k + row)·2 + b leads to the same row where b = 0, to the one that differs in bit `level` where
-        b = 1.
-
-    References
-    ----------
-    [Lei92] F. T. Leighton, Introduction to parallel algorithms and architectures, 1992, section 3.2.
-
-    Examples
-    --------
-    >>> butterfly(5)
-    <Leveled butterfly:5: levels 0 to 5, 192 nodes, 320 edges>
-    >>> low, high = butterfly(3).edge_ends
-    >>> int(low[17]), int(high[17])  # row 0 of level 1, bit 1 flipped
-    (8, 18)
-    """
+    """Butterfly of 2^k inputs and k levels of edges; one path joins an input and an output."""
     (k,) = integers("butterfly", k=k)
     spec = f"butterfly:{k}"
-    rows = row_count(spec, 2, k)
-    return by_formula(
-        spec,
-        (k,),
-        ((k + 1) * rows, 2 * k * rows, k),
-        partial(_butterfly, k),
-        partial(equal_levels, k, rows),
-        partial(in_blocks, 2 * rows),
-    )
+    return _in_rows(spec, (k,), row_count(spec, 2, k), k, 2, joins=partial(_butterfly, k))
 
 
 @register_topology("leveled-mesh", example="leveled-mesh:16x16")
 def leveled_mesh(*radices: int, orientation: str = "") -> Leveled:
-    """Mesh of two or more dimensions whose packets move in one direction in each: up, or in another orientation.
-
-    Parameters
-    ----------
-    *radices : int
-        Nodes in each dimension; of two dimensions, rows and columns.
-    orientation : str
-        A sign for each dimension, as ``+-``; default ``+`` in all.
-
-    Returns
-    -------
-    Leveled
-        Nodes are numbered with the last coordinate first: of n × m nodes, x·m + y is in row x and column y. The level
-        of a node is the sum of its coordinates, with n - 1 - x in the place of x in a dimension of sign ``-``. Edges
-        are numbered dimension by dimension, whatever the orientation: the one between rows x and x + 1 of column y is
-        x·m + y, the one between columns y and y + 1 of row x is (n - 1)·m + x·(m - 1) + y.
-
-    Examples
-    --------
-    >>> leveled_mesh(3, 4)
-    <Leveled leveled-mesh:3x4: levels 0 to 5, 12 nodes, 17 edges>
-    >>> leveled_mesh(2, 2, orientation="+-").node_level.tolist()
-    [1, 0, 2, 1]
-    >>> leveled_mesh(4, 4, 4)
-    <Leveled leveled-mesh:4x4x4: levels 0 to 9, 64 nodes, 144 edges>
-    """
+    """Mesh of two or more dimensions whose packets move in one direction in each: up, or in another orientation."""
     radices = integers("leveled-mesh", *radices)
     plain = orientation in ("", "+" * len(radices))
     spec = f"leveled-mesh:{'x'.join(map(str, radices))}" + ("" if plain else f",orientation={orientation}")
@@ -102,6 +59,23 @@ def leveled_mesh(*radices: int, orientation: str = "") -> Leveled:
     if 0 in signs or len(signs) != len(radices):
         example = ("+-" * len(radices))[: len(radices)]
         raise TopologyError(f"{spec}: the orientation must be a sign for each dimension, as in orientation={example}")
+    return _grid(spec, radices, signs)
+
+
+@register_topology("array", example="array:64")
+def array(n: int, orientation: str = "+") -> Leveled:
+    """Linear array of `n` nodes whose packets move only to the right (orientation +) or only to the left."""
+    (n,) = integers("array", n=n)
+    spec = f"array:{n}" + ("" if orientation == "+" else f",orientation={orientation}")
+    if n < 2:
+        raise TopologyError(f"{spec}: needs at least two nodes")
+    if orientation not in ("+", "-"):
+        raise TopologyError(f"{spec}: the orientation must be + or -")
+    return _grid(spec, (n,), (1 if orientation == "+" else -1,))
+
+
+def _grid(spec: str, radices: tuple[int, ...], signs: tuple[int, ...]) -> Leveled:
+    nodes = prod(radices)
     return by_formula(
         spec,
         (*radices, *signs),
@@ -113,64 +87,9 @@ def leveled_mesh(*radices: int, orientation: str = "") -> Leveled:
     )
 
 
-@register_topology("array", example="array:64")
-def array(n: int, orientation: str = "+") -> Leveled:
-    """Linear array of `n` nodes whose packets move only to the right (orientation +) or only to the left.
-
-    Parameters
-    ----------
-    n : int
-        Nodes, at least 2.
-    orientation : str
-        ``+`` (default) or ``-``.
-
-    Returns
-    -------
-    Leveled
-        Node i is on level i, or n - 1 - i; edge i joins the nodes i and i + 1.
-
-    Examples
-    --------
-    >>> array(64)
-    <Leveled array:64: levels 0 to 63, 64 nodes, 63 edges>
-    """
-    (n,) = integers("array", n=n)
-    spec = f"array:{n}" + ("" if orientation == "+" else f",orientation={orientation}")
-    if n < 2:
-        raise TopologyError(f"{spec}: needs at least two nodes")
-    if orientation not in ("+", "-"):
-        raise TopologyError(f"{spec}: the orientation must be + or -")
-    sign = 1 if orientation == "+" else -1
-    return by_formula(
-        spec,
-        (n, sign),
-        (n, n - 1, n - 1),
-        partial(_mesh, (n,), (sign,)),
-        partial(_mesh_levels, (n,), (sign,)),
-        partial(_mesh_rises, (n,), (sign,)),
-        remark=f"{FAITHFUL}; {_CLASS}",
-    )
-
-
 @register_topology("leveled-hypercube", example="leveled-hypercube:6")
 def leveled_hypercube(k: int) -> Leveled:
-    """Hypercube of 2^k nodes whose packets only set bits; the level of a node is its number of set bits.
-
-    Parameters
-    ----------
-    k : int
-        Dimensions, at least 1.
-
-    Returns
-    -------
-    Leveled
-        Edge b·2^(k-1) + r sets bit b; r is what the other bits make when bit b is taken out.
-
-    Examples
-    --------
-    >>> leveled_hypercube(6)
-    <Leveled leveled-hypercube:6: levels 0 to 6, 64 nodes, 192 edges>
-    """
+    """Hypercube of 2^k nodes whose packets only set bits; the level of a node is its number of set bits."""
     (k,) = integers("leveled-hypercube", k=k)
     spec = f"leveled-hypercube:{k}"
     nodes = row_count(spec, 2, k)
@@ -204,6 +123,16 @@ def equal_levels(depth: int, rows: int) -> Array:
 def in_blocks(size: int, edge: Array) -> Array:
     """Return the levels at which edges begin where `size` edges begin at each."""
     return edge // size
+
+
+def _in_rows(spec: str, shape: tuple[int, ...], rows: int, depth: int, out: int, **more: Any) -> Leveled:
+    """Return a network of `rows` nodes on every level, each with `out` edges up; `joins` or `ends` say where to."""
+    size = ((depth + 1) * rows, depth * rows * out, depth)
+    levels, rises = partial(equal_levels, depth, rows), partial(in_blocks, rows * out)
+    if "joins" in more:
+        return by_formula(spec, shape, size, more.pop("joins"), levels, rises, **more)
+    require_numbers(spec, *size[:2])
+    return Leveled(spec, Levels(*size, more["ends"], levels, rises), spec.partition(":")[0], shape)
 
 
 def _butterfly(k: int, edge: Array) -> tuple[Array, Array]:
@@ -270,25 +199,7 @@ def _hypercube_rises(k: int, edge: Array) -> Array:
 
 @register_topology("random-leveled", example="random-leveled:L=60,W=16,d=2,seed=1")
 def random_leveled(L: int, W: int, d: int = 2, seed: int = 0) -> Leveled:
-    """Random leveled network: levels 0 to L of W nodes each, `d` random perfect matchings between adjacent levels.
-
-    Parameters
-    ----------
-    L, W, d : int
-        The last level, the nodes of a level, the edges up from a node; each at least 1.
-    seed : int
-        Of numpy's default generator, from which the matchings are drawn level by level.
-
-    Returns
-    -------
-    Leveled
-        Edge (level·W + row)·d + b belongs to matching b of its level; there may be parallel edges.
-
-    Examples
-    --------
-    >>> random_leveled(60, 16, d=2, seed=1)
-    <Leveled random-leveled:L=60,W=16,d=2,seed=1: levels 0 to 60, 976 nodes, 1920 edges>
-    """
+    """Random leveled network: levels 0 to L of W nodes each, `d` random perfect matchings between adjacent levels."""
     L, W, d, seed = integers("random-leveled", L=L, W=W, d=d, seed=seed)
     spec = f"random-leveled:L={L},W={W},d={d},seed={seed}"
     _check(spec, seed, L=L, W=W, d=d)
@@ -297,27 +208,7 @@ def random_leveled(L: int, W: int, d: int = 2, seed: int = 0) -> Leveled:
 
 @register_topology("deep", example="deep:L=200,W=64,S=32,seed=1")
 def deep(L: int, W: int, S: int, seed: int = 0) -> Leveled:
-    """Deep family: random-leveled with d = 2, on which all nodes of the first S levels send to the last level.
-
-    Parameters
-    ----------
-    L, W : int
-        The last level and the nodes of a level, each at least 1.
-    S : int
-        Levels whose nodes send, from 1 to L; congestion comes to about S, and almost all packets conflict.
-    seed : int
-        Of numpy's default generator, from which the matchings are drawn level by level.
-
-    Returns
-    -------
-    Leveled
-        Edges as in random-leveled.
-
-    Examples
-    --------
-    >>> deep(200, 64, 32, seed=1)
-    <Leveled deep:L=200,W=64,S=32,seed=1: levels 0 to 200, 12864 nodes, 25600 edges>
-    """
+    """Deep family: random-leveled with d = 2, on which all nodes of the first S levels send to the last level."""
     L, W, S, seed = integers("deep", L=L, W=W, S=S, seed=seed)
     spec = f"deep:L={L},W={W},S={S},seed={seed}"
     _check(spec, seed, L=L, W=W, S=S)
@@ -328,49 +219,12 @@ def deep(L: int, W: int, S: int, seed: int = 0) -> Leveled:
 
 @register_topology("multibutterfly", example="multibutterfly:5,d=2,seed=1")
 def multibutterfly(k: int, d: int = 2, seed: int = 0) -> Leveled:
-    """Multibutterfly of 2^k inputs: every node has `d` random edges into each half of its block.
-
-    Parameters
-    ----------
-    k : int
-        Levels of edges, at least 1.
-    d : int
-        Edges from a node into each half, at least 1.
-    seed : int
-        Of numpy's default generator, from which the edges are drawn level by level, block by block, half by half.
-
-    Returns
-    -------
-    Leveled
-        At level l the rows form blocks of 2^(k-l), halved by bit k-1-l of the row. Edge ((level·2^k + row)·2 + half)·d
-        + i leads into that half; to every node lead 2d edges.
-
-    References
-    ----------
-    [Upf92] E. Upfal, "An O(log N) deterministic packet-routing scheme", J. ACM 39 (1), 1992.
-
-    [LM92] F. T. Leighton and B. M. Maggs, "Fast algorithms for routing around faults in multibutterflies and
-    randomly-wired splitter networks", IEEE Trans. Computers 41 (5), 1992.
-
-    Examples
-    --------
-    >>> multibutterfly(5, d=2, seed=1)
-    <Leveled multibutterfly:5,d=2,seed=1: levels 0 to 5, 192 nodes, 640 edges>
-    """
+    """Multibutterfly of 2^k inputs: every node has `d` random edges into each half of its block."""
     k, d, seed = integers("multibutterfly", k=k, d=d, seed=seed)
     spec = f"multibutterfly:{k},d={d},seed={seed}"
     rows = row_count(spec, 2, k)
     _check(spec, seed, d=d)
-    require_numbers(spec, (k + 1) * rows, 2 * d * k * rows)
-    levels = Levels(
-        (k + 1) * rows,
-        2 * d * k * rows,
-        k,
-        partial(_splitters, k, d, seed),
-        partial(equal_levels, k, rows),
-        partial(in_blocks, 2 * d * rows),
-    )
-    return Leveled(spec, levels, "multibutterfly", (k, d, seed))
+    return _in_rows(spec, (k, d, seed), rows, k, 2 * d, ends=partial(_splitters, k, d, seed))
 
 
 def matchings(L: int, W: int, d: int, rng: np.random.Generator) -> Array:
@@ -392,16 +246,7 @@ def _check(spec: str, seed: int, **numbers: int) -> None:
 
 def _matched(spec: str, shape: tuple[int, ...]) -> Leveled:
     L, W, d, seed = shape[:4]
-    require_numbers(spec, (L + 1) * W, L * W * d)
-    levels = Levels(
-        (L + 1) * W,
-        L * W * d,
-        L,
-        partial(_matching_ends, L, W, d, seed),
-        partial(equal_levels, L, W),
-        partial(in_blocks, W * d),
-    )
-    return Leveled(spec, levels, spec.partition(":")[0], shape)
+    return _in_rows(spec, shape, W, L, d, ends=partial(_matching_ends, L, W, d, seed))
 
 
 def _matching_ends(L: int, W: int, d: int, seed: int) -> tuple[Array, Array]:
@@ -426,9 +271,7 @@ def _splitters(k: int, d: int, seed: int) -> tuple[Array, Array]:
     return np.repeat(np.arange(k * rows, dtype=np.int32), 2 * d), high.ravel()
 
 
-# Other networks unrolled step by step: fat trees up and down, de Bruijn and shuffle-exchange networks.
-#
-# Rows are numbered 0 to R - 1 in each level, and node (level, row) is level·R + row unless said otherwise.
+# Other networks unrolled step by step: fat trees up and down, de Bruijn and shuffle-exchange networks
 
 
 _UNROLLED = "all its levels are the same physical links, so that packets on different levels meet on them"
@@ -436,33 +279,7 @@ _UNROLLED = "all its levels are the same physical links, so that packets on diff
 
 @register_topology("unrolled-fattree", example="unrolled-fattree:2,5")
 def unrolled_fattree(k: int, h: int) -> Leveled:
-    """k-ary fat tree of `h` levels, unrolled into channels up and then channels down: every packet goes to the top.
-
-    Parameters
-    ----------
-    k : int
-        Arity, at least 2: ports up and ports down of every switch below the top.
-    h : int
-        Levels of switches, at least 1; there are k^h leaves.
-
-    Returns
-    -------
-    Leveled
-        Levels 0 and 2h are the leaves, level h the switches at the top, k^(h-1) to a level. Edge l·k^h + w·k + c is
-        from leaf w·k + c to its switch w (l = 0), port c up of switch w of level l < h, or port c down of switch w of
-        level l ≥ h. From switch level l to l + 1 a packet chooses digit l - 1 of the switch, on the way down the
-        destination does.
-
-    References
-    ----------
-    [PV97] F. Petrini and M. Vanneschi, "k-ary n-trees: high performance networks for massively parallel architectures",
-    IPPS 1997.
-
-    Examples
-    --------
-    >>> unrolled_fattree(2, 5)
-    <Leveled unrolled-fattree:2,5: levels 0 to 10, 208 nodes, 320 edges>
-    """
+    """k-ary fat tree of `h` levels, unrolled into channels up and then channels down: every packet goes to the top."""
     k, h = integers("unrolled-fattree", k=k, h=h)
     spec = f"unrolled-fattree:{k},{h}"
     if k < 2:
@@ -481,60 +298,16 @@ def unrolled_fattree(k: int, h: int) -> Leveled:
 
 @register_topology("unrolled-debruijn", example="unrolled-debruijn:5")
 def unrolled_debruijn(k: int) -> Leveled:
-    """Binary de Bruijn graph of 2^k nodes, unrolled: in `k` steps a packet shifts in the bits of its destination.
-
-    Parameters
-    ----------
-    k : int
-        Bits of a node and steps, at least 1.
-
-    Returns
-    -------
-    Leveled
-        Edge (level·2^k + row)·2 + b leads to row (2·row mod 2^k) + b of the next level.
-
-    Examples
-    --------
-    >>> unrolled_debruijn(5)
-    <Leveled unrolled-debruijn:5: levels 0 to 5, 192 nodes, 320 edges>
-    >>> unrolled_debruijn(5).faithful
-    False
-    """
+    """Binary de Bruijn graph of 2^k nodes, unrolled: in `k` steps a packet shifts in the bits of its destination."""
     (k,) = integers("unrolled-debruijn", k=k)
     spec = f"unrolled-debruijn:{k}"
-    rows = row_count(spec, 2, k)
-    return by_formula(
-        spec,
-        (k,),
-        ((k + 1) * rows, 2 * k * rows, k),
-        partial(_debruijn, k),
-        partial(equal_levels, k, rows),
-        partial(in_blocks, 2 * rows),
-        faithful=False,
-        remark=_UNROLLED,
-    )
+    rows, joins = row_count(spec, 2, k), partial(_debruijn, k)
+    return _in_rows(spec, (k,), rows, k, 2, joins=joins, faithful=False, remark=_UNROLLED)
 
 
 @register_topology("unrolled-shuffle", example="unrolled-shuffle:5")
 def unrolled_shuffle(k: int) -> Leveled:
-    """Shuffle-exchange network of 2^k nodes, unrolled: exchange or stay, then rotate left, `k` times.
-
-    Parameters
-    ----------
-    k : int
-        Bits of a node, at least 1; there are 2k steps.
-
-    Returns
-    -------
-    Leveled
-        Round i has 3·2^k edges: i·3·2^k + row·2 + b leaves bit 0 of the row (b = 0) or flips it, and
-        i·3·2^k + 2·2^k + row rotates the row's bits left by one.
-
-    Examples
-    --------
-    >>> unrolled_shuffle(5)
-    <Leveled unrolled-shuffle:5: levels 0 to 10, 352 nodes, 480 edges>
-    """
+    """Shuffle-exchange network of 2^k nodes, unrolled: exchange or stay, then rotate left, `k` times."""
     (k,) = integers("unrolled-shuffle", k=k)
     spec = f"unrolled-shuffle:{k}"
     rows = row_count(spec, 2, k)

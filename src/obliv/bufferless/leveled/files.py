@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from obliv._util.arrays import Array
+from obliv._util.arrays import Array, starts
 from obliv._util.files import read_json_source, read_source, read_text
 from obliv._util.progress import require_memory
 from obliv._util.text import did_you_mean, lines, shown
@@ -34,35 +34,7 @@ _ARROW = re.compile(r"->|→")
 
 @register_topology("leveled-file", example="leveled-file:network.graphml")
 def leveled_file(path: Path, format: str = "") -> Leveled:
-    r"""Leveled network read from a file: GraphML, GML, an edge list, or a saved instance (JSON).
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    format : str
-        ``graphml``, ``gml``, ``edgelist`` or ``json``, where the content leaves a doubt.
-
-    Returns
-    -------
-    Leveled
-        Edges are numbered in the order of the file, nodes in the order in which it first names them. Levels are the
-        node attribute `level` where the nodes have it; else they are computed, such that every edge leads from its
-        first node to its second, one level up.
-
-    Raises
-    ------
-    FileError
-        If an edge does not lead to the next level, or no levels fit; the message names the edge or the cycle.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp(), "diamond.txt")
-    >>> _ = path.write_text("a b\na c\nb d\nc d\n")
-    >>> leveled_file(path).node_level.tolist()
-    [0, 1, 1, 2]
-    """
+    """Leveled network read from a file: GraphML, GML, an edge list, or a saved instance (JSON)."""
     if format and format not in (*_FORMATS, "json"):
         raise SpecError(f"format={format} is unknown: {did_you_mean(format, (*_FORMATS, 'json'))}")
     spec = f"leveled-file:{path}" + (f",format={format}" if format else "")
@@ -125,8 +97,7 @@ def read_paths(path: str | Path, network: Leveled) -> tuple[Array, Array, tuple[
             paths.append(edges)
             where.append(number)
         staying += not edges
-    start = np.zeros(len(paths) + 1, np.int64)
-    np.cumsum([len(edges) for edges in paths], out=start[1:])
+    start = starts([len(edges) for edges in paths])
     edge = np.array([e for edges in paths for e in edges], np.int32)
     _require_joined(network, start, edge, path, where)
     notes = (f"{staying} of {staying + len(paths)} packets are at their destination already and are left out",)
@@ -204,10 +175,7 @@ _SHOWN = 8  # nodes of a cycle in a message
 
 
 def levels_of(links: FileLinks) -> tuple[Array, Array, Array]:
-    """Return the lower and upper end of every edge, and the level of every node.
-
-    FileError for an edge that does not lead to the next level, a cycle, or a node without a level.
-    """
+    """Return the lower and upper end of every edge, and the level of every node; FileError if no levels fit."""
     for edge in links.edges:
         if edge.tail == edge.head:
             raise links.fault(

@@ -45,10 +45,7 @@ def repeated(node: Array, seen: Array) -> bool:
 def prefixes(
     start: Array, edge: Array, users: Array, least: int, chosen: Array, slot: Array, before: Array, after: Array
 ) -> None:
-    """Find the fewest edges that paths have before and after the edges `chosen`, which have `least` users or more.
-
-    Where `slot` is not empty, it gives the index in `chosen` of every edge.
-    """
+    """Find the fewest edges that paths have before and after the edges `chosen`, which have `least` users or more."""
     direct = len(slot) > 0
     for p in range(len(start) - 1):
         first = start[p]
@@ -237,13 +234,7 @@ class Instance(Value):
             raise InputError(f"packet {packet} takes edge {edge[at]}, the edges are 0 to {self.network.edges - 1}")
 
     def require_paths(self) -> None:
-        """Check that every path is continuous; paths by formula are by construction.
-
-        Raises
-        ------
-        InputError
-            Naming the packet and the edges.
-        """
+        """Check that every path is continuous; paths by formula are by construction."""
         low, high = self.network.edge_ends
         at = int(run(first_break, len(self.edge), self.start, self.edge, low, high))
         if at >= 0:

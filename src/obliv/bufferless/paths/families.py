@@ -37,8 +37,7 @@ class Drawn(NamedTuple):
 
 def offsets(length: Array) -> Array:
     """Return the first entry of each path, and the end of the last one."""
-    start = np.zeros(len(length) + 1, np.int64)
-    np.cumsum(length, out=start[1:])
+    start = starts(length)
     require_memory(24.0 * float(start[-1]), f"paths of {int(start[-1]):,} edges")
     return start
 

@@ -31,10 +31,8 @@ def deflection_ages(schedule: Schedule, ax: Axes | None = None, *, caption: bool
     ----------
     schedule : Schedule
         The schedule, with its moves.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    caption : bool
-        Whether to write the caption below.
+    ax, caption
+        As for :func:`space_time`.
 
     Returns
     -------
@@ -76,10 +74,8 @@ def delivery_times(schedule: Schedule, ax: Axes | None = None, *, caption: bool 
     ----------
     schedule : Schedule
         The schedule, with its moves.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
-    caption : bool
-        Whether to write the caption below.
+    ax, caption
+        As for :func:`space_time`.
 
     Returns
     -------

@@ -53,58 +53,26 @@ PLACES = 300_000  # positions of all packets at all steps
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """A packet of an animation.
+    """A packet of an animation."""
 
-    Parameters
-    ----------
-    enters : int
-        The step at which it enters.
-    nodes : int array
-        Its node at every step from then on.
-    looks : int array
-        The color of every step.
-    name : str
-        The packet in words.
-    """
-
-    enters: int
-    nodes: Array
-    looks: Array
-    name: str
+    enters: int  # the step at which it enters
+    nodes: Array  # its node at every step from then on
+    looks: Array  # the color of every step
+    name: str  # the packet in words
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A network with moving packets.
+    """A network with moving packets."""
 
-    Parameters
-    ----------
-    title, caption : str
-        Text above and below the picture.
-    points : float array, shape (nodes, 2)
-        Positions of the nodes in a box of width 1; y grows downwards.
-    names : sequence of str
-        Names of the nodes.
-    links : int array, shape (links, 2)
-        Pairs of linked nodes.
-    packets : list of Track
-        The packets.
-    colors : list of str
-        The colors that `Track.looks` refers to.
-    legend : list of (str, str)
-        Colors and their meanings.
-    steps : int
-        Number of steps.
-    """
-
-    title: str
-    caption: str
-    points: Array
-    names: Sequence[str]
-    links: Array
+    title: str  # above the picture
+    caption: str  # below it
+    points: Array  # float, shape (nodes, 2): positions in a box of width 1; y grows downwards
+    names: Sequence[str]  # of the nodes
+    links: Array  # int, shape (links, 2): pairs of linked nodes
     packets: list[Track]
-    colors: list[str]
-    legend: list[tuple[str, str]]
+    colors: list[str]  # to which `Track.looks` refers
+    legend: list[tuple[str, str]]  # colors and their meanings
     steps: int
 
     @property

@@ -44,28 +44,14 @@ _INK = {OTHER: QUIET, FAILS: "#6b727a"}  # packets that succeed have the color o
 
 @dataclass(frozen=True, eq=False)
 class _Members:
-    """The packets that ride in a sub-phase, in one wave and group.
-
-    Parameters
-    ----------
-    packet, boat : int arrays
-        Packets and their final boats.
-    a : int
-        First level of the frame.
-    home, goal : int arrays
-        Levels where the rides begin and end.
-    stops : bool array
-        Whether the rides end at a target.
-    wave : int
-        The wave.
-    """
+    """The packets that ride in a sub-phase, in one wave and group."""
 
     packet: Array
-    boat: Array
-    a: int
-    home: Array
-    goal: Array
-    stops: Array
+    boat: Array  # the final one of each packet
+    a: int  # first level of the frame
+    home: Array  # levels where the rides begin
+    goal: Array  # and end
+    stops: Array  # bool: whether they end at a target
     wave: int
 
 
@@ -91,15 +77,13 @@ def one_round(
         A schedule of the distributed algorithm, with its moves.
     round : int
         Number of the round, from 1.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
+    ax, legend, caption
+        As for :func:`space_time`.
     phase : int, optional
         The phase; default the one with most rounds.
     part : {"A", "B1", "B2"}, optional
         The sub-phase: of the packets already in the network, or of those that enter at odd or even inner levels;
         default the one with most rounds.
-    legend, caption : bool
-        Whether to draw the legend above and the caption below.
 
     Returns
     -------
@@ -282,14 +266,12 @@ def one_phase(
         A schedule of the centralized algorithm.
     phase : int, optional
         Number of the phase, from 1; default the one with most packets of one wave.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; default a new figure.
+    ax, legend, caption
+        As for :func:`space_time`.
     session : 1 or 2
         The session.
     wave : int, optional
         One of the waves in this phase; default the one with most packets.
-    legend, caption : bool
-        Whether to draw the legend above and the caption below.
 
     Returns
     -------

@@ -51,45 +51,25 @@ def pushes(start: Array, edge: Array, up: Array, path_start: Array, path: Array,
 
 @dataclass(frozen=True, eq=False)
 class RideRows:
-    """One row for every phase of every packet, packet after packet.
+    """One row for every phase of every packet, packet after packet."""
 
-    Parameters
-    ----------
-    lam, gamma, tau : int
-        Levels of a frame, frames of a group, steps of a phase.
-    clock : (int, int)
-        Start of both sessions.
-    packet, number, session, wave : int arrays
-        Packet, number of the phase among the phases of the packet, session and wave.
-    group, frame, phase, begin : int arrays
-        First frame of the group, frame within it, phase from 1 and its start.
-    a : int array
-        First level of the frame.
-    boat : int array
-        Number of the boat, from 1.
-    home, goal : int arrays
-        Levels where the ride begins and ends.
-    stops : bool array
-        Whether the ride ends at a target.
-    """
-
-    lam: int
-    gamma: int
-    tau: int
-    clock: tuple[int, int]
+    lam: int  # levels of a frame
+    gamma: int  # frames of a group
+    tau: int  # steps of a phase
+    clock: tuple[int, int]  # start of both sessions
     packet: Array
-    number: Array
+    number: Array  # of the phase among the phases of the packet
     session: Array
     wave: Array
-    group: Array
-    frame: Array
-    phase: Array
-    begin: Array
-    a: Array
-    boat: Array
-    home: Array
-    goal: Array
-    stops: Array
+    group: Array  # first frame of the group
+    frame: Array  # within the group
+    phase: Array  # from 1
+    begin: Array  # of the phase
+    a: Array  # first level of the frame
+    boat: Array  # from 1
+    home: Array  # level where the ride begins
+    goal: Array  # and where it ends
+    stops: Array  # bool: whether it ends at a target
 
     @property
     def board(self) -> Array:
@@ -149,25 +129,13 @@ POINTS = 200_000  # points of all lines of a picture
 
 @dataclass(frozen=True, eq=False)
 class PacketTraces:
-    """Lines of packets through time and levels.
+    """Lines of packets through time and levels."""
 
-    Parameters
-    ----------
-    packets : int array, shape (lines,)
-        The packet of every line.
-    bound : int array, shape (lines + 1,)
-        The points of line k are ``at[bound[k] : bound[k + 1]]``.
-    at : float array, shape (points, 2)
-        Points as (time, level).
-    first, last : arrays, shape (lines, 2)
-        Start and end of the whole path of the packet, as (time, level).
-    """
-
-    packets: Array
-    bound: Array
-    at: Array
-    first: Array
-    last: Array
+    packets: Array  # the packet of every line
+    bound: Array  # the points of line k are ``at[bound[k] : bound[k + 1]]``
+    at: Array  # points as (time, level)
+    first: Array  # of every line: start of the whole path of the packet, as (time, level)
+    last: Array  # and its end
 
     @cached_property
     def lines(self) -> list[Array]:

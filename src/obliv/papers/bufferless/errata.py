@@ -6,7 +6,7 @@ Rules are run move by move, with every rule of the model checked; the schedules 
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -14,27 +14,29 @@ import numpy as np
 
 import obliv
 from obliv._util.arrays import Array
-from obliv.bufferless.frames.centralized import plan, simulate
-from obliv.bufferless.frames.constants import (
+from obliv.bufferless.frames import (
     Constants,
+    Kernels,
+    Stepped,
     Waves,
     centralized_constants,
     distributed_constants,
     draw_sets,
     group_frames,
     lg,
+    plan,
+    ride,
+    simulate,
+    simulate_rounds,
     waves,
 )
-from obliv.bufferless.frames.rounds import Kernels, Stepped, ride, simulate_rounds
 from obliv.bufferless.kernels.rounds import SERVED, forward, prepare
 from obliv.bufferless.kernels.walks import Walk, simulate_phases
 from obliv.bufferless.leveled.base import given
 from obliv.kernels import Kernel, kernel
-from obliv.papers.bufferless.graphs import dependency_graphs
 from obliv.papers.bufferless.measured import injection
-from obliv.papers.bufferless.printed import instance
-from obliv.papers.bufferless.probabilities import ERRATA
-from obliv.papers.paper import ComputedEntry, Step, computed, require
+from obliv.papers.bufferless.printed import dependency_graphs, instance
+from obliv.papers.paper import ComputedEntry, Step, require
 
 # Kernels: other readings of the algorithms, in place of those of :mod:`obliv.bufferless.kernels`
 
@@ -145,19 +147,11 @@ OTHER_READINGS: dict[str, tuple[Callable[[], Any], int, int]] = {
 }
 
 
-def compute(step: Step) -> dict[str, ComputedEntry]:
+def compute(step: Step) -> Iterator[ComputedEntry]:
     """Compute every entry on its instance."""
-    parts: list[Callable[[], ComputedEntry]] = [
-        _late_injection,
-        _frame_of_last_target,
-        _last_target,
-        _nodes_of_graphs,
-        _phases_of_a_packet,
-        _rounds,
-        lambda: _other_reading("at target"),
-        lambda: _other_reading("early"),
-    ]
-    return computed(ERRATA, (part() for part in parts), step)
+    for part in (_late_injection, _frame_of_last_target, _last_target, _nodes_of_graphs, _phases_of_a_packet, _rounds):
+        yield part()
+    yield from map(_other_reading, OTHER_READINGS)
 
 
 def game_of(name: str) -> tuple[Any, Waves, dict[str, Any]]:

@@ -12,15 +12,12 @@ import numpy as np
 
 import obliv
 from obliv._util.arrays import Array
-from obliv.bufferless.frames.constants import Constants, draw_sets, group_frames, lg, waves
-from obliv.bufferless.frames.rounds import Rounds, simulate_rounds
+from obliv.bufferless.frames import Constants, Rounds, draw_sets, group_frames, lg, simulate_rounds, waves
 from obliv.bufferless.leveled.base import given
-from obliv.bufferless.leveled.instances import Instance
-from obliv.bufferless.results import Moves
-from obliv.papers.bufferless.graphs import chromatic_number, dependency_graphs
-from obliv.papers.bufferless.printed import conflicts, instance, verified
-from obliv.papers.bufferless.probabilities import DRAWN, MEASURED
-from obliv.papers.paper import ComputedEntry, Step, computed
+from obliv.papers.bufferless.printed import chromatic_number, conflicts, dependency_graphs, instance, verified
+from obliv.papers.bufferless.probabilities import DRAWN
+from obliv.papers.paper import ComputedEntry, Step
+from obliv.results import Instance, Moves
 
 # Schedules seen step by step: conflicts, injection apart from delivery, and what packets can know of each other
 
@@ -120,12 +117,8 @@ DEEP = "deep:L=2000,W=16,S=8,seed=0"
 CROWDED = "random-leveled:L=60,W=16,d=2,seed=1"
 
 
-def compute(step: Step) -> dict[str, ComputedEntry]:
+def compute(step: Step) -> Iterator[ComputedEntry]:
     """Compute every entry."""
-    return computed(MEASURED, _values(), step)
-
-
-def _values() -> Iterator[ComputedEntry]:
     yield _met()
     yield from _chromatic()
     yield _star()

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from math import ceil, e
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import obliv
+from obliv import Bounds, Estimate
 from obliv._util.arrays import Array
-from obliv.bufferless.frames.constants import assign
-from obliv.bufferless.leveled.instances import Instance
-from obliv.papers.bufferless.graphs import frames
-from obliv.papers.paper import AtMost, ComputedEntry, Printed, Step, require
-from obliv.results.numbers import Bounds, Estimate
+from obliv.bufferless.frames import assign
+from obliv.papers.paper import AtMost, ComputedEntry, Printed, Step, Value, print_of, require
+from obliv.results import Instance
 
 # The paper's constants from N, C and D, by its formulas.
 #
@@ -159,13 +159,8 @@ def _theorem(alpha: int, text: str) -> dict[str, Printed]:
         most, which = formulas.time, "" if d is None else f", d = {d}, τ = {formulas.phase}"
         entries[name] = Printed(f"at most {text} = {most}{which}", AtMost(Fraction(most)))
     for family in FAMILIES:
-        entries[share(family)] = Printed(f"at most {text}", AtMost(_ONE))
+        entries[f"{family}, 10 seeds each, largest share of the bound"] = Printed(f"at most {text}", AtMost(_ONE))
     return entries
-
-
-def share(family: str) -> str:
-    """Return the name of the entry of the largest routing time over its bound."""
-    return f"{family}, 10 seeds each, largest share of the bound"
 
 
 def _growth() -> dict[str, Printed]:
@@ -191,13 +186,14 @@ def _growth() -> dict[str, Printed]:
 
 
 _ONE = Fraction(1)
+PRINT = print_of("bufferless")
 PARAMETERS = _parameters()
 CENTRALIZED = _theorem(3, "2mτ")
 DISTRIBUTED = _theorem(12, "2m · 3ξ · 2τ")
 GROWTH = _growth()
 
 
-# The paper's dependency graphs, by their definition: packets that share an edge of two frames, if in one set
+# The dependency graphs G_(i,j) by the definition of section 2: packets that share an edge of two frames, if in one set
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,6 +258,78 @@ def _pairs(ordered: Array) -> tuple[Array, Array]:
     return pairs[0], pairs[1]
 
 
+#: A graph: the neighbors of each node.
+Neighbors = Mapping[int, frozenset[int]]
+
+
+def frames(instance: Instance, lam: int) -> int:
+    """Return the number of frames that hold a level of the network, gamma."""
+    return len(np.unique(np.asarray(instance.network.node_level) // lam))
+
+
+def dependency_graphs(instance: Instance, sets: Array, lam: int) -> Iterator[Neighbors]:
+    """Yield every graph G_(i,j), for i from 1 to the largest set and j from 1 to gamma.
+
+    The nodes are all packets of the set, so that |V_(i,j)| = |Pi_i|; two are neighbors if they share an edge whose two
+    nodes are in F_j and F_(j+1).
+
+    Examples
+    --------
+    >>> import numpy as np, obliv
+    >>> array = obliv.bufferless.instance("array:12", [range(3), range(2, 5), [9]])
+    >>> [len(graph) for graph in dependency_graphs(array, np.array([1, 1, 1]), 4)]
+    [3, 3, 3]
+    >>> dict(next(dependency_graphs(array, np.array([1, 1, 1]), 4)))
+    {0: frozenset({1}), 1: frozenset({0}), 2: frozenset()}
+    """
+    level = instance.network.edge_level(instance.edge)
+    for i in range(1, int(sets.max(initial=0)) + 1):
+        members = [p for p in range(instance.packets) if sets[p] == i]
+        for j in range(frames(instance, lam)):
+            within = (level >= j * lam) & (level + 1 < (j + 2) * lam)
+            part = {
+                p: {int(e) for e in instance.edge[a:b][within[a:b]]}
+                for p, (a, b) in enumerate(pairwise(instance.start.tolist()))
+                if sets[p] == i
+            }
+            yield {p: frozenset(q for q in members if q != p and part[p] & part[q]) for p in members}
+
+
+def chromatic_number(graph: Neighbors) -> int:
+    """Return the fewest colors with which neighbors differ, by branch and bound; for small graphs.
+
+    Examples
+    --------
+    >>> ring = {p: frozenset({(p - 1) % 5, (p + 1) % 5}) for p in range(5)}
+    >>> chromatic_number(ring)
+    3
+    """
+    best = max((len(graph[p]) for p in graph), default=-1) + 1
+    least = min(len(graph), 1)
+    for p in graph:  # a clique for each node, chosen greedily
+        clique = {p}
+        for q in sorted(graph[p], key=lambda q: -len(graph[q])):
+            if clique <= graph[q]:
+                clique.add(q)
+        least = max(least, len(clique))
+    while best > least and _colorable(graph, best - 1, {}):
+        best -= 1
+    return best
+
+
+def _colorable(graph: Neighbors, colors: int, chosen: dict[int, int]) -> bool:
+    """Return whether a partial coloring can be completed; the node with the fewest colors left is next."""
+    if len(chosen) == len(graph):
+        return True
+    around = {p: {chosen[q] for q in graph[p] if q in chosen} for p in graph if p not in chosen}
+    node = max(around, key=lambda p: (len(around[p]), len(graph[p])))
+    used = max(chosen.values(), default=0)
+    for color in range(1, min(used + 1, colors) + 1):
+        if color not in around[node] and _colorable(graph, colors, {**chosen, node: color}):
+            return True
+    return False
+
+
 # The instances that the paper's algorithms are run on, with the paper's constants
 
 
@@ -303,41 +371,27 @@ def times(spec: str, algorithm: str, seed: int) -> Routed:
 SEEDS = 10
 
 
-def parameters(step: Step) -> dict[str, ComputedEntry]:
+def parameters(step: Step) -> Iterator[Value]:
     """Compute the constants that the algorithms use."""
-    values: dict[str, ComputedEntry] = {}
-    for at, name in enumerate(CONSTANTS):
+    for name in CONSTANTS:
         _require_size(name)
         first = verified(name, "centralized")
         used = first.constants | {"gamma": first.plan.gamma}
         d = int(conflicts(instance(name), used["lambda"], used["gamma"]).degrees(first.plan.sets[None])[0])
         used["frames"] = frames(instance(name), used["lambda"])
-        for entry, key in (("λ", "lambda"), ("s", "s"), ("γ", "frames"), ("γ'", "gamma")):
-            values[f"{name}, centralized, {entry}"] = ComputedEntry(Fraction(used[key]))
-        values[f"{name}, centralized, τ over 2(λ + d)"] = ComputedEntry(
-            Fraction(used["tau"], 2 * (used["lambda"] + d)),
-            f"d = {d}, χ = {used['chi']}, τ = {used['tau']}.",
+        yield from (used[key] for key in ("lambda", "s", "frames", "gamma"))
+        tau = Fraction(used["tau"], 2 * (used["lambda"] + d))
+        yield ComputedEntry(tau, f"d = {d}, χ = {used['chi']}, τ = {used['tau']}.")
+        run = obliv.bufferless.ALGORITHMS["distributed"].run(
+            instance(name), np.random.default_rng(0), {"steps": "boats"}
         )
-        second = _distributed(name)
-        for entry, key in (("λ", "lambda"), ("s", "s"), ("χ", "chi"), ("ξ", "xi"), ("τ", "tau")):
-            note = "2 log(DN) for the printed 2 log(LN), one letter, see errata." if entry == "ξ" else ""
-            values[f"{name}, distributed, {entry}"] = ComputedEntry(Fraction(second[key]), note)
-        step((at + 1) / len(CONSTANTS))
-    return values
+        for key in ("lambda", "s", "chi", "xi", "tau"):
+            note = "2 log(DN) for the printed 2 log(LN), one letter, see errata." if key == "xi" else ""
+            yield ComputedEntry(Fraction(run.constants[key]), note)
 
 
-def centralized(step: Step) -> dict[str, ComputedEntry]:
-    """Compute routing times of Theorem 3.1, with every move of the single instances checked."""
-    return _theorem_rows("centralized", 3, step)
-
-
-def distributed(step: Step) -> dict[str, ComputedEntry]:
-    """Compute routing times of Theorem 4.1; over many seeds without moves."""
-    return _theorem_rows("distributed", 12, step)
-
-
-def _theorem_rows(algorithm: str, alpha: int, step: Step) -> dict[str, ComputedEntry]:
-    values: dict[str, ComputedEntry] = {}
+def theorem(algorithm: str, alpha: int, step: Step) -> Iterator[Value]:
+    """Compute the routing times of a theorem, every move of the single instances checked, over many seeds none."""
     names = [name for family in FAMILIES.values() for name in family] + [CONSTANTS[-1]]
     for at, name in enumerate(names):
         _require_size(name)
@@ -348,22 +402,16 @@ def _theorem_rows(algorithm: str, alpha: int, step: Step) -> dict[str, ComputedE
         if alpha == 3:
             tau = verified(name, algorithm).constants["tau"]
             require(tau == Formulas(SIZES[name], alpha, DEGREES[name]).phase, f"{name} has d = {DEGREES[name]}")
-        values[name] = ComputedEntry(Fraction(time), note)
+        yield ComputedEntry(Fraction(time), note)
         step(0.5 * (at + 1) / len(names))
-    for at, (family, specs) in enumerate(FAMILIES.items()):
+    for at, specs in enumerate(FAMILIES.values()):
         runs = [(spec, seed, *times(spec, algorithm, seed)) for spec in specs for seed in range(SEEDS)]
         shares = [Fraction(time, Formulas(size, alpha, boats - 1).time) for _, _, size, time, boats in runs]
         best = max(range(len(runs)), key=shares.__getitem__)
         spec, seed, size, time, _ = runs[best]
         note = f"{spec} with seed {seed}: C = {size.congestion}, {time} steps; the least share is "
-        values[share(family)] = ComputedEntry(shares[best], f"{note}{float(min(shares)):.3f}.")
+        yield ComputedEntry(shares[best], f"{note}{float(min(shares)):.3f}.")
         step(0.5 + 0.5 * (at + 1) / len(FAMILIES))
-    return values
-
-
-def _distributed(name: str) -> dict[str, int]:
-    run = obliv.bufferless.ALGORITHMS["distributed"].run(instance(name), np.random.default_rng(0), {"steps": "boats"})
-    return run.constants
 
 
 def _require_size(name: str) -> None:
@@ -378,14 +426,11 @@ ARRAY_SEEDS = 40
 _FEW_LEVELS = "Fitted together with a term for D, of which butterflies and meshes of this size say nothing."
 
 
-def compute(step: Step) -> dict[str, ComputedEntry]:
+def compute(step: Step) -> Iterator[Value]:
     """Fit the coefficient of C log(DN) on butterflies and meshes, and that of D on arrays, with standard errors."""
-    values: list[ComputedEntry] = []
-    for number, algorithm in enumerate(("centralized", "distributed")):
-        values += [ComputedEntry(fit(specs, algorithm, SEEDS)[0], _FEW_LEVELS) for specs in FAMILIES.values()]
-        values.append(ComputedEntry(fit(ARRAYS, algorithm, ARRAY_SEEDS)[1]))
-        step((number + 1) / 2)
-    return dict(zip(GROWTH, values, strict=True))
+    for algorithm in ("centralized", "distributed"):
+        yield from (ComputedEntry(fit(specs, algorithm, SEEDS)[0], _FEW_LEVELS) for specs in FAMILIES.values())
+        yield fit(ARRAYS, algorithm, ARRAY_SEEDS)[1]
 
 
 def fit(specs: Sequence[str], algorithm: str, seeds: int) -> tuple[Estimate, Estimate]:

@@ -10,15 +10,22 @@ from typing import Any
 
 import numpy as np
 
+from obliv import Estimate
 from obliv._util.arrays import Array
-from obliv.bufferless.frames.centralized import PlanningError, PlanOptions, delivery_times, plan
-from obliv.bufferless.frames.constants import Constants, waves
-from obliv.bufferless.frames.rounds import CrowdedError, ride
+from obliv.bufferless.frames import (
+    Constants,
+    CrowdedError,
+    PlanningError,
+    PlanOptions,
+    delivery_times,
+    plan,
+    ride,
+    waves,
+)
 from obliv.papers.bufferless.printed import SIZES, Conflicts, Formulas, Size, conflicts, instance
-from obliv.papers.paper import AtLeast, AtMost, ComputedEntry, Printed, Step, computed, require
-from obliv.results.numbers import Bounds, Estimate
+from obliv.papers.paper import AtLeast, AtMost, ComputedEntry, Printed, Step, require
 
-# What the paper prints of probabilities, and statements that can be checked one by one
+# What the paper prints of probabilities
 
 
 #: Instances whose partitions and colors are drawn many times.
@@ -79,155 +86,6 @@ def _probabilities() -> dict[str, Printed]:
 
 PROBABILITIES = _probabilities()
 
-STATEMENTS = {
-    "Lemma 2.1, n ≤ 40 trials of probability 1/2 to 1/40: largest Pr[X > δμ] over 2^-δμ": Printed(
-        "Pr[X > δμ] < 2^-δμ for δ > 2e", AtMost(Fraction(1))
-    ),
-    "Lemma 2.2, 2 ≤ D ≤ 60, even λ ≤ 100: graphs in which a path has an edge, less D, at most": Printed(
-        "a packet appears as a node in at most D of the G_(i,j)'s", AtMost(Fraction(0))
-    ),
-    "Section 1, D = 31, λ = 60: levels of a group": Printed(
-        "We first divide the network into groups of levels, so that each group consists of 2D levels.",
-        Fraction(62),
-        open="The overview leaves the rounding to frames out. Section 3: γ' = 2⌈D/λ⌉ frames, at most 2D + 2λ levels.",
-        right=Fraction(120),
-    ),
-    "Section 1, D = 31, λ = 60: groups of both sets that hold the path from level 60 to 91": Printed(
-        "The effect of this division is that each packet path belongs to exactly one group.",
-        Fraction(1),
-        open='Section 3: "every packet belongs to either S_1 or S_2 (or both). If it belongs to both, then we assign '
-        'it to S_1."',
-        right=Fraction(2),
-    ),
-    "Section 3, D ≤ 300, even λ ≤ 100: levels of a group over 2D, at least": Printed(
-        "each group contains at least 2D levels", AtLeast(Fraction(0))
-    ),
-    "Section 3, D ≤ 300, even λ ≤ 100: levels of a group over 2D + 2λ, at most": Printed(
-        "at most 2D + 2λ levels", AtMost(Fraction(0))
-    ),
-    "Section 3, paths of up to D ≤ 60, even λ ≤ 20, that no group holds": Printed(
-        "every packet belongs to either S1 or S2 (or both)", Fraction(0)
-    ),
-    "Section 3.5, N = 2, D = 2, a path in each session: routing time over mτ": Printed(
-        "The routing time is at most m · τ (m phases, each of duration τ).",
-        AtMost(Fraction(1)),
-        open="Of one session. Section 3 has two, one after the other: at most 2mτ steps, the same order.",
-        right=Bounds(Fraction(1), Fraction(2)),
-    ),
-    "Section 3.5, log(DN) ≤ 60: λ less 2(d + 1) with d = 4 log(DN), at least": Printed(
-        "λ ≥ 2(d + 1): α = 3 will do", AtLeast(Fraction(0))
-    ),
-    "Section 4.3, N = 2 and 3 paths over the same edges: probability of failure over DN/λ(DN)², at most": Printed(
-        "applying the union bound again, the probability of failure is at most DN/λ(DN)² < 1/DN", AtMost(Fraction(1))
-    ),
-    "Section 4.3, log(DN) ≤ 60: λ less 6χ, at least": Printed("λ ≥ 6χ: α = 12 will do", AtLeast(Fraction(0))),
-}
-
-MEASURED = {
-    "Section 2, even λ ≤ 24: packets that a path can collide with over two frames, over 2λC": Printed(
-        "a packet path collides with at most 2λC other paths over two consecutive frames", AtMost(Fraction(1))
-    ),
-    "Section 3.2: largest χ_(i,j) over d_(i,j) + 1": Printed(
-        "The parameter χ_(i,j) is the chromatic number of the dependency graph G_(i,j). Since d_(i,j) ≤ d, a trivial "
-        "polynomial time coloring algorithm using d + 1 colors shows that χ_(i,j) ≤ χ = d + 1.",
-        AtMost(Fraction(1)),
-    ),
-    "Section 3.3, the paper's constants: 2(λ + max χ_(i,j) - 1) over the τ in use": Printed(
-        "the number of time steps per phase is τ = 2(λ + max_{i,j} χ_(i,j) - 1) ≤ 2(λ + χ - 1)", AtMost(Fraction(1))
-    ),
-    "Section 1: packets in one conflict, hot-potato, C = 5 paths through one node": Printed(
-        "two or more packets appear in the same node at the same time and all of them wish to follow the same link; "
-        "note that there could be up to C such packets",
-        Fraction(5),
-    ),
-    "Section 1: moves of the centralized algorithm that are off the preselected path": Printed(
-        "for the centralized algorithm, a packet never strays away from its original preselected path", Fraction(0)
-    ),
-    "Section 1: steps from injection to delivery, centralized, over τ for each frame of the path, at most": Printed(
-        "In order to get the time to deliver a packet from its source to its destination, we multiply this by the "
-        "number of frames which is O(D/log(DN)); thus, once the packet is injected it takes time O(D) for the packet "
-        "to be delivered.",
-        AtMost(Fraction(1)),
-    ),
-    "Section 4: packets that move differently without a cause, if another packet has another path": Printed(
-        "Note, that nodes do not need to know the paths of the other packets, they only need to know the path of the "
-        "packet they inject.",
-        Fraction(0),
-    ),
-}
-
-ERRATA = {
-    "Section 1: injection in the last frame of a group over 2sτ, N = 2, C = 1, D = 2^14": Printed(
-        "We show that the latest possible injection time for a packet is O(C log(DN)) which leads to our routing time "
-        "bound for the centralized algorithm.",
-        AtMost(Fraction(1)),
-        erratum="A term for D is missing. By section 3.1 \"Packet π ∈ Π_i is injected when wave ω_i contains π's "
-        "source\", and ω_i enters in phase 2i - 1, so that ω_s is in F_γ' in phase 2s + γ' - 2. With C = 1 the share "
-        "of 2sτ = O(C log(DN)) grows with D without a limit. Harmless: O(C log(DN) + D) leads to the same bound.",
-        right=Fraction(56429, 23760),
-    ),
-    "Section 3.2: the frame of level 2D - 1, N = 2, D = 2, λ = 24, γ' = 2": Printed(
-        "If j = γ' then all the target inner-levels are set to real level 2D - 1, which are still in F_j.",
-        Fraction(2),
-        erratum='By section 2, "Frame F_i, 1 ≤ i < γ, consists of the λ levels (i-1)λ, ..., iλ-1"; level 2D - 1 = 3 is '
-        "in F_1. It lies in F_γ' only if D mod λ is 0 or more than λ/2, and never if 2D ≤ λ. Harmless: the last frame "
-        "needs no target.",
-        right=Fraction(1),
-    ),
-    "Section 3.2: rules broken, N = 1, D = 31, λ = 60, γ' = 2, path from level 60 to 91": Printed(
-        "Further, the fact that the last frame extends beyond level 2D does not cause a problem because no packet will "
-        "every need to move into that region, as it will be absorbed before that.",
-        Fraction(0),
-        erratum='"A packet belongs to S_1 (resp. S_2) if its path lies entirely within some group in S_1 (resp. S_2)", '
-        "and a group has up to 2D + 2λ levels: this path lies in F_2 = F_γ', where the packet would stop at 2D - 1 = "
-        "61 and its wave leaves the network. Without a target in the last frame it is absorbed.",
-        right=Fraction(1),
-    ),
-    "Lemma 2.2, proof: sum of |V_(i,j)| over i and j, N = 2, D = 1, array of 48 levels": Printed(
-        "Since every packet has path length at most D, a packet appears as a node in at most D of the G_(i,j)'s. Thus, "
-        "Σ_{i,j} |V_(i,j)| ≤ DN.",
-        AtMost(Fraction(2)),
-        erratum='By section 2, "The nodes of V_(i,j) correspond to the packets in Π_i, so |V_(i,j)| = |Π_i|", and j '
-        "goes to γ: the sum is γN. Only the wording is at fault. Packets without an edge in the two frames have degree "
-        "0 and can be left out, and the lemma holds as printed.",
-        right=Fraction(8),
-    ),
-    "Section 4.3: phases of the packet, N = 1, D = 3, λ = 96, path from level 95 to 98": Printed(
-        "A packet participates in at most D/λ phases (as its path length is at most D).",
-        AtMost(Fraction(3, 96)),
-        erratum="By section 3.1 a packet is injected and absorbed in phases, one at least, and D/λ < 1 for D < λ = "
-        "48 log(DN). Nor is it D/λ rounded up, which is 1: a packet of color χ stops at level 96. Harmless: at most D "
-        "phases take place, so the probability of failure remains at most 1/DN.",
-        right=Fraction(2),
-    ),
-    "Section 4.3: ξ = 2 log(LN) over log(DN), N = 1, D = 2, L = 2^20 - 1": Printed(
-        "If ξ = 2 log(LN), then a particular phase will be unsuccessful for a particular packet with probability "
-        "2^(-2 log(DN)) = 1/(DN)².",
-        AtMost(Fraction(2)),
-        undecided="A single letter, which can be a slip of our copy: 2 log(DN) is meant, by 'ξ = O(log(DN))' at the "
-        "end of the section, and by section 4, where nodes know C, D and N. As printed the probability is no larger, "
-        "since L ≥ D, so that the bound of the sentence holds.",
-        right=Fraction(40),
-    ),
-    "Section 4.1: rules broken if a packet oscillates (priority 1) as soon as it arrives": Printed(
-        "A packet which successfully reaches its target level in round k (without being deflected by non-oscillating "
-        "packets) keeps its color in all subsequent rounds and attains priority 3 for the remainder of the phase, "
-        "whenever it is not oscillating.",
-        undecided="A definition is missing: when an arriving packet counts as oscillating. If at once, two packets of "
-        "one color that arrive over different edges both succeed and then oscillate on one edge. Here: once it has "
-        "crossed that edge, so that these two collide before.",
-        right=Fraction(1),
-    ),
-    "Section 4.2: rules broken if the boats from inner-level 2 enter at t_(4k-3)": Printed(
-        "In order to handle the even levels, during this phase the boats enter the frame F_j from inner-level 2.",
-        undecided="The time steps at which these boats enter, and B_2 is injected, are not printed. Level plus time of "
-        "a moving packet keeps its parity, so they are t_(4k-2) and t_2 here; with t_(4k-3) and t_1 packets would "
-        "reach their odd targets at even times.",
-        right=Fraction(1),
-    ),
-}
-
-
 PARTITIONS = 6000
 PLANS = 400
 RIDES = 2500
@@ -242,12 +100,8 @@ def share(hits: int, samples: int) -> Estimate:
     return Estimate(hits / samples, float((likely * (1 - likely) / samples) ** 0.5), samples)
 
 
-def compute(step: Step) -> dict[str, ComputedEntry]:
+def compute(step: Step) -> Iterator[ComputedEntry]:
     """Estimate every probability, with fixed seeds."""
-    return computed(PROBABILITIES, _values(), step)
-
-
-def _values() -> Iterator[ComputedEntry]:
     for part in (_degrees, _plans, _rides):
         for name in CROWDED:
             yield part(name, Formulas(SIZES[name], 12 if part is _rides else 3))

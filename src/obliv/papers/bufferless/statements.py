@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise, product
@@ -17,28 +17,32 @@ import numpy as np
 import obliv
 from obliv import view
 from obliv._util.arrays import starts
-from obliv.bufferless.api import schedule
-from obliv.bufferless.frames.constants import assign, group_frames
+from obliv.bufferless.frames import assign, group_frames
 from obliv.bufferless.leveled.base import given
-from obliv.bufferless.problems import instance
 from obliv.errors import InputError
 from obliv.papers.bufferless.printed import BUTTERFLIES, FAMILIES, Formulas, Size, fit, times
-from obliv.papers.bufferless.probabilities import STATEMENTS
-from obliv.papers.panels import keep
-from obliv.papers.paper import ComputedEntry, Step, computed, require
-from obliv.view.axes import require_matplotlib
+from obliv.papers.panels import blank, keep
+from obliv.papers.paper import ComputedEntry, Step, Value, require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def compute(step: Step) -> dict[str, ComputedEntry]:
+def compute(step: Step) -> Iterator[Value]:
     """Check every statement."""
-    parts = (
-        *(_chernoff, _graphs, _levels_of_a_group, _groups_of_a_path, _least_levels, _most_levels, _no_group),
-        *(_two_sessions, _frame, _failure, _distributed_frame),
-    )
-    return computed(STATEMENTS, (part() for part in parts), step)
+    yield _chernoff()
+    yield _graphs()
+    yield _levels_of_a_group()
+    yield _groups_of_a_path()
+    pairs = [(d, lam) for d in range(1, 301) for lam in range(2, 102, 2)]
+    yield min(group_frames(d, lam) * lam - 2 * d for d, lam in pairs)
+    yield max(group_frames(d, lam) * lam - 2 * d - 2 * lam for d, lam in pairs)
+    yield _no_group()
+    yield _two_sessions()
+    frame = min(12 * log - 2 * (4 * log + 1) for log in range(1, 61))
+    yield ComputedEntry(Fraction(frame), "Least at log(DN) = 1.")
+    yield _failure()
+    yield min(size.frame - 6 * size.boats for size in (Formulas(Size(2**log, 1, 1), 12) for log in range(1, 61)))
 
 
 def _chernoff() -> ComputedEntry:
@@ -89,18 +93,6 @@ def _groups_of_a_path() -> ComputedEntry:
     )
 
 
-def _least_levels() -> ComputedEntry:
-    return ComputedEntry(Fraction(min(group_frames(d, lam) * lam - 2 * d for d, lam in _pairs())))
-
-
-def _most_levels() -> ComputedEntry:
-    return ComputedEntry(Fraction(max(group_frames(d, lam) * lam - 2 * d - 2 * lam for d, lam in _pairs())))
-
-
-def _pairs() -> list[tuple[int, int]]:
-    return [(d, lam) for d in range(1, 301) for lam in range(2, 102, 2)]
-
-
 def _no_group() -> ComputedEntry:
     """Check every path on an array with the length of four groups."""
     outside = paths = 0
@@ -119,18 +111,14 @@ def _no_group() -> ComputedEntry:
 
 def _two_sessions() -> ComputedEntry:
     """Route two packets, the second of which no group of the first session holds."""
-    one = instance("array:72", [range(2), range(47, 49)])
-    run = schedule(one, "centralized")
+    one = obliv.bufferless.instance("array:72", [range(2), range(47, 49)])
+    run = obliv.bufferless.schedule(one, "centralized")
     constants = run.constants
     group = group_frames(2, constants["lambda"])
     session = (2 * constants["s"] + group - 1) * constants["tau"]  # m phases
     require(run.makespan > session, "the second session begins after m phases")
     later = ComputedEntry(Fraction(run.makespan - session, session))
     return ComputedEntry(Fraction(run.makespan, session), readings={"of one session, the second": later})
-
-
-def _frame() -> ComputedEntry:
-    return ComputedEntry(Fraction(min(12 * log - 2 * (4 * log + 1) for log in range(1, 61))), "Least at log(DN) = 1.")
 
 
 def unsuccessful(packets: int, chi: int, rounds: int) -> Fraction:
@@ -166,28 +154,21 @@ def _failure() -> ComputedEntry:
     return ComputedEntry(max(shares)[0], "; ".join(note for _, note in shares) + ".")
 
 
-def _distributed_frame() -> ComputedEntry:
-    sizes = [Formulas(Size(2**log, 1, 1), 12) for log in range(1, 61)]
-    return ComputedEntry(Fraction(min(size.frame - 6 * size.boats for size in sizes)))
-
-
 # Figure 1 of the paper, and routing times against the terms of the theorems, below what its constants bound them by.
 #
 # The paper has no figure of times; those two are the rows of its theorems as pictures.
 
 
 _SEEDS = 10
-_THEOREMS = {"theorem3.1": ("centralized", 3, "C log(DN)"), "theorem4.1": ("distributed", 12, "C log²(DN)")}
+_THEOREMS = {
+    "theorem3.1": ("centralized", 3, "C log(DN)", "2mτ"),
+    "theorem4.1": ("distributed", 12, "C log²(DN)", "2m · 3ξ · 2τ"),
+}
 
 
 def draw(path: str | Path, name: str) -> None:
     """Draw the routing times of a theorem, ``theorem3.1`` or ``theorem4.1``, into a file."""
-    require_matplotlib()
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    figure = Figure(figsize=(5.1, 4.1), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.08))
-    ax = figure.subplots()
+    figure, (ax,) = blank((5.1, 4.1))
     _panel(ax, name)
     ax.set_ylabel("routing time (steps)", fontsize=9)
     caption = (
@@ -197,7 +178,7 @@ def draw(path: str | Path, name: str) -> None:
 
 
 def _panel(ax: Axes, name: str) -> None:
-    algorithm, alpha, term = _THEOREMS[name]
+    algorithm, alpha, term, bounded = _THEOREMS[name]
     ax.set_xscale("log")
     ax.set_yscale("log")
     ends: list[float] = []
@@ -220,43 +201,27 @@ def _panel(ax: Axes, name: str) -> None:
             zorder=3,
         )
         ends += [min(x), max(x)]
-    _line(ax, (min(ends), max(ends)), fit(BUTTERFLIES, algorithm, _SEEDS)[0].value, term)
-    ax.plot([], [], linestyle="none", marker="_", markersize=6, color=view.INK, label="bound, " + _BOUNDS[name])
+    per = fit(BUTTERFLIES, algorithm, _SEEDS)[0].value
+    line = [min(ends), max(ends)]
+    label = f"{float(f'{per:.3g}'):,.0f} {term}, fitted"
+    ax.plot(line, [per * x for x in line], color=view.SERIES[0], linewidth=1.0, label=label, zorder=1)
+    ax.plot([], [], linestyle="none", marker="_", markersize=6, color=view.INK, label=f"bound, {bounded}")
     ax.set_xlabel(term, fontsize=9)
     ax.set_title(f"Theorem {name[-3:]}: {algorithm}", fontsize=11)
     view.light_frame(ax, "both")
     ax.legend(loc="upper left", fontsize=9, frameon=False)
 
 
-_BOUNDS = {"theorem3.1": "2mτ", "theorem4.1": "2m · 3ξ · 2τ"}
-
-
-def _line(ax: Axes, ends: Sequence[float], per: float, term: str) -> None:
-    """Draw the fitted growth of butterflies."""
-    ax.plot(
-        ends,
-        [per * x for x in ends],
-        color=view.SERIES[0],
-        linewidth=1.0,
-        label=f"{float(f'{per:.3g}'):,.0f} {term}, fitted",
-        zorder=1,
-    )
-
-
 def networks(path: str | Path) -> None:
     """Draw Figure 1 into a file: a leveled network, the butterfly and the mesh, with levels from left to right."""
-    require_matplotlib()
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    figure = Figure(figsize=(11.0, 3.9), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08))
+    figure, axes = blank((11.0, 3.9), 3, w_pad=0.12)
     panels = {
         "Leveled network": _uneven(),
         "Butterfly": obliv.topology("butterfly:3"),
         "Mesh": obliv.topology("leveled-mesh:4x4"),
     }
     network: Any
-    for ax, (title, network) in zip(figure.subplots(1, 3), panels.items(), strict=True):
+    for ax, (title, network) in zip(axes, panels.items(), strict=True):
         rank, level = np.asarray(network.positions, float).T
         for low, high in zip(*network.edge_ends, strict=True):
             ax.plot(level[[low, high]], -rank[[low, high]], color="0.6", linewidth=0.9, zorder=1)

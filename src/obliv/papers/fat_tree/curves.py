@@ -5,22 +5,24 @@ No figure's numbers are printed. Group sizes are those that the text lists; dens
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, partial
+from itertools import chain
 from math import hypot
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import obliv
 from obliv import view
-from obliv.papers.fat_tree.said import DENSITIES, DLID, FIGURES, OTHER_TREES, SIZES
+from obliv.papers.fat_tree import variants
+from obliv.papers.fat_tree.said import DENSITIES, PRINT, SIZES
 from obliv.papers.fat_tree.variants import INSTANCES, mean, placed, quotient, ratios
-from obliv.papers.panels import keep
-from obliv.papers.paper import ComputedEntry, Step
+from obliv.papers.panels import blank, keep
+from obliv.papers.paper import ComputedEntry, Step, Value
 from obliv.results.numbers import Estimate, known
-from obliv.view.axes import NODE, require_matplotlib
+from obliv.view.axes import NODE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,66 +59,59 @@ def random_traffic(m: int, n: int, densities: Sequence[str] = DENSITIES) -> Curv
     return curves(m, n, ("MLID", "WSR", f"OSRM{n}"), tuple(f"bernoulli:{p}" for p in densities))
 
 
-def figure11(step: Step) -> dict[str, ComputedEntry]:
+def figure11(step: Step) -> Iterator[Value]:
     """Compute the points of random traffic on FT(16,3), and what the text says of it on three trees."""
     points = {}
     for at, tree in enumerate(((16, 3), (32, 2), (8, 3)), 1):
         points[tree] = random_traffic(*tree)
         step(0.2 * at)
-    means = {
-        tree: {name: [mean(p).value for p in lists] for name, lists in found.items()} for tree, found in points.items()
-    }
-    largest = {
-        tree: max((mean(p) for lists in found.values() for p in lists), key=float) for tree, found in points.items()
-    }
+    means = {tree: {name: list(map(mean, lists)) for name, lists in found.items()} for tree, found in points.items()}
+    largest = {tree: max(chain(*found.values()), key=float) for tree, found in means.items()}
     first = largest[16, 3]
-    values = [ComputedEntry(first, "Densities are ours.")]
+    yield ComputedEntry(first, "Densities are ours.")
     for tree in ((32, 2), (8, 3)):
         error = hypot(largest[tree].stderr, first.stderr) / first.value
-        values.append(ComputedEntry(Estimate(largest[tree].value / first.value, error, first.samples)))
-    apart = [max(at) / min(at) for found in means.values() for at in zip(*found.values(), strict=True)]
-    error = 2**0.5 * max(mean(p).stderr for found in points.values() for lists in found.values() for p in lists)
-    values.append(ComputedEntry(Estimate(max(apart), error, first.samples)))
-    values += [_dense(), _full()]
-    step(1.0)
-    return dict(zip(FIGURES["figure11"], values + _pointwise(points[16, 3], DENSITIES), strict=True))
+        yield Estimate(largest[tree].value / first.value, error, first.samples)
+    floats = [[value.value for value in at] for found in means.values() for at in zip(*found.values(), strict=True)]
+    error = 2**0.5 * max(value.stderr for found in means.values() for value in chain(*found.values()))
+    yield Estimate(max(max(at) / min(at) for at in floats), error, first.samples)
+    yield _dense()
+    yield _full()
+    yield from _pointwise(points[16, 3])
 
 
-def figure12(step: Step) -> dict[str, ComputedEntry]:
+def figure12(step: Step) -> Iterator[Value]:
     """Compute clusters on FT(32,2)."""
     clusters = groups("figure12", 32, 2, step)
-    small = [mean(clusters[name][0]) for name in ("MLID/WSR", "OSRM2")]
     most = obliv.ratio(obliv.routing("osrm2", obliv.fattree(32, 2))).ratio
-    note = f"Under any traffic at most {most}, exactly."
-    values = [ComputedEntry(small[0]), ComputedEntry(small[1], note), _over(clusters)]
-    return dict(zip(FIGURES["figure12"], values + _pointwise(clusters, SIZES), strict=True))
+    yield mean(clusters["MLID/WSR"][0])
+    yield ComputedEntry(mean(clusters["OSRM2"][0]), f"Under any traffic at most {most}, exactly.")
+    yield _over(clusters)
+    yield from _pointwise(clusters)
 
 
-def figure13(step: Step) -> dict[str, ComputedEntry]:
+def figure13(step: Step) -> Iterator[Value]:
     """Compute clusters on FT(8,3), and on FT(16,3)."""
     clusters = groups("figure13", 8, 3, lambda share: step(0.3 * share))
-    values = [_over(clusters), _over(groups("figure13", 16, 3, lambda share: step(0.3 + 0.7 * share)))]
-    return dict(zip(FIGURES["figure13"], values + _pointwise(clusters, SIZES), strict=True))
+    yield _over(clusters)
+    yield _over(groups("figure13", 16, 3, lambda share: step(0.3 + 0.7 * share)))
+    yield from _pointwise(clusters)
 
 
-def figure14(step: Step) -> dict[str, ComputedEntry]:
-    """Compute hot spots on FT(32,2)."""
-    return _spots("figure14", 32, 2, step)
+def spots(figure: str, m: int, n: int, step: Step) -> Iterator[Value]:
+    """Compute hot spots on FT(32,2), figure14, and on FT(16,3), figure15."""
+    found = groups(figure, m, n, step)
+    yield replace(_over(found), undecided=PRINT.remarks["dlid"] if figure == "figure14" else "")
+    yield max((mean(point) for points in found.values() for point in points), key=float)
+    yield from _pointwise(found)
 
 
-def figure15(step: Step) -> dict[str, ComputedEntry]:
-    """Compute hot spots on FT(16,3)."""
-    return _spots("figure15", 16, 3, step)
-
-
-def other_trees(step: Step) -> dict[str, ComputedEntry]:
-    """Compute clusters on two other trees."""
-    values = [
-        _over(curves(m, n, ("MLID/WSR", f"OSRM{n}"), grouped("clustered", _SMALL), PLACEMENTS["figure13"]))
-        for m, n in ((18, 2), (12, 3))
-    ]
-    step(1.0)
-    return dict(zip(OTHER_TREES, values, strict=True))
+def other_traffic(step: Step) -> Iterator[Value]:
+    """Compute the traffic and the trees that the text mentions without figures."""
+    for m, n in ((18, 2), (12, 3)):
+        clusters = grouped("clustered", _SMALL)
+        yield _over(curves(m, n, ("MLID/WSR", f"OSRM{n}"), clusters, PLACEMENTS["figure13"]))
+    yield from variants.compute(step)
 
 
 def groups(figure: str, m: int, n: int, step: Step = lambda share: None) -> Curves:
@@ -130,16 +125,9 @@ def groups(figure: str, m: int, n: int, step: Step = lambda share: None) -> Curv
     return found
 
 
-def _spots(figure: str, m: int, n: int, step: Step) -> dict[str, ComputedEntry]:
-    spots = groups(figure, m, n, step)
-    largest = max((mean(point) for points in spots.values() for point in points), key=float)
-    over = replace(_over(spots), undecided=DLID if figure == "figure14" else "")
-    return dict(zip(FIGURES[figure], [over, ComputedEntry(largest), *_pointwise(spots, SIZES)], strict=True))
-
-
-def _pointwise(points: Curves, at: Sequence[object]) -> list[ComputedEntry]:
+def _pointwise(points: Curves) -> Iterator[Value]:
     """Return the points of all curves, one place on the axis after another."""
-    return [ComputedEntry(mean(lists[number])) for number in range(len(at)) for lists in points.values()]
+    return (mean(values) for place in zip(*points.values(), strict=True) for values in place)
 
 
 def _dense() -> ComputedEntry:
@@ -216,12 +204,7 @@ _PLANS = {
 
 def draw(path: str | Path, name: str) -> None:
     """Draw a figure, ``figure11`` to ``figure15``, into a file."""
-    require_matplotlib()
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    figure = Figure(figsize=(5.4, 3.9), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.08))
-    ax = figure.subplots()
+    figure, (ax,) = blank((5.4, 3.9))
     _panel(ax, name)
     ax.set_ylabel("performance ratio\n(largest link load / the least possible)", fontsize=9)
     caption = (

@@ -12,7 +12,7 @@ import numpy as np
 import obliv
 from obliv._util.arrays import Array
 from obliv.papers.fat_tree.routes import on_trees
-from obliv.papers.paper import ComputedEntry, Printed, agreeing, require
+from obliv.papers.paper import ComputedEntry, agreeing, require
 from obliv.questions import disjoint
 from obliv.questions.disjoint import (
     destination_set,
@@ -189,34 +189,17 @@ def _sides_of_links() -> ComputedEntry:
     return agreeing(cases, "trees")
 
 
-DISJOINTNESS: dict[str, tuple[Printed, Callable[[], ComputedEntry]]] = {
-    "Definitions 1 to 3, L, SRC, DST, S, D and LS of the examples": (
-        Printed("Consider for example A = {(1, 2), (1, 3), (2, 1), (2, 4), (3, 1)}."),
-        _definitions,
-    ),
-    "Lemma 1": (Printed("|SRC(A)| ≥ L(A) and |DST(A)| ≥ L(A)"), _of_every_set(_lemma1)),
-    "Lemma 2": (Printed("L(A) + L(B) ≥ L(A ∪ B)"), _lemma2),
-    "Lemmas 3 and 3a": (
-        Printed("If there is a source node s such that |S_s| > L(A), then L(A - S_s) = L(A) - 1."),
-        _of_every_set(_lemma3),
-    ),
-    "Lemma 4": (Printed("L(A - ∪ S_si - ∪ D_dj) = L(A) - k - l"), _of_every_set(_lemma4)),
-    "Lemma 5": (Printed("|A| ≤ L(A) x LS(A)"), _of_every_set(_lemma5)),
-    "Lemma 6": (
-        Printed("When |A| ≤ m/2, the SD pairs in A can be routed in EFT2(m, k) with |A| link disjoint paths."),
-        _lemma6,
-    ),
-    "Lemma 7": (Printed("PERF(sr) ≥ |A|"), _lemma7),
-    "Lemma 8 on SEFT2(4,4), X = 1: most pairs through the root": (
-        Printed("the number of SD pairs routed through the root is at most k(k-1)X² when X ≥ m/k", Fraction(12)),
-        _lemma8,
-    ),
-    "Lemma 9": (Printed("PERF(r) ≤ X"), _lemma9),
-    "Section V: sources or destinations of a link under OSRM2 and OSRM3": (
-        Printed("either from at most √(m/2) sources or to at most √(m/2) destinations on each link in FT(m, 2)"),
-        _sides_of_links,
-    ),
-}
+DISJOINTNESS: tuple[Callable[[], ComputedEntry], ...] = (
+    _definitions,
+    _of_every_set(_lemma1),
+    _lemma2,
+    *map(_of_every_set, (_lemma3, _lemma4, _lemma5)),
+    _lemma6,
+    _lemma7,
+    _lemma8,
+    _lemma9,
+    _sides_of_links,
+)
 
 
 # The steps in the proofs of Theorems 1, 4 and 5 on small trees, of Lemma 5 for all sets of pairs of a few nodes
@@ -328,36 +311,11 @@ def _induction(part: frozenset[Pair]) -> bool:
     return True
 
 
-PROOFS: dict[str, tuple[Printed, Callable[[], ComputedEntry]]] = {
-    "Theorem 1, proof: share of a source's traffic on a link": (
-        Printed("each level n - 1 - i link carries at most LD(s)/(m/2)^i traffic"),
-        on_trees(_TREES, lambda tree, half, n: steps_of_theorem1(2 * half, n)[0]),
-    ),
-    "Theorem 1, proof: the chain of inequalities on every link": (
-        Printed("load(l) ≤ Σ LD(sj)/(m/2)^i. Since LD(sj) ≤ baseload(TM) ..., we have load(l) ≤ baseload(TM)."),
-        on_trees(_TREES, lambda tree, half, n: steps_of_theorem1(2 * half, n)[1]),
-    ),
-    "Theorem 4, proof: FT(m,3) as EFT2(2(m/2)²,m)": (
-        Printed(
-            "For any routing algorithm r on FT(m, 3), there is a routing algorithm r' on EFT2(2(m/2)², m) such that "
-            "the corresponding top level links are used exactly the same. ... the largest of the maximum disjoint "
-            "size of the level 0 links is at least ... m/2."
-        ),
-        _as_two_levels(((4, 3, 2), (6, 3, 2)), lambda m, n: theorem4(m)),
-    ),
-    "Theorem 5, proof: FT(m,n) as EFT2 at i = ⌊2(n-1)/3⌋": (
-        Printed(
-            "the topology can be approximated by EFT2(2(m/2)^⌊2(n-1)/3⌋, m(m/2)^⌈(n-1)/3⌉). ... there exists a link "
-            "carrying at least ... (m/2)^⌊(n-1)/3⌋ node disjoint pairs"
-        ),
-        _as_two_levels(((4, 4, 2), (4, 5, 2)), theorem5),
-    ),
-    "Lemma 5, proof: base case": (
-        Printed("when L(A) = 1, |A| ≤ LS(A). ... if s1 = s2, A = S_s1. ... if d1 = d2, A = D_d1."),
-        _base_case,
-    ),
-    "Lemma 5, proof: induction case": (
-        Printed("We have d ∈ DST(B) ... Hence, L(A - D_d1) = k. ... |A| = |A - D_d1| + |D_d1| ≤ (k+1) x LS(A)."),
-        _induction_case,
-    ),
-}
+PROOFS: tuple[Callable[[], ComputedEntry], ...] = (
+    on_trees(_TREES, lambda tree, half, n: steps_of_theorem1(2 * half, n)[0]),
+    on_trees(_TREES, lambda tree, half, n: steps_of_theorem1(2 * half, n)[1]),
+    _as_two_levels(((4, 3, 2), (6, 3, 2)), lambda m, n: theorem4(m)),
+    _as_two_levels(((4, 4, 2), (4, 5, 2)), theorem5),
+    _base_case,
+    _induction_case,
+)

@@ -15,7 +15,7 @@ import obliv
 from obliv._util.arrays import Array
 from obliv.fabric.generate import from_topology
 from obliv.fabric.names import with_lids
-from obliv.papers.paper import AtLeast, ComputedEntry, Printed, agreeing, exactly
+from obliv.papers.paper import ComputedEntry, agreeing, exactly
 from obliv.questions.ratio import max_link_load, optimal_load
 
 # The fat tree and its properties (sections I to III and V), counted on small trees
@@ -180,86 +180,29 @@ def _improvement(m: int, n: int) -> Callable[[], ComputedEntry]:
     return factor
 
 
-_SWITCHES = (
-    "FT(m, n) supports m(m/2)^(n-1) processing nodes. ... the total number of switches in FT(m, n) is (2n-1) x "
-    "(m/2)^(n-1)."
+#: The properties of the network, in the order of printed.toml.
+NETWORK: tuple[Callable[[], ComputedEntry], ...] = (
+    _binary((), (1, 1, 1)),
+    _binary((1, 2, 4), (1, 1, 1)),
+    _binary((), (1, 2, 2)),
+    on_trees(_TREES, _sizes),
+    on_trees(_TREES, _degrees),
+    _figure3,
+    on_trees(_TREES, _property1),
+    on_trees(_TREES, _property2),
+    on_trees(_SMALL, _property3),
+    on_trees(_SMALL, _property4),
+    on_trees(_SMALL, _property5),
+    _corollary1,
+    _equivalent,
+    _through_roots,
+    *(_hosts(m, 3) for m in (24, 32, 48)),
+    _figure8,
+    *(_hosts(m, n) for m, n in ((32, 2), (8, 3), (16, 3))),
+    _spread,
+    _improvement(32, 2),
+    _improvement(16, 3),
 )
-
-NETWORK: dict[str, tuple[Printed, Callable[[], ComputedEntry]]] = {
-    "Figure 1 (a), binary tree of 8 nodes: worst load": (
-        Printed(
-            "the number of links (and thus the aggregate bandwidth) is reduced by half at each level from the leaves "
-            "to the root",
-            Fraction(4),
-        ),
-        _binary((), (1, 1, 1)),
-    ),
-    "Figure 1 (b), binary fat-tree of 8 nodes: worst load over bandwidth": (
-        Printed("maintaining the same bandwidth at each level of the network", Fraction(1)),
-        _binary((1, 2, 4), (1, 1, 1)),
-    ),
-    "Figure 2, switches of few ports in place of Figure 1 (b): worst load": (
-        Printed("the fat-tree in Fig. 1 (b) can be approximated by the topology in Fig. 2", Fraction(1)),
-        _binary((), (1, 2, 2)),
-    ),
-    "Section II-B: sizes of FT(m,n)": (Printed(_SWITCHES), on_trees(_TREES, _sizes)),
-    "Section II-B: degree of switches": (
-        Printed("All internal nodes in our fat-tree topology has a degree of m"),
-        on_trees(_TREES, _degrees),
-    ),
-    "Figure 3: shortest paths from a to b on FT(4,3)": (Printed("4", Fraction(4)), _figure3),
-    "Property 1": (
-        Printed("FT(m, n) contains m SUBFT(m, n-1)'s, m x m/2 SUBFT(m, n-2)'s, ..., m x (m/2)^(n-2) SUBFT(m, 1)'s."),
-        on_trees(_TREES, _property1),
-    ),
-    "Property 2": (
-        Printed(
-            "an up-link port in a SUBFT(m, i) is only connected to an up-link port of the same port number in any "
-            "other SUBFT(m, i)"
-        ),
-        on_trees(_TREES, _property2),
-    ),
-    "Property 3": (
-        Printed("there exist (m/2)^(i-1) different shortest paths from a to b"),
-        on_trees(_SMALL, _property3),
-    ),
-    "Property 4": (
-        Printed(
-            "Each of the level n - 1 - i up/down links that carry traffic from s to d is used by (m/2)^(x-i) shortest "
-            "paths, 0 ≤ i ≤ x."
-        ),
-        on_trees(_SMALL, _property4),
-    ),
-    "Property 5": (
-        Printed("a level i ... up link carries traffic from at most (m/2)^(n-1-i) source nodes"),
-        on_trees(_SMALL, _property5),
-    ),
-    "Corollary 1": (Printed("OPTU(TM) = baseload(TM)"), _corollary1),
-    "Section IV: FT(m,2) and EFT2(m,m)": (Printed("FT(m, 2) is the same as EFT2(m, m)."), _equivalent),
-    "Section IV: pairs through upper level switches of EFT2(m,k)": (Printed("k(k-1)(m/2)²"), _through_roots),
-    "Section V: nodes of FT(24,3)": (Printed("3456"), _hosts(24, 3)),
-    "Section V: nodes of FT(32,3)": (Printed("8192"), _hosts(32, 3)),
-    "Section V: nodes of FT(48,3)": (Printed("27648"), _hosts(48, 3)),
-    "Figure 8: OSRM2 on FT(8,2), groups to top switches": (
-        Printed("g0 → g0 goes through switch (0, 0) ... and g1 → g1 goes through switch (3, 0)."),
-        _figure8,
-    ),
-    "Section VI: nodes of FT(32,2)": (Printed("512"), _hosts(32, 2)),
-    "Section VI: nodes of FT(8,3)": (Printed("128"), _hosts(8, 3)),
-    "Section VI: nodes of FT(16,3)": (Printed("1024"), _hosts(16, 3)),
-    "Section VI: MLID and WSR on all links": (
-        Printed("both MLID and WSR fully spread traffic among all links in the fat-tree topology"),
-        _spread,
-    ),
-    "Section VI: worst case of WSR over that of OSRM2 on FT(32,2)": (
-        Printed("√(m/2)", Fraction(4)),
-        _improvement(32, 2),
-    ),
-    "Section VI: worst case of WSR over that of OSRM3 on FT(16,3)": (
-        Printed("(m-1)/(m/2) ≈ 2", Fraction(15, 8)),
-        _improvement(16, 3),
-    ),
-}
 
 
 Link = tuple[int, int]
@@ -455,52 +398,14 @@ def _limited() -> ComputedEntry:
     return agreeing(cases, "routings with fewer paths than all", note)
 
 
-ROUTES: dict[str, tuple[Printed, Callable[[], ComputedEntry]]] = {
-    "Figure 4: SUBFT(m,l) of SUBFT(m,l-1)'s": (
-        Printed(
-            "The up-link ports i, 0 ≤ i < nu(m, l-1), in all of the SUB(m, l-1)'s are connected to top level switch i. "
-            "... Top level switch i provides up-link ports m/2 x i to m/2 x (i+1) - 1 for SUBFT(m, l)."
-        ),
-        _recursion,
-    ),
-    "Figure 5: FT(m,n) of SUBFT(m,n-1)'s": (
-        Printed(
-            "The up-link port i, 0 ≤ i < nu(m, n-1), in all of the SUB(m, n-1)'s is connected to top level switch i."
-        ),
-        on_trees(_DEEP, _below_roots),
-    ),
-    "Section II-B: the sub-fat-trees that a switch is in": (
-        Printed(
-            "Level 0 (root level) switches do not belong to any sub-fat-tree. ... A level i switch, 1 ≤ i ≤ n-1, is in "
-            "a SUBFT(m, n-1), a SUBFT(m, n-2), ..., and a SUBFT(m, n-i)."
-        ),
-        on_trees(_DEEP, _sub_trees_of_switches),
-    ),
-    "Sections V-A and V-B: links by the labels of their ends": (
-        Printed(
-            "A level 2 switch ((i0, i1), 2) ... has a link to each of the level 1 switches ((i0, X), 1) ... A level 1 "
-            "switch ((i0, i1), 1) ... has a link to each of the level 0 switches ((i1, X), 0)"
-        ),
-        on_trees(_FLAT, _labels),
-    ),
-    "Section V-B: other routings within each SUBFT(m,2)": (
-        Printed("routing within each SUBFT(m, 2) does not affect the performance oblivious ratio"),
-        _within,
-    ),
-    "Section V-B: OSRM2, OSRM3 and OMRMN from switch to switch, each by its own label": (
-        Printed("can be established with either a centralized or a distributed scheme"),
-        _hop_by_hop,
-    ),
-    "Section V-B: paths between two nodes on InfiniBand": (
-        Printed("only a limited number of paths (128) between any two processing nodes are supported", Fraction(128)),
-        _most_paths,
-    ),
-    "Section V-B: trees of section V with more shortest paths between two nodes than 128, of 3": (
-        Printed("With such a restriction, it is difficult to achieve optimal load balancing", AtLeast(Fraction(1))),
-        _beyond_128,
-    ),
-    "Section V-B: multi-path routings with a limited number of paths": (
-        Printed("With such a restriction, it is difficult to achieve optimal load balancing"),
-        _limited,
-    ),
-}
+ROUTES: tuple[Callable[[], ComputedEntry], ...] = (
+    _recursion,
+    on_trees(_DEEP, _below_roots),
+    on_trees(_DEEP, _sub_trees_of_switches),
+    on_trees(_FLAT, _labels),
+    _within,
+    _hop_by_hop,
+    _most_paths,
+    _beyond_128,
+    _limited,
+)

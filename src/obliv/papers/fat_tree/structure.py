@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import product
 from math import isqrt
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import obliv
 from obliv import view
-from obliv.papers.panels import draw_panels
-from obliv.papers.paper import ComputedEntry, Printed, Step
+from obliv.papers.fat_tree.said import PRINT
+from obliv.papers.panels import Draw, figures_of
+from obliv.papers.paper import ComputedEntry, Printed, Step, Value
 from obliv.questions.ratio import all_paths_worst
-from obliv.results.numbers import Bounds
 from obliv.view.axes import BOX, NODE, QUIET
 
 if TYPE_CHECKING:
@@ -203,65 +202,28 @@ def _figure8(ax: Axes) -> None:
     _frame(ax, 32, -0.8, 4.4)
 
 
-_OURS = "Drawn from the text of the paper: our copy has no images."
-_ONE = "A line is a link of two channels"
 _PORTS = ("0, …, m/2 − 1", "m/2, …, m − 1", "…, (m/2)$^{l}$ − 1")
 
-_FIGURES: dict[str, tuple[list[tuple[str, Callable[[Axes], object]]], str, tuple[float, float]]] = {
-    "figure1": (
-        [
-            ("Figure 1 (a): binary tree", lambda ax: _draw_tree(ax, obliv.xgft((2, 2, 2), (1, 1, 1)))),
-            ("(b): binary fat-tree", lambda ax: _draw_tree(ax, obliv.xgft((2, 2, 2), (1, 1, 1), (1, 2, 4)))),
-        ],
-        f"{_ONE} of bandwidth 1. The number of leaves is ours. {_OURS}",
-        (4.6, 3.6),
-    ),
-    "figure2": (
-        [("Figure 2: in place of Figure 1 (b)", lambda ax: _draw_tree(ax, obliv.xgft((2, 2, 2), (1, 2, 2))))],
-        f"{_ONE} of bandwidth 1. {_OURS}",
-        (5.4, 3.8),
-    ),
-    "figure3": (
-        [("Figure 3: the 4-port 3-tree FT(4,3)", _figure3)],
-        f"{_ONE}. In color the four shortest paths from a to b; the choice of a and b is ours. {_OURS}",
-        (10.5, 4.4),
-    ),
-    "figure4": (
-        [
-            ("Figure 4 (a): SUBFT(m, 1)", _subft1),
-            ("(b): SUBFT(m, l)", partial(_stack, part="SUBFT(m, l−1)", count="m/2", last="l-1", above=_PORTS)),
-        ],
-        f"Top level switch i is connected to up-link port i of each SUBFT(m, l−1), the last one to the last. {_OURS}",
-        (6.0, 4.2),
-    ),
-    "figure5": (
-        [("Figure 5: FT(m, n)", partial(_stack, part="SUBFT(m, n−1)", count="m", last="n-1"))],
-        f"Root i is connected to up-link port i of each SUBFT(m, n−1), the last one to the last. {_OURS}",
-        (6.6, 3.8),
-    ),
-    "figure6": ([("Figure 6: FT(m, 2)", _two_levels)], f"{_ONE}. {_OURS}", (6.6, 3.8)),
-    "figure7": (
-        [("Figure 7: SEFT2(m, k)", _seft2)],
-        f"An arrow is a channel; the two channels of a link are drawn apart. {_OURS}",
-        (7.2, 4.0),
-    ),
-    "figure8": (
-        [("Figure 8: OSRM2 on FT(8, 2)", _figure8)],
-        f"{_ONE}. In color a route for each pair of groups, from switch (0,1) to (1,1). {_OURS}",
-        (11.0, 4.4),
-    ),
-}
+
+def _binary_trees(*shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> list[Draw]:
+    """Return what draws binary trees of three levels, given their parents and bandwidths."""
+    return [partial(_draw_tree, tree=obliv.xgft((2, 2, 2), *shape)) for shape in shapes]
 
 
-def _draw(path: str | Path, name: str) -> None:
-    panels, caption, size = _FIGURES[name]
-    draw_panels(path, panels, caption, size)
+STRUCTURE = figures_of(
+    PRINT,
+    figure1=lambda: _binary_trees(((1, 1, 1), ()), ((1, 1, 1), (1, 2, 4))),
+    figure2=lambda: _binary_trees(((1, 2, 2), ())),
+    figure3=lambda: [_figure3],
+    figure4=lambda: [_subft1, partial(_stack, part="SUBFT(m, l−1)", count="m/2", last="l-1", above=_PORTS)],
+    figure5=lambda: [partial(_stack, part="SUBFT(m, n−1)", count="m", last="n-1")],
+    figure6=lambda: [_two_levels],
+    figure7=lambda: [_seft2],
+    figure8=lambda: [_figure8],
+)
 
 
-STRUCTURE: dict[str, Callable[[str | Path], None]] = {name: partial(_draw, name=name) for name in _FIGURES}
-
-
-# What the paper prints: numbers and words, nothing computed
+# Table I: exact oblivious ratios for every even number of ports up to 36
 
 
 PORTS = range(4, 38, 2)
@@ -286,11 +248,6 @@ def _table1() -> dict[str, Printed]:
 
 TABLE1 = _table1()
 
-_INTEGERS = (
-    'Theorem 6 and Table I state √(m/2) "When √(m/2) is an integer"; here it is not. The ratio is that of the best '
-    "grid of groups."
-)
-
 
 def _grid(half: int) -> int:
     """Return the least size of the larger group over all grids of groups with a root for each pair, by trying all."""
@@ -299,42 +256,10 @@ def _grid(half: int) -> int:
 
 #: Sizes for which the paper states no ratio of OSRM2.
 OSRM2 = {
-    f"OSRM2, FT({m},2)": Printed("", beyond=_INTEGERS, right=Fraction(_grid(m // 2)))
+    f"OSRM2, FT({m},2)": Printed("", beyond=PRINT.remarks["integers"], right=Fraction(_grid(m // 2)))
     for m in PORTS
     if isqrt(m // 2) ** 2 != m // 2
 }
-
-_MESH = (
-    "The paper defines neither the sides of the 2D mesh nor its place on the tree. Of the definitions that were tried, "
-    "the largest mesh of 2^j x 2^j ranks fits best; meshes of all nodes give more."
-)
-
-
-_MEAN = Bounds(Fraction(1), Fraction(16))  # no mean exceeds the largest ratio of the trees and routings, m/2 and m - 1
-
-
-def _means(tree: str, new: str, means: dict[str, tuple[str, str]]) -> dict[str, Printed]:
-    """Return the entries of one tree: by pattern, the means of MLID/WSR and of the new routing."""
-    return {
-        f"{tree}{pattern}, {routing}": Printed(text, open=_MESH, right=_MEAN) if pattern == "2D Mesh" else Printed(text)
-        for pattern, pair in means.items()
-        for routing, text in zip(("MLID/WSR", new), pair, strict=True)
-    }
-
-
-_PATTERNS = ("Ring", "2D Mesh", "3D Mesh", "Hypercube", "Binary Tree")
-_FT32_2 = (("3.47", "2.97"), ("1.88", "1.74"), ("2.34", "2.14"), ("2.03", "1.90"), ("2.37", "2.20"))
-_FT8_3 = (("2.84", "2.80"), ("1.64", "1.63"), ("2.04", "1.99"), ("1.90", "1.90"), ("2.07", "2.03"))
-_FT16_3 = (("3.78", "3.78"), ("2.83", "2.83"), ("2.48", "2.43"), ("2.11", "2.10"), ("2.69", "2.67"))
-
-TABLE2 = _means("", "OSRM2", dict(zip(_PATTERNS, _FT32_2, strict=True)))
-TABLE3 = _means("FT(8,3), ", "OSRM3", dict(zip(_PATTERNS, _FT8_3, strict=True))) | _means(
-    "FT(16,3), ", "OSRM3", dict(zip(_PATTERNS, _FT16_3, strict=True))
-)
-
-
-# Table I: exact oblivious ratios for every even number of ports up to 36
-
 
 _SPECS = {"OMRMN": "omrmn", "OSRM2": "osrm2", "OSRM3": "osrm3", "MLID": "mlid", "WSR": "wsr"}
 _ENTRY = re.compile(r"(\w+), FT\((\d+),(\d)\)")
@@ -344,28 +269,22 @@ _STANDS_IN = "D-mod-k stands in for WSR; the two have the same paths on every FT
 _MLID = "The paper takes MLID from its [15] and does not define it; here it is S-mod-k."
 
 
-def compute(step: Step) -> dict[str, ComputedEntry]:
+def compute(step: Step) -> Iterator[Value]:
     """Compute every entry exactly."""
-    entries = {}
     work = {entry: _work(entry) for entry in TABLE1}
     done = 0.0
     for entry in TABLE1:
-        entries[entry] = ComputedEntry(_ratio(entry), _remark(entry))
+        remark = _MLID if entry.startswith("MLID") else _STANDS_IN if _stands_in(entry) else ""
+        yield ComputedEntry(_ratio(entry), remark)
         done += work[entry]
         step(done / sum(work.values()))
-    return entries
 
 
-def osrm2(step: Step) -> dict[str, ComputedEntry]:
+def osrm2(step: Step) -> Iterator[Value]:
     """Compute the best grid of groups where m/2 is not a square, with the bound ⌈√(m/2)⌉."""
-    entries = {}
-    for at, entry in enumerate(OSRM2):
-        m = int(_parts(entry)[1])
-        result = obliv.ratio(obliv.routing("osrm2", obliv.fattree(m, 2)))
-        note = f"No routing of single paths that climb once is below {result.lower_bound}."
-        entries[entry] = ComputedEntry(result.ratio, note)
-        step((at + 1) / len(OSRM2))
-    return entries
+    for entry in OSRM2:
+        result = obliv.ratio(obliv.routing("osrm2", obliv.fattree(int(_parts(entry)[1]), 2)))
+        yield ComputedEntry(result.ratio, f"No routing of single paths that climb once is below {result.lower_bound}.")
 
 
 def _ratio(entry: str) -> Fraction:
@@ -376,12 +295,6 @@ def _ratio(entry: str) -> Fraction:
     spec = "dmodk" if _stands_in(entry) else _SPECS[name]
     ratio: Fraction = obliv.ratio(obliv.routing(spec, tree)).upper
     return ratio
-
-
-def _remark(entry: str) -> str:
-    if entry.startswith("MLID"):
-        return _MLID
-    return _STANDS_IN if _stands_in(entry) else ""
 
 
 def _stands_in(entry: str) -> bool:

@@ -6,11 +6,10 @@ traffic with random traffic in each group": one unit a pair, members of the grou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from itertools import groupby
 from math import hypot, isqrt, sqrt
 from statistics import fmean, stdev
 from typing import Any
@@ -19,9 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 import obliv
-from obliv.papers.fat_tree.said import REGULAR, SIZES, mean_of, ratio_of
-from obliv.papers.fat_tree.structure import TABLE2, TABLE3
-from obliv.papers.paper import AtMost, ComputedEntry, Printed, Step
+from obliv.papers.fat_tree.said import PRINT, SIZES, mean_of, ratio_of
+from obliv.papers.paper import AtMost, ComputedEntry, Printed, Step, Value
 from obliv.patterns import standard
 from obliv.results.numbers import Bounds, known
 
@@ -92,16 +90,6 @@ _MESH = (
 _SYMMETRIC = (*PATTERNS.values(), "clustered:8")
 
 
-def table2(step: Step) -> dict[str, ComputedEntry]:
-    """Compute mean ratios on FT(32,2)."""
-    return _table({entry: ("FT(32,2)", *entry.split(", ")) for entry in TABLE2}, step)
-
-
-def table3(step: Step) -> dict[str, ComputedEntry]:
-    """Compute mean ratios on FT(8,3) and FT(16,3)."""
-    return _table({entry: tuple(entry.split(", ")) for entry in TABLE3}, step)
-
-
 def mean_ratio(m: int, n: int, routing: str, pattern: str, instances: int = INSTANCES) -> obliv.Estimate:
     """Return the mean performance ratio of one routing on FT(m, n) over random placements of a regular pattern."""
     return mean(ratios(m, n, [routing], _placement(pattern), instances)[routing])
@@ -123,18 +111,13 @@ def _instances(m: int, n: int, pattern: str) -> dict[str, list[float]]:
     return ratios(m, n, ("MLID/WSR", f"OSRM{n}"), _placement(pattern), 2 * INSTANCES)
 
 
-def _table(entries: dict[str, tuple[str, ...]], step: Step) -> dict[str, ComputedEntry]:
-    computed = {}
-    # the routings of one tree and pattern stand next to each other
-    for (tree, pattern), group in groupby(entries.items(), lambda item: item[1][:2]):
-        names = {routing: entry for entry, (_, _, routing) in group}
-        m, n = (int(number) for number in tree[3:-1].split(","))
-        for routing, values in _instances(m, n, pattern).items():
-            value = mean(values)
-            note = _MESH if pattern == "2D Mesh" else ""
-            computed[names[routing]] = ComputedEntry(value, note, print_error=_print_error(value))
-        step(len(computed) / len(entries))
-    return computed
+def means(table: str, step: Step) -> Iterator[Value]:
+    """Compute the mean ratios of Table II, on FT(32,2), or III, on FT(8,3) and FT(16,3)."""
+    for entry in PRINT.rows[table]:
+        *tree, pattern, routing = entry.split(", ")
+        m, n = (int(number) for number in tree[0][3:-1].split(",")) if tree else (32, 2)
+        value = mean(_instances(m, n, pattern)[routing])
+        yield ComputedEntry(value, _MESH if pattern == "2D Mesh" else "", print_error=_print_error(value))
 
 
 def _print_error(value: obliv.Estimate) -> float:
@@ -142,25 +125,18 @@ def _print_error(value: obliv.Estimate) -> float:
     return float(value.stderr * (value.samples / INSTANCES) ** 0.5)
 
 
-def regular(step: Step) -> dict[str, ComputedEntry]:
+def regular(step: Step) -> Iterator[Value]:
     """Compute what the text says of both tables."""
-    printed: dict[str, list[Fraction]] = {row.split(", ")[0]: [] for row in TABLE2}
-    for row, entry in TABLE2.items():
-        printed[row.split(", ")[0]].append(Fraction(entry.text))
-    gains = {pattern: known / new - 1 for pattern, (known, new) in printed.items()}
+    texts = {row: Fraction(entry.text) for row, entry in PRINT.rows["table2"].items()}
+    gains = {pattern: texts[f"{pattern}, MLID/WSR"] / texts[f"{pattern}, OSRM2"] - 1 for pattern in PATTERNS}
     listed = ", ".join(f"{pattern} {float(100 * gain):.1f} %" for pattern, gain in gains.items())
     within = [gain for gain in gains.values() if gains["Hypercube"] <= gain <= gains["Ring"]]
-    values = [
-        ComputedEntry(gains["Hypercube"]),
-        ComputedEntry(gains["Ring"]),
-        ComputedEntry(Fraction(len(within)), f"{listed}."),
-        *(_gain(pattern) for pattern in ("Hypercube", "Ring")),
-        _insignificant(),
-        _reversed(),
-    ]
-    step(0.5)
-    values += [_symmetric(), _asymmetric()]
-    return dict(zip(REGULAR, values, strict=True))
+    yield from (gains["Hypercube"], gains["Ring"], ComputedEntry(Fraction(len(within)), f"{listed}."))
+    yield from map(_gain, ("Hypercube", "Ring"))
+    yield _insignificant()
+    yield _reversed()
+    yield _symmetric()
+    yield _asymmetric()
 
 
 def _gain(pattern: str) -> ComputedEntry:
@@ -333,25 +309,15 @@ def _entry(name: str, m: int, n: int, what: str) -> str:
 PRINTED = _printed()
 
 
-def compute(step: Step) -> dict[str, ComputedEntry]:
+def compute(step: Step) -> Iterator[Value]:
     """Compute the mean ratios of every variant, and the ratio of the paper's routing to the known ones."""
-    entries: dict[str, ComputedEntry] = {}
-    for kind, variants in VARIANTS.items():
+    for some in VARIANTS.values():
         for (m, n), new in _TREES.items():
             ours, theirs = [], []
-            for variant in variants:
+            for variant in some:
                 values = ratios(m, n, (*variant.known, new), variant.traffic, variant.instances)
-                entries |= {
-                    _entry(variant.name, m, n, name): ComputedEntry(mean(some)) for name, some in values.items()
-                }
+                yield from map(mean, values.values())
                 ours.append(values[new])
-                theirs.append(_averaged([values[name] for name in variant.known]))
-            known = " and ".join(variants[0].known)
-            entries[_entry(kind, m, n, f"{new} over {known}")] = ComputedEntry(quotient(ours, theirs))
-            step(len(entries) / len(PRINTED))
-    return entries
-
-
-def _averaged(routings: Sequence[Sequence[float]]) -> list[float]:
-    """Return the mean over routings of every instance."""
-    return [sum(values) / len(routings) for values in zip(*routings, strict=True)]
+                known = zip(*(values[name] for name in variant.known), strict=True)
+                theirs.append([sum(instance) / len(instance) for instance in known])
+            yield quotient(ours, theirs)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +12,10 @@ import numpy as np
 import obliv
 from obliv import view
 from obliv._util.arrays import NodeArray
-from obliv.papers.panels import draw_pairs, draw_panels, draw_route, mark_ends, name_nodes, without_loads
-from obliv.papers.paper import ComputedEntry, Step, exactly, require
-from obliv.papers.towles.statements import PERMUTATION, adversary
-from obliv.results.reproduction import ReproducedEntry
+from obliv.papers.panels import Draw, draw_pairs, draw_route, figures_of, mark_ends, name_nodes, without_loads
+from obliv.papers.paper import ComputedEntry, Step, Value, exactly, require
+from obliv.papers.results import ReproducedEntry
+from obliv.papers.towles.statements import PERMUTATION, PRINT, adversary
 from obliv.view.axes import NODE
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 _RADICES = (3, 5, 7, 9)
 
 
-def figure4_rows(step: Step) -> dict[str, ComputedEntry]:
+def figure4_rows(step: Step) -> Iterator[Value]:
     """Focus channels of the paper's examples; the largest load on those of the 5-ary 3-cube."""
     dor, romm = (
         [obliv.worst_channels(obliv.routing(name, obliv.topology(f"torus:{k}x{k}"))) for k in _RADICES]
@@ -37,14 +36,12 @@ def figure4_rows(step: Step) -> dict[str, ComputedEntry]:
     )
     step(0.5)
     note = f"At k = {', '.join(map(str, _RADICES))}."
-    return {
-        "4,3-ary 2-cube, DOR: focus channels": _figure(),
-        "4,3-ary 2-cube, DOR: channels that f or g maps to the focus set": _mapped(),
-        "k-ary 2-cube: focus channels of the network alone": ComputedEntry(_most(dor, "network_classes"), note),
-        "k-ary 2-cube, DOR: focus channels": ComputedEntry(_most(dor, "routing_classes"), note),
-        "k-ary 2-cube, ROMM: focus channels": ComputedEntry(_most(romm, "routing_classes"), note),
-        "5-ary 3-cube, DOR: largest load on the focus channels": _trap(),
-    }
+    yield _figure()
+    yield _mapped()
+    yield ComputedEntry(Fraction(max(result.network_classes for result in dor)), note)
+    for results in (dor, romm):
+        yield ComputedEntry(Fraction(max(result.routing_classes for result in results)), note)
+    yield _trap()
 
 
 def f(torus: Any, channel: int) -> NodeArray:
@@ -70,10 +67,6 @@ def _to_origin(torus: Any, channel: int, dim: int) -> NodeArray:
     return np.array(
         [sign_x * (i - x) % kx + kx * (sign_y * (j - y) % ky) for j in range(ky) for i in range(kx)], np.int32
     )
-
-
-def _most(results: list[obliv.WorstChannels], classes: str) -> Fraction:
-    return Fraction(max(getattr(result, classes) for result in results))
 
 
 def _figure() -> ComputedEntry:
@@ -146,7 +139,7 @@ def layout(rows: Sequence[ReproducedEntry]) -> str:
     return "\n".join([*lines, "", "Entry (i, j): the destination of the source on row i, column j."])
 
 
-def figure9_rows(step: Step) -> dict[str, ComputedEntry]:
+def figure9_rows(step: Step) -> Iterator[Value]:
     """Check whether it is a permutation and a worst case."""
     topology = obliv.topology("torus:9x9")
     routing = obliv.routing("romm", topology)
@@ -155,15 +148,13 @@ def figure9_rows(step: Step) -> dict[str, ComputedEntry]:
     hottest = max(loads)
     names = " and ".join(topology.channel_name(c) for c, load in enumerate(loads) if load == hottest)
     worst = obliv.worst_case(routing)
-    return {
-        "nodes that are a destination": ComputedEntry(Fraction(len(set(images))), against=Fraction(topology.nodes)),
-        "load on the hottest channel": ComputedEntry(
-            hottest,
-            f"On {names}, rows of the figure being x; the exact worst case is {worst.channel_load}.",
-            against=exactly(worst.channel_load),
-        ),
-        "fraction of capacity": ComputedEntry(1 / (worst.capacity * hottest)),
-    }
+    yield ComputedEntry(Fraction(len(set(images))), against=Fraction(topology.nodes))
+    yield ComputedEntry(
+        hottest,
+        f"On {names}, rows of the figure being x; the exact worst case is {worst.channel_load}.",
+        against=exactly(worst.channel_load),
+    )
+    yield 1 / (worst.capacity * hottest)
 
 
 # Figures 1 to 3: nodes x, u, y, v of a 3x2 mesh under DOR, and channel c = (1,0) -> (2,0)
@@ -173,7 +164,7 @@ _PAIRS = [(0, 2), (1, 5)]
 MATCHING = (2, 5, 0, 1, 3, 4)
 
 
-def figure1(path: str | Path) -> None:
+def two_pairs() -> Iterator[Draw]:
     """Draw two pairs that load one channel with 1 each."""
     mesh = obliv.topology(_MESH)
 
@@ -181,37 +172,10 @@ def figure1(path: str | Path) -> None:
         draw_pairs(ax, mesh, "dor", _PAIRS, mesh.channels_between(1, 2)[0])
         name_nodes(ax, {(node % 3, node // 3): name for node, name in _NAMES.items()} | {(1.5, -0.24): "c"}, 11)
 
-    draw_panels(
-        path,
-        [("Two independent contributions", loads)],
-        "Figure 1: under DOR the pairs x = (0,0) to y = (2,0) and u = (1,0) to v = (2,1) load channel c = (1,0) → "
-        "(2,0) with 1 each, 2 in all. The network is ours.",
-        (6.0, 4.0),
-    )
+    yield loads
 
 
-def figure2(path: str | Path) -> None:
-    """Draw the bipartite graph of a channel, with the pair loads as weights."""
-    draw_panels(
-        path,
-        [("The bipartite graph of channel c", partial(_draw_bipartite, matching=False))],
-        "Figure 2: sources and destinations of the network of Figure 1; edges are labeled with the pair load on c, and "
-        "gray where it is 0.",
-        (5.2, 4.6),
-    )
-
-
-def figure3(path: str | Path) -> None:
-    """Draw a perfect matching of largest weight and its permutation."""
-    draw_panels(
-        path,
-        [("A perfect matching, a permutation", partial(_draw_bipartite, matching=True))],
-        "Figure 3: a matching of largest weight for channel c; edges that only make it perfect are gray.",
-        (5.2, 4.6),
-    )
-
-
-def figure4(path: str | Path) -> None:
+def symmetries() -> Iterator[Draw]:
     """Draw the classes of channels of the 4,3-ary 2-cube under DOR, and one automorphism for each."""
     torus: Any = obliv.topology("torus:4x3")
     focus = [row.focus for row in obliv.worst_channels(obliv.routing("dor", torus)).channels]
@@ -230,20 +194,12 @@ def figure4(path: str | Path) -> None:
         name_nodes(ax, {(n % 4, n // 4): f"{to % 4},{to // 4}" for n, to in enumerate(image)}, 7)
 
     of_x, of_y = torus.channels_between(2 + 4, 3 + 4)[0], torus.channels_between(1 + 4, 1)[0]
-    draw_panels(
-        path,
-        [
-            ("Focus channels under DOR", classes),
-            ("f maps (2,1) → (3,1) onto (0,0) → (1,0)", partial(carried, f(torus, of_x).tolist(), of_x)),
-            ("g maps (1,1) → (1,0) onto (0,0) → (0,1)", partial(carried, g(torus, of_y).tolist(), of_y)),
-        ],
-        "Figure 4: channels of the 4,3-ary 2-cube have the color of the focus channel that a symmetry carries them "
-        "onto. Nodes hold the node that f or g maps them to: f(x,y) = (x-2, y-1), g(x,y) = (x-1, 1-y). The "
-        "two channels are ours.",
-    )
+    yield classes
+    yield partial(carried, f(torus, of_x).tolist(), of_x)
+    yield partial(carried, g(torus, of_y).tolist(), of_y)
 
 
-def figure5(path: str | Path) -> None:
+def relative_routes() -> Iterator[Draw]:
     """Draw two routes that are the same relative to their sources."""
     torus = obliv.topology("torus:4x3")
 
@@ -253,51 +209,28 @@ def figure5(path: str | Path) -> None:
         without_loads(ax, "a channel of the first route, (0,0) → (1,0)")
         name_nodes(ax, {(n % 4, n // 4): f"{n % 4},{n // 4}" for pair in pairs for n in pair}, 8)
 
-    draw_panels(
-        path,
-        [("Relative routing", routes)],
-        "Figure 5: under DOR the routes (0,0) to (1,1) and (2,1) to (3,2) are the same vector, (1,1).",
-        (6.0, 4.6),
-    )
+    yield routes
 
 
-def figure6(path: str | Path) -> None:
+def _routes(ax: Axes) -> None:
     """Draw the route of DOR and two routes of ROMM between one pair."""
-    torus = obliv.topology("torus:7x7")
-
-    def routes(ax: Axes) -> None:
-        view.draw_topology(torus, ax)
-        draw_route(ax, [(1, 1), (5, 1), (5, 5)], "DOR", (0.16, -0.16), color=view.SERIES[1], linewidth=2.4)
-        for name, corners, off, number in (
-            ("ROMM by i", [(1, 1), (1, 4), (2, 4), (5, 4), (5, 5)], (-0.16, 0.16), 3),
-            ("ROMM by j", [(1, 1), (4, 1), (4, 2), (4, 5), (5, 5)], (0.16, 0.16), 2),
-        ):
-            draw_route(ax, corners, name, off, color=view.SERIES[number], linewidth=2.2, linestyle="--")
-        name_nodes(ax, {(1, 1): "s", (5, 5): "d", (2, 4): "i", (4, 2): "j"}, 10)
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), fontsize=9, frameon=False, ncols=3)
-
-    draw_panels(
-        path,
-        [("Dimension-order and ROMM routes", routes)],
-        "Figure 6: the route of DOR from s to d (solid), and two routes of ROMM with the intermediate nodes i and j "
-        "(dashed), Y first to i, X first to j. The nodes and the size of the torus are ours.",
-        (6.4, 6.0),
-    )
+    view.draw_topology(obliv.topology("torus:7x7"), ax)
+    draw_route(ax, [(1, 1), (5, 1), (5, 5)], "DOR", (0.16, -0.16), color=view.SERIES[1], linewidth=2.4)
+    for name, corners, off, number in (
+        ("ROMM by i", [(1, 1), (1, 4), (2, 4), (5, 4), (5, 5)], (-0.16, 0.16), 3),
+        ("ROMM by j", [(1, 1), (4, 1), (4, 2), (4, 5), (5, 5)], (0.16, 0.16), 2),
+    ):
+        draw_route(ax, corners, name, off, color=view.SERIES[number], linewidth=2.2, linestyle="--")
+    name_nodes(ax, {(1, 1): "s", (5, 5): "d", (2, 4): "i", (4, 2): "j"}, 10)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), fontsize=9, frameon=False, ncols=3)
 
 
-def figure7(path: str | Path) -> None:
+def _tornado(ax: Axes) -> None:
     """Draw tornado traffic on a row of k = 5 nodes."""
-    ring = obliv.topology("ring:5")
-    pairs = [(x, (x + 2) % 5) for x in range(5)]
-    draw_panels(
-        path,
-        [("Tornado, k = 5", lambda ax: draw_pairs(ax, ring, "dor", pairs))],
-        "Figure 7: every node sends (k-1)/2 = 2 hops to the right (clockwise); every channel to the right has load 2.",
-        (5.0, 4.8),
-    )
+    draw_pairs(ax, obliv.topology("ring:5"), "dor", [(x, (x + 2) % 5) for x in range(5)])
 
 
-def figure8(path: str | Path) -> None:
+def adversaries() -> Iterator[Draw]:
     """Draw the adversarial pattern for ROMM on the 9-ary 2-cube, without and with the other rows."""
     torus = obliv.topology("torus:9x9")
     # moved so that the row of the tornado is in the middle, and no pair goes around
@@ -313,37 +246,12 @@ def figure8(path: str | Path) -> None:
             draw_route(ax, [(3, 6), (3, 4), (7, 4), (7, 2)], "x to y", (0.18, 0.18), color=view.INK, linewidth=2.8)
             name_nodes(ax, {(2.66, 6.36): "x", (7.34, 1.66): "y"}, 12)
 
-    draw_panels(
-        path,
-        [
-            ("Tornado in one row", partial(pattern, row)),
-            ("and pairs of other rows across it", partial(pattern, pairs)),
-        ],
-        "Figure 8: red squares send, green circles receive. The tornado alone loads channel c with 4, the worst case "
-        "of DOR. Six more rows add 12/5: a pair such as x and y has c in its minimal quadrant; one path is drawn. "
-        "Coordinates are ours.",
-        (6.4, 5.8),
-    )
+    yield from (partial(pattern, taken) for taken in (row, pairs))
 
 
 def _moved(node: int) -> int:
     """Return the node of the 9-ary 2-cube four columns to the right and four rows up."""
     return (node % 9 + 4) % 9 + 9 * ((node // 9 + 4) % 9)
-
-
-def figure9(path: str | Path) -> None:
-    """Draw the printed permutation and one that is found here as matrices in the paper's order."""
-    draw_panels(
-        path,
-        [
-            ("as printed", partial(_draw_matrix, printed_permutation())),
-            ("found here", partial(_draw_matrix, found_permutation())),
-        ],
-        "Figure 9: worst-case permutations for ROMM on a 9-ary 2-cube. Entry (i, j) denotes the destination node of "
-        "the source on row i, column j. Dark entries load channel (0,0) → (1,0) with 1, light ones with 1/10; both "
-        "permutations load it with 32/5.",
-        (6.4, 5.2),
-    )
 
 
 def _draw_matrix(images: list[int], ax: Axes) -> None:
@@ -392,12 +300,18 @@ def _draw_bipartite(ax: Axes, matching: bool) -> None:
     ax.set_axis_off()
 
 
-FIGURES: dict[str, Callable[[str | Path], None]] = {
-    f"figure{number}": draw
-    for number, draw in enumerate(
-        (figure1, figure2, figure3, figure4, figure5, figure6, figure7, figure8, figure9), start=1
-    )
-}
+FIGURES = figures_of(
+    PRINT,
+    figure1=two_pairs,
+    figure2=lambda: [partial(_draw_bipartite, matching=False)],
+    figure3=lambda: [partial(_draw_bipartite, matching=True)],
+    figure4=symmetries,
+    figure5=relative_routes,
+    figure6=lambda: [_routes],
+    figure7=lambda: [_tornado],
+    figure8=adversaries,
+    figure9=lambda: [partial(_draw_matrix, images) for images in (printed_permutation(), found_permutation())],
+)
 
 
 # Figure 8: a tornado in one row loads a channel like DOR, and other rows add to it
@@ -406,7 +320,7 @@ FIGURES: dict[str, Callable[[str | Path], None]] = {
 _K = 9
 
 
-def figure8_rows(step: Step) -> dict[str, ComputedEntry]:
+def figure8_rows(step: Step) -> Iterator[Value]:
     """Compute the load on channel c = (0,0) -> (1,0), row by row of the permutation of Figure 9."""
     topology = obliv.topology(f"torus:{_K}x{_K}")
     romm = obliv.routing("romm", topology)
@@ -420,21 +334,14 @@ def figure8_rows(step: Step) -> dict[str, ComputedEntry]:
     adding = ", ".join(f"y = {y}: {load}" for y, load in enumerate(row) if y and load)
     idle = ", ".join(str(y) for y, load in enumerate(row) if not load)
     pairs = sorted({load for load in share[_K:] if load})
-    return {
-        "channel c under tornado in one row": ComputedEntry(_tornado_alone(weights, loads.denominator), against=dor),
-        "channel c under the whole pattern": ComputedEntry(sum(share, Fraction(0)), against=worst),
-        "channel c, the tornado row's part": ComputedEntry(
-            row[0], f"From {sum(load > 0 for load in share[:_K])} nodes of row y = 0, each (k-1)/2 hops.", against=dor
-        ),
-        "channel c, the other rows' part": ComputedEntry(
-            sum(row[1:], Fraction(0)),
-            f"Rows {adding}; y = {idle} add nothing. Every pair that adds load adds {', '.join(map(str, pairs))}.",
-            against=worst - dor,
-        ),
-    }
-
-
-def _tornado_alone(weights: Any, denominator: int) -> Fraction:
-    """Return the load on c if only row y = 0 sends, every node (k-1)/2 hops to the right."""
-    taken = [(x, (x + (_K - 1) // 2) % _K) for x in range(_K)]
-    return Fraction(sum(int(weights[s, d]) for s, d in taken), denominator)
+    tornado = [int(weights[x, (x + (_K - 1) // 2) % _K]) for x in range(_K)]  # if only row y = 0 sends
+    yield ComputedEntry(Fraction(sum(tornado), loads.denominator), against=dor)
+    yield ComputedEntry(sum(share, Fraction(0)), against=worst)
+    yield ComputedEntry(
+        row[0], f"From {sum(load > 0 for load in share[:_K])} nodes of row y = 0, each (k-1)/2 hops.", against=dor
+    )
+    yield ComputedEntry(
+        sum(row[1:], Fraction(0)),
+        f"Rows {adding}; y = {idle} add nothing. Every pair that adds load adds {', '.join(map(str, pairs))}.",
+        against=worst - dor,
+    )

@@ -3,149 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import chain
 from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
 
 import obliv
+from obliv import Bounds, Estimate
 from obliv.papers.paper import (
-    AtLeast,
-    AtMost,
     ComputedEntry,
-    Printed,
     Step,
+    Value,
     agreeing,
     exactly,
+    print_of,
     require,
     verdict,
     worst_of_batches,
 )
-from obliv.results.numbers import Bounds, Estimate
 
-# What the paper prints: numbers and words, nothing computed
-
-
-TABLE1 = {
-    # one exactly: uniform traffic at full rate is what defines capacity
-    "Uniform, DOR": Printed("1", Fraction(1)),
-    "Uniform, ROMM": Printed("1", Fraction(1)),
-    "Bit-complement, DOR": Printed("0.556"),
-    "Bit-complement, ROMM": Printed("0.362"),
-    "Transpose, DOR": Printed("0.278"),
-    "Transpose, ROMM": Printed("0.556"),
-    "Tornado, DOR": Printed("0.278"),
-    "Tornado, ROMM": Printed("0.278"),
-    "Worst of 10^4 permutations, DOR": Printed("0.278"),
-    "Worst of 10^4 permutations, ROMM": Printed("0.255"),
-    "Worst-case, DOR": Printed("0.278"),
-    "Worst-case, ROMM": Printed("0.173"),
-}
-
-FIGURE4 = {
-    "4,3-ary 2-cube, DOR: focus channels": Printed("(0,0) to (1,0) and (0,0) to (0,1)", Fraction(2)),
-    "4,3-ary 2-cube, DOR: channels that f or g maps to the focus set": Printed(
-        "for every channel c in the interconnection network, there exists an automorphism g that maps c into c' such "
-        "that c' ∈ F"
-    ),
-    "k-ary 2-cube: focus channels of the network alone": Printed(
-        "Many common topologies, most notably the torus, are edge-symmetric", Fraction(1)
-    ),
-    "k-ary 2-cube, DOR: focus channels": Printed("only two focus channels are needed", Fraction(2)),
-    "k-ary 2-cube, ROMM: focus channels": Printed(
-        "",
-        beyond='The paper says: "for a completely edge-symmetric topology and edge-symmetric routing algorithm, only a '
-        'single channel needs to be considered." That ROMM on the torus is such a case is computed here.',
-        right=Fraction(1),
-    ),
-    "5-ary 3-cube, DOR: largest load on the focus channels": Printed("as heavily as any other channel"),
-}
-
-FIGURE8 = {
-    "channel c under tornado in one row": Printed("the same loading as DOR"),
-    "channel c under the whole pattern": Printed("worst-case permutation for ROMM"),
-    "channel c, the tornado row's part": Printed("the worst-case of DOR"),
-    "channel c, the other rows' part": Printed("load beyond the simple tornado case"),
-}
-
-FIGURE9 = {
-    "nodes that are a destination": Printed("permutation"),
-    "load on the hottest channel": Printed("worst-case"),
-    "fraction of capacity": Printed("0.173"),
-}
-
-_RANGE = (
-    'The paper reports a comparison "as k increases" and does not print its largest k. Rounded, both numbers come out '
-    "at k = 17 and at k = 19; neither is the limit."
-)
-
-STATEMENTS = {
-    "rows of Table 1, without the exact worst case, on which ROMM reaches DOR": Printed(
-        "ROMM generally performed as well as DOR on these conventional metrics",
-        undecided='"Generally" bounds nothing. ROMM is above DOR on one of the five rows, equal on two, below on two.',
-        right=Fraction(3),
-    ),
-    "ROMM overestimated by searching": Printed("47%"),
-    "ROMM's worst case over DOR's, from the printed 0.173": Printed("62.3%"),
-    "DOR as k increases, its limit": Printed(
-        "as k increases, DOR approaches approximately 0.26 of capacity", "0.26", open=_RANGE, right=Fraction(1, 4)
-    ),
-    "ROMM as k increases, its limit": Printed(
-        "while ROMM approaches 0.14", "0.14", open=_RANGE, right=Bounds(Fraction(0), Fraction(1, 8))
-    ),
-    "ROMM over DOR, at the largest k here, 33": Printed("or about half that of DOR", "0.5"),
-    "k = 3 to 33, odd: DOR above ROMM": Printed(
-        "simple DOR has superior worst-case performance on k-ary 2-cubes",
-        open='At k = 3 both have 1/3; the sentence concludes a comparison "as k increases".',
-        right=Fraction(15),
-    ),
-    "k = 6 to 20, even: DOR and ROMM fall, DOR above ROMM": Printed(
-        "even values of k follow the same trends",
-        open="The paper says neither which trends are meant nor up to which k.",
-        right=Fraction(8),
-    ),
-    "fully connected network of 16 nodes: channels": Printed(
-        "N^2, corresponding to a fully-connected network",
-        Fraction(256),
-        open="N(N-1) channels join different nodes; N² counts one from every node to itself. As a bound N² holds.",
-        right=Fraction(240),
-    ),
-}
-
-_MEASURED = (
-    "Bound only: the paper bounds the steps of large networks, and measured times of small ones cannot contradict it. "
-    "An exponent that is larger by more than one would say that the solver is not the paper's."
-)
-
-GROWTH = {
-    entry: Printed(text, undecided=_MEASURED, right=AtMost(Fraction(bound + 1)))
-    for entry, text, bound in (
-        ("exponent of N in the time of a matching", "O(N^3)", 3),
-        ("fixed degree: exponent of N in the time of all channels", "the run time is O(N^4)", 4),
-    )
-} | {
-    "share of the edge weights in the run time": Printed(
-        "In an implementation, determining the edge weights often dominates the overall run-time for practical size "
-        "networks",
-        AtLeast(Fraction(1, 2)),
-    )
-}
+PRINT = print_of("towles")
 
 #: Figure 9. Entry (i, j) is the destination of node (i, j); the first coordinate is x.
-PERMUTATION = (
-    ((4, 0), (4, 6), (4, 7), (4, 8), (8, 8), (6, 7), (4, 1), (4, 2), (4, 3)),
-    ((0, 0), (6, 0), (6, 6), (7, 1), (6, 5), (8, 2), (1, 5), (0, 4), (5, 4)),
-    ((6, 8), (7, 0), (5, 6), (8, 1), (5, 5), (0, 3), (5, 3), (1, 4), (6, 4)),
-    ((5, 8), (8, 0), (0, 6), (0, 2), (5, 2), (4, 5), (6, 3), (2, 4), (7, 4)),
-    ((7, 8), (0, 1), (5, 1), (8, 5), (6, 2), (3, 5), (7, 3), (3, 4), (8, 4)),
-    ((5, 0), (7, 6), (6, 1), (7, 5), (7, 2), (2, 5), (8, 3), (4, 4), (0, 5)),
-    ((1, 0), (1, 6), (1, 7), (1, 8), (0, 8), (5, 7), (1, 1), (1, 2), (1, 3)),
-    ((2, 0), (2, 6), (2, 7), (2, 8), (8, 7), (0, 7), (2, 1), (2, 2), (2, 3)),
-    ((3, 0), (3, 6), (3, 7), (3, 8), (7, 7), (8, 6), (3, 1), (3, 2), (3, 3)),
-)
+PERMUTATION = [tuple((int(to[0]), int(to[2])) for to in row.split()) for row in PRINT.data["permutation"]["rows"]]
 
 
 # Table 1: patterns, random permutations and the exact worst case of DOR and ROMM on the 9-ary 2-cube
@@ -154,36 +38,28 @@ PERMUTATION = (
 BATCHES = 40
 SEED = 1
 
-#: The rows of Table 1 by the names of their patterns.
-PATTERNS = {"uniform": "Uniform", "complement": "Bit-complement", "transpose": "Transpose", "tornado": "Tornado"}
+PATTERNS = ("uniform", "complement", "transpose", "tornado")
 
 
-def table1_rows(step: Step) -> dict[str, ComputedEntry]:
-    """Compute every entry of Table 1, in the order of its rows."""
+def table1_rows(step: Step) -> Iterator[Value]:
+    """Compute every entry of Table 1, row by row: DOR, then ROMM."""
     topology = obliv.topology("torus:9x9")
-    dor, romm = (obliv.routing(name, topology) for name in ("dor", "romm"))
-    columns = {
-        "DOR": _column(dor, _constant, lambda share: step(0.2 * share)),
-        "ROMM": _column(romm, _spread, lambda share: step(0.2 + 0.8 * share)),
-    }
-    rows = next(iter(columns.values()))
-    return {f"{row}, {name}": column[row] for row in rows for name, column in columns.items()}
+    dor = _column(obliv.routing("dor", topology), _constant, lambda share: step(0.2 * share))
+    romm = _column(obliv.routing("romm", topology), _spread, lambda share: step(0.2 + 0.8 * share))
+    return chain.from_iterable(zip(dor, romm, strict=True))
 
 
-def _column(
-    routing: Any, batches_of: Callable[[list[Fraction]], ComputedEntry], step: Step
-) -> dict[str, ComputedEntry]:
-    patterns = obliv.throughput(routing, *PATTERNS).patterns
+def _column(routing: Any, batches_of: Callable[[list[Fraction]], ComputedEntry], step: Step) -> list[Value]:
     worst = obliv.worst_case(routing)
     loads = worst_of_batches(
         routing.pair_loads(), 10_000, BATCHES, np.random.default_rng(SEED), exactly(worst.channel_load), step
     )
-    entries = {
-        row: ComputedEntry(exactly(p.fraction_of_capacity)) for row, p in zip(PATTERNS.values(), patterns, strict=True)
-    }
-    entries["Worst of 10^4 permutations"] = batches_of([1 / (exactly(worst.capacity) * load) for load in loads])
-    entries["Worst-case"] = ComputedEntry(exactly(worst.fraction_of_capacity))
-    return entries
+    batches = batches_of([1 / (exactly(worst.capacity) * load) for load in loads])
+    return [*_under_patterns(routing), batches, exactly(worst.fraction_of_capacity)]
+
+
+def _under_patterns(routing: Any) -> list[Fraction]:
+    return [exactly(pattern.fraction_of_capacity) for pattern in obliv.throughput(routing, *PATTERNS).patterns]
 
 
 def _constant(values: list[Fraction]) -> ComputedEntry:
@@ -195,7 +71,7 @@ def _constant(values: list[Fraction]) -> ComputedEntry:
 def _spread(values: list[Fraction]) -> ComputedEntry:
     """Return the mean over the batches; the printed number is a single one, whose error is that of one batch."""
     sample = [float(value) for value in values]
-    printed = float(TABLE1["Worst of 10^4 permutations, ROMM"].text)
+    printed = float(PRINT.rows["table1"]["Worst of 10^4 permutations, ROMM"].text)
     below = sum(round(value, 3) <= printed for value in sample)
     # of as many batches and the printed one, in which place the printed one is
     chance = (below + 1) / (len(sample) + 1)
@@ -215,30 +91,22 @@ _NODES = 16
 _LAST = (15, 17, 19, 21, 33)  # radices with which the paper may have ended
 
 
-def statement_rows(step: Step) -> dict[str, ComputedEntry]:
+def statement_rows(step: Step) -> Iterator[Value]:
     """Check every statement; those about large k use the exact values for k = 3, 5 ... 33, and 4, 6 ... 20."""
     dor, romm = series("dor", lambda share: step(0.4 * share)), series("romm", lambda share: step(0.4 + 0.3 * share))
-    last = max(RADICES)
-    entries = {
-        "rows of Table 1, without the exact worst case, on which ROMM reaches DOR": _on_patterns(),
-        "ROMM overestimated by searching": ComputedEntry(
-            Fraction(TABLE1["Worst of 10^4 permutations, ROMM"].text) / romm[9] - 1,
-            "The printed 0.255 of the random search over the exact 25/144, less one.",
-        ),
-        "ROMM's worst case over DOR's, from the printed 0.173": _from_print(romm[9], dor[9]),
-        "DOR as k increases, its limit": _limit_of_dor(dor),
-        "ROMM as k increases, its limit": _limit_of_romm(romm),
-        f"ROMM over DOR, at the largest k here, {last}": ComputedEntry(romm[last] / dor[last]),
-        f"k = 3 to {last}, odd: DOR above ROMM": replace(
-            _above(dor, romm, min(RADICES)), readings={"from k = 5": _above(dor, romm, 5)}
-        ),
-    }
-    step(0.8)
-    entries["k = 6 to 20, even: DOR and ROMM fall, DOR above ROMM"] = _even()
+    yield _on_patterns()
+    yield ComputedEntry(
+        Fraction(PRINT.rows["table1"]["Worst of 10^4 permutations, ROMM"].text) / romm[9] - 1,
+        "The printed 0.255 of the random search over the exact 25/144, less one.",
+    )
+    yield _from_print(romm[9], dor[9])
+    yield _limit_of_dor(dor)
+    yield _limit_of_romm(romm)
+    yield romm[max(RADICES)] / dor[max(RADICES)]
+    yield replace(_above(dor, romm, min(RADICES)), readings={"from k = 5": _above(dor, romm, 5)})
+    yield _even()
     pairs = Fraction(_NODES * (_NODES - 1))
-    loops = {"with a channel from every node to itself": ComputedEntry(pairs + _NODES)}
-    entries[f"fully connected network of {_NODES} nodes: channels"] = ComputedEntry(pairs, readings=loops)
-    return entries
+    yield ComputedEntry(pairs, readings={"with a channel from every node to itself": ComputedEntry(pairs + _NODES)})
 
 
 def _above(dor: dict[int, Fraction], romm: dict[int, Fraction], first: int) -> ComputedEntry:
@@ -273,12 +141,9 @@ def adversary(k: int) -> list[tuple[int, int]]:
 def _on_patterns() -> ComputedEntry:
     """Count the rows of Table 1 in which ROMM has at least the throughput of DOR; random permutations as printed."""
     topology = obliv.topology("torus:9x9")
-    dor, romm = (
-        [exactly(p.fraction_of_capacity) for p in obliv.throughput(obliv.routing(name, topology), *PATTERNS).patterns]
-        for name in ("dor", "romm")
-    )
+    dor, romm = (_under_patterns(obliv.routing(name, topology)) for name in ("dor", "romm"))
     for column, name in ((dor, "DOR"), (romm, "ROMM")):
-        column.append(Fraction(TABLE1[f"Worst of 10^4 permutations, {name}"].text))
+        column.append(Fraction(PRINT.rows["table1"][f"Worst of 10^4 permutations, {name}"].text))
     words = [
         f"{name} {'equal' if ours == theirs else 'better' if ours > theirs else 'worse'}"
         for name, ours, theirs in zip((*PATTERNS, "random permutations (as printed)"), romm, dor, strict=True)
@@ -289,7 +154,7 @@ def _on_patterns() -> ComputedEntry:
 
 def _from_print(romm: Fraction, dor: Fraction) -> ComputedEntry:
     """Return bounds on the ratio that the printed 0.173 leaves, which is cut off after its last digit."""
-    low = Fraction(TABLE1["Worst-case, ROMM"].text)
+    low = Fraction(PRINT.rows["table1"]["Worst-case, ROMM"].text)
     return ComputedEntry(
         Bounds(low / dor, (low + Fraction(1, 1000)) / dor),
         f"62.3 % is the printed 0.173, which is cut off, over 5/18. Exactly the ratio is {romm / dor} = 62.5 %.",
@@ -376,26 +241,24 @@ class PathsOnly(obliv.Routing):
         self.paths = routing.paths  # type: ignore[method-assign]
 
 
-def growth_rows(step: Step) -> dict[str, ComputedEntry]:
+def growth_rows(step: Step) -> Iterator[ComputedEntry]:
     """Fit power laws to the times of one channel and of all channels, and compare edge weights with matchings."""
     seconds = {}
     for at, k in enumerate(GROWTH_RADICES):  # the largest first: it loads the compiled kernel for all
         loads = obliv.routing("romm", obliv.topology(f"torus:{k}x{k}")).pair_loads()
         seconds[k * k] = _matchings(loads, [0])
         step(0.3 * (at + 1) / len(GROWTH_RADICES))
-    entries = {
-        "exponent of N in the time of a matching": _power(
-            seconds,
-            "N",
-            "One channel under ROMM on k-ary 2-cubes. Without symmetry a torus has 4N channels, which adds one to the "
-            "exponent and to the paper's bound, O(|C|N^3).",
-        ),
-        "fixed degree: exponent of N in the time of all channels": _power(
-            _all_channels(TORI, "romm"), "N", "All 4N channels of k-ary 2-cubes under ROMM."
-        ),
-    }
-    step(0.9)
-    return entries | {"share of the edge weights in the run time": _share_of_weights()}
+    yield _power(
+        seconds,
+        "One channel under ROMM on k-ary 2-cubes. Without symmetry a torus has 4N channels, which adds one to the "
+        "exponent and to the paper's bound, O(|C|N^3).",
+    )
+    seconds = {}
+    for spec in TORI:
+        topology = obliv.topology(spec)
+        seconds[topology.nodes] = _matchings(obliv.routing("romm", topology).pair_loads(), range(topology.channels))
+    yield _power(seconds, "All 4N channels of k-ary 2-cubes under ROMM.")
+    yield _share_of_weights()
 
 
 def exponent(sizes: Sequence[int], seconds: Sequence[float]) -> tuple[float, float]:
@@ -408,36 +271,26 @@ def exponent(sizes: Sequence[int], seconds: Sequence[float]) -> tuple[float, flo
     return slope, float(np.sqrt(rest @ rest / (len(x) - 2) / spread))
 
 
-def _power(seconds: dict[int, float], size: str, note: str) -> ComputedEntry:
+def _power(seconds: dict[int, float], note: str) -> ComputedEntry:
     """Return the exponent of measured times."""
     slope, error = exponent(list(seconds), list(seconds.values()))
     times = ", ".join(f"{n}: {1000 * took:.3g}" for n, took in sorted(seconds.items()))
     return ComputedEntry(
         obliv.Estimate(slope, error, len(seconds)),
-        f"Measured, differs from run to run. {note} {size} and milliseconds: {times}.",
+        f"Measured, differs from run to run. {note} N and milliseconds: {times}.",
     )
-
-
-def _all_channels(specs: Iterable[str], routing: str) -> dict[int, float]:
-    """Return the time of all matchings, without their edge weights, by the number of nodes."""
-    seconds = {}
-    for spec in specs:
-        topology = obliv.topology(spec)
-        seconds[topology.nodes] = _matchings(obliv.routing(routing, topology).pair_loads(), range(topology.channels))
-    return seconds
 
 
 def _matchings(loads: Any, channels: Iterable[int]) -> float:
     """Return the time to solve channels; other work on the machine only adds time, so that the least is taken."""
     weights = [loads.weights(channel) for channel in channels]
-    return min(_timed(weights) for _ in range(_TIMES + 1))
-
-
-def _timed(weights: list[Any]) -> float:
-    began = time.perf_counter()
-    for table in weights:
-        obliv.maximum_weight(table)
-    return time.perf_counter() - began
+    seconds = []
+    for _ in range(_TIMES + 1):
+        began = time.perf_counter()
+        for table in weights:
+            obliv.maximum_weight(table)
+        seconds.append(time.perf_counter() - began)
+    return min(seconds)
 
 
 def _share_of_weights() -> ComputedEntry:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import product
 from math import ceil, prod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +15,10 @@ from scipy.stats import chi2
 
 import obliv
 from obliv import view
-from obliv.designs.optimize import design
 from obliv.errors import MissingExtraError
-from obliv.papers.panels import draw_pairs, draw_panels, draw_series, mark_ends
-from obliv.papers.paper import ComputedEntry, Step, agreeing, exactly, require
-from obliv.papers.u2turn.printed import AVERAGE_MESHES, COLUMNS, FIGURE6_MESHES, MILLION, ODD
+from obliv.papers.panels import Draw, draw_pairs, draw_series, figures_of, mark_ends
+from obliv.papers.paper import ComputedEntry, Step, Value, agreeing, exactly, require
+from obliv.papers.u2turn.printed import AVERAGE_MESHES, COLUMNS, FIGURE6_MESHES, ODD, PRINT, REMARKS, TABLE3
 from obliv.papers.u2turn.statements import (
     ASYMMETRIC,
     DRAWN,
@@ -44,30 +42,25 @@ if TYPE_CHECKING:
 
 SAMPLES = 20_000  # permutations of a mesh; its number of nodes is the random seed
 
-_NINE = "odd k: chance that nine averages of Table III are as far off, were they means over a million"
 
-
-def compute(step: Step) -> dict[str, ComputedEntry]:
+def compute(step: Step) -> Iterator[Value]:
     """Count the meshes for which the sentences hold, and test the size of the ensemble."""
     averages: dict[str, dict[str, float]] = {}
     for at, (kx, ky) in enumerate(AVERAGE_MESHES):
         averages[f"{kx}x{ky}"] = {name: average_of(f"mesh:{kx}x{ky}", routing) for name, routing in ROUTINGS.items()}
         step((at + 1) / len(AVERAGE_MESHES))
-    others = ("VAL", "DOR", "O1TURN")
-    return {
-        "meshes on which U2TURN-A is above U2TURN": _count(averages, "U2TURN-A", ("U2TURN",)),
-        "meshes on which U2TURN is above VAL, DOR and O1TURN": _count(averages, "U2TURN", others),
-        "meshes on which U2TURN-A is above VAL, DOR and O1TURN": _count(averages, "U2TURN-A", others),
-        _NINE: ComputedEntry(
-            p_value(1_000_000),
-            "By the chi-squared statistic of the nine entries of DOR, O1TURN and U2TURN, with the covariances that "
-            "averages over the same permutations have, and the error of rounding.",
-            readings={
-                f"over {count:,}".replace(",", " "): ComputedEntry(p_value(count), undecided=MILLION)
-                for count in (*FEW, 10_000)
-            },
-        ),
-    }
+    yield _count(averages, "U2TURN-A", ("U2TURN",))
+    yield _count(averages, "U2TURN", COLUMNS[:3])
+    yield _count(averages, "U2TURN-A", COLUMNS[:3])
+    yield ComputedEntry(
+        p_value(1_000_000),
+        "By the chi-squared statistic of the nine entries of DOR, O1TURN and U2TURN, with the covariances that "
+        "averages over the same permutations have, and the error of rounding.",
+        readings={
+            f"over {count:,}".replace(",", " "): ComputedEntry(p_value(count), undecided=REMARKS["million"])
+            for count in (*FEW, 10_000)
+        },
+    )
 
 
 def average_of(mesh: str, routing: str) -> float:
@@ -81,9 +74,9 @@ def p_value(count: int) -> Bounds:
     The bounds allow for two standard errors of the covariances, which come from permutations that were drawn.
     """
     statistics, entries = [0.0, 0.0], 0
-    for size, rows in ODD.items():
+    for size in ODD:
         mesh = f"mesh:{size}"
-        printed = [rows["Average-case"][COLUMNS.index(name)] for name in COLUMNS[1:]]
+        printed = [TABLE3[f"{size}, Average-case, {name}"].text for name in COLUMNS[1:]]
         means = [average(mesh, routing) for routing in SPREADING]
         units = np.array([10.0 ** -len(text.partition(".")[2]) for text in printed])
         errors = np.array([mean.stderr if isinstance(mean, obliv.Estimate) else 0.0 for mean in means])
@@ -148,6 +141,7 @@ def blocks(k: int, dimensions: int = 2) -> obliv.Topology:
 
 
 RADICES = tuple(range(3, 14, 2))
+_SIZES = [f"{kx}x{ky}" for kx, ky in FIGURE6_MESHES]
 
 _BOUND_ONLY = (
     "Bound only: U2TURN attains the lower end, and the cut beside the middle column lets no routing pass the upper "
@@ -157,23 +151,20 @@ _CERTIFIED = "No routing of the mesh is better than the best one of its 3 x 3 bl
 _TWO_TURNS = "U2TURN takes at most two turns, so it bounds 2TURN from below, and the best of all routings from above."
 
 
-def figure2_rows(step: Step) -> dict[str, ComputedEntry]:
+def figure2_rows(step: Step) -> Iterator[Value]:
     """Compute every point of the five curves, and 2TURN, which the text counts among the optimal routings."""
-    entries: dict[str, ComputedEntry] = {}
-    for at, k in enumerate(RADICES):
-        values = {name: worst(f"mesh:{k}x{k}", ROUTINGS[name]) for name in COLUMNS}
-        entries |= {f"k = {k}, {name}": ComputedEntry(value) for name, value in values.items()}
-        best = optimum(k, values["U2TURN"])
-        entries[f"k = {k}, Optimal Routing"] = best
-        entries[f"k = {k}, 2TURN"] = replace(best, note=f"{_TWO_TURNS} {best.note}".strip())
-        step((at + 1) / len(RADICES))
-    return entries
+    for k in RADICES:
+        values = [worst(f"mesh:{k}x{k}", ROUTINGS[name]) for name in COLUMNS]
+        best = optimum(k, values[-1])
+        yield from values
+        yield best
+        yield replace(best, note=f"{_TWO_TURNS} {best.note}".strip())
 
 
 def optimum(k: int, attained: Fraction) -> ComputedEntry:
     """Return the proved throughput of the best routing; without a solver the bound of a cut."""
     try:
-        least = bounds_of(design(blocks(k), then=None).channel_load)[0]
+        least = bounds_of(obliv.design(blocks(k), then=None).channel_load)[0]
     except MissingExtraError:
         return ComputedEntry(Bounds(attained, Fraction(k + 1, 2 * k)), undecided=_BOUND_ONLY)
     most = capacity_load(k) / least
@@ -184,15 +175,9 @@ def optimum(k: int, attained: Fraction) -> ComputedEntry:
     )
 
 
-def figure6_rows(step: Step) -> dict[str, ComputedEntry]:
+def figure6_rows(step: Step) -> Iterator[Value]:
     """Compute every routing on every mesh up to 7x6 exactly."""
-    entries: dict[str, ComputedEntry] = {}
-    for at, (kx, ky) in enumerate(FIGURE6_MESHES):
-        entries |= {
-            f"{kx}x{ky}, {name}": ComputedEntry(worst(f"mesh:{kx}x{ky}", routing)) for name, routing in ROUTINGS.items()
-        }
-        step((at + 1) / len(FIGURE6_MESHES))
-    return entries
+    return (worst(f"mesh:{size}", routing) for size in _SIZES for routing in ROUTINGS.values())
 
 
 # Figures 3 to 5: traffic patterns for DOR and O1TURN, built as partial permutations and evaluated
@@ -239,56 +224,36 @@ def load_of(kx: int, ky: int, routing: str, pairs: Pairs, i: int, y: int = 0) ->
     return Fraction(total, loads.denominator)
 
 
-def figure3_rows(step: Step) -> dict[str, ComputedEntry]:
+def figure3_rows(step: Step) -> Iterator[Value]:
     """Compute the patterns that send half of a row over one channel."""
-    return {
-        "DOR-XY, 7x6": ComputedEntry(_dor_xy(7, 6, 3)),
-        "DOR-YX, 7x6": ComputedEntry(_dor_yx(7, 6, 3)),
-        "DOR-XY, 8x7": ComputedEntry(_dor_xy(8, 7, 3)),
-        "DOR-YX, 8x7": ComputedEntry(_dor_yx(8, 7, 3)),
-        "DOR-XY, 8x7, left half to right half": ComputedEntry(_halves(8, 7)),
-    } | {
-        f"DOR-{order}, meshes with the bound": agreeing(
-            ((f"{kx}x{ky}", load(kx, ky, (kx - 1) // 2) == Fraction(kx // 2 + kx % 2)) for kx, ky in ASYMMETRIC),
-            "meshes kx > ky up to 8x7",
-        )
-        for order, load in (("XY", _dor_xy), ("YX", _dor_yx))
-    }
+    yield from (load(kx, kx - 1, 3) for kx in (7, 8) for load in (_dor_xy, _dor_yx))
+    yield _halves(8, 7)
+    for load in (_dor_xy, _dor_yx):
+        cases = ((f"{kx}x{ky}", load(kx, ky, (kx - 1) // 2) == Fraction(kx // 2 + kx % 2)) for kx, ky in ASYMMETRIC)
+        yield agreeing(cases, "meshes kx > ky up to 8x7")
 
 
-def figure4_rows(step: Step) -> dict[str, ComputedEntry]:
+def figure4_rows(step: Step) -> Iterator[Value]:
     """Compute the patterns of a row into the last column, and of the first column into a row."""
-    return {
-        "(a) DOR-XY, 7x6": ComputedEntry(_dor_xy(7, 6, 5), against=worst_load("mesh:7x6", "dor")),
-        "(b) DOR-YX, 6x5": ComputedEntry(_dor_yx(6, 5, 4), against=worst_load("mesh:6x5", "dor:yx")),
-        "meshes kx - ky = 1, both orders": agreeing(
-            (
-                (f"{kx}x{kx - 1}", _dor_xy(kx, kx - 1, kx - 2) == _dor_yx(kx, kx - 1, kx - 2) == kx - 1)
-                for kx in range(3, 9)
-            ),
-            "meshes up to 8x7",
-            "The patterns are whole worst cases there.",
-        ),
-    }
+    yield ComputedEntry(_dor_xy(7, 6, 5), against=worst_load("mesh:7x6", "dor"))
+    yield ComputedEntry(_dor_yx(6, 5, 4), against=worst_load("mesh:6x5", "dor:yx"))
+    cases = (
+        (f"{kx}x{kx - 1}", _dor_xy(kx, kx - 1, kx - 2) == _dor_yx(kx, kx - 1, kx - 2) == kx - 1) for kx in range(3, 9)
+    )
+    yield agreeing(cases, "meshes up to 8x7", "The patterns are whole worst cases there.")
 
 
-def figure5_rows(step: Step) -> dict[str, ComputedEntry]:
+def figure5_rows(step: Step) -> Iterator[Value]:
     """Compute the patterns of row 0 across the middle."""
-    return {
-        f"({letter}) O1TURN, {kx}x{ky}": ComputedEntry(
-            load_of(kx, ky, "o1turn", split(kx, ky), (kx - 1) // 2),
-            f"The exact worst case is {worst_load(f'mesh:{kx}x{ky}', 'o1turn')}.",
-        )
-        for letter, kx, ky in (("a", 7, 6), ("b", 6, 5))
-    } | {
-        "meshes with kmax/2": agreeing(
-            (
-                (f"{kx}x{ky}", load_of(kx, ky, "o1turn", split(kx, ky), (kx - 1) // 2) == Fraction(kx, 2))
-                for kx, ky in ASYMMETRIC
-            ),
-            "meshes kx > ky up to 8x7",
-        )
-    }
+    for kx, ky in ((7, 6), (6, 5)):
+        exact = worst_load(f"mesh:{kx}x{ky}", "o1turn")
+        yield ComputedEntry(_across(kx, ky), f"The exact worst case is {exact}.")
+    cases = ((f"{kx}x{ky}", _across(kx, ky) == Fraction(kx, 2)) for kx, ky in ASYMMETRIC)
+    yield agreeing(cases, "meshes kx > ky up to 8x7")
+
+
+def _across(kx: int, ky: int) -> Fraction:
+    return load_of(kx, ky, "o1turn", split(kx, ky), (kx - 1) // 2)
 
 
 def _halves(kx: int, ky: int) -> Fraction:
@@ -306,41 +271,20 @@ def _dor_yx(kx: int, ky: int, i: int) -> Fraction:
     return load_of(kx, ky, "dor:yx", mirrored(kx, funnel(kx, ky, i)), kx - 2 - i)
 
 
-_SIZES = [f"{kx}x{ky}" for kx, ky in FIGURE6_MESHES]
-
-
-def figure1(path: str | Path) -> None:
-    """Draw the paths of XYX and YXY between one pair of a 5x5 mesh."""
+def _paths(name: str, ax: Axes) -> None:
+    """Draw the paths of XYX or YXY between one pair of a 5x5 mesh."""
     mesh = obliv.topology("mesh:5x5")
-    source, destination = 1 + 5 * 1, 3 + 5 * 4
-
-    def paths(name: str, ax: Axes) -> None:
-        view.draw_paths(obliv.routing(name, mesh), source, destination, ax, title=False)
-
-    draw_panels(
-        path,
-        [("(a) XYX-Routing", partial(paths, "xyx")), ("(b) YXY-Routing", partial(paths, "yxy"))],
-        "Figure 1: routing paths in a 5x5 mesh, five of probability 1/5 each; the pair of nodes is ours.",
-    )
+    view.draw_paths(obliv.routing(name, mesh), 1 + 5 * 1, 3 + 5 * 4, ax, title=False)
 
 
-def figure2(path: str | Path) -> None:
+def _curves(ax: Axes) -> None:
     """Draw the worst case of every routing on odd square meshes, with that of the best routing."""
-
-    def curves(ax: Axes) -> None:
-        series = {name: [float(worst(f"mesh:{k}x{k}", ROUTINGS[name])) for k in RADICES] for name in COLUMNS}
-        draw_series(ax, RADICES, series, [str(k) for k in RADICES], "network radix (k)")
-        best = [_upper(k) for k in RADICES]
-        ax.plot(RADICES, best, color="0.75", linewidth=6, label="Optimal Routing", zorder=1)
-        ax.set_ylim(0.0, 0.7)
-        ax.legend(loc="lower left", fontsize=9, frameon=False, ncols=2)
-
-    draw_panels(
-        path,
-        [("Worst-case throughput for odd radix meshes", curves)],
-        "Figure 2: exact values; the optimal routing by certified linear programs.",
-        (6.2, 4.2),
-    )
+    series = {name: [float(worst(f"mesh:{k}x{k}", ROUTINGS[name])) for k in RADICES] for name in COLUMNS}
+    draw_series(ax, RADICES, series, [str(k) for k in RADICES], "network radix (k)")
+    best = [_upper(k) for k in RADICES]
+    ax.plot(RADICES, best, color="0.75", linewidth=6, label="Optimal Routing", zorder=1)
+    ax.set_ylim(0.0, 0.7)
+    ax.legend(loc="lower left", fontsize=9, frameon=False, ncols=2)
 
 
 def _upper(k: int) -> float:
@@ -351,91 +295,43 @@ def _upper(k: int) -> float:
     return float(exactly(value))
 
 
-def figure3(path: str | Path) -> None:
-    """Draw patterns that load DOR with (1 + kmax)/2."""
-    _draw_patterns(
-        path,
-        [("DOR-XY, 7x6", 7, 6, "dor", 3), ("DOR-YX, 7x6", 7, 6, "dor:yx", 3)],
-        "Figure 3: traffic that loads one channel with (1+kmax)/2 = 4; the size of the mesh is ours.",
-    )
+def _pattern(kx: int, ky: int, routing: str, i: int, ax: Axes) -> None:
+    """Draw a pattern for the channel (i, 0) -> (i+1, 0), or its mirror image for DOR-YX."""
+    pairs = split(kx, ky) if routing == "o1turn" else funnel(kx, ky, i)
+    if routing == "dor:yx":
+        pairs, i = mirrored(kx, pairs), kx - 2 - i
+    mesh = obliv.topology(f"mesh:{kx}x{ky}")
+    numbers = [(a[0] + kx * a[1], b[0] + kx * b[1]) for a, b in pairs]
+    draw_pairs(ax, mesh, routing, numbers, mesh.channels_between(i, i + 1)[0])
+    mark_ends(ax, pairs)
 
 
-def figure4(path: str | Path) -> None:
-    """Draw patterns that load DOR with kmax - 1."""
-    _draw_patterns(
-        path,
-        [("(a) DOR-XY routing, 7x6", 7, 6, "dor", 5), ("(b) DOR-YX routing, 6x5", 6, 5, "dor:yx", 4)],
-        "Figure 4: traffic that loads one channel with kmax-1.",
-    )
+def _bars(value: Callable[[str, str], float | Fraction], ax: Axes) -> None:
+    """Draw a group of bars for every asymmetric mesh, given the value of a routing on it."""
+    values = {name: [float(value(f"mesh:{size}", routing)) for size in _SIZES] for name, routing in ROUTINGS.items()}
+    width = 0.8 / len(values)
+    for number, (name, heights) in enumerate(values.items()):
+        at = [place + (number - (len(values) - 1) / 2) * width for place in range(len(_SIZES))]
+        ax.bar(at, heights, width, color=view.SERIES[number], label=name, zorder=3)
+    ax.set_xticks(range(len(_SIZES)), _SIZES)
+    ax.set_ylim(0.0, ceil(10 * max(map(max, values.values()))) / 10)
+    ax.set_xlabel("mesh size (kx x ky)", fontsize=9)
+    ax.set_ylabel("normalized throughput", fontsize=9)
+    view.light_frame(ax, "both")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.09), fontsize=9, frameon=False, ncols=len(values))
 
 
-def figure5(path: str | Path) -> None:
-    """Draw patterns that load O1TURN with kmax/2."""
-    _draw_patterns(
-        path,
-        [("(a) O1TURN routing, 7x6", 7, 6, "o1turn", 3), ("(b) O1TURN routing, 6x5", 6, 5, "o1turn", 2)],
-        "Figure 5: traffic that loads one channel with kmax/2.",
-    )
+def _patterns(*cases: tuple[int, int, str, int]) -> Callable[[], list[Draw]]:
+    return lambda: [partial(_pattern, *case) for case in cases]
 
 
-def figure6(path: str | Path) -> None:
-    """Draw the exact worst case of every routing on asymmetric meshes."""
-    values = {name: [float(worst(f"mesh:{size}", routing)) for size in _SIZES] for name, routing in ROUTINGS.items()}
-    _draw_bars(
-        path,
-        "Worst-case throughput in asymmetric meshes",
-        values,
-        "Figure 6: exact values. The text does not name the sizes; these are all meshes kx > ky up to 7x6.",
-    )
-
-
-def figure7(path: str | Path) -> None:
-    """Draw the average of every routing on asymmetric meshes, for random permutations."""
-    values = {name: [average_of(f"mesh:{size}", routing) for size in _SIZES] for name, routing in ROUTINGS.items()}
-    _draw_bars(
-        path,
-        "Average-case throughput in asymmetric meshes",
-        values,
-        "Figure 7: random permutations, reciprocal of the mean largest load. The paper does not define its matrices, "
-        "and the text does not name the sizes; these are all meshes kx > ky up to 7x6.",
-    )
-
-
-def _draw_patterns(path: str | Path, cases: list[tuple[str, int, int, str, int]], caption: str) -> None:
-    """Draw a pattern for the channel (i, 0) -> (i+1, 0), or its mirror image for DOR-YX, in every panel."""
-
-    def pattern(kx: int, ky: int, routing: str, i: int, ax: Axes) -> None:
-        pairs = split(kx, ky) if routing == "o1turn" else funnel(kx, ky, i)
-        if routing == "dor:yx":
-            pairs, i = mirrored(kx, pairs), kx - 2 - i
-        mesh = obliv.topology(f"mesh:{kx}x{ky}")
-        numbers = [(a[0] + kx * a[1], b[0] + kx * b[1]) for a, b in pairs]
-        draw_pairs(ax, mesh, routing, numbers, mesh.channels_between(i, i + 1)[0])
-        mark_ends(ax, pairs)
-
-    panels = [(title, partial(pattern, kx, ky, routing, i)) for title, kx, ky, routing, i in cases]
-    draw_panels(path, panels, f"{caption} Red squares send, green circles receive.")
-
-
-def _draw_bars(path: str | Path, title: str, values: dict[str, list[float]], caption: str) -> None:
-    """Draw a group of bars for every mesh."""
-
-    def bars(ax: Axes) -> None:
-        width = 0.8 / len(values)
-        for number, (name, heights) in enumerate(values.items()):
-            at = [place + (number - (len(values) - 1) / 2) * width for place in range(len(_SIZES))]
-            ax.bar(at, heights, width, color=view.SERIES[number], label=name, zorder=3)
-        ax.set_xticks(range(len(_SIZES)), _SIZES)
-        ax.set_ylim(0.0, ceil(10 * max(map(max, values.values()))) / 10)
-        ax.set_xlabel("mesh size (kx x ky)", fontsize=9)
-        ax.set_ylabel("normalized throughput", fontsize=9)
-        view.light_frame(ax, "both")
-        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.09), fontsize=9, frameon=False, ncols=len(values))
-
-    draw_panels(path, [(title, bars)], caption, (9.5, 3.9))
-
-
-FIGURES: dict[str, Callable[[str | Path], None]] = {
-    f"figure{number}": draw
-    for number, draw in enumerate((figure1, figure2, figure3, figure4, figure5, figure6, figure7), start=1)
-}
+FIGURES = figures_of(
+    PRINT,
+    figure1=lambda: [partial(_paths, "xyx"), partial(_paths, "yxy")],
+    figure2=lambda: [_curves],
+    figure3=_patterns((7, 6, "dor", 3), (7, 6, "dor:yx", 3)),
+    figure4=_patterns((7, 6, "dor", 5), (6, 5, "dor:yx", 4)),
+    figure5=_patterns((7, 6, "o1turn", 3), (6, 5, "o1turn", 2)),
+    figure6=lambda: [partial(_bars, worst)],
+    figure7=lambda: [partial(_bars, average_of)],
+)

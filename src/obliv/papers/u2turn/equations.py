@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import obliv
-from obliv.papers.paper import ComputedEntry, Step, agreeing, require
+from obliv.papers.paper import ComputedEntry, Step, Value, agreeing, require
 from obliv.papers.u2turn.printed import (
     ASYMMETRIC_EQUATIONS,
-    FIGURE7,
+    PRINT,
     bound_of_dor,
     bound_of_o1turn,
-    exchanged,
     of_u2turn,
     of_u2turn_a,
 )
@@ -43,13 +43,12 @@ def hops(k: int) -> Fraction:
     return Fraction(3 * k - 1, k) * Fraction(k * k - 1, 3 * k)
 
 
-def equation_rows(step: Step) -> dict[str, ComputedEntry]:
+def equation_rows(step: Step) -> Iterator[Value]:
     """Check every equation in the order of the paper."""
-    entries = dict(_capacity())
-    step(0.1)
-    entries |= _latency(lambda share: step(0.1 + 0.4 * share))
-    entries |= _asymmetric(False, lambda share: step(0.5 + 0.25 * share))
-    return entries | _asymmetric(True, lambda share: step(0.75 + 0.25 * share))
+    yield from _capacity()
+    yield from _latency(lambda share: step(0.1 + 0.4 * share))
+    yield from _asymmetric(False, lambda share: step(0.5 + 0.25 * share))
+    yield from _asymmetric(True, lambda share: step(0.75 + 0.25 * share))
 
 
 def _uniform_load(spec: str) -> Fraction:
@@ -59,21 +58,18 @@ def _uniform_load(spec: str) -> Fraction:
     return Fraction(max(loads.under(obliv.traffic("uniform", topology))))
 
 
-def _capacity() -> Iterator[tuple[str, ComputedEntry]]:
-    for word, odd in (("even", 0), ("odd", 1)):
+def _capacity() -> Iterator[ComputedEntry]:
+    for odd in (0, 1):
         specs = [f"line:{k}" for k in _RADICES if k % 2 == odd]
         specs += [f"mesh:{k}x{k}" for k in _RADICES if k % 2 == odd]
         specs += [f"mesh:{k}x{k}x{k}" for k in (2, 3, 4, 5) if k % 2 == odd]
         cases = ((spec, _uniform_load(spec) == capacity_load(int(spec.split(":")[1].split("x")[0]))) for spec in specs)
-        yield f"(1) {word} k: load of uniform traffic", agreeing(cases, "lines, squares and cubes")
+        yield agreeing(cases, "lines, squares and cubes")
     load = worst_load("mesh:3x3", "u2turn")
-    yield (
-        "(2) U2TURN, 3x3: worst case, normalized",
-        ComputedEntry(1 / (load / capacity_load(3)), f"The loads are {load} and {capacity_load(3)}."),
-    )
+    yield ComputedEntry(1 / (load / capacity_load(3)), f"The loads are {load} and {capacity_load(3)}.")
 
 
-def _latency(step: Step) -> dict[str, ComputedEntry]:
+def _latency(step: Step) -> Iterator[Value]:
     measured: dict[str, dict[int, Fraction]] = {name: {} for name in ("u2turn", "dor", "valiant")}
     for at, k in enumerate(_RADICES):
         for name, values in measured.items():
@@ -82,29 +78,21 @@ def _latency(step: Step) -> dict[str, ComputedEntry]:
     ours, dor, val = measured.values()
     require(all(ours[k] == hops(k) for k in _RADICES), "the mean hops of U2TURN are (3k-1)/k ((k²-1)/(3k))")
     penalty = {k: ours[k] / dor[k] for k in _RADICES}
-    return {
-        "(3) U2TURN, k = 2: mean hops": ComputedEntry(ours[2]),
-        "(3) U2TURN, k = 8: mean hops": ComputedEntry(ours[8]),
-        "(3) U2TURN, k = 2: penalty over DOR": ComputedEntry(penalty[2]),
-        "(3) U2TURN, k = 2 to 13: largest penalty over DOR": ComputedEntry(max(penalty.values())),
-        "(3) U2TURN, k = 8: mean hops over those of O1TURN and DOR": ComputedEntry(
-            penalty[8],
-            "O1TURN has as many hops as DOR, the fewest.",
-            readings={
-                "at k = 13, the largest of Figure 2": ComputedEntry(penalty[13]),
-                "as k grows": ComputedEntry(Fraction(3, 2)),
-            },
-        ),
-        "(3) DOR: mean hops": agreeing(
-            ((f"k = {k}", dor[k] == Fraction(2 * (k * k - 1), 3 * k)) for k in _RADICES), "radices 2 to 13"
-        ),
-        "(3) VAL: penalty over DOR": agreeing(
-            ((f"k = {k}", val[k] == 2 * dor[k]) for k in _RADICES), "radices 2 to 13"
-        ),
-    }
+    yield from (ours[2], ours[8], penalty[2], max(penalty.values()))
+    yield ComputedEntry(
+        penalty[8],
+        "O1TURN has as many hops as DOR, the fewest.",
+        readings={
+            "at k = 13, the largest of Figure 2": ComputedEntry(penalty[13]),
+            "as k grows": ComputedEntry(Fraction(3, 2)),
+        },
+    )
+    cases = ((f"k = {k}", dor[k] == Fraction(2 * (k * k - 1), 3 * k)) for k in _RADICES)
+    yield agreeing(cases, "radices 2 to 13")
+    yield agreeing(((f"k = {k}", val[k] == 2 * dor[k]) for k in _RADICES), "radices 2 to 13")
 
 
-def _asymmetric(exchange: bool, step: Step) -> dict[str, ComputedEntry]:
+def _asymmetric(exchange: bool, step: Step) -> Iterator[ComputedEntry]:
     """Check equations 4 to 13 on every mesh kx > ky, or on every mesh kx < ky with X and Y exchanged."""
     results: dict[str, dict[str, bool]] = {}
     closed, tight, equal = [], [], True
@@ -126,14 +114,9 @@ def _asymmetric(exchange: bool, step: Step) -> dict[str, ComputedEntry]:
         "(11) U2TURN": "No routing does better: the cut beside the middle forces a load of kmax/2, rounded down.",
         "(12) U2TURN-A: load": "In Y." if exchange else "In X.",
     }
-    return {
-        exchanged(entry) if exchange else entry: agreeing(
-            ((size, holding[entry]) for size, holding in results.items() if entry in holding),
-            what,
-            notes.get(entry, ""),
-        )
-        for entry in ASYMMETRIC_EQUATIONS
-    }
+    for entry in ASYMMETRIC_EQUATIONS:
+        cases = ((size, holding[entry]) for size, holding in results.items() if entry in holding)
+        yield agreeing(cases, what, notes.get(entry, ""))
 
 
 def _holding(mesh: str, long: int, short: int, exchange: bool) -> dict[str, bool]:
@@ -166,21 +149,14 @@ def _loads_of_dor(mesh: str) -> list[Fraction]:
 # Claims 1 to 3, dimension by dimension
 
 
-LARGEST_OF_CLAIMS = 13
-
 _NOTES = {
     "1, {} k: tornado is a worst case": "Shifts by k/2 rounded down and rounded up both attain it.",
     "3, {} k: U2TURN in X": "One permutation is a worst case of both halves: the sum of their worst cases is attained.",
 }
 
 
-def claim_rows(step: Step) -> dict[str, ComputedEntry]:
-    """Check every claim for all radices up to 13."""
-    return claim_entries(LARGEST_OF_CLAIMS, step)
-
-
-def claim_entries(largest: int, step: Step) -> dict[str, ComputedEntry]:
-    """Compute the claims for radices 2 to `largest` (odd ones from 3)."""
+def claim_rows(step: Step, largest: int = 13) -> dict[str, ComputedEntry]:
+    """Check every claim for radices 2 to `largest` (odd ones from 3)."""
     holding = {}
     for k in range(2, largest + 1):
         holding[k] = _claims_holding(k)
@@ -226,7 +202,6 @@ def _tornado(k: int) -> set[Fraction]:
 # Table I: the largest loads in X and Y of XYX and YXY, every channel of every mesh solved
 
 
-LARGEST = 8
 _PARITY = ("even", "odd")
 
 
@@ -238,31 +213,23 @@ def formula(routing: str, dim: int, k: int) -> Fraction:
     return Fraction(k * k - 1, 2 * k) if twice else Fraction(k - 1, 2)
 
 
-def table1_rows(step: Step) -> dict[str, ComputedEntry]:
-    """Compute every entry of Table I on every mesh of its parities."""
-    return table1_entries(LARGEST, step)
-
-
-def table1_entries(largest: int, step: Step) -> dict[str, ComputedEntry]:
-    """Compute the entries for all meshes with 2 to `largest` nodes per side."""
-    sides = range(2, largest + 1)
+def table1_rows(step: Step, largest: int = 8) -> dict[str, ComputedEntry]:
+    """Compute every entry of Table I on every mesh of its parities with 2 to `largest` nodes per side."""
+    meshes = list(product(range(2, largest + 1), repeat=2))
     loads = {}
-    for at, (kx, ky) in enumerate((kx, ky) for kx in sides for ky in sides):
+    for at, (kx, ky) in enumerate(meshes, 1):
         for routing in ("XYX", "YXY"):
             loads[routing, kx, ky] = largest_loads(f"mesh:{kx}x{ky}", routing.lower())
-        step((at + 1) / len(sides) ** 2)
+        step(at / len(meshes))
     results = {}
-    for odd_x, odd_y in ((0, 0), (0, 1), (1, 0), (1, 1)):
-        for routing in ("XYX", "YXY"):
-            for dim in (0, 1):
-                cases = [
-                    (f"{kx}x{ky}", loads[routing, kx, ky][dim] == formula(routing, dim, (kx, ky)[dim]))
-                    for kx in sides
-                    for ky in sides
-                    if (kx % 2, ky % 2) == (odd_x, odd_y)
-                ]
-                name = f"{_PARITY[odd_x]} kx, {_PARITY[odd_y]} ky: L{'xy'[dim]} of {routing}"
-                results[name] = agreeing(cases, "meshes")
+    for odd_x, odd_y, routing, dim in product((0, 1), (0, 1), ("XYX", "YXY"), (0, 1)):
+        cases = (
+            (f"{kx}x{ky}", loads[routing, kx, ky][dim] == formula(routing, dim, (kx, ky)[dim]))
+            for kx, ky in meshes
+            if (kx % 2, ky % 2) == (odd_x, odd_y)
+        )
+        name = f"{_PARITY[odd_x]} kx, {_PARITY[odd_y]} ky: L{'xy'[dim]} of {routing}"
+        results[name] = agreeing(cases, "meshes")
     return results
 
 
@@ -272,20 +239,14 @@ def table1_entries(largest: int, step: Step) -> dict[str, ComputedEntry]:
 MESHES = ("3x2", "4x3", "5x4", "6x5", "7x6")
 
 
-def figure7_rows(step: Step) -> dict[str, ComputedEntry]:
+def figure7_rows(step: Step) -> Iterator[Value]:
     """Compute the mean gains on the meshes with kx - ky = 1, and the averages."""
-    averages: dict[str, list[str]] = {name: [] for name in ROUTINGS}
-    for at, size in enumerate(MESHES):
-        for name, routing in ROUTINGS.items():
-            averages[name].append(f"{float(average(f'mesh:{size}', routing)):.4f}")
-        step((at + 1) / len(MESHES))
-    entries = {}
-    for entry in FIGURE7:
+    listed = {}
+    for at, (name, routing) in enumerate(ROUTINGS.items(), 1):
+        listed[name] = ", ".join(f"{float(average(f'mesh:{size}', routing)):.4f}" for size in MESHES)
+        step(at / len(ROUTINGS))
+    for entry in PRINT.rows["figure7"]:
         ours, theirs = entry.split(" over ")
-        entries[entry] = ComputedEntry(
-            mean_gain([f"mesh:{size}" for size in MESHES], ours, theirs),
-            f"On {', '.join(MESHES)}: "
-            + "; ".join(f"{name} {', '.join(averages[name])}" for name in (ours, theirs))
-            + ".",
-        )
-    return entries
+        gain = mean_gain([f"mesh:{size}" for size in MESHES], ours, theirs)
+        both = "; ".join(f"{name} {listed[name]}" for name in (ours, theirs))
+        yield ComputedEntry(gain, f"On {', '.join(MESHES)}: {both}.")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from math import factorial, hypot
 from statistics import fmean
 from typing import Any
@@ -14,10 +15,10 @@ import numpy as np
 from scipy.sparse import find
 
 import obliv
+from obliv import Bounds
 from obliv._util.arrays import Array
-from obliv.papers.paper import ComputedEntry, Step, agreeing, exactly, largest_of, require
-from obliv.papers.u2turn.printed import COLUMNS, DEGENERATE, EVEN, MILLION, ODD, SAMPLED
-from obliv.results.numbers import Bounds
+from obliv.papers.paper import ComputedEntry, Step, Value, agreeing, exactly, largest_of, require
+from obliv.papers.u2turn.printed import COLUMNS, EVEN, ODD, REMARKS, SIZES, averages
 
 # What the tables share: worst cases, loads by dimension, and averages
 
@@ -168,18 +169,9 @@ FEW = (300, 500)
 _PACKETS, _RUNS = 300, 200  # packets of a node to destinations that are drawn, and how often they are drawn
 
 
-def compute_odd(step: Step) -> dict[str, ComputedEntry]:
-    """Compute Table III."""
-    return _tables(list(ODD), step)
-
-
-def compute_even(step: Step) -> dict[str, ComputedEntry]:
-    """Compute Table IV."""
-    return _tables(list(EVEN), step)
-
-
-def _tables(sizes: list[str], step: Step) -> dict[str, ComputedEntry]:
-    entries: dict[str, ComputedEntry] = {}
+def compute_table(sizes: Sequence[str], step: Step) -> dict[str, Value]:
+    """Compute Table III or IV, whose sizes are given."""
+    entries: dict[str, Value] = {}
     for at, size in enumerate(sizes):
         columns = {}
         for column, name in enumerate(COLUMNS):
@@ -207,7 +199,7 @@ def _column(size: str, name: str) -> dict[str, ComputedEntry]:
         without = obliv.throughput(routing, *PATTERNS.values()).patterns
         for (row, value), other in zip(list(column.items())[2:], without, strict=True):
             reading = ComputedEntry(
-                exactly(other.fraction_of_capacity), undecided=DEGENERATE if row == "Random" else ""
+                exactly(other.fraction_of_capacity), undecided=REMARKS["degenerate"] if row == "Random" else ""
             )
             if reading.value != value.value:
                 column[row] = replace(value, readings={"without the short cut": reading})
@@ -228,7 +220,7 @@ def _averages(mesh: str, name: str) -> ComputedEntry:
     spread = float(covariances(mesh).diagonal()[SPREADING.index(ROUTINGS[name])])
     few = FEW[0]
     estimate = obliv.Estimate(float(mean), (spread / few) ** 0.5, few)
-    readings = {f"a mean of {few} permutations": ComputedEntry(estimate, undecided=MILLION)}
+    readings = {f"a mean of {few} permutations": ComputedEntry(estimate, undecided=REMARKS["million"])}
     literal = "the mean of throughputs" + (", without the identity" if mesh == "mesh:3x3" else "")
     readings[literal] = ComputedEntry(mean_of_throughputs(mesh, ROUTINGS[name]))
     return ComputedEntry(mean, f"The reciprocal of the mean largest load of {which}.", readings=readings)
@@ -246,7 +238,7 @@ def drawn(size: str, name: str) -> ComputedEntry:
     values = float(topology.capacity_load or 0) / (share @ sent.T).max(axis=0)
     spread = float(values.std(ddof=1))
     estimate = obliv.Estimate(float(values.mean()), spread / _RUNS**0.5, _RUNS)
-    return ComputedEntry(estimate, undecided=SAMPLED, print_error=spread)
+    return ComputedEntry(estimate, undecided=REMARKS["sampled"], print_error=spread)
 
 
 def _val_by_o1turn(mesh: str) -> Fraction:
@@ -263,17 +255,15 @@ def _val_by_o1turn(mesh: str) -> Fraction:
     return Fraction(topology.capacity_load or 0) * loads.denominator * topology.nodes / Fraction(largest)
 
 
-_SQUARES = ODD | EVEN
 _DEADLOCK_MESHES = ("3x3", "4x4", "5x5", "5x3", "3x5", "7x4")
 
 
-def compute(step: Step) -> dict[str, ComputedEntry]:
+def compute(step: Step) -> Iterator[Value]:
     """Compute the headline from printed and computed averages, and compare Lx and Ly on every mesh kx > ky."""
-    entries = {}
-    meshes = [f"mesh:{size}" for size in _SQUARES]
+    meshes = [f"mesh:{size}" for size in SIZES]
     for at, over in enumerate(COLUMNS[:3]):
-        entries[f"U2TURN over {over}, from the printed averages"] = _from_print(over)
-        entries[f"U2TURN over {over}, from computed averages"] = ComputedEntry(mean_gain(meshes, "U2TURN", over))
+        yield _from_print(over)
+        yield mean_gain(meshes, "U2TURN", over)
         step(0.7 * (at + 1) / 3)
     for routing in ("XYX", "YXY"):
         cases = []
@@ -281,23 +271,20 @@ def compute(step: Step) -> dict[str, ComputedEntry]:
             x, y = largest_loads(f"mesh:{kx}x{ky}", routing.lower())
             require(x >= y, f"Lx >= Ly on {kx}x{ky}")
             cases.append((f"{kx}x{ky}", x > y))
-        entries[f"{routing}: meshes kx > ky with Lx > Ly"] = agreeing(cases, "meshes up to 8x7")
-    entries |= _paths(4)
-    entries["tori, k = 3 to 6: IVAL as VAL in the worst case"] = agreeing(
+        yield agreeing(cases, "meshes up to 8x7")
+    yield from _paths(4)
+    yield agreeing(
         ((f"k = {k}", worst(f"torus:{k}x{k}", "ival") == worst(f"torus:{k}x{k}", "valiant")) for k in range(3, 7)),
         "radices",
         "Both have 1/2.",
     )
-    entries |= _asymmetric()
-    step(0.8)
-    entries |= _symmetric()
-    step(0.9)
+    yield from _asymmetric()
+    yield from _symmetric()
     for routing in ("U2TURN", "U2TURN-A"):
-        entries[f"{routing}: free of deadlock"] = _deadlock(routing)
-    return entries
+        yield _deadlock(routing)
 
 
-def _paths(k: int) -> dict[str, ComputedEntry]:
+def _paths(k: int) -> Iterator[ComputedEntry]:
     """Compare the paths of XYX and YXY with all paths of at most two turns, for every pair of a square mesh."""
     mesh = obliv.topology(f"mesh:{k}x{k}")
     xyx, yxy, o1turn = (obliv.routing(name, mesh) for name in ("xyx", "yxy", "o1turn"))
@@ -311,15 +298,9 @@ def _paths(k: int) -> dict[str, ComputedEntry]:
             subset.append((pair, {path for path, _ in o1turn.paths(source, destination)} <= ours))
             direct += len(along_x) == 1
     pairs = f"pairs of the {k}x{k} mesh"
-    return {
-        "XYX and YXY together: all paths of at most 2 turns": agreeing(
-            complete, pairs, "Turns into the opposite direction are not allowed."
-        ),
-        "O1TURN: its paths are among those of XYX and YXY": agreeing(subset, pairs),
-        "4x4, XYX: share of pairs with a single path": ComputedEntry(
-            Fraction(direct, mesh.nodes**2), against=Fraction(1, k)
-        ),
-    }
+    yield agreeing(complete, pairs, "Turns into the opposite direction are not allowed.")
+    yield agreeing(subset, pairs)
+    yield ComputedEntry(Fraction(direct, mesh.nodes**2), against=Fraction(1, k))
 
 
 def _with_two_turns(mesh: obliv.Topology, source: int) -> list[set[tuple[int, ...]]]:
@@ -342,31 +323,22 @@ def _with_two_turns(mesh: obliv.Topology, source: int) -> list[set[tuple[int, ..
     return paths
 
 
-def _asymmetric() -> dict[str, ComputedEntry]:
+def _asymmetric() -> Iterator[ComputedEntry]:
     """Compare the worst cases of section IV-B on every mesh kx > ky."""
-    exchanged = (
-        (f"{ky}x{kx}", worst_load(f"mesh:{ky}x{kx}", "xyx") == worst_load(f"mesh:{kx}x{ky}", "yxy"))
-        for kx, ky in ASYMMETRIC
-    )
-
-    above, variant, even = [], [], []
+    exchanged, above, variant, even = [], [], [], []
     for kx, ky in ASYMMETRIC:
         size = f"{kx}x{ky}"
+        exchanged.append((f"{ky}x{kx}", worst_load(f"mesh:{ky}x{kx}", "xyx") == worst_load(f"mesh:{kx}x{ky}", "yxy")))
         *others, ours, u2turn_a = (worst(f"mesh:{size}", routing) for routing in ROUTINGS.values())
         above.append((size, min(ours, u2turn_a) > max(others)))
         variant.append((size, ours > u2turn_a))
         if kx % 2 == 0:
             even.append((size, ours == u2turn_a == Fraction(1, 2) >= max(others)))
-    return {
-        "kx < ky: XYX as YXY on the mesh with kx and ky exchanged": agreeing(exchanged, "meshes up to 7x8"),
-        "kx > ky, worst case: U2TURN and U2TURN-A above VAL, DOR and O1TURN": _of_odd(
-            above, "meshes kx > ky up to 8x7"
-        ),
-        "kx > ky, worst case: U2TURN above U2TURN-A": _of_odd(variant, "meshes kx > ky up to 8x7"),
-        "even kmax, worst case: U2TURN and U2TURN-A at 1/2, not below VAL, DOR and O1TURN": agreeing(
-            even, "meshes kx > ky up to 8x7", "VAL and O1TURN have 1/2 there, too."
-        ),
-    }
+    what = "meshes kx > ky up to 8x7"
+    yield agreeing(exchanged, "meshes up to 7x8")
+    yield _of_odd(above, what)
+    yield _of_odd(variant, what)
+    yield agreeing(even, what, "VAL and O1TURN have 1/2 there, too.")
 
 
 def _of_odd(cases: list[tuple[str, bool]], what: str) -> ComputedEntry:
@@ -375,18 +347,17 @@ def _of_odd(cases: list[tuple[str, bool]], what: str) -> ComputedEntry:
     return replace(agreeing(cases, what), readings={"of odd radices": odd})
 
 
-def _symmetric() -> dict[str, ComputedEntry]:
+def _symmetric() -> Iterator[ComputedEntry]:
     """Compare the columns of Tables III and IV as section V does."""
 
-    def count(
+    def cases(
         sizes: Iterable[str], rows: Iterable[str], fits: Callable[[Fraction, list[Fraction]], bool]
-    ) -> ComputedEntry:
-        cases = []
-        for size in sizes:
-            for row in rows:
-                *others, ours = (_throughput(size, row, name) for name in COLUMNS)
-                cases.append((f"{row} on {size}", fits(ours, others)))
-        return agreeing(cases, "cases")
+    ) -> list[tuple[str, bool]]:
+        found = []
+        for size, row in product(sizes, rows):
+            *others, ours = (_throughput(size, row, name) for name in COLUMNS)
+            found.append((f"{row} on {size}", fits(ours, others)))
+        return found
 
     def above(ours: Fraction, others: list[Fraction]) -> bool:
         return ours > max(others)
@@ -397,41 +368,27 @@ def _symmetric() -> dict[str, ComputedEntry]:
     def best(ours: Fraction, others: list[Fraction]) -> bool:
         return ours == Fraction(1, 2) >= max(others)
 
-    means = [
-        sum((_throughput(size, "Complement", name) for size in _SQUARES), Fraction(0)) / len(_SQUARES)
-        for name in COLUMNS
-    ]
-    dor = agreeing(
-        (
-            (
-                size,
-                _throughput(size, "Random", "DOR") > _throughput(size, "Random", "U2TURN")
-                and _throughput(size, "Worst-case", "DOR") < _throughput(size, "Worst-case", "U2TURN"),
-            )
-            for size in _SQUARES
-        ),
-        "sizes",
-        "So do the printed averages."
-        if all(Fraction(rows["Average-case"][1]) < Fraction(rows["Average-case"][3]) for rows in _SQUARES.values())
-        else "",
+    by_size = cases(sorted(SIZES), ["Worst-case"], above)
+    yield _of_odd([(name.removeprefix("Worst-case on "), fits) for name, fits in by_size], "squares")
+    yield agreeing(cases(ODD, ["Worst-case"], above), "cases")
+    yield agreeing(cases(EVEN, ["Worst-case"], best), "cases")
+    yield agreeing(cases(SIZES, ["Transpose", "DOR-WC"], above), "cases")
+    yield agreeing(cases(SIZES, ["Nearest-Neighbor"], between), "cases")
+    yield agreeing(cases(ODD, ["Complement"], between), "cases")
+    *others, ours = (sum(_throughput(size, "Complement", name) for size in SIZES) / Fraction(6) for name in COLUMNS)
+    mean = agreeing([("", between(ours, others))], "means")
+    yield replace(
+        agreeing(cases(EVEN, ["Complement"], between), "cases"), readings={"of the mean over all six sizes": mean}
     )
-    all_sizes = []
-    for size in sorted(_SQUARES):
-        *others, ours = (_throughput(size, "Worst-case", name) for name in COLUMNS)
-        all_sizes.append((size, above(ours, others)))
-    return {
-        "k = 3 to 8, worst case: U2TURN above VAL, DOR and O1TURN": _of_odd(all_sizes, "squares"),
-        "odd k, worst case: U2TURN above VAL, DOR and O1TURN": count(ODD, ["Worst-case"], above),
-        "even k, worst case: U2TURN at 1/2, not below VAL, DOR and O1TURN": count(EVEN, ["Worst-case"], best),
-        "Transpose and DOR-WC: U2TURN above VAL, DOR and O1TURN": count(_SQUARES, ["Transpose", "DOR-WC"], above),
-        "Nearest-Neighbor: U2TURN above VAL, below DOR and O1TURN": count(_SQUARES, ["Nearest-Neighbor"], between),
-        "Complement, odd k: U2TURN above VAL, below DOR and O1TURN": count(ODD, ["Complement"], between),
-        "Complement, even k: U2TURN above VAL, below DOR and O1TURN": replace(
-            count(EVEN, ["Complement"], between),
-            readings={"of the mean over all six sizes": agreeing([("", between(means[-1], means[:-1]))], "means")},
-        ),
-        "Random: DOR above U2TURN, below it in the worst case": dor,
-    }
+    dor = []
+    for size in SIZES:
+        random, worst_case = (
+            [_throughput(size, row, name) for name in ("DOR", "U2TURN")] for row in ("Random", "Worst-case")
+        )
+        dor.append((size, random[0] > random[1] and worst_case[0] < worst_case[1]))
+    prints = zip(averages("DOR"), averages("U2TURN"), strict=True)
+    too = "So do the printed averages." if all(Fraction(one) < Fraction(two) for one, two in prints) else ""
+    yield agreeing(dor, "sizes", too)
 
 
 def _throughput(size: str, row: str, name: str) -> Fraction:
@@ -450,8 +407,7 @@ def _deadlock(name: str) -> ComputedEntry:
 
 def _from_print(over: str) -> ComputedEntry:
     """Return bounds on the mean of ratios, since every printed average is rounded."""
-    column = COLUMNS.index(over)
-    pairs = [(rows["Average-case"][3], rows["Average-case"][column]) for rows in _SQUARES.values()]
+    pairs = list(zip(averages("U2TURN"), averages(over), strict=True))
     low = sum(_edge(a, -1) / _edge(b, 1) for a, b in pairs) / len(pairs) - 1
     high = sum(_edge(a, 1) / _edge(b, -1) for a, b in pairs) / len(pairs) - 1
     plain = fmean(float(a) / float(b) for a, b in pairs) - 1

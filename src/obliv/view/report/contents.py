@@ -23,7 +23,6 @@ from obliv.results.base import Result
 from obliv.results.claims import is_certified
 from obliv.results.markup import Results, load
 from obliv.results.numbers import Bounds, Estimate, as_float, bounds_of, short, shown
-from obliv.results.reproduction import Reproduction
 from obliv.results.study import Study, StudyRow, column_names, options_of
 from obliv.study.measures import MEASURES, Cell
 from obliv.study.store import intact, opened
@@ -61,7 +60,7 @@ class Contents:
 
     inputs: list[Input] = field(default_factory=list)
     items: list[ReportCell] = field(default_factory=list)
-    reproductions: list[Reproduction] = field(default_factory=list)
+    reproductions: list[Any] = field(default_factory=list)
     others: list[tuple[Result, int]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -136,7 +135,7 @@ def _sort(contents: Contents, result: Result, number: int) -> None:
         for single in result.entries:
             _sort(contents, single, number)
         return
-    if isinstance(result, Reproduction):
+    if result.beside_published:
         contents.reproductions.append(result)
         return
     entries = list(_entries(result))

@@ -11,7 +11,6 @@ from obliv._util.text import plural, printable
 from obliv.questions.worst_case import WorstCase
 from obliv.results.base import Result, unit_of
 from obliv.results.claims import is_certified
-from obliv.results.reproduction import Reproduction
 from obliv.results.study import column_names, options_of
 from obliv.study.measures import MEASURES
 from obliv.view.labels import overlap
@@ -369,7 +368,7 @@ VERDICTS = {
 }
 
 
-def reproduction_tables(reproductions: Sequence[Reproduction]) -> list[dict[str, Any]]:
+def reproduction_tables(reproductions: Sequence[Any]) -> list[dict[str, Any]]:
     """Return the tables of the papers for the template: rows, counts of verdicts, and notes shared by rows."""
     tables = []
     for result in reproductions:

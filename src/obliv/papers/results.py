@@ -14,8 +14,6 @@ from obliv.results.codec import Record
 from obliv.results.codec import entry as field
 from obliv.results.numbers import Bounds, Estimate, number, short, shown
 
-__all__ = ["OtherReading", "PaperName", "Papers", "ReproducedEntry", "Reproduction"]
-
 _LINE = 118  # characters of a row
 _WIDEST = 34  # of them, of a cell
 _NOTE = 110
@@ -132,6 +130,7 @@ class Reproduction(WithoutNetwork):
 
     kind: ClassVar[str] = "reproduce"
     marks: ClassVar[tuple[str, ...]] = ("rows",)
+    beside_published: ClassVar[bool] = True
     table: ClassVar[str] = "entries"
 
     entries: tuple[ReproducedEntry, ...] = field((), key="rows")
