@@ -30,15 +30,7 @@ _PATH = "str | Path"
 
 
 def typed(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function check those of its arguments that are annotated as parts of a fabric, as paths, or as ``bool``.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> obliv.fabric.network("cluster.net")
-    Traceback (most recent call last):
-    obliv.errors.InputError: network: fabric is a Fabric, made by obliv.fabric.read_fabric(FILE); this is a str
-    """
+    """Let a function check those of its arguments that are annotated as parts of a fabric, as paths, or as ``bool``."""
     signature = inspect.signature(function)
     kinds = {name: str(each.annotation).removesuffix(" | None") for name, each in signature.parameters.items()}
     kinds = {name: kind for name, kind in kinds.items() if kind in _MADE_BY or kind in (_PATH, "bool")}

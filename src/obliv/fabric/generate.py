@@ -118,17 +118,7 @@ def _lone(tail: Array, head: Array) -> int:
 
 
 def tree_ports(tree: Tree, numbers: Callable[[Array, Array], Array], sources: Array, spec: str = "") -> Array:
-    """Return the port by which each switch forwards what some sources send to each host.
-
-    Shape: (switches, hosts).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from obliv.topologies.families.trees import fattree
-    >>> tree_ports(fattree(4, 2), lambda s, d: d % 2, np.arange(8))[0].tolist()  # the first leaf
-    [1, 2, 3, 4, 3, 4, 3, 4]
-    """
+    """Return the port by which each switch forwards what some sources send to each host; shape (switches, hosts)."""
     hosts, first = tree.below[-1], tree.first_node
     host = np.arange(hosts)
     out: Array = np.full((tree.nodes - hosts, hosts), NONE, np.uint8)

@@ -61,27 +61,13 @@ def node_name(ident: str, description: str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Nodes:
-    """The nodes of a fabric, in the order of the file.
+    """The nodes of a fabric, in the order of the file."""
 
-    Parameters
-    ----------
-    kind : tuple of str
-        "switch", "ca", "router" or "unknown".
-    ident : tuple of str
-        Unique identifiers, as in the file: ``S-0002c90200001008`` or any other word.
-    guid : uint64 array, shape (nodes,)
-        0 where unknown.
-    description : tuple of str
-        Untrusted text: it may be empty, repeat, and contain anything.
-    line : int32 array, shape (nodes,)
-        The line of the file where the node is described, 0 without a line.
-    """
-
-    kind: tuple[str, ...]
-    ident: tuple[str, ...]
-    guid: Array
-    description: tuple[str, ...]
-    line: Array
+    kind: tuple[str, ...]  # "switch", "ca", "router" or "unknown"
+    ident: tuple[str, ...]  # unique identifiers, as in the file: ``S-0002c90200001008`` or any other word
+    guid: Array  # uint64, shape (nodes,); 0 where unknown
+    description: tuple[str, ...]  # untrusted text: it may be empty, repeat, and contain anything
+    line: Array  # int32, shape (nodes,); the line of the file where the node is described, 0 without a line
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -97,29 +83,15 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ports:
-    """The ports of a fabric, by slot.
+    """The ports of a fabric, by slot."""
 
-    Parameters
-    ----------
-    peer : int64 array, shape (slots,)
-        The slot at the other end of the cable, -1 without a cable.
-    guid : uint64 array, shape (slots,)
-        0 where unknown.
-    lid : int32 array, shape (slots,)
-        The base LID of every CA port, and of a switch at its port 0; 0 where unknown.
-    lmc : int8 array, shape (slots,)
-    rate : int32 array, shape (slots,)
-        Place in :attr:`Fabric.rates` of the data rate that the port reports, -1 without one.
-    line : int32 array, shape (slots,)
-        The line of the file about the port, 0 without a line.
-    """
-
-    peer: Array
-    guid: Array
-    lid: Array
-    lmc: Array
+    peer: Array  # int64, shape (slots,); the slot at the other end of the cable, -1 without a cable
+    guid: Array  # uint64, shape (slots,); 0 where unknown
+    lid: Array  # int32, shape (slots,); the base LID of every CA port, and of a switch at its port 0; 0 where unknown
+    lmc: Array  # int8, shape (slots,)
+    # rate: int32, shape (slots,); place in :attr:`Fabric.rates` of the data rate that the port reports, -1 without one
     rate: Array
-    line: Array
+    line: Array  # int32, shape (slots,); the line of the file about the port, 0 without a line
 
 
 @dataclass(frozen=True, eq=False, repr=False)

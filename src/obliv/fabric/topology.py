@@ -30,25 +30,14 @@ class FabricTopology(Topology):
 
     Nodes are the endpoints, in the order of :attr:`Fabric.endpoints`, then the switches; a channel is a cable in one
     direction.
-
-    Parameters
-    ----------
-    fabric : Fabric
-    slot_of : int64 array, shape (channels,)
-        The port where each channel begins.
-    channel_of : int64 array, shape (slots,)
-        The channel that begins at a port, -1 for no channel.
-    node_at : int64 array, shape (slots,)
-        The node that a port belongs to, -1 where it is neither an endpoint nor a switch's.
-    reference : Fraction or None
-        Gb/s of a bandwidth of 1, None where the fabric does not say.
     """
 
     fabric: Fabric
-    slot_of: Array
-    channel_of: Array
+    slot_of: Array  # int64, shape (channels,); the port where each channel begins
+    channel_of: Array  # int64, shape (slots,); the channel that begins at a port, -1 for no channel
+    # node_at: int64, shape (slots,); the node that a port belongs to, -1 where it is neither an endpoint nor a switch's
     node_at: Array
-    reference: Fraction | None = None
+    reference: Fraction | None = None  # Gb/s of a bandwidth of 1, None where the fabric does not say
 
     @property
     def hosts(self) -> int:
@@ -285,13 +274,6 @@ def capacity_load(fabric: Fabric) -> Fraction | None:
     routing: an endpoint's cable carries (n - 1) / n, and the channels between switches carry at least all distances
     together, shared out evenly. Where equal use of all shortest paths loads no channel more than the greater of the
     two, that is the answer: on tori, hypercubes, complete graphs, and wherever endpoints have the narrowest cables.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> from obliv.fabric.generate import from_topology
-    >>> capacity_load(from_topology(obliv.torus(9, 9)))
-    Fraction(10, 9)
     """
     shape = recognise(fabric)
     ends, switches = fabric.endpoints, fabric.switches

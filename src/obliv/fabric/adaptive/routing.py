@@ -40,18 +40,7 @@ _NOTES = {
 
 
 class GroupHops(HopRouting):
-    """The next hops that groups allow, to one LID of each destination.
-
-    Parameters
-    ----------
-    topology : FabricTopology
-    groups : PackedGroups
-    lid : int array, shape (terminals,)
-        Of every destination.
-    spec : str
-    any_choice : bool
-        Whether switches choose as they like; else next hops are equally likely.
-    """
+    """The next hops that groups allow, to one LID of each destination; equally likely unless switches choose."""
 
     topology: FabricTopology
 
@@ -83,18 +72,7 @@ class GroupHops(HopRouting):
 
 
 class AdaptiveRouting(FabricRouting, same_paths=True):
-    """The routes that group tables allow, each port of a group equally likely.
-
-    Parameters
-    ----------
-    topology : FabricTopology
-    routes : Routes
-        Their classes of sources, and which pairs arrive by all choices.
-    groups : PackedGroups
-    spec : str
-    skip : bool
-        Whether pairs whose packets do not arrive by all choices send nothing; else they are an error.
-    """
+    """The routes that group tables allow, each port of a group equally likely."""
 
     def __init__(
         self, topology: FabricTopology, routes: Routes, groups: PackedGroups, spec: str, skip: bool = False

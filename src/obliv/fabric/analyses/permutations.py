@@ -40,10 +40,7 @@ def largest(
     progress: Progress,
     keep: int = 0,
 ) -> tuple[Array, Fraction]:
-    """Return the largest channel load under each of many permutations.
-
-    Shapes: `blocks` (some, terminals).
-    """
+    """Return the largest channel load under each of many permutations; shapes `blocks` (some, terminals)."""
     require_complete(routing)
     topology, routes = routing.topology, routing.routes
     n = len(topology.terminals)

@@ -127,29 +127,14 @@ def _parallel(topology: Topology) -> list[list[tuple[int, int]]]:
 
 @dataclass(frozen=True, eq=False)
 class ChannelWitness:
-    """A permutation of the terminals, and a channel.
-
-    Parameters
-    ----------
-    channel : int
-    image : int array, shape (terminals,)
-        The destination of every terminal.
-    whole : bool
-        Whether it is a permutation.
-    own : bool
-        Whether the channel leaves a terminal.
-    pairs : int array
-        Its pairs, sorted; for a channel that leaves a terminal, that of this terminal.
-    crossing : int array
-        Those that cross the channel before a failure.
-    """
+    """A permutation of the terminals, and a channel."""
 
     channel: int
-    image: Array
-    whole: bool
-    own: bool
-    pairs: Array
-    crossing: Array
+    image: Array  # int, shape (terminals,); the destination of every terminal
+    whole: bool  # whether it is a permutation
+    own: bool  # whether the channel leaves a terminal
+    pairs: Array  # int; its pairs, sorted; for a channel that leaves a terminal, that of this terminal
+    crossing: Array  # int; those that cross the channel before a failure
 
     def packets(self, after: After) -> int:
         """Return how many packets of the permutation cross the channel after a failure."""
@@ -327,11 +312,7 @@ def _reached(
 class ChannelLimits:
     """What every channel can carry at most, before and after failures.
 
-    Parameters
-    ----------
-    routes : Routes
-    prices : dict
-        The terminals with a price of 1 before a failure, for channels that the simple bound does not settle.
+    `prices` has the terminals with a price of 1 before a failure, for channels that the simple bound does not settle.
     """
 
     def __init__(self, routes: CheckedRoutes, prices: dict[int, Array]) -> None:

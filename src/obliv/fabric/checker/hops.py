@@ -17,32 +17,15 @@ from obliv.topologies.base import Topology
 
 @dataclass(frozen=True, eq=False)
 class NextHops:
-    """The channel by which every switch forwards packets for every terminal; terminals have one cable each.
-
-    Parameters
-    ----------
-    topology : Topology
-    switches : int array, shape (switches,)
-        The nodes that are not terminals.
-    place : int array, shape (nodes,)
-        The number of every switch; -1 for terminals.
-    channel : int32 array, shape (switches, terminals)
-        -1 where a switch has no channel for a terminal.
-    own : int array, shape (terminals,)
-        The channel that leaves each terminal.
-    leaf : int array, shape (leaves,)
-        The nodes at the other ends of these channels.
-    row : int array, shape (terminals,)
-        The number of every terminal's leaf.
-    """
+    """The channel by which every switch forwards packets for every terminal; terminals have one cable each."""
 
     topology: Topology
-    switches: Array
-    place: Array
-    channel: Array
-    own: Array
-    leaf: Array
-    row: Array
+    switches: Array  # int, shape (switches,); the nodes that are not terminals
+    place: Array  # int, shape (nodes,); the number of every switch; -1 for terminals
+    channel: Array  # int32, shape (switches, terminals); -1 where a switch has no channel for a terminal
+    own: Array  # int, shape (terminals,); the channel that leaves each terminal
+    leaf: Array  # int, shape (leaves,); the nodes at the other ends of these channels
+    row: Array  # int, shape (terminals,); the number of every terminal's leaf
 
     @property
     def tables(self) -> NextHops:
@@ -124,23 +107,16 @@ def _table(topology: Topology, switches: Array, ask: Callable[[Array, Array], Ar
 
 @dataclass(frozen=True, eq=False)
 class PathHops:
-    """The path of every pair of terminals.
-
-    Parameters
-    ----------
-    topology : Topology
-    own : int array, shape (terminals,)
-        The channel that leaves each terminal.
-    leaf, row : int arrays, shape (terminals,)
-        The node at the other end of it, and the number of the terminal itself, since no two terminals send alike.
-    paths : int32 array, shape (terminals**2, hops)
-        Channels behind the leaf, then -1, of pair source · terminals + destination.
-    """
+    """The path of every pair of terminals."""
 
     topology: Topology
-    own: Array
+    own: Array  # int, shape (terminals,); the channel that leaves each terminal
+    # leaf, row: int, shape (terminals,); the node at the other end of it, and the number of the terminal itself, since
+    # no two terminals send alike
     leaf: Array
     row: Array
+    # paths: int32, shape (terminals**2, hops); channels behind the leaf, then -1, of pair source · terminals +
+    # destination
     paths: Array
 
     @property

@@ -25,22 +25,12 @@ _STEPS = 100  # by which numbers of channels are raised before all routes are se
 
 @dataclass(frozen=True, eq=False)
 class After:
-    """What a failure changes.
+    """What a failure changes."""
 
-    Parameters
-    ----------
-    moved : int array
-        The pairs whose routes it cuts, sorted.
-    routes : int array, shape (moved, hops)
-        Their channels now, up to what failed where they end there.
-    arrives : bool array, shape (moved,)
-    gone : bool array, shape (channels,)
-    """
-
-    moved: Array
-    routes: Array
-    arrives: Array
-    gone: Array
+    moved: Array  # int; the pairs whose routes it cuts, sorted
+    routes: Array  # int, shape (moved, hops); their channels now, up to what failed where they end there
+    arrives: Array  # bool, shape (moved,)
+    gone: Array  # bool, shape (channels,)
 
     def come(self, channel: int) -> Array:
         """Return those of the pairs that arrive over a channel now."""
@@ -49,25 +39,13 @@ class After:
 
 @dataclass(frozen=True, eq=False)
 class CheckedRoutes:
-    """All routes before failures.
-
-    Parameters
-    ----------
-    hops : Hops
-    size : int array, shape (leaves,)
-        Terminals at each leaf.
-    weight : int array, shape (pairs,)
-        How many terminals send: those at the leaf, without the receiver itself.
-    routes : int array, shape (pairs, hops)
-        Channels behind the leaf, then -1.
-    start, pair : int arrays
-        The pairs that cross channel c are ``pair[start[c]:start[c + 1]]``.
-    """
+    """All routes before failures."""
 
     hops: Hops
-    size: Array
-    weight: Array
-    routes: Array
+    size: Array  # int, shape (leaves,); terminals at each leaf
+    weight: Array  # int, shape (pairs,); how many terminals send: those at the leaf, without the receiver itself
+    routes: Array  # int, shape (pairs, hops); channels behind the leaf, then -1
+    # start, pair: int; the pairs that cross channel c are ``pair[start[c]:start[c + 1]]``
     start: Array
     pair: Array
 

@@ -81,18 +81,9 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Folder:
-    """The files of a fabric that a folder has; None for those that it has not.
+    """The files of a fabric that a folder has; None for those that it has not."""
 
-    Parameters
-    ----------
-    path : Path
-        The folder.
-    topology, lft, far, sl2vl, sl, info, guid2lid : Path
-    text : str
-        What was taken, for a message.
-    """
-
-    path: Path
+    path: Path  # the folder
     topology: Path
     lft: Path | None = None
     far: Path | None = None
@@ -100,7 +91,7 @@ class Folder:
     sl: Path | None = None
     info: Path | None = None
     guid2lid: Path | None = None
-    text: str = ""
+    text: str = ""  # what was taken, for a message
 
     @property
     def files(self) -> tuple[Path, ...]:

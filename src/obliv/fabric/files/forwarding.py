@@ -242,28 +242,14 @@ _COLUMNS = ("e", "by_sl_en", "enable_by_sl_mask", "group_top")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AdaptiveInfo:
-    """What switches say of their adaptive routing, in the order of the fabric's switches.
+    """What switches say of their adaptive routing, in the order of the fabric's switches."""
 
-    Parameters
-    ----------
-    name : str
-        The file.
-    known : bool array, shape (switches,)
-        Whether the file has the switch; others count as adaptive for all packets.
-    mask : int64 array, shape (switches,)
-        The service levels that are adaptive, as bits; 0 where adaptive routing is off.
-    group_top : int64 array, shape (switches,)
-        The largest number of a group, -1 where it is not known.
-    line : int64 array, shape (switches,)
-    sources : tuple of (path, SHA-256)
-    findings : tuple of Finding
-    """
-
-    name: str
-    known: Array
+    name: str  # the file
+    known: Array  # bool, shape (switches,); whether the file has the switch; others count as adaptive for all packets
+    # mask: int64, shape (switches,); the service levels that are adaptive, as bits; 0 where adaptive routing is off
     mask: Array
-    group_top: Array
-    line: Array
+    group_top: Array  # int64, shape (switches,); the largest number of a group, -1 where it is not known
+    line: Array  # int64, shape (switches,)
     sources: tuple[tuple[str, str], ...] = ()
     findings: tuple[Finding, ...] = ()
 

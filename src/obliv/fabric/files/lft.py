@@ -128,13 +128,7 @@ _NAMES = {rate: name for name, rate in sorted(RATES.items(), key=lambda item: it
 
 
 def rate_name(rate: Fraction | None) -> str:
-    """Return a width and speed that carry a rate, with four lanes where that is possible.
-
-    Examples
-    --------
-    >>> rate_name(Fraction(32)), rate_name(None)
-    ('4xQDR', '')
-    """
+    """Return a width and speed that carry a rate, with four lanes where that is possible."""
     return _NAMES.get(rate, "") if rate is not None else ""
 
 

@@ -28,19 +28,9 @@ from obliv.questions.worst_case import worst_load
 
 @dataclass(frozen=True)
 class JobLimit:
-    """The largest load that a job may put on any cable.
+    """The largest load that a job may put on any cable."""
 
-    Parameters
-    ----------
-    hosts : str
-        File of its hosts; in a file of limits its path is relative to that file.
-    pattern : str
-    load : Fraction
-    per_host : int
-    line : int
-    """
-
-    hosts: str
+    hosts: str  # file of its hosts; in a file of limits its path is relative to that file
     pattern: str
     load: Fraction
     per_host: int = 1
@@ -263,11 +253,7 @@ def _job(path: str | Path, text: str, number: int, table: dict[str, Any], folder
 class Guarantees:
     """Connected pairs and exact loads of tables, each computed once; pairs that are cut off are in no load.
 
-    Parameters
-    ----------
-    routing : FabricRouting
-        Made with ``missing="skip"``.
-    progress : callable
+    The routing is made with ``missing="skip"``.
     """
 
     def __init__(self, routing: FabricRouting, progress: Progress) -> None:

@@ -48,30 +48,16 @@ _MOST_HINTS = 20  # searches for similar names
 
 @dataclass(frozen=True)
 class CablePlan:
-    """Planned cables as pairs of ports of a fabric, -1 where the fabric has no such port.
+    """Planned cables as pairs of ports of a fabric, -1 where the fabric has no such port."""
 
-    Parameters
-    ----------
-    cables : tuple of (int, int)
-        Slots.
-    names : tuple of (str, str)
-        What the plan calls them.
-    lines : tuple of int
-    sources : tuple of (path, SHA-256)
-    reasons : dict of str
-        Why the fabric does not have a port, by its name in the plan, where there is more to say.
-    remarks : tuple of str
-        About rows that were left out.
-    switches_only : bool
-        Whether the plan has cables between switches only, so that those of hosts are not compared.
-    """
-
-    cables: tuple[tuple[int, int], ...]
-    names: tuple[tuple[str, str], ...]
+    cables: tuple[tuple[int, int], ...]  # slots
+    names: tuple[tuple[str, str], ...]  # what the plan calls them
     lines: tuple[int, ...]
     sources: tuple[tuple[str, str], ...] = ()
+    # reasons: why the fabric does not have a port, by its name in the plan, where there is more to say
     reasons: dict[str, str] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # about rows that were left out
+    # switches_only: whether the plan has cables between switches only, so that those of hosts are not compared
     switches_only: bool = False
 
 

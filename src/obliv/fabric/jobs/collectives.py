@@ -37,26 +37,13 @@ Messages = tuple[Array, Array, Array]
 
 @dataclass(frozen=True, eq=False)
 class MessagePhase:
-    """Messages that are sent at the same time.
-
-    Parameters
-    ----------
-    name : str
-    messages : callable
-        Returns source ranks, destination ranks and sizes, whole numbers.
-    unit : int
-        The size of the largest message, in those numbers.
-    size : Fraction
-        The size of the largest message, as a share of a rank's vector.
-    times : int
-        How often the phase comes, one after another.
-    """
+    """Messages that are sent at the same time."""
 
     name: str
-    messages: Callable[[], Messages]
-    unit: int = 1
-    size: Fraction = Fraction(1)
-    times: int = 1
+    messages: Callable[[], Messages]  # returns source ranks, destination ranks and sizes, whole numbers
+    unit: int = 1  # the size of the largest message, in those numbers
+    size: Fraction = Fraction(1)  # the size of the largest message, as a share of a rank's vector
+    times: int = 1  # how often the phase comes, one after another
 
     @property
     def weight(self) -> Fraction:
@@ -253,11 +240,6 @@ def stencil(spec: str, ranks: int) -> list[MessagePhase]:
 
     Rank x + kx·(y + ky·z) is at (x, y, z); in each phase all ranks send to their neighbor in one direction.
     An axis with one rank has no phases.
-
-    Examples
-    --------
-    >>> [phase.name for phase in stencil("stencil2d:2x4", 8)]
-    ['+x', '-x', '+y', '-y']
     """
     name, _, options = spec.partition(":")
     dims = int(name[-2])
@@ -300,15 +282,7 @@ def _along(axis: int, stride: int, side: int, ranks: int, periodic: bool) -> lis
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """The phases of a job.
-
-    Parameters
-    ----------
-    spec : str
-    ranks : int
-    phases : sequence of Phase
-    sources : tuple of (path, SHA-256)
-    """
+    """The phases of a job."""
 
     spec: str
     ranks: int
@@ -330,17 +304,7 @@ _OTHERS = ("hierarchical", "stencil2d", "stencil3d", "file")
 
 
 def pattern_of(spec: str, host_of: Array) -> Pattern:
-    """Return the phases of a pattern for ranks on hosts.
-
-    Shapes: `host_of` (ranks,).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> pattern = pattern_of("recursive-doubling", np.arange(8))
-    >>> [(phase.name, phase.messages()[1].tolist()) for phase in pattern.phases][1]
-    ('exchange 2', [2, 3, 0, 1, 6, 7, 4, 5])
-    """
+    """Return the phases of a pattern for ranks on hosts; shapes `host_of` (ranks,)."""
     name, _, options = spec.partition(":")
     ranks = len(host_of)
     if name == "file":
@@ -363,25 +327,13 @@ def pattern_of(spec: str, host_of: Array) -> Pattern:
 
 @dataclass(frozen=True, eq=False)
 class JobLoads:
-    """Loads of channels in the phases of some jobs, as whole numbers of one unit.
-
-    Parameters
-    ----------
-    routing : FabricRouting
-    jobs : tuple of (Placement, Pattern)
-    unit : Fraction
-        The load that 1 stands for.
-    scale : int
-        A message of the largest size of its phase counts as `scale`, in parts for the rails of its source.
-    factor : int64 array, shape (channels,)
-        What a message of 1 adds to the load of each channel.
-    """
+    """Loads of channels in the phases of some jobs, as whole numbers of one unit."""
 
     routing: FabricRouting
     jobs: tuple[tuple[Placement, Pattern], ...]
-    unit: Fraction
-    scale: int
-    factor: Array
+    unit: Fraction  # the load that 1 stands for
+    scale: int  # a message of the largest size of its phase counts as `scale`, in parts for the rails of its source
+    factor: Array  # int64, shape (channels,); what a message of 1 adds to the load of each channel
 
     @property
     def work(self) -> float:

@@ -71,14 +71,7 @@ def ways_are_apart(routing: FabricRouting, progress: Progress | None = None) -> 
 
 
 def phase_matching(phase: MessagePhase) -> list[tuple[int, int]]:
-    """Return messages of a phase of which no two share a rank; as many as possible if ranks send and take one at most.
-
-    Examples
-    --------
-    >>> from obliv.fabric.jobs.collectives import ring
-    >>> phase_matching(ring(5)[0])
-    [(0, 1), (2, 3)]
-    """
+    """Return messages of which no two share a rank; all where ranks send and take one at most."""
     source, destination, _ = _between(phase)
     follows: dict[int, list[int]] = {}
     for s, d in zip(source.tolist(), destination.tolist(), strict=True):

@@ -48,24 +48,9 @@ def endings(start: Array, lid: Array, goal: Array, automaton: Automaton, code: A
     """Store in `code` how packets from every start to every LID can fare: 0 only if they arrive by all choices.
 
     Otherwise it is how they end by some choice, a loop before everything else that is met in the same state, and `at`
-    is the state where they end; of a loop it is the one with the least number. Packets for one LID are followed
-    together: no state is visited twice.
-
-    Parameters
-    ----------
-    start : int array, shape (starts,)
-    lid, goal : int arrays, shape (columns,)
-        A LID, and the end that owns it.
-    automaton : Automaton
-    code : uint8 array, shape (starts, columns)
-    at : int32 array, shape (starts, columns) or (0, 0)
-    order : int32 array, shape (states,) or (0,)
-        The states that packets for the last LID come to, each after all states that follow it where there is no loop.
-
-    Returns
-    -------
-    int
-        The number of those states.
+    is the state where they end, unless it is empty; of a loop it is the one with the least number. Packets for one LID
+    are followed together: no state is visited twice.  Unless it is empty, `order` holds the states that packets for the
+    last LID come to, each after all that follow it where there is no loop; their number is returned.
     """
     first, to, row, out, ptr, ports = automaton
     states = len(row)
@@ -153,18 +138,8 @@ def endings(start: Array, lid: Array, goal: Array, automaton: Automaton, code: A
 def follows(start: Array, lid: Array, sends: Array, automaton: Automaton, lane: Array, crossed: Array) -> None:
     """Mark which slots packets cross: bit l of ``crossed[slot]`` by packets that came into the state on lane l.
 
-    Packets for one LID are followed together, each state once on each lane; they start on lane 0.
-
-    Parameters
-    ----------
-    start : int array, shape (starts,)
-    lid : int array, shape (columns,)
-    sends : bool array, shape (starts, columns)
-        Whether packets are sent.
-    automaton : Automaton
-    lane : uint8 array, shape (slots,)
-        The lane of packets that leave by a slot, below 15.
-    crossed : uint16 array, shape (slots,)
+    Packets for one LID are followed together, each state once on each lane; they start on lane 0, where `sends` says
+    so, and leave by a slot on ``lane[slot]``, below 15.
     """
     first, to, row, out, ptr, ports = automaton
     seen = np.zeros(len(row), np.int64)  # the last column + 1, and the lanes on which packets for it came

@@ -21,99 +21,64 @@ class Intact(NamedTuple):
     """Tables before a change: who crosses each channel between switches, and the worst loads.
 
     The entries of channel c, pairs class · endpoints + destination, are ``pair[start[c]:start[c + 1]]``, sorted.
-
-    Parameters
-    ----------
-    start : int64 array, shape (channels + 1,)
-    pair : int array, shape (entries,)
-    matched : uint8 array, shape (entries,)
-        Whether the entry belongs to the channel's largest matching.
-    size : int64 array, shape (classes,)
-        The number of sources of every class.
-    unit : int64 array, shape (channels,)
-        The load that one packet puts on a channel: inversely proportional to its bandwidth.
-    load : int64 array, shape (channels,)
-        The worst load, in those units.
-    order, rank : int64 arrays, shape (channels,)
-        The channels by falling load, and the place of every channel among them.
-    layer : int32 array, shape (channels,)
-        A number that rises along every dependency of the tables, if they have no credit loop.
-    first_after, after : int64 arrays
-        What some route uses right after channel c is ``after[first_after[c]:first_after[c + 1]]``.
-    slot_of, tail_of : int64 arrays, shape (channels,)
-        The port where each channel begins, and the node of the fabric.
-    leaf : int array
-        The switches with terminals.
-    alone : int array, shape (endpoints,)
-        The switch where no other terminal is, -1 for terminals beside others.
     """
 
-    start: Array
-    pair: Array
-    matched: Array
-    size: Array
+    start: Array  # int64, shape (channels + 1,)
+    pair: Array  # int, shape (entries,)
+    matched: Array  # uint8, shape (entries,); whether the entry belongs to the channel's largest matching
+    size: Array  # int64, shape (classes,); the number of sources of every class
+    # unit: int64, shape (channels,); the load that one packet puts on a channel: inversely proportional to its
+    # bandwidth
     unit: Array
-    load: Array
+    load: Array  # int64, shape (channels,); the worst load, in those units
+    # order, rank: int64, shape (channels,); the channels by falling load, and the place of every channel among them
     order: Array
     rank: Array
+    # layer: int32, shape (channels,); A number that rises along every dependency of the tables, if they have no credit
+    # loop
     layer: Array
+    # first_after, after: int64; what some route uses right after channel c is ``after[first_after[c]:first_after[c +
+    # 1]]``
     first_after: Array
     after: Array
+    # slot_of, tail_of: int64, shape (channels,); the port where each channel begins, and the node of the fabric
     slot_of: Array
     tail_of: Array
-    leaf: Array
-    alone: Array
+    leaf: Array  # int; the switches with terminals
+    alone: Array  # int, shape (endpoints,); the switch where no other terminal is, -1 for terminals beside others
 
 
 class ChangeSpace(NamedTuple):
-    """Space of the kernels below; every array is left as it was found, but for stamps and tallies.
+    """Space of the kernels below; every array is left as it was found, but for stamps and tallies."""
 
-    Parameters
-    ----------
-    tally : int64 array
-        Tallies, see above.
-    gone, nothing : uint8 arrays, shape (channels,)
-        Whether a channel cannot be taken; zeros.
-    stamp : int32 array, shape (classes · endpoints,)
-        The last change that concerned a pair.
-    less, more : int32 arrays, shape (channels,)
-        Pairs that a channel lost, and pairs that came to it.
-    first_added : int32 array, shape (channels,)
-        -1, or the first of a list of pairs with new routes that cross the channel now; ``next_added`` follows it.
-    next_added, added, fresh : arrays
-        Such pairs, and whether they did not cross the channel before. As many as may be needed; the kernel stops where
-        they do not suffice.
-    touched : int64 array, shape (channels,)
-        Channels with other pairs than before.
-    first_new : int32 array, shape (channels,)
-        -1, or the first of a list of channels that come right after the channel now; ``next_new`` follows it.
-    next_new, new : int32 arrays
-        As long as `added`.
-    sender, receiver : int64 arrays, shapes (classes,) and (endpoints,)
-        The last count in which they were.
-    refilled : uint8 array, shape (columns,)
-        LIDs with entries that were replaced.
-    path : int64 array, shape (3, nodes + 2)
-    """
-
-    tally: Array
+    tally: Array  # int64; tallies, see above
+    # gone, nothing: uint8, shape (channels,); whether a channel cannot be taken; zeros
     gone: Array
     nothing: Array
-    stamp: Array
+    stamp: Array  # int32, shape (classes · endpoints,); the last change that concerned a pair
+    # less, more: int32, shape (channels,); pairs that a channel lost, and pairs that came to it
     less: Array
     more: Array
+    # first_added: int32, shape (channels,); -1, or the first of a list of pairs with new routes that cross the channel
+    # now; ``next_added`` follows it
     first_added: Array
+    # next_added, added, fresh: such pairs, and whether they did not cross the channel before. As many as may be needed;
+    # the kernel stops where they do not suffice.
     next_added: Array
     added: Array
     fresh: Array
-    touched: Array
+    touched: Array  # int64, shape (channels,); channels with other pairs than before
+    # first_new: int32, shape (channels,); -1, or the first of a list of channels that come right after the channel now;
+    # ``next_new`` follows it
     first_new: Array
+    # next_new, new: int32; as long as `added`
     next_new: Array
     new: Array
+    # sender, receiver: int64, shapes (classes,) and (endpoints,); the last count in which they were
     sender: Array
     receiver: Array
-    refilled: Array
-    path: Array
+    refilled: Array  # uint8, shape (columns,); LIDs with entries that were replaced
+    path: Array  # int64, shape (3, nodes + 2)
 
 
 class MatchingSpace(NamedTuple):
@@ -143,24 +108,12 @@ class ChangeSets(NamedTuple):
 
 
 class ChangeWork(NamedTuple):
-    """Changes of tables, all that they are answered from, and space.
+    """Changes of tables, all that they are answered from, and space."""
 
-    Parameters
-    ----------
-    follow : bool
-        Whether all routes that may change are walked; else those over what fails are lost.
-    refill : bool
-        Whether switches that lost a port choose another one; then all routes are walked, too.
-    sets : ChangeSets
-    before, after : RouteArrays
-        With one route a pair; `after` has a copy of the tables, and the entries and cables that are new.
-    intact : Intact
-    space : ChangeSpace
-    """
-
-    follow: bool
-    refill: bool
+    follow: bool  # whether all routes that may change are walked; else those over what fails are lost
+    refill: bool  # whether switches that lost a port choose another one; then all routes are walked, too
     sets: ChangeSets
+    # before, after: with one route a pair; `after` has a copy of the tables, and the entries and cables that are new
     before: RouteArrays
     after: RouteArrays
     intact: Intact
@@ -168,26 +121,15 @@ class ChangeWork(NamedTuple):
 
 
 class Outcomes(NamedTuple):
-    """What changes do, one entry for each.
+    """What changes do, one entry for each."""
 
-    Parameters
-    ----------
-    lost : int64 array
-        Ordered pairs whose packets no longer arrive, less those whose packets do now.
-    load : int64 array
-        The largest load of a channel between switches, in the units of :class:`Intact`.
-    channel : int64 array
-        The first channel that has it, among those that the change leaves as they were if possible; -1 for none.
-    looping : bool array
-        Whether the new routes may close a credit loop with the old ones, lost ones included.
-    touched, solved : int64 arrays
-        Numbers of channels whose pairs change, and of those that were solved.
-    """
-
-    lost: Array
-    load: Array
+    lost: Array  # int64; ordered pairs whose packets no longer arrive, less those whose packets do now
+    load: Array  # int64; the largest load of a channel between switches, in the units of :class:`Intact`
+    # channel: int64; the first channel that has it, among those that the change leaves as they were if possible; -1 for
+    # none
     channel: Array
-    looping: Array
+    looping: Array  # bool; whether the new routes may close a credit loop with the old ones, lost ones included
+    # touched, solved: int64; numbers of channels whose pairs change, and of those that were solved
     touched: Array
     solved: Array
 

@@ -14,41 +14,28 @@ __all__ = ["Digits", "Ranks", "even_out", "fill_by_digits", "fill_evenly"]
 
 
 class Ranks(NamedTuple):
-    """A strict order of the switches, so that routes that climb and then descend end.
+    """A strict order of the switches, so that routes that climb and then descend end."""
 
-    Parameters
-    ----------
-    order : int32 array, shape (switches,)
-        Switches, highest first.
-    rises : bool array, shape (channels,)
-        Whether a channel leads to a higher switch.
-    """
-
-    order: Array
-    rises: Array
+    order: Array  # int32, shape (switches,); switches, highest first
+    rises: Array  # bool, shape (channels,); whether a channel leads to a higher switch
 
 
 class Digits(NamedTuple):
-    """The channels upwards of a fat tree by number, and the numbers that destinations want.
+    """The channels upwards of a fat tree by number, and the numbers that destinations want."""
 
-    Parameters
-    ----------
-    channel : int32 array, shape (switches, most)
-        By number: parent by parent, and then again for parallel cables; -1 where it is missing.
-    size, parents : int32 arrays, shape (switches,)
-        How many numbers there are, 0 for roots and switches without a place; how many of them before parents repeat.
-    level, shift : int32 arrays, shape (switches,)
-        The level in the tree, 0 for a leaf: the row of `up` and `down`; what the switch adds to the wanted number.
-    up, down : int32 arrays, shape (levels, columns)
-        The number that routes to each destination want on the way up, and that of the channel whose opposite they take
-        on the way down to a switch of the level.
-    """
-
+    # channel: int32, shape (switches, most); by number: parent by parent, and then again for parallel cables; -1 where
+    # it is missing
     channel: Array
+    # size, parents: int32, shape (switches,); how many numbers there are, 0 for roots and switches without a place; how
+    # many of them before parents repeat
     size: Array
     parents: Array
+    # level, shift: int32, shape (switches,); the level in the tree, 0 for a leaf: the row of `up` and `down`; what the
+    # switch adds to the wanted number
     level: Array
     shift: Array
+    # up, down: int32, shape (levels, columns); the number that routes to each destination want on the way up, and that
+    # of the channel whose opposite they take on the way down to a switch of the level
     up: Array
     down: Array
 
@@ -134,18 +121,9 @@ def least_used(v: int, first: Array, used: Array, head: Array, rises: Array, nea
 def fill_by_digits(switches: Switches, ranks: Ranks, digits: Digits, step: int, routes: Array) -> None:
     """Store the channels by which all switches forward packets for all destinations, as the digits of a tree say.
 
-    Upwards a switch takes the channel of the wanted number.  Downwards packets go back along the way that the numbers
-    lead up from the destination, where they are on it, and along the parallel cable that this way takes.
-
-    Parameters
-    ----------
-    switches : Switches
-    ranks : Ranks
-    digits : Digits
-    step : int
-        Where the channel of a number is missing: how far to go on to another number; 0 for the channel used least.
-    routes : int32 array, shape (columns, switches)
-        Written; -1 where no route leads, and at the destination's switch.
+    Upwards a switch takes the channel of the wanted number; where it is missing, one `step` further, or with step 0 the
+    one used least.  Downwards packets go back along the way that the numbers lead up from the destination, where they
+    are on it, and along the parallel cable that this way takes.
     """
     first, head, rises = switches.first, switches.head, ranks.rises
     level, size = digits.level, digits.size
@@ -215,16 +193,8 @@ def fill_by_digits(switches: Switches, ranks: Ranks, digits: Digits, step: int, 
 def fill_evenly(order: Array, switches: Switches, ranks: Ranks, load: Array, routes: Array) -> None:
     """Store shortest routes that climb and then descend, each over the channels that carry least so far.
 
-    Parameters
-    ----------
-    order : int array
-        Columns, in the order in which they are routed.
-    switches : Switches
-    ranks : Ranks
-    load : int64 array, shape (channels,)
-        What channels carry if every host sends to every destination; the new routes are added.
-    routes : int32 array, shape (columns, switches)
-        Written; -1 where no route leads, and at the destination's switch.
+    `load` is what channels carry if every host sends to every destination; the routes to the columns in `order` are
+    added.
     """
     first, head, rises, hosts = switches.first, switches.head, ranks.rises, switches.hosts
     count = len(hosts)
@@ -261,21 +231,7 @@ def fill_evenly(order: Array, switches: Switches, ranks: Ranks, load: Array, rou
 def even_out(columns: Array, switches: Switches, ranks: Ranks, load: Array, routes: Array) -> int:
     """Change shortest routes that climb and then descend where this lowers the sum of bandwidth times load squared.
 
-    Parameters
-    ----------
-    columns : int array
-        Destinations, in the order in which their routes are looked at.
-    switches : Switches
-    ranks : Ranks
-    load : int64 array, shape (channels,)
-        What channels carry if every host sends to every destination; changed with the routes.
-    routes : int32 array, shape (columns, switches)
-        Changed.
-
-    Returns
-    -------
-    int
-        The number of changes.
+    The `load` of channels, as of :func:`fill_evenly`, changes with the routes; the number of changes is returned.
     """
     first, head, rises, hosts, unit = switches.first, switches.head, ranks.rises, switches.hosts, switches.unit
     count = len(hosts)

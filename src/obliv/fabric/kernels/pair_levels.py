@@ -21,16 +21,9 @@ class Merged(NamedTuple):
 
 @kernel
 def merge(source: Array, lid: Array, mask: Array, column: Array, levels: Array) -> Merged:
-    """Add the SLs of rows to those of their pairs, and count rows that do not fit.
+    """Add the SLs of rows to those of their pairs, and count rows that do not fit; a row of source -1 is left out.
 
-    Parameters
-    ----------
-    source : int64 array
-        The number of each row's source, -1 to leave it out.
-    lid, mask : int64 arrays
-    column : int64 array
-        The column of every LID, -1 where it belongs to no endpoint, -2 where it belongs to another port.
-    levels : uint16 array, shape (sources, columns)
+    A LID's column is -1 where it belongs to no endpoint, -2 where it belongs to another port.
     """
     unknown, first_unknown, several, first_several = 0, -1, 0, -1
     for k in range(len(source)):

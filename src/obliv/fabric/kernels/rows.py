@@ -24,36 +24,23 @@ _HALF = 1 << 59  # a number from which on sixteen hexadecimal digits are stored 
 
 
 class LineTables(NamedTuple):
-    """The kinds of lines of a file, as arrays.
+    """The kinds of lines of a file, as arrays."""
 
-    Parameters
-    ----------
-    tokens : int64 array, shape (tokens, 9)
-        The class of the byte before it, and of the bytes that are skipped then; what it is, the column of its value,
-        the number of its word or the most decimal digits, how many words there are or the fewest hexadecimal digits
-        behind 0x, the most of these, the smallest value and the largest one.
-    first : int64 array, shape (lines + 1,)
-        Where the tokens of each kind of line begin.
-    kind, needs, gives : int64 arrays, shape (lines,)
-        The kind of rows, or `PART`, `BEGIN` or `OTHER`; the fields that other lines must have given before, and those
-        that this one gives, as bits.
-    words, bounds : uint8 and int64 arrays
-        All words, and where each begins.
-    classes : bool array, shape (classes, 256)
-        Whether each byte is in each class.
-    digit : int64 array, shape (256,)
-        The value of each byte as a hexadecimal digit, -1 for other bytes.
-    """
-
+    # tokens: int64, shape (tokens, 9); the class of the byte before it, and of the bytes that are skipped then; what it
+    # is, the column of its value, the number of its word or the most decimal digits, how many words there are or the
+    # fewest hexadecimal digits behind 0x, the most of these, the smallest value and the largest one
     tokens: Array
-    first: Array
+    first: Array  # int64, shape (lines + 1,); where the tokens of each kind of line begin
+    # kind, needs, gives: int64, shape (lines,); the kind of rows, or `PART`, `BEGIN` or `OTHER`; the fields that other
+    # lines must have given before, and those that this one gives, as bits
     kind: Array
     needs: Array
     gives: Array
+    # words, bounds: uint8 and int64; all words, and where each begins
     words: Array
     bounds: Array
-    classes: Array
-    digit: Array
+    classes: Array  # bool, shape (classes, 256); whether each byte is in each class
+    digit: Array  # int64, shape (256,); the value of each byte as a hexadecimal digit, -1 for other bytes
 
 
 class RowsRead(NamedTuple):
@@ -79,16 +66,9 @@ def word_end(data: Array, q: int, words: Array, start: int, stop: int) -> int:
 def read_rows(data: Array, start: int, stop: int, lines: LineTables, partial: Array, rows: Array) -> RowsRead:
     """Read lines, up to the first one that is of no kind, or whose row is of another kind than those before.
 
-    Parameters
-    ----------
-    data : uint8 array
-        Whole lines: the byte before `stop` is a line end; nothing is read where it is not.
-    start, stop : int
-    lines : LineTables
-    partial : int64 array, shape (columns + 1,)
-        The fields of the row that lines before have given, and which of them these are; kept between calls.
-    rows : int64 array, shape (columns + 1, most)
-        Written: the fields of each row, and its line, from 1 in one call; reading also stops where it is full.
+    Nothing is read unless the byte before `stop` is a line end.  `partial`, kept between calls, has the fields of the
+    row that lines before have given, and which of them these are.  Written are the fields of each of the `rows`, and
+    its line, from 1 in one call; reading also stops where they are full.
     """
     tokens, first, kinds, needs, gives, words, bounds, classes, digit = lines
     columns = len(partial) - 1

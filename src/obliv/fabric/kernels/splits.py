@@ -141,19 +141,10 @@ def send(r: int, g: int, amount: int, split: Split, space: SplitSpace) -> int:
 
 @kernel
 def sum_shares(denominator: int, demand: Array, supply: Array, split: Split, sums: ShareSums) -> None:
-    """Add what all sources send to all destinations, by channel between switches.
+    """Add what all sources send to all destinations, by channel between switches; a route carries the denominator.
 
-    Parameters
-    ----------
-    denominator : int
-        What a route carries.
-    demand : int64 array, shape (2, classes of destinations)
-        What the members of a class take, and how many they are.
-    supply : int64 array, shape (classes of sources,)
-        What the members of a class send.
-    split : Split
-    sums : ShareSums
-        Added to; the rows have shape (classes of sources, channels).
+    ``demand[0]`` is what the members of a class of destinations take, ``demand[1]`` how many they are; `supply` is what
+    those of a class of sources send.
     """
     channels = len(sums.columns)
     carried, touched = np.zeros(channels, np.int64), np.empty(channels, np.int64)

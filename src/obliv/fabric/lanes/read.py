@@ -37,20 +37,10 @@ _CODES = {1: 1, 2: 2, 3: 4, 4: 8, 5: 15}  # by the code in PortInfo
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Arbitration:
-    """The lanes that ports serve: bit l of ``served[slot]`` is set where lane l has a weight above 0.
-
-    Parameters
-    ----------
-    name : str
-    served : dict of int
-        By slot; ports that the file does not list are left out.
-    line : dict of int
-    sources : tuple of (path, SHA-256)
-    findings : tuple of Finding
-    """
+    """The lanes that ports serve: bit l of ``served[slot]`` is set where lane l has a weight above 0."""
 
     name: str
-    served: dict[int, int]
+    served: dict[int, int]  # by slot; ports that the file does not list are left out
     line: dict[int, int]
     sources: tuple[tuple[str, str], ...] = ()
     findings: tuple[Finding, ...] = ()

@@ -241,18 +241,7 @@ class Changes(NamedTuple):
 
 
 def changes_of(base: Base, given: Sequence[Change], *, refill: bool = False, follow: bool = False) -> Changes:
-    """Return what the kernels take.
-
-    Parameters
-    ----------
-    base : Base
-    given : sequence of Change
-        Several only without new cables and entries.
-    refill : bool
-        Whether switches that lose a port choose another one.
-    follow : bool
-        Whether to find all channels whose packets change, not only those that decide.
-    """
+    """Return what the kernels take."""
     topology, routes, intact = base.topology, base.routing.routes.arrays, base.intact
     gone = [channels_of(topology, change.slots) for change in given]
     nodes = [np.array(change.switches, np.int64) for change in given]

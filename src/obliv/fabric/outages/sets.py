@@ -26,25 +26,12 @@ KINDS = ("cables", "lanes", "switches")
 
 @dataclass(frozen=True)
 class Change:
-    """Cables, and switches with all their cables, that fail together; new cables, and new entries of tables.
+    """Cables, and switches with all their cables, that fail together; new cables, and new entries of tables."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        What it is, as results show it.
-    slots : tuple of int
-        One port of every cable that fails.
-    switches : tuple of int
-        Nodes of the fabric that fail.
-    cables : tuple of (slot, slot)
-        New ones.
-    entries : tuple of (row, LID, port)
-    """
-
-    names: tuple[str, ...] = ()
-    slots: tuple[int, ...] = ()
-    switches: tuple[int, ...] = ()
-    cables: tuple[tuple[int, int], ...] = ()
+    names: tuple[str, ...] = ()  # what it is, as results show it
+    slots: tuple[int, ...] = ()  # one port of every cable that fails
+    switches: tuple[int, ...] = ()  # nodes of the fabric that fail
+    cables: tuple[tuple[int, int], ...] = ()  # new ones
     entries: tuple[tuple[int, int, int], ...] = ()
 
     @property

@@ -28,24 +28,16 @@ _FEWEST = 4  # coordinates of a ring where packets can wait for each other in a 
 
 @dataclass(frozen=True, eq=False)
 class DimensionOrder:
-    """Routes in dimension order, and the datelines of rings.
+    """Routes in dimension order, and the datelines of rings."""
 
-    Parameters
-    ----------
-    routes : int32 array, shape (destinations, switches)
-        The channel that every switch takes for every host, -1 where there is none.
-    dimension : int64 array, shape (channels,)
-        The number of the dimension with datelines in which each channel leads, -1 for other channels.
-    crosses : bool array, shape (channels,)
-        Whether the channel crosses a dateline.
-    dimensions : int
-        The number of dimensions with datelines.
-    """
-
+    # routes: int32, shape (destinations, switches); the channel that every switch takes for every host, -1 where there
+    # is none
     routes: Array
+    # dimension: int64, shape (channels,); the number of the dimension with datelines in which each channel leads, -1
+    # for other channels
     dimension: Array
-    crosses: Array
-    dimensions: int
+    crosses: Array  # bool, shape (channels,); whether the channel crosses a dateline
+    dimensions: int  # the number of dimensions with datelines
 
 
 def routes_round_gaps(switches: Switches, grid: Grid) -> DimensionOrder:

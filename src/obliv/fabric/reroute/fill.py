@@ -52,32 +52,18 @@ from obliv.routings.trees import best_grid, cover_root, fewest_lids
 
 @dataclass(frozen=True, eq=False)
 class EnginePlan:
-    """The channels upwards that an engine for trees chooses.
-
-    Parameters
-    ----------
-    engine : str
-    tiers : Tiers
-    lmc : int
-        Every host needs 2**lmc LIDs.
-    offset : str
-        Which of them a source uses, as :func:`obliv.fabric.routes.trace.offsets_of` takes it.
-    shifted : bool
-        Whether a leaf adds its place in its sub-tree to the number.
-    want : callable
-        ``want(level, offset, number, place)``: the number of the channel upwards at the switches of a level, 0 for
-        leaves, for hosts with these numbers and places at their leaves.
-    down : callable, optional
-        The same for the way down to a switch of the level: the number of the channel whose opposite is taken. Default
-        `want`.
-    """
+    """The channels upwards that an engine for trees chooses."""
 
     engine: str
     tiers: Tiers
-    lmc: int
-    offset: str
-    shifted: bool
+    lmc: int  # every host needs 2**lmc LIDs
+    offset: str  # which of them a source uses, as :func:`obliv.fabric.routes.trace.offsets_of` takes it
+    shifted: bool  # whether a leaf adds its place in its sub-tree to the number
+    # want: ``want(level, offset, number, place)``: the number of the channel upwards at the switches of a level, 0 for
+    # leaves, for hosts with these numbers and places at their leaves
     want: Callable[[int, int, Array, Array], Array]
+    # down: the same for the way down to a switch of the level: the number of the channel whose opposite is taken.
+    # Default `want`.
     down: Callable[[int, int, Array, Array], Array] | None = None
 
 
@@ -179,22 +165,12 @@ _ROUNDS = 8  # in which routes are evened out
 
 @dataclass(frozen=True, eq=False)
 class _Columns:
-    """The LIDs of a fabric that are at switches, by switch, port and number.
+    """The LIDs of a fabric that are at switches, by switch, port and number."""
 
-    Parameters
-    ----------
-    lid : int64 array, shape (columns,)
-    end : int64 array, shape (columns,)
-        The place of its port among the endpoints, -1 for a switch's own.
-    offset : int64 array, shape (columns,)
-        Which of the port's LIDs it is.
-    home, port : int64 arrays, shape (columns,)
-        The row of the switch, and its port there, 0 for a switch itself.
-    """
-
-    lid: Array
-    end: Array
-    offset: Array
+    lid: Array  # int64, shape (columns,)
+    end: Array  # int64, shape (columns,); the place of its port among the endpoints, -1 for a switch's own
+    offset: Array  # int64, shape (columns,); which of the port's LIDs it is
+    # home, port: int64, shape (columns,); the row of the switch, and its port there, 0 for a switch itself
     home: Array
     port: Array
 

@@ -138,10 +138,7 @@ def _evaluation(switches: Switches) -> float:
 def improve(
     switches: Switches, routes: Array, layers: RouteLayers, moves: int, enough: int, seed: int, progress: Progress
 ) -> tuple[Array, RouteLayers, Array]:
-    """Search for routes with smaller worst loads.
-
-    Shapes: `routes` (destinations, switches).
-    """
+    """Search for routes with smaller worst loads; shapes `routes` (destinations, switches)."""
     routes = routes.copy()
     load = worst_loads(switches, routes)
     space, move = scratch(switches), move_for(switches, seed)
@@ -217,21 +214,13 @@ _EACH = 50  # moves for each entry of the tables, after which little is gained
 
 @dataclass(frozen=True, eq=False)
 class Layered:
-    """Tables whose routes are free of deadlock on some virtual lanes.
-
-    Parameters
-    ----------
-    tables : Tables
-    lane : uint8 array, shape (endpoints, switches)
-        The service level, which is also the virtual lane, of packets from hosts at a switch to an endpoint; 255 where
-        there are none.
-    start : str
-        The routes from which the search started.
-    """
+    """Tables whose routes are free of deadlock on some virtual lanes."""
 
     tables: Tables
+    # lane: uint8, shape (endpoints, switches); the service level, which is also the virtual lane, of packets from hosts
+    # at a switch to an endpoint; 255 where there are none
     lane: Array
-    start: str
+    start: str  # the routes from which the search started
 
     @property
     def lanes(self) -> int:

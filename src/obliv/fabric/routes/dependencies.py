@@ -22,18 +22,11 @@ from obliv.questions.deadlocks.graph import short_cycle
 
 @dataclass(frozen=True)
 class CreditLoops:
-    """Whether the channel dependency graph of forwarding tables has a cycle.
+    """Whether the channel dependency graph of forwarding tables has a cycle."""
 
-    Parameters
-    ----------
-    dependencies : int
-        Pairs of channels that some route uses one right after the other.
-    cycle : tuple of int
-        The slots where the channels of a short cycle begin: each may be used right before the next, the last right
-        before the first. Empty where there is none.
-    """
-
-    dependencies: int
+    dependencies: int  # pairs of channels that some route uses one right after the other
+    # cycle: the slots where the channels of a short cycle begin: each may be used right before the next, the last right
+    # before the first. Empty where there is none.
     cycle: tuple[int, ...] = ()
 
     @property
@@ -49,22 +42,6 @@ def credit_loops(traces: Traces, columns: Array | None = None) -> CreditLoops:
     their channels and are reported by :func:`obliv.fabric.check`. All packets are assumed to use one virtual lane:
     engines that spread service levels over several lanes (dfsssp, lash, nue, torus-2QoS) may be free of deadlock in
     spite of a cycle. With `columns` only some LIDs count.
-
-    References
-    ----------
-    [DS87] W. J. Dally and C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE
-    Transactions on Computers C-36(5), 1987.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> from obliv.fabric.generate import from_topology, tables_of
-    >>> from obliv.fabric.routes.trace import trace_all
-    >>> torus = obliv.topology("torus:5x5")
-    >>> fabric = from_topology(torus)
-    >>> loops = credit_loops(trace_all(fabric, tables_of(obliv.routing("dor", torus), fabric)))
-    >>> loops.acyclic, len(loops.cycle)
-    (False, 5)
     """
     channels, first, after = dependencies_of(traces, columns)
     cycle = short_cycle(first, after) or []
@@ -81,23 +58,14 @@ def dependencies_of(traces: Traces, columns: Array | None = None) -> tuple[Array
 
 @dataclass(frozen=True, eq=False)
 class ByEntry:
-    """An automaton whose states are the slots by which packets come into a switch.
-
-    Parameters
-    ----------
-    fabric : Fabric
-    automaton : Automaton
-    entry, exit : int arrays
-        Each slot of it leads from the state ``entry`` out of the port of the fabric with slot ``exit``.
-    slots : int array, shape (channels,)
-        Where the channels between switches begin.
-    """
+    """An automaton whose states are the slots by which packets come into a switch."""
 
     fabric: Fabric
     automaton: Automaton
+    # entry, exit: int; each slot of it leads from the state ``entry`` out of the port of the fabric with slot ``exit``
     entry: Array
     exit: Array
-    slots: Array
+    slots: Array  # int, shape (channels,); where the channels between switches begin
 
     @cached_property
     def number(self) -> Array:

@@ -24,10 +24,6 @@ class FabricLoads(PairLoads):
 
     Between switches a channel's entries are stored, one for each class of sources and destination; those of an
     endpoint's own cable follow from who reaches whom.
-
-    Parameters
-    ----------
-    routes : Routes
     """
 
     topology: FabricTopology

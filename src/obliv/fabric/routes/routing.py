@@ -31,18 +31,8 @@ SPREAD = "assumed: sources spread their packets evenly over the LIDs of each des
 class FabricRouting(Routing):
     """The routes that forwarding tables give, with a rule for which of a destination's LIDs a source uses.
 
-    Parameters
-    ----------
-    topology : FabricTopology
-    routes : Routes
-    spec : str
-    skip : bool
-        Whether pairs whose routes do not arrive send nothing; else they are an error.
-
-    Attributes
-    ----------
-    lanes : callable or None
-        What follows what on the fabric's virtual lanes, where these are known.
+    With `skip`, pairs whose routes do not arrive send nothing; else they are an error.  `lanes` tells what follows what
+    on the fabric's virtual lanes, where these are known.
     """
 
     topology: FabricTopology

@@ -168,33 +168,16 @@ def automaton_of(fabric: Fabric, ends: Array, row: Array, out: Array, ptr: Array
 
 @dataclass(frozen=True, eq=False)
 class Traces:
-    """How the route from every leaf switch to every LID of an endpoint ends.
-
-    Parameters
-    ----------
-    fabric : Fabric
-    tables : Tables
-    ends : int64 array, shape (endpoints,)
-        The slots between which packets travel: all endpoints or a choice of them.
-    leaf : int array, shape (leaves,)
-        Switches with an endpoint, as nodes of the fabric.
-    first_column : int64 array, shape (endpoints + 1,)
-        Where each endpoint's columns, one for each of its LIDs, begin.
-    lid : int array, shape (columns,)
-    code : uint8 array, shape (leaves, columns)
-        An :class:`Ending`.
-    hops : Automaton
-        Where packets go; states are nodes.
-    """
+    """How the route from every leaf switch to every LID of an endpoint ends."""
 
     fabric: Fabric
     tables: Tables
-    ends: Array
-    leaf: Array
-    first_column: Array
-    lid: Array
-    code: Array
-    hops: Automaton
+    ends: Array  # int64, shape (endpoints,); the slots between which packets travel: all endpoints or a choice of them
+    leaf: Array  # int, shape (leaves,); switches with an endpoint, as nodes of the fabric
+    first_column: Array  # int64, shape (endpoints + 1,); where each endpoint's columns, one for each of its LIDs, begin
+    lid: Array  # int, shape (columns,)
+    code: Array  # uint8, shape (leaves, columns); an :class:`Ending`
+    hops: Automaton  # where packets go; states are nodes
 
     @cached_property
     def endpoint(self) -> Array:
@@ -277,28 +260,15 @@ Offset = str | int | Sequence[int] | Array
 
 @dataclass(frozen=True, eq=False)
 class Routes:
-    """Classes of sources and the routes that they use.
-
-    Parameters
-    ----------
-    topology : FabricTopology
-    traces : Traces
-        Between the terminals of the topology.
-    denominator : int
-        The number of routes of a pair, equally likely; some may be the same.
-    class_of : int64 array, shape (terminals,)
-    leaf : int array, shape (classes,)
-        The number of a class's leaf switch; -1 for an endpoint that is cabled to no switch.
-    low : int64 array, shape (classes,)
-        The first offset that a class uses; the others follow it.
-    """
+    """Classes of sources and the routes that they use."""
 
     topology: FabricTopology
-    traces: Traces
-    denominator: int
-    class_of: Array
+    traces: Traces  # between the terminals of the topology
+    denominator: int  # the number of routes of a pair, equally likely; some may be the same
+    class_of: Array  # int64, shape (terminals,)
+    # leaf: int, shape (classes,); the number of a class's leaf switch; -1 for an endpoint that is cabled to no switch
     leaf: Array
-    low: Array
+    low: Array  # int64, shape (classes,); the first offset that a class uses; the others follow it
 
     @property
     def tables(self) -> Tables:
@@ -418,10 +388,7 @@ def routes_of(topology: FabricTopology, tables: Tables, offset: Offset = "0", tr
 
 
 def offsets_of(topology: FabricTopology, offset: Offset) -> Array:
-    """Return the offset that every source adds to a destination's first LID.
-
-    Shape: (terminals,).
-    """
+    """Return the offset that every source adds to a destination's first LID; shape (terminals,)."""
     ends = topology.ends
     most = 1 << int(topology.fabric.ports.lmc[ends].max())
     if not isinstance(offset, str | int):

@@ -18,24 +18,16 @@ class RouteTree:
     Routes correct the dimensions in an order, but where a dimension has a center, they go there first and are
     corrected in it only once all later dimensions are: in two dimensions, along the row to the column of the center,
     in the column to the destination's row, in the row to the destination.
-
-    Parameters
-    ----------
-    order : tuple of int
-        All dimensions.
-    center : tuple of int
-        The coordinate of the center in each dimension, -1 without one. In a clique all routes lead through the center.
-    start : tuple of int
-        The coordinate behind the link of a ring that no route takes, -1 where routes take the shorter way; 0 in lines
-        and cliques.
-    odd : int
-        Which places halfway round a ring go up, where routes take the shorter way: even or odd ones.
     """
 
-    order: tuple[int, ...]
+    order: tuple[int, ...]  # all dimensions
+    # center: the coordinate of the center in each dimension, -1 without one. In a clique all routes lead through the
+    # center.
     center: tuple[int, ...]
+    # start: the coordinate behind the link of a ring that no route takes, -1 where routes take the shorter way; 0 in
+    # lines and cliques
     start: tuple[int, ...]
-    odd: int = 0
+    odd: int = 0  # which places halfway round a ring go up, where routes take the shorter way: even or odd ones
 
 
 def coordinates_of(shape: Cartesian) -> Array:
@@ -45,14 +37,7 @@ def coordinates_of(shape: Cartesian) -> Array:
 
 
 def next_places(shape: Cartesian, plan: RouteTree) -> Array:
-    """Return the place after each one on the way to every destination, -1 at it, shape (destinations, places).
-
-    Examples
-    --------
-    >>> import obliv
-    >>> next_places(obliv.topology("mesh:3x2"), RouteTree((0, 1), (2, -1), (0, 0)))[3].tolist()
-    [1, 2, 5, -1, 3, 4]
-    """
+    """Return the place after each one on the way to every destination, -1 at it, shape (destinations, places)."""
     at = coordinates_of(shape)
     size = len(at)
     after = np.full((size, size), -1, np.int64)
@@ -94,20 +79,14 @@ _FIRST_STEP = 4  # up to so many, lines without opposite links close none, but f
 
 @dataclass(frozen=True, eq=False)
 class PlanLanes:
-    """The lanes of some plans on a grid.
+    """The lanes of some plans on a grid."""
 
-    Parameters
-    ----------
-    first : tuple of int
-        The first service level of every plan. The others stand for the datelines that a packet crosses.
-    datelines : tuple of int
-        The dimensions where a service level says whether a packet crosses the dateline, for all plans alike.
-    lane : uint8 array, shape (2, service levels, channels)
-        The lane of each channel of the grid: for packets that come in by another dimension, and by the same one.
-    """
-
+    # first: the first service level of every plan. The others stand for the datelines that a packet crosses.
     first: tuple[int, ...]
+    # datelines: the dimensions where a service level says whether a packet crosses the dateline, for all plans alike
     datelines: tuple[int, ...]
+    # lane: uint8, shape (2, service levels, channels); the lane of each channel of the grid: for packets that come in
+    # by another dimension, and by the same one
     lane: Array
 
     @property
@@ -122,15 +101,7 @@ class PlanLanes:
 
 
 def lanes_for(shape: Cartesian, plans: Sequence[RouteTree]) -> PlanLanes:
-    """Return lanes on which no packets of some plans wait for each other in a cycle.
-
-    Notes
-    -----
-    Routes pass the dimensions in some sequence, as X-Y-X. A *ladder* is a sequence that contains those of all plans;
-    a packet's n-th visit to a dimension in the ladder is on the n-th group of lanes. Channels towards the center of a
-    dimension are on the group of the first visit, those away from it on the group of the last. Each group has a second
-    lane for packets behind the dateline of a ring, the link from its last coordinate to the first.
-    """
+    """Return lanes on which no packets of some plans wait for each other in a cycle."""
     ladder = min(_ladders(shape, plans), key=lambda ladder: max(map(max, ladder)))
     minimal = any(-1 in plan.start for plan in plans)
     rings = [i for i, axis in enumerate(shape.axes) if axis.kind == "ring" and axis.radix > 2]

@@ -20,12 +20,7 @@ _KEPT = 24  # channels with the largest load whose worst permutation is kept
 
 
 class Evaluation:
-    """Exact worst loads of sets of trees on a grid with one host at each place.
-
-    Parameters
-    ----------
-    shape : Cartesian
-    """
+    """Exact worst loads of sets of trees on a grid with one host at each place."""
 
     def __init__(self, shape: Cartesian) -> None:
         self.shape = shape
@@ -172,14 +167,7 @@ def _uses(shape: Cartesian, plan: RouteTree) -> tuple[Array, Array, Array]:
 
 
 def bisection_bound(shape: Cartesian) -> Fraction:
-    """Return a load that some permutation puts on some channel, whatever the routes: by cuts across each dimension.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> bisection_bound(obliv.topology("torus:8x8")), bisection_bound(obliv.topology("mesh:7x6"))
-    (Fraction(2, 1), Fraction(3, 1))
-    """
+    """Return a load that some permutation puts on some channel, whatever the routes: by cuts across each dimension."""
     bounds = []
     for axis in shape.axes:
         half = axis.radix // 2
@@ -292,21 +280,11 @@ _SEARCHED, _EVALUATED = 100, 150  # places up to which sets are searched and eva
 
 @dataclass(frozen=True)
 class Choice:
-    """Trees for the LIDs of a host.
+    """Trees for the LIDs of a host."""
 
-    Parameters
-    ----------
-    family : str
-        ``minimal`` or ``two-turn``.
-    plans : tuple of Plan
-        One for each LID.
-    load : Fraction or None
-        The exact worst load with one host at each place, None where the network is too large for it.
-    lanes : int
-    """
-
-    family: str
-    plans: tuple[RouteTree, ...]
+    family: str  # ``minimal`` or ``two-turn``
+    plans: tuple[RouteTree, ...]  # one for each LID
+    # load: the exact worst load with one host at each place, None where the network is too large for it
     load: Fraction | None
     lanes: int
 
