@@ -17,7 +17,7 @@ from obliv._util.rationals import integer
 from obliv._util.rng import Rng, generator, seed_of
 from obliv.errors import InputError, Interrupted
 from obliv.fabric.arguments import typed
-from obliv.fabric.kernels.routes import carry, heaviest, narrowest
+from obliv.fabric.kernels.automaton import carry, heaviest, narrowest
 from obliv.fabric.results.worst import Bisection, Shifts
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.kernels import run

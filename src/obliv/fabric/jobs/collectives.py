@@ -26,7 +26,7 @@ from obliv._util.text import did_you_mean, lines, printable, shown
 from obliv.errors import FileError, InputError
 from obliv.fabric.analyses.permutations import factors
 from obliv.fabric.jobs.placement import Placement
-from obliv.fabric.kernels.routes import carry, narrowest
+from obliv.fabric.kernels.automaton import carry, narrowest
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.kernels import run
 from obliv.patterns.standard import equal_sides

@@ -23,7 +23,7 @@ from obliv.fabric.arguments import typed
 from obliv.fabric.jobs.collectives import JobLoads, MessagePhase, Pattern
 from obliv.fabric.jobs.job import job, prepared
 from obliv.fabric.jobs.placement import Placement, placement
-from obliv.fabric.kernels.routes import carry
+from obliv.fabric.kernels.automaton import carry
 from obliv.fabric.results.job import FabricJob, JobPlacement
 from obliv.fabric.results.worst import FabricWorst
 from obliv.fabric.routes.routing import FabricRouting

@@ -7,10 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.arrays import Array
-from obliv.fabric.kernels.routes import RouteArrays
+from obliv.fabric.kernels.automaton import ARRIVES, FIRST_END, LOOPS, RouteArrays, walk
 from obliv.kernels import kernel
-
-ARRIVES, LOST, LOOPS = range(3)  # how a route ends
 
 # Tallies of a change: ordered pairs that are lost, lengths of lists, whether new turns go against `layer`, whether
 # space did not suffice; the number of the change, and of the last count of senders and receivers
@@ -285,37 +283,11 @@ def intact_loads(intact: Intact, space: ChangeSpace, ends: int) -> None:
 
 
 @kernel
-def walk(v: int, k: int, goal: int, routes: RouteArrays, gone: Array, path: Array) -> tuple[int, int]:
-    """Store the channels between switches of a route from a switch to LID number k of an endpoint.
-
-    Return their number, and how the route ends.
-    """
-    n = 0
-    while v >= 0:
-        if n > len(routes.row):
-            return n, LOOPS
-        if routes.row[v] < 0 or routes.lid[k] <= 0 or routes.lid[k] >= routes.out.shape[1]:
-            return n, LOST
-        port = np.int64(routes.out[routes.row[v], routes.lid[k]])
-        slot = routes.first[v] + port
-        if port == 0 or slot >= routes.first[v + 1]:
-            return n, LOST
-        c = routes.channel_of[slot]
-        if c >= 0 and gone[c]:
-            return n, LOST
-        v = int(routes.to[slot])
-        if v >= 0:
-            path[n] = c
-            n += 1
-    return n, ARRIVES if v == -3 - goal else LOST
-
-
-@kernel
 def length_from(slot: int, goal: int, k: int, routes: RouteArrays, gone: Array, path: Array) -> int:
     """Return how many cables lie ahead from a port to endpoint `goal` for LID number k, 0 where packets get lost."""
-    v = int(routes.to[slot])
+    v = int(routes.hops.to[slot])
     if v < 0:
-        return 1 if v == -3 - goal else 0
+        return 1 if v == FIRST_END - goal else 0
     n, ending = walk(v, k, goal, routes, gone, path)
     return n + 2 if ending == ARRIVES else 0
 
@@ -331,17 +303,18 @@ def replace_port(
     refilled: Array,
     path: Array,
 ) -> None:
-    """Replace a port of switch u that is gone in its table ``after.out`` where another port leads on.
+    """Replace a port of switch u that is gone in its table of `after` where another port leads on.
 
     Ports from where the tables of the other switches deliver without a channel that is gone come into question; the
     shortest way wins, then the port that the switch uses for the fewest LIDs, then the lowest number.  LIDs come in
     their order, and only those that were delivered before.
     """
-    begin, ports = before.first[u], before.first[u + 1] - before.first[u]
-    if before.row[u] < 0:
+    first, to, row = before.hops.first, before.hops.to, before.hops.row
+    begin, ports = first[u], first[u + 1] - first[u]
+    if row[u] < 0:
         return
     uses = np.zeros(256, np.int64)
-    was, table = before.out[before.row[u]], after.out[before.row[u]]
+    was, table = before.hops.out[:, row[u]], after.hops.out[:, row[u]]
     # how many LIDs of hosts use each port that is left
     for k in range(len(before.lid)):
         if before.lid[k] <= 0 or before.lid[k] >= len(table):
@@ -361,7 +334,7 @@ def replace_port(
             best, shortest = -1, 0
             for q in range(1, ports):
                 c = before.channel_of[begin + q]
-                if c < 0 or gone[c] or (before.to[begin + q] < 0 and before.to[begin + q] != -3 - d):
+                if c < 0 or gone[c] or (to[begin + q] < 0 and to[begin + q] != FIRST_END - d):
                     continue
                 n = length_from(begin + q, d, k, before, gone, path)
                 if n and (best < 0 or n < shortest or (n == shortest and uses[q] < uses[best])):
@@ -625,7 +598,7 @@ def mark(f: int, work: ChangeWork) -> None:
     nodes = sets.node[sets.first_node[f] : sets.first_node[f + 1]]
     begin(failed, space)
     for v in nodes:
-        after.row[v] = -1
+        after.hops.row[v] = -1
     if work.refill:
         for c in failed:
             u = intact.tail_of[c]
@@ -641,12 +614,12 @@ def unmark(f: int, work: ChangeWork) -> None:
     failed = sets.channel[sets.first[f] : sets.first[f + 1]]
     end(failed, space)
     for c in failed:
-        row = before.row[intact.tail_of[c]]
+        row = before.hops.row[intact.tail_of[c]]
         if work.refill and row >= 0:
-            for lid in range(before.out.shape[1]):
-                after.out[row, lid] = before.out[row, lid]
+            for lid in range(len(before.hops.out)):
+                after.hops.out[lid, row] = before.hops.out[lid, row]
     for v in sets.node[sets.first_node[f] : sets.first_node[f + 1]]:
-        after.row[v] = before.row[v]
+        after.hops.row[v] = before.hops.row[v]
     space.first_added.fill(-1)
     space.first_new.fill(-1)
     space.refilled.fill(0)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.arrays import Array
-from obliv.fabric.kernels.routes import RouteArrays, follow
+from obliv.fabric.kernels.automaton import RouteArrays, follow
 from obliv.kernels import kernel
 
 
@@ -52,7 +52,7 @@ class Order(NamedTuple):
 def all_paths(rails: Array, host: Array, routes: RouteArrays, start: Array, path: Array) -> None:
     """Store the channels between all pairs of slots, or only where they start if `path` has no entries."""
     slots = len(host)
-    channels = np.empty(len(routes.row) + 1, np.int64)
+    channels = np.empty(len(routes.hops.row) + 1, np.int64)
     at = 0
     for t in range(slots):
         for u in range(slots):

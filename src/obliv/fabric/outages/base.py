@@ -14,6 +14,7 @@ from obliv._util.arrays import Array, grouped, starts
 from obliv._util.progress import Progress
 from obliv.errors import InputError
 from obliv.fabric.arguments import typed
+from obliv.fabric.kernels.automaton import RouteArrays
 from obliv.fabric.kernels.changes import (
     ChangeSets,
     ChangeSpace,
@@ -25,7 +26,6 @@ from obliv.fabric.kernels.changes import (
     intact_loads,
     replace_port,
 )
-from obliv.fabric.kernels.routes import RouteArrays
 from obliv.fabric.model import Tables
 from obliv.fabric.outages.sets import Change, speed_between_switches, with_change
 from obliv.fabric.routes.dependencies import credit_loops, dependencies_of
@@ -204,7 +204,7 @@ def _space(routes: RouteArrays, channels: int, size: int) -> ChangeSpace:
         sender=np.zeros(classes, np.int64),
         receiver=np.zeros(ends, np.int64),
         refilled=np.zeros(len(routes.lid), np.uint8),
-        path=np.empty((3, len(routes.row) + 2), np.int64),
+        path=np.empty((3, len(routes.hops.row) + 2), np.int64),
     )
 
 
@@ -247,11 +247,11 @@ def changes_of(base: Base, given: Sequence[Change], *, refill: bool = False, fol
     nodes = [np.array(change.switches, np.int64) for change in given]
     cables = np.array([cable for change in given for cable in change.cables], np.int64).reshape(-1, 2)
     ends = np.concatenate([cables, cables[:, ::-1]])
-    after = routes._replace(out=routes.out.copy(), row=routes.row.copy())
+    after = _copied(routes)
     if len(cables):
         intact, after = _with_channels(base, ends, after)
     for row, lid, port in [entry for change in given for entry in change.entries]:
-        after.out[row, lid] = port
+        after.hops.out[lid, row] = port
     sets = ChangeSets(
         first=starts([len(channels) for channels in gone]),
         channel=np.concatenate([*gone, np.zeros(0, np.int64)]),
@@ -261,6 +261,12 @@ def changes_of(base: Base, given: Sequence[Change], *, refill: bool = False, fol
     )
     space = _space(routes, len(intact.load), _SPACE)
     return Changes(base, given, ChangeWork(follow, refill, sets, routes, after, intact, space), ends)
+
+
+def _copied(routes: RouteArrays) -> RouteArrays:
+    """Return routes whose tables can be changed."""
+    hops = routes.hops
+    return routes._replace(hops=hops._replace(out=hops.out.copy(order="K"), row=hops.row.copy()))
 
 
 def channels_of(topology: FabricTopology, slots: Sequence[int]) -> Array:
@@ -277,7 +283,7 @@ def _with_channels(base: Base, ends: Array, after: RouteArrays) -> tuple[Intact,
     """
     intact, count = base.intact, len(ends)
     fabric, number = base.topology.fabric, len(base.intact.load) + np.arange(count)
-    to, channel_of = after.to.copy(), after.channel_of.copy()
+    to, channel_of = after.hops.to.copy(), after.channel_of.copy()
     to[ends[:, 0]] = fabric.node_of[ends[:, 1]]
     channel_of[ends[:, 0]] = number
     unit = int(base.unit / speed_between_switches(base.topology))
@@ -292,19 +298,19 @@ def _with_channels(base: Base, ends: Array, after: RouteArrays) -> tuple[Intact,
         slot_of=np.append(intact.slot_of, ends[:, 0]),
         tail_of=np.append(intact.tail_of, fabric.node_of[ends[:, 0]]),
     )
-    return extended, after._replace(to=to, channel_of=channel_of)
+    return extended, after._replace(hops=after.hops._replace(to=to), channel_of=channel_of)
 
 
 def _other_columns(base: Base, given: Sequence[Change], ports: Array) -> Array:
     """Return the LIDs, by number, whose entries are set or lead to a port with a new cable."""
     routes = base.routing.routes.arrays
-    changed = np.zeros(routes.out.shape[1], np.bool_)
+    changed = np.zeros(len(routes.hops.out), np.bool_)
     changed[[lid for change in given for _, lid, _ in change.entries]] = True
     fabric = base.topology.fabric
     for slot in ports.tolist():
-        row = int(routes.row[fabric.node_of[slot]])
+        row = int(routes.hops.row[fabric.node_of[slot]])
         if row >= 0:
-            changed |= routes.out[row] == fabric.port_of(slot)
+            changed |= routes.hops.out[:, row] == fabric.port_of(slot)
     lid = routes.lid
     return np.flatnonzero((lid > 0) & (lid < len(changed)) & changed[np.minimum(lid, len(changed) - 1)])
 
@@ -344,7 +350,7 @@ def has_credit_loop(changes: Changes, number: int, outcomes: Outcomes) -> bool:
     if changes.work.refill:
         tables = refilled_tables(base.routing, change)
     else:
-        tables = kept_tables(replace(tables, out=changes.work.after.out), change)
+        tables = kept_tables(replace(tables, out=changes.work.after.hops.out.T), change)
     traces = trace_all(with_change(base.topology.fabric, change), tables, base.topology.ends)
     return not credit_loops(traces).acyclic
 
@@ -361,9 +367,9 @@ def refilled_tables(routing: FabricRouting, change: Change) -> Tables:
     gone, nothing = (np.zeros(topology.channels, np.uint8) for _ in range(2))
     channels = channels_of(topology, change.slots)
     gone[channels] = 1
-    after = before._replace(out=before.out.copy())
-    refilled, path = np.zeros(len(before.lid), np.uint8), np.empty(len(before.row) + 2, np.int64)
+    after = _copied(before)
+    refilled, path = np.zeros(len(before.lid), np.uint8), np.empty(len(before.hops.row) + 2, np.int64)
     for slot in topology.slot_of[channels].astype(np.int64).tolist():
         node = int(topology.fabric.node_of[slot])
         run(replace_port, 50.0 * len(before.lid), slot, node, before, after, gone, nothing, refilled, path)
-    return kept_tables(replace(routing.routes.tables, out=after.out), change)
+    return kept_tables(replace(routing.routes.tables, out=after.hops.out.T), change)

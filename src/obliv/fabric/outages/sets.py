@@ -356,11 +356,11 @@ def _entry(routing: FabricRouting, names: NodeNames, text: str, hints: bool = Fa
     if node is None:
         hint = names.hint(match["name"], lambda near: near + rest, accepted)
         raise InputError(f"{shown}: no such node: give the name of a switch{hint}")
-    row, lid = int(routes.row[node]), int(match["lid"])
+    row, lid = int(routes.hops.row[node]), int(match["lid"])
     if fabric.nodes.kind[node] != "switch" or row < 0:
         raise InputError(f"{shown}: not a switch with a table")
-    if not 0 < lid < routes.out.shape[1]:
-        raise InputError(f"{shown}: LID {lid} is out of range (1 to {routes.out.shape[1] - 1})")
+    if not 0 < lid < len(routes.hops.out):
+        raise InputError(f"{shown}: LID {lid} is out of range (1 to {len(routes.hops.out) - 1})")
     last = int(fabric.first_slot[node + 1] - fabric.first_slot[node]) - 1
     if port != NONE and port > last:
         raise InputError(f"{shown}: port {port} does not exist: ports are 0 to {last}")

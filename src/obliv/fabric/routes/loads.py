@@ -8,7 +8,7 @@ import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, Array, starts
 from obliv._util.progress import require_memory
-from obliv.fabric.kernels.routes import bound_channels, carry, spread_routes, sum_channels
+from obliv.fabric.kernels.automaton import bound_channels, carry, spread_routes, sum_channels
 from obliv.fabric.routes.trace import Routes
 from obliv.fabric.topology import FabricTopology
 from obliv.kernels import run

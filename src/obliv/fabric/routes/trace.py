@@ -15,8 +15,7 @@ from obliv._util.progress import require_memory
 from obliv.errors import InputError, RoutingError, SpecError
 from obliv.fabric.arguments import typed
 from obliv.fabric.kernels import automaton as kernels
-from obliv.fabric.kernels.automaton import ELSEWHERE, FIRST_END, NO_CABLE, Automaton, endings
-from obliv.fabric.kernels.routes import RouteArrays
+from obliv.fabric.kernels.automaton import ELSEWHERE, FIRST_END, NO_CABLE, Automaton, RouteArrays, endings
 from obliv.fabric.model import NONE, Fabric, Tables
 from obliv.fabric.names import owned_lids
 from obliv.fabric.topology import FabricTopology
@@ -292,7 +291,6 @@ class Routes:
         """Classes, LIDs, cables and tables for kernels."""
         traces = self.traces
         node = np.where(self.leaf >= 0, np.append(traces.leaf, 0)[self.leaf], -1)
-        hops = of_tables(traces.fabric, traces.tables, traces.ends)
         return RouteArrays(
             several=self.denominator,
             class_of=self.class_of,
@@ -303,11 +301,7 @@ class Routes:
             first_column=traces.first_column,
             lid=traces.lid,
             code=traces.code,
-            hops=hops,
-            first=hops.first,
-            to=hops.to,
-            row=hops.row,
-            out=traces.tables.out,
+            hops=of_tables(traces.fabric, traces.tables, traces.ends),
             channel_of=self.topology.channel_of,
         )
 
