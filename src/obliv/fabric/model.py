@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
+import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
-from typing import NamedTuple
+from functools import cached_property, wraps
+from typing import NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
 from obliv._util.arrays import Array, positions
 from obliv._util.lazy import as_before
+from obliv._util.rationals import boolean
 from obliv._util.text import shown
+from obliv.errors import InputError
 from obliv.fabric.results.check import Finding
+
+__all__ = ["typed"]
 
 #: The share of data in PAM4 lanes: 256b/257b transcoding and the code RS(544,514), as in IEEE 802.3, clause 119; 16/17.
 _PAM4 = Fraction(256, 257) * Fraction(514, 544)
@@ -391,3 +397,53 @@ def lid_list(fabric: Fabric, lids: Iterable[int], owner: dict[int, int]) -> str:
         return f"LID {some[0]}{about}"
     text = ", ".join(map(str, some[:5])) + (", ..." if len(some) > 5 else "")
     return f"{len(some)} LIDs ({text})"
+
+
+# Arguments of the functions for fabrics: one of another kind is refused, with how to make the right one
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+#: How arguments of each kind are made. Kinds are names, as this module is below all that define them.
+_MADE_BY = {
+    "Fabric": "obliv.fabric.read_fabric(FILE)",
+    "Tables": "obliv.fabric.read_tables(fabric, FILE)",
+    "FabricTopology": "obliv.fabric.network(fabric)",
+    "FabricRouting": "obliv.fabric.routing(network, tables)",
+    "Base": "obliv.fabric.base_of(routing)",
+    "GroupTables": "obliv.fabric.read_adaptive(fabric, FILE)",
+    "Limits": "obliv.fabric.read_limits(FILE)",
+}
+_PATH = "str | Path"
+
+
+def typed(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function check those of its arguments that are annotated as parts of a fabric, as paths, or as ``bool``."""
+    signature = inspect.signature(function)
+    kinds = {name: str(each.annotation).removesuffix(" | None") for name, each in signature.parameters.items()}
+    kinds = {name: kind for name, kind in kinds.items() if kind in _MADE_BY or kind in (_PATH, "bool")}
+    kinds = dict(sorted(kinds.items(), key=lambda item: item[1] != "bool"))  # as elsewhere they are looked at first
+
+    @wraps(function)
+    def checked(*args: P.args, **more: P.kwargs) -> R:
+        try:
+            given = signature.bind(*args, **more).arguments
+        except TypeError:
+            return function(*args, **more)  # which names itself
+        for name, kind in kinds.items():
+            if name in given and given[name] is not signature.parameters[name].default:
+                _require(f"{function.__name__}: {name}", given[name], kind)
+        return function(*args, **more)
+
+    return checked
+
+
+def _require(what: str, value: object, kind: str) -> None:
+    if kind == "bool":
+        boolean(value, what)
+    elif kind == _PATH:
+        if not isinstance(value, str | os.PathLike):
+            raise InputError(f"{what} is the path of a file; this is a {type(value).__name__}")
+    elif kind not in (base.__name__ for base in type(value).__mro__):
+        raise InputError(f"{what} is a {kind}, made by {_MADE_BY[kind]}; this is a {type(value).__name__}")

@@ -9,8 +9,7 @@ from math import prod
 import numpy as np
 
 from obliv._util.arrays import Array
-from obliv.fabric.arguments import typed
-from obliv.fabric.model import Fabric
+from obliv.fabric.model import Fabric, typed
 from obliv.topologies.families.trees import fattree, xgft
 from obliv.topologies.recognise.trees import fat_tree_of
 from obliv.topologies.trees import Tree

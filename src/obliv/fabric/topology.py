@@ -15,8 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from obliv._util.arrays import Array, positions
 from obliv._util.text import plural
 from obliv.errors import TopologyError
-from obliv.fabric.arguments import typed
-from obliv.fabric.model import Fabric, gbits
+from obliv.fabric.model import Fabric, gbits, typed
 from obliv.fabric.names import NodeNames, guid_of, nearest, safe
 from obliv.fabric.results.worst import Cable
 from obliv.fabric.shape import Shape, recognise

@@ -24,7 +24,7 @@ from obliv.fabric.kernels.splits import (
 )
 from obliv.fabric.model import NONE, Fabric
 from obliv.fabric.names import NO_STATE, STATIC, GroupTables, ports_of
-from obliv.fabric.routes.loads import FabricLoads
+from obliv.fabric.routes.routing import FabricLoads
 from obliv.fabric.routes.trace import NOWHERE, Routes, Traces, automaton_of, ending_of, untraced
 from obliv.kernels import run
 from obliv.loads.base import PairLoads

@@ -15,10 +15,9 @@ from obliv._util.progress import Progress
 from obliv._util.text import did_you_mean, plural
 from obliv.errors import InputError, RoutingError, SpecError
 from obliv.fabric.adaptive.loads import AdaptiveLoads, PackedGroups, packed, traced
-from obliv.fabric.arguments import typed
 from obliv.fabric.files.far import read_groups
 from obliv.fabric.files.forwarding import AdaptiveInfo, read_ar_info
-from obliv.fabric.model import NONE, Fabric, Tables
+from obliv.fabric.model import NONE, Fabric, Tables, typed
 from obliv.fabric.names import NO_STATE, STATIC, GroupTables
 from obliv.fabric.routes.routing import FabricRouting, spec_options
 from obliv.fabric.routes.routing import routing as static_routing

@@ -16,8 +16,8 @@ from obliv._util.progress import Progress, rising
 from obliv._util.rationals import integer
 from obliv._util.rng import Rng, generator, seed_of
 from obliv.errors import InputError, Interrupted
-from obliv.fabric.arguments import typed
 from obliv.fabric.kernels.automaton import carry, heaviest, narrowest
+from obliv.fabric.model import typed
 from obliv.fabric.results.worst import Bisection, Shifts
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.kernels import run

@@ -13,10 +13,9 @@ from obliv._util.progress import Progress
 from obliv._util.text import plural
 from obliv.errors import InputError
 from obliv.fabric.analyses.permutations import provenance_of, require_count
-from obliv.fabric.arguments import typed
+from obliv.fabric.model import typed
 from obliv.fabric.results.worst import BusyCable, FabricPattern, FabricThroughput, FabricWorst, HotCable
-from obliv.fabric.routes.loads import FabricLoads
-from obliv.fabric.routes.routing import FabricRouting, slowed
+from obliv.fabric.routes.routing import FabricLoads, FabricRouting, slowed
 from obliv.fabric.shape import recognise
 from obliv.fabric.topology import FabricTopology
 from obliv.patterns.base import Traffic

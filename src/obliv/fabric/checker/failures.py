@@ -25,8 +25,7 @@ from obliv.checker.claims import MalformedError
 from obliv.checker.report import OutOfTimeError, Report, TimeLimit, short
 from obliv.checker.rerouted import Failed, FailuresClaim, read_failures, statement_of
 from obliv.errors import OblivError
-from obliv.fabric.checker.hops import hops_of
-from obliv.fabric.checker.routes import After, CheckedRoutes, among, routes_left, routes_of
+from obliv.fabric.checker.routes import After, CheckedRoutes, among, hops_of, routes_left, routes_of
 from obliv.results.study import Verification
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology

@@ -12,7 +12,6 @@ from obliv._util.files import files_in, read_source
 from obliv._util.progress import Progress, rising
 from obliv._util.text import lines, plural, printable
 from obliv.errors import FileError
-from obliv.fabric.arguments import typed
 from obliv.fabric.files.assemble import FileBlocks
 from obliv.fabric.files.forwarding import switch_guids, tables_on, with_learned_lids
 from obliv.fabric.files.ibdiagnet import read_db_csv, read_net_dump, sections_of
@@ -29,7 +28,7 @@ from obliv.fabric.files.ibnetdiscover import (
 )
 from obliv.fabric.files.opensm_subnet import read_linkinfo, read_portlist, read_subnet, with_guid2lid
 from obliv.fabric.files.raw_tables import RawTables, read_raw
-from obliv.fabric.model import Fabric, Tables
+from obliv.fabric.model import Fabric, Tables, typed
 from obliv.fabric.names import largest_lid
 from obliv.io.formats._formats import UNREAD, format_of
 from obliv.io.formats.rows import parse as parse_edges

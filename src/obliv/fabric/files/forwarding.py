@@ -11,11 +11,10 @@ import numpy as np
 from obliv._util.arrays import Array
 from obliv._util.progress import require_memory
 from obliv.errors import FileError
-from obliv.fabric.arguments import typed
 from obliv.fabric.files.assemble import FileBlocks
 from obliv.fabric.files.ibnetdiscover import shown_line
 from obliv.fabric.files.raw_tables import RawTables
-from obliv.fabric.model import NONE, Fabric, Notes, Tables, place_of
+from obliv.fabric.model import NONE, Fabric, Notes, Tables, place_of, typed
 from obliv.fabric.names import largest_lid, owned_lids
 from obliv.fabric.results.check import Finding
 

@@ -14,9 +14,8 @@ from obliv._util.files import write_pieces
 from obliv._util.progress import Progress, rising
 from obliv._util.text import did_you_mean, printable
 from obliv.errors import FileError, SpecError, TopologyError, extra
-from obliv.fabric.arguments import typed
 from obliv.fabric.files.assemble import plain
-from obliv.fabric.model import NONE, RATES, Fabric, Tables
+from obliv.fabric.model import NONE, RATES, Fabric, Tables, typed
 from obliv.fabric.names import require_writable_lids, safe
 from obliv.fabric.topology import network
 from obliv.io.formats.anynet import write_anynet as write_topology

@@ -14,11 +14,10 @@ from obliv._util.rationals import exact
 from obliv._util.text import did_you_mean, plural, printable
 from obliv._util.toml import line_of, read_toml
 from obliv.errors import FileError, InputError
-from obliv.fabric.arguments import typed
 from obliv.fabric.files.folder import read
 from obliv.fabric.gate.plan import CablePlan, compare_cables, read_plan, slots_named
 from obliv.fabric.jobs.job import job
-from obliv.fabric.model import Fabric, Notes, Tables
+from obliv.fabric.model import Fabric, Notes, Tables, typed
 from obliv.fabric.results.check import FabricCheck, LimitCheck
 from obliv.fabric.routes.routing import FabricRouting, routing, uniform_load
 from obliv.fabric.routes.routing import routing as fabric_routing

@@ -19,11 +19,11 @@ from obliv._util.text import plural
 from obliv.errors import InputError
 from obliv.fabric.analyses.permutations import require_complete
 from obliv.fabric.analyses.worst import worst
-from obliv.fabric.arguments import typed
 from obliv.fabric.jobs.collectives import JobLoads, MessagePhase, Pattern
 from obliv.fabric.jobs.job import job, prepared
 from obliv.fabric.jobs.placement import Placement, placement
 from obliv.fabric.kernels.automaton import carry
+from obliv.fabric.model import typed
 from obliv.fabric.results.job import FabricJob, JobPlacement
 from obliv.fabric.results.worst import FabricWorst
 from obliv.fabric.routes.routing import FabricRouting

@@ -170,3 +170,40 @@ def read_rows(data: Array, start: int, stop: int, lines: LineTables, partial: Ar
                 partial[k] = rows[k, count]
         partial[columns] = (0 if kinds[f] >= 0 or kinds[f] == BEGIN else partial[columns]) | gives[f]
     return RowsRead(p, number, count, before)
+
+
+# Kernel: service levels of pairs, stored as masks
+
+
+class Merged(NamedTuple):
+    """What rows did not go in: for LIDs without an endpoint, with the first of them; and those that added an SL."""
+
+    unknown: int
+    first_unknown: int
+    several: int
+    first_several: int
+
+
+@kernel
+def merge(source: Array, lid: Array, mask: Array, column: Array, levels: Array) -> Merged:
+    """Add the SLs of rows to those of their pairs, and count rows that do not fit; a row of source -1 is left out.
+
+    A LID's column is -1 where it belongs to no endpoint, -2 where it belongs to another port.
+    """
+    unknown, first_unknown, several, first_several = 0, -1, 0, -1
+    for k in range(len(source)):
+        c = column[lid[k]] if 0 <= lid[k] < len(column) else -1
+        if c == -1:
+            unknown += 1
+            if first_unknown < 0:
+                first_unknown = k
+        if c < 0 or source[k] < 0:
+            continue
+        before = int(levels[source[k], c])
+        after = before | int(mask[k])
+        if before != 0 and after != before:
+            several += 1
+            if first_several < 0:
+                first_several = k
+        levels[source[k], c] = after
+    return Merged(unknown, first_unknown, several, first_several)

@@ -15,15 +15,14 @@ from obliv._util.files import write_pieces
 from obliv._util.progress import require_memory
 from obliv._util.text import plural
 from obliv.errors import FileError, InputError
-from obliv.fabric.arguments import typed
 from obliv.fabric.files import rows as lines
 from obliv.fabric.files.assemble import FileBlocks
 from obliv.fabric.files.forwarding import port_guids
 from obliv.fabric.files.ibnetdiscover import DISCOVER, DUMPED, TABLES, noted_line, shown_line
 from obliv.fabric.files.rows import RowReader
-from obliv.fabric.kernels.pair_levels import merge
+from obliv.fabric.kernels.rows import merge
 from obliv.fabric.lanes.sl2vl import SLS
-from obliv.fabric.model import Fabric
+from obliv.fabric.model import Fabric, typed
 from obliv.fabric.names import LAST_LID, largest_lid, owned_lids, slots_of_lids
 from obliv.fabric.results.check import Finding
 from obliv.kernels import run

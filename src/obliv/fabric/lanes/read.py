@@ -14,12 +14,11 @@ import numpy as np
 from obliv._util.arrays import Array
 from obliv._util.text import plural
 from obliv.errors import FileError, InputError
-from obliv.fabric.arguments import typed
 from obliv.fabric.files.assemble import FileBlocks
 from obliv.fabric.files.ibnetdiscover import shown_line
 from obliv.fabric.lanes.pairs import PairLevels, one_level, read_levels
 from obliv.fabric.lanes.sl2vl import DROP, LaneTables, OperVLs, identity, masked, read_sl2vl
-from obliv.fabric.model import Fabric, Notes, port_name
+from obliv.fabric.model import Fabric, Notes, port_name, typed
 from obliv.fabric.names import owners
 from obliv.fabric.results.check import Finding
 

@@ -16,13 +16,12 @@ from obliv._util.files import write_pieces
 from obliv._util.progress import require_memory
 from obliv._util.text import plural
 from obliv.errors import FileError
-from obliv.fabric.arguments import typed
 from obliv.fabric.files import rows as lines
 from obliv.fabric.files.assemble import FileBlocks, plain
 from obliv.fabric.files.forwarding import port_guids, switch_guids
 from obliv.fabric.files.ibnetdiscover import DISCOVER, DUMPED, TABLES, noted_line, shown_line
 from obliv.fabric.files.rows import RowReader
-from obliv.fabric.model import Fabric, called
+from obliv.fabric.model import Fabric, called, typed
 from obliv.fabric.names import owners
 from obliv.fabric.results.check import Finding
 

@@ -14,8 +14,7 @@ import numpy as np
 from obliv._util.arrays import Array
 from obliv._util.text import printable, several
 from obliv.errors import InputError
-from obliv.fabric.arguments import typed
-from obliv.fabric.model import NONE, Fabric
+from obliv.fabric.model import NONE, Fabric, typed
 from obliv.fabric.names import NodeNames, cut_port, out_of_range, port_number, split_port
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.topology import FabricTopology, network

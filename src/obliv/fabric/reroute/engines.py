@@ -27,8 +27,8 @@ ENGINES = {
     "updown": "fill:UPDOWN",
     "layered": "layers:LAYERED",
     "dor-dateline": "datelines:DATELINE",
-    "minimal": "spread.candidate:MINIMAL",
-    "two-turn": "spread.candidate:TWO_TURN",
+    "minimal": "grids:MINIMAL",
+    "two-turn": "grids:TWO_TURN",
 }
 
 #: The engines that ``auto`` tries, in this order, where they fit and are not needless.

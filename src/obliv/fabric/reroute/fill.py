@@ -15,8 +15,7 @@ from obliv._util.progress import require_memory
 from obliv._util.text import did_you_mean
 from obliv.errors import RoutingError, SpecError
 from obliv.fabric.kernels.channel_loads import Switches
-from obliv.fabric.kernels.fill import Digits, Ranks, even_out, fill_by_digits, fill_evenly
-from obliv.fabric.kernels.pair_levels import Trunks, channels_towards
+from obliv.fabric.kernels.fill import Digits, Ranks, Trunks, channels_towards, even_out, fill_by_digits, fill_evenly
 from obliv.fabric.model import NONE, Fabric, Tables
 from obliv.fabric.names import (
     FREE,

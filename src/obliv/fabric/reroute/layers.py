@@ -28,7 +28,7 @@ from obliv.fabric.reroute.datelines import Cables
 from obliv.fabric.reroute.engines import Candidate, Engine, enough
 from obliv.fabric.reroute.fill import DMODK, OSRM3_D, evenly, flows
 from obliv.fabric.reroute.quality import Request, standing_of, with_enough_lids
-from obliv.fabric.reroute.spread.plans import RouteTree, next_places
+from obliv.fabric.reroute.spread_trees import RouteTree, next_places
 from obliv.fabric.reroute.tiers import SwitchNetwork, central_ranks
 from obliv.kernels import run
 from obliv.topologies.recognise.grids import Grid

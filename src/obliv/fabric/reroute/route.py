@@ -13,8 +13,7 @@ from obliv._util.rationals import integer, real
 from obliv._util.rng import Rng, drawn_seed
 from obliv._util.text import did_you_mean, plural
 from obliv.errors import InputError, RoutingError, SpecError
-from obliv.fabric.arguments import typed
-from obliv.fabric.model import Fabric, Tables
+from obliv.fabric.model import Fabric, Tables, typed
 from obliv.fabric.reroute.engines import AUTO, ENGINES, Candidate, LimitError, engine_of
 from obliv.fabric.reroute.quality import BY, Request, limits_for, refused, single_path_bound, standing_of
 from obliv.fabric.results.route import FIGURES, IN_USE, Attempt, FabricRoute, Standing

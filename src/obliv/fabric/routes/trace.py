@@ -13,10 +13,9 @@ import numpy as np
 from obliv._util.arrays import Array, positions, starts
 from obliv._util.progress import require_memory
 from obliv.errors import InputError, RoutingError, SpecError
-from obliv.fabric.arguments import typed
 from obliv.fabric.kernels import automaton as kernels
 from obliv.fabric.kernels.automaton import ELSEWHERE, FIRST_END, NO_CABLE, Automaton, RouteArrays, endings
-from obliv.fabric.model import NONE, Fabric, Tables
+from obliv.fabric.model import NONE, Fabric, Tables, typed
 from obliv.fabric.names import owned_lids
 from obliv.fabric.topology import FabricTopology
 from obliv.kernels import run
