@@ -37,9 +37,9 @@ from obliv.topologies.cartesian import Cartesian, keeps_steps, link_map, split_m
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from obliv.loads.ahead import Calls
     from obliv.loads.base import PackedLoads, Solved, Words
     from obliv.loads.separable_blocks import MergedBounds
+    from obliv.loads.workers import Calls
     from obliv.patterns.base import Traffic
 
 
