@@ -13,13 +13,13 @@ from obliv.fabric.generate import from_topology, tables_of, tree_ports
 from obliv.fabric.jobs.collectives import pattern_of, ring, stencil
 from obliv.fabric.jobs.host_files import expanded, items_of, per_host_of
 from obliv.fabric.jobs.worst_placement import phase_matching
-from obliv.fabric.lanes.graph import credit_loops
 from obliv.fabric.lanes.pairs import one_level, sls_of
 from obliv.fabric.lanes.sl2vl import identity
 from obliv.fabric.names import guid_of, largest_lid, nearest, split_port, with_lids
 from obliv.fabric.reroute.quality import in_tree_bound
 from obliv.fabric.reroute.spread_trees import RouteTree, bisection_bound, next_places
 from obliv.fabric.reroute.tiers import pairs_apart, switch_network
+from obliv.fabric.routes.dependencies import credit_loops
 from obliv.fabric.routes.trace import trace_all
 from obliv.fabric.topology import capacity_load
 

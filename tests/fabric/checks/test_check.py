@@ -22,9 +22,9 @@ from obliv.fabric.checks.check import check, engine_of
 from obliv.fabric.files.folder import read, read_fabric
 from obliv.fabric.generate import from_topology, tables_of
 from obliv.fabric.kernels.automaton import endings, follows
-from obliv.fabric.lanes.graph import by_entry
 from obliv.fabric.model import NONE, Fabric, Notes, Tables, port_count_known
 from obliv.fabric.results.check import EngineRun, FabricCheck
+from obliv.fabric.routes.dependencies import by_entry
 from obliv.fabric.routes.trace import UNORDERED, Ending, trace, trace_all
 
 SAMPLES = Path(__file__).parents[1] / "samples"

@@ -16,8 +16,8 @@ from tests.strategies import examples
 
 import obliv
 from obliv.fabric.generate import from_topology, tables_of
-from obliv.fabric.lanes.graph import CreditLoops, credit_loops
 from obliv.fabric.model import Fabric, Tables
+from obliv.fabric.routes.dependencies import CreditLoops, credit_loops
 from obliv.fabric.routes.trace import Ending, trace, trace_all
 
 

@@ -9,9 +9,9 @@ from fractions import Fraction
 from tests.fabric.damage import without
 
 import obliv
-from obliv.fabric.lanes.graph import credit_loops
 from obliv.fabric.model import NONE, Fabric, Tables
 from obliv.fabric.outages.sets import Change
+from obliv.fabric.routes.dependencies import credit_loops
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import Ending, trace

@@ -20,11 +20,12 @@ from obliv.fabric.checks.tables import check_cables, check_entries, check_shape,
 from obliv.fabric.files.assemble import FileBlocks
 from obliv.fabric.files.forwarding import AdaptiveInfo
 from obliv.fabric.lanes.findings import note_lanes
-from obliv.fabric.lanes.graph import CreditLoops, LaneCycle, LaneVerdict, OneLevel, credit_loops, judge, one_level_each
+from obliv.fabric.lanes.graph import LaneCycle, LaneVerdict, OneLevel, judge, one_level_each
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.model import Fabric, Notes, Tables, at_node, at_port, cable_name, called, port_name, route_text, typed
 from obliv.fabric.names import NO_STATE, STATIC, GroupTables, owners, safe
 from obliv.fabric.results.check import ChoiceCheck, CreditLoop, EngineRun, FabricCheck, LaneLoop, LevelLoop
+from obliv.fabric.routes.dependencies import CreditLoops, credit_loops
 from obliv.fabric.routes.routing import idle_channels, uniform_bound, uniform_load
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import Traces, trace_all

@@ -12,7 +12,6 @@ from obliv._util.arrays import Array, positions
 from obliv._util.progress import require_memory
 from obliv._util.text import plural
 from obliv.fabric.adaptive.loads import PackedGroups, first_alike, packed, traced
-from obliv.fabric.lanes.graph import credit_loops
 from obliv.fabric.model import (
     NONE,
     Fabric,
@@ -28,6 +27,7 @@ from obliv.fabric.model import (
 )
 from obliv.fabric.names import NO_STATE, STATES, STATIC, Groups, GroupTables, owners, ports_of
 from obliv.fabric.results.check import ChoiceCheck, CreditLoop
+from obliv.fabric.routes.dependencies import credit_loops
 from obliv.fabric.routes.trace import Ending, Traces, ending_of, route_slots
 
 _MAX_GROUPS = 20_000  # losses that are reported separately

@@ -25,9 +25,9 @@ from obliv.fabric.kernels.changes import (
     intact_loads,
     replace_port,
 )
-from obliv.fabric.lanes.graph import credit_loops, dependencies_of
 from obliv.fabric.model import Tables, typed
 from obliv.fabric.outages.sets import Change, speed_between_switches, with_change
+from obliv.fabric.routes.dependencies import credit_loops, dependencies_of
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.trace import Ending, trace_all
 from obliv.fabric.topology import FabricTopology

@@ -19,12 +19,12 @@ from obliv._util.progress import Progress, require_memory
 from obliv._util.text import plural
 from obliv.errors import InputError, RoutingError
 from obliv.fabric.kernels.changes import ADDED, STAMP, TOUCHED, ChangeWork, come, crossing, cut, end, mark, unmark
-from obliv.fabric.lanes.graph import credit_loops
 from obliv.fabric.model import Fabric, Tables
 from obliv.fabric.outages.base import Base, Changes, base_of, channels_of, kept_tables, refilled_tables, steps_of
 from obliv.fabric.outages.sets import Change, without
 from obliv.fabric.reroute.engines import LanesError
 from obliv.fabric.reroute.route import route
+from obliv.fabric.routes.dependencies import credit_loops
 from obliv.fabric.routes.routing import FabricHops, FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import Offset

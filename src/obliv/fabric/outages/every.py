@@ -13,7 +13,6 @@ from obliv._util.progress import Progress, rising, silent, within
 from obliv._util.text import plural, printable, several
 from obliv.errors import InputError, Interrupted, TooLargeError
 from obliv.fabric.analyses.permutations import provenance_of
-from obliv.fabric.lanes.graph import credit_loops
 from obliv.fabric.model import typed
 from obliv.fabric.outages.base import (
     Base,
@@ -37,6 +36,7 @@ from obliv.fabric.outages.certificate import (
 from obliv.fabric.outages.sets import Change, change_of, every_failure, named_failure
 from obliv.fabric.reroute.engines import ENGINES
 from obliv.fabric.results.worst import WhatIf
+from obliv.fabric.routes.dependencies import credit_loops
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.trace import Offset
 from obliv.questions.failures import FailureRow, Failures, FailureState, unfinished

@@ -17,7 +17,7 @@ from obliv._util.rationals import exact
 from obliv._util.text import did_you_mean, plural
 from obliv.errors import InputError
 from obliv.fabric.analyses.permutations import BLOCK, largest, shift_images
-from obliv.fabric.lanes.graph import credit_loops, judge
+from obliv.fabric.lanes.graph import judge
 from obliv.fabric.lanes.pairs import PairLevels
 from obliv.fabric.lanes.read import Lanes
 from obliv.fabric.lanes.sl2vl import LaneTables, identity
@@ -25,6 +25,7 @@ from obliv.fabric.model import Fabric, Tables
 from obliv.fabric.names import with_lids
 from obliv.fabric.reroute.tiers import SwitchNetwork, Tiers, pairs_apart, switch_network, tiers_of
 from obliv.fabric.results.route import FIGURES, ShiftLoads, Standing
+from obliv.fabric.routes.dependencies import credit_loops
 from obliv.fabric.routes.routing import FabricRouting, idle_channels, uniform_load
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import Offset

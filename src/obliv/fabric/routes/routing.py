@@ -238,6 +238,12 @@ class FabricRouting(Routing):
     def lane_dependencies(self) -> LaneDependencies | None:
         return None if self.lanes is None else self.lanes(self)
 
+    @property
+    def plain_dependencies(self) -> LaneDependencies | None:
+        from obliv.fabric.routes.dependencies import plain_dependencies
+
+        return None if self.routes.missing else plain_dependencies(self.routes)
+
     def require_all(self, remedy: str = "leave such pairs out with missing=skip") -> None:
         """Refuse tables by which a pair's packets do not arrive."""
         missing = self.routes.first_missing()
