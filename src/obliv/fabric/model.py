@@ -365,12 +365,10 @@ def at_port(fabric: Fabric, slot: int) -> FindingPlace:
 
 
 def port_count_known(fabric: Fabric, node: int) -> bool:
-    """Return whether the file gives the number of ports of a node; else its last cabled port counts as the last.
-
-    The number is unknown for a node without a record of its own, and in lists of ports (``iblinkinfo``,
-    ``ibnetdiscover -p``), where a node first appears in the line of one of its ports. ``opensm-subnet.lst`` looks the
-    same, though it has the numbers; they matter only where all ports of a switch are cabled.
-    """
+    """Return whether the file gives the number of ports of a node; else its last cabled port counts as the last."""
+    # The number is unknown for a node without a record of its own, and in lists of ports (`iblinkinfo`, `ibnetdiscover
+    # -p`), where a node first appears in the line of one of its ports. `opensm-subnet.lst` looks the same, though it
+    # has the numbers; they matter only where all ports of a switch are cabled.
     first, end = int(fabric.first_slot[node]), int(fabric.first_slot[node + 1])
     if end - first > 1 and fabric.ports.peer[end - 1] < 0:  # the file gave this number, since the port has no cable
         return True

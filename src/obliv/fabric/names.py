@@ -241,11 +241,9 @@ def checked_lids(
 
 
 def largest_lid(fabric: Fabric) -> int:
-    """Return the largest LID that tables of a fabric may name.
-
-    Tables have a column for every LID up to the largest, so that extended LIDs are read only where they are dense: one
-    large number in a small file must not take gigabytes.
-    """
+    """Return the largest LID that tables of a fabric may name."""
+    # Tables have a column for every LID up to the largest, so that extended LIDs are read only where they are dense:
+    # one large number in a small file must not take gigabytes.
     lids, _ = slots_of_lids(fabric)
     ports = len(fabric.switches) + len(fabric.endpoints)
     return max(int(lids.max(initial=0)), _largest(max(len(lids), ports)))
@@ -325,10 +323,8 @@ def _repeated(values: Array, owners: Array) -> list[tuple[int, int, int]]:
 
 
 def with_lids(fabric: Fabric, lmc: int = 0) -> Fabric:
-    """Return the same fabric with new LIDs: switches from 1 on, then the ports of hosts with 2**lmc each.
-
-    They go beyond those of InfiniBand only if the fabric says that they may: see :attr:`Fabric.extended_lids`.
-    """
+    """Return the same fabric with new LIDs: switches from 1 on, then the ports of hosts with 2**lmc each."""
+    # They go beyond those of InfiniBand only if the fabric says that they may: see :attr:`Fabric.extended_lids`.
     if not 0 <= lmc <= 7:
         raise TopologyError(f"LMC {lmc} is out of range (0 to 7)")
     own = fabric.first_slot[fabric.switches]

@@ -267,13 +267,11 @@ _MOST = 1 << 18  # switches times channels
 
 
 def capacity_load(fabric: Fabric) -> Fraction | None:
-    """Return the least load of the most loaded channel under uniform traffic.
-
-    A whole fat tree has that of its topology, which is (n - 1) / n on FT(m, n). Elsewhere two bounds hold for every
-    routing: an endpoint's cable carries (n - 1) / n, and the channels between switches carry at least all distances
-    together, shared out evenly. Where equal use of all shortest paths loads no channel more than the greater of the
-    two, that is the answer: on tori, hypercubes, complete graphs, and wherever endpoints have the narrowest cables.
-    """
+    """Return the least load of the most loaded channel under uniform traffic."""
+    # A whole fat tree has that of its topology, which is (n - 1) / n on FT(m, n). Elsewhere two bounds hold for every
+    # routing: an endpoint's cable carries (n - 1) / n, and the channels between switches carry at least all distances
+    # together, shared out evenly. Where equal use of all shortest paths loads no channel more than the greater of the
+    # two, that is the answer: on tori, hypercubes, complete graphs, and wherever endpoints have the narrowest cables.
     shape = recognise(fabric)
     ends, switches = fabric.endpoints, fabric.switches
     if shape is not None and shape.complete and len(ends) == shape.tree.below[-1] and shape.tree.capacity_load:

@@ -92,10 +92,8 @@ def packed(fabric: Fabric, groups: GroupTables, ends: Array | None = None) -> Pa
 
 
 def traced(groups: PackedGroups) -> Traces:
-    """Return how packets from every leaf switch to every LID of an end can fare, whatever switches choose.
-
-    A packet counts as delivered only if it arrives by all choices.
-    """
+    """Return how packets from every leaf switch to every LID of an end can fare, whatever switches choose."""
+    # A packet counts as delivered only if it arrives by all choices.
     traces = untraced(groups.fabric, groups.groups.static, groups.ends, groups.hops)
     columns, like = np.unique(first_alike(groups, traces), return_inverse=True)
     np.take(ending_of(traces, columns)[0], like, axis=1, out=traces.code)

@@ -79,10 +79,8 @@ def largest(
 
 
 def factors(routing: FabricRouting, flows: int) -> tuple[Array, int]:
-    """Return integer factors that scale loads of channels of unequal speeds to one unit, and the unit's denominator.
-
-    Shape: (channels,).
-    """
+    """Return integer factors that scale loads of channels of unequal speeds to one unit, and the unit's denominator."""
+    # Shape: (channels,).
     topology, routes = routing.topology, routing.routes.denominator
     common = lcm(*{speed.numerator for speed in topology.bandwidth}) if topology.bandwidth else 1
     factor = [int(common / speed) for speed in topology.bandwidth] or [1] * topology.channels

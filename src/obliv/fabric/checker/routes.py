@@ -44,10 +44,8 @@ class NextHops:
     def routes(
         self, node: Array, terminal: Array, gone: Array, other: dict[int, Array] | None = None
     ) -> tuple[Array, Array]:
-        """Return the channels of routes from switches to terminals, -1 behind their ends, and which of them arrive.
-
-        Shapes: `gone` (channels,).
-        """
+        """Return the channels of routes from switches to terminals, -1 behind their ends, and which of them arrive."""
+        # Shapes: `gone` (channels,).
         topology = self.topology
         node, goal = node.copy(), topology.terminals[terminal]
         alive, arrived = np.ones(len(node), np.bool_), np.zeros(len(node), np.bool_)
@@ -130,10 +128,8 @@ class PathHops:
         raise MalformedError(f"{self.topology.spec}: packets are not forwarded by their destination alone")
 
     def between(self, row: Array, terminal: Array, gone: Array) -> tuple[Array, Array]:
-        """Return the channels of paths up to the first that is gone, and which paths have none of those.
-
-        Shapes: `gone` (channels,).
-        """
+        """Return the channels of paths up to the first that is gone, and which paths have none of those."""
+        # Shapes: `gone` (channels,).
         paths = self.paths[row * len(self.own) + terminal].astype(np.int64)
         lost = (paths >= 0) & gone[paths]
         whole = np.cumsum(lost, axis=1) == 0
@@ -300,11 +296,9 @@ class CheckedRoutes:
         return int(self.weight[after.moved[~after.arrives]].sum())
 
     def cover(self, pairs: Array, paid: Array | None = None) -> int:
-        """Return an upper bound of the packets that admissible traffic can send between pairs.
-
-        A receiver in `paid` counts once, and the leaf of every other pair with all its terminals; without `paid` the
-        smaller of both sums over all pairs.
-        """
+        """Return an upper bound of the packets that admissible traffic can send between pairs."""
+        # A receiver in `paid` counts once, and the leaf of every other pair with all its terminals; without `paid` the
+        # smaller of both sums over all pairs.
         r, d = np.divmod(pairs, self.terminals)
         if paid is None:
             return min(int(self.size[_distinct(r)].sum()), self._count(d))
@@ -350,10 +344,9 @@ class CheckedRoutes:
         return self._graph(self.routes[self.weight > 0])
 
     def _stays_acyclic(self, layers: Array, routes: Array) -> bool:
-        """Return whether numbers that rise along all routes before a failure and new ones too were found.
-
-        Those of channels behind a new route are raised until all fit; where that takes many steps there may be a cycle.
-        """
+        """Return whether numbers that rise along all routes before a failure and new ones too were found."""
+        # Those of channels behind a new route are raised until all fit; where that takes many steps there may be a
+        # cycle.
         first, follower = self._before.indptr, self._before.indices
         before, behind = self._dependencies(routes)
         new = before * len(layers) + behind

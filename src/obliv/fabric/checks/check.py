@@ -136,10 +136,8 @@ _NONE = b"No routing engine able to successfully configure"
 
 
 def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> EngineRun:
-    """Return the engine that routed last, and those that failed before it.
-
-    OpenSM routes with minhop if the requested engine fails, and reports that only in the log.
-    """
+    """Return the engine that routed last, and those that failed before it."""
+    # OpenSM routes with minhop if the requested engine fails, and reports that only in the log.
     failed: dict[str, None] = {}  # in the order of the log
     used, reason, at, last, blank = None, "", 0, 0, True
     for number, line in FileBlocks(path).lines():

@@ -281,10 +281,8 @@ def _note_states(groups: GroupTables, listed: Array, notes: Notes) -> None:
 
 
 def _suspicious(fabric: Fabric, node: int, table: Groups, group: Array, static: Array) -> list[int]:
-    """Return the groups of a switch that are empty, have ports without a cable, or lack the static port of a LID.
-
-    `group` and `static` are those of the LIDs for which it is adaptive.
-    """
+    """Return the groups of a switch that are empty, have ports without a cable, or lack the static port of a LID."""
+    # `group` and `static` are those of the LIDs for which it is adaptive.
     met = np.zeros((int(group.max(initial=0)) + 1, 256), bool)
     met[group, static] = True
     first, end = fabric.first_slot[node : node + 2]

@@ -108,11 +108,9 @@ class Folder:
 
 
 def folder_of(path: str | Path) -> Folder | None:
-    """Return the files of a fabric in a folder, None if the path is not one.
-
-    Names say what files are for: those of ibdiagnet, ``ibdiagnet2.lst`` and so on, and of OpenSM; in a folder without
-    such names, the content does. Of several topologies of one run the one that says most is taken.
-    """
+    """Return the files of a fabric in a folder, None if the path is not one."""
+    # Names say what files are for: those of ibdiagnet, `ibdiagnet2.lst` and so on, and of OpenSM; in a folder without
+    # such names, the content does. Of several topologies of one run the one that says most is taken.
     place = Path(path)
     if not os.path.isdir(place):
         kind, _, rest = str(path).partition(":")

@@ -38,11 +38,9 @@ def port_guids(fabric: Fabric) -> dict[int, int]:
 
 
 def with_learned_lids(fabric: Fabric, raw: RawTables, *, lids: bool) -> Fabric:
-    """Return the fabric with the LIDs or LMCs that tables show.
-
-    A subnet manager gives all channel adapters one LMC, so the largest that the tables show is that of all adapters; a
-    LID that the tables lost is then reported as missing.
-    """
+    """Return the fabric with the LIDs or LMCs that tables show."""
+    # A subnet manager gives all channel adapters one LMC, so the largest that the tables show is that of all adapters;
+    # a LID that the tables lost is then reported as missing.
     slot_of = port_guids(fabric)
     named: dict[int, list[int]] = {}  # the LIDs of every slot
     for lid in raw.named.tolist():

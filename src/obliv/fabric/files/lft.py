@@ -316,12 +316,10 @@ def to_networkx(fabric: Fabric) -> Any:
 
 
 def write_graphml(fabric: Fabric, path: str | Path) -> tuple[str, ...]:
-    """Write a fabric as GraphML, an edge for every cable.
-
-    Nodes have `label`, `kind`, `guid`, `lid` and, where they send and take traffic, their number `terminal`; edges have
-    their ports and `rate` in Gb/s. ``file:PATH,bandwidth=rate,terminals=numbered`` reads it as a topology. Characters
-    that XML has no place for become question marks.
-    """
+    """Write a fabric as GraphML, an edge for every cable."""
+    # Nodes have `label`, `kind`, `guid`, `lid` and, where they send and take traffic, their number `terminal`; edges
+    # have their ports and `rate` in Gb/s. `file:PATH,bandwidth=rate,terminals=numbered` reads it as a topology.
+    # Characters that XML has no place for become question marks.
     write_pieces(path, (line.encode("utf-8") + b"\n" for line in _graphml(fabric)))
     return ()
 

@@ -354,11 +354,9 @@ def _named(word: str, adapters: dict[str, int]) -> int | None:
 
 
 def _split_port(parts: tuple[int, ...], ports: int) -> int:
-    """Return the number of a port by its label, for switches of known kinds; -1 if it cannot be known.
-
-    Quantum (40 ports, 80 when split): port/split. Quantum-2 (64 ports, 128 when split): cage/port or ASIC/cage/port,
-    cage/port/split or ASIC/cage/port/split. One more port may belong to the switch's aggregation node.
-    """
+    """Return the number of a port by its label, for switches of known kinds; -1 if it cannot be known."""
+    # Quantum (40 ports, 80 when split): port/split. Quantum-2 (64 ports, 128 when split): cage/port or ASIC/cage/port,
+    # cage/port/split or ASIC/cage/port/split. One more port may belong to the switch's aggregation node.
     kinds = {80: (2, 1), 81: (2, 1), 64: (2, 1), 65: (2, 1), 128: (4, 2, 1), 129: (4, 2, 1)}
     steps = kinds.get(ports, ())
     if len(parts) == len(steps) + 1 and parts[0] == 1 and ports not in (80, 81):  # the only ASIC

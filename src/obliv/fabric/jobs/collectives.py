@@ -109,10 +109,8 @@ def rabenseifner(ranks: int) -> list[MessagePhase]:
 
 
 def hierarchical(host_of: Array) -> list[MessagePhase]:
-    """All-reduce in two levels: within hosts, which load no cable, then rings of the ranks with one place in hosts.
-
-    Every host needs as many ranks; the rings, one a rail, carry 1/(ranks a host) of the data each.
-    """
+    """All-reduce in two levels: within hosts, which load no cable, then rings of the ranks with one place in hosts."""
+    # Every host needs as many ranks; the rings, one a rail, carry 1/(ranks a host) of the data each.
     hosts, place = np.unique(host_of, return_inverse=True)
     counts = np.bincount(place)
     if len(set(counts.tolist())) > 1:
@@ -151,10 +149,8 @@ def _halving(member: Array) -> list[MessagePhase]:
 
 
 def _folded(ranks: int, result: Fraction = Fraction(1)) -> tuple[Array, list[MessagePhase], list[MessagePhase]]:
-    """Return the ranks that take part, a power of two, and phases before and after for the others, as in MPICH.
-
-    Of the first 2 (ranks - 2^k) ranks, the even ones give their data to the odd ones, which return the result.
-    """
+    """Return the ranks that take part, a power of two, and phases before and after for the others, as in MPICH."""
+    # Of the first 2 (ranks - 2^k) ranks, the even ones give their data to the odd ones, which return the result.
     power = 1 << ranks.bit_length() - 1
     even = np.arange(0, 2 * (ranks - power), 2)
     member = np.setdiff1d(np.arange(ranks), even)
@@ -170,10 +166,8 @@ _LONGEST = 40  # characters of a name
 
 
 def read_phases(path: Path, ranks: int) -> tuple[list[MessagePhase], str]:
-    """Read the phases of a job: ``phase NAME [times=N]``, then lines ``SOURCE DESTINATION [SIZE]``; # for comments.
-
-    Ranks count from 0; sizes are rationals above 0, by default 1. Lines before the first heading are a phase too.
-    """
+    """Read the phases of a job: ``phase NAME [times=N]``, then lines ``SOURCE DESTINATION [SIZE]``; # for comments."""
+    # Ranks count from 0; sizes are rationals above 0, by default 1. Lines before the first heading are a phase too.
     text, digest = read_source(path)
     parts: list[tuple[str, int, dict[tuple[int, int], Fraction]]] = []
     for number, line in enumerate(lines(text), 1):
@@ -236,11 +230,9 @@ def _phase_of_rows(name: str, times: int, flows: dict[tuple[int, int], Fraction]
 
 
 def stencil(spec: str, ranks: int) -> list[MessagePhase]:
-    """Return the phases of ``stencil2d`` or ``stencil3d``, with sides and ``,periodic`` or without.
-
-    Rank x + kx·(y + ky·z) is at (x, y, z); in each phase all ranks send to their neighbor in one direction.
-    An axis with one rank has no phases.
-    """
+    """Return the phases of ``stencil2d`` or ``stencil3d``, with sides and ``,periodic`` or without."""
+    # Rank x + kx·(y + ky·z) is at (x, y, z); in each phase all ranks send to their neighbor in one direction. An axis
+    # with one rank has no phases.
     name, _, options = spec.partition(":")
     dims = int(name[-2])
     text, _, more = options.partition(",")
@@ -378,10 +370,8 @@ def job_loads(routing: FabricRouting, jobs: Sequence[tuple[Placement, Pattern]])
 
 
 def flows_of(placement: Placement, phase: MessagePhase) -> tuple[Array, Array, Array, Array]:
-    """Return the flows of a phase between terminals; messages within a host are left out.
-
-    Shape: (flows,), (flows,), (flows,).
-    """
+    """Return the flows of a phase between terminals; messages within a host are left out."""
+    # Shape: (flows,), (flows,), (flows,).
     source, destination, amount = phase.messages()
     apart = np.flatnonzero(placement.host_of[source] != placement.host_of[destination])
     rails = placement.rails.shape[1]

@@ -28,11 +28,9 @@ _PAIRS = {"[": "]", "(": ")"}
 
 
 def expanded(text: str, most: int, seen: set[str] | None = None) -> list[str]:
-    """Return the hosts that a host list names, in its order, repeated ones too.
-
-    Several brackets in a name multiply, the last varies fastest. The digits of a range's first number give the width
-    of its numbers. A number without a range keeps its own digits, as in Slurm and pdsh.
-    """
+    """Return the hosts that a host list names, in its order, repeated ones too."""
+    # Several brackets in a name multiply, the last varies fastest. The digits of a range's first number give the width
+    # of its numbers. A number without a range keeps its own digits, as in Slurm and pdsh.
     hosts: list[str] = []
     seen = set() if seen is None else seen
     for item in items_of(text):

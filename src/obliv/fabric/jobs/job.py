@@ -272,10 +272,8 @@ def _together(loads: JobLoads, parts: list[_Part], rows: _Rows) -> tuple[JobPhas
 
 
 def _hottest(loads: JobLoads, parts: list[_Part], count: int) -> list[int]:
-    """Return the channels with the largest loads, of all jobs together; of equal ones, those between switches first.
-
-    Of equal loads, those with the largest sum of means are before these.
-    """
+    """Return the channels with the largest loads, of all jobs together; of equal ones, those between switches first."""
+    # Of equal loads, those with the largest sum of means are before these.
     top = np.sum([part.top for part in parts], axis=0)
     used = np.flatnonzero(top)
     if count and len(used) > count:  # sums only for those that can be among them

@@ -45,13 +45,11 @@ class Automaton(NamedTuple):
 
 @kernel
 def endings(start: Array, lid: Array, goal: Array, automaton: Automaton, code: Array, at: Array, order: Array) -> int:
-    """Store in `code` how packets from every start to every LID can fare: 0 only if they arrive by all choices.
-
-    Otherwise it is how they end by some choice, a loop before everything else that is met in the same state, and `at`
-    is the state where they end, unless it is empty; of a loop it is the one with the least number. Packets for one LID
-    are followed together: no state is visited twice.  Unless it is empty, `order` holds the states that packets for the
-    last LID come to, each after all that follow it where there is no loop; their number is returned.
-    """
+    """Store in `code` how packets from every start to every LID can fare: 0 only if they arrive by all choices."""
+    # Otherwise it is how they end by some choice, a loop before everything else that is met in the same state, and `at`
+    # is the state where they end, unless it is empty; of a loop it is the one with the least number. Packets for one
+    # LID are followed together: no state is visited twice.  Unless it is empty, `order` holds the states that packets
+    # for the last LID come to, each after all that follow it where there is no loop; their number is returned.
     first, to, row, out, ptr, ports = automaton
     states = len(row)
     opened, done = np.zeros(states, np.int32), np.zeros(states, np.int32)  # for which column + 1
@@ -136,11 +134,9 @@ def endings(start: Array, lid: Array, goal: Array, automaton: Automaton, code: A
 
 @kernel
 def follows(start: Array, lid: Array, sends: Array, automaton: Automaton, lane: Array, crossed: Array) -> None:
-    """Mark which slots packets cross: bit l of ``crossed[slot]`` by packets that came into the state on lane l.
-
-    Packets for one LID are followed together, each state once on each lane; they start on lane 0, where `sends` says
-    so, and leave by a slot on ``lane[slot]``, below 15.
-    """
+    """Mark which slots packets cross: bit l of ``crossed[slot]`` by packets that came into the state on lane l."""
+    # Packets for one LID are followed together, each state once on each lane; they start on lane 0, where `sends` says
+    # so, and leave by a slot on `lane[slot]`, below 15.
     first, to, row, out, ptr, ports = automaton
     seen = np.zeros(len(row), np.int64)  # the last column + 1, and the lanes on which packets for it came
     waiting = np.empty(len(row) * LANES, np.int64)  # state · LANES + lane
@@ -230,10 +226,8 @@ ARRIVES, LOST, LOOPS = range(3)  # how a route ends
 
 @kernel
 def walk(v: int, k: int, goal: int, routes: RouteArrays, gone: Array, path: Array) -> tuple[int, int]:
-    """Store the channels between switches of a route from a switch to LID number k of an endpoint.
-
-    Return their number, and how the route ends: lost, too, where it takes a channel that is gone.
-    """
+    """Store the channels between switches of a route from a switch to LID number k of an endpoint."""
+    # Return their number, and how the route ends: lost, too, where it takes a channel that is gone.
     first, to, row, out, ptr, port = routes.hops
     n, lid = 0, routes.lid[k]
     while v >= 0:
@@ -259,12 +253,10 @@ def walk(v: int, k: int, goal: int, routes: RouteArrays, gone: Array, path: Arra
 
 @kernel
 def spread_routes(routes: RouteArrays, fill: bool, last: Array, cursor: Array, pair: Array, times: Array) -> None:
-    """Sort the routes of all classes to all endpoints by channel; channels between switches only.
-
-    Pair r · endpoints + d is stored once for each channel, in ``pair[cursor[c]]``; ``times`` is how many of its
-    routes cross the channel (no entries: every pair has one route).  Without `fill` they are only counted.  `last`
-    must hold -1.
-    """
+    """Sort the routes of all classes to all endpoints by channel; channels between switches only."""
+    # Pair r · endpoints + d is stored once for each channel, in `pair[cursor[c]]`; `times` is how many of its routes
+    # cross the channel (no entries: every pair has one route).  Without `fill` they are only counted.  `last` must hold
+    # -1.
     ends = len(routes.first_column) - 1
     many = len(times) > 0
     path = np.empty(len(routes.hops.row) + 1, np.int64)
@@ -349,10 +341,8 @@ def carry(source: Array, destination: Array, amount: Array, routes: RouteArrays,
 
 @kernel
 def heaviest(images: Array, most: Array, factor: Array, routes: RouteArrays, total: Array, result: Array) -> None:
-    """Store the largest factor · load under each row of `images`: the destination of every source, -1 for no flow.
-
-    A pair sends the smaller of ``most[0, s]`` and ``most[1, d]``.
-    """
+    """Store the largest factor · load under each row of `images`: the destination of every source, -1 for no flow."""
+    # A pair sends the smaller of `most[0, s]` and `most[1, d]`.
     every = np.arange(images.shape[1])
     amount = np.zeros(images.shape[1], np.int64)
     for p in range(len(images)):

@@ -210,11 +210,9 @@ def class_at(entry: int, guess: int, ends: int) -> int:
 
 @kernel
 def matching(channel: int, stamp: int, intact: Intact, space: ChangeSpace, search: MatchingSpace) -> int:
-    """Return the size of a largest matching of a channel, after change number `stamp`; 0 for before.
-
-    A class is matched with at most as many destinations as it has sources.  The search starts from what is left of the
-    matching before the change; before any change that is nothing, and the matching found is stored.
-    """
+    """Return the size of a largest matching of a channel, after change number `stamp`; 0 for before."""
+    # A class is matched with at most as many destinations as it has sources.  The search starts from what is left of
+    # the matching before the change; before any change that is nothing, and the matching found is stored.
     ends = len(search.owner)
     first, last = intact.start[channel], intact.start[channel + 1]
     total, most, r = 0, 0, 0
@@ -303,12 +301,10 @@ def replace_port(
     refilled: Array,
     path: Array,
 ) -> None:
-    """Replace a port of switch u that is gone in its table of `after` where another port leads on.
-
-    Ports from where the tables of the other switches deliver without a channel that is gone come into question; the
-    shortest way wins, then the port that the switch uses for the fewest LIDs, then the lowest number.  LIDs come in
-    their order, and only those that were delivered before.
-    """
+    """Replace a port of switch u that is gone in its table of `after` where another port leads on."""
+    # Ports from where the tables of the other switches deliver without a channel that is gone come into question; the
+    # shortest way wins, then the port that the switch uses for the fewest LIDs, then the lowest number.  LIDs come in
+    # their order, and only those that were delivered before.
     first, to, row = before.hops.first, before.hops.to, before.hops.row
     begin, ports = first[u], first[u + 1] - first[u]
     if row[u] < 0:
@@ -370,10 +366,8 @@ def follows_anew(before: int, after: int, intact: Intact, space: ChangeSpace) ->
 
 @kernel
 def closes(intact: Intact, space: ChangeSpace) -> bool:
-    """Return whether old and new dependencies together have a cycle, when the old ones have none.
-
-    Every cycle contains a dependency against the order of ``layer``, and is met in a search from its head.
-    """
+    """Return whether old and new dependencies together have a cycle, when the old ones have none."""
+    # Every cycle contains a dependency against the order of `layer`, and is met in a search from its head.
     channels = len(space.first_new)
     state = np.zeros(channels, np.int8)  # 1: on the path, 2: done
     old, new = np.zeros(channels, np.int64), np.zeros(channels, np.int64)
@@ -531,10 +525,8 @@ def loses(c: int, intact: Intact, space: ChangeSpace) -> bool:
 
 @kernel
 def cut_off(failed: Array, nodes: Array, before: RouteArrays, intact: Intact, space: ChangeSpace) -> None:
-    """Mark the pairs over channels that go, which are lost, and list the channels that a larger load may have left.
-
-    Those are the channels before the first that loses nothing, by falling load: no load grows.
-    """
+    """Mark the pairs over channels that go, which are lost, and list the channels that a larger load may have left."""
+    # Those are the channels before the first that loses nothing, by falling load: no load grows.
     ends, tally = len(before.first_column) - 1, space.tally
     for c in failed:
         for e in range(intact.start[c], intact.start[c + 1]):
@@ -692,10 +684,8 @@ def solve(intact: Intact, space: ChangeSpace, search: MatchingSpace) -> tuple[in
 def cut_loads(
     numbers: Array, sets: ChangeSets, before: RouteArrays, intact: Intact, space: ChangeSpace, outcomes: Outcomes
 ) -> int:
-    """Store the outcomes of some changes after which no route is replaced; return how many those are.
-
-    What is left of the routes has no credit loop that was not there before.
-    """
+    """Store the outcomes of some changes after which no route is replaced; return how many those are."""
+    # What is left of the routes has no credit loop that was not there before.
     search = search_space(len(before.first_column) - 1, len(intact.size))
     for f in numbers:
         cut(f, sets, before, intact, space)
@@ -707,11 +697,9 @@ def cut_loads(
 
 @kernel
 def change_loads(numbers: Array, work: ChangeWork, outcomes: Outcomes) -> int:
-    """Store the outcomes of some changes; return how many are done, fewer than all where space does not suffice.
-
-    Only routes over what goes, to LIDs with new entries and from switches that fail change, and of the channels of
-    these only the ones that can exceed the largest load found so far are solved.
-    """
+    """Store the outcomes of some changes; return how many are done, fewer than all where space does not suffice."""
+    # Only routes over what goes, to LIDs with new entries and from switches that fail change, and of the channels of
+    # these only the ones that can exceed the largest load found so far are solved.
     intact, space = work.intact, work.space
     search = search_space(len(work.before.first_column) - 1, len(intact.size))
     for done in range(len(numbers)):

@@ -69,13 +69,11 @@ def behind(at: int, goal: int, route: Array, head: Array, side: Array, path: Arr
 
 @kernel
 def load_on(c: int, enough: int, switches: Switches, routes: Array, space: Scratch) -> int:
-    """Return the largest load of a channel under any permutation of the hosts, or a bound where that is small.
-
-    It is the size of a largest matching between hosts that send over the channel and destinations that are reached over
-    it, times the channel's unit.  Each destination takes a sender behind the channel, and each switch has as many
-    senders as hosts: augmenting paths are searched over switches.  Where the load of all destinations that are reached
-    over the channel is at most `enough`, that is returned.
-    """
+    """Return the largest load of a channel under any permutation of the hosts, or a bound where that is small."""
+    # It is the size of a largest matching between hosts that send over the channel and destinations that are reached
+    # over it, times the channel's unit.  Each destination takes a sender behind the channel, and each switch has as
+    # many senders as hosts: augmenting paths are searched over switches.  Where the load of all destinations that are
+    # reached over the channel is at most `enough`, that is returned.
     head, hosts, home = switches.head, switches.hosts, switches.home
     side, path, through, used, owner, via = space
     at = switches.tail[c]
@@ -134,10 +132,8 @@ def load_on(c: int, enough: int, switches: Switches, routes: Array, space: Scrat
 
 @kernel
 def bounds_on_all(switches: Switches, routes: Array, seen: Array, bound: Array) -> None:
-    """Store an upper bound of the load of every channel: its destinations, or the hosts that send over it.
-
-    `seen`, shape (channels, switches), is false at first, then true for the switches whose routes use a channel.
-    """
+    """Store an upper bound of the load of every channel: its destinations, or the hosts that send over it."""
+    # `seen`, shape (channels, switches), is false at first, then true for the switches whose routes use a channel.
     head, hosts, home, unit = switches.head, switches.hosts, switches.home, switches.unit
     count, channels = len(hosts), len(bound)
     senders = np.zeros(channels, np.int64)
@@ -163,10 +159,8 @@ def bounds_on_all(switches: Switches, routes: Array, seen: Array, bound: Array) 
 
 @kernel
 def loads_from(order: Array, margin: int, switches: Switches, routes: Array, space: Scratch, load: Array) -> int:
-    """Replace upper bounds by the largest loads, as far as they may be near the largest of all; return how many.
-
-    Channels come in `order`, by falling bound; bounds that are `margin` or more below the largest load stay.
-    """
+    """Replace upper bounds by the largest loads, as far as they may be near the largest of all; return how many."""
+    # Channels come in `order`, by falling bound; bounds that are `margin` or more below the largest load stay.
     top = 0
     for i in range(len(order)):
         c = order[i]
@@ -182,10 +176,8 @@ def loads_from(order: Array, margin: int, switches: Switches, routes: Array, spa
 
 @kernel
 def shortest_routes(order: Array, switches: Switches, routes: Array) -> None:
-    """Store shortest routes to destinations, taken in order; -1 where no path leads there, and at their switches.
-
-    Each switch takes the channel that the fewest hosts have used so far, switches far from the destination first.
-    """
+    """Store shortest routes to destinations, taken in order; -1 where no path leads there, and at their switches."""
+    # Each switch takes the channel that the fewest hosts have used so far, switches far from the destination first.
     head, first, hosts, home = switches.head, switches.first, switches.hosts, switches.home
     count = len(hosts)
     far = np.empty(count, np.int32)

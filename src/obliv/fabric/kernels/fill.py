@@ -42,10 +42,8 @@ class Digits(NamedTuple):
 
 @kernel
 def reach(goal: int, switches: Switches, ranks: Ranks, near: Array, hops: Array, queue: Array) -> int:
-    """Store the fewest hops of routes down to a switch, -1 for no route, and of those that climb before.
-
-    Switches from which a route leads there are listed in `queue`, the nearest first; returns their number.
-    """
+    """Store the fewest hops of routes down to a switch, -1 for no route, and of those that climb before."""
+    # Switches from which a route leads there are listed in `queue`, the nearest first; returns their number.
     first, head, rises = switches.first, switches.head, ranks.rises
     for v in range(len(near)):
         near[v] = -1
@@ -119,12 +117,10 @@ def least_used(v: int, first: Array, used: Array, head: Array, rises: Array, nea
 
 @kernel
 def fill_by_digits(switches: Switches, ranks: Ranks, digits: Digits, step: int, routes: Array) -> None:
-    """Store the channels by which all switches forward packets for all destinations, as the digits of a tree say.
-
-    Upwards a switch takes the channel of the wanted number; where it is missing, one `step` further, or with step 0 the
-    one used least.  Downwards packets go back along the way that the numbers lead up from the destination, where they
-    are on it, and along the parallel cable that this way takes.
-    """
+    """Store the channels by which all switches forward packets for all destinations, as the digits of a tree say."""
+    # Upwards a switch takes the channel of the wanted number; where it is missing, one `step` further, or with step 0
+    # the one used least.  Downwards packets go back along the way that the numbers lead up from the destination, where
+    # they are on it, and along the parallel cable that this way takes.
     first, head, rises = switches.first, switches.head, ranks.rises
     level, size = digits.level, digits.size
     count = len(switches.hosts)
@@ -191,11 +187,9 @@ def fill_by_digits(switches: Switches, ranks: Ranks, digits: Digits, step: int, 
 
 @kernel
 def fill_evenly(order: Array, switches: Switches, ranks: Ranks, load: Array, routes: Array) -> None:
-    """Store shortest routes that climb and then descend, each over the channels that carry least so far.
-
-    `load` is what channels carry if every host sends to every destination; the routes to the columns in `order` are
-    added.
-    """
+    """Store shortest routes that climb and then descend, each over the channels that carry least so far."""
+    # `load` is what channels carry if every host sends to every destination; the routes to the columns in `order` are
+    # added.
     first, head, rises, hosts = switches.first, switches.head, ranks.rises, switches.hosts
     count = len(hosts)
     near = np.full(count, -1, np.int32)
@@ -229,10 +223,8 @@ def fill_evenly(order: Array, switches: Switches, ranks: Ranks, load: Array, rou
 
 @kernel
 def even_out(columns: Array, switches: Switches, ranks: Ranks, load: Array, routes: Array) -> int:
-    """Change shortest routes that climb and then descend where this lowers the sum of bandwidth times load squared.
-
-    The `load` of channels, as of :func:`fill_evenly`, changes with the routes; the number of changes is returned.
-    """
+    """Change shortest routes that climb and then descend where this lowers the sum of bandwidth times load squared."""
+    # The `load` of channels, as of :func:`fill_evenly`, changes with the routes; the number of changes is returned.
     first, head, rises, hosts, unit = switches.first, switches.head, ranks.rises, switches.hosts, switches.unit
     count = len(hosts)
     near = np.full(count, -1, np.int32)
@@ -318,11 +310,9 @@ class Trunks(NamedTuple):
 
 @kernel
 def channels_towards(goal: int, trunks: Trunks, used: Array) -> None:
-    """Mark the channels by which packets for a row leave the others.
-
-    Without ranks these are all that lead closer to it. With ranks, those that lead down and closer, where a path of
-    channels down exists; else those up, with the fewest hops from there on.
-    """
+    """Mark the channels by which packets for a row leave the others."""
+    # Without ranks these are all that lead closer to it. With ranks, those that lead down and closer, where a path of
+    # channels down exists; else those up, with the fewest hops from there on.
     first, head, up, order = trunks
     rows = len(first) - 1
     ranked = len(order) > 0

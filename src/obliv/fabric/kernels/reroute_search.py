@@ -313,13 +313,11 @@ def _reload(
 
 @kernel
 def search(rules: SearchRules, switches: Switches, state: RouteState, space: Scratch, move: SearchMove) -> int:
-    """Change routes at random near the most loaded channels, keep changes that make loads smaller, and count them.
-
-    A move takes a destination whose routes use a most loaded channel, and a switch on one of these routes up to that
-    channel; the switch then forwards packets for this destination over another channel.  Loads of the channels on the
-    old and the new route are computed anew.  The sum of the worth of all loads may grow by the tolerance at most
-    (threshold accepting).
-    """
+    """Change routes at random near the most loaded channels, keep changes that make loads smaller, and count them."""
+    # A move takes a destination whose routes use a most loaded channel, and a switch on one of these routes up to that
+    # channel; the switch then forwards packets for this destination over another channel.  Loads of the channels on the
+    # old and the new route are computed anew.  The sum of the worth of all loads may grow by the tolerance at most
+    # (threshold accepting).
     tail, head, first = switches.tail, switches.head, switches.first
     routes, load, layers = state.routes, state.load, state.layers
     tolerance = rules.tolerance

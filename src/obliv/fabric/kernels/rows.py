@@ -64,12 +64,10 @@ def word_end(data: Array, q: int, words: Array, start: int, stop: int) -> int:
 
 @kernel
 def read_rows(data: Array, start: int, stop: int, lines: LineTables, partial: Array, rows: Array) -> RowsRead:
-    """Read lines, up to the first one that is of no kind, or whose row is of another kind than those before.
-
-    Nothing is read unless the byte before `stop` is a line end.  `partial`, kept between calls, has the fields of the
-    row that lines before have given, and which of them these are.  Written are the fields of each of the `rows`, and
-    its line, from 1 in one call; reading also stops where they are full.
-    """
+    """Read lines, up to the first one that is of no kind, or whose row is of another kind than those before."""
+    # Nothing is read unless the byte before `stop` is a line end.  `partial`, kept between calls, has the fields of the
+    # row that lines before have given, and which of them these are.  Written are the fields of each of the `rows`, and
+    # its line, from 1 in one call; reading also stops where they are full.
     tokens, first, kinds, needs, gives, words, bounds, classes, digit = lines
     columns = len(partial) - 1
     p, number, count, before = start, 0, 0, -1
@@ -186,10 +184,8 @@ class Merged(NamedTuple):
 
 @kernel
 def merge(source: Array, lid: Array, mask: Array, column: Array, levels: Array) -> Merged:
-    """Add the SLs of rows to those of their pairs, and count rows that do not fit; a row of source -1 is left out.
-
-    A LID's column is -1 where it belongs to no endpoint, -2 where it belongs to another port.
-    """
+    """Add the SLs of rows to those of their pairs, and count rows that do not fit; a row of source -1 is left out."""
+    # A LID's column is -1 where it belongs to no endpoint, -2 where it belongs to another port.
     unknown, first_unknown, several, first_several = 0, -1, 0, -1
     for k in range(len(source)):
         c = column[lid[k]] if 0 <= lid[k] < len(column) else -1

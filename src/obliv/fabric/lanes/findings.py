@@ -141,10 +141,8 @@ def _note_pairs(traces: Traces, lanes: Lanes, verdict: LaneVerdict, born: Array,
 def _lost_pairs(
     traces: Traces, lanes: Lanes, verdict: LaneVerdict, born: Array
 ) -> tuple[list[int], list[tuple[int, int, int]]]:
-    """Return how many pairs of a source and a LID may lose packets to VL 15, and how many meet a missing row.
-
-    With the first such pair of each sort by column: its source, its column and its SL.
-    """
+    """Return how many pairs of a source and a LID may lose packets to VL 15, and how many meet a missing row."""
+    # With the first such pair of each sort by column: its source, its column and its SL.
     origins, masks = verdict.origins, lanes.levels.masks
     fate = {}
     for sl in verdict.sls_used:

@@ -322,11 +322,9 @@ Rule = tuple[tuple[int, ...] | None, tuple[int, ...], int]
 
 
 def policy_rules(levels: PairLevels, fabric: Fabric) -> list[Rule]:
-    """Return rules that give pairs of endpoints their service levels; pairs without a rule have service level 0.
-
-    Destinations with equal service levels from all sources share their rules, or sources with equal ones to all
-    destinations, whichever takes fewer rules. No two rules fit one pair.
-    """
+    """Return rules that give pairs of endpoints their service levels; pairs without a rule have service level 0."""
+    # Destinations with equal service levels from all sources share their rules, or sources with equal ones to all
+    # destinations, whichever takes fewer rules. No two rules fit one pair.
     masks = _by_endpoint(levels, fabric)
     sl = np.log2(masks).astype(np.int64)
     if len(sl) == 1:

@@ -109,10 +109,8 @@ class OperVLs:
 
 
 def masked(tables: LaneTables, fabric: Fabric, lanes: Array) -> LaneTables:
-    """Return the tables as OpenSM writes them: lanes cut to the bits that a port operates, 15 left as it is.
-
-    Shapes: `lanes` (slots,).
-    """
+    """Return the tables as OpenSM writes them: lanes cut to the bits that a port operates, 15 left as it is."""
+    # Shapes: `lanes` (slots,).
     if (lanes >= DROP).all():
         return tables
     row, first = tables.row.copy(), tables.first.copy()

@@ -157,10 +157,8 @@ def base_of(routing: FabricRouting) -> Base:
 
 
 def _dependencies(routing: FabricRouting) -> tuple[bool, Array, Array, Array]:
-    """Return whether there is a credit loop, a number of every channel, and what comes right after each channel.
-
-    The numbers rise along each dependency; they are 0 where there is a loop.
-    """
+    """Return whether there is a credit loop, a number of every channel, and what comes right after each channel."""
+    # The numbers rise along each dependency; they are 0 where there is a loop.
     topology = routing.topology
     slots, first, after = dependencies_of(routing.routes.traces)
     channel = topology.channel_of[slots]
@@ -208,10 +206,8 @@ def _space(routes: RouteArrays, channels: int, size: int) -> ChangeSpace:
 
 
 def named_load(base: Base, load: int, channel: int, reached: bool, new: Array = _NONE) -> tuple[Fraction, str]:
-    """Return the worst load and a cable that has it: the own one of a host that reaches others carries 1 at least.
-
-    Shapes: `new` (new channels, 2), the ports at their ends.
-    """
+    """Return the worst load and a cable that has it: the own one of a host that reaches others carries 1 at least."""
+    # Shapes: `new` (new channels, 2), the ports at their ends.
     value, topology = Fraction(load, base.unit), base.topology
     if value < 1 and reached:
         return Fraction(1), OWN
@@ -276,10 +272,8 @@ def channels_of(topology: FabricTopology, slots: Sequence[int]) -> Array:
 
 
 def _with_channels(base: Base, ends: Array, after: RouteArrays) -> tuple[Intact, RouteArrays]:
-    """Return the state with new channels, which nothing crosses yet, behind the others.
-
-    Where a new cable takes the port of one that fails, the old channel stays, but no port leads to it.
-    """
+    """Return the state with new channels, which nothing crosses yet, behind the others."""
+    # Where a new cable takes the port of one that fails, the old channel stays, but no port leads to it.
     intact, count = base.intact, len(ends)
     fabric, number = base.topology.fabric, len(base.intact.load) + np.arange(count)
     to, channel_of = after.hops.to.copy(), after.channel_of.copy()

@@ -67,10 +67,8 @@ def every_failure(topology: FabricTopology, of: str) -> list[Change]:
 
 
 def named_failure(topology: FabricTopology, names: Sequence[str]) -> Change:
-    """Return the failure of what is named: ``NAME/PORT`` for a cable, ``NAME`` for a switch.
-
-    A name is a node's description, or its identifier in the file.
-    """
+    """Return the failure of what is named: ``NAME/PORT`` for a cable, ``NAME`` for a switch."""
+    # A name is a node's description, or its identifier in the file.
     fabric = topology.fabric
     slots: list[int] = []
     switches: list[int] = []
@@ -233,10 +231,8 @@ def about(parameter: str, text: str = "") -> Iterator[None]:
 
 
 def new_cables(topology: FabricTopology, failure: Change, texts: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """Return the ports at the ends of new cables, each given as ``NAME/PORT,NAME/PORT``.
-
-    A port is free if it has no cable, or if its cable fails at the same time.
-    """
+    """Return the ports at the ends of new cables, each given as ``NAME/PORT,NAME/PORT``."""
+    # A port is free if it has no cable, or if its cable fails at the same time.
     if not texts:
         return ()
     fabric = without(topology.fabric, failure)
@@ -321,10 +317,8 @@ _ENTRY = re.compile(r"(?P<name>.+)(?:[/:]|\[(?=\d+\]))(?P<lid>\d{1,5})\]?=(?P<po
 
 
 def change_of(routing: FabricRouting, fail: Sequence[str], entries: Sequence[str], add: Sequence[str] = ()) -> Change:
-    """Return a change from its texts: ``NAME/PORT`` or ``NAME`` fails, and ``SWITCH/LID=PORT`` is the new port.
-
-    ``NAME/PORT,NAME/PORT`` is a new cable.
-    """
+    """Return a change from its texts: ``NAME/PORT`` or ``NAME`` fails, and ``SWITCH/LID=PORT`` is the new port."""
+    # `NAME/PORT,NAME/PORT` is a new cable.
     topology = routing.topology
     failure = named_failure(topology, fail) if fail else Change()
     slots = np.array(failure.slots, np.int64)

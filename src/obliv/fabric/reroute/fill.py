@@ -393,10 +393,8 @@ class _Entries(NamedTuple):
 def _store_groups(
     sets: Array, lids: Array, columns: Array, spread: Array, numbers: list[dict[bytes, int]], tables: _Entries
 ) -> None:
-    """Store the entries of all switches for the LIDs at one, by the set of ports that each may use.
-
-    Static ports are those of `spread` where the set has them.
-    """
+    """Store the entries of all switches for the LIDs at one, by the set of ports that each may use."""
+    # Static ports are those of `spread` where the set has them.
     port, state, group = tables
     size = sets.sum(axis=1)
     single = np.flatnonzero(size == 1)
@@ -473,10 +471,8 @@ DMODK = tree_engine("dmodk", dmodk)
 
 
 def updown_candidates(request: Request) -> Iterator[Candidate]:
-    """Yield shortest routes that climb and then descend, with even loads.
-
-    On trees all roots are equally high, unless some hosts then do not reach each other.
-    """
+    """Yield shortest routes that climb and then descend, with even loads."""
+    # On trees all roots are equally high, unless some hosts then do not reach each other.
     numbered, notes = with_enough_lids(request.fabric, 0, request.most_lmc)
     net = replace(request.switches, fabric=numbered)
     rated = []

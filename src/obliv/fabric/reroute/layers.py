@@ -99,10 +99,8 @@ _NEAR = 5  # flows below the largest load that are exact in any case
 
 
 def worst_loads(switches: Switches, routes: Array) -> Array:
-    """Return the worst load of every channel between switches, in units of :attr:`Switches.unit`.
-
-    Exact where this does not take long; else those far below the largest one are upper bounds.
-    """
+    """Return the worst load of every channel between switches, in units of :attr:`Switches.unit`."""
+    # Exact where this does not take long; else those far below the largest one are upper bounds.
     load = np.zeros(len(switches.tail), np.int64)
     seen = np.zeros((len(switches.tail), len(switches.hosts)), np.bool_)
     run(bounds_on_all, 10.0 * routes.size, switches, routes, seen, load)
@@ -188,11 +186,9 @@ def balanced_shortest(switches: Switches) -> Array:
 
 
 def dimension_order(switches: Switches, grid: Grid, spare: Array) -> Array:
-    """Return routes that correct the coordinates one after another, the first one first.
-
-    Routes to a destination that would miss a link or a place of the grid are replaced by those of `spare`. On tori,
-    half of the switches halfway round go each way.
-    """
+    """Return routes that correct the coordinates one after another, the first one first."""
+    # Routes to a destination that would miss a link or a place of the grid are replaced by those of `spare`. On tori,
+    # half of the switches halfway round go each way.
     axes, number = grid.shape.axes, grid.number
     shorter = tuple(-1 if axis.kind == "ring" else 0 for axis in axes)
     after = next_places(grid.shape, RouteTree(tuple(range(len(axes))), (-1,) * len(axes), shorter))
@@ -229,13 +225,11 @@ class Layered:
 
 
 def layered(request: Request, fabric: Fabric, others: Sequence[Tables]) -> Layered:
-    """Return tables with a small worst load that are free of deadlock on a number of virtual lanes.
-
-    Routes start from shortest paths, from dimension order where the switches form a grid, from up*/down* routes, and
-    from other tables. Each start is put on layers whose channels wait for each other in no cycle; where routes to a
-    host fit on none, up*/down* routes take their place. Then entries are changed as long as the exact worst loads
-    become smaller. The best result is returned.
-    """
+    """Return tables with a small worst load that are free of deadlock on a number of virtual lanes."""
+    # Routes start from shortest paths, from dimension order where the switches form a grid, from up*/down* routes, and
+    # from other tables. Each start is put on layers whose channels wait for each other in no cycle; where routes to a
+    # host fit on none, up*/down* routes take their place. Then entries are changed as long as the exact worst loads
+    # become smaller. The best result is returned.
     lanes, seed, progress = request.lanes, request.seed, request.progress
     network = replace(request.switches, fabric=fabric)
     switches = network.switches

@@ -92,10 +92,8 @@ def _samples(hosts: int) -> Iterator[Array]:
 
 
 def key_by(by: str, brief: bool = False) -> _Key:
-    """Return the order of tables, the smaller, the better: served pairs, credit loops, then figure by figure.
-
-    A brief key ends before the first figure that :func:`standing_of` leaves out.
-    """
+    """Return the order of tables, the smaller, the better: served pairs, credit loops, then figure by figure."""
+    # A brief key ends before the first figure that :func:`standing_of` leaves out.
     first = {"uniform": ("uniform", "mean-shift"), "shifts": ("mean-shift", "worst-shift")}.get(by, ())
     names = list(dict.fromkeys((*first, "worst", "uniform", "mean-shift", "idle", "lids")))
     if brief:
@@ -142,16 +140,14 @@ _STEPS, _SWITCHES = 100_000, 40  # of the search for fewer heavy channels, and o
 
 
 def in_tree_bound(tail: Array, head: Array, hosts: Array) -> int:
-    """Return a load that the tables of any fabric attain for some permutation, if hosts have one LID each.
-
-    Call a channel heavy for a destination if more than c hosts reach the destination over it. If on average more than
-    D - 1 destinations are heavy on a channel, then D are on some channel, and min(c + 1, D) of the hosts send over it
-    to different ones of these destinations. At least this many channels are heavy: the switches that heavy channels
-    leave, and that of the destination, form a connected set S, since channels of the tree only become heavier. The
-    other switches hang off S in sub-trees of at most c hosts, each at another neighbor of S. A switch with h hosts and
-    d neighbors brings S at most d - 2 more such neighbors, so a set that is large enough has at least some size; on
-    small fabrics a search finds out whether a set of that size exists.
-    """
+    """Return a load that the tables of any fabric attain for some permutation, if hosts have one LID each."""
+    # Call a channel heavy for a destination if more than c hosts reach the destination over it. If on average more than
+    # D - 1 destinations are heavy on a channel, then D are on some channel, and min(c + 1, D) of the hosts send over it
+    # to different ones of these destinations. At least this many channels are heavy: the switches that heavy channels
+    # leave, and that of the destination, form a connected set S, since channels of the tree only become heavier. The
+    # other switches hang off S in sub-trees of at most c hosts, each at another neighbor of S. A switch with h hosts
+    # and d neighbors brings S at most d - 2 more such neighbors, so a set that is large enough has at least some size;
+    # on small fabrics a search finds out whether a set of that size exists.
     count, total = len(hosts), int(hosts.sum())
     unit = gcd(*hosts.tolist()) if total else 0
     if not unit or not len(tail):
@@ -217,10 +213,8 @@ def _exists(switch: int, size: int, light: int, near: list[int], hosts: Array, g
 
 
 def single_path_bound(fabric: Fabric, shape: Shape | None, lmc: int = 16) -> tuple[int, str] | None:
-    """Return a lower bound of the worst load with 2**lmc LIDs a host, and its source; None if no bound is known.
-
-    It holds for tables that connect all pairs by single paths, on fat trees by paths that climb and then descend.
-    """
+    """Return a lower bound of the worst load with 2**lmc LIDs a host, and its source; None if no bound is known."""
+    # It holds for tables that connect all pairs by single paths, on fat trees by paths that climb and then descend.
     used = fabric.ports.peer >= 0
     if len(np.unique(fabric.ports.rate[used])) > 1 or len(fabric.endpoints) < 2:
         return None
@@ -345,10 +339,8 @@ class Request:
 
 
 def with_enough_lids(fabric: Fabric, lmc: int, largest: int) -> tuple[Fabric, tuple[str, ...]]:
-    """Return the fabric with at least 2**lmc LIDs for every host, and a note where its LIDs are new.
-
-    LIDs are new where those of the fabric are not what OpenSM's ``-l`` would give, or the LMC exceeds `largest`.
-    """
+    """Return the fabric with at least 2**lmc LIDs for every host, and a note where its LIDs are new."""
+    # LIDs are new where those of the fabric are not what OpenSM's `-l` would give, or the LMC exceeds `largest`.
     reason = _reason_for_new(fabric, lmc, largest)
     if not reason:
         return fabric, ()

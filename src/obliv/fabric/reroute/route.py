@@ -189,10 +189,8 @@ def _kept(request: Request, tables: Tables, offset: Offset) -> Candidate:
 
 
 def _candidates(request: Request) -> tuple[list[Candidate], list[Attempt], list[Candidate]]:
-    """Return the tables of the engines that fit, all attempts, and tables that ``auto`` must not choose.
-
-    Where an engine that was asked for finds no routes, ``layered`` takes its place.
-    """
+    """Return the tables of the engines that fit, all attempts, and tables that ``auto`` must not choose."""
+    # Where an engine that was asked for finds no routes, `layered` takes its place.
     auto = request.engine == "auto"
     names = AUTO if auto else (request.engine, "layered")
     candidates: list[Candidate] = []

@@ -260,11 +260,9 @@ class Evaluation:
     def improved(
         self, plans: Sequence[RouteTree], most: int, rounds: int, enough: Fraction, seed: int
     ) -> list[RouteTree]:
-        """Return as many trees of the pool with a worst load that is not larger, found by a local search.
-
-        Trees are exchanged as long as the load under the permutations that were worst before falls; then the exact
-        worst case gives new ones.
-        """
+        """Return as many trees of the pool with a worst load that is not larger, found by a local search."""
+        # Trees are exchanged as long as the load under the permutations that were worst before falls; then the exact
+        # worst case gives new ones.
         rng = np.random.default_rng(seed)
         first = [np.searchsorted(channel, np.arange(len(self.shape.tail) + 1)) for channel, _, _ in self.uses]
         best, load = list(plans), self.load(plans)

@@ -267,12 +267,10 @@ def _tiers(
 
 
 def numberings(tiers: Tiers) -> Iterator[Tiers]:
-    """Yield tiers with other numbers of the hosts, that D-mod-k may serve better on trees that are not whole.
-
-    Empty places are left out; or hosts stand in the order of the file, in which they are shifted, where this goes leaf
-    by leaf; or numbers begin anew in each sub-tree below the roots: what a switch sends in a shift goes to the end of
-    one sub-tree and the beginning of the next, whose digits then differ.
-    """
+    """Yield tiers with other numbers of the hosts, that D-mod-k may serve better on trees that are not whole."""
+    # Empty places are left out; or hosts stand in the order of the file, in which they are shifted, where this goes
+    # leaf by leaf; or numbers begin anew in each sub-tree below the roots: what a switch sends in a shift goes to the
+    # end of one sub-tree and the beginning of the next, whose digits then differ.
     ends = np.flatnonzero(tiers.leaf >= 0)
     dense, listed = np.full((2, len(tiers.leaf)), -1)
     dense[ends[np.argsort(tiers.number[ends], kind="stable")]] = np.arange(len(ends))

@@ -37,13 +37,11 @@ class CreditLoops:
 
 
 def credit_loops(traces: Traces, columns: Array | None = None) -> CreditLoops:
-    """Look for a cycle among the channels that packets can use one after the other, by any choices of the switches.
-
-    Routes from every switch with an endpoint to every LID of an endpoint are followed; routes that loop never release
-    their channels and are reported by :func:`obliv.fabric.check`. All packets are assumed to use one virtual lane:
-    engines that spread service levels over several lanes (dfsssp, lash, nue, torus-2QoS) may be free of deadlock in
-    spite of a cycle. With `columns` only some LIDs count.
-    """
+    """Look for a cycle among the channels that packets can use one after the other, by any choices of the switches."""
+    # Routes from every switch with an endpoint to every LID of an endpoint are followed; routes that loop never release
+    # their channels and are reported by :func:`obliv.fabric.check`. All packets are assumed to use one virtual lane:
+    # engines that spread service levels over several lanes (dfsssp, lash, nue, torus-2QoS) may be free of deadlock in
+    # spite of a cycle. With `columns` only some LIDs count.
     channels, first, after = dependencies_of(traces, columns)
     cycle = short_cycle(first, after) or []
     return CreditLoops(len(after), tuple(int(channels[c]) for c in cycle))
@@ -81,10 +79,8 @@ class ByEntry:
         return bits
 
     def dependencies(self, bits: Array, lane: Array | None = None) -> Array:
-        """Return which vertex follows which, sorted: the one before · 2^32 + the one after.
-
-        Lane l of channel c is vertex l · channels + c; `bits` are what :meth:`crossed` returns for `lane`.
-        """
+        """Return which vertex follows which, sorted: the one before · 2^32 + the one after."""
+        # Lane l of channel c is vertex l · channels + c; `bits` are what :meth:`crossed` returns for `lane`.
         count = len(self.slots)
         here = np.flatnonzero((bits > 0) & (self.automaton.to >= 0))
         before = self.number[self.fabric.ports.peer[self.entry[here]]]

@@ -117,10 +117,8 @@ class FabricLoads(PairLoads):
         return count
 
     def bounds(self, supply: Array, demand: Array) -> Array | None:
-        """Return the simple bound of every channel, min(Σ row maxima, Σ column maxima), for terminals with rates.
-
-        Shapes: `supply` and `demand` (terminals,); returned (channels,).
-        """
+        """Return the simple bound of every channel, min(Σ row maxima, Σ column maxima), for terminals with rates."""
+        # Shapes: `supply` and `demand` (terminals,); returned (channels,).
         largest = max(int(supply.astype(object).sum()), int(demand.astype(object).sum())) * self.denominator
         if supply.dtype == object or demand.dtype == object or largest >= INT64_SAFE:
             return None
@@ -159,10 +157,8 @@ class FabricLoads(PairLoads):
         return self.uniform(np.ones(self.terminals, np.int64))
 
     def uniform(self, supply: Array) -> Array:
-        """Return Σ supply of the source × numerator over all pairs, for every channel.
-
-        Shapes: `supply` (terminals,); returned (channels,).
-        """
+        """Return Σ supply of the source × numerator over all pairs, for every channel."""
+        # Shapes: `supply` (terminals,); returned (channels,).
         total = self._sums_between_switches(supply)
         out, back = self._own_channels
         if self.routes.delivered is None:
