@@ -90,7 +90,9 @@ def _opposite(topology: Topology) -> Array:
     there, back = np.lexsort((channels, head, tail)), np.lexsort((channels, tail, head))
     wrong = np.flatnonzero((tail[there] != head[back]) | (head[there] != tail[back]))
     if len(wrong):
-        lone = _lone(tail, head)
+        pairs = list(zip(tail.tolist(), head.tolist(), strict=True))
+        count = Counter(pairs)
+        lone = next(c for c, (a, b) in enumerate(pairs) if count[a, b] > count[b, a])
         raise TopologyError(
             f"{topology.spec}: {topology.channel_name(lone)} has no opposite channel: a cable carries both directions"
         )
@@ -105,13 +107,6 @@ def _opposite(topology: Topology) -> Array:
             )
         other[own[::2]], other[own[1::2]] = own[1::2], own[::2]
     return other
-
-
-def _lone(tail: Array, head: Array) -> int:
-    """Return a channel between two nodes with fewer channels in the other direction."""
-    pairs = list(zip(tail.tolist(), head.tolist(), strict=True))
-    count = Counter(pairs)
-    return next(c for c, (a, b) in enumerate(pairs) if count[a, b] > count[b, a])
 
 
 # Ports of the switches of a fat tree, from a rule that gives path numbers

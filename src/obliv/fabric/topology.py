@@ -79,7 +79,9 @@ class FabricTopology(Topology):
 
     def port_name(self, slot: int) -> str:
         """Return the name of a port: the node's description and the port's number."""
-        return f"{safe(self._node_text(slot))} port {self.fabric.port_of(slot)}"
+        node = int(self.node_at[slot])
+        text = self.labels[node] if node >= 0 else self.fabric.nodes.label(int(self.fabric.node_of[slot]))
+        return f"{safe(text)} port {self.fabric.port_of(slot)}"
 
     def port_names(self, channel: int) -> tuple[str, str]:
         """Return the ports at both ends of a cable; empty where the name of the node contains the port already."""
@@ -135,10 +137,6 @@ class FabricTopology(Topology):
     @cached_property
     def _names(self) -> NodeNames:
         return NodeNames(self.fabric)
-
-    def _node_text(self, slot: int) -> str:
-        node = int(self.node_at[slot])
-        return self.labels[node] if node >= 0 else self.fabric.nodes.label(int(self.fabric.node_of[slot]))
 
 
 @typed

@@ -57,11 +57,6 @@ def every_set(topology: Topology, of: str) -> set[Key]:
     return {(frozenset(channels), frozenset([switch])) for switch, channels in at.items()}
 
 
-def key_of(failed: Failed) -> Key:
-    """Return a failure regardless of its order."""
-    return frozenset(failed.channels.tolist()), frozenset(failed.nodes.tolist())
-
-
 def is_legal(topology: Topology, failed: Failed) -> bool:
     """Return whether a failure is made of cables between switches, once each, one direction first, and of switches."""
     channels = failed.channels.tolist()
@@ -182,7 +177,7 @@ def check_failures(
 def _check_form(report: Report, claim: FailuresClaim, topology: Topology) -> bool:
     """Check that the rows are all failures of their kind, once each, under their names and in their order."""
     figures, rows = claim.figures, claim.figures.failures
-    keys = [key_of(failed) for failed in claim.failed]
+    keys = [(frozenset(one.channels.tolist()), frozenset(one.nodes.tolist())) for one in claim.failed]
     problem = ""
     wrong = [row.failed for row, failed in zip(rows, claim.failed, strict=True) if not is_legal(topology, failed)]
     if (figures.repair in ("keep", "refill")) != (claim.tables is None):

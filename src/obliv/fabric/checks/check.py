@@ -344,7 +344,10 @@ def check(
     if tables is not None and routes.loops is not None and len(fabric.endpoints) > 1:
         progress("uniform traffic", 0.9)
         even = _under_uniform(fabric, tables, notes[-1])
-    one_lane = None if routes.loops is None else _on_one_lane(fabric, routes.loops)
+    one_lane = None
+    if (loops := routes.loops) is not None:
+        cycle = tuple(port_name(fabric, slot) for slot in loops.cycle)
+        one_lane = CreditLoop(loops.acyclic, loops.dependencies, cycle or None)
     apart = None if groups is None or tables is None or tables.name == groups.name else groups
     read = (fabric, tables, lanes, info, apart)
     findings = [finding for part in read if part is not None for finding in part.findings]
@@ -472,12 +475,6 @@ def _under_uniform(fabric: Fabric, tables: Tables, notes: Notes) -> dict[str, An
             text += f"; uniform traffic loads others by {load}: see  obliv fabric route"
         notes.add("warning" if uneven else "note", "idle-cables", text, place=at_port(fabric, int(cables[0])))
     return {"uniform_load": load, "uniform_bound": least, "idle_channels": len(idle), "idle_cables": len(cables)}
-
-
-def _on_one_lane(fabric: Fabric, loops: CreditLoops) -> CreditLoop:
-    """Return the verdict on deadlock if all packets take one lane."""
-    cycle = tuple(port_name(fabric, slot) for slot in loops.cycle)
-    return CreditLoop(loops.acyclic, loops.dependencies, cycle or None)
 
 
 def _note_credit_loop(fabric: Fabric, tables: Tables, loops: CreditLoops, run: EngineRun | None, notes: Notes) -> None:

@@ -296,7 +296,8 @@ class _Ends:
 
     def _at_host(self, nodes: list[int], device: str, port: str, name: str, line: int) -> int:
         """Return the port of one of a host's adapters."""
-        adapters = {self._adapter(node): node for node in nodes}
+        texts = self.fabric.nodes.description  # of an adapter: the host's, then its own
+        adapters = {texts[node].strip().partition(" ")[2].strip().lower(): node for node in nodes}
         node, at = _named(port, adapters), 0
         if node is None and (split := _AT.fullmatch(port)) is not None:
             node, at = _named(split[1], adapters), int(split[2])
@@ -311,10 +312,6 @@ class _Ends:
             raise FileError(text, self.path, line)
         self.reasons[name] = f"{shown(device)} has no adapter {shown(port)}" + (f": it has {known}" if known else "")
         return -1
-
-    def _adapter(self, node: int) -> str:
-        """Return the name of an adapter: its description without that of the host."""
-        return self.fabric.nodes.description[node].strip().partition(" ")[2].strip().lower()
 
     def _only(self, node: int, name: str) -> int:
         """Return the one port of an adapter that has a cable, or else its first one."""
@@ -409,7 +406,9 @@ def compare_cables(fabric: Fabric, plan: CablePlan, whole: bool, notes: Notes) -
         notes.add("error", "plan", text, line, place)
     if whole:
         home = fabric.node_of
-        counted = fabric.nodes.are("switch") if plan.switches_only else _not_internal(fabric)
+        counted = fabric.nodes.are("switch")
+        if not plan.switches_only:  # plans do not have the aggregation nodes inside switches
+            counted = np.array([not text.startswith(_AGGREGATION) for text in fabric.nodes.description], np.bool_)
         for slot, end in enumerate(peer.tolist()):
             if slot < end and counted[home[slot]] and counted[home[end]] and not {slot, end} & planned:
                 beyond += 1
@@ -418,11 +417,6 @@ def compare_cables(fabric: Fabric, plan: CablePlan, whole: bool, notes: Notes) -
     for remark in plan.remarks:
         notes.add("note", "plan-rows", remark)
     return there, beyond
-
-
-def _not_internal(fabric: Fabric) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return which nodes are not the aggregation nodes inside switches, which plans do not have."""
-    return np.array([not text.startswith(_AGGREGATION) for text in fabric.nodes.description], np.bool_)
 
 
 def _state(fabric: Fabric, slot: int, name: str, plan: CablePlan) -> str:

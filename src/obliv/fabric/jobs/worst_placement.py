@@ -46,8 +46,8 @@ def ceilings(loads: JobLoads, worst: Fraction | None, apart: bool) -> list[Fract
         source, destination, amount = _between(phase)
         sent = np.bincount(source, amount, pattern.ranks), np.bincount(destination, amount, pattern.ranks)
         degree = Fraction(int(max(sent[0].max(initial=0), sent[1].max(initial=0))), phase.unit)
-        matched = _one_each(source, destination) and apart
-        count = len(phase_matching(phase)) if matched else Fraction(int(amount.sum()), phase.unit)
+        once = all(len(np.unique(ranks)) == len(ranks) for ranks in (source, destination))  # no rank has two messages
+        count = len(phase_matching(phase)) if once and apart else Fraction(int(amount.sum()), phase.unit)
         bounds.append(min([count * single] + ([] if worst is None else [degree * worst])))
     return bounds
 
@@ -98,11 +98,6 @@ def _between(phase: MessagePhase) -> tuple[Array, Array, Array]:
     source, destination, amount = phase.messages()
     kept = np.flatnonzero(source != destination)
     return source[kept], destination[kept], amount[kept]
-
-
-def _one_each(source: Array, destination: Array) -> bool:
-    """Return whether no rank sends or takes two messages."""
-    return len(np.unique(source)) == len(source) and len(np.unique(destination)) == len(destination)
 
 
 _ALL = 20_000  # placements that are all tried

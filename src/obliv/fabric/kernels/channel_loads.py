@@ -11,6 +11,10 @@ from obliv.kernels import kernel
 from obliv.routings.shortest import distances_to
 
 
+#: On which side of a switch another one is: its route leads through it, does not, or was not followed yet.
+BEHIND, BESIDE, UNKNOWN = 1, 0, -1
+
+
 class Switches(NamedTuple):
     """Switches, the channels between them sorted by tail, and the hosts beside them."""
 
@@ -50,15 +54,16 @@ def scratch(switches: Switches) -> Scratch:
 
 @kernel
 def behind(at: int, goal: int, route: Array, head: Array, side: Array, path: Array) -> None:
-    """Store in `side` 1 for switches whose route to `goal` leads through switch `at`, 0 for all others."""
+    """Store in `side` which switches have a route to `goal` that leads through switch `at`."""
     for u in range(len(side)):
-        side[u] = 0 if route[u] < 0 else -1
-    side[goal] = 0
-    side[at] = 1
+        side[u] = BESIDE if route[u] < 0 else UNKNOWN
+    side[goal] = BESIDE
+    side[at] = BEHIND
     for u in range(len(side)):
+        # up to a switch whose side is known, which is that of all on the way
         x = u
         n = 0
-        while side[x] < 0:
+        while side[x] == UNKNOWN:
             path[n] = x
             n += 1
             x = head[route[x]]
@@ -78,6 +83,7 @@ def load_on(c: int, enough: int, switches: Switches, routes: Array, space: Scrat
     side, path, through, used, owner, via = space
     at = switches.tail[c]
     count = len(hosts)
+    # all destinations that are reached over the channel
     most = 0
     for d in range(len(home)):
         if routes[d, at] == c:
@@ -90,15 +96,17 @@ def load_on(c: int, enough: int, switches: Switches, routes: Array, space: Scrat
     for d in range(len(home)):
         if routes[d, at] != c:
             continue
+        # the switches from which destination n can be sent to
         behind(at, home[d], routes[d], head, side, path)
         end = 0
         for u in range(count):
-            through[n, u] = side[u] == 1 and hosts[u] > 0 and used[u] <= hosts[u]
+            through[n, u] = side[u] == BEHIND and hosts[u] > 0 and used[u] <= hosts[u]
             via[u] = -1
             if through[n, u]:
                 via[u] = n
                 path[end] = u
                 end += 1
+        # breadth first, by switches: one with a sender that is free, or whose senders' destinations have other ones
         begin = 0
         free = -1
         while begin < end and free < 0:
@@ -114,6 +122,7 @@ def load_on(c: int, enough: int, switches: Switches, routes: Array, space: Scrat
                                 via[x] = e
                                 path[end] = x
                                 end += 1
+        # along the way back every destination takes the sender that the next one leaves
         if free >= 0:
             owner[n] = -1
             used[free] += 1
@@ -139,6 +148,7 @@ def bounds_on_all(switches: Switches, routes: Array, seen: Array, bound: Array) 
     senders = np.zeros(channels, np.int64)
     last = np.full(channels, -1, np.int64)
     bound[:] = 0
+    # along every route: destinations of channels, and hosts that send over them
     for d in range(len(home)):
         for u in range(count):
             if hosts[u] == 0:
@@ -187,12 +197,14 @@ def shortest_routes(order: Array, switches: Switches, routes: Array) -> None:
     for i in range(len(order)):
         d = order[i]
         distances_to(home[d : d + 1], first, head, far, queue)
+        # the switches that reach the destination, nearest first in the queue
         reached = 0
         for u in range(count):
             sent[u] = hosts[u]
             routes[d, u] = -1
             if far[u] >= 0:
                 reached += 1
+        # the farthest first: what it sends is then known
         for j in range(reached - 1, 0, -1):
             u = queue[j]
             best = -1

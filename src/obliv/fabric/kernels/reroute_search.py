@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.arrays import Array
-from obliv.fabric.kernels.channel_loads import Scratch, Switches, behind, load_on
+from obliv.fabric.kernels.channel_loads import BEHIND, Scratch, Switches, behind, load_on
 from obliv.kernels import kernel
 
 # Kernels: routes put on layers, so that the channels of each layer wait for each other in no cycle
@@ -173,6 +173,7 @@ def assign_layers(
 _MODULUS = 2147483647  # of the Lehmer generator, which is the same interpreted and compiled
 _FACTOR = 48271
 _LONGER = 2  # channels by which a route may grow in one move
+_OF, _NEAR = 5, 3  # of so many moves, this many are at the switch before the most loaded channel
 
 
 class SearchRules(NamedTuple):
@@ -261,7 +262,7 @@ def _unlayer(d: int, switches: Switches, state: RouteState, move: SearchMove) ->
     route, layers = state.routes[d], state.layers
     n = 0
     for u in range(len(switches.hosts)):
-        if move.side[u] == 1 and switches.hosts[u] > 0:
+        if move.side[u] == BEHIND and switches.hosts[u] > 0:
             move.senders[n] = u
             move.layer[n] = layers.of[d, u]
             n += 1
@@ -324,6 +325,7 @@ def search(rules: SearchRules, switches: Switches, state: RouteState, space: Scr
     kept = 0
     limit = load.max() + switches.unit.max()
     for _ in range(rules.moves):
+        # a most loaded channel, a destination of it, and a switch whose packets for it cross the channel
         top = load.max()
         hot = _pick(top, load, move.some, move.chance)
         at = tail[hot]
@@ -333,15 +335,17 @@ def search(rules: SearchRules, switches: Switches, state: RouteState, space: Scr
         goal = switches.home[d]
         route = routes[d]
         y = at
-        if _draw(5, move.chance) > 2:
+        if _draw(_OF, move.chance) >= _NEAR:
             behind(at, goal, route, head, move.side, space.path)
-            y = _pick(1, move.side, move.some, move.chance)
+            y = _pick(BEHIND, move.side, move.some, move.chance)
+        # another channel of the switch, from which packets do not come back
         behind(y, goal, route, head, move.side, space.path)
         new = first[y] + _draw(first[y + 1] - first[y], move.chance)
         old = route[y]
         far = head[new]
-        if new == old or move.side[far] == 1 or (far != goal and route[far] < 0):
+        if new == old or move.side[far] == BEHIND or (far != goal and route[far] < 0):
             continue
+        # the channels of the old and the new route, whose loads change
         before = _collect(y, 0, goal, route, head, move.touched)
         move.touched[before] = new
         n = _collect(far, before + 1, goal, route, head, move.touched)
@@ -352,6 +356,7 @@ def search(rules: SearchRules, switches: Switches, state: RouteState, space: Scr
             after += 1
         if after > before + _LONGER:
             continue
+        # the move stays if its routes fit on layers, and it costs little
         senders = _unlayer(d, switches, state, move)
         route[y] = new
         if _relayer(senders, d, switches, state, move):
@@ -366,6 +371,7 @@ def search(rules: SearchRules, switches: Switches, state: RouteState, space: Scr
             for i in range(senders):
                 u = move.senders[i]
                 remove_route(layers.of[d, u], u, goal, route, switches, layers)
+        # else all is as before
         route[y] = old
         for i in range(senders):
             u = move.senders[i]

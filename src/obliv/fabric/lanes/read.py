@@ -230,7 +230,8 @@ def read_lanes(
     <Lanes identity, SL 3>
     """
     levels = _levels(fabric, sl)
-    if sl2vl is None and not _one(levels):
+    masks = np.unique(levels.masks[levels.masks > 0]).tolist()
+    if sl2vl is None and (len(masks) != 1 or masks[0].bit_count() != 1):  # not one SL for all pairs that have any
         raise InputError.naming(
             "{0}: SLs differ, but no SL-to-VL tables are given: give a file of them, or {sl2vl}='identity' for VL = SL",
             levels.name,
@@ -256,13 +257,6 @@ def _levels(fabric: Fabric, sl: str | Path | int | None) -> PairLevels:
     if _NUMBER.fullmatch(text):
         return one_level(int(text))
     return read_levels(text, fabric)
-
-
-def _one(levels: PairLevels) -> bool:
-    """Return whether all pairs that have SLs have the same single one."""
-    values = np.unique(levels.masks)
-    values = values[values > 0]
-    return len(values) == 1 and int(values[0]).bit_count() == 1
 
 
 def lanes_within(fabric: Fabric, asked: int | None, oper_vls: str | Path | int | None) -> int:

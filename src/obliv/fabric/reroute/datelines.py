@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 
@@ -369,13 +369,13 @@ def no_grid(request: Request, name: str) -> str:
     return f"{name} is for tori, meshes, rings and HyperX, and this fabric is not recognized as one: use layered"
 
 
-def _needless(request: Request, candidates: Sequence[Candidate]) -> str | None:
-    """Say that lanes are of no use on a tree, or where a search is not."""
-    return "" if enough(request, candidates) or request.shape is not None else None
-
-
 DATELINE = Engine(
-    "dor-dateline", dateline_candidates, lambda request: no_grid(request, "dor-dateline"), _needless, lane_tables=True
+    "dor-dateline",
+    dateline_candidates,
+    lambda request: no_grid(request, "dor-dateline"),
+    # lanes are of no use on a tree, or where a search is not
+    lambda request, found: "" if enough(request, found) or request.shape is not None else None,
+    lane_tables=True,
 )
 
 

@@ -349,7 +349,10 @@ def groups_of(fabric: Fabric, rule: str = "updn") -> GroupTables:
     shape = len(switches), width
     port, state = np.full(shape, NONE, np.uint8), np.full(shape, NO_STATE, np.uint8)
     tables = _Entries(port, state, np.zeros(shape, np.uint16))
-    goal = _goals(fabric, owner)
+    row_of = fabric.switch_row[fabric.node_of]
+    goal = np.where(
+        row_of[owner] >= 0, row_of[owner], row_of[fabric.ports.peer[owner]]
+    )  # the switch that each LID is of or at
     numbers: list[dict[bytes, int]] = [{} for _ in switches]
     net = switch_network(network(fabric))
     trunks, spread = _trunks(net, rule == "updn")
@@ -411,12 +414,6 @@ def _store_groups(
 def _groups(numbers: dict[bytes, int]) -> Groups:
     """Return the groups of a switch; in files every switch has at least one."""
     return {number: (SubGroup(0, 0, tuple(ports)),) for ports, number in numbers.items()} or {0: (SubGroup(0, 0, ()),)}
-
-
-def _goals(fabric: Fabric, owner: Array) -> Array:
-    """Return the row of the switch that each LID is of, or that its owner is cabled to; -1 where there is none."""
-    row = fabric.switch_row[fabric.node_of]
-    return np.where(row[owner] >= 0, row[owner], row[fabric.ports.peer[owner]])
 
 
 def _trunks(net: SwitchNetwork, ranked: bool) -> tuple[Trunks, Array]:

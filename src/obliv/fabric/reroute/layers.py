@@ -72,12 +72,6 @@ def by_destination(switches: Switches, routes: Array, most: int) -> RouteLayers 
     return None
 
 
-def fewest_layers(switches: Switches, routes: Array, layers: RouteLayers) -> RouteLayers:
-    """Return layers of the same routes that a policy of few rules describes, or fewer of them."""
-    used = np.unique(layers.of[layers.of != NO_LAYER])
-    return by_destination(switches, routes, max(1, len(used))) or layers
-
-
 def _legal_turns(switches: Switches, height: Array) -> Array:
     """Return 1 for the turns of routes that go up and then down, as :attr:`Layers.turns` has them."""
     ports = int(np.diff(switches.first).max(initial=1))
@@ -115,11 +109,6 @@ def _margin(switches: Switches, load: Array) -> int:
     if _evaluation(switches) * len(load) <= _EXACT:
         return int(load.max(initial=0)) + 1
     return _NEAR * int(switches.unit.max(initial=1))
-
-
-def moves_within(switches: Switches, steps: float) -> int:
-    """Return how many moves some elementary steps are enough for."""
-    return max(200, int(steps / steps_of(switches, 1)))
 
 
 def steps_of(switches: Switches, moves: int) -> float:
@@ -244,7 +233,8 @@ def layered(request: Request, fabric: Fabric, others: Sequence[Tables]) -> Layer
     starts = [(tables.name, network.routes_of(tables)) for tables in others]
     starts = [(name, routes) for name, routes in starts if _whole(network, routes, spare)]
     starts += [*starting_routes(switches, request.grid), ("updown", spare)]
-    moves = int(request.effort * min(moves_within(switches, _STEPS / len(starts)), _EACH * spare.size))
+    within = max(200, int(_STEPS / len(starts) / steps_of(switches, 1)))  # moves for which those steps are enough
+    moves = int(request.effort * min(within, _EACH * spare.size))
     found: list[tuple[tuple[int, int, int], str, Array, RouteLayers]] = []
     target = int(max(1, request.optimum) / network.flow)
     for at, (name, start) in enumerate(starts):
@@ -261,7 +251,9 @@ def layered(request: Request, fabric: Fabric, others: Sequence[Tables]) -> Layer
         if top <= target:
             break
     _, name, routes, layers = min(found, key=lambda one: one[0])
-    layers = fewest_layers(switches, routes, layers)
+    used = np.unique(layers.of[layers.of != NO_LAYER])
+    # of the same routes, layers that a policy of few rules describes, or fewer of them
+    layers = by_destination(switches, routes, max(1, len(used))) or layers
     lane = np.full((len(fabric.endpoints), len(switches.hosts)), NO_LAYER, np.uint8)
     lane[network.ends] = layers.of
     return Layered(network.tables_of(routes, base, f"layered ({plural(lanes, 'lane')})"), lane, name)

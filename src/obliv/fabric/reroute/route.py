@@ -295,14 +295,12 @@ def _gains(candidates: Iterable[Candidate], old: Standing, limits: Mapping[str, 
             for name in FIGURES
             if name not in ("random", "lids") and figures[name] < before[name]
         ]
-        more = [f"{name}={_rounded_up(value)}" for name, value in refused(new.standing, old, limits).items()]
+        more = [  # estimates with two decimals, rounded up: limits that allow them
+            f"{name}={f'{ceil(100 * value) / 100:.2f}' if isinstance(value, float) else value}"
+            for name, value in refused(new.standing, old, limits).items()
+        ]
         if less and more:
             yield f"{new.engine}: {', '.join(less)}, if you allow {', '.join(more)}"
-
-
-def _rounded_up(value: Fraction | int | float) -> str:
-    """Return a figure as a limit that allows it; estimates with two decimals."""
-    return f"{ceil(100 * value) / 100:.2f}" if isinstance(value, float) else str(value)
 
 
 def _require_pairs(request: Request, new: Candidate, apart: int, force: bool) -> list[str]:

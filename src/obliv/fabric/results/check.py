@@ -469,7 +469,9 @@ def _result(finding: Finding, rule: int) -> dict[str, Any]:
         "message": {"text": finding.message or finding.kind},
     }
     if finding.file:
-        place: dict[str, Any] = {"artifactLocation": {"uri": _uri(finding.file)}}
+        path = PurePath(finding.file)
+        uri = Path(path).as_uri() if path.is_absolute() else quote(path.as_posix())
+        place: dict[str, Any] = {"artifactLocation": {"uri": uri}}
         if finding.line:
             place["region"] = {"startLine": finding.line}
         result["locations"] = [{"physicalLocation": place}]
@@ -479,8 +481,3 @@ def _result(finding: Finding, rule: int) -> dict[str, Any]:
     if named:
         result["properties"] = named
     return result
-
-
-def _uri(path: str) -> str:
-    """Return a path as a URI reference: relative ones stay relative."""
-    return Path(path).as_uri() if PurePath(path).is_absolute() else quote(PurePath(path).as_posix())
