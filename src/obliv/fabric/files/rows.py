@@ -229,6 +229,11 @@ class RowReader(ABC):
         """Return whether rows may follow."""
         return True
 
+    def unended(self, line: bytes) -> None:
+        """Note the last line, which has no end, unless it is blank or a comment."""
+        if line.strip() and not line.lstrip().startswith(b"#"):
+            self.note_cut(line)
+
     def note_cut(self, line: bytes) -> None:
         """Note that the file ends within a line."""
         text = f"the file ends in the middle of a line: {shown_line(line)}"
@@ -247,9 +252,8 @@ class RowReader(ABC):
             if (line := block[at : min(end, at + LONGEST + 1)]).strip():
                 self.other(line, self.line)
             at = end + 1
-        rest = block[stop : stop + LONGEST]  # the last line, which has no end
-        if rest.strip() and not rest.lstrip().startswith(b"#"):
-            self.note_cut(rest)
+        if rest := block[stop : stop + LONGEST]:
+            self.unended(rest)
 
     def read_rows(self, data: Array, at: int, stop: int) -> int:
         """Read the rows that begin at a position; return where they end."""

@@ -10,7 +10,6 @@ from obliv._util.arrays import Array
 from obliv.kernels import kernel
 from obliv.routings.shortest import distances_to
 
-
 #: On which side of a switch another one is: its route leads through it, does not, or was not followed yet.
 BEHIND, BESIDE, UNKNOWN = 1, 0, -1
 
