@@ -15,8 +15,7 @@ from tests.fabric.mutations import LANE_PARSERS, PARSERS, fuzz
 
 from obliv.fabric.files import far, forwarding
 from obliv.fabric.files import forwarding as ar_info
-from obliv.fabric.kernels.pair_levels import merge
-from obliv.fabric.kernels.rows import read_rows
+from obliv.fabric.kernels.rows import merge, read_rows
 from obliv.fabric.lanes import pairs, sl2vl
 from obliv.fabric.lanes import read as ports
 

@@ -36,10 +36,12 @@ WINGS = {
 #: Ways to follow a packet through tables, one a line; functions that are one way stand together. A function is
 #: written as Class.method, or with its parameters where the name alone is not unique.
 FOLLOWERS = [
-    # the automaton: all packets for a LID, one route, what follows what, shares of groups, one route step by step
-    ["endings", "follow(routes, s, d, o, path)", "follows", "send", "denominators", "shares_on", "route_slots"],
-    ["FabricHops.next_channels", "GroupHops.next_hops"],
-    ["length_from", "replace_port", "walk(v, k, goal, routes, gone, path)"],
+    # the automaton: all packets for a LID, one route, without what failed, what follows what, shares of groups
+    [
+        *("endings", "follow(routes, s, d, o, path)", "walk(v, k, goal, routes, gone, path)", "length_from"),
+        *("follows", "send", "denominators", "shares_on", "route_slots"),
+    ],
+    ["FabricHops.next_channels", "GroupHops.next_hops"],  # one step, as a routing of the core gives it
     ["NextHops.routes"],  # of the checker
 ]
 
@@ -48,7 +50,7 @@ BUILDERS = [
     ["follow_hops"],
     ["follow_paths"],
     ["follow_programs"],
-    ["dependencies_of", "lane_graph"],
+    ["dependencies_of", "lane_graph", "plain_dependencies(routes)"],
     ["closes"],
     ["assign_layers"],
     ["has_credit_loop(self, after)", "_deadlocks(routing)"],

@@ -19,8 +19,7 @@ import obliv
 from obliv._util.files import digest_of, pack, unpack_array, write_json
 from obliv._util.progress import OutOfTimeError, TimeLimit
 from obliv.errors import FileError, TooLargeError
-from obliv.fabric.checker.hops import hops_of
-from obliv.fabric.checker.routes import routes_of
+from obliv.fabric.checker.routes import hops_of, routes_of
 from obliv.fabric.generate import from_routing, from_topology
 from obliv.fabric.outages.certificate import why_none
 from obliv.fabric.outages.every import failures

@@ -12,7 +12,7 @@ from tests.mistakes import mistake
 import obliv
 from obliv import fabric
 from obliv.errors import InputError
-from obliv.fabric.arguments import typed
+from obliv.fabric.model import typed
 
 ROUTING = fabric.from_routing(obliv.DModK(obliv.fattree(4, 2)))
 NETWORK = ROUTING.topology

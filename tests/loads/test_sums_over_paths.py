@@ -30,7 +30,7 @@ from obliv.fabric.adaptive.loads import AdaptiveLoads
 from obliv.fabric.analyses.permutations import average, bisection, shifts
 from obliv.fabric.analyses.worst import throughput, worst
 from obliv.fabric.generate import from_topology, tables_of
-from obliv.fabric.routes.loads import FabricLoads
+from obliv.fabric.routes.routing import FabricLoads
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
 from obliv.loads.base import LoadsWithoutSelf, PairLoads, Problem

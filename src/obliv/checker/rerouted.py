@@ -22,7 +22,7 @@ from obliv.results.study import REPAIRS, Verification
 from obliv.routings.base import Routing
 from obliv.routings.hops import HopRouting
 from obliv.topologies.base import Topology
-from obliv.topologies.damaged import all_links, failure_name, link_texts, node_texts, without
+from obliv.topologies.damaged import NothingLeftError, all_links, failure_name, link_texts, node_texts, without
 
 if TYPE_CHECKING:
     from obliv.questions.failures import FailureRow, Failures
@@ -166,11 +166,11 @@ def _check_rows(
             done = f"{number} of {len(claims)} networks"
             report.note("failures", None, f"time limit reached after {done}; raise the budget")
             return
-        except TopologyError as error:
-            if "no terminal is left" not in str(error):
-                raise
+        except NothingLeftError:
             nothing = row.pairs_lost == served and row.channel_load == 0 and row.deadlock is False
             problem = "" if nothing else f"{row.failed}: no terminal is left"
+        except TopologyError:
+            raise
         except OblivError as error:
             problem = f"{row.failed}: {error}"
     text = f"the worst case of {plural(len(claims), 'network')} is proved, lost pairs and deadlocks are found again"

@@ -19,8 +19,6 @@ from obliv.fabric.files.lft import export as export
 from obliv.fabric.files.lft import to_networkx as to_networkx
 from obliv.fabric.files.lft import write_net as write_net
 from obliv.fabric.files.lft import write_tables as write_tables
-from obliv.fabric.gate.junit import junit_of as junit_of
-from obliv.fabric.gate.junit import sarif_of as sarif_of
 from obliv.fabric.gate.limits import Limits as Limits
 from obliv.fabric.gate.limits import read_limits as read_limits
 from obliv.fabric.gate.limits import within_limits as within_limits
@@ -48,6 +46,8 @@ from obliv.fabric.outages.sets import changed as changed
 from obliv.fabric.reroute.fill import groups_of as groups_of
 from obliv.fabric.reroute.route import route as route
 from obliv.fabric.results.check import Finding as Finding
+from obliv.fabric.results.check import junit_of as junit_of
+from obliv.fabric.results.check import sarif_of as sarif_of
 from obliv.fabric.routes.routing import routing as routing
 from obliv.fabric.routes.trace import trace as trace
 from obliv.fabric.shape import recognise as recognise

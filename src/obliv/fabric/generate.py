@@ -90,7 +90,9 @@ def _opposite(topology: Topology) -> Array:
     there, back = np.lexsort((channels, head, tail)), np.lexsort((channels, tail, head))
     wrong = np.flatnonzero((tail[there] != head[back]) | (head[there] != tail[back]))
     if len(wrong):
-        lone = _lone(tail, head)
+        pairs = list(zip(tail.tolist(), head.tolist(), strict=True))
+        count = Counter(pairs)
+        lone = next(c for c, (a, b) in enumerate(pairs) if count[a, b] > count[b, a])
         raise TopologyError(
             f"{topology.spec}: {topology.channel_name(lone)} has no opposite channel: a cable carries both directions"
         )
@@ -107,28 +109,11 @@ def _opposite(topology: Topology) -> Array:
     return other
 
 
-def _lone(tail: Array, head: Array) -> int:
-    """Return a channel between two nodes with fewer channels in the other direction."""
-    pairs = list(zip(tail.tolist(), head.tolist(), strict=True))
-    count = Counter(pairs)
-    return next(c for c, (a, b) in enumerate(pairs) if count[a, b] > count[b, a])
-
-
 # Ports of the switches of a fat tree, from a rule that gives path numbers
 
 
 def tree_ports(tree: Tree, numbers: Callable[[Array, Array], Array], sources: Array, spec: str = "") -> Array:
-    """Return the port by which each switch forwards what some sources send to each host.
-
-    Shape: (switches, hosts).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from obliv.topologies.families.trees import fattree
-    >>> tree_ports(fattree(4, 2), lambda s, d: d % 2, np.arange(8))[0].tolist()  # the first leaf
-    [1, 2, 3, 4, 3, 4, 3, 4]
-    """
+    """Return the port by which each switch forwards what some sources send to each host; shape (switches, hosts)."""
     hosts, first = tree.below[-1], tree.first_node
     host = np.arange(hosts)
     out: Array = np.full((tree.nodes - hosts, hosts), NONE, np.uint8)

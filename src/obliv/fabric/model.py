@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
+import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
-from typing import NamedTuple
+from functools import cached_property, wraps
+from typing import NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
 from obliv._util.arrays import Array, positions
 from obliv._util.lazy import as_before
+from obliv._util.rationals import boolean
 from obliv._util.text import shown
+from obliv.errors import InputError
 from obliv.fabric.results.check import Finding
+
+__all__ = ["typed"]
 
 #: The share of data in PAM4 lanes: 256b/257b transcoding and the code RS(544,514), as in IEEE 802.3, clause 119; 16/17.
 _PAM4 = Fraction(256, 257) * Fraction(514, 544)
@@ -61,27 +67,13 @@ def node_name(ident: str, description: str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Nodes:
-    """The nodes of a fabric, in the order of the file.
+    """The nodes of a fabric, in the order of the file."""
 
-    Parameters
-    ----------
-    kind : tuple of str
-        "switch", "ca", "router" or "unknown".
-    ident : tuple of str
-        Unique identifiers, as in the file: ``S-0002c90200001008`` or any other word.
-    guid : uint64 array, shape (nodes,)
-        0 where unknown.
-    description : tuple of str
-        Untrusted text: it may be empty, repeat, and contain anything.
-    line : int32 array, shape (nodes,)
-        The line of the file where the node is described, 0 without a line.
-    """
-
-    kind: tuple[str, ...]
-    ident: tuple[str, ...]
-    guid: Array
-    description: tuple[str, ...]
-    line: Array
+    kind: tuple[str, ...]  # "switch", "ca", "router" or "unknown"
+    ident: tuple[str, ...]  # unique identifiers, as in the file: ``S-0002c90200001008`` or any other word
+    guid: Array  # uint64, shape (nodes,); 0 where unknown
+    description: tuple[str, ...]  # untrusted text: it may be empty, repeat, and contain anything
+    line: Array  # int32, shape (nodes,); the line of the file where the node is described, 0 without a line
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -97,29 +89,15 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ports:
-    """The ports of a fabric, by slot.
+    """The ports of a fabric, by slot."""
 
-    Parameters
-    ----------
-    peer : int64 array, shape (slots,)
-        The slot at the other end of the cable, -1 without a cable.
-    guid : uint64 array, shape (slots,)
-        0 where unknown.
-    lid : int32 array, shape (slots,)
-        The base LID of every CA port, and of a switch at its port 0; 0 where unknown.
-    lmc : int8 array, shape (slots,)
-    rate : int32 array, shape (slots,)
-        Place in :attr:`Fabric.rates` of the data rate that the port reports, -1 without one.
-    line : int32 array, shape (slots,)
-        The line of the file about the port, 0 without a line.
-    """
-
-    peer: Array
-    guid: Array
-    lid: Array
-    lmc: Array
+    peer: Array  # int64, shape (slots,); the slot at the other end of the cable, -1 without a cable
+    guid: Array  # uint64, shape (slots,); 0 where unknown
+    lid: Array  # int32, shape (slots,); the base LID of every CA port, and of a switch at its port 0; 0 where unknown
+    lmc: Array  # int8, shape (slots,)
+    # rate: int32, shape (slots,); place in :attr:`Fabric.rates` of the data rate that the port reports, -1 without one
     rate: Array
-    line: Array
+    line: Array  # int32, shape (slots,); the line of the file about the port, 0 without a line
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -387,12 +365,10 @@ def at_port(fabric: Fabric, slot: int) -> FindingPlace:
 
 
 def port_count_known(fabric: Fabric, node: int) -> bool:
-    """Return whether the file gives the number of ports of a node; else its last cabled port counts as the last.
-
-    The number is unknown for a node without a record of its own, and in lists of ports (``iblinkinfo``,
-    ``ibnetdiscover -p``), where a node first appears in the line of one of its ports. ``opensm-subnet.lst`` looks the
-    same, though it has the numbers; they matter only where all ports of a switch are cabled.
-    """
+    """Return whether the file gives the number of ports of a node; else its last cabled port counts as the last."""
+    # The number is unknown for a node without a record of its own, and in lists of ports (`iblinkinfo`, `ibnetdiscover
+    # -p`), where a node first appears in the line of one of its ports. `opensm-subnet.lst` looks the same, though it
+    # has the numbers; they matter only where all ports of a switch are cabled.
     first, end = int(fabric.first_slot[node]), int(fabric.first_slot[node + 1])
     if end - first > 1 and fabric.ports.peer[end - 1] < 0:  # the file gave this number, since the port has no cable
         return True
@@ -419,3 +395,53 @@ def lid_list(fabric: Fabric, lids: Iterable[int], owner: dict[int, int]) -> str:
         return f"LID {some[0]}{about}"
     text = ", ".join(map(str, some[:5])) + (", ..." if len(some) > 5 else "")
     return f"{len(some)} LIDs ({text})"
+
+
+# Arguments of the functions for fabrics: one of another kind is refused, with how to make the right one
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+#: How arguments of each kind are made. Kinds are names, as this module is below all that define them.
+_MADE_BY = {
+    "Fabric": "obliv.fabric.read_fabric(FILE)",
+    "Tables": "obliv.fabric.read_tables(fabric, FILE)",
+    "FabricTopology": "obliv.fabric.network(fabric)",
+    "FabricRouting": "obliv.fabric.routing(network, tables)",
+    "Base": "obliv.fabric.base_of(routing)",
+    "GroupTables": "obliv.fabric.read_adaptive(fabric, FILE)",
+    "Limits": "obliv.fabric.read_limits(FILE)",
+}
+_PATH = "str | Path"
+
+
+def typed(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function check those of its arguments that are annotated as parts of a fabric, as paths, or as ``bool``."""
+    signature = inspect.signature(function)
+    kinds = {name: str(each.annotation).removesuffix(" | None") for name, each in signature.parameters.items()}
+    kinds = {name: kind for name, kind in kinds.items() if kind in _MADE_BY or kind in (_PATH, "bool")}
+    kinds = dict(sorted(kinds.items(), key=lambda item: item[1] != "bool"))  # as elsewhere they are looked at first
+
+    @wraps(function)
+    def checked(*args: P.args, **more: P.kwargs) -> R:
+        try:
+            given = signature.bind(*args, **more).arguments
+        except TypeError:
+            return function(*args, **more)  # which names itself
+        for name, kind in kinds.items():
+            if name in given and given[name] is not signature.parameters[name].default:
+                _require(f"{function.__name__}: {name}", given[name], kind)
+        return function(*args, **more)
+
+    return checked
+
+
+def _require(what: str, value: object, kind: str) -> None:
+    if kind == "bool":
+        boolean(value, what)
+    elif kind == _PATH:
+        if not isinstance(value, str | os.PathLike):
+            raise InputError(f"{what} is the path of a file; this is a {type(value).__name__}")
+    elif kind not in (base.__name__ for base in type(value).__mro__):
+        raise InputError(f"{what} is a {kind}, made by {_MADE_BY[kind]}; this is a {type(value).__name__}")

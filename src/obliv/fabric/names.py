@@ -48,13 +48,7 @@ def cut_port(text: str) -> tuple[str, str] | None:
 
 
 def split_port(text: str) -> tuple[str, int] | None:
-    """Return the name and the port of a text ``NAME/PORT``, or as results and people write it; else None.
-
-    Examples
-    --------
-    >>> [split_port(text) for text in ("a/17", "a port 17", "a/P17", "a:17", "a[17]")] == [("a", 17)] * 5
-    True
-    """
+    """Return the name and the port of a text ``NAME/PORT``, or as results and people write it; else None."""
     if _PRINTED.search(text):
         name, word = text[: text.lower().rindex(" port ")], text.rpartition(" ")[2]
     else:
@@ -69,13 +63,7 @@ def out_of_range(fabric: Fabric, node: int) -> str:
 
 
 def guid_of(text: str) -> int:
-    """Return the GUID that a text is, as messages and identifiers write it; 0 if it is none.
-
-    Examples
-    --------
-    >>> guid_of("0x2c9"), guid_of("S-00000000000002c9"), guid_of("2c9")
-    (713, 713, 0)
-    """
+    """Return the GUID that a text is, as messages and identifiers write it; 0 if it is none."""
     match = _GUID.match(text)
     return int(match[1] or match[2], 16) if match is not None else 0
 
@@ -86,14 +74,7 @@ def unpadded(name: str) -> str:
 
 
 def nearest(wanted: str, names: Iterable[str]) -> list[str]:
-    """Return the names that may be meant, the likeliest first: those with the word as a part, or spelled alike.
-
-    Examples
-    --------
-    >>> switches = ["MF0;leaf-01:MQM8700/U1", "MF0;leaf-02:MQM8700/U1", "MF0;spine-1:MQM8700/U1"]
-    >>> nearest("leaf-01", switches), nearest("LEAF-2", switches), nearest("spin-1", switches)
-    (['MF0;leaf-01:MQM8700/U1'], ['MF0;leaf-02:MQM8700/U1'], ['MF0;spine-1:MQM8700/U1'])
-    """
+    """Return the names that may be meant, the likeliest first: those with the word as a part, or spelled alike."""
     word = wanted.strip()[:_LONGEST].casefold()
     if not word:
         return []
@@ -116,12 +97,7 @@ def nearest(wanted: str, names: Iterable[str]) -> list[str]:
 
 
 class NodeNames:
-    """The nodes of a fabric by their identifiers in the file, or else by their descriptions, GUIDs or printed names.
-
-    Parameters
-    ----------
-    fabric : Fabric
-    """
+    """The nodes of a fabric by their identifiers in the file, or else by their descriptions, GUIDs or printed names."""
 
     def __init__(self, fabric: Fabric) -> None:
         self.fabric = fabric
@@ -265,17 +241,9 @@ def checked_lids(
 
 
 def largest_lid(fabric: Fabric) -> int:
-    """Return the largest LID that tables of a fabric may name.
-
-    Tables have a column for every LID up to the largest, so that extended LIDs are read only where they are dense: one
-    large number in a small file must not take gigabytes.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> largest_lid(obliv.fabric.from_topology(obliv.topology("fattree:4,2")))
-    49151
-    """
+    """Return the largest LID that tables of a fabric may name."""
+    # Tables have a column for every LID up to the largest, so that extended LIDs are read only where they are dense:
+    # one large number in a small file must not take gigabytes.
     lids, _ = slots_of_lids(fabric)
     ports = len(fabric.switches) + len(fabric.endpoints)
     return max(int(lids.max(initial=0)), _largest(max(len(lids), ports)))
@@ -355,18 +323,8 @@ def _repeated(values: Array, owners: Array) -> list[tuple[int, int, int]]:
 
 
 def with_lids(fabric: Fabric, lmc: int = 0) -> Fabric:
-    """Return the same fabric with new LIDs: switches from 1 on, then the ports of hosts with 2**lmc each.
-
-    They go beyond those of InfiniBand only if the fabric says that they may: see :attr:`Fabric.extended_lids`.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> from obliv.fabric.generate import from_topology
-    >>> fabric = from_topology(obliv.topology("fattree:4,2"), lids=False)
-    >>> with_lids(fabric, lmc=1).ports.lid[fabric.endpoints].tolist()
-    [8, 10, 12, 14, 16, 18, 20, 22]
-    """
+    """Return the same fabric with new LIDs: switches from 1 on, then the ports of hosts with 2**lmc each."""
+    # They go beyond those of InfiniBand only if the fabric says that they may: see :attr:`Fabric.extended_lids`.
     if not 0 <= lmc <= 7:
         raise TopologyError(f"LMC {lmc} is out of range (0 to 7)")
     own = fabric.first_slot[fabric.switches]

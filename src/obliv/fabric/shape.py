@@ -9,8 +9,7 @@ from math import prod
 import numpy as np
 
 from obliv._util.arrays import Array
-from obliv.fabric.arguments import typed
-from obliv.fabric.model import Fabric
+from obliv.fabric.model import Fabric, typed
 from obliv.topologies.families.trees import fattree, xgft
 from obliv.topologies.recognise.trees import fat_tree_of
 from obliv.topologies.trees import Tree
@@ -78,41 +77,25 @@ class Shape:
     """The fat tree that a fabric is, or nearly is, and the place of its switches and hosts in it.
 
     Numbers are those of :class:`obliv.topologies.trees.Tree`: on level l a switch has the number A·width[l] + B.
-
-    Parameters
-    ----------
-    children, parents : tuple of int
-        Of the nodes of levels 1 and up, and of those of levels 0 and up.
-    cables : tuple of int
-        How many parallel cables there are between nodes of levels 0 and 1, 1 and 2, ...
-    level : int array, shape (nodes,)
-        Of every node of the fabric: 0 for hosts, -1 for what has no place.
-    number : int array, shape (nodes,)
-        Of every switch on its level; -1 for what has no place.
-    leaf, place : int arrays, shape (endpoints,)
-        The number of an endpoint's leaf switch and its place there in the order of ports, from 0; -1 at other switches.
-        The host number of the tree is leaf·children[0] + place where place < children[0].
-    missing : tuple of (node, node)
-        Switches that have fewer cables to each other than in the tree, the lower one first; as often as cables lack.
-    extra : tuple of int
-        Cables that the tree does not have: the slot of the end that is nearer to the hosts.
-    missing_switches : tuple of (level, number)
-        Places without a switch.
-    extra_switches : tuple of int
-        Nodes without a place.
     """
 
+    # children, parents: of the nodes of levels 1 and up, and of those of levels 0 and up
     children: tuple[int, ...]
     parents: tuple[int, ...]
-    cables: tuple[int, ...]
-    level: Array
-    number: Array
+    cables: tuple[int, ...]  # how many parallel cables there are between nodes of levels 0 and 1, 1 and 2,
+    level: Array  # int, shape (nodes,); of every node of the fabric: 0 for hosts, -1 for what has no place
+    number: Array  # int, shape (nodes,); of every switch on its level; -1 for what has no place
+    # leaf, place: int, shape (endpoints,); the number of an endpoint's leaf switch and its place there in the order of
+    # ports, from 0; -1 at other switches. The host number of the tree is leaf·children[0] + place where place <
+    # children[0].
     leaf: Array
     place: Array
+    # missing: switches that have fewer cables to each other than in the tree, the lower one first; as often as cables
+    # lack
     missing: tuple[tuple[int, int], ...] = ()
-    extra: tuple[int, ...] = ()
-    missing_switches: tuple[tuple[int, int], ...] = ()
-    extra_switches: tuple[int, ...] = ()
+    extra: tuple[int, ...] = ()  # cables that the tree does not have: the slot of the end that is nearer to the hosts
+    missing_switches: tuple[tuple[int, int], ...] = ()  # places without a switch
+    extra_switches: tuple[int, ...] = ()  # nodes without a place
     _nodes: dict[tuple[int, int], int] = field(default_factory=dict)
 
     @property

@@ -15,8 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from obliv._util.arrays import Array, positions
 from obliv._util.text import plural
 from obliv.errors import TopologyError
-from obliv.fabric.arguments import typed
-from obliv.fabric.model import Fabric, gbits
+from obliv.fabric.model import Fabric, gbits, typed
 from obliv.fabric.names import NodeNames, guid_of, nearest, safe
 from obliv.fabric.results.worst import Cable
 from obliv.fabric.shape import Shape, recognise
@@ -30,25 +29,14 @@ class FabricTopology(Topology):
 
     Nodes are the endpoints, in the order of :attr:`Fabric.endpoints`, then the switches; a channel is a cable in one
     direction.
-
-    Parameters
-    ----------
-    fabric : Fabric
-    slot_of : int64 array, shape (channels,)
-        The port where each channel begins.
-    channel_of : int64 array, shape (slots,)
-        The channel that begins at a port, -1 for no channel.
-    node_at : int64 array, shape (slots,)
-        The node that a port belongs to, -1 where it is neither an endpoint nor a switch's.
-    reference : Fraction or None
-        Gb/s of a bandwidth of 1, None where the fabric does not say.
     """
 
     fabric: Fabric
-    slot_of: Array
-    channel_of: Array
+    slot_of: Array  # int64, shape (channels,); the port where each channel begins
+    channel_of: Array  # int64, shape (slots,); the channel that begins at a port, -1 for no channel
+    # node_at: int64, shape (slots,); the node that a port belongs to, -1 where it is neither an endpoint nor a switch's
     node_at: Array
-    reference: Fraction | None = None
+    reference: Fraction | None = None  # Gb/s of a bandwidth of 1, None where the fabric does not say
 
     @property
     def hosts(self) -> int:
@@ -91,7 +79,9 @@ class FabricTopology(Topology):
 
     def port_name(self, slot: int) -> str:
         """Return the name of a port: the node's description and the port's number."""
-        return f"{safe(self._node_text(slot))} port {self.fabric.port_of(slot)}"
+        node = int(self.node_at[slot])
+        text = self.labels[node] if node >= 0 else self.fabric.nodes.label(int(self.fabric.node_of[slot]))
+        return f"{safe(text)} port {self.fabric.port_of(slot)}"
 
     def port_names(self, channel: int) -> tuple[str, str]:
         """Return the ports at both ends of a cable; empty where the name of the node contains the port already."""
@@ -147,10 +137,6 @@ class FabricTopology(Topology):
     @cached_property
     def _names(self) -> NodeNames:
         return NodeNames(self.fabric)
-
-    def _node_text(self, slot: int) -> str:
-        node = int(self.node_at[slot])
-        return self.labels[node] if node >= 0 else self.fabric.nodes.label(int(self.fabric.node_of[slot]))
 
 
 @typed
@@ -279,20 +265,11 @@ _MOST = 1 << 18  # switches times channels
 
 
 def capacity_load(fabric: Fabric) -> Fraction | None:
-    """Return the least load of the most loaded channel under uniform traffic.
-
-    A whole fat tree has that of its topology, which is (n - 1) / n on FT(m, n). Elsewhere two bounds hold for every
-    routing: an endpoint's cable carries (n - 1) / n, and the channels between switches carry at least all distances
-    together, shared out evenly. Where equal use of all shortest paths loads no channel more than the greater of the
-    two, that is the answer: on tori, hypercubes, complete graphs, and wherever endpoints have the narrowest cables.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> from obliv.fabric.generate import from_topology
-    >>> capacity_load(from_topology(obliv.torus(9, 9)))
-    Fraction(10, 9)
-    """
+    """Return the least load of the most loaded channel under uniform traffic."""
+    # A whole fat tree has that of its topology, which is (n - 1) / n on FT(m, n). Elsewhere two bounds hold for every
+    # routing: an endpoint's cable carries (n - 1) / n, and the channels between switches carry at least all distances
+    # together, shared out evenly. Where equal use of all shortest paths loads no channel more than the greater of the
+    # two, that is the answer: on tori, hypercubes, complete graphs, and wherever endpoints have the narrowest cables.
     shape = recognise(fabric)
     ends, switches = fabric.endpoints, fabric.switches
     if shape is not None and shape.complete and len(ends) == shape.tree.below[-1] and shape.tree.capacity_load:

@@ -17,7 +17,7 @@ from obliv._util.files import digest_of
 from obliv._util.progress import Progress, rising, within
 from obliv._util.rationals import boolean
 from obliv._util.text import plural, printable, several
-from obliv.errors import InputError, Interrupted, RoutingError, SpecError, TopologyError
+from obliv.errors import InputError, Interrupted, RoutingError, SpecError
 from obliv.questions.deadlocks.deadlock import deadlock
 from obliv.questions.subject import Subject, by_specs, identity, subject_of
 from obliv.questions.worst_case import solved_worst_case
@@ -29,7 +29,7 @@ from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import channel_map, terminal_map
-from obliv.topologies.damaged import all_links, failure_name, link_texts, node_texts, without
+from obliv.topologies.damaged import NothingLeftError, all_links, failure_name, link_texts, node_texts, without
 from obliv.topologies.damaged import carried as network_in_claim
 
 # What failures of cables and switches do to the guarantees of a network
@@ -467,10 +467,8 @@ def _routed_anew(base: Topology, spec: str, failed: tuple[str, ...]) -> Routing 
     """Return the routing of what is left; None where no pair of terminals is left."""
     try:
         left = without(base, failed, "largest")
-    except TopologyError as error:
-        if "no terminal is left" in str(error):
-            return None
-        raise
+    except NothingLeftError:
+        return None
     if len(left.terminals) < 2:
         return None
     try:

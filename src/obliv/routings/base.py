@@ -255,6 +255,11 @@ class Routing:
         return None
 
     @property
+    def plain_dependencies(self) -> LaneDependencies | None:
+        """What follows what on one virtual lane, for routings that tell it faster than by hops and paths; else None."""
+        return None
+
+    @property
     def by_next_channel(self) -> Callable[[Array, Array], Array] | None:
         """The only next channels of many nodes towards as many destinations, -1 without; None for other routings."""
         return None

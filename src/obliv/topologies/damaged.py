@@ -25,6 +25,10 @@ _LONGEST = 1000  # letters of a name, so that its end is found quickly
 _ISOLATED = 256  # nodes of a small network, most of which may have no channel
 
 
+class NothingLeftError(TopologyError):
+    """Failures after which no terminal is left."""
+
+
 def carried(network: Topology) -> dict[str, Any] | None:
     """Return a network as JSON where its spec does not build it; None where it does.
 
@@ -304,7 +308,7 @@ def without(base: Topology, failed: Sequence[str], component: str = "") -> Damag
     open_ = up[base.tail] & up[base.head]
     open_[[channel for link in links for channel in link]] = False
     if not up[base.terminals].any():
-        raise TopologyError(f"{spec}: no terminal is left")
+        raise NothingLeftError(f"{spec}: no terminal is left")
     notes = list(base.notes)
     up = _connected(base, up, open_, spec, component, notes)
     left = _left(base, up, open_ & up[base.tail] & up[base.head], spec, tuple(notes))

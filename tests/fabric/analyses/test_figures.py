@@ -14,7 +14,7 @@ import obliv
 from obliv.errors import InputError, Interrupted, RoutingError
 from obliv.fabric.analyses.permutations import average, bisection, shifts
 from obliv.fabric.generate import from_topology, tables_of
-from obliv.fabric.kernels.routes import heaviest, narrowest
+from obliv.fabric.kernels.automaton import heaviest, narrowest
 from obliv.fabric.model import Tables
 from obliv.fabric.results.worst import Bisection, Shifts
 from obliv.fabric.routes.routing import FabricRouting

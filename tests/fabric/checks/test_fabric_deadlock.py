@@ -137,3 +137,21 @@ def test_11664_hosts_take_seconds() -> None:
     fabric = from_topology(topology)
     tables = tables_of(obliv.routing("osrm3-d", topology), fabric)
     assert credit_loops(trace_all(fabric, tables)).acyclic
+
+
+@pytest.mark.parametrize("offset", ["0", "0-1", "spread"])
+@pytest.mark.parametrize("spec", ["fattree:4,2", "ring:5", "mesh:3x2"])
+def test_deadlock_of_a_fabric_counts_what_its_paths_use_in_sequence(spec: str, offset: str) -> None:
+    network = obliv.topology(spec)
+    fabric = from_topology(network, lmc=1)
+    kind = "dmodk" if spec.startswith("fattree") else "shortest" if spec == "ring:5" else "dor"
+    tables = tables_of(obliv.routing(kind, network), fabric)
+    routing = obliv.fabric.routing(obliv.fabric.network(fabric), tables, offset)
+    terminals = routing.topology.terminals.tolist()
+    paths = [path for s in terminals for d in terminals for path, _ in routing.paths(s, d)]
+    result = obliv.deadlock(routing)
+    assert (result.scheme, result.dependencies) == ("none", len({step for path in paths for step in pairwise(path)}))
+    known = routing.plain_dependencies
+    assert known is not None
+    assert known.used[:, 0].tolist() == sorted({channel for path in paths for channel in path})
+    assert set(map(tuple, known.follows[:, [0, 2]].tolist())) == {step for path in paths for step in pairwise(path)}

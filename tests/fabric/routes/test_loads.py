@@ -12,10 +12,9 @@ from tests.fabric.by_hand import climbing, fabric_of, loads_of, random_fabric, r
 import obliv
 from obliv.errors import RoutingError, SpecError
 from obliv.fabric.generate import from_topology, tables_of
-from obliv.fabric.kernels.routes import bound_channels, spread_routes
+from obliv.fabric.kernels.automaton import bound_channels, spread_routes
 from obliv.fabric.model import Fabric, Tables
-from obliv.fabric.routes.loads import FabricLoads
-from obliv.fabric.routes.routing import FabricHops, FabricRouting
+from obliv.fabric.routes.routing import FabricHops, FabricLoads, FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.routes.trace import offsets_of
 from obliv.fabric.topology import network

@@ -24,7 +24,7 @@ from obliv.fabric.kernels.splits import (
 )
 from obliv.fabric.model import NONE, Fabric
 from obliv.fabric.names import NO_STATE, STATIC, GroupTables, ports_of
-from obliv.fabric.routes.loads import FabricLoads
+from obliv.fabric.routes.routing import FabricLoads
 from obliv.fabric.routes.trace import NOWHERE, Routes, Traces, automaton_of, ending_of, untraced
 from obliv.kernels import run
 from obliv.loads.base import PairLoads
@@ -39,26 +39,13 @@ _ROWS = 16  # whose choices are written together
 
 @dataclass(frozen=True, eq=False)
 class PackedGroups:
-    """The choices that group tables leave to switches, between some ports of a fabric.
-
-    Parameters
-    ----------
-    fabric : Fabric
-    groups : GroupTables
-        Of a single private LFT.
-    ends : int64 array, shape (ends,)
-        The slots between which packets travel.
-    sets : tuple of tuples
-        The different sets of ports; the first is empty.
-    hops : Automaton
-        The columns of its tables are the switches, in the order of the fabric.
-    """
+    """The choices that group tables leave to switches, between some ports of a fabric."""
 
     fabric: Fabric
-    groups: GroupTables
-    ends: Array
-    sets: tuple[tuple[int, ...], ...]
-    hops: Automaton
+    groups: GroupTables  # of a single private LFT
+    ends: Array  # int64, shape (ends,); the slots between which packets travel
+    sets: tuple[tuple[int, ...], ...]  # the different sets of ports; the first is empty
+    hops: Automaton  # the columns of its tables are the switches, in the order of the fabric
 
     def set_of(self, lid: int, node: int) -> tuple[int, ...]:
         """Return the ports among which a switch may choose for a LID."""
@@ -105,10 +92,8 @@ def packed(fabric: Fabric, groups: GroupTables, ends: Array | None = None) -> Pa
 
 
 def traced(groups: PackedGroups) -> Traces:
-    """Return how packets from every leaf switch to every LID of an end can fare, whatever switches choose.
-
-    A packet counts as delivered only if it arrives by all choices.
-    """
+    """Return how packets from every leaf switch to every LID of an end can fare, whatever switches choose."""
+    # A packet counts as delivered only if it arrives by all choices.
     traces = untraced(groups.fabric, groups.groups.static, groups.ends, groups.hops)
     columns, like = np.unique(first_alike(groups, traces), return_inverse=True)
     np.take(ending_of(traces, columns)[0], like, axis=1, out=traces.code)
@@ -145,18 +130,7 @@ class AdaptiveLoads(FabricLoads):
 
     In the second case a pair counts on a channel in full where some choices of the switches lead it there: the load of
     a channel is then the largest that the switches can put on it, and those of several channels may exclude each other.
-
-    Parameters
-    ----------
-    routes : Routes
-        Whose traces tell which pairs arrive by all choices; the others carry nothing.
-    groups : PackedGroups
-    any_choice : bool
-
-    Raises
-    ------
-    TooLargeError
-        If the shares are too fine for 64 bits.
+    Pairs that do not arrive by all choices carry nothing.  Shares too fine for 64 bits are a TooLargeError.
     """
 
     def __init__(self, routes: Routes, groups: PackedGroups, any_choice: bool) -> None:

@@ -15,10 +15,9 @@ from obliv._util.progress import Progress
 from obliv._util.text import did_you_mean, plural
 from obliv.errors import InputError, RoutingError, SpecError
 from obliv.fabric.adaptive.loads import AdaptiveLoads, PackedGroups, packed, traced
-from obliv.fabric.arguments import typed
 from obliv.fabric.files.far import read_groups
 from obliv.fabric.files.forwarding import AdaptiveInfo, read_ar_info
-from obliv.fabric.model import NONE, Fabric, Tables
+from obliv.fabric.model import NONE, Fabric, Tables, typed
 from obliv.fabric.names import NO_STATE, STATIC, GroupTables
 from obliv.fabric.routes.routing import FabricRouting, spec_options
 from obliv.fabric.routes.routing import routing as static_routing
@@ -40,18 +39,7 @@ _NOTES = {
 
 
 class GroupHops(HopRouting):
-    """The next hops that groups allow, to one LID of each destination.
-
-    Parameters
-    ----------
-    topology : FabricTopology
-    groups : PackedGroups
-    lid : int array, shape (terminals,)
-        Of every destination.
-    spec : str
-    any_choice : bool
-        Whether switches choose as they like; else next hops are equally likely.
-    """
+    """The next hops that groups allow, to one LID of each destination; equally likely unless switches choose."""
 
     topology: FabricTopology
 
@@ -83,18 +71,7 @@ class GroupHops(HopRouting):
 
 
 class AdaptiveRouting(FabricRouting, same_paths=True):
-    """The routes that group tables allow, each port of a group equally likely.
-
-    Parameters
-    ----------
-    topology : FabricTopology
-    routes : Routes
-        Their classes of sources, and which pairs arrive by all choices.
-    groups : PackedGroups
-    spec : str
-    skip : bool
-        Whether pairs whose packets do not arrive by all choices send nothing; else they are an error.
-    """
+    """The routes that group tables allow, each port of a group equally likely."""
 
     def __init__(
         self, topology: FabricTopology, routes: Routes, groups: PackedGroups, spec: str, skip: bool = False

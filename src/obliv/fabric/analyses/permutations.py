@@ -16,8 +16,8 @@ from obliv._util.progress import Progress, rising
 from obliv._util.rationals import integer
 from obliv._util.rng import Rng, generator, seed_of
 from obliv.errors import InputError, Interrupted
-from obliv.fabric.arguments import typed
-from obliv.fabric.kernels.routes import carry, heaviest, narrowest
+from obliv.fabric.kernels.automaton import carry, heaviest, narrowest
+from obliv.fabric.model import typed
 from obliv.fabric.results.worst import Bisection, Shifts
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.kernels import run
@@ -40,10 +40,7 @@ def largest(
     progress: Progress,
     keep: int = 0,
 ) -> tuple[Array, Fraction]:
-    """Return the largest channel load under each of many permutations.
-
-    Shapes: `blocks` (some, terminals).
-    """
+    """Return the largest channel load under each of many permutations; shapes `blocks` (some, terminals)."""
     require_complete(routing)
     topology, routes = routing.topology, routing.routes
     n = len(topology.terminals)
@@ -82,10 +79,8 @@ def largest(
 
 
 def factors(routing: FabricRouting, flows: int) -> tuple[Array, int]:
-    """Return integer factors that scale loads of channels of unequal speeds to one unit, and the unit's denominator.
-
-    Shape: (channels,).
-    """
+    """Return integer factors that scale loads of channels of unequal speeds to one unit, and the unit's denominator."""
+    # Shape: (channels,).
     topology, routes = routing.topology, routing.routes.denominator
     common = lcm(*{speed.numerator for speed in topology.bandwidth}) if topology.bandwidth else 1
     factor = [int(common / speed) for speed in topology.bandwidth] or [1] * topology.channels

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from concurrent.futures import Executor
+from dataclasses import fields
 from fractions import Fraction
 
 import numpy as np
@@ -13,17 +14,16 @@ from obliv._util.progress import Progress
 from obliv._util.text import plural
 from obliv.errors import InputError
 from obliv.fabric.analyses.permutations import provenance_of, require_count
-from obliv.fabric.arguments import typed
+from obliv.fabric.model import typed
 from obliv.fabric.results.worst import BusyCable, FabricPattern, FabricThroughput, FabricWorst, HotCable
-from obliv.fabric.routes.loads import FabricLoads
-from obliv.fabric.routes.routing import FabricRouting, slowed
+from obliv.fabric.routes.routing import FabricLoads, FabricRouting, slowed
 from obliv.fabric.shape import recognise
 from obliv.fabric.topology import FabricTopology
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
 from obliv.questions.ratio import Ratio, require_base_load
 from obliv.questions.throughput import throughput as analysed
-from obliv.questions.worst_case import solved_worst_case, worst_case
+from obliv.questions.worst_case import WorstCase, solved_worst_case, worst_case
 from obliv.results.numbers import bounded, known
 from obliv.topologies.trees import Tree, bound_of
 
@@ -83,22 +83,10 @@ def worst(
     if channel is not None:
         slot, peer = topology.slots_of(channel.id)
         names = topology.port_name(slot), topology.port_name(peer)
+    kept = {field.name: getattr(result, field.name) for field in fields(WorstCase) if field.init}
+    kept |= {"names": names, "terminal_names": tuple(topology.labels[v] for v in topology.terminals.tolist())}
     return FabricWorst(
-        topology=result.topology,
-        routing=result.routing,
-        provenance=result.provenance,
-        subject=result.subject,
-        channel_load=result.channel_load,
-        capacity=result.capacity,
-        rated=result.rated,
-        channel=channel,
-        names=names,
-        permutation=result.permutation,
-        traffic=result.traffic,
-        focus_channels=result.focus_channels,
-        certificate=result.certificate,
-        terminal_names=tuple(topology.labels[node] for node in topology.terminals.tolist()),
-        crossing=result.crossing,
+        **kept,
         hottest=() if channel is None else hottest_cables(loads, hottest, search.optima, channel.id),
         skipped=routing.skipped if routing.skip else 0,
         notes=topology.notes + routing.notes,

@@ -24,8 +24,7 @@ from obliv._util.progress import OutOfTimeError, Progress, TimeLimit
 from obliv._util.text import plural
 from obliv.checker.report import Report, short
 from obliv.checker.rerouted import figures_of, statement_of
-from obliv.fabric.checker.hops import hops_of
-from obliv.fabric.checker.routes import After, CheckedRoutes, Failed, among, routes_left, routes_of
+from obliv.fabric.checker.routes import After, CheckedRoutes, Failed, among, hops_of, routes_left, routes_of
 from obliv.results.claims import MalformedError, array_of
 from obliv.results.study import Verification
 from obliv.routings.base import Routing
@@ -182,11 +181,6 @@ def every_set(topology: Topology, of: str) -> set[Key]:
     return {(frozenset(channels), frozenset([switch])) for switch, channels in at.items()}
 
 
-def key_of(failed: Failed) -> Key:
-    """Return a failure regardless of its order."""
-    return frozenset(failed.channels.tolist()), frozenset(failed.nodes.tolist())
-
-
 def is_legal(topology: Topology, failed: Failed) -> bool:
     """Return whether a failure is made of cables between switches, once each, one direction first, and of switches."""
     channels = failed.channels.tolist()
@@ -251,29 +245,14 @@ def _parallel(topology: Topology) -> list[list[tuple[int, int]]]:
 
 @dataclass(frozen=True, eq=False)
 class ChannelWitness:
-    """A permutation of the terminals, and a channel.
-
-    Parameters
-    ----------
-    channel : int
-    image : int array, shape (terminals,)
-        The destination of every terminal.
-    whole : bool
-        Whether it is a permutation.
-    own : bool
-        Whether the channel leaves a terminal.
-    pairs : int array
-        Its pairs, sorted; for a channel that leaves a terminal, that of this terminal.
-    crossing : int array
-        Those that cross the channel before a failure.
-    """
+    """A permutation of the terminals, and a channel."""
 
     channel: int
-    image: Array
-    whole: bool
-    own: bool
-    pairs: Array
-    crossing: Array
+    image: Array  # int, shape (terminals,); the destination of every terminal
+    whole: bool  # whether it is a permutation
+    own: bool  # whether the channel leaves a terminal
+    pairs: Array  # int; its pairs, sorted; for a channel that leaves a terminal, that of this terminal
+    crossing: Array  # int; those that cross the channel before a failure
 
     def packets(self, after: After) -> int:
         """Return how many packets of the permutation cross the channel after a failure."""
@@ -320,7 +299,7 @@ def check_failures(
 def _check_form(report: Report, claim: FailuresClaim, topology: Topology) -> bool:
     """Check that the rows are all failures of their kind, once each, under their names and in their order."""
     figures, rows = claim.figures, claim.figures.failures
-    keys = [key_of(failed) for failed in claim.failed]
+    keys = [(frozenset(one.channels.tolist()), frozenset(one.nodes.tolist())) for one in claim.failed]
     problem = ""
     wrong = [row.failed for row, failed in zip(rows, claim.failed, strict=True) if not is_legal(topology, failed)]
     if (figures.repair in ("keep", "refill")) != (claim.tables is None):
@@ -449,11 +428,7 @@ def _reached(
 class ChannelLimits:
     """What every channel can carry at most, before and after failures.
 
-    Parameters
-    ----------
-    routes : Routes
-    prices : dict
-        The terminals with a price of 1 before a failure, for channels that the simple bound does not settle.
+    `prices` has the terminals with a price of 1 before a failure, for channels that the simple bound does not settle.
     """
 
     def __init__(self, routes: CheckedRoutes, prices: dict[int, Array]) -> None:

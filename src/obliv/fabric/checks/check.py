@@ -15,7 +15,6 @@ import numpy as np
 from obliv._util.progress import Progress, rising
 from obliv._util.text import plural
 from obliv.errors import FileError
-from obliv.fabric.arguments import typed
 from obliv.fabric.checks.routes import Served, check_groups, check_routes
 from obliv.fabric.checks.tables import check_cables, check_entries, check_shape, check_tables
 from obliv.fabric.files.assemble import FileBlocks
@@ -23,7 +22,7 @@ from obliv.fabric.files.forwarding import AdaptiveInfo
 from obliv.fabric.lanes.findings import note_lanes
 from obliv.fabric.lanes.graph import LaneCycle, LaneVerdict, OneLevel, judge, one_level_each
 from obliv.fabric.lanes.read import Lanes
-from obliv.fabric.model import Fabric, Notes, Tables, at_node, at_port, cable_name, called, port_name, route_text
+from obliv.fabric.model import Fabric, Notes, Tables, at_node, at_port, cable_name, called, port_name, route_text, typed
 from obliv.fabric.names import NO_STATE, STATIC, GroupTables, owners, safe
 from obliv.fabric.results.check import ChoiceCheck, CreditLoop, EngineRun, FabricCheck, LaneLoop, LevelLoop
 from obliv.fabric.routes.dependencies import CreditLoops, credit_loops
@@ -137,10 +136,8 @@ _NONE = b"No routing engine able to successfully configure"
 
 
 def engine_of(path: str | Path, notes: Notes, requested: str | None = None) -> EngineRun:
-    """Return the engine that routed last, and those that failed before it.
-
-    OpenSM routes with minhop if the requested engine fails, and reports that only in the log.
-    """
+    """Return the engine that routed last, and those that failed before it."""
+    # OpenSM routes with minhop if the requested engine fails, and reports that only in the log.
     failed: dict[str, None] = {}  # in the order of the log
     used, reason, at, last, blank = None, "", 0, 0, True
     for number, line in FileBlocks(path).lines():
@@ -347,7 +344,10 @@ def check(
     if tables is not None and routes.loops is not None and len(fabric.endpoints) > 1:
         progress("uniform traffic", 0.9)
         even = _under_uniform(fabric, tables, notes[-1])
-    one_lane = None if routes.loops is None else _on_one_lane(fabric, routes.loops)
+    one_lane = None
+    if (loops := routes.loops) is not None:
+        cycle = tuple(port_name(fabric, slot) for slot in loops.cycle)
+        one_lane = CreditLoop(loops.acyclic, loops.dependencies, cycle or None)
     apart = None if groups is None or tables is None or tables.name == groups.name else groups
     read = (fabric, tables, lanes, info, apart)
     findings = [finding for part in read if part is not None for finding in part.findings]
@@ -475,12 +475,6 @@ def _under_uniform(fabric: Fabric, tables: Tables, notes: Notes) -> dict[str, An
             text += f"; uniform traffic loads others by {load}: see  obliv fabric route"
         notes.add("warning" if uneven else "note", "idle-cables", text, place=at_port(fabric, int(cables[0])))
     return {"uniform_load": load, "uniform_bound": least, "idle_channels": len(idle), "idle_cables": len(cables)}
-
-
-def _on_one_lane(fabric: Fabric, loops: CreditLoops) -> CreditLoop:
-    """Return the verdict on deadlock if all packets take one lane."""
-    cycle = tuple(port_name(fabric, slot) for slot in loops.cycle)
-    return CreditLoop(loops.acyclic, loops.dependencies, cycle or None)
 
 
 def _note_credit_loop(fabric: Fabric, tables: Tables, loops: CreditLoops, run: EngineRun | None, notes: Notes) -> None:

@@ -71,7 +71,9 @@ def check_routes(traces: Traces, owner: dict[int, int], dropped: int, notes: tup
     hosts = np.bincount(leaf_of[leaf_of >= 0], minlength=len(traces.leaf))
     count_lost(served, traces, hosts)
     _without_switch(served, traces, about_topology)
-    _without_lid(fabric, ends, about_topology)
+    for slot in ends[fabric.ports.lid[ends] <= 0].tolist():
+        text = f"{port_name(fabric, slot)} has no LID, so nothing can be sent to it; run the subnet manager"
+        about_topology.add("error", "no-lid", text, fabric.ports.line[slot], at_port(fabric, slot))
     loops: dict[tuple[int, ...], list[tuple[int, int]]] = {}  # of every loop: LIDs, and pairs that lose packets
     for loss in losses(traces, hosts, dropped):
         served.reported.add((loss.node, int(loss.ending)))
@@ -142,13 +144,6 @@ def _without_switch(served: Served, traces: Traces, notes: Notes) -> None:
         if lacking:
             text = f"{port_name(fabric, slot)} is cabled to no switch: {plural(lacking, 'endpoint')} out of reach"
             notes.add("error", "no-switch", text, fabric.ports.line[slot], at_port(fabric, slot))
-
-
-def _without_lid(fabric: Fabric, ends: Array, notes: Notes) -> None:
-    """Note endpoints without a LID."""
-    for slot in ends[fabric.ports.lid[ends] <= 0].tolist():
-        text = f"{port_name(fabric, slot)} has no LID, so nothing can be sent to it; run the subnet manager"
-        notes.add("error", "no-lid", text, fabric.ports.line[slot], at_port(fabric, slot))
 
 
 def _report(traces: Traces, loss: Loss, owner: dict[int, int], notes: Notes) -> None:
@@ -281,10 +276,8 @@ def _note_states(groups: GroupTables, listed: Array, notes: Notes) -> None:
 
 
 def _suspicious(fabric: Fabric, node: int, table: Groups, group: Array, static: Array) -> list[int]:
-    """Return the groups of a switch that are empty, have ports without a cable, or lack the static port of a LID.
-
-    `group` and `static` are those of the LIDs for which it is adaptive.
-    """
+    """Return the groups of a switch that are empty, have ports without a cable, or lack the static port of a LID."""
+    # `group` and `static` are those of the LIDs for which it is adaptive.
     met = np.zeros((int(group.max(initial=0)) + 1, 256), bool)
     met[group, static] = True
     first, end = fabric.first_slot[node : node + 2]

@@ -35,10 +35,8 @@ _BLOCK = 64  # LIDs that a switch reports at a time
 
 
 def dropped_lid(tables: Tables) -> int:
-    """Return the LID that dump_lfts, dump_fts and ibroute left out, 0 if they left out nothing.
-
-    They stop one block early where the largest LID is a multiple of 64: it is in no table then.
-    """
+    """Return the LID that dump_lfts, dump_fts and ibroute left out, 0 if they left out nothing."""
+    # They stop one block early where the largest LID is a multiple of 64: it is in no table then.
     top = tables.top
     if tables.spelling != "ibroute" or top <= 0 or top % _BLOCK:
         return 0
@@ -185,11 +183,9 @@ class MissingEnd:
 
 
 def missing_ends(fabric: Fabric, shape: Shape) -> Iterator[tuple[MissingEnd, MissingEnd]]:
-    """Yield the two ends of every missing cable, the lower one first.
-
-    The port is that by which most other switches of the level are connected to the same switch, if it is free here, or
-    the only free port.
-    """
+    """Yield the two ends of every missing cable, the lower one first."""
+    # The port is that by which most other switches of the level are connected to the same switch, if it is free here,
+    # or the only free port.
     taken: set[tuple[int, int]] = set()  # ports of earlier missing cables
     for lower, upper in shape.missing:
         yield _end(fabric, shape, lower, upper, taken), _end(fabric, shape, upper, lower, taken)

@@ -30,22 +30,9 @@ _MOST = 1 << 36  # decompressed bytes of a file: a limit against decompression b
 
 
 class FileBlocks:
-    """The blocks of a file, each of whole lines; the last may lack its line end.
+    """The blocks of a file of about `size` bytes, each of whole lines; the last may lack its line end.
 
-    Parameters
-    ----------
-    path : str or Path
-    size : int
-        Bytes of a block, about.
-
-    Attributes
-    ----------
-    length : int
-        Bytes of the file as it stands.
-    sha256 : str
-        Of the file as it stands, when all blocks were taken.
-    ended : bool
-        Whether the last line had its end, when all blocks were taken.
+    When all were taken, `sha256` is that of the file as it stands, and `ended` says whether its last line had its end.
     """
 
     def __init__(self, path: str | Path, size: int = _SIZE) -> None:
@@ -282,13 +269,7 @@ def _numbers(column: Sequence[_Value], number: Callable[[_Value], int], kind: np
 
 
 def rate_number(word: bytes | None) -> int:
-    """Return the place in `NAMES` of a width and speed such as ``4xQDR``, -1 if it is unknown.
-
-    Examples
-    --------
-    >>> NAMES[rate_number(b"4xQDR")], rate_number(b"4x???")
-    ('4xQDR', -1)
-    """
+    """Return the place in `NAMES` of a width and speed such as ``4xQDR``, -1 if it is unknown."""
     return _NUMBER.get(word.upper(), -1) if word else -1
 
 
@@ -495,13 +476,7 @@ _MOST_PLAIN = 64  # bytes of a node description
 
 
 def plain(text: str, besides: str = "") -> str:
-    r"""Return a name that is safe between quotes in a line of any of these files.
-
-    Examples
-    --------
-    >>> plain('n1"\n0x0001 002')
-    'n1??0x0001 002'
-    """
+    """Return a name that is safe between quotes in a line of any of these files."""
     shortened = printable(text[:_MOST_PLAIN], "\"'" + besides)
     while len(shortened.encode("utf-8", "replace")) > _MOST_PLAIN - 1:
         shortened = shortened[:-1]

@@ -16,13 +16,12 @@ from obliv._util.arrays import Array
 from obliv._util.files import write_pieces
 from obliv._util.progress import require_memory
 from obliv.errors import FileError
-from obliv.fabric.arguments import typed
 from obliv.fabric.files import rows as lines
 from obliv.fabric.files.assemble import FileBlocks, plain
 from obliv.fabric.files.forwarding import switch_guids, with_switch
 from obliv.fabric.files.ibnetdiscover import DISCOVER, TABLES, noted_line, shown_line
 from obliv.fabric.files.rows import RowReader
-from obliv.fabric.model import MAX_PORTS, NONE, Fabric, FindingPlace, Notes, place_of
+from obliv.fabric.model import MAX_PORTS, NONE, Fabric, FindingPlace, Notes, place_of, typed
 from obliv.fabric.names import LAST_LID, NO_STATE, STATES, Groups, GroupTables, SubGroup, slots_of_lids
 
 _SWITCH = re.compile(rb"\s*Switch\s+0x([0-9a-fA-F]{1,16})(?![0-9a-zA-Z])")

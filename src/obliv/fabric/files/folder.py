@@ -12,7 +12,6 @@ from obliv._util.files import files_in, read_source
 from obliv._util.progress import Progress, rising
 from obliv._util.text import lines, plural, printable
 from obliv.errors import FileError
-from obliv.fabric.arguments import typed
 from obliv.fabric.files.assemble import FileBlocks
 from obliv.fabric.files.forwarding import switch_guids, tables_on, with_learned_lids
 from obliv.fabric.files.ibdiagnet import read_db_csv, read_net_dump, sections_of
@@ -29,7 +28,7 @@ from obliv.fabric.files.ibnetdiscover import (
 )
 from obliv.fabric.files.opensm_subnet import read_linkinfo, read_portlist, read_subnet, with_guid2lid
 from obliv.fabric.files.raw_tables import RawTables, read_raw
-from obliv.fabric.model import Fabric, Tables
+from obliv.fabric.model import Fabric, Tables, typed
 from obliv.fabric.names import largest_lid
 from obliv.io.formats._formats import UNREAD, format_of
 from obliv.io.formats.rows import parse as parse_edges
@@ -81,18 +80,9 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Folder:
-    """The files of a fabric that a folder has; None for those that it has not.
+    """The files of a fabric that a folder has; None for those that it has not."""
 
-    Parameters
-    ----------
-    path : Path
-        The folder.
-    topology, lft, far, sl2vl, sl, info, guid2lid : Path
-    text : str
-        What was taken, for a message.
-    """
-
-    path: Path
+    path: Path  # the folder
     topology: Path
     lft: Path | None = None
     far: Path | None = None
@@ -100,7 +90,7 @@ class Folder:
     sl: Path | None = None
     info: Path | None = None
     guid2lid: Path | None = None
-    text: str = ""
+    text: str = ""  # what was taken, for a message
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -118,11 +108,9 @@ class Folder:
 
 
 def folder_of(path: str | Path) -> Folder | None:
-    """Return the files of a fabric in a folder, None if the path is not one.
-
-    Names say what files are for: those of ibdiagnet, ``ibdiagnet2.lst`` and so on, and of OpenSM; in a folder without
-    such names, the content does. Of several topologies of one run the one that says most is taken.
-    """
+    """Return the files of a fabric in a folder, None if the path is not one."""
+    # Names say what files are for: those of ibdiagnet, `ibdiagnet2.lst` and so on, and of OpenSM; in a folder without
+    # such names, the content does. Of several topologies of one run the one that says most is taken.
     place = Path(path)
     if not os.path.isdir(place):
         kind, _, rest = str(path).partition(":")

@@ -11,11 +11,10 @@ import numpy as np
 from obliv._util.arrays import Array
 from obliv._util.progress import require_memory
 from obliv.errors import FileError
-from obliv.fabric.arguments import typed
 from obliv.fabric.files.assemble import FileBlocks
 from obliv.fabric.files.ibnetdiscover import shown_line
 from obliv.fabric.files.raw_tables import RawTables
-from obliv.fabric.model import NONE, Fabric, Notes, Tables, place_of
+from obliv.fabric.model import NONE, Fabric, Notes, Tables, place_of, typed
 from obliv.fabric.names import largest_lid, owned_lids
 from obliv.fabric.results.check import Finding
 
@@ -39,11 +38,9 @@ def port_guids(fabric: Fabric) -> dict[int, int]:
 
 
 def with_learned_lids(fabric: Fabric, raw: RawTables, *, lids: bool) -> Fabric:
-    """Return the fabric with the LIDs or LMCs that tables show.
-
-    A subnet manager gives all channel adapters one LMC, so the largest that the tables show is that of all adapters; a
-    LID that the tables lost is then reported as missing.
-    """
+    """Return the fabric with the LIDs or LMCs that tables show."""
+    # A subnet manager gives all channel adapters one LMC, so the largest that the tables show is that of all adapters;
+    # a LID that the tables lost is then reported as missing.
     slot_of = port_guids(fabric)
     named: dict[int, list[int]] = {}  # the LIDs of every slot
     for lid in raw.named.tolist():
@@ -242,28 +239,14 @@ _COLUMNS = ("e", "by_sl_en", "enable_by_sl_mask", "group_top")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AdaptiveInfo:
-    """What switches say of their adaptive routing, in the order of the fabric's switches.
+    """What switches say of their adaptive routing, in the order of the fabric's switches."""
 
-    Parameters
-    ----------
-    name : str
-        The file.
-    known : bool array, shape (switches,)
-        Whether the file has the switch; others count as adaptive for all packets.
-    mask : int64 array, shape (switches,)
-        The service levels that are adaptive, as bits; 0 where adaptive routing is off.
-    group_top : int64 array, shape (switches,)
-        The largest number of a group, -1 where it is not known.
-    line : int64 array, shape (switches,)
-    sources : tuple of (path, SHA-256)
-    findings : tuple of Finding
-    """
-
-    name: str
-    known: Array
+    name: str  # the file
+    known: Array  # bool, shape (switches,); whether the file has the switch; others count as adaptive for all packets
+    # mask: int64, shape (switches,); the service levels that are adaptive, as bits; 0 where adaptive routing is off
     mask: Array
-    group_top: Array
-    line: Array
+    group_top: Array  # int64, shape (switches,); the largest number of a group, -1 where it is not known
+    line: Array  # int64, shape (switches,)
     sources: tuple[tuple[str, str], ...] = ()
     findings: tuple[Finding, ...] = ()
 

@@ -178,7 +178,9 @@ class _DiscoverReader:
             elif not (word := line.strip()):
                 continue
             elif word.startswith(b"#"):
-                self._comment(word)
+                self._scans += word.startswith(b"# Topology file")
+                if self._scans == 2 and word.startswith(b"# Topology file"):
+                    self.notes.add("error", "two-scans", "a second scan begins here: split the file", self.number)
             elif _KEY.match(line):
                 self._key(word)
             elif (head := _HEAD.match(line)) is not None:
@@ -250,12 +252,6 @@ class _DiscoverReader:
             self._current, self._guid, self._port_guid = _NONE, 0, 0
         elif given := _GUID.match(word):
             self._guid, self._port_guid = int(given[1], 16), int(given[2] or b"0", 16)
-
-    def _comment(self, word: bytes) -> None:
-        if word.startswith(b"# Topology file"):
-            self._scans += 1
-            if self._scans == 2:
-                self.notes.add("error", "two-scans", "a second scan begins here: split the file", self.number)
 
     def _begin(self, kind: bytes, ports: bytes, ident: bytes, rest: bytes) -> None:
         """Begin a record."""

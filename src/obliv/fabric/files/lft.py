@@ -14,9 +14,8 @@ from obliv._util.files import write_pieces
 from obliv._util.progress import Progress, rising
 from obliv._util.text import did_you_mean, printable
 from obliv.errors import FileError, SpecError, TopologyError, extra
-from obliv.fabric.arguments import typed
 from obliv.fabric.files.assemble import plain
-from obliv.fabric.model import NONE, RATES, Fabric, Tables
+from obliv.fabric.model import NONE, RATES, Fabric, Tables, typed
 from obliv.fabric.names import require_writable_lids, safe
 from obliv.fabric.topology import network
 from obliv.io.formats.anynet import write_anynet as write_topology
@@ -128,13 +127,7 @@ _NAMES = {rate: name for name, rate in sorted(RATES.items(), key=lambda item: it
 
 
 def rate_name(rate: Fraction | None) -> str:
-    """Return a width and speed that carry a rate, with four lanes where that is possible.
-
-    Examples
-    --------
-    >>> rate_name(Fraction(32)), rate_name(None)
-    ('4xQDR', '')
-    """
+    """Return a width and speed that carry a rate, with four lanes where that is possible."""
     return _NAMES.get(rate, "") if rate is not None else ""
 
 
@@ -323,12 +316,10 @@ def to_networkx(fabric: Fabric) -> Any:
 
 
 def write_graphml(fabric: Fabric, path: str | Path) -> tuple[str, ...]:
-    """Write a fabric as GraphML, an edge for every cable.
-
-    Nodes have `label`, `kind`, `guid`, `lid` and, where they send and take traffic, their number `terminal`; edges have
-    their ports and `rate` in Gb/s. ``file:PATH,bandwidth=rate,terminals=numbered`` reads it as a topology. Characters
-    that XML has no place for become question marks.
-    """
+    """Write a fabric as GraphML, an edge for every cable."""
+    # Nodes have `label`, `kind`, `guid`, `lid` and, where they send and take traffic, their number `terminal`; edges
+    # have their ports and `rate` in Gb/s. `file:PATH,bandwidth=rate,terminals=numbered` reads it as a topology.
+    # Characters that XML has no place for become question marks.
     write_pieces(path, (line.encode("utf-8") + b"\n" for line in _graphml(fabric)))
     return ()
 

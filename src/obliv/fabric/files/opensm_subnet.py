@@ -29,10 +29,8 @@ _KINDS = {b"SW": "switch", b"CA": "ca", b"Rt": "router", b"RT": "router"}
 
 
 def read_subnet(blocks: FileBlocks) -> Fabric:
-    """Read the fabric of an ``opensm-subnet.lst``, or of an ``ibdiagnet2.lst``, which few releases write with LMCs.
-
-    Where no cable is listed from both of its ends, the file lists each one once.
-    """
+    """Read the fabric of an ``opensm-subnet.lst``, or of an ``ibdiagnet2.lst``, which few releases write with LMCs."""
+    # Where no cable is listed from both of its ends, the file lists each one once.
     records = Records(str(blocks.path))
     number, with_lmc = 0, True
     for number, line in blocks.lines():

@@ -182,13 +182,7 @@ _DIGIT = np.array([int(chr(byte), 16) if chr(byte) in "0123456789abcdefABCDEF" e
 
 
 class RowReader(ABC):
-    """The state of reading a file.
-
-    Parameters
-    ----------
-    blocks : FileBlocks
-    rows : Rows
-    """
+    """The state of reading a file."""
 
     def __init__(self, blocks: FileBlocks, rows: Rows) -> None:
         self.path, self.notes = str(blocks.path), Notes(str(blocks.path))

@@ -14,11 +14,10 @@ from obliv._util.rationals import exact
 from obliv._util.text import did_you_mean, plural, printable
 from obliv._util.toml import line_of, read_toml
 from obliv.errors import FileError, InputError
-from obliv.fabric.arguments import typed
 from obliv.fabric.files.folder import read
 from obliv.fabric.gate.plan import CablePlan, compare_cables, read_plan, slots_named
 from obliv.fabric.jobs.job import job
-from obliv.fabric.model import Fabric, Notes, Tables
+from obliv.fabric.model import Fabric, Notes, Tables, typed
 from obliv.fabric.results.check import FabricCheck, LimitCheck
 from obliv.fabric.routes.routing import FabricRouting, routing, uniform_load
 from obliv.fabric.routes.routing import routing as fabric_routing
@@ -28,19 +27,9 @@ from obliv.questions.worst_case import worst_load
 
 @dataclass(frozen=True)
 class JobLimit:
-    """The largest load that a job may put on any cable.
+    """The largest load that a job may put on any cable."""
 
-    Parameters
-    ----------
-    hosts : str
-        File of its hosts; in a file of limits its path is relative to that file.
-    pattern : str
-    load : Fraction
-    per_host : int
-    line : int
-    """
-
-    hosts: str
+    hosts: str  # file of its hosts; in a file of limits its path is relative to that file
     pattern: str
     load: Fraction
     per_host: int = 1
@@ -263,11 +252,7 @@ def _job(path: str | Path, text: str, number: int, table: dict[str, Any], folder
 class Guarantees:
     """Connected pairs and exact loads of tables, each computed once; pairs that are cut off are in no load.
 
-    Parameters
-    ----------
-    routing : FabricRouting
-        Made with ``missing="skip"``.
-    progress : callable
+    The routing is made with ``missing="skip"``.
     """
 
     def __init__(self, routing: FabricRouting, progress: Progress) -> None:

@@ -48,30 +48,16 @@ _MOST_HINTS = 20  # searches for similar names
 
 @dataclass(frozen=True)
 class CablePlan:
-    """Planned cables as pairs of ports of a fabric, -1 where the fabric has no such port.
+    """Planned cables as pairs of ports of a fabric, -1 where the fabric has no such port."""
 
-    Parameters
-    ----------
-    cables : tuple of (int, int)
-        Slots.
-    names : tuple of (str, str)
-        What the plan calls them.
-    lines : tuple of int
-    sources : tuple of (path, SHA-256)
-    reasons : dict of str
-        Why the fabric does not have a port, by its name in the plan, where there is more to say.
-    remarks : tuple of str
-        About rows that were left out.
-    switches_only : bool
-        Whether the plan has cables between switches only, so that those of hosts are not compared.
-    """
-
-    cables: tuple[tuple[int, int], ...]
-    names: tuple[tuple[str, str], ...]
+    cables: tuple[tuple[int, int], ...]  # slots
+    names: tuple[tuple[str, str], ...]  # what the plan calls them
     lines: tuple[int, ...]
     sources: tuple[tuple[str, str], ...] = ()
+    # reasons: why the fabric does not have a port, by its name in the plan, where there is more to say
     reasons: dict[str, str] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # about rows that were left out
+    # switches_only: whether the plan has cables between switches only, so that those of hosts are not compared
     switches_only: bool = False
 
 
@@ -310,7 +296,8 @@ class _Ends:
 
     def _at_host(self, nodes: list[int], device: str, port: str, name: str, line: int) -> int:
         """Return the port of one of a host's adapters."""
-        adapters = {self._adapter(node): node for node in nodes}
+        texts = self.fabric.nodes.description  # of an adapter: the host's, then its own
+        adapters = {texts[node].strip().partition(" ")[2].strip().lower(): node for node in nodes}
         node, at = _named(port, adapters), 0
         if node is None and (split := _AT.fullmatch(port)) is not None:
             node, at = _named(split[1], adapters), int(split[2])
@@ -325,10 +312,6 @@ class _Ends:
             raise FileError(text, self.path, line)
         self.reasons[name] = f"{shown(device)} has no adapter {shown(port)}" + (f": it has {known}" if known else "")
         return -1
-
-    def _adapter(self, node: int) -> str:
-        """Return the name of an adapter: its description without that of the host."""
-        return self.fabric.nodes.description[node].strip().partition(" ")[2].strip().lower()
 
     def _only(self, node: int, name: str) -> int:
         """Return the one port of an adapter that has a cable, or else its first one."""
@@ -368,11 +351,9 @@ def _named(word: str, adapters: dict[str, int]) -> int | None:
 
 
 def _split_port(parts: tuple[int, ...], ports: int) -> int:
-    """Return the number of a port by its label, for switches of known kinds; -1 if it cannot be known.
-
-    Quantum (40 ports, 80 when split): port/split. Quantum-2 (64 ports, 128 when split): cage/port or ASIC/cage/port,
-    cage/port/split or ASIC/cage/port/split. One more port may belong to the switch's aggregation node.
-    """
+    """Return the number of a port by its label, for switches of known kinds; -1 if it cannot be known."""
+    # Quantum (40 ports, 80 when split): port/split. Quantum-2 (64 ports, 128 when split): cage/port or ASIC/cage/port,
+    # cage/port/split or ASIC/cage/port/split. One more port may belong to the switch's aggregation node.
     kinds = {80: (2, 1), 81: (2, 1), 64: (2, 1), 65: (2, 1), 128: (4, 2, 1), 129: (4, 2, 1)}
     steps = kinds.get(ports, ())
     if len(parts) == len(steps) + 1 and parts[0] == 1 and ports not in (80, 81):  # the only ASIC
@@ -425,7 +406,9 @@ def compare_cables(fabric: Fabric, plan: CablePlan, whole: bool, notes: Notes) -
         notes.add("error", "plan", text, line, place)
     if whole:
         home = fabric.node_of
-        counted = fabric.nodes.are("switch") if plan.switches_only else _not_internal(fabric)
+        counted = fabric.nodes.are("switch")
+        if not plan.switches_only:  # plans do not have the aggregation nodes inside switches
+            counted = np.array([not text.startswith(_AGGREGATION) for text in fabric.nodes.description], np.bool_)
         for slot, end in enumerate(peer.tolist()):
             if slot < end and counted[home[slot]] and counted[home[end]] and not {slot, end} & planned:
                 beyond += 1
@@ -434,11 +417,6 @@ def compare_cables(fabric: Fabric, plan: CablePlan, whole: bool, notes: Notes) -
     for remark in plan.remarks:
         notes.add("note", "plan-rows", remark)
     return there, beyond
-
-
-def _not_internal(fabric: Fabric) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return which nodes are not the aggregation nodes inside switches, which plans do not have."""
-    return np.array([not text.startswith(_AGGREGATION) for text in fabric.nodes.description], np.bool_)
 
 
 def _state(fabric: Fabric, slot: int, name: str, plan: CablePlan) -> str:

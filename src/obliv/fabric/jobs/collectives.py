@@ -26,7 +26,7 @@ from obliv._util.text import did_you_mean, lines, printable, shown
 from obliv.errors import FileError, InputError
 from obliv.fabric.analyses.permutations import factors
 from obliv.fabric.jobs.placement import Placement
-from obliv.fabric.kernels.routes import carry, narrowest
+from obliv.fabric.kernels.automaton import carry, narrowest
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.kernels import run
 from obliv.patterns.standard import equal_sides
@@ -37,26 +37,13 @@ Messages = tuple[Array, Array, Array]
 
 @dataclass(frozen=True, eq=False)
 class MessagePhase:
-    """Messages that are sent at the same time.
-
-    Parameters
-    ----------
-    name : str
-    messages : callable
-        Returns source ranks, destination ranks and sizes, whole numbers.
-    unit : int
-        The size of the largest message, in those numbers.
-    size : Fraction
-        The size of the largest message, as a share of a rank's vector.
-    times : int
-        How often the phase comes, one after another.
-    """
+    """Messages that are sent at the same time."""
 
     name: str
-    messages: Callable[[], Messages]
-    unit: int = 1
-    size: Fraction = Fraction(1)
-    times: int = 1
+    messages: Callable[[], Messages]  # returns source ranks, destination ranks and sizes, whole numbers
+    unit: int = 1  # the size of the largest message, in those numbers
+    size: Fraction = Fraction(1)  # the size of the largest message, as a share of a rank's vector
+    times: int = 1  # how often the phase comes, one after another
 
     @property
     def weight(self) -> Fraction:
@@ -122,10 +109,8 @@ def rabenseifner(ranks: int) -> list[MessagePhase]:
 
 
 def hierarchical(host_of: Array) -> list[MessagePhase]:
-    """All-reduce in two levels: within hosts, which load no cable, then rings of the ranks with one place in hosts.
-
-    Every host needs as many ranks; the rings, one a rail, carry 1/(ranks a host) of the data each.
-    """
+    """All-reduce in two levels: within hosts, which load no cable, then rings of the ranks with one place in hosts."""
+    # Every host needs as many ranks; the rings, one a rail, carry 1/(ranks a host) of the data each.
     hosts, place = np.unique(host_of, return_inverse=True)
     counts = np.bincount(place)
     if len(set(counts.tolist())) > 1:
@@ -164,10 +149,8 @@ def _halving(member: Array) -> list[MessagePhase]:
 
 
 def _folded(ranks: int, result: Fraction = Fraction(1)) -> tuple[Array, list[MessagePhase], list[MessagePhase]]:
-    """Return the ranks that take part, a power of two, and phases before and after for the others, as in MPICH.
-
-    Of the first 2 (ranks - 2^k) ranks, the even ones give their data to the odd ones, which return the result.
-    """
+    """Return the ranks that take part, a power of two, and phases before and after for the others, as in MPICH."""
+    # Of the first 2 (ranks - 2^k) ranks, the even ones give their data to the odd ones, which return the result.
     power = 1 << ranks.bit_length() - 1
     even = np.arange(0, 2 * (ranks - power), 2)
     member = np.setdiff1d(np.arange(ranks), even)
@@ -183,10 +166,8 @@ _LONGEST = 40  # characters of a name
 
 
 def read_phases(path: Path, ranks: int) -> tuple[list[MessagePhase], str]:
-    """Read the phases of a job: ``phase NAME [times=N]``, then lines ``SOURCE DESTINATION [SIZE]``; # for comments.
-
-    Ranks count from 0; sizes are rationals above 0, by default 1. Lines before the first heading are a phase too.
-    """
+    """Read the phases of a job: ``phase NAME [times=N]``, then lines ``SOURCE DESTINATION [SIZE]``; # for comments."""
+    # Ranks count from 0; sizes are rationals above 0, by default 1. Lines before the first heading are a phase too.
     text, digest = read_source(path)
     parts: list[tuple[str, int, dict[tuple[int, int], Fraction]]] = []
     for number, line in enumerate(lines(text), 1):
@@ -249,16 +230,9 @@ def _phase_of_rows(name: str, times: int, flows: dict[tuple[int, int], Fraction]
 
 
 def stencil(spec: str, ranks: int) -> list[MessagePhase]:
-    """Return the phases of ``stencil2d`` or ``stencil3d``, with sides and ``,periodic`` or without.
-
-    Rank x + kx·(y + ky·z) is at (x, y, z); in each phase all ranks send to their neighbor in one direction.
-    An axis with one rank has no phases.
-
-    Examples
-    --------
-    >>> [phase.name for phase in stencil("stencil2d:2x4", 8)]
-    ['+x', '-x', '+y', '-y']
-    """
+    """Return the phases of ``stencil2d`` or ``stencil3d``, with sides and ``,periodic`` or without."""
+    # Rank x + kx·(y + ky·z) is at (x, y, z); in each phase all ranks send to their neighbor in one direction. An axis
+    # with one rank has no phases.
     name, _, options = spec.partition(":")
     dims = int(name[-2])
     text, _, more = options.partition(",")
@@ -300,15 +274,7 @@ def _along(axis: int, stride: int, side: int, ranks: int, periodic: bool) -> lis
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """The phases of a job.
-
-    Parameters
-    ----------
-    spec : str
-    ranks : int
-    phases : sequence of Phase
-    sources : tuple of (path, SHA-256)
-    """
+    """The phases of a job."""
 
     spec: str
     ranks: int
@@ -330,17 +296,7 @@ _OTHERS = ("hierarchical", "stencil2d", "stencil3d", "file")
 
 
 def pattern_of(spec: str, host_of: Array) -> Pattern:
-    """Return the phases of a pattern for ranks on hosts.
-
-    Shapes: `host_of` (ranks,).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> pattern = pattern_of("recursive-doubling", np.arange(8))
-    >>> [(phase.name, phase.messages()[1].tolist()) for phase in pattern.phases][1]
-    ('exchange 2', [2, 3, 0, 1, 6, 7, 4, 5])
-    """
+    """Return the phases of a pattern for ranks on hosts; shapes `host_of` (ranks,)."""
     name, _, options = spec.partition(":")
     ranks = len(host_of)
     if name == "file":
@@ -363,25 +319,13 @@ def pattern_of(spec: str, host_of: Array) -> Pattern:
 
 @dataclass(frozen=True, eq=False)
 class JobLoads:
-    """Loads of channels in the phases of some jobs, as whole numbers of one unit.
-
-    Parameters
-    ----------
-    routing : FabricRouting
-    jobs : tuple of (Placement, Pattern)
-    unit : Fraction
-        The load that 1 stands for.
-    scale : int
-        A message of the largest size of its phase counts as `scale`, in parts for the rails of its source.
-    factor : int64 array, shape (channels,)
-        What a message of 1 adds to the load of each channel.
-    """
+    """Loads of channels in the phases of some jobs, as whole numbers of one unit."""
 
     routing: FabricRouting
     jobs: tuple[tuple[Placement, Pattern], ...]
-    unit: Fraction
-    scale: int
-    factor: Array
+    unit: Fraction  # the load that 1 stands for
+    scale: int  # a message of the largest size of its phase counts as `scale`, in parts for the rails of its source
+    factor: Array  # int64, shape (channels,); what a message of 1 adds to the load of each channel
 
     @property
     def work(self) -> float:
@@ -426,10 +370,8 @@ def job_loads(routing: FabricRouting, jobs: Sequence[tuple[Placement, Pattern]])
 
 
 def flows_of(placement: Placement, phase: MessagePhase) -> tuple[Array, Array, Array, Array]:
-    """Return the flows of a phase between terminals; messages within a host are left out.
-
-    Shape: (flows,), (flows,), (flows,).
-    """
+    """Return the flows of a phase between terminals; messages within a host are left out."""
+    # Shape: (flows,), (flows,), (flows,).
     source, destination, amount = phase.messages()
     apart = np.flatnonzero(placement.host_of[source] != placement.host_of[destination])
     rails = placement.rails.shape[1]

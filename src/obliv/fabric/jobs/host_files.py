@@ -28,16 +28,9 @@ _PAIRS = {"[": "]", "(": ")"}
 
 
 def expanded(text: str, most: int, seen: set[str] | None = None) -> list[str]:
-    """Return the hosts that a host list names, in its order, repeated ones too.
-
-    Several brackets in a name multiply, the last varies fastest. The digits of a range's first number give the width
-    of its numbers. A number without a range keeps its own digits, as in Slurm and pdsh.
-
-    Examples
-    --------
-    >>> expanded("n[008-010,7]-ib[0-1],login", 20)[-4:]
-    ['n010-ib1', 'n7-ib0', 'n7-ib1', 'login']
-    """
+    """Return the hosts that a host list names, in its order, repeated ones too."""
+    # Several brackets in a name multiply, the last varies fastest. The digits of a range's first number give the width
+    # of its numbers. A number without a range keeps its own digits, as in Slurm and pdsh.
     hosts: list[str] = []
     seen = set() if seen is None else seen
     for item in items_of(text):
@@ -69,13 +62,7 @@ def _hosts(count: int) -> str:
 
 
 def items_of(text: str) -> list[str]:
-    """Return the parts of a list between commas and blanks that stand outside of brackets and parentheses.
-
-    Examples
-    --------
-    >>> items_of("a[1,3], b host(0,1)")
-    ['a[1,3]', 'b', 'host(0,1)']
-    """
+    """Return the parts of a list between commas and blanks that stand outside of brackets and parentheses."""
     items, item, awaited = [], "", ""
     for letter in text:
         if letter == awaited:
@@ -161,13 +148,7 @@ def read_seats(path: str | Path, known: Callable[[str], bool], hosts: int) -> tu
 
 
 def per_host_of(text: str, hosts: int) -> list[int]:
-    """Return the ranks of every host: one number for all, or Slurm's tasks per node.
-
-    Examples
-    --------
-    >>> per_host_of("4(x2),1", 3), per_host_of("2", 3)
-    ([4, 4, 1], [2, 2, 2])
-    """
+    """Return the ranks of every host: one number for all, or Slurm's tasks per node."""
     counts: list[int] = []
     for word in text.split(","):
         match = re.match(r"\s*(\d+)(?:\(x(\d{1,6})\))?\s*\Z", word, re.ASCII)
@@ -295,10 +276,6 @@ class HostNames:
 
     A name is that of a terminal, the description of an adapter (``node001 HCA-1``), its first word (``node001``: all
     adapters whose descriptions begin so), that word without or with a domain, or the GUID of an adapter or port.
-
-    Parameters
-    ----------
-    topology : FabricTopology
     """
 
     def __init__(self, topology: FabricTopology) -> None:

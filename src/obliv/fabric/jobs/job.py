@@ -18,10 +18,10 @@ from obliv._util.rng import Rng, seed_of
 from obliv._util.text import plural
 from obliv.errors import InputError, RoutingError
 from obliv.fabric.analyses.permutations import provenance_of, require_count
-from obliv.fabric.arguments import typed
 from obliv.fabric.jobs.collectives import JobLoads, MessagePhase, Pattern, flows_of, job_loads, pattern_of
 from obliv.fabric.jobs.order import better_order
 from obliv.fabric.jobs.placement import Placement, placement, read_hosts
+from obliv.fabric.model import typed
 from obliv.fabric.results.job import FabricJob, JobCable, JobPhase, JobSummary, RankPair
 from obliv.fabric.routes.routing import FabricRouting
 
@@ -272,10 +272,8 @@ def _together(loads: JobLoads, parts: list[_Part], rows: _Rows) -> tuple[JobPhas
 
 
 def _hottest(loads: JobLoads, parts: list[_Part], count: int) -> list[int]:
-    """Return the channels with the largest loads, of all jobs together; of equal ones, those between switches first.
-
-    Of equal loads, those with the largest sum of means are before these.
-    """
+    """Return the channels with the largest loads, of all jobs together; of equal ones, those between switches first."""
+    # Of equal loads, those with the largest sum of means are before these.
     top = np.sum([part.top for part in parts], axis=0)
     used = np.flatnonzero(top)
     if count and len(used) > count:  # sums only for those that can be among them

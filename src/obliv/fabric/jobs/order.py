@@ -16,8 +16,8 @@ from obliv._util.rng import Rng, generator
 from obliv.errors import InputError
 from obliv.fabric.jobs.collectives import JobLoads
 from obliv.fabric.jobs.placement import Placement
+from obliv.fabric.kernels.automaton import carry
 from obliv.fabric.kernels.orders import Order, Sends, all_paths, improve_order
-from obliv.fabric.kernels.routes import carry
 from obliv.fabric.results.job import JobOrder
 from obliv.fabric.shape import recognise
 from obliv.fabric.topology import FabricTopology

@@ -13,8 +13,8 @@ import numpy as np
 from obliv._util.arrays import Array
 from obliv._util.text import plural, printable, several, shown
 from obliv.errors import FileError, InputError
-from obliv.fabric.arguments import typed
 from obliv.fabric.jobs.host_files import MOST_RANKS, HostNames, Seat, per_host_of, read_seats, reads_as_name
+from obliv.fabric.model import typed
 from obliv.fabric.topology import FabricTopology
 
 __all__ = ["RAILS", "Placement", "placement", "read_hosts"]

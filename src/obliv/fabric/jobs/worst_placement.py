@@ -19,11 +19,11 @@ from obliv._util.text import plural
 from obliv.errors import InputError
 from obliv.fabric.analyses.permutations import require_complete
 from obliv.fabric.analyses.worst import worst
-from obliv.fabric.arguments import typed
 from obliv.fabric.jobs.collectives import JobLoads, MessagePhase, Pattern
 from obliv.fabric.jobs.job import job, prepared
 from obliv.fabric.jobs.placement import Placement, placement
-from obliv.fabric.kernels.routes import carry
+from obliv.fabric.kernels.automaton import carry
+from obliv.fabric.model import typed
 from obliv.fabric.results.job import FabricJob, JobPlacement
 from obliv.fabric.results.worst import FabricWorst
 from obliv.fabric.routes.routing import FabricRouting
@@ -46,8 +46,8 @@ def ceilings(loads: JobLoads, worst: Fraction | None, apart: bool) -> list[Fract
         source, destination, amount = _between(phase)
         sent = np.bincount(source, amount, pattern.ranks), np.bincount(destination, amount, pattern.ranks)
         degree = Fraction(int(max(sent[0].max(initial=0), sent[1].max(initial=0))), phase.unit)
-        matched = _one_each(source, destination) and apart
-        count = len(phase_matching(phase)) if matched else Fraction(int(amount.sum()), phase.unit)
+        once = all(len(np.unique(ranks)) == len(ranks) for ranks in (source, destination))  # no rank has two messages
+        count = len(phase_matching(phase)) if once and apart else Fraction(int(amount.sum()), phase.unit)
         bounds.append(min([count * single] + ([] if worst is None else [degree * worst])))
     return bounds
 
@@ -71,14 +71,7 @@ def ways_are_apart(routing: FabricRouting, progress: Progress | None = None) -> 
 
 
 def phase_matching(phase: MessagePhase) -> list[tuple[int, int]]:
-    """Return messages of a phase of which no two share a rank; as many as possible if ranks send and take one at most.
-
-    Examples
-    --------
-    >>> from obliv.fabric.jobs.collectives import ring
-    >>> phase_matching(ring(5)[0])
-    [(0, 1), (2, 3)]
-    """
+    """Return messages of which no two share a rank; all where ranks send and take one at most."""
     source, destination, _ = _between(phase)
     follows: dict[int, list[int]] = {}
     for s, d in zip(source.tolist(), destination.tolist(), strict=True):
@@ -105,11 +98,6 @@ def _between(phase: MessagePhase) -> tuple[Array, Array, Array]:
     source, destination, amount = phase.messages()
     kept = np.flatnonzero(source != destination)
     return source[kept], destination[kept], amount[kept]
-
-
-def _one_each(source: Array, destination: Array) -> bool:
-    """Return whether no rank sends or takes two messages."""
-    return len(np.unique(source)) == len(source) and len(np.unique(destination)) == len(destination)
 
 
 _ALL = 20_000  # placements that are all tried

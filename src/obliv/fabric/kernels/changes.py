@@ -7,10 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.arrays import Array
-from obliv.fabric.kernels.routes import RouteArrays
+from obliv.fabric.kernels.automaton import ARRIVES, FIRST_END, LOOPS, RouteArrays, walk
 from obliv.kernels import kernel
-
-ARRIVES, LOST, LOOPS = range(3)  # how a route ends
 
 # Tallies of a change: ordered pairs that are lost, lengths of lists, whether new turns go against `layer`, whether
 # space did not suffice; the number of the change, and of the last count of senders and receivers
@@ -21,99 +19,64 @@ class Intact(NamedTuple):
     """Tables before a change: who crosses each channel between switches, and the worst loads.
 
     The entries of channel c, pairs class · endpoints + destination, are ``pair[start[c]:start[c + 1]]``, sorted.
-
-    Parameters
-    ----------
-    start : int64 array, shape (channels + 1,)
-    pair : int array, shape (entries,)
-    matched : uint8 array, shape (entries,)
-        Whether the entry belongs to the channel's largest matching.
-    size : int64 array, shape (classes,)
-        The number of sources of every class.
-    unit : int64 array, shape (channels,)
-        The load that one packet puts on a channel: inversely proportional to its bandwidth.
-    load : int64 array, shape (channels,)
-        The worst load, in those units.
-    order, rank : int64 arrays, shape (channels,)
-        The channels by falling load, and the place of every channel among them.
-    layer : int32 array, shape (channels,)
-        A number that rises along every dependency of the tables, if they have no credit loop.
-    first_after, after : int64 arrays
-        What some route uses right after channel c is ``after[first_after[c]:first_after[c + 1]]``.
-    slot_of, tail_of : int64 arrays, shape (channels,)
-        The port where each channel begins, and the node of the fabric.
-    leaf : int array
-        The switches with terminals.
-    alone : int array, shape (endpoints,)
-        The switch where no other terminal is, -1 for terminals beside others.
     """
 
-    start: Array
-    pair: Array
-    matched: Array
-    size: Array
+    start: Array  # int64, shape (channels + 1,)
+    pair: Array  # int, shape (entries,)
+    matched: Array  # uint8, shape (entries,); whether the entry belongs to the channel's largest matching
+    size: Array  # int64, shape (classes,); the number of sources of every class
+    # unit: int64, shape (channels,); the load that one packet puts on a channel: inversely proportional to its
+    # bandwidth
     unit: Array
-    load: Array
+    load: Array  # int64, shape (channels,); the worst load, in those units
+    # order, rank: int64, shape (channels,); the channels by falling load, and the place of every channel among them
     order: Array
     rank: Array
+    # layer: int32, shape (channels,); A number that rises along every dependency of the tables, if they have no credit
+    # loop
     layer: Array
+    # first_after, after: int64; what some route uses right after channel c is ``after[first_after[c]:first_after[c +
+    # 1]]``
     first_after: Array
     after: Array
+    # slot_of, tail_of: int64, shape (channels,); the port where each channel begins, and the node of the fabric
     slot_of: Array
     tail_of: Array
-    leaf: Array
-    alone: Array
+    leaf: Array  # int; the switches with terminals
+    alone: Array  # int, shape (endpoints,); the switch where no other terminal is, -1 for terminals beside others
 
 
 class ChangeSpace(NamedTuple):
-    """Space of the kernels below; every array is left as it was found, but for stamps and tallies.
+    """Space of the kernels below; every array is left as it was found, but for stamps and tallies."""
 
-    Parameters
-    ----------
-    tally : int64 array
-        Tallies, see above.
-    gone, nothing : uint8 arrays, shape (channels,)
-        Whether a channel cannot be taken; zeros.
-    stamp : int32 array, shape (classes · endpoints,)
-        The last change that concerned a pair.
-    less, more : int32 arrays, shape (channels,)
-        Pairs that a channel lost, and pairs that came to it.
-    first_added : int32 array, shape (channels,)
-        -1, or the first of a list of pairs with new routes that cross the channel now; ``next_added`` follows it.
-    next_added, added, fresh : arrays
-        Such pairs, and whether they did not cross the channel before. As many as may be needed; the kernel stops where
-        they do not suffice.
-    touched : int64 array, shape (channels,)
-        Channels with other pairs than before.
-    first_new : int32 array, shape (channels,)
-        -1, or the first of a list of channels that come right after the channel now; ``next_new`` follows it.
-    next_new, new : int32 arrays
-        As long as `added`.
-    sender, receiver : int64 arrays, shapes (classes,) and (endpoints,)
-        The last count in which they were.
-    refilled : uint8 array, shape (columns,)
-        LIDs with entries that were replaced.
-    path : int64 array, shape (3, nodes + 2)
-    """
-
-    tally: Array
+    tally: Array  # int64; tallies, see above
+    # gone, nothing: uint8, shape (channels,); whether a channel cannot be taken; zeros
     gone: Array
     nothing: Array
-    stamp: Array
+    stamp: Array  # int32, shape (classes · endpoints,); the last change that concerned a pair
+    # less, more: int32, shape (channels,); pairs that a channel lost, and pairs that came to it
     less: Array
     more: Array
+    # first_added: int32, shape (channels,); -1, or the first of a list of pairs with new routes that cross the channel
+    # now; ``next_added`` follows it
     first_added: Array
+    # next_added, added, fresh: such pairs, and whether they did not cross the channel before. As many as may be needed;
+    # the kernel stops where they do not suffice.
     next_added: Array
     added: Array
     fresh: Array
-    touched: Array
+    touched: Array  # int64, shape (channels,); channels with other pairs than before
+    # first_new: int32, shape (channels,); -1, or the first of a list of channels that come right after the channel now;
+    # ``next_new`` follows it
     first_new: Array
+    # next_new, new: int32; as long as `added`
     next_new: Array
     new: Array
+    # sender, receiver: int64, shapes (classes,) and (endpoints,); the last count in which they were
     sender: Array
     receiver: Array
-    refilled: Array
-    path: Array
+    refilled: Array  # uint8, shape (columns,); LIDs with entries that were replaced
+    path: Array  # int64, shape (3, nodes + 2)
 
 
 class MatchingSpace(NamedTuple):
@@ -143,24 +106,12 @@ class ChangeSets(NamedTuple):
 
 
 class ChangeWork(NamedTuple):
-    """Changes of tables, all that they are answered from, and space.
+    """Changes of tables, all that they are answered from, and space."""
 
-    Parameters
-    ----------
-    follow : bool
-        Whether all routes that may change are walked; else those over what fails are lost.
-    refill : bool
-        Whether switches that lost a port choose another one; then all routes are walked, too.
-    sets : ChangeSets
-    before, after : RouteArrays
-        With one route a pair; `after` has a copy of the tables, and the entries and cables that are new.
-    intact : Intact
-    space : ChangeSpace
-    """
-
-    follow: bool
-    refill: bool
+    follow: bool  # whether all routes that may change are walked; else those over what fails are lost
+    refill: bool  # whether switches that lost a port choose another one; then all routes are walked, too
     sets: ChangeSets
+    # before, after: with one route a pair; `after` has a copy of the tables, and the entries and cables that are new
     before: RouteArrays
     after: RouteArrays
     intact: Intact
@@ -168,26 +119,15 @@ class ChangeWork(NamedTuple):
 
 
 class Outcomes(NamedTuple):
-    """What changes do, one entry for each.
+    """What changes do, one entry for each."""
 
-    Parameters
-    ----------
-    lost : int64 array
-        Ordered pairs whose packets no longer arrive, less those whose packets do now.
-    load : int64 array
-        The largest load of a channel between switches, in the units of :class:`Intact`.
-    channel : int64 array
-        The first channel that has it, among those that the change leaves as they were if possible; -1 for none.
-    looping : bool array
-        Whether the new routes may close a credit loop with the old ones, lost ones included.
-    touched, solved : int64 arrays
-        Numbers of channels whose pairs change, and of those that were solved.
-    """
-
-    lost: Array
-    load: Array
+    lost: Array  # int64; ordered pairs whose packets no longer arrive, less those whose packets do now
+    load: Array  # int64; the largest load of a channel between switches, in the units of :class:`Intact`
+    # channel: int64; the first channel that has it, among those that the change leaves as they were if possible; -1 for
+    # none
     channel: Array
-    looping: Array
+    looping: Array  # bool; whether the new routes may close a credit loop with the old ones, lost ones included
+    # touched, solved: int64; numbers of channels whose pairs change, and of those that were solved
     touched: Array
     solved: Array
 
@@ -270,11 +210,9 @@ def class_at(entry: int, guess: int, ends: int) -> int:
 
 @kernel
 def matching(channel: int, stamp: int, intact: Intact, space: ChangeSpace, search: MatchingSpace) -> int:
-    """Return the size of a largest matching of a channel, after change number `stamp`; 0 for before.
-
-    A class is matched with at most as many destinations as it has sources.  The search starts from what is left of the
-    matching before the change; before any change that is nothing, and the matching found is stored.
-    """
+    """Return the size of a largest matching of a channel, after change number `stamp`; 0 for before."""
+    # A class is matched with at most as many destinations as it has sources.  The search starts from what is left of
+    # the matching before the change; before any change that is nothing, and the matching found is stored.
     ends = len(search.owner)
     first, last = intact.start[channel], intact.start[channel + 1]
     total, most, r = 0, 0, 0
@@ -343,37 +281,11 @@ def intact_loads(intact: Intact, space: ChangeSpace, ends: int) -> None:
 
 
 @kernel
-def walk(v: int, k: int, goal: int, routes: RouteArrays, gone: Array, path: Array) -> tuple[int, int]:
-    """Store the channels between switches of a route from a switch to LID number k of an endpoint.
-
-    Return their number, and how the route ends.
-    """
-    n = 0
-    while v >= 0:
-        if n > len(routes.row):
-            return n, LOOPS
-        if routes.row[v] < 0 or routes.lid[k] <= 0 or routes.lid[k] >= routes.out.shape[1]:
-            return n, LOST
-        port = np.int64(routes.out[routes.row[v], routes.lid[k]])
-        slot = routes.first[v] + port
-        if port == 0 or slot >= routes.first[v + 1]:
-            return n, LOST
-        c = routes.channel_of[slot]
-        if c >= 0 and gone[c]:
-            return n, LOST
-        v = int(routes.to[slot])
-        if v >= 0:
-            path[n] = c
-            n += 1
-    return n, ARRIVES if v == -3 - goal else LOST
-
-
-@kernel
 def length_from(slot: int, goal: int, k: int, routes: RouteArrays, gone: Array, path: Array) -> int:
     """Return how many cables lie ahead from a port to endpoint `goal` for LID number k, 0 where packets get lost."""
-    v = int(routes.to[slot])
+    v = int(routes.hops.to[slot])
     if v < 0:
-        return 1 if v == -3 - goal else 0
+        return 1 if v == FIRST_END - goal else 0
     n, ending = walk(v, k, goal, routes, gone, path)
     return n + 2 if ending == ARRIVES else 0
 
@@ -389,17 +301,16 @@ def replace_port(
     refilled: Array,
     path: Array,
 ) -> None:
-    """Replace a port of switch u that is gone in its table ``after.out`` where another port leads on.
-
-    Ports from where the tables of the other switches deliver without a channel that is gone come into question; the
-    shortest way wins, then the port that the switch uses for the fewest LIDs, then the lowest number.  LIDs come in
-    their order, and only those that were delivered before.
-    """
-    begin, ports = before.first[u], before.first[u + 1] - before.first[u]
-    if before.row[u] < 0:
+    """Replace a port of switch u that is gone in its table of `after` where another port leads on."""
+    # Ports from where the tables of the other switches deliver without a channel that is gone come into question; the
+    # shortest way wins, then the port that the switch uses for the fewest LIDs, then the lowest number.  LIDs come in
+    # their order, and only those that were delivered before.
+    first, to, row = before.hops.first, before.hops.to, before.hops.row
+    begin, ports = first[u], first[u + 1] - first[u]
+    if row[u] < 0:
         return
     uses = np.zeros(256, np.int64)
-    was, table = before.out[before.row[u]], after.out[before.row[u]]
+    was, table = before.hops.out[:, row[u]], after.hops.out[:, row[u]]
     # how many LIDs of hosts use each port that is left
     for k in range(len(before.lid)):
         if before.lid[k] <= 0 or before.lid[k] >= len(table):
@@ -419,7 +330,7 @@ def replace_port(
             best, shortest = -1, 0
             for q in range(1, ports):
                 c = before.channel_of[begin + q]
-                if c < 0 or gone[c] or (before.to[begin + q] < 0 and before.to[begin + q] != -3 - d):
+                if c < 0 or gone[c] or (to[begin + q] < 0 and to[begin + q] != FIRST_END - d):
                     continue
                 n = length_from(begin + q, d, k, before, gone, path)
                 if n and (best < 0 or n < shortest or (n == shortest and uses[q] < uses[best])):
@@ -455,10 +366,8 @@ def follows_anew(before: int, after: int, intact: Intact, space: ChangeSpace) ->
 
 @kernel
 def closes(intact: Intact, space: ChangeSpace) -> bool:
-    """Return whether old and new dependencies together have a cycle, when the old ones have none.
-
-    Every cycle contains a dependency against the order of ``layer``, and is met in a search from its head.
-    """
+    """Return whether old and new dependencies together have a cycle, when the old ones have none."""
+    # Every cycle contains a dependency against the order of `layer`, and is met in a search from its head.
     channels = len(space.first_new)
     state = np.zeros(channels, np.int8)  # 1: on the path, 2: done
     old, new = np.zeros(channels, np.int64), np.zeros(channels, np.int64)
@@ -616,10 +525,8 @@ def loses(c: int, intact: Intact, space: ChangeSpace) -> bool:
 
 @kernel
 def cut_off(failed: Array, nodes: Array, before: RouteArrays, intact: Intact, space: ChangeSpace) -> None:
-    """Mark the pairs over channels that go, which are lost, and list the channels that a larger load may have left.
-
-    Those are the channels before the first that loses nothing, by falling load: no load grows.
-    """
+    """Mark the pairs over channels that go, which are lost, and list the channels that a larger load may have left."""
+    # Those are the channels before the first that loses nothing, by falling load: no load grows.
     ends, tally = len(before.first_column) - 1, space.tally
     for c in failed:
         for e in range(intact.start[c], intact.start[c + 1]):
@@ -683,7 +590,7 @@ def mark(f: int, work: ChangeWork) -> None:
     nodes = sets.node[sets.first_node[f] : sets.first_node[f + 1]]
     begin(failed, space)
     for v in nodes:
-        after.row[v] = -1
+        after.hops.row[v] = -1
     if work.refill:
         for c in failed:
             u = intact.tail_of[c]
@@ -699,12 +606,12 @@ def unmark(f: int, work: ChangeWork) -> None:
     failed = sets.channel[sets.first[f] : sets.first[f + 1]]
     end(failed, space)
     for c in failed:
-        row = before.row[intact.tail_of[c]]
+        row = before.hops.row[intact.tail_of[c]]
         if work.refill and row >= 0:
-            for lid in range(before.out.shape[1]):
-                after.out[row, lid] = before.out[row, lid]
+            for lid in range(len(before.hops.out)):
+                after.hops.out[lid, row] = before.hops.out[lid, row]
     for v in sets.node[sets.first_node[f] : sets.first_node[f + 1]]:
-        after.row[v] = before.row[v]
+        after.hops.row[v] = before.hops.row[v]
     space.first_added.fill(-1)
     space.first_new.fill(-1)
     space.refilled.fill(0)
@@ -777,10 +684,8 @@ def solve(intact: Intact, space: ChangeSpace, search: MatchingSpace) -> tuple[in
 def cut_loads(
     numbers: Array, sets: ChangeSets, before: RouteArrays, intact: Intact, space: ChangeSpace, outcomes: Outcomes
 ) -> int:
-    """Store the outcomes of some changes after which no route is replaced; return how many those are.
-
-    What is left of the routes has no credit loop that was not there before.
-    """
+    """Store the outcomes of some changes after which no route is replaced; return how many those are."""
+    # What is left of the routes has no credit loop that was not there before.
     search = search_space(len(before.first_column) - 1, len(intact.size))
     for f in numbers:
         cut(f, sets, before, intact, space)
@@ -792,11 +697,9 @@ def cut_loads(
 
 @kernel
 def change_loads(numbers: Array, work: ChangeWork, outcomes: Outcomes) -> int:
-    """Store the outcomes of some changes; return how many are done, fewer than all where space does not suffice.
-
-    Only routes over what goes, to LIDs with new entries and from switches that fail change, and of the channels of
-    these only the ones that can exceed the largest load found so far are solved.
-    """
+    """Store the outcomes of some changes; return how many are done, fewer than all where space does not suffice."""
+    # Only routes over what goes, to LIDs with new entries and from switches that fail change, and of the channels of
+    # these only the ones that can exceed the largest load found so far are solved.
     intact, space = work.intact, work.space
     search = search_space(len(work.before.first_column) - 1, len(intact.size))
     for done in range(len(numbers)):

@@ -10,29 +10,21 @@ from obliv._util.arrays import Array
 from obliv.kernels import kernel
 from obliv.routings.shortest import distances_to
 
+#: On which side of a switch another one is: its route leads through it, does not, or was not followed yet.
+BEHIND, BESIDE, UNKNOWN = 1, 0, -1
+
 
 class Switches(NamedTuple):
-    """Switches, the channels between them sorted by tail, and the hosts beside them.
+    """Switches, the channels between them sorted by tail, and the hosts beside them."""
 
-    Parameters
-    ----------
-    tail, head : int32 arrays, shape (channels,)
-    first : int32 array, shape (switches + 1,)
-        The first channel of every switch.
-    unit : int64 array, shape (channels,)
-        The load that one flow puts on a channel: inversely proportional to its bandwidth.
-    hosts : int32 array, shape (switches,)
-        The number of hosts beside every switch.
-    home : int32 array, shape (destinations,)
-        The switch beside every host.
-    """
-
+    # tail, head: int32, shape (channels,)
     tail: Array
     head: Array
-    first: Array
+    first: Array  # int32, shape (switches + 1,); the first channel of every switch
+    # unit: int64, shape (channels,); the load that one flow puts on a channel: inversely proportional to its bandwidth
     unit: Array
-    hosts: Array
-    home: Array
+    hosts: Array  # int32, shape (switches,); the number of hosts beside every switch
+    home: Array  # int32, shape (destinations,); the switch beside every host
 
 
 class Scratch(NamedTuple):
@@ -61,25 +53,16 @@ def scratch(switches: Switches) -> Scratch:
 
 @kernel
 def behind(at: int, goal: int, route: Array, head: Array, side: Array, path: Array) -> None:
-    """Store in `side` 1 for switches whose route leads through switch `at`, 0 for all others.
-
-    Parameters
-    ----------
-    at, goal : int
-        A switch, and the destination's.
-    route : int32 array, shape (switches,)
-        The channel that each switch takes, -1 where it takes none.
-    head, side, path
-        As in :class:`Switches` and :class:`Scratch`.
-    """
+    """Store in `side` which switches have a route to `goal` that leads through switch `at`."""
     for u in range(len(side)):
-        side[u] = 0 if route[u] < 0 else -1
-    side[goal] = 0
-    side[at] = 1
+        side[u] = BESIDE if route[u] < 0 else UNKNOWN
+    side[goal] = BESIDE
+    side[at] = BEHIND
     for u in range(len(side)):
+        # up to a switch whose side is known, which is that of all on the way
         x = u
         n = 0
-        while side[x] < 0:
+        while side[x] == UNKNOWN:
             path[n] = x
             n += 1
             x = head[route[x]]
@@ -90,26 +73,16 @@ def behind(at: int, goal: int, route: Array, head: Array, side: Array, path: Arr
 
 @kernel
 def load_on(c: int, enough: int, switches: Switches, routes: Array, space: Scratch) -> int:
-    """Return the largest load of a channel under any permutation of the hosts, or a bound where that is small.
-
-    It is the size of a largest matching between hosts that send over the channel and destinations that are reached
-    over it, times the channel's unit.  Each destination takes a sender behind the channel, and each switch has as many
-    senders as hosts: augmenting paths are searched over switches.
-
-    Parameters
-    ----------
-    c : int
-    enough : int
-        Where no more destinations than this are reached over the channel, their load is returned: an upper bound.
-    switches : Switches
-    routes : int32 array, shape (destinations, switches)
-        The channel that every switch takes for every destination, -1 for none.
-    space : Scratch
-    """
+    """Return the largest load of a channel under any permutation of the hosts, or a bound where that is small."""
+    # It is the size of a largest matching between hosts that send over the channel and destinations that are reached
+    # over it, times the channel's unit.  Each destination takes a sender behind the channel, and each switch has as
+    # many senders as hosts: augmenting paths are searched over switches.  Where the load of all destinations that are
+    # reached over the channel is at most `enough`, that is returned.
     head, hosts, home = switches.head, switches.hosts, switches.home
     side, path, through, used, owner, via = space
     at = switches.tail[c]
     count = len(hosts)
+    # all destinations that are reached over the channel
     most = 0
     for d in range(len(home)):
         if routes[d, at] == c:
@@ -122,15 +95,17 @@ def load_on(c: int, enough: int, switches: Switches, routes: Array, space: Scrat
     for d in range(len(home)):
         if routes[d, at] != c:
             continue
+        # the switches from which destination n can be sent to
         behind(at, home[d], routes[d], head, side, path)
         end = 0
         for u in range(count):
-            through[n, u] = side[u] == 1 and hosts[u] > 0 and used[u] <= hosts[u]
+            through[n, u] = side[u] == BEHIND and hosts[u] > 0 and used[u] <= hosts[u]
             via[u] = -1
             if through[n, u]:
                 via[u] = n
                 path[end] = u
                 end += 1
+        # breadth first, by switches: one with a sender that is free, or whose senders' destinations have other ones
         begin = 0
         free = -1
         while begin < end and free < 0:
@@ -146,6 +121,7 @@ def load_on(c: int, enough: int, switches: Switches, routes: Array, space: Scrat
                                 via[x] = e
                                 path[end] = x
                                 end += 1
+        # along the way back every destination takes the sender that the next one leaves
         if free >= 0:
             owner[n] = -1
             used[free] += 1
@@ -164,22 +140,14 @@ def load_on(c: int, enough: int, switches: Switches, routes: Array, space: Scrat
 
 @kernel
 def bounds_on_all(switches: Switches, routes: Array, seen: Array, bound: Array) -> None:
-    """Store an upper bound of the load of every channel: its destinations, or the hosts that send over it.
-
-    Parameters
-    ----------
-    switches : Switches
-    routes : int32 array, shape (destinations, switches)
-    seen : bool array, shape (channels, switches)
-        All false; set for the switches whose routes use a channel.
-    bound : int64 array, shape (channels,)
-        Written.
-    """
+    """Store an upper bound of the load of every channel: its destinations, or the hosts that send over it."""
+    # `seen`, shape (channels, switches), is false at first, then true for the switches whose routes use a channel.
     head, hosts, home, unit = switches.head, switches.hosts, switches.home, switches.unit
     count, channels = len(hosts), len(bound)
     senders = np.zeros(channels, np.int64)
     last = np.full(channels, -1, np.int64)
     bound[:] = 0
+    # along every route: destinations of channels, and hosts that send over them
     for d in range(len(home)):
         for u in range(count):
             if hosts[u] == 0:
@@ -200,24 +168,8 @@ def bounds_on_all(switches: Switches, routes: Array, seen: Array, bound: Array) 
 
 @kernel
 def loads_from(order: Array, margin: int, switches: Switches, routes: Array, space: Scratch, load: Array) -> int:
-    """Replace upper bounds by the largest loads, as far as they may be near the largest of all.
-
-    Parameters
-    ----------
-    order : int array
-        Channels by decreasing bound.
-    margin : int
-        Bounds that are so much below the largest load stay.
-    switches, routes, space
-        As for :func:`load_on`.
-    load : int64 array, shape (channels,)
-        Upper bounds at first.
-
-    Returns
-    -------
-    int
-        The number of channels whose load was computed.
-    """
+    """Replace upper bounds by the largest loads, as far as they may be near the largest of all; return how many."""
+    # Channels come in `order`, by falling bound; bounds that are `margin` or more below the largest load stay.
     top = 0
     for i in range(len(order)):
         c = order[i]
@@ -233,19 +185,8 @@ def loads_from(order: Array, margin: int, switches: Switches, routes: Array, spa
 
 @kernel
 def shortest_routes(order: Array, switches: Switches, routes: Array) -> None:
-    """Store shortest routes to every destination.
-
-    Each switch takes the channel that the fewest hosts have used so far, switches far from the destination first.
-
-    Parameters
-    ----------
-    order : int array, shape (destinations,)
-        Destinations, in the order in which they are routed.
-    switches : Switches
-        Each channel has one back.
-    routes : int32 array, shape (destinations, switches)
-        Written; -1 at the destination's switch and where no path leads there.
-    """
+    """Store shortest routes to destinations, taken in order; -1 where no path leads there, and at their switches."""
+    # Each switch takes the channel that the fewest hosts have used so far, switches far from the destination first.
     head, first, hosts, home = switches.head, switches.first, switches.hosts, switches.home
     count = len(hosts)
     far = np.empty(count, np.int32)
@@ -255,12 +196,14 @@ def shortest_routes(order: Array, switches: Switches, routes: Array) -> None:
     for i in range(len(order)):
         d = order[i]
         distances_to(home[d : d + 1], first, head, far, queue)
+        # the switches that reach the destination, nearest first in the queue
         reached = 0
         for u in range(count):
             sent[u] = hosts[u]
             routes[d, u] = -1
             if far[u] >= 0:
                 reached += 1
+        # the farthest first: what it sends is then known
         for j in range(reached - 1, 0, -1):
             u = queue[j]
             best = -1

@@ -14,51 +14,36 @@ __all__ = ["Digits", "Ranks", "even_out", "fill_by_digits", "fill_evenly"]
 
 
 class Ranks(NamedTuple):
-    """A strict order of the switches, so that routes that climb and then descend end.
+    """A strict order of the switches, so that routes that climb and then descend end."""
 
-    Parameters
-    ----------
-    order : int32 array, shape (switches,)
-        Switches, highest first.
-    rises : bool array, shape (channels,)
-        Whether a channel leads to a higher switch.
-    """
-
-    order: Array
-    rises: Array
+    order: Array  # int32, shape (switches,); switches, highest first
+    rises: Array  # bool, shape (channels,); whether a channel leads to a higher switch
 
 
 class Digits(NamedTuple):
-    """The channels upwards of a fat tree by number, and the numbers that destinations want.
+    """The channels upwards of a fat tree by number, and the numbers that destinations want."""
 
-    Parameters
-    ----------
-    channel : int32 array, shape (switches, most)
-        By number: parent by parent, and then again for parallel cables; -1 where it is missing.
-    size, parents : int32 arrays, shape (switches,)
-        How many numbers there are, 0 for roots and switches without a place; how many of them before parents repeat.
-    level, shift : int32 arrays, shape (switches,)
-        The level in the tree, 0 for a leaf: the row of `up` and `down`; what the switch adds to the wanted number.
-    up, down : int32 arrays, shape (levels, columns)
-        The number that routes to each destination want on the way up, and that of the channel whose opposite they take
-        on the way down to a switch of the level.
-    """
-
+    # channel: int32, shape (switches, most); by number: parent by parent, and then again for parallel cables; -1 where
+    # it is missing
     channel: Array
+    # size, parents: int32, shape (switches,); how many numbers there are, 0 for roots and switches without a place; how
+    # many of them before parents repeat
     size: Array
     parents: Array
+    # level, shift: int32, shape (switches,); the level in the tree, 0 for a leaf: the row of `up` and `down`; what the
+    # switch adds to the wanted number
     level: Array
     shift: Array
+    # up, down: int32, shape (levels, columns); the number that routes to each destination want on the way up, and that
+    # of the channel whose opposite they take on the way down to a switch of the level
     up: Array
     down: Array
 
 
 @kernel
 def reach(goal: int, switches: Switches, ranks: Ranks, near: Array, hops: Array, queue: Array) -> int:
-    """Store the fewest hops of routes down to a switch, -1 for no route, and of those that climb before.
-
-    Switches from which a route leads there are listed in `queue`, the nearest first; returns their number.
-    """
+    """Store the fewest hops of routes down to a switch, -1 for no route, and of those that climb before."""
+    # Switches from which a route leads there are listed in `queue`, the nearest first; returns their number.
     first, head, rises = switches.first, switches.head, ranks.rises
     for v in range(len(near)):
         near[v] = -1
@@ -132,21 +117,10 @@ def least_used(v: int, first: Array, used: Array, head: Array, rises: Array, nea
 
 @kernel
 def fill_by_digits(switches: Switches, ranks: Ranks, digits: Digits, step: int, routes: Array) -> None:
-    """Store the channels by which all switches forward packets for all destinations, as the digits of a tree say.
-
-    Upwards a switch takes the channel of the wanted number.  Downwards packets go back along the way that the numbers
-    lead up from the destination, where they are on it, and along the parallel cable that this way takes.
-
-    Parameters
-    ----------
-    switches : Switches
-    ranks : Ranks
-    digits : Digits
-    step : int
-        Where the channel of a number is missing: how far to go on to another number; 0 for the channel used least.
-    routes : int32 array, shape (columns, switches)
-        Written; -1 where no route leads, and at the destination's switch.
-    """
+    """Store the channels by which all switches forward packets for all destinations, as the digits of a tree say."""
+    # Upwards a switch takes the channel of the wanted number; where it is missing, one `step` further, or with step 0
+    # the one used least.  Downwards packets go back along the way that the numbers lead up from the destination, where
+    # they are on it, and along the parallel cable that this way takes.
     first, head, rises = switches.first, switches.head, ranks.rises
     level, size = digits.level, digits.size
     count = len(switches.hosts)
@@ -213,19 +187,9 @@ def fill_by_digits(switches: Switches, ranks: Ranks, digits: Digits, step: int, 
 
 @kernel
 def fill_evenly(order: Array, switches: Switches, ranks: Ranks, load: Array, routes: Array) -> None:
-    """Store shortest routes that climb and then descend, each over the channels that carry least so far.
-
-    Parameters
-    ----------
-    order : int array
-        Columns, in the order in which they are routed.
-    switches : Switches
-    ranks : Ranks
-    load : int64 array, shape (channels,)
-        What channels carry if every host sends to every destination; the new routes are added.
-    routes : int32 array, shape (columns, switches)
-        Written; -1 where no route leads, and at the destination's switch.
-    """
+    """Store shortest routes that climb and then descend, each over the channels that carry least so far."""
+    # `load` is what channels carry if every host sends to every destination; the routes to the columns in `order` are
+    # added.
     first, head, rises, hosts = switches.first, switches.head, ranks.rises, switches.hosts
     count = len(hosts)
     near = np.full(count, -1, np.int32)
@@ -259,24 +223,8 @@ def fill_evenly(order: Array, switches: Switches, ranks: Ranks, load: Array, rou
 
 @kernel
 def even_out(columns: Array, switches: Switches, ranks: Ranks, load: Array, routes: Array) -> int:
-    """Change shortest routes that climb and then descend where this lowers the sum of bandwidth times load squared.
-
-    Parameters
-    ----------
-    columns : int array
-        Destinations, in the order in which their routes are looked at.
-    switches : Switches
-    ranks : Ranks
-    load : int64 array, shape (channels,)
-        What channels carry if every host sends to every destination; changed with the routes.
-    routes : int32 array, shape (columns, switches)
-        Changed.
-
-    Returns
-    -------
-    int
-        The number of changes.
-    """
+    """Change shortest routes that climb and then descend where this lowers the sum of bandwidth times load squared."""
+    # The `load` of channels, as of :func:`fill_evenly`, changes with the routes; the number of changes is returned.
     first, head, rises, hosts, unit = switches.first, switches.head, ranks.rises, switches.hosts, switches.unit
     count = len(hosts)
     near = np.full(count, -1, np.int32)
@@ -343,3 +291,56 @@ def even_out(columns: Array, switches: Switches, ranks: Ranks, load: Array, rout
                     route[v] = best
             sent[head[route[v]]] += flow
     return changes
+
+
+# Kernel: the channels that lead towards a switch, by the fewest hops or up and down
+
+
+class Trunks(NamedTuple):
+    """Channels between switches: those from row v are ``first[v] .. first[v + 1]``, to ``head``; whether they lead up.
+
+    `order` has the rows from the highest on; without rows, channels lead neither up nor down.
+    """
+
+    first: Array
+    head: Array
+    up: Array
+    order: Array
+
+
+@kernel
+def channels_towards(goal: int, trunks: Trunks, used: Array) -> None:
+    """Mark the channels by which packets for a row leave the others."""
+    # Without ranks these are all that lead closer to it. With ranks, those that lead down and closer, where a path of
+    # channels down exists; else those up, with the fewest hops from there on.
+    first, head, up, order = trunks
+    rows = len(first) - 1
+    ranked = len(order) > 0
+    hops = np.full(rows, -1, np.int64)
+    queue = np.empty(rows, np.int64)
+    hops[goal] = 0
+    queue[0] = goal
+    done, count = 0, 1
+    while done < count:  # along cables, backwards: up where packets go down
+        v = queue[done]
+        done += 1
+        for c in range(first[v], first[v + 1]):
+            if hops[head[c]] < 0 and (up[c] or not ranked):
+                hops[head[c]] = hops[v] + 1
+                queue[count] = head[c]
+                count += 1
+    down = hops >= 0
+    for v in order:
+        if not down[v]:
+            for c in range(first[v], first[v + 1]):
+                if up[c] and hops[head[c]] >= 0 and (hops[v] < 0 or hops[head[c]] + 1 < hops[v]):
+                    hops[v] = hops[head[c]] + 1
+    for v in range(rows):
+        for c in range(first[v], first[v + 1]):
+            w = head[c]
+            if not ranked:
+                used[c] = hops[v] > 0 and hops[w] == hops[v] - 1
+            elif down[v]:
+                used[c] = not up[c] and down[w] and hops[w] == hops[v] - 1
+            else:
+                used[c] = up[c] and hops[v] > 0 and hops[w] == hops[v] - 1

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.arrays import Array
-from obliv.fabric.kernels.routes import RouteArrays, follow
+from obliv.fabric.kernels.automaton import RouteArrays, follow
 from obliv.kernels import kernel
 
 
@@ -52,7 +52,7 @@ class Order(NamedTuple):
 def all_paths(rails: Array, host: Array, routes: RouteArrays, start: Array, path: Array) -> None:
     """Store the channels between all pairs of slots, or only where they start if `path` has no entries."""
     slots = len(host)
-    channels = np.empty(len(routes.row) + 1, np.int64)
+    channels = np.empty(len(routes.hops.row) + 1, np.int64)
     at = 0
     for t in range(slots):
         for u in range(slots):
@@ -74,10 +74,8 @@ def all_paths(rails: Array, host: Array, routes: RouteArrays, start: Array, path
 
 @kernel
 def put_rank(a: int, besides: int, sign: int, sends: Sends, order: Order, stale: Array) -> float:
-    """Add all messages of a rank to the loads, or take them away, except those with rank `besides`.
-
-    Returns by how much Σ weight · excess² grows; `stale` are phases whose largest load may have become smaller.
-    """
+    """Add all messages of a rank to the loads, or take them away, except those with rank `besides`."""
+    # Returns by how much Σ weight · excess² grows; `stale` are phases whose largest load may have become smaller.
     ranks = len(order.slot_of)
     here = order.slot_of[a]
     grown = 0.0
@@ -156,11 +154,9 @@ def in_excess(a: int, sends: Sends, order: Order) -> bool:
 
 @kernel
 def improve_order(draws: Array, sends: Sends, order: Order) -> int:
-    """Try exchanges and keep those that do not raise Σ weight · largest load, then Σ weight · excess².
-
-    ``draws[t]`` are two ranks, and 1 where all ranks of their hosts are exchanged.  Exchanges of a rank whose messages
-    meet no excess are passed over.  Returns the number of exchanges that were tried; `order` holds the result.
-    """
+    """Try exchanges and keep those that do not raise Σ weight · largest load, then Σ weight · excess²."""
+    # `draws[t]` are two ranks, and 1 where all ranks of their hosts are exchanged.  Exchanges of a rank whose messages
+    # meet no excess are passed over.  Returns the number of exchanges that were tried; `order` holds the result.
     phases = len(order.top)
     stale = np.zeros(phases, np.bool_)
     kept = order.top.copy()

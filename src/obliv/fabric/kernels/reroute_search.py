@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.arrays import Array
-from obliv.fabric.kernels.channel_loads import Scratch, Switches, behind, load_on
+from obliv.fabric.kernels.channel_loads import BEHIND, Scratch, Switches, behind, load_on
 from obliv.kernels import kernel
 
 # Kernels: routes put on layers, so that the channels of each layer wait for each other in no cycle
@@ -17,25 +17,16 @@ NO_LAYER = 255  #: The layer of pairs that have none.
 
 
 class RouteLayers(NamedTuple):
-    """Layers of routes, and how many routes of a layer take one channel right after another.
+    """Layers of routes, and how many routes of a layer take one channel right after another."""
 
-    Parameters
-    ----------
-    of : uint8 array, shape (destinations, switches)
-        The layer of packets from a switch to a destination.
-    turns : int32 array, shape (layers, channels, ports)
-        Routes that take channel c, then the p-th channel of the switch where it ends.
-    stack, seen : int32 and int64 arrays, shape (channels,)
-        Space of the search for cycles.
-    stamp : int64 array, shape (1,)
-        The number of searches so far.
-    """
-
-    of: Array
+    of: Array  # uint8, shape (destinations, switches); the layer of packets from a switch to a destination
+    # turns: int32, shape (layers, channels, ports); routes that take channel c, then the p-th channel of the switch
+    # where it ends
     turns: Array
+    # stack, seen: int32 and int64, shape (channels,); space of the search for cycles
     stack: Array
     seen: Array
-    stamp: Array
+    stamp: Array  # int64, shape (1,); the number of searches so far
 
 
 def layers_for(switches: Switches, layers: int) -> RouteLayers:
@@ -154,26 +145,11 @@ def _remove_all(end: int, d: int, switches: Switches, routes: Array, layers: Rou
 def assign_layers(
     order: Array, whole: bool, switches: Switches, routes: Array, spare: Array, layers: RouteLayers
 ) -> int:
-    """Put all routes on layers, each on the first that stays free of cycles.
+    """Put all routes on layers, each on the first that stays free of cycles; return how many destinations do not fit.
 
-    Parameters
-    ----------
-    order : int array, shape (destinations,)
-        Destinations, in the order in which they are put on layers.
-    whole : bool
-        Whether all routes to a destination take one layer.
-    switches : Switches
-    routes : int32 array, shape (destinations, switches)
-        Replaced by those of `spare`, on layer 0, where they fit on no layer.
-    spare : int32 array, shape (destinations or 0, switches)
-        Routes that never close a cycle on layer 0, since its turns contain all that they can do there. If there are
-        none, destinations whose routes do not fit have no layer.
-    layers : RouteLayers
-
-    Returns
-    -------
-    int
-        The number of destinations whose routes do not fit.
+    With `whole`, all routes to a destination take one layer.  Those that fit on none are replaced by those of `spare`,
+    on layer 0, where they never close a cycle, since its turns contain all that they can do there; without spare ones
+    they have no layer.
     """
     failures = 0
     for i in range(len(order)):
@@ -197,27 +173,17 @@ def assign_layers(
 _MODULUS = 2147483647  # of the Lehmer generator, which is the same interpreted and compiled
 _FACTOR = 48271
 _LONGER = 2  # channels by which a route may grow in one move
+_OF, _NEAR = 5, 3  # of so many moves, this many are at the switch before the most loaded channel
 
 
 class SearchRules(NamedTuple):
-    """Which moves are tried and kept.
+    """Which moves are tried and kept."""
 
-    Parameters
-    ----------
-    moves : int
-        The number of moves to try.
-    tolerance : float
-        By how much the sum of the worth of all loads may grow in a move.
-    enough : int
-        Loads up to this may be bounds, as :func:`~obliv.fabric.kernels.channel_loads.load_on` returns them.
-    worth : float array
-        The cost of a load that is so much below the largest one allowed; moves to larger loads are refused.  Its
-        entries are powers of two, so that sums are the same interpreted and compiled.
-    """
-
-    moves: int
-    tolerance: float
-    enough: int
+    moves: int  # the number of moves to try
+    tolerance: float  # by how much the sum of the worth of all loads may grow in a move
+    enough: int  # loads up to this may be bounds, as :func:`~obliv.fabric.kernels.channel_loads.load_on` returns them
+    # worth: float; the cost of a load that is so much below the largest one allowed; moves to larger loads are refused.
+    # Its entries are powers of two, so that sums are the same interpreted and compiled.
     worth: Array
 
 
@@ -296,7 +262,7 @@ def _unlayer(d: int, switches: Switches, state: RouteState, move: SearchMove) ->
     route, layers = state.routes[d], state.layers
     n = 0
     for u in range(len(switches.hosts)):
-        if move.side[u] == 1 and switches.hosts[u] > 0:
+        if move.side[u] == BEHIND and switches.hosts[u] > 0:
             move.senders[n] = u
             move.layer[n] = layers.of[d, u]
             n += 1
@@ -348,24 +314,18 @@ def _reload(
 
 @kernel
 def search(rules: SearchRules, switches: Switches, state: RouteState, space: Scratch, move: SearchMove) -> int:
-    """Change routes at random near the most loaded channels, and keep changes that make loads smaller.
-
-    A move takes a destination whose routes use a most loaded channel, and a switch on one of these routes up to that
-    channel; the switch then forwards packets for this destination over another channel.  Loads of the channels on the
-    old and the new route are computed anew.  The sum of the worth of all loads may grow by the tolerance at most
-    (threshold accepting).
-
-    Returns
-    -------
-    int
-        The number of changes kept.
-    """
+    """Change routes at random near the most loaded channels, keep changes that make loads smaller, and count them."""
+    # A move takes a destination whose routes use a most loaded channel, and a switch on one of these routes up to that
+    # channel; the switch then forwards packets for this destination over another channel.  Loads of the channels on the
+    # old and the new route are computed anew.  The sum of the worth of all loads may grow by the tolerance at most
+    # (threshold accepting).
     tail, head, first = switches.tail, switches.head, switches.first
     routes, load, layers = state.routes, state.load, state.layers
     tolerance = rules.tolerance
     kept = 0
     limit = load.max() + switches.unit.max()
     for _ in range(rules.moves):
+        # a most loaded channel, a destination of it, and a switch whose packets for it cross the channel
         top = load.max()
         hot = _pick(top, load, move.some, move.chance)
         at = tail[hot]
@@ -375,15 +335,17 @@ def search(rules: SearchRules, switches: Switches, state: RouteState, space: Scr
         goal = switches.home[d]
         route = routes[d]
         y = at
-        if _draw(5, move.chance) > 2:
+        if _draw(_OF, move.chance) >= _NEAR:
             behind(at, goal, route, head, move.side, space.path)
-            y = _pick(1, move.side, move.some, move.chance)
+            y = _pick(BEHIND, move.side, move.some, move.chance)
+        # another channel of the switch, from which packets do not come back
         behind(y, goal, route, head, move.side, space.path)
         new = first[y] + _draw(first[y + 1] - first[y], move.chance)
         old = route[y]
         far = head[new]
-        if new == old or move.side[far] == 1 or (far != goal and route[far] < 0):
+        if new == old or move.side[far] == BEHIND or (far != goal and route[far] < 0):
             continue
+        # the channels of the old and the new route, whose loads change
         before = _collect(y, 0, goal, route, head, move.touched)
         move.touched[before] = new
         n = _collect(far, before + 1, goal, route, head, move.touched)
@@ -394,6 +356,7 @@ def search(rules: SearchRules, switches: Switches, state: RouteState, space: Scr
             after += 1
         if after > before + _LONGER:
             continue
+        # the move stays if its routes fit on layers, and it costs little
         senders = _unlayer(d, switches, state, move)
         route[y] = new
         if _relayer(senders, d, switches, state, move):
@@ -408,6 +371,7 @@ def search(rules: SearchRules, switches: Switches, state: RouteState, space: Scr
             for i in range(senders):
                 u = move.senders[i]
                 remove_route(layers.of[d, u], u, goal, route, switches, layers)
+        # else all is as before
         route[y] = old
         for i in range(senders):
             u = move.senders[i]

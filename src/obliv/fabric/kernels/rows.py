@@ -24,36 +24,23 @@ _HALF = 1 << 59  # a number from which on sixteen hexadecimal digits are stored 
 
 
 class LineTables(NamedTuple):
-    """The kinds of lines of a file, as arrays.
+    """The kinds of lines of a file, as arrays."""
 
-    Parameters
-    ----------
-    tokens : int64 array, shape (tokens, 9)
-        The class of the byte before it, and of the bytes that are skipped then; what it is, the column of its value,
-        the number of its word or the most decimal digits, how many words there are or the fewest hexadecimal digits
-        behind 0x, the most of these, the smallest value and the largest one.
-    first : int64 array, shape (lines + 1,)
-        Where the tokens of each kind of line begin.
-    kind, needs, gives : int64 arrays, shape (lines,)
-        The kind of rows, or `PART`, `BEGIN` or `OTHER`; the fields that other lines must have given before, and those
-        that this one gives, as bits.
-    words, bounds : uint8 and int64 arrays
-        All words, and where each begins.
-    classes : bool array, shape (classes, 256)
-        Whether each byte is in each class.
-    digit : int64 array, shape (256,)
-        The value of each byte as a hexadecimal digit, -1 for other bytes.
-    """
-
+    # tokens: int64, shape (tokens, 9); the class of the byte before it, and of the bytes that are skipped then; what it
+    # is, the column of its value, the number of its word or the most decimal digits, how many words there are or the
+    # fewest hexadecimal digits behind 0x, the most of these, the smallest value and the largest one
     tokens: Array
-    first: Array
+    first: Array  # int64, shape (lines + 1,); where the tokens of each kind of line begin
+    # kind, needs, gives: int64, shape (lines,); the kind of rows, or `PART`, `BEGIN` or `OTHER`; the fields that other
+    # lines must have given before, and those that this one gives, as bits
     kind: Array
     needs: Array
     gives: Array
+    # words, bounds: uint8 and int64; all words, and where each begins
     words: Array
     bounds: Array
-    classes: Array
-    digit: Array
+    classes: Array  # bool, shape (classes, 256); whether each byte is in each class
+    digit: Array  # int64, shape (256,); the value of each byte as a hexadecimal digit, -1 for other bytes
 
 
 class RowsRead(NamedTuple):
@@ -77,19 +64,10 @@ def word_end(data: Array, q: int, words: Array, start: int, stop: int) -> int:
 
 @kernel
 def read_rows(data: Array, start: int, stop: int, lines: LineTables, partial: Array, rows: Array) -> RowsRead:
-    """Read lines, up to the first one that is of no kind, or whose row is of another kind than those before.
-
-    Parameters
-    ----------
-    data : uint8 array
-        Whole lines: the byte before `stop` is a line end; nothing is read where it is not.
-    start, stop : int
-    lines : LineTables
-    partial : int64 array, shape (columns + 1,)
-        The fields of the row that lines before have given, and which of them these are; kept between calls.
-    rows : int64 array, shape (columns + 1, most)
-        Written: the fields of each row, and its line, from 1 in one call; reading also stops where it is full.
-    """
+    """Read lines, up to the first one that is of no kind, or whose row is of another kind than those before."""
+    # Nothing is read unless the byte before `stop` is a line end.  `partial`, kept between calls, has the fields of the
+    # row that lines before have given, and which of them these are.  Written are the fields of each of the `rows`, and
+    # its line, from 1 in one call; reading also stops where they are full.
     tokens, first, kinds, needs, gives, words, bounds, classes, digit = lines
     columns = len(partial) - 1
     p, number, count, before = start, 0, 0, -1
@@ -190,3 +168,38 @@ def read_rows(data: Array, start: int, stop: int, lines: LineTables, partial: Ar
                 partial[k] = rows[k, count]
         partial[columns] = (0 if kinds[f] >= 0 or kinds[f] == BEGIN else partial[columns]) | gives[f]
     return RowsRead(p, number, count, before)
+
+
+# Kernel: service levels of pairs, stored as masks
+
+
+class Merged(NamedTuple):
+    """What rows did not go in: for LIDs without an endpoint, with the first of them; and those that added an SL."""
+
+    unknown: int
+    first_unknown: int
+    several: int
+    first_several: int
+
+
+@kernel
+def merge(source: Array, lid: Array, mask: Array, column: Array, levels: Array) -> Merged:
+    """Add the SLs of rows to those of their pairs, and count rows that do not fit; a row of source -1 is left out."""
+    # A LID's column is -1 where it belongs to no endpoint, -2 where it belongs to another port.
+    unknown, first_unknown, several, first_several = 0, -1, 0, -1
+    for k in range(len(source)):
+        c = column[lid[k]] if 0 <= lid[k] < len(column) else -1
+        if c == -1:
+            unknown += 1
+            if first_unknown < 0:
+                first_unknown = k
+        if c < 0 or source[k] < 0:
+            continue
+        before = int(levels[source[k], c])
+        after = before | int(mask[k])
+        if before != 0 and after != before:
+            several += 1
+            if first_several < 0:
+                first_several = k
+        levels[source[k], c] = after
+    return Merged(unknown, first_unknown, several, first_several)

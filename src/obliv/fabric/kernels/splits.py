@@ -106,10 +106,8 @@ def denominators(classes: DestinationClasses, hops: Automaton, limit: int) -> in
 
 @kernel
 def send(r: int, g: int, amount: int, split: Split, space: SplitSpace) -> int:
-    """Add what a source of class r sends to a destination of class g to `carried`; list and count the channels.
-
-    Each route sends `amount`. `mass` holds zeros before and after, `carried` before.
-    """
+    """Add what a source of class r sends to a destination of class g to `carried`; list and count the channels."""
+    # Each route sends `amount`. `mass` holds zeros before and after, `carried` before.
     classes, any_choice, channel = split.classes, split.any_choice, split.channel
     first, to, row, out, ptr, ports = split.hops
     mass, carried, touched = space
@@ -141,20 +139,9 @@ def send(r: int, g: int, amount: int, split: Split, space: SplitSpace) -> int:
 
 @kernel
 def sum_shares(denominator: int, demand: Array, supply: Array, split: Split, sums: ShareSums) -> None:
-    """Add what all sources send to all destinations, by channel between switches.
-
-    Parameters
-    ----------
-    denominator : int
-        What a route carries.
-    demand : int64 array, shape (2, classes of destinations)
-        What the members of a class take, and how many they are.
-    supply : int64 array, shape (classes of sources,)
-        What the members of a class send.
-    split : Split
-    sums : ShareSums
-        Added to; the rows have shape (classes of sources, channels).
-    """
+    """Add what all sources send to all destinations, by channel between switches; a route carries the denominator."""
+    # `demand[0]` is what the members of a class of destinations take, `demand[1]` how many they are; `supply` is what
+    # those of a class of sources send.
     channels = len(sums.columns)
     carried, touched = np.zeros(channels, np.int64), np.empty(channels, np.int64)
     space = SplitSpace(np.zeros(len(split.hops.row), np.int64), carried, touched)
@@ -196,10 +183,8 @@ def carry_shares(source: Array, destination: Array, amount: Array, split: Split,
 
 @kernel
 def shares_on(v: int, port: int, denominator: int, split: Split, share: Array) -> None:
-    """Add the shares of all classes of sources and destinations on the channel that leaves state v by a port.
-
-    The shares, zeros of shape (classes of sources, classes of destinations), are computed backwards from the channel.
-    """
+    """Add the shares of all classes of sources and destinations on the channel that leaves state v by a port."""
+    # The shares, zeros of shape (classes of sources, classes of destinations), are computed backwards from the channel.
     classes, any_choice = split.classes, split.any_choice
     first, to, row, out, ptr, ports = split.hops
     part = np.zeros(len(row), np.int64)  # of what a state sends, over its denominator

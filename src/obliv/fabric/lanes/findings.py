@@ -70,7 +70,8 @@ class _MetRows(NamedTuple):
 
     def ports(self, rows: Array) -> str:
         """Return the ports of the first of some rows, and how many others there are."""
-        return f"from port {self.entry[rows[0]]} to port {self.exit[rows[0]]}{_more(len(rows))}"
+        more = f" and {plural(len(rows) - 1, 'other row')}" if len(rows) > 1 else ""
+        return f"from port {self.entry[rows[0]]} to port {self.exit[rows[0]]}{more}"
 
     def note(self, kind: str, lanes: Lanes, row: int, text: str, notes: Notes) -> None:
         """Note an error of the switch of a row; `text` goes on behind its name."""
@@ -141,10 +142,8 @@ def _note_pairs(traces: Traces, lanes: Lanes, verdict: LaneVerdict, born: Array,
 def _lost_pairs(
     traces: Traces, lanes: Lanes, verdict: LaneVerdict, born: Array
 ) -> tuple[list[int], list[tuple[int, int, int]]]:
-    """Return how many pairs of a source and a LID may lose packets to VL 15, and how many meet a missing row.
-
-    With the first such pair of each sort by column: its source, its column and its SL.
-    """
+    """Return how many pairs of a source and a LID may lose packets to VL 15, and how many meet a missing row."""
+    # With the first such pair of each sort by column: its source, its column and its SL.
     origins, masks = verdict.origins, lanes.levels.masks
     fate = {}
     for sl in verdict.sls_used:
@@ -248,10 +247,6 @@ def _born(lanes: Lanes) -> Array:
     sent = np.bitwise_or.reduce(masks, axis=1)
     mine = np.broadcast_to(sent, len(ends)) if len(sent) == 1 else sent
     return np.asarray(mine & drops(tables)[tables.own[ends]], np.uint16)
-
-
-def _more(rows: int) -> str:
-    return f" and {plural(rows - 1, 'other row')}" if rows > 1 else ""
 
 
 def _sls(mask: int) -> str:

@@ -31,31 +31,16 @@ class LaneCycle:
 
 @dataclass(frozen=True, eq=False)
 class LaneGraph:
-    """Which channel and lane follows which.
+    """Which channel and lane follows which."""
 
-    Parameters
-    ----------
-    slots : int64 array
-        Where each channel between switches begins.
-    lanes : int
-        Vertex l · channels + c is lane l of channel c.
-    tail, head : int64 arrays
-        The edges, by tail.
-    vertices : bool array
-        The lanes of channels that packets take.
-    used : uint16 array
-        The SLs of the packets that meet each row of the SL-to-VL tables.
-    bare : bool array, shape (nodes,)
-        Switches without a table that packets meet.
-    """
-
-    slots: Array
-    lanes: int
+    slots: Array  # int64; where each channel between switches begins
+    lanes: int  # vertex l · channels + c is lane l of channel c
+    # tail, head: int64; the edges, by tail
     tail: Array
     head: Array
-    vertices: Array
-    used: Array
-    bare: Array
+    vertices: Array  # bool; the lanes of channels that packets take
+    used: Array  # uint16; the SLs of the packets that meet each row of the SL-to-VL tables
+    bare: Array  # bool, shape (nodes,); switches without a table that packets meet
 
     @property
     def dependencies(self) -> int:
@@ -89,22 +74,13 @@ class LaneGraph:
 
 @dataclass(frozen=True, eq=False)
 class Origins:
-    """Sources at one leaf switch whose packets are treated alike.
+    """Sources at one leaf switch whose packets are treated alike."""
 
-    Parameters
-    ----------
-    leaf, entry : int64 arrays, shape (origins,)
-        The number of the leaf switch, and the slot by which packets come in.
-    alone : int64 array, shape (origins,)
-        Its endpoint where an origin has only one, else -1.
-    of : int64 array, shape (endpoints,)
-        The origin of every endpoint, -1 for endpoints that are cabled to no switch.
-    """
-
+    # leaf, entry: int64, shape (origins,); the number of the leaf switch, and the slot by which packets come in
     leaf: Array
     entry: Array
-    alone: Array
-    of: Array
+    alone: Array  # int64, shape (origins,); its endpoint where an origin has only one, else -1
+    of: Array  # int64, shape (endpoints,); the origin of every endpoint, -1 for endpoints that are cabled to no switch
 
 
 def origins_of(traces: Traces, tables: LaneTables) -> Origins:
@@ -131,17 +107,11 @@ def origins_of(traces: Traces, tables: LaneTables) -> Origins:
 
 @dataclass(frozen=True, eq=False)
 class LaneEntries:
-    """The ports by which packets come into switches, and the rows of the SL-to-VL tables that they meet from there.
-
-    Parameters
-    ----------
-    entries : ByEntry
-    place : int64 array, shape (slots of the automaton,)
-        Where the number of each slot's row stands in ``tables.row``, -1 for switches without a table.
-    tables : LaneTables
-    """
+    """The ports by which packets come into switches, and the rows of the SL-to-VL tables that they meet from there."""
 
     entries: ByEntry
+    # place: int64, shape (slots of the automaton,); where the number of each slot's row stands in ``tables.row``, -1
+    # for switches without a table
     place: Array
     tables: LaneTables
 
@@ -214,45 +184,23 @@ def _masks(traces: Traces, origins: Origins, levels: PairLevels) -> tuple[Array,
 
 @dataclass(frozen=True)
 class OneLevel:
-    """What happens if all packets have one SL.
-
-    Parameters
-    ----------
-    sl : int
-    dropped : bool
-        Whether some switch discards packets of this SL.
-    dependencies : int
-    cycle : int
-        Length of a cycle, 0 without one.
-    """
+    """What happens if all packets have one SL."""
 
     sl: int
-    dropped: bool
+    dropped: bool  # whether some switch discards packets of this SL
     dependencies: int
-    cycle: int
+    cycle: int  # length of a cycle, 0 without one
 
 
 @dataclass(frozen=True, eq=False)
 class LaneVerdict:
-    """The dependency graph of a fabric with its lanes.
-
-    Parameters
-    ----------
-    entries : LaneEntries
-    origins : Origins
-    graph : LaneGraph
-    lacking : int
-        Number of pairs of a source and a LID without an SL; they are left out.
-    lanes_used : tuple of int
-        On channels between switches.
-    sls_used : tuple of int
-    """
+    """The dependency graph of a fabric with its lanes."""
 
     entries: LaneEntries
     origins: Origins
     graph: LaneGraph
-    lacking: int
-    lanes_used: tuple[int, ...]
+    lacking: int  # number of pairs of a source and a LID without an SL; they are left out
+    lanes_used: tuple[int, ...]  # on channels between switches
     sls_used: tuple[int, ...]
 
     def per_lane(self) -> Iterator[tuple[int, int, LaneCycle | None]]:
@@ -315,12 +263,7 @@ def _all_met(tables: LaneTables, verdict: LaneVerdict) -> Array | None:
 
 
 class LanesOf(Value):
-    """The virtual lanes of a fabric; called with a routing, what follows what on them.
-
-    Parameters
-    ----------
-    lanes : Lanes
-    """
+    """The virtual lanes of a fabric; called with a routing, what follows what on them."""
 
     def __init__(self, lanes: Lanes) -> None:
         self.lanes = lanes

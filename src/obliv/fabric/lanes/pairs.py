@@ -15,15 +15,14 @@ from obliv._util.files import write_pieces
 from obliv._util.progress import require_memory
 from obliv._util.text import plural
 from obliv.errors import FileError, InputError
-from obliv.fabric.arguments import typed
 from obliv.fabric.files import rows as lines
 from obliv.fabric.files.assemble import FileBlocks
 from obliv.fabric.files.forwarding import port_guids
 from obliv.fabric.files.ibnetdiscover import DISCOVER, DUMPED, TABLES, noted_line, shown_line
 from obliv.fabric.files.rows import RowReader
-from obliv.fabric.kernels.pair_levels import merge
+from obliv.fabric.kernels.rows import merge
 from obliv.fabric.lanes.sl2vl import SLS
-from obliv.fabric.model import Fabric
+from obliv.fabric.model import Fabric, typed
 from obliv.fabric.names import LAST_LID, largest_lid, owned_lids, slots_of_lids
 from obliv.fabric.results.check import Finding
 from obliv.kernels import run
@@ -33,54 +32,30 @@ from obliv.kernels import run
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairLevels:
-    """The service levels (SLs) that packets of each pair may have.
+    """The service levels (SLs) that packets of each pair may have."""
 
-    Parameters
-    ----------
-    name : str
-        The file, or ``SL n``.
-    masks : uint16 array, shape (1 or endpoints, 1 or LIDs of endpoints)
-        Bit s is set where packets of the pair may have SL s; 0 where none is known.
-    engine : str
-        The routing engine that the file names.
-    sources : tuple of (path, SHA-256)
-    findings : tuple of Finding
-    given : bool
-        Whether the user chose the SLs; else all packets are assumed to have SL 0.
-    """
-
-    name: str
+    name: str  # the file, or ``SL n``
+    # masks: uint16, shape (1 or endpoints, 1 or LIDs of endpoints); bit s is set where packets of the pair may have SL
+    # s; 0 where none is known
     masks: Array
-    engine: str = ""
+    engine: str = ""  # the routing engine that the file names
     sources: tuple[tuple[str, str], ...] = ()
     findings: tuple[Finding, ...] = ()
-    given: bool = True
+    given: bool = True  # whether the user chose the SLs; else all packets are assumed to have SL 0
 
     def __repr__(self) -> str:
         return f"<Levels {self.name}>"
 
 
 def one_level(sl: int, *, given: bool = True) -> PairLevels:
-    """Return one service level for all pairs.
-
-    Examples
-    --------
-    >>> one_level(3)
-    <Levels SL 3>
-    """
+    """Return one service level for all pairs."""
     if not 0 <= sl < SLS:
         raise InputError(f"SL {sl} is out of range (0 to {SLS - 1})")
     return PairLevels(f"SL {sl}", np.array([[1 << sl]], np.uint16), given=given)
 
 
 def sls_of(mask: int) -> list[int]:
-    """Return the service levels of a mask.
-
-    Examples
-    --------
-    >>> sls_of(0b101)
-    [0, 2]
-    """
+    """Return the service levels of a mask."""
     return [sl for sl in range(SLS) if mask >> sl & 1]
 
 
@@ -347,11 +322,9 @@ Rule = tuple[tuple[int, ...] | None, tuple[int, ...], int]
 
 
 def policy_rules(levels: PairLevels, fabric: Fabric) -> list[Rule]:
-    """Return rules that give pairs of endpoints their service levels; pairs without a rule have service level 0.
-
-    Destinations with equal service levels from all sources share their rules, or sources with equal ones to all
-    destinations, whichever takes fewer rules. No two rules fit one pair.
-    """
+    """Return rules that give pairs of endpoints their service levels; pairs without a rule have service level 0."""
+    # Destinations with equal service levels from all sources share their rules, or sources with equal ones to all
+    # destinations, whichever takes fewer rules. No two rules fit one pair.
     masks = _by_endpoint(levels, fabric)
     sl = np.log2(masks).astype(np.int64)
     if len(sl) == 1:

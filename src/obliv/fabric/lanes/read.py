@@ -14,12 +14,11 @@ import numpy as np
 from obliv._util.arrays import Array
 from obliv._util.text import plural
 from obliv.errors import FileError, InputError
-from obliv.fabric.arguments import typed
 from obliv.fabric.files.assemble import FileBlocks
 from obliv.fabric.files.ibnetdiscover import shown_line
 from obliv.fabric.lanes.pairs import PairLevels, one_level, read_levels
 from obliv.fabric.lanes.sl2vl import DROP, LaneTables, OperVLs, identity, masked, read_sl2vl
-from obliv.fabric.model import Fabric, Notes, port_name
+from obliv.fabric.model import Fabric, Notes, port_name, typed
 from obliv.fabric.names import owners
 from obliv.fabric.results.check import Finding
 
@@ -37,20 +36,10 @@ _CODES = {1: 1, 2: 2, 3: 4, 4: 8, 5: 15}  # by the code in PortInfo
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Arbitration:
-    """The lanes that ports serve: bit l of ``served[slot]`` is set where lane l has a weight above 0.
-
-    Parameters
-    ----------
-    name : str
-    served : dict of int
-        By slot; ports that the file does not list are left out.
-    line : dict of int
-    sources : tuple of (path, SHA-256)
-    findings : tuple of Finding
-    """
+    """The lanes that ports serve: bit l of ``served[slot]`` is set where lane l has a weight above 0."""
 
     name: str
-    served: dict[int, int]
+    served: dict[int, int]  # by slot; ports that the file does not list are left out
     line: dict[int, int]
     sources: tuple[tuple[str, str], ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -241,7 +230,8 @@ def read_lanes(
     <Lanes identity, SL 3>
     """
     levels = _levels(fabric, sl)
-    if sl2vl is None and not _one(levels):
+    masks = np.unique(levels.masks[levels.masks > 0]).tolist()
+    if sl2vl is None and (len(masks) != 1 or masks[0].bit_count() != 1):  # not one SL for all pairs that have any
         raise InputError.naming(
             "{0}: SLs differ, but no SL-to-VL tables are given: give a file of them, or {sl2vl}='identity' for VL = SL",
             levels.name,
@@ -267,13 +257,6 @@ def _levels(fabric: Fabric, sl: str | Path | int | None) -> PairLevels:
     if _NUMBER.fullmatch(text):
         return one_level(int(text))
     return read_levels(text, fabric)
-
-
-def _one(levels: PairLevels) -> bool:
-    """Return whether all pairs that have SLs have the same single one."""
-    values = np.unique(levels.masks)
-    values = values[values > 0]
-    return len(values) == 1 and int(values[0]).bit_count() == 1
 
 
 def lanes_within(fabric: Fabric, asked: int | None, oper_vls: str | Path | int | None) -> int:

@@ -16,13 +16,12 @@ from obliv._util.files import write_pieces
 from obliv._util.progress import require_memory
 from obliv._util.text import plural
 from obliv.errors import FileError
-from obliv.fabric.arguments import typed
 from obliv.fabric.files import rows as lines
 from obliv.fabric.files.assemble import FileBlocks, plain
 from obliv.fabric.files.forwarding import port_guids, switch_guids
 from obliv.fabric.files.ibnetdiscover import DISCOVER, DUMPED, TABLES, noted_line, shown_line
 from obliv.fabric.files.rows import RowReader
-from obliv.fabric.model import Fabric, called
+from obliv.fabric.model import Fabric, called, typed
 from obliv.fabric.names import owners
 from obliv.fabric.results.check import Finding
 
@@ -36,30 +35,15 @@ MISSING = 0  #: Number of the row that stands for a missing one.
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LaneTables:
-    """SL-to-VL tables of a fabric; see the package for their form.
+    """SL-to-VL tables of a fabric; see the package for their form."""
 
-    Parameters
-    ----------
-    name : str
-        The file, or ``identity``.
-    vl : uint8 array, shape (distinct rows, 16)
-        Row 0 stands for a missing row.
-    first : int64 array, shape (nodes,)
-        Where the row numbers of each switch begin, -1 without a table.
-    row, line : int32 arrays
-        The number of every row, and its line in the file, 0 without a line.
-    own : int32 array, shape (slots,)
-        The number of the row of each adapter port, for its own cable.
-    sources : tuple of (path, SHA-256)
-    findings : tuple of Finding
-    """
-
-    name: str
-    vl: Array
-    first: Array
+    name: str  # the file, or ``identity``
+    vl: Array  # uint8, shape (distinct rows, 16); row 0 stands for a missing row
+    first: Array  # int64, shape (nodes,); where the row numbers of each switch begin, -1 without a table
+    # row, line: int32; the number of every row, and its line in the file, 0 without a line
     row: Array
     line: Array
-    own: Array
+    own: Array  # int32, shape (slots,); the number of the row of each adapter port, for its own cable
     sources: tuple[tuple[str, str], ...] = ()
     findings: tuple[Finding, ...] = ()
 
@@ -82,15 +66,7 @@ class LaneTables:
 
 
 def identity(fabric: Fabric, name: str = "identity") -> LaneTables:
-    """Return the tables with VL = SL at every port; SL 15 has no lane and is dropped.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> fabric = obliv.fabric.from_topology(obliv.topology("ring:4"))
-    >>> identity(fabric).lane(fabric, int(fabric.switches[0]), 1, 2, 3)
-    3
-    """
+    """Return the tables with VL = SL at every port; SL 15 has no lane and is dropped."""
     ports = np.diff(fabric.first_slot).astype(np.int64)
     ports[fabric.switch_row < 0] = 0
     size = int(ports.max(initial=0)) ** 2
@@ -117,21 +93,11 @@ def tables_of_rows(fabric: Fabric, name: str, vl: Array, rows: list[Array], own:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OperVLs:
-    """The number of lanes that ports operate.
-
-    Parameters
-    ----------
-    name : str
-    lanes : uint8 array, shape (slots,)
-        1, 2, 4, 8 or 15 data lanes; 0 where unknown.
-    line : int32 array, shape (slots,)
-    sources : tuple of (path, SHA-256)
-    findings : tuple of Finding
-    """
+    """The number of lanes that ports operate."""
 
     name: str
-    lanes: Array
-    line: Array
+    lanes: Array  # uint8, shape (slots,); 1, 2, 4, 8 or 15 data lanes; 0 where unknown
+    line: Array  # int32, shape (slots,)
     sources: tuple[tuple[str, str], ...] = ()
     findings: tuple[Finding, ...] = ()
 
@@ -143,10 +109,8 @@ class OperVLs:
 
 
 def masked(tables: LaneTables, fabric: Fabric, lanes: Array) -> LaneTables:
-    """Return the tables as OpenSM writes them: lanes cut to the bits that a port operates, 15 left as it is.
-
-    Shapes: `lanes` (slots,).
-    """
+    """Return the tables as OpenSM writes them: lanes cut to the bits that a port operates, 15 left as it is."""
+    # Shapes: `lanes` (slots,).
     if (lanes >= DROP).all():
         return tables
     row, first = tables.row.copy(), tables.first.copy()

@@ -13,7 +13,7 @@ import numpy as np
 from obliv._util.arrays import Array, grouped, starts
 from obliv._util.progress import Progress
 from obliv.errors import InputError
-from obliv.fabric.arguments import typed
+from obliv.fabric.kernels.automaton import RouteArrays
 from obliv.fabric.kernels.changes import (
     ChangeSets,
     ChangeSpace,
@@ -25,8 +25,7 @@ from obliv.fabric.kernels.changes import (
     intact_loads,
     replace_port,
 )
-from obliv.fabric.kernels.routes import RouteArrays
-from obliv.fabric.model import Tables
+from obliv.fabric.model import Tables, typed
 from obliv.fabric.outages.sets import Change, speed_between_switches, with_change
 from obliv.fabric.routes.dependencies import credit_loops, dependencies_of
 from obliv.fabric.routes.routing import FabricRouting
@@ -158,10 +157,8 @@ def base_of(routing: FabricRouting) -> Base:
 
 
 def _dependencies(routing: FabricRouting) -> tuple[bool, Array, Array, Array]:
-    """Return whether there is a credit loop, a number of every channel, and what comes right after each channel.
-
-    The numbers rise along each dependency; they are 0 where there is a loop.
-    """
+    """Return whether there is a credit loop, a number of every channel, and what comes right after each channel."""
+    # The numbers rise along each dependency; they are 0 where there is a loop.
     topology = routing.topology
     slots, first, after = dependencies_of(routing.routes.traces)
     channel = topology.channel_of[slots]
@@ -204,15 +201,13 @@ def _space(routes: RouteArrays, channels: int, size: int) -> ChangeSpace:
         sender=np.zeros(classes, np.int64),
         receiver=np.zeros(ends, np.int64),
         refilled=np.zeros(len(routes.lid), np.uint8),
-        path=np.empty((3, len(routes.row) + 2), np.int64),
+        path=np.empty((3, len(routes.hops.row) + 2), np.int64),
     )
 
 
 def named_load(base: Base, load: int, channel: int, reached: bool, new: Array = _NONE) -> tuple[Fraction, str]:
-    """Return the worst load and a cable that has it: the own one of a host that reaches others carries 1 at least.
-
-    Shapes: `new` (new channels, 2), the ports at their ends.
-    """
+    """Return the worst load and a cable that has it: the own one of a host that reaches others carries 1 at least."""
+    # Shapes: `new` (new channels, 2), the ports at their ends.
     value, topology = Fraction(load, base.unit), base.topology
     if value < 1 and reached:
         return Fraction(1), OWN
@@ -241,28 +236,17 @@ class Changes(NamedTuple):
 
 
 def changes_of(base: Base, given: Sequence[Change], *, refill: bool = False, follow: bool = False) -> Changes:
-    """Return what the kernels take.
-
-    Parameters
-    ----------
-    base : Base
-    given : sequence of Change
-        Several only without new cables and entries.
-    refill : bool
-        Whether switches that lose a port choose another one.
-    follow : bool
-        Whether to find all channels whose packets change, not only those that decide.
-    """
+    """Return what the kernels take."""
     topology, routes, intact = base.topology, base.routing.routes.arrays, base.intact
     gone = [channels_of(topology, change.slots) for change in given]
     nodes = [np.array(change.switches, np.int64) for change in given]
     cables = np.array([cable for change in given for cable in change.cables], np.int64).reshape(-1, 2)
     ends = np.concatenate([cables, cables[:, ::-1]])
-    after = routes._replace(out=routes.out.copy(), row=routes.row.copy())
+    after = _copied(routes)
     if len(cables):
         intact, after = _with_channels(base, ends, after)
     for row, lid, port in [entry for change in given for entry in change.entries]:
-        after.out[row, lid] = port
+        after.hops.out[lid, row] = port
     sets = ChangeSets(
         first=starts([len(channels) for channels in gone]),
         channel=np.concatenate([*gone, np.zeros(0, np.int64)]),
@@ -274,6 +258,12 @@ def changes_of(base: Base, given: Sequence[Change], *, refill: bool = False, fol
     return Changes(base, given, ChangeWork(follow, refill, sets, routes, after, intact, space), ends)
 
 
+def _copied(routes: RouteArrays) -> RouteArrays:
+    """Return routes whose tables can be changed."""
+    hops = routes.hops
+    return routes._replace(hops=hops._replace(out=hops.out.copy(order="K"), row=hops.row.copy()))
+
+
 def channels_of(topology: FabricTopology, slots: Sequence[int]) -> Array:
     """Return the channels of cables, both directions of each in turn."""
     one = np.array(slots, np.int64)
@@ -282,13 +272,11 @@ def channels_of(topology: FabricTopology, slots: Sequence[int]) -> Array:
 
 
 def _with_channels(base: Base, ends: Array, after: RouteArrays) -> tuple[Intact, RouteArrays]:
-    """Return the state with new channels, which nothing crosses yet, behind the others.
-
-    Where a new cable takes the port of one that fails, the old channel stays, but no port leads to it.
-    """
+    """Return the state with new channels, which nothing crosses yet, behind the others."""
+    # Where a new cable takes the port of one that fails, the old channel stays, but no port leads to it.
     intact, count = base.intact, len(ends)
     fabric, number = base.topology.fabric, len(base.intact.load) + np.arange(count)
-    to, channel_of = after.to.copy(), after.channel_of.copy()
+    to, channel_of = after.hops.to.copy(), after.channel_of.copy()
     to[ends[:, 0]] = fabric.node_of[ends[:, 1]]
     channel_of[ends[:, 0]] = number
     unit = int(base.unit / speed_between_switches(base.topology))
@@ -303,19 +291,19 @@ def _with_channels(base: Base, ends: Array, after: RouteArrays) -> tuple[Intact,
         slot_of=np.append(intact.slot_of, ends[:, 0]),
         tail_of=np.append(intact.tail_of, fabric.node_of[ends[:, 0]]),
     )
-    return extended, after._replace(to=to, channel_of=channel_of)
+    return extended, after._replace(hops=after.hops._replace(to=to), channel_of=channel_of)
 
 
 def _other_columns(base: Base, given: Sequence[Change], ports: Array) -> Array:
     """Return the LIDs, by number, whose entries are set or lead to a port with a new cable."""
     routes = base.routing.routes.arrays
-    changed = np.zeros(routes.out.shape[1], np.bool_)
+    changed = np.zeros(len(routes.hops.out), np.bool_)
     changed[[lid for change in given for _, lid, _ in change.entries]] = True
     fabric = base.topology.fabric
     for slot in ports.tolist():
-        row = int(routes.row[fabric.node_of[slot]])
+        row = int(routes.hops.row[fabric.node_of[slot]])
         if row >= 0:
-            changed |= routes.out[row] == fabric.port_of(slot)
+            changed |= routes.hops.out[:, row] == fabric.port_of(slot)
     lid = routes.lid
     return np.flatnonzero((lid > 0) & (lid < len(changed)) & changed[np.minimum(lid, len(changed) - 1)])
 
@@ -355,7 +343,7 @@ def has_credit_loop(changes: Changes, number: int, outcomes: Outcomes) -> bool:
     if changes.work.refill:
         tables = refilled_tables(base.routing, change)
     else:
-        tables = kept_tables(replace(tables, out=changes.work.after.out), change)
+        tables = kept_tables(replace(tables, out=changes.work.after.hops.out.T), change)
     traces = trace_all(with_change(base.topology.fabric, change), tables, base.topology.ends)
     return not credit_loops(traces).acyclic
 
@@ -372,9 +360,9 @@ def refilled_tables(routing: FabricRouting, change: Change) -> Tables:
     gone, nothing = (np.zeros(topology.channels, np.uint8) for _ in range(2))
     channels = channels_of(topology, change.slots)
     gone[channels] = 1
-    after = before._replace(out=before.out.copy())
-    refilled, path = np.zeros(len(before.lid), np.uint8), np.empty(len(before.row) + 2, np.int64)
+    after = _copied(before)
+    refilled, path = np.zeros(len(before.lid), np.uint8), np.empty(len(before.hops.row) + 2, np.int64)
     for slot in topology.slot_of[channels].astype(np.int64).tolist():
         node = int(topology.fabric.node_of[slot])
         run(replace_port, 50.0 * len(before.lid), slot, node, before, after, gone, nothing, refilled, path)
-    return kept_tables(replace(routing.routes.tables, out=after.out), change)
+    return kept_tables(replace(routing.routes.tables, out=after.hops.out.T), change)

@@ -59,11 +59,9 @@ def why_none(routing: FabricRouting, sets: Iterable[Change], repair: str, loop: 
 
 
 def cover(base: Base, pairs: Array, paid: Array | None = None) -> int:
-    """Return an upper bound of the packets that can be sent between pairs of classes and terminals.
-
-    A receiver in `paid` counts once, and the class of every other pair with all its sources; without `paid` the smaller
-    of both sums over all pairs.
-    """
+    """Return an upper bound of the packets that can be sent between pairs of classes and terminals."""
+    # A receiver in `paid` counts once, and the class of every other pair with all its sources; without `paid` the
+    # smaller of both sums over all pairs.
     r, d = np.divmod(pairs, len(base.topology.terminals))
     if paid is None:
         return int(min(base.intact.size[np.unique(r)].sum(), len(np.unique(d))))
@@ -158,10 +156,8 @@ def _arriving(work: ChangeWork, pairs: Array) -> Array:
 
 
 def _above(work: ChangeWork, most: Array, cap: Array, known: Array) -> list[int]:
-    """Return the channels that bounds before do not keep within a cap: `known` ones, and those to which pairs came.
-
-    Shapes: `most`, `cap` (channels,).
-    """
+    """Return the channels that bounds before do not keep within a cap: `known` ones, and those to which pairs came."""
+    # Shapes: `most`, `cap` (channels,).
     space, ends = work.space, len(work.before.class_of)
     more = space.touched[: space.tally[TOUCHED]]
     more = more[(space.more[more] > 0) & (most[more] + space.more[more] > cap[more])]

@@ -13,7 +13,7 @@ from obliv._util.progress import Progress, rising, silent, within
 from obliv._util.text import plural, printable, several
 from obliv.errors import InputError, Interrupted, TooLargeError
 from obliv.fabric.analyses.permutations import provenance_of
-from obliv.fabric.arguments import typed
+from obliv.fabric.model import typed
 from obliv.fabric.outages.base import (
     Base,
     Changes,
@@ -233,11 +233,9 @@ class _Found(NamedTuple):
 
 
 def _answers(question: _Question) -> bool:
-    """Return whether the engine for changes tells what failures do; else each is solved from scratch.
-
-    It does not where all routes are new, where loads are no sizes of matchings (see :func:`engine_misfit`), and where
-    the cable of a host fails: its class of sources, which share their routes, has fewer members on all channels then.
-    """
+    """Return whether the engine for changes tells what failures do; else each is solved from scratch."""
+    # It does not where all routes are new, where loads are no sizes of matchings (see :func:`engine_misfit`), and where
+    # the cable of a host fails: its class of sources, which share their routes, has fewer members on all channels then.
     topology = question.routing.topology
     slots = np.array([slot for failure in question.sets for slot in failure.slots], np.int64)
     at_host = topology.at_host[topology.channel_of[slots]]

@@ -14,8 +14,7 @@ import numpy as np
 from obliv._util.arrays import Array
 from obliv._util.text import printable, several
 from obliv.errors import InputError
-from obliv.fabric.arguments import typed
-from obliv.fabric.model import NONE, Fabric
+from obliv.fabric.model import NONE, Fabric, typed
 from obliv.fabric.names import NodeNames, cut_port, out_of_range, port_number, split_port
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.topology import FabricTopology, network
@@ -26,25 +25,12 @@ KINDS = ("cables", "lanes", "switches")
 
 @dataclass(frozen=True)
 class Change:
-    """Cables, and switches with all their cables, that fail together; new cables, and new entries of tables.
+    """Cables, and switches with all their cables, that fail together; new cables, and new entries of tables."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        What it is, as results show it.
-    slots : tuple of int
-        One port of every cable that fails.
-    switches : tuple of int
-        Nodes of the fabric that fail.
-    cables : tuple of (slot, slot)
-        New ones.
-    entries : tuple of (row, LID, port)
-    """
-
-    names: tuple[str, ...] = ()
-    slots: tuple[int, ...] = ()
-    switches: tuple[int, ...] = ()
-    cables: tuple[tuple[int, int], ...] = ()
+    names: tuple[str, ...] = ()  # what it is, as results show it
+    slots: tuple[int, ...] = ()  # one port of every cable that fails
+    switches: tuple[int, ...] = ()  # nodes of the fabric that fail
+    cables: tuple[tuple[int, int], ...] = ()  # new ones
     entries: tuple[tuple[int, int, int], ...] = ()
 
     @property
@@ -81,10 +67,8 @@ def every_failure(topology: FabricTopology, of: str) -> list[Change]:
 
 
 def named_failure(topology: FabricTopology, names: Sequence[str]) -> Change:
-    """Return the failure of what is named: ``NAME/PORT`` for a cable, ``NAME`` for a switch.
-
-    A name is a node's description, or its identifier in the file.
-    """
+    """Return the failure of what is named: ``NAME/PORT`` for a cable, ``NAME`` for a switch."""
+    # A name is a node's description, or its identifier in the file.
     fabric = topology.fabric
     slots: list[int] = []
     switches: list[int] = []
@@ -247,10 +231,8 @@ def about(parameter: str, text: str = "") -> Iterator[None]:
 
 
 def new_cables(topology: FabricTopology, failure: Change, texts: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """Return the ports at the ends of new cables, each given as ``NAME/PORT,NAME/PORT``.
-
-    A port is free if it has no cable, or if its cable fails at the same time.
-    """
+    """Return the ports at the ends of new cables, each given as ``NAME/PORT,NAME/PORT``."""
+    # A port is free if it has no cable, or if its cable fails at the same time.
     if not texts:
         return ()
     fabric = without(topology.fabric, failure)
@@ -335,10 +317,8 @@ _ENTRY = re.compile(r"(?P<name>.+)(?:[/:]|\[(?=\d+\]))(?P<lid>\d{1,5})\]?=(?P<po
 
 
 def change_of(routing: FabricRouting, fail: Sequence[str], entries: Sequence[str], add: Sequence[str] = ()) -> Change:
-    """Return a change from its texts: ``NAME/PORT`` or ``NAME`` fails, and ``SWITCH/LID=PORT`` is the new port.
-
-    ``NAME/PORT,NAME/PORT`` is a new cable.
-    """
+    """Return a change from its texts: ``NAME/PORT`` or ``NAME`` fails, and ``SWITCH/LID=PORT`` is the new port."""
+    # `NAME/PORT,NAME/PORT` is a new cable.
     topology = routing.topology
     failure = named_failure(topology, fail) if fail else Change()
     slots = np.array(failure.slots, np.int64)
@@ -369,11 +349,11 @@ def _entry(routing: FabricRouting, names: NodeNames, text: str, hints: bool = Fa
     if node is None:
         hint = names.hint(match["name"], lambda near: near + rest, accepted)
         raise InputError(f"{shown}: no such node: give the name of a switch{hint}")
-    row, lid = int(routes.row[node]), int(match["lid"])
+    row, lid = int(routes.hops.row[node]), int(match["lid"])
     if fabric.nodes.kind[node] != "switch" or row < 0:
         raise InputError(f"{shown}: not a switch with a table")
-    if not 0 < lid < routes.out.shape[1]:
-        raise InputError(f"{shown}: LID {lid} is out of range (1 to {routes.out.shape[1] - 1})")
+    if not 0 < lid < len(routes.hops.out):
+        raise InputError(f"{shown}: LID {lid} is out of range (1 to {len(routes.hops.out) - 1})")
     last = int(fabric.first_slot[node + 1] - fabric.first_slot[node]) - 1
     if port != NONE and port > last:
         raise InputError(f"{shown}: port {port} does not exist: ports are 0 to {last}")

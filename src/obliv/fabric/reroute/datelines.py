@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 
@@ -28,32 +28,22 @@ _FEWEST = 4  # coordinates of a ring where packets can wait for each other in a 
 
 @dataclass(frozen=True, eq=False)
 class DimensionOrder:
-    """Routes in dimension order, and the datelines of rings.
+    """Routes in dimension order, and the datelines of rings."""
 
-    Parameters
-    ----------
-    routes : int32 array, shape (destinations, switches)
-        The channel that every switch takes for every host, -1 where there is none.
-    dimension : int64 array, shape (channels,)
-        The number of the dimension with datelines in which each channel leads, -1 for other channels.
-    crosses : bool array, shape (channels,)
-        Whether the channel crosses a dateline.
-    dimensions : int
-        The number of dimensions with datelines.
-    """
-
+    # routes: int32, shape (destinations, switches); the channel that every switch takes for every host, -1 where there
+    # is none
     routes: Array
+    # dimension: int64, shape (channels,); the number of the dimension with datelines in which each channel leads, -1
+    # for other channels
     dimension: Array
-    crosses: Array
-    dimensions: int
+    crosses: Array  # bool, shape (channels,); whether the channel crosses a dateline
+    dimensions: int  # the number of dimensions with datelines
 
 
 def routes_round_gaps(switches: Switches, grid: Grid) -> DimensionOrder:
-    """Return routes that correct the coordinates one after another, the first one first.
-
-    In a ring they go the shorter way, half of the switches halfway round each way; where that way misses a cable, they
-    go the other way. Hosts that cannot be reached so have no route.
-    """
+    """Return routes that correct the coordinates one after another, the first one first."""
+    # In a ring they go the shorter way, half of the switches halfway round each way; where that way misses a cable,
+    # they go the other way. Hosts that cannot be reached so have no route.
     count = len(switches.hosts)
     radices = np.array([axis.radix for axis in grid.shape.axes])
     strides = np.array(grid.shape.strides)
@@ -112,10 +102,8 @@ class Cables:
 
 
 def _gaps(cables: Cables, number: Array, switch_of: Array, x: Array, n: int, stride: int) -> Array:
-    """Return for every switch, and i up to 2n, how many of its ring's first i links are missing; twice round.
-
-    Link i leads from coordinate i to i + 1; a line is a ring without its last link.
-    """
+    """Return for every switch, and i up to 2n, how many of its ring's first i links are missing; twice round."""
+    # Link i leads from coordinate i to i + 1; a line is a ring without its last link.
     start = np.where(number >= 0, number - x * stride, 0)
     ring = switch_of[start[:, None] + np.arange(n + 1) % n * stride]
     up = cables.channel(ring[:, :-1], ring[:, 1:], 0) >= 0
@@ -169,11 +157,9 @@ def crossings(switches: Switches, order: DimensionOrder, routes: Array) -> Array
 
 
 def lanes_by_level(dimensions: int, lanes: int) -> Array:
-    """Return the lane of every service level in each dimension; the last row is for channels without a dateline.
-
-    Bit k of a level is the lane in dimension k. The levels behind those of all combinations of bits stand for further
-    lanes, one each, in all dimensions; those that are left are like the ones with the same lowest bits.
-    """
+    """Return the lane of every service level in each dimension; the last row is for channels without a dateline."""
+    # Bit k of a level is the lane in dimension k. The levels behind those of all combinations of bits stand for further
+    # lanes, one each, in all dimensions; those that are left are like the ones with the same lowest bits.
     sl = np.arange(SLS)
     table = np.array([*((sl >> k) & 1 for k in range(dimensions)), np.zeros(SLS, np.int64)])
     further = range(2 if dimensions else 1, lanes)
@@ -193,10 +179,8 @@ def with_lanes(switches: Switches, lanes: int) -> Switches:
 
 
 def add_turns(switches: Switches, routes: Array, level: Array, table: Array, turns: Array) -> None:
-    """Note in `turns` which channels with their lanes follow each other on the routes whose level is not negative.
-
-    Shapes: `routes` and `level` (destinations, switches), `table` (channels, levels).
-    """
+    """Note in `turns` which channels with their lanes follow each other on the routes whose level is not negative."""
+    # Shapes: `routes` and `level` (destinations, switches), `table` (channels, levels).
     lanes = len(turns) // len(switches.tail)
     row, source = np.nonzero((level >= 0) & (routes >= 0))
     sl, channel = level[row, source], routes[row, source]
@@ -313,10 +297,8 @@ def _hops(switches: Switches, route: Array, goal: int) -> list[float]:
 
 
 def dateline_levels(network: SwitchNetwork, homes: Array, level: Array) -> PairLevels:
-    """Return the service level of every pair of hosts.
-
-    Shapes: `homes` (destinations,), `level` (destinations, switches).
-    """
+    """Return the service level of every pair of hosts."""
+    # Shapes: `homes` (destinations,), `level` (destinations, switches).
     fabric, switches = network.fabric, network.switches
     sl = np.zeros((len(fabric.endpoints), len(fabric.endpoints)), np.int64)
     sl[np.ix_(network.ends, network.ends)] = level[np.searchsorted(homes, switches.home)][:, switches.home].T
@@ -328,10 +310,8 @@ def dateline_levels(network: SwitchNetwork, homes: Array, level: Array) -> PairL
 
 
 def dateline_tables(network: SwitchNetwork, order: DimensionOrder, lanes: int) -> LaneTables:
-    """Return tables with lane 1 for packets that cross a dateline of the dimension in which they leave, else lane 0.
-
-    Detours may take further lanes: see :func:`obliv.fabric.reroute.datelines.lanes_by_level`.
-    """
+    """Return tables with lane 1 for packets that cross a dateline of the dimension in which they leave, else lane 0."""
+    # Detours may take further lanes: see :func:`obliv.fabric.reroute.datelines.lanes_by_level`.
     fabric = network.fabric
     by_level = lanes_by_level(order.dimensions, lanes)
     rows_by_number = [np.full(SLS, DROP), by_level[-1], *by_level[:-1]]
@@ -389,13 +369,13 @@ def no_grid(request: Request, name: str) -> str:
     return f"{name} is for tori, meshes, rings and HyperX, and this fabric is not recognized as one: use layered"
 
 
-def _needless(request: Request, candidates: Sequence[Candidate]) -> str | None:
-    """Say that lanes are of no use on a tree, or where a search is not."""
-    return "" if enough(request, candidates) or request.shape is not None else None
-
-
 DATELINE = Engine(
-    "dor-dateline", dateline_candidates, lambda request: no_grid(request, "dor-dateline"), _needless, lane_tables=True
+    "dor-dateline",
+    dateline_candidates,
+    lambda request: no_grid(request, "dor-dateline"),
+    # lanes are of no use on a tree, or where a search is not
+    lambda request, found: "" if enough(request, found) or request.shape is not None else None,
+    lane_tables=True,
 )
 
 
@@ -426,10 +406,8 @@ def _within(
 
 
 def _complete(switches: Switches, order: DimensionOrder, homes: Array, lanes: int) -> tuple[Array, Array] | None:
-    """Return routes with detours round all gaps, and the service levels from each switch to each of `homes`.
-
-    Parallel cables count as one where levels are searched, so hosts at one switch have the same level.
-    """
+    """Return routes with detours round all gaps, and the service levels from each switch to each of `homes`."""
+    # Parallel cables count as one where levels are searched, so hosts at one switch have the same level.
     cables = Cables(switches)
     one = np.append(cables.channel(switches.tail, switches.head, 0), -1)  # of parallel cables; the last one for -1
     _, first, which = np.unique(switches.home, return_index=True, return_inverse=True)

@@ -27,8 +27,8 @@ ENGINES = {
     "updown": "fill:UPDOWN",
     "layered": "layers:LAYERED",
     "dor-dateline": "datelines:DATELINE",
-    "minimal": "spread.candidate:MINIMAL",
-    "two-turn": "spread.candidate:TWO_TURN",
+    "minimal": "grids:MINIMAL",
+    "two-turn": "grids:TWO_TURN",
 }
 
 #: The engines that ``auto`` tries, in this order, where they fit and are not needless.
@@ -37,57 +37,31 @@ AUTO = ("osrm3-d", "osrm2", "osrm2-c", "dmodk", "updown", "dor-dateline", "layer
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """Tables by one engine.
-
-    Parameters
-    ----------
-    engine : str
-    offset : str
-        Which of a destination's LIDs a source uses.
-    tables : Tables
-    fabric : Fabric
-        With the LIDs that the tables are for.
-    standing : Standing
-    notes : tuple of str
-    levels : Levels or None
-        The service levels of pairs; None where all packets take one lane.
-    lane_tables : LaneTables or None
-        The SL-to-VL tables; None where the lane is the service level.
-    """
+    """Tables by one engine."""
 
     engine: str
-    offset: str
+    offset: str  # which of a destination's LIDs a source uses
     tables: Tables
-    fabric: Fabric
+    fabric: Fabric  # with the LIDs that the tables are for
     standing: Standing
     notes: tuple[str, ...] = ()
-    levels: PairLevels | None = None
-    lane_tables: LaneTables | None = None
+    levels: PairLevels | None = None  # the service levels of pairs; None where all packets take one lane
+    lane_tables: LaneTables | None = None  # the SL-to-VL tables; None where the lane is the service level
 
 
 @dataclass(frozen=True, eq=False)
 class Engine:
-    """A way to compute forwarding tables.
-
-    Parameters
-    ----------
-    name : str
-    candidates : callable
-        ``candidates(request)`` yields tables; none where the engine fits, but finds no routes.
-    misfit : callable
-        ``misfit(request)`` says why the engine does not fit the fabric, "" if it does.
-    needless : callable
-        ``needless(request, candidates)`` says why ``auto`` need not try the engine after those that gave these
-        candidates: a reason that is told, "" for one that is not, or None if it should try it.
-    lane_tables : bool
-        Whether its tables can need SL-to-VL tables, which OpenSM loads by a plug-in.
-    """
+    """A way to compute forwarding tables."""
 
     name: str
+    # candidates: ``candidates(request)`` yields tables; none where the engine fits, but finds no routes
     candidates: Callable[[Request], Iterator[Candidate]]
+    # misfit: ``misfit(request)`` says why the engine does not fit the fabric, "" if it does
     misfit: Callable[[Request], str] = lambda request: ""
+    # needless: ``needless(request, candidates)`` says why ``auto`` need not try the engine after those that gave these
+    # candidates: a reason that is told, "" for one that is not, or None if it should try it
     needless: Callable[[Request, Sequence[Candidate]], str | None] = lambda request, candidates: None
-    lane_tables: bool = False
+    lane_tables: bool = False  # whether its tables can need SL-to-VL tables, which OpenSM loads by a plug-in
 
 
 def engine_of(name: str) -> Engine:

@@ -15,8 +15,7 @@ from obliv._util.progress import require_memory
 from obliv._util.text import did_you_mean
 from obliv.errors import RoutingError, SpecError
 from obliv.fabric.kernels.channel_loads import Switches
-from obliv.fabric.kernels.fill import Digits, Ranks, even_out, fill_by_digits, fill_evenly
-from obliv.fabric.kernels.pair_levels import Trunks, channels_towards
+from obliv.fabric.kernels.fill import Digits, Ranks, Trunks, channels_towards, even_out, fill_by_digits, fill_evenly
 from obliv.fabric.model import NONE, Fabric, Tables
 from obliv.fabric.names import (
     FREE,
@@ -52,32 +51,18 @@ from obliv.routings.trees import best_grid, cover_root, fewest_lids
 
 @dataclass(frozen=True, eq=False)
 class EnginePlan:
-    """The channels upwards that an engine for trees chooses.
-
-    Parameters
-    ----------
-    engine : str
-    tiers : Tiers
-    lmc : int
-        Every host needs 2**lmc LIDs.
-    offset : str
-        Which of them a source uses, as :func:`obliv.fabric.routes.trace.offsets_of` takes it.
-    shifted : bool
-        Whether a leaf adds its place in its sub-tree to the number.
-    want : callable
-        ``want(level, offset, number, place)``: the number of the channel upwards at the switches of a level, 0 for
-        leaves, for hosts with these numbers and places at their leaves.
-    down : callable, optional
-        The same for the way down to a switch of the level: the number of the channel whose opposite is taken. Default
-        `want`.
-    """
+    """The channels upwards that an engine for trees chooses."""
 
     engine: str
     tiers: Tiers
-    lmc: int
-    offset: str
-    shifted: bool
+    lmc: int  # every host needs 2**lmc LIDs
+    offset: str  # which of them a source uses, as :func:`obliv.fabric.routes.trace.offsets_of` takes it
+    shifted: bool  # whether a leaf adds its place in its sub-tree to the number
+    # want: ``want(level, offset, number, place)``: the number of the channel upwards at the switches of a level, 0 for
+    # leaves, for hosts with these numbers and places at their leaves
     want: Callable[[int, int, Array, Array], Array]
+    # down: the same for the way down to a switch of the level: the number of the channel whose opposite is taken.
+    # Default `want`.
     down: Callable[[int, int, Array, Array], Array] | None = None
 
 
@@ -179,22 +164,12 @@ _ROUNDS = 8  # in which routes are evened out
 
 @dataclass(frozen=True, eq=False)
 class _Columns:
-    """The LIDs of a fabric that are at switches, by switch, port and number.
+    """The LIDs of a fabric that are at switches, by switch, port and number."""
 
-    Parameters
-    ----------
-    lid : int64 array, shape (columns,)
-    end : int64 array, shape (columns,)
-        The place of its port among the endpoints, -1 for a switch's own.
-    offset : int64 array, shape (columns,)
-        Which of the port's LIDs it is.
-    home, port : int64 arrays, shape (columns,)
-        The row of the switch, and its port there, 0 for a switch itself.
-    """
-
-    lid: Array
-    end: Array
-    offset: Array
+    lid: Array  # int64, shape (columns,)
+    end: Array  # int64, shape (columns,); the place of its port among the endpoints, -1 for a switch's own
+    offset: Array  # int64, shape (columns,); which of the port's LIDs it is
+    # home, port: int64, shape (columns,); the row of the switch, and its port there, 0 for a switch itself
     home: Array
     port: Array
 
@@ -374,7 +349,10 @@ def groups_of(fabric: Fabric, rule: str = "updn") -> GroupTables:
     shape = len(switches), width
     port, state = np.full(shape, NONE, np.uint8), np.full(shape, NO_STATE, np.uint8)
     tables = _Entries(port, state, np.zeros(shape, np.uint16))
-    goal = _goals(fabric, owner)
+    row_of = fabric.switch_row[fabric.node_of]
+    goal = np.where(
+        row_of[owner] >= 0, row_of[owner], row_of[fabric.ports.peer[owner]]
+    )  # the switch that each LID is of or at
     numbers: list[dict[bytes, int]] = [{} for _ in switches]
     net = switch_network(network(fabric))
     trunks, spread = _trunks(net, rule == "updn")
@@ -418,10 +396,8 @@ class _Entries(NamedTuple):
 def _store_groups(
     sets: Array, lids: Array, columns: Array, spread: Array, numbers: list[dict[bytes, int]], tables: _Entries
 ) -> None:
-    """Store the entries of all switches for the LIDs at one, by the set of ports that each may use.
-
-    Static ports are those of `spread` where the set has them.
-    """
+    """Store the entries of all switches for the LIDs at one, by the set of ports that each may use."""
+    # Static ports are those of `spread` where the set has them.
     port, state, group = tables
     size = sets.sum(axis=1)
     single = np.flatnonzero(size == 1)
@@ -438,12 +414,6 @@ def _store_groups(
 def _groups(numbers: dict[bytes, int]) -> Groups:
     """Return the groups of a switch; in files every switch has at least one."""
     return {number: (SubGroup(0, 0, tuple(ports)),) for ports, number in numbers.items()} or {0: (SubGroup(0, 0, ()),)}
-
-
-def _goals(fabric: Fabric, owner: Array) -> Array:
-    """Return the row of the switch that each LID is of, or that its owner is cabled to; -1 where there is none."""
-    row = fabric.switch_row[fabric.node_of]
-    return np.where(row[owner] >= 0, row[owner], row[fabric.ports.peer[owner]])
 
 
 def _trunks(net: SwitchNetwork, ranked: bool) -> tuple[Trunks, Array]:
@@ -498,10 +468,8 @@ DMODK = tree_engine("dmodk", dmodk)
 
 
 def updown_candidates(request: Request) -> Iterator[Candidate]:
-    """Yield shortest routes that climb and then descend, with even loads.
-
-    On trees all roots are equally high, unless some hosts then do not reach each other.
-    """
+    """Yield shortest routes that climb and then descend, with even loads."""
+    # On trees all roots are equally high, unless some hosts then do not reach each other.
     numbered, notes = with_enough_lids(request.fabric, 0, request.most_lmc)
     net = replace(request.switches, fabric=numbered)
     rated = []

@@ -28,7 +28,7 @@ from obliv.fabric.reroute.datelines import Cables
 from obliv.fabric.reroute.engines import Candidate, Engine, enough
 from obliv.fabric.reroute.fill import DMODK, OSRM3_D, evenly, flows
 from obliv.fabric.reroute.quality import Request, standing_of, with_enough_lids
-from obliv.fabric.reroute.spread.plans import RouteTree, next_places
+from obliv.fabric.reroute.spread_trees import RouteTree, next_places
 from obliv.fabric.reroute.tiers import SwitchNetwork, central_ranks
 from obliv.kernels import run
 from obliv.topologies.recognise.grids import Grid
@@ -72,12 +72,6 @@ def by_destination(switches: Switches, routes: Array, most: int) -> RouteLayers 
     return None
 
 
-def fewest_layers(switches: Switches, routes: Array, layers: RouteLayers) -> RouteLayers:
-    """Return layers of the same routes that a policy of few rules describes, or fewer of them."""
-    used = np.unique(layers.of[layers.of != NO_LAYER])
-    return by_destination(switches, routes, max(1, len(used))) or layers
-
-
 def _legal_turns(switches: Switches, height: Array) -> Array:
     """Return 1 for the turns of routes that go up and then down, as :attr:`Layers.turns` has them."""
     ports = int(np.diff(switches.first).max(initial=1))
@@ -99,10 +93,8 @@ _NEAR = 5  # flows below the largest load that are exact in any case
 
 
 def worst_loads(switches: Switches, routes: Array) -> Array:
-    """Return the worst load of every channel between switches, in units of :attr:`Switches.unit`.
-
-    Exact where this does not take long; else those far below the largest one are upper bounds.
-    """
+    """Return the worst load of every channel between switches, in units of :attr:`Switches.unit`."""
+    # Exact where this does not take long; else those far below the largest one are upper bounds.
     load = np.zeros(len(switches.tail), np.int64)
     seen = np.zeros((len(switches.tail), len(switches.hosts)), np.bool_)
     run(bounds_on_all, 10.0 * routes.size, switches, routes, seen, load)
@@ -119,11 +111,6 @@ def _margin(switches: Switches, load: Array) -> int:
     return _NEAR * int(switches.unit.max(initial=1))
 
 
-def moves_within(switches: Switches, steps: float) -> int:
-    """Return how many moves some elementary steps are enough for."""
-    return max(200, int(steps / steps_of(switches, 1)))
-
-
 def steps_of(switches: Switches, moves: int) -> float:
     """Return about how many elementary steps some moves take."""
     return 10.0 * moves * _evaluation(switches)
@@ -138,10 +125,7 @@ def _evaluation(switches: Switches) -> float:
 def improve(
     switches: Switches, routes: Array, layers: RouteLayers, moves: int, enough: int, seed: int, progress: Progress
 ) -> tuple[Array, RouteLayers, Array]:
-    """Search for routes with smaller worst loads.
-
-    Shapes: `routes` (destinations, switches).
-    """
+    """Search for routes with smaller worst loads; shapes `routes` (destinations, switches)."""
     routes = routes.copy()
     load = worst_loads(switches, routes)
     space, move = scratch(switches), move_for(switches, seed)
@@ -191,11 +175,9 @@ def balanced_shortest(switches: Switches) -> Array:
 
 
 def dimension_order(switches: Switches, grid: Grid, spare: Array) -> Array:
-    """Return routes that correct the coordinates one after another, the first one first.
-
-    Routes to a destination that would miss a link or a place of the grid are replaced by those of `spare`. On tori,
-    half of the switches halfway round go each way.
-    """
+    """Return routes that correct the coordinates one after another, the first one first."""
+    # Routes to a destination that would miss a link or a place of the grid are replaced by those of `spare`. On tori,
+    # half of the switches halfway round go each way.
     axes, number = grid.shape.axes, grid.number
     shorter = tuple(-1 if axis.kind == "ring" else 0 for axis in axes)
     after = next_places(grid.shape, RouteTree(tuple(range(len(axes))), (-1,) * len(axes), shorter))
@@ -217,21 +199,13 @@ _EACH = 50  # moves for each entry of the tables, after which little is gained
 
 @dataclass(frozen=True, eq=False)
 class Layered:
-    """Tables whose routes are free of deadlock on some virtual lanes.
-
-    Parameters
-    ----------
-    tables : Tables
-    lane : uint8 array, shape (endpoints, switches)
-        The service level, which is also the virtual lane, of packets from hosts at a switch to an endpoint; 255 where
-        there are none.
-    start : str
-        The routes from which the search started.
-    """
+    """Tables whose routes are free of deadlock on some virtual lanes."""
 
     tables: Tables
+    # lane: uint8, shape (endpoints, switches); the service level, which is also the virtual lane, of packets from hosts
+    # at a switch to an endpoint; 255 where there are none
     lane: Array
-    start: str
+    start: str  # the routes from which the search started
 
     @property
     def lanes(self) -> int:
@@ -240,13 +214,11 @@ class Layered:
 
 
 def layered(request: Request, fabric: Fabric, others: Sequence[Tables]) -> Layered:
-    """Return tables with a small worst load that are free of deadlock on a number of virtual lanes.
-
-    Routes start from shortest paths, from dimension order where the switches form a grid, from up*/down* routes, and
-    from other tables. Each start is put on layers whose channels wait for each other in no cycle; where routes to a
-    host fit on none, up*/down* routes take their place. Then entries are changed as long as the exact worst loads
-    become smaller. The best result is returned.
-    """
+    """Return tables with a small worst load that are free of deadlock on a number of virtual lanes."""
+    # Routes start from shortest paths, from dimension order where the switches form a grid, from up*/down* routes, and
+    # from other tables. Each start is put on layers whose channels wait for each other in no cycle; where routes to a
+    # host fit on none, up*/down* routes take their place. Then entries are changed as long as the exact worst loads
+    # become smaller. The best result is returned.
     lanes, seed, progress = request.lanes, request.seed, request.progress
     network = replace(request.switches, fabric=fabric)
     switches = network.switches
@@ -261,7 +233,8 @@ def layered(request: Request, fabric: Fabric, others: Sequence[Tables]) -> Layer
     starts = [(tables.name, network.routes_of(tables)) for tables in others]
     starts = [(name, routes) for name, routes in starts if _whole(network, routes, spare)]
     starts += [*starting_routes(switches, request.grid), ("updown", spare)]
-    moves = int(request.effort * min(moves_within(switches, _STEPS / len(starts)), _EACH * spare.size))
+    within = max(200, int(_STEPS / len(starts) / steps_of(switches, 1)))  # moves for which those steps are enough
+    moves = int(request.effort * min(within, _EACH * spare.size))
     found: list[tuple[tuple[int, int, int], str, Array, RouteLayers]] = []
     target = int(max(1, request.optimum) / network.flow)
     for at, (name, start) in enumerate(starts):
@@ -278,7 +251,9 @@ def layered(request: Request, fabric: Fabric, others: Sequence[Tables]) -> Layer
         if top <= target:
             break
     _, name, routes, layers = min(found, key=lambda one: one[0])
-    layers = fewest_layers(switches, routes, layers)
+    used = np.unique(layers.of[layers.of != NO_LAYER])
+    # of the same routes, layers that a policy of few rules describes, or fewer of them
+    layers = by_destination(switches, routes, max(1, len(used))) or layers
     lane = np.full((len(fabric.endpoints), len(switches.hosts)), NO_LAYER, np.uint8)
     lane[network.ends] = layers.of
     return Layered(network.tables_of(routes, base, f"layered ({plural(lanes, 'lane')})"), lane, name)

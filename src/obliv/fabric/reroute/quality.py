@@ -92,10 +92,8 @@ def _samples(hosts: int) -> Iterator[Array]:
 
 
 def key_by(by: str, brief: bool = False) -> _Key:
-    """Return the order of tables, the smaller, the better: served pairs, credit loops, then figure by figure.
-
-    A brief key ends before the first figure that :func:`standing_of` leaves out.
-    """
+    """Return the order of tables, the smaller, the better: served pairs, credit loops, then figure by figure."""
+    # A brief key ends before the first figure that :func:`standing_of` leaves out.
     first = {"uniform": ("uniform", "mean-shift"), "shifts": ("mean-shift", "worst-shift")}.get(by, ())
     names = list(dict.fromkeys((*first, "worst", "uniform", "mean-shift", "idle", "lids")))
     if brief:
@@ -135,30 +133,21 @@ def refused(new: Standing, old: Standing, limits: Mapping[str, Fraction]) -> dic
     }
 
 
-# A lower bound of the worst load of tables on any fabric: the routes to a host form a tree
+# a lower bound of the worst load of tables on any fabric: the routes to a host form a tree
 
 
 _STEPS, _SWITCHES = 100_000, 40  # of the search for fewer heavy channels, and of the largest fabric with one
 
 
 def in_tree_bound(tail: Array, head: Array, hosts: Array) -> int:
-    """Return a load that the tables of any fabric attain for some permutation, if hosts have one LID each.
-
-    Call a channel heavy for a destination if more than c hosts reach the destination over it. If on average more than
-    D - 1 destinations are heavy on a channel, then D are on some channel, and min(c + 1, D) of the hosts send over it
-    to different ones of these destinations. At least this many channels are heavy: the switches that heavy channels
-    leave, and that of the destination, form a connected set S, since channels of the tree only become heavier. The
-    other switches hang off S in sub-trees of at most c hosts, each at another neighbor of S. A switch with h hosts and
-    d neighbors brings S at most d - 2 more such neighbors, so a set that is large enough has at least some size; on
-    small fabrics a search finds out whether a set of that size exists.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> torus = obliv.topology("torus:4x4x4")
-    >>> in_tree_bound(torus.tail, torus.head, np.ones(64, int))
-    2
-    """
+    """Return a load that the tables of any fabric attain for some permutation, if hosts have one LID each."""
+    # Call a channel heavy for a destination if more than c hosts reach the destination over it. If on average more than
+    # D - 1 destinations are heavy on a channel, then D are on some channel, and min(c + 1, D) of the hosts send over it
+    # to different ones of these destinations. At least this many channels are heavy: the switches that heavy channels
+    # leave, and that of the destination, form a connected set S, since channels of the tree only become heavier. The
+    # other switches hang off S in sub-trees of at most c hosts, each at another neighbor of S. A switch with h hosts
+    # and d neighbors brings S at most d - 2 more such neighbors, so a set that is large enough has at least some size;
+    # on small fabrics a search finds out whether a set of that size exists.
     count, total = len(hosts), int(hosts.sum())
     unit = gcd(*hosts.tolist()) if total else 0
     if not unit or not len(tail):
@@ -224,18 +213,8 @@ def _exists(switch: int, size: int, light: int, near: list[int], hosts: Array, g
 
 
 def single_path_bound(fabric: Fabric, shape: Shape | None, lmc: int = 16) -> tuple[int, str] | None:
-    """Return a lower bound of the worst load with 2**lmc LIDs a host, and its source; None if no bound is known.
-
-    It holds for tables that connect all pairs by single paths, on fat trees by paths that climb and then descend.
-
-    Notes
-    -----
-    The hosts below a switch or sub-tree all send out over its remaining cables. The theorems for a whole tree also hold
-    where cables or switches above the leaves are missing, since all paths of the rest are paths of the whole tree. A
-    switch sends what its hosts send to one LID over one cable: with L LIDs a host, at least 1/L of its hosts share a
-    cable to each destination, and some cable has as many destinations as there are, shared out evenly. With one LID a
-    host its routes form a tree, whose many branches are counted.
-    """
+    """Return a lower bound of the worst load with 2**lmc LIDs a host, and its source; None if no bound is known."""
+    # It holds for tables that connect all pairs by single paths, on fat trees by paths that climb and then descend.
     used = fabric.ports.peer >= 0
     if len(np.unique(fabric.ports.rate[used])) > 1 or len(fabric.endpoints) < 2:
         return None
@@ -290,43 +269,21 @@ def _shared(fabric: Fabric, hosts: Array, lmc: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What new tables are computed for.
-
-    Parameters
-    ----------
-    fabric : Fabric
-    engine : str
-        A name, or ``auto``.
-    shape : Shape or None
-        The fat tree of at least two levels that the fabric is, or nearly is.
-    most_lmc, lanes : int
-        At most.
-    lane_tables : bool
-        Whether switches can take SL-to-VL tables; ``auto`` selects none that need them otherwise.
-    effort : float
-        Multiplies the moves and rounds of searches.
-    seed : int
-    optimum : int
-        A lower bound of the worst load of single paths, 0 where none is known.
-    by : str
-        The figure by which tables are chosen.
-    progress : callable
-    starts : list of Tables
-        From which a search may start: those in use, and those of engines that were tried before.
-    """
+    """What new tables are computed for."""
 
     fabric: Fabric
-    engine: str
-    shape: Shape | None
+    engine: str  # a name, or ``auto``
+    shape: Shape | None  # the fat tree of at least two levels that the fabric is, or nearly is
+    # most_lmc, lanes: at most
     most_lmc: int
     lanes: int
-    lane_tables: bool
-    effort: float
+    lane_tables: bool  # whether switches can take SL-to-VL tables; ``auto`` selects none that need them otherwise
+    effort: float  # multiplies the moves and rounds of searches
     seed: int
-    optimum: int
-    by: str
+    optimum: int  # a lower bound of the worst load of single paths, 0 where none is known
+    by: str  # the figure by which tables are chosen
     progress: Progress
-    starts: list[Tables]
+    starts: list[Tables]  # from which a search may start: those in use, and those of engines that were tried before
 
     @cached_property
     def grid(self) -> Grid | None:
@@ -382,10 +339,8 @@ class Request:
 
 
 def with_enough_lids(fabric: Fabric, lmc: int, largest: int) -> tuple[Fabric, tuple[str, ...]]:
-    """Return the fabric with at least 2**lmc LIDs for every host, and a note where its LIDs are new.
-
-    LIDs are new where those of the fabric are not what OpenSM's ``-l`` would give, or the LMC exceeds `largest`.
-    """
+    """Return the fabric with at least 2**lmc LIDs for every host, and a note where its LIDs are new."""
+    # LIDs are new where those of the fabric are not what OpenSM's `-l` would give, or the LMC exceeds `largest`.
     reason = _reason_for_new(fabric, lmc, largest)
     if not reason:
         return fabric, ()

@@ -13,8 +13,7 @@ from obliv._util.rationals import integer, real
 from obliv._util.rng import Rng, drawn_seed
 from obliv._util.text import did_you_mean, plural
 from obliv.errors import InputError, RoutingError, SpecError
-from obliv.fabric.arguments import typed
-from obliv.fabric.model import Fabric, Tables
+from obliv.fabric.model import Fabric, Tables, typed
 from obliv.fabric.reroute.engines import AUTO, ENGINES, Candidate, LimitError, engine_of
 from obliv.fabric.reroute.quality import BY, Request, limits_for, refused, single_path_bound, standing_of
 from obliv.fabric.results.route import FIGURES, IN_USE, Attempt, FabricRoute, Standing
@@ -190,10 +189,8 @@ def _kept(request: Request, tables: Tables, offset: Offset) -> Candidate:
 
 
 def _candidates(request: Request) -> tuple[list[Candidate], list[Attempt], list[Candidate]]:
-    """Return the tables of the engines that fit, all attempts, and tables that ``auto`` must not choose.
-
-    Where an engine that was asked for finds no routes, ``layered`` takes its place.
-    """
+    """Return the tables of the engines that fit, all attempts, and tables that ``auto`` must not choose."""
+    # Where an engine that was asked for finds no routes, `layered` takes its place.
     auto = request.engine == "auto"
     names = AUTO if auto else (request.engine, "layered")
     candidates: list[Candidate] = []
@@ -298,14 +295,12 @@ def _gains(candidates: Iterable[Candidate], old: Standing, limits: Mapping[str, 
             for name in FIGURES
             if name not in ("random", "lids") and figures[name] < before[name]
         ]
-        more = [f"{name}={_rounded_up(value)}" for name, value in refused(new.standing, old, limits).items()]
+        more = [  # estimates with two decimals, rounded up: limits that allow them
+            f"{name}={f'{ceil(100 * value) / 100:.2f}' if isinstance(value, float) else value}"
+            for name, value in refused(new.standing, old, limits).items()
+        ]
         if less and more:
             yield f"{new.engine}: {', '.join(less)}, if you allow {', '.join(more)}"
-
-
-def _rounded_up(value: Fraction | int | float) -> str:
-    """Return a figure as a limit that allows it; estimates with two decimals."""
-    return f"{ceil(100 * value) / 100:.2f}" if isinstance(value, float) else str(value)
 
 
 def _require_pairs(request: Request, new: Candidate, apart: int, force: bool) -> list[str]:

@@ -27,25 +27,14 @@ from obliv.topologies.recognise.trees import TreeLevels, layers_of, linked
 
 @dataclass(frozen=True, eq=False)
 class SwitchNetwork:
-    """The switches of a fabric, and the hosts beside them.
-
-    Parameters
-    ----------
-    fabric : Fabric
-    switches : Switches
-    slot : int64 array, shape (channels,)
-        The port where each channel begins.
-    ends : int64 array, shape (destinations,)
-        The places among the fabric's endpoints of the hosts that are beside a switch.
-    flow : Fraction
-        The load of one unit of :attr:`Switches.unit`.
-    """
+    """The switches of a fabric, and the hosts beside them."""
 
     fabric: Fabric
     switches: Switches
-    slot: Array
+    slot: Array  # int64, shape (channels,); the port where each channel begins
+    # ends: int64, shape (destinations,); the places among the fabric's endpoints of the hosts that are beside a switch
     ends: Array
-    flow: Fraction
+    flow: Fraction  # the load of one unit of :attr:`Switches.unit`
 
     def routes_of(self, tables: Tables) -> Array:
         """Return the channel that every switch takes for every host, -1 for none, shape (destinations, switches)."""
@@ -77,15 +66,7 @@ class SwitchNetwork:
 
 
 def switch_network(topology: FabricTopology) -> SwitchNetwork:
-    """Return the switches of a fabric as arrays.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> from obliv.fabric.generate import from_topology
-    >>> switch_network(obliv.fabric.network(from_topology(obliv.ring(4)))).switches.head
-    array([1, 3, 2, 0, 3, 1, 0, 2], dtype=int32)
-    """
+    """Return the switches of a fabric as arrays."""
     fabric = topology.fabric
     tail, head, slot = fabric.trunks
     order = np.lexsort((slot, tail))
@@ -118,49 +99,35 @@ class Tiers:
 
     D-mod-k needs no more than this: at every switch an order of its parents that all switches below the same parents
     share, and how many there are on each level.
-
-    Parameters
-    ----------
-    title : str
-    shape : Shape or None
-        The fat tree, if the fabric is or nearly is one.
-    exact : bool
-        Whether all switches of a level have all channels upwards that there are numbers, those of each of one speed.
-    hosts : int
-        Places for hosts at a leaf.
-    parents, cables : tuple of int
-        Parents of the switches of each level from the leaves on, roots left out, and the parallel cables to each.
-    level : int32 array, shape (switches,)
-        0 for a leaf; switches without a place are the lowest.
-    channel : int32 array, shape (switches, most)
-        Channels upwards by number, parent by parent and then again for parallel cables; -1 if missing.
-    size, width : int32 arrays, shape (switches,)
-        How many numbers a switch has, and how many of them before its parents repeat.
-    place_in_subtree : int32 array, shape (switches,)
-        The place of a leaf among those below the same parents, 0 for other switches.
-    leaf, place : int arrays, shape (endpoints,)
-        The number of the leaf of each endpoint and its place there; -1 at other switches.
-    subtree : int array, shape (endpoints,)
-        The largest sub-tree below the roots that an endpoint is in, by number.
-    number : int array, shape (endpoints,)
-        The number of each endpoint by which D-mod-k takes its digits.
     """
 
     title: str
-    shape: Shape | None
+    shape: Shape | None  # the fat tree, if the fabric is or nearly is one
+    # exact: whether all switches of a level have all channels upwards that there are numbers, those of each of one
+    # speed
     exact: bool
-    hosts: int
+    hosts: int  # places for hosts at a leaf
+    # parents, cables: parents of the switches of each level from the leaves on, roots left out, and the parallel cables
+    # to each
     parents: tuple[int, ...]
     cables: tuple[int, ...]
-    level: Array
+    level: Array  # int32, shape (switches,); 0 for a leaf; switches without a place are the lowest
+    # channel: int32, shape (switches, most); channels upwards by number, parent by parent and then again for parallel
+    # cables; -1 if missing
     channel: Array
+    # size, width: int32, shape (switches,); how many numbers a switch has, and how many of them before its parents
+    # repeat
     size: Array
     width: Array
+    # place_in_subtree: int32, shape (switches,); the place of a leaf among those below the same parents, 0 for other
+    # switches
     place_in_subtree: Array
+    # leaf, place: int, shape (endpoints,); the number of the leaf of each endpoint and its place there; -1 at other
+    # switches
     leaf: Array
     place: Array
-    subtree: Array
-    number: Array
+    subtree: Array  # int, shape (endpoints,); the largest sub-tree below the roots that an endpoint is in, by number
+    number: Array  # int, shape (endpoints,); the number of each endpoint by which D-mod-k takes its digits
 
     @property
     def levels(self) -> int:
@@ -300,12 +267,10 @@ def _tiers(
 
 
 def numberings(tiers: Tiers) -> Iterator[Tiers]:
-    """Yield tiers with other numbers of the hosts, that D-mod-k may serve better on trees that are not whole.
-
-    Empty places are left out; or hosts stand in the order of the file, in which they are shifted, where this goes leaf
-    by leaf; or numbers begin anew in each sub-tree below the roots: what a switch sends in a shift goes to the end of
-    one sub-tree and the beginning of the next, whose digits then differ.
-    """
+    """Yield tiers with other numbers of the hosts, that D-mod-k may serve better on trees that are not whole."""
+    # Empty places are left out; or hosts stand in the order of the file, in which they are shifted, where this goes
+    # leaf by leaf; or numbers begin anew in each sub-tree below the roots: what a switch sends in a shift goes to the
+    # end of one sub-tree and the beginning of the next, whose digits then differ.
     ends = np.flatnonzero(tiers.leaf >= 0)
     dense, listed = np.full((2, len(tiers.leaf)), -1)
     dense[ends[np.argsort(tiers.number[ends], kind="stable")]] = np.arange(len(ends))
@@ -354,15 +319,7 @@ def _ranks(net: SwitchNetwork, order: Array) -> Ranks:
 
 
 def pairs_apart(fabric: Fabric) -> tuple[int, int]:
-    """Return the number of unconnected ordered pairs of endpoints, and the number of parts that contain endpoints.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> from obliv.fabric.generate import from_topology
-    >>> pairs_apart(from_topology(obliv.topology("fattree:4,2")))
-    (0, 1)
-    """
+    """Return the number of unconnected ordered pairs of endpoints, and the number of parts that contain endpoints."""
     ends, switches = fabric.endpoints, len(fabric.switches)
     tail, head, _ = fabric.trunks
     links = coo_array((np.ones(len(tail), bool), (tail, head)), (switches, switches))

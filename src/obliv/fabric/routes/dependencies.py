@@ -15,25 +15,19 @@ from obliv._util.arrays import Array, positions, starts
 from obliv._util.progress import require_memory
 from obliv.fabric.kernels.automaton import Automaton, follows
 from obliv.fabric.model import Fabric
-from obliv.fabric.routes.trace import Traces
+from obliv.fabric.routes.trace import Routes, Traces
 from obliv.kernels import run
 from obliv.questions.deadlocks.graph import short_cycle
+from obliv.routings.base import LaneDependencies
 
 
 @dataclass(frozen=True)
 class CreditLoops:
-    """Whether the channel dependency graph of forwarding tables has a cycle.
+    """Whether the channel dependency graph of forwarding tables has a cycle."""
 
-    Parameters
-    ----------
-    dependencies : int
-        Pairs of channels that some route uses one right after the other.
-    cycle : tuple of int
-        The slots where the channels of a short cycle begin: each may be used right before the next, the last right
-        before the first. Empty where there is none.
-    """
-
-    dependencies: int
+    dependencies: int  # pairs of channels that some route uses one right after the other
+    # cycle: the slots where the channels of a short cycle begin: each may be used right before the next, the last right
+    # before the first. Empty where there is none.
     cycle: tuple[int, ...] = ()
 
     @property
@@ -43,29 +37,11 @@ class CreditLoops:
 
 
 def credit_loops(traces: Traces, columns: Array | None = None) -> CreditLoops:
-    """Look for a cycle among the channels that packets can use one after the other, by any choices of the switches.
-
-    Routes from every switch with an endpoint to every LID of an endpoint are followed; routes that loop never release
-    their channels and are reported by :func:`obliv.fabric.check`. All packets are assumed to use one virtual lane:
-    engines that spread service levels over several lanes (dfsssp, lash, nue, torus-2QoS) may be free of deadlock in
-    spite of a cycle. With `columns` only some LIDs count.
-
-    References
-    ----------
-    [DS87] W. J. Dally and C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE
-    Transactions on Computers C-36(5), 1987.
-
-    Examples
-    --------
-    >>> import obliv
-    >>> from obliv.fabric.generate import from_topology, tables_of
-    >>> from obliv.fabric.routes.trace import trace_all
-    >>> torus = obliv.topology("torus:5x5")
-    >>> fabric = from_topology(torus)
-    >>> loops = credit_loops(trace_all(fabric, tables_of(obliv.routing("dor", torus), fabric)))
-    >>> loops.acyclic, len(loops.cycle)
-    (False, 5)
-    """
+    """Look for a cycle among the channels that packets can use one after the other, by any choices of the switches."""
+    # Routes from every switch with an endpoint to every LID of an endpoint are followed; routes that loop never release
+    # their channels and are reported by :func:`obliv.fabric.check`. All packets are assumed to use one virtual lane:
+    # engines that spread service levels over several lanes (dfsssp, lash, nue, torus-2QoS) may be free of deadlock in
+    # spite of a cycle. With `columns` only some LIDs count.
     channels, first, after = dependencies_of(traces, columns)
     cycle = short_cycle(first, after) or []
     return CreditLoops(len(after), tuple(int(channels[c]) for c in cycle))
@@ -81,23 +57,14 @@ def dependencies_of(traces: Traces, columns: Array | None = None) -> tuple[Array
 
 @dataclass(frozen=True, eq=False)
 class ByEntry:
-    """An automaton whose states are the slots by which packets come into a switch.
-
-    Parameters
-    ----------
-    fabric : Fabric
-    automaton : Automaton
-    entry, exit : int arrays
-        Each slot of it leads from the state ``entry`` out of the port of the fabric with slot ``exit``.
-    slots : int array, shape (channels,)
-        Where the channels between switches begin.
-    """
+    """An automaton whose states are the slots by which packets come into a switch."""
 
     fabric: Fabric
     automaton: Automaton
+    # entry, exit: int; each slot of it leads from the state ``entry`` out of the port of the fabric with slot ``exit``
     entry: Array
     exit: Array
-    slots: Array
+    slots: Array  # int, shape (channels,); where the channels between switches begin
 
     @cached_property
     def number(self) -> Array:
@@ -112,10 +79,8 @@ class ByEntry:
         return bits
 
     def dependencies(self, bits: Array, lane: Array | None = None) -> Array:
-        """Return which vertex follows which, sorted: the one before · 2^32 + the one after.
-
-        Lane l of channel c is vertex l · channels + c; `bits` are what :meth:`crossed` returns for `lane`.
-        """
+        """Return which vertex follows which, sorted: the one before · 2^32 + the one after."""
+        # Lane l of channel c is vertex l · channels + c; `bits` are what :meth:`crossed` returns for `lane`.
         count = len(self.slots)
         here = np.flatnonzero((bits > 0) & (self.automaton.to >= 0))
         before = self.number[self.fabric.ports.peer[self.entry[here]]]
@@ -146,3 +111,25 @@ def by_entry(fabric: Fabric, hops: Automaton) -> ByEntry:
 def graph_of(keys: Array, vertices: int) -> tuple[Array, Array]:
     """Return a graph by sorted pairs: what follows vertex v is ``after[first[v]:first[v + 1]]``."""
     return starts(np.bincount(keys >> 32, minlength=vertices)), keys & (2**32 - 1)
+
+
+def plain_dependencies(routes: Routes) -> LaneDependencies:
+    """Return what follows what on one lane, cables of hosts included, by routes that all arrive."""
+    traces, channel_of = routes.traces, routes.topology.channel_of
+    hosts = len(traces.ends)
+    require_memory(float(hosts) * len(traces.lid), f"the channel dependency graph of {traces.fabric.name}")
+    # which source sends to which LID: those that its class uses, but its own
+    uses = np.zeros((routes.classes, len(traces.lid)), np.bool_)
+    size = np.diff(traces.first_column)
+    for t in range(routes.denominator):
+        uses[np.arange(routes.classes)[:, None], traces.first_column[:-1] + (routes.low[:, None] + t) % size] = True
+    sends = uses[routes.class_of] & (traces.endpoint != np.arange(hosts)[:, None])
+    switched = np.flatnonzero(routes.leaf[routes.class_of] >= 0)
+    entries = by_entry(traces.fabric, traces.hops)
+    own = channel_of[traces.ends]
+    bits = entries.crossed(traces.fabric.ports.peer[traces.ends[switched]], traces.lid, sends[switched])
+    crossed = np.flatnonzero(bits)
+    before, after = channel_of[traces.fabric.ports.peer[entries.entry[crossed]]], channel_of[entries.exit[crossed]]
+    used = np.unique(np.concatenate([own, before, after])).astype(np.int64)
+    lane = np.zeros(len(before), np.int64)
+    return LaneDependencies(np.stack([used, 0 * used], axis=1), np.stack([before, lane, after, lane], axis=1))

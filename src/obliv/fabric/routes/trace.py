@@ -13,11 +13,9 @@ import numpy as np
 from obliv._util.arrays import Array, positions, starts
 from obliv._util.progress import require_memory
 from obliv.errors import InputError, RoutingError, SpecError
-from obliv.fabric.arguments import typed
 from obliv.fabric.kernels import automaton as kernels
-from obliv.fabric.kernels.automaton import ELSEWHERE, FIRST_END, NO_CABLE, Automaton, endings
-from obliv.fabric.kernels.routes import RouteArrays
-from obliv.fabric.model import NONE, Fabric, Tables
+from obliv.fabric.kernels.automaton import ELSEWHERE, FIRST_END, NO_CABLE, Automaton, RouteArrays, endings
+from obliv.fabric.model import NONE, Fabric, Tables, typed
 from obliv.fabric.names import owned_lids
 from obliv.fabric.topology import FabricTopology
 from obliv.kernels import run
@@ -168,33 +166,16 @@ def automaton_of(fabric: Fabric, ends: Array, row: Array, out: Array, ptr: Array
 
 @dataclass(frozen=True, eq=False)
 class Traces:
-    """How the route from every leaf switch to every LID of an endpoint ends.
-
-    Parameters
-    ----------
-    fabric : Fabric
-    tables : Tables
-    ends : int64 array, shape (endpoints,)
-        The slots between which packets travel: all endpoints or a choice of them.
-    leaf : int array, shape (leaves,)
-        Switches with an endpoint, as nodes of the fabric.
-    first_column : int64 array, shape (endpoints + 1,)
-        Where each endpoint's columns, one for each of its LIDs, begin.
-    lid : int array, shape (columns,)
-    code : uint8 array, shape (leaves, columns)
-        An :class:`Ending`.
-    hops : Automaton
-        Where packets go; states are nodes.
-    """
+    """How the route from every leaf switch to every LID of an endpoint ends."""
 
     fabric: Fabric
     tables: Tables
-    ends: Array
-    leaf: Array
-    first_column: Array
-    lid: Array
-    code: Array
-    hops: Automaton
+    ends: Array  # int64, shape (endpoints,); the slots between which packets travel: all endpoints or a choice of them
+    leaf: Array  # int, shape (leaves,); switches with an endpoint, as nodes of the fabric
+    first_column: Array  # int64, shape (endpoints + 1,); where each endpoint's columns, one for each of its LIDs, begin
+    lid: Array  # int, shape (columns,)
+    code: Array  # uint8, shape (leaves, columns); an :class:`Ending`
+    hops: Automaton  # where packets go; states are nodes
 
     @cached_property
     def endpoint(self) -> Array:
@@ -277,28 +258,15 @@ Offset = str | int | Sequence[int] | Array
 
 @dataclass(frozen=True, eq=False)
 class Routes:
-    """Classes of sources and the routes that they use.
-
-    Parameters
-    ----------
-    topology : FabricTopology
-    traces : Traces
-        Between the terminals of the topology.
-    denominator : int
-        The number of routes of a pair, equally likely; some may be the same.
-    class_of : int64 array, shape (terminals,)
-    leaf : int array, shape (classes,)
-        The number of a class's leaf switch; -1 for an endpoint that is cabled to no switch.
-    low : int64 array, shape (classes,)
-        The first offset that a class uses; the others follow it.
-    """
+    """Classes of sources and the routes that they use."""
 
     topology: FabricTopology
-    traces: Traces
-    denominator: int
-    class_of: Array
+    traces: Traces  # between the terminals of the topology
+    denominator: int  # the number of routes of a pair, equally likely; some may be the same
+    class_of: Array  # int64, shape (terminals,)
+    # leaf: int, shape (classes,); the number of a class's leaf switch; -1 for an endpoint that is cabled to no switch
     leaf: Array
-    low: Array
+    low: Array  # int64, shape (classes,); the first offset that a class uses; the others follow it
 
     @property
     def tables(self) -> Tables:
@@ -322,7 +290,6 @@ class Routes:
         """Classes, LIDs, cables and tables for kernels."""
         traces = self.traces
         node = np.where(self.leaf >= 0, np.append(traces.leaf, 0)[self.leaf], -1)
-        hops = of_tables(traces.fabric, traces.tables, traces.ends)
         return RouteArrays(
             several=self.denominator,
             class_of=self.class_of,
@@ -333,11 +300,7 @@ class Routes:
             first_column=traces.first_column,
             lid=traces.lid,
             code=traces.code,
-            hops=hops,
-            first=hops.first,
-            to=hops.to,
-            row=hops.row,
-            out=traces.tables.out,
+            hops=of_tables(traces.fabric, traces.tables, traces.ends),
             channel_of=self.topology.channel_of,
         )
 
@@ -418,10 +381,7 @@ def routes_of(topology: FabricTopology, tables: Tables, offset: Offset = "0", tr
 
 
 def offsets_of(topology: FabricTopology, offset: Offset) -> Array:
-    """Return the offset that every source adds to a destination's first LID.
-
-    Shape: (terminals,).
-    """
+    """Return the offset that every source adds to a destination's first LID; shape (terminals,)."""
     ends = topology.ends
     most = 1 << int(topology.fabric.ports.lmc[ends].max())
     if not isinstance(offset, str | int):

@@ -364,7 +364,12 @@ def _parts(routing: Routing) -> list[Routing]:
 def _follow(routing: Routing, scheme: Scheme | OwnScheme, collected: Dependencies, progress: Progress) -> None:
     """Add the dependencies of a routing in the cheapest way that is exact."""
     base = routing.phase_routing
-    if not isinstance(scheme, Scheme):
+    plain = routing.plain_dependencies if isinstance(scheme, Scheme) and scheme.name == "none" else None
+    if plain is not None:
+        collected.label((0, 0))
+        collected.use(plain.used[:, 0])
+        collected.follow(plain.follows[:, 0], plain.follows[:, 2])
+    elif not isinstance(scheme, Scheme):
         follow_paths(routing, scheme, collected, progress)
     elif routing.programs and routing.topology.all_terminals and not scheme.ranked:
         follow_programs(require_grid(routing.topology, routing.spec), routing.programs, scheme, collected, progress)

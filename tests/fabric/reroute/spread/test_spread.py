@@ -20,7 +20,7 @@ from obliv.errors import RoutingError
 from obliv.fabric import names as lids
 from obliv.fabric.generate import from_topology
 from obliv.fabric.reroute.route import route
-from obliv.fabric.reroute.spread.search import Evaluation, bisection_bound, two_turn_pool, two_turn_sets
+from obliv.fabric.reroute.spread_trees import Evaluation, bisection_bound, two_turn_pool, two_turn_sets
 from obliv.fabric.results.route import FabricRoute
 
 
