@@ -17,7 +17,9 @@ from obliv.checker.worst_case import Prices, check_form
 from obliv.errors import InputError
 from obliv.results.base import Channel, Explanation, Term, provenance
 from obliv.routings.base import Routing
+from obliv.routings.descriptions import find
 from obliv.topologies.base import NodeName, Topology
+from obliv.topologies.cartesian import LinkFlows
 
 __all__ = ["channel_of", "explain_channel"]
 
@@ -81,7 +83,7 @@ def explain_channel(
 
 def _prices(claim: Claim, topology: Topology, routing: Routing, channel: int) -> list[Fraction]:
     """Return the prices of a channel, relative to its bandwidth."""
-    entry, flows = claim.channels[channel], routing.link_flows
+    entry, flows = claim.channels[channel], find(routing, LinkFlows)
     if isinstance(entry, dict):
         if flows is None:
             raise MalformedError(f"a threshold proves loads of flow differences only, not those of {routing.spec}")

@@ -22,7 +22,7 @@ from obliv.checker.worst_case import check_worst_case
 from obliv.errors import OblivError, TopologyError
 from obliv.results.study import REPAIRS, Verification
 from obliv.routings.base import Routing
-from obliv.routings.hops import HopRouting
+from obliv.routings.descriptions import NextHops, find
 from obliv.topologies.base import Topology
 from obliv.topologies.damaged import all_links, failure_name, link_texts, node_texts, without
 
@@ -362,7 +362,8 @@ def _deadlocks(routing: Routing) -> bool:
     from scipy.sparse.csgraph import connected_components
 
     channels = routing.topology.channels
-    edges = _after_hops(routing.by_hops) if routing.by_hops is not None else _after_paths(routing)
+    hops = find(routing, NextHops)
+    edges = _after_paths(routing) if hops is None else _after_hops(hops)
     if not edges:
         return False
     tail, head = np.array(sorted(edges)).T
@@ -371,7 +372,7 @@ def _deadlocks(routing: Routing) -> bool:
     return bool(count < channels)
 
 
-def _after_hops(routing: HopRouting) -> set[tuple[int, int]]:
+def _after_hops(routing: NextHops) -> set[tuple[int, int]]:
     """Return which channels follow which, by next hops from every terminal to every other."""
     topology, edges = routing.topology, set[tuple[int, int]]()
     terminals = topology.terminals.tolist()

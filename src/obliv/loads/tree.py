@@ -68,7 +68,7 @@ class TreeLoads(PairLoads):
 
     @property
     def numbered_paths(self) -> NumberedPaths | None:
-        return self if self.denominator == 1 else None
+        return NumberedPaths(self.topology, self.ways, self.alike) if self.denominator == 1 else None
 
     def without_self(self) -> PairLoads:
         return self  # a host reaches itself without a channel

@@ -24,8 +24,7 @@ from obliv.results.base import Result
 from obliv.results.codec import Codec, codec_of, derived, entry
 from obliv.results.numbers import Estimate
 from obliv.routings.base import Routing
-from obliv.routings.mixes import class_of_pair
-from obliv.routings.sampled import PathSampler
+from obliv.routings.samples import PathSampler, class_of_pair
 from obliv.routings.shortest import Distances
 from obliv.topologies.base import Topology
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import permutations, product
@@ -27,15 +26,15 @@ from obliv.loads.separable import (
     Program,
     SeparableLoads,
 )
-from obliv.routings.base import Crossed, Path, Routing, require_topology
-from obliv.routings.hops import Lengths
+from obliv.routings.base import Routing, require_topology
+from obliv.routings.paths import Crossed, Lengths, Path
 from obliv.specs.registry import register_routing
 from obliv.topologies.axes import Axis
 from obliv.topologies.base import Topology, require_nodes
 from obliv.topologies.cartesian import Cartesian
 
 if TYPE_CHECKING:
-    from obliv.routings.hops import Lengths
+    from obliv.routings.paths import Lengths
 
 
 Coordinates = tuple[int, ...]
@@ -59,7 +58,7 @@ class ProgramRouting(Routing):
     def paths(self, source: int, destination: int) -> Iterator[Path]:
         """Return every path once; ROMM and Valiant draw them in many ways (orders² × intermediates)."""
         require_nodes(self.topology, source, destination)
-        from obliv.routings.base import merged
+        from obliv.routings.paths import merged
 
         return merged(self._drawn_paths(source, destination))
 
@@ -118,7 +117,7 @@ class ProgramRouting(Routing):
     def path_lengths(self, progress: Progress) -> Lengths:
         if not self.topology.all_terminals:
             return super().path_lengths(progress)
-        from obliv.routings.hops import add
+        from obliv.routings.paths import add
 
         total: Lengths = {}
         for program in self.programs:
@@ -127,12 +126,6 @@ class ProgramRouting(Routing):
 
     def _loads(self, progress: Progress) -> PairLoads:
         return SeparableLoads(self.topology, self.programs)
-
-    def joined_loads(self, parts: Sequence[tuple[Fraction, Routing]]) -> PairLoads | None:
-        if not all(part.programs for _, part in parts):
-            return None
-        programs = (replace(p, probability=weight * p.probability) for weight, part in parts for p in part.programs)
-        return SeparableLoads(self.topology, tuple(programs))
 
     def _serving(self, source: int, destination: int) -> tuple[Coordinates, Coordinates, list[Program]]:
         """Return the coordinates of a pair, and the programs that serve it."""

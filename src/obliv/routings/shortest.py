@@ -16,7 +16,8 @@ from obliv.kernels import kernel, run
 from obliv.loads.base import PairLoads
 from obliv.loads.mixed import equal_split
 from obliv.loads.stored import Hops
-from obliv.routings.hops import HopRouting, Lengths
+from obliv.routings.hops import HopRouting
+from obliv.routings.paths import Lengths
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
 

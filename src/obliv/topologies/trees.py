@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt, prod
-from typing import Protocol, overload
+from typing import NamedTuple, overload
 
 import numpy as np
 
@@ -14,16 +15,12 @@ from obliv.errors import TopologyError
 from obliv.topologies.base import LayoutHint, Topology
 
 
-class NumberedPaths(Protocol):
-    """Shortest paths of all pairs of hosts of a fat tree by number; `alike` consecutive hosts share them."""
+class NumberedPaths(NamedTuple):
+    """One shortest path for every pair of hosts of a fat tree, by number; `alike` consecutive sources share them."""
 
-    @property
-    def topology(self) -> Tree: ...
-
-    @property
-    def alike(self) -> int: ...
-
-    def ways(self, source: Array, destination: Array, /) -> Array: ...
+    topology: Tree
+    ways: Callable[[Array, Array], Array]
+    alike: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)

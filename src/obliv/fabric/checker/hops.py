@@ -11,6 +11,7 @@ import numpy as np
 from obliv._util.arrays import Array, positions
 from obliv._util.progress import require_memory
 from obliv.checker.claims import MalformedError
+from obliv.routings import descriptions
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology
 
@@ -83,9 +84,9 @@ class NextHops:
 
 def next_hops_of(routing: Routing) -> NextHops:
     """Return the next hops of a routing by one channel for each destination."""
-    topology, ask = routing.topology, routing.by_next_channel
+    topology, hops = routing.topology, descriptions.find(routing, descriptions.NextHops)
     terminals = topology.terminals.astype(np.int64)
-    if ask is None:
+    if hops is None or (ask := hops.next_channels) is None:
         raise MalformedError(f"{routing.spec} does not forward packets by their destination alone")
     own, beside = own_channels(topology)
     switches = np.flatnonzero(topology.number_of < 0)
@@ -164,7 +165,8 @@ Hops = NextHops | PathHops
 
 def hops_of(routing: Routing) -> Hops:
     """Return the next hops of a routing, or its paths where they depend on the source."""
-    if routing.by_next_channel is not None:
+    hops = descriptions.find(routing, descriptions.NextHops)
+    if hops is not None and hops.next_channels is not None:
         return next_hops_of(routing)
     topology = routing.topology
     own, leaf = own_channels(topology)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from math import lcm
 
 import numpy as np
@@ -21,8 +21,10 @@ from obliv.fabric.shape import recognise
 from obliv.fabric.topology import FabricTopology, partitions
 from obliv.loads.stored import Hops
 from obliv.patterns.base import Traffic, traffic
-from obliv.routings.base import LaneDependencies, Path, Routing
+from obliv.routings.base import Routing
+from obliv.routings.descriptions import Description, LaneDependencies, Lanes
 from obliv.routings.hops import HopRouting
+from obliv.routings.paths import Path
 
 #: What the offset ``spread`` assumes.
 SPREAD = "assumed: sources spread their packets evenly over the LIDs of each destination"
@@ -57,9 +59,8 @@ class FabricRouting(Routing):
         if routes.denominator > 1:
             self.notes = (SPREAD,)
 
-    @property
-    def lane_dependencies(self) -> LaneDependencies | None:
-        return None if self.lanes is None else self.lanes(self)
+    def describe(self) -> tuple[Description, ...]:
+        return () if self.lanes is None else (Lanes(partial(self.lanes, self)),)
 
     def require_all(self, remedy: str = "leave such pairs out with missing=skip") -> None:
         """Refuse tables by which a pair's packets do not arrive."""
@@ -153,9 +154,8 @@ class FabricHops(FabricRouting, HopRouting, same_paths=True):
         one = np.ones(len(node), np.int64)
         return Hops(starts(known), channel[known], one[known], one)
 
-    @property
-    def by_next_channel(self) -> Callable[[Array, Array], Array]:
-        return self.next_channels
+    def describe(self) -> tuple[Description, ...]:
+        return (self.hops._replace(next_channels=self.next_channels), *super().describe())
 
     def next_channels(self, node: Array, destination: Array) -> Array:
         """Return the channels by which nodes forward packets for terminals, -1 for no channel."""

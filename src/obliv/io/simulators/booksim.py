@@ -25,8 +25,9 @@ from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
 from obliv.questions.throughput import Bottleneck, bottleneck
 from obliv.results.numbers import inverse, known, shown
-from obliv.routings.base import Routing, checked_paths
+from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
+from obliv.routings.paths import checked_paths
 from obliv.topologies.base import Topology
 
 # Listed paths for BookSim2, and the routing function that follows them

@@ -18,8 +18,9 @@ from obliv.io.formats.gml import XmlItem, XmlKey, cables, graphml_lines, require
 from obliv.io.simulators.booksim import routers_of
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
-from obliv.routings.base import Routing, checked_paths, merged, require_all
+from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
+from obliv.routings.paths import checked_paths, merged, require_all
 from obliv.topologies.base import Topology
 
 #: Topologies of CAMINOS by the kind of all axes.

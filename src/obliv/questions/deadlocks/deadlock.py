@@ -31,7 +31,9 @@ from obliv.questions.deadlocks.programs import follow_programs
 from obliv.questions.subject import by_specs, routing_of
 from obliv.results.base import CERTIFICATE, Bar, Bars, Provenance, Result, provenance
 from obliv.results.codec import Record, derived, entry
-from obliv.routings.base import LaneDependencies, Routing, RoutingLike
+from obliv.routings.base import Routing, RoutingLike
+from obliv.routings.descriptions import LaneDependencies, Lanes, NextHops, Programs, TwoPhases, hop_groups
+from obliv.routings.descriptions import find as description
 from obliv.routings.dimension_ordered import require_grid
 
 # The results of a deadlock analysis: one scheme's channel dependency graph, and all schemes side by side
@@ -250,9 +252,9 @@ def deadlock(
     certificate = boolean(certificate, "certificate")
     began = time.perf_counter()
     routing = routing_of(routing, "deadlock")
-    lanes = routing.lane_dependencies if scheme in (None, "lanes") else None
+    lanes = description(routing, Lanes) if scheme in (None, "lanes") else None
     if lanes is not None:
-        return _with_lanes(routing, lanes, began, certificate)
+        return _with_lanes(routing, lanes.dependencies(), began, certificate)
     if scheme == "lanes":
         raise RoutingError(
             f"scheme lanes needs the lanes of an InfiniBand fabric, which {routing.spec} does not have: "
@@ -363,17 +365,18 @@ def _parts(routing: Routing) -> list[Routing]:
 
 def _follow(routing: Routing, scheme: Scheme | OwnScheme, collected: Dependencies, progress: Progress) -> None:
     """Add the dependencies of a routing in the cheapest way that is exact."""
-    base = routing.phase_routing
+    programs, phases = description(routing, Programs), description(routing, TwoPhases)
+    base = None if phases is None else description(phases.base, NextHops)
+    groups = hop_groups(routing, routing.topology.terminals)
     if not isinstance(scheme, Scheme):
         follow_paths(routing, scheme, collected, progress)
-    elif routing.programs and routing.topology.all_terminals and not scheme.ranked:
-        follow_programs(require_grid(routing.topology, routing.spec), routing.programs, scheme, collected, progress)
-    elif routing.hop_groups and scheme.turned is not None:
-        groups = routing.hop_groups
+    elif programs is not None and routing.topology.all_terminals and not scheme.ranked:
+        follow_programs(require_grid(routing.topology, routing.spec), programs.programs, scheme, collected, progress)
+    elif groups and scheme.turned is not None:
         for k, (sources, part) in enumerate(groups):
             follow_hops(part, scheme, collected, within(progress, k / len(groups), (k + 1) / len(groups)), sources)
-    elif base is not None and base.by_hops is not None and scheme.name in ("none", "phase"):
-        follow_two_phases(base.by_hops, scheme, collected, progress)
+    elif base is not None and scheme.name in ("none", "phase"):
+        follow_two_phases(base, scheme, collected, progress)
     else:
         follow_paths(routing, scheme, collected, progress)
 
@@ -397,8 +400,8 @@ def _has(routing: Routing, need: str) -> bool:
     if need == PLANE:
         return routing.topology.directions is not None and len(routing.topology.radices) == 2
     if need == PROGRAMS:
-        return all(part.programs for part in _parts(routing))
-    return all(part.programs or part.phase_routing is not None for part in _parts(routing))
+        return all(description(part, Programs) for part in _parts(routing))
+    return all(description(part, Programs) or description(part, TwoPhases) for part in _parts(routing))
 
 
 def _numbered(collected: Dependencies, graph: Graph) -> np.ndarray[Any, Any]:

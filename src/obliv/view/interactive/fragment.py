@@ -38,9 +38,11 @@ from obliv.questions.worst_case import WorstCase, orbits, verified
 from obliv.results.base import Result
 from obliv.results.numbers import Estimate, as_float, shown
 from obliv.routings.base import Routing
+from obliv.routings.descriptions import find
 from obliv.routings.make import routing as routing_of
 from obliv.specs.untrusted import bounded
 from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import LinkFlows
 from obliv.topologies.make import topology as topology_of
 from obliv.view.layout import RADIUS, Points, channel_lines, layout_of
 from obliv.view.network.canvas import Witness, short_names, witness
@@ -213,7 +215,7 @@ def page_proof(claim: Claim, routing: Routing) -> dict[str, Any]:
     channels: list[Any] = []
     for c, entry in enumerate(claim.channels):
         if isinstance(entry, dict):
-            flows = routing.link_flows
+            flows = find(routing, LinkFlows)
             if flows is None:
                 raise ValueError(f"channel {c} is proved by a threshold, which only differences of flows have")
             channels.append([len(duals), []])

@@ -16,7 +16,8 @@ from obliv._util.text import plural
 from obliv.errors import InputError
 from obliv.questions.deadlocks.deadlock import Deadlock
 from obliv.results.numbers import as_float, brief
-from obliv.routings.base import Routing, checked_paths, merged
+from obliv.routings.base import Routing
+from obliv.routings.paths import checked_paths, merged
 from obliv.topologies.base import LayoutHint, Topology
 from obliv.topologies.make import topology as topology_of
 from obliv.view.axes import (
