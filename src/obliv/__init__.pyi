@@ -99,6 +99,7 @@ from obliv.routings.dimension_ordered import valiant as valiant
 from obliv.routings.hops import HopRouting as HopRouting
 from obliv.routings.listed import table as table
 from obliv.routings.make import routing as routing
+from obliv.routings.mixes import Sampled as Sampled
 from obliv.routings.multipath import OMRMN as OMRMN
 from obliv.routings.multipath import OSRM2 as OSRM2
 from obliv.routings.multipath import OSRM2C as OSRM2C
@@ -107,7 +108,6 @@ from obliv.routings.multipath import OSRM3D as OSRM3D
 from obliv.routings.multipath import OSRMK as OSRMK
 from obliv.routings.multipath import OSRMN as OSRMN
 from obliv.routings.multipath import KPath as KPath
-from obliv.routings.sampled import Sampled as Sampled
 from obliv.routings.shortest import ECMP as ECMP
 from obliv.routings.shortest import Shortest as Shortest
 from obliv.routings.shortest import UpDown as UpDown

@@ -26,7 +26,8 @@ from obliv.fabric.outages.certificate import why_none
 from obliv.fabric.outages.every import failures
 from obliv.fabric.outages.sets import every_failure
 from obliv.fabric.routes.routing import FabricHops
-from obliv.routings.descriptions import NextHops, find
+from obliv.routings.descriptions import NextHops
+from obliv.topologies.base import find
 
 Claim = dict[str, Any]
 Forge = Callable[[Claim], Any]

@@ -16,7 +16,9 @@ import pytest
 
 import obliv
 from obliv.loads.separable import Phase, Program
-from obliv.routings.descriptions import ClusterTrees, DecompositionTree, TwoPhases, find
+from obliv.routings.descriptions import ClusterTrees, DecompositionTree, TwoPhases
+from obliv.routings.hops import hops_of
+from obliv.topologies.base import find
 from obliv.topologies.cartesian import LinkFlows
 from obliv.topologies.trees import NumberedPaths
 
@@ -64,7 +66,7 @@ def by_next(channel: Callable[[Any, Any], Any]) -> obliv.Routing:
     """Where a packet goes at each node, for many nodes at once."""
 
     def describe(self: Any) -> Any:
-        return (self.hops._replace(next_channels=channel),)
+        return (hops_of(self)._replace(next_channels=channel),)
 
     return liar(RING, obliv.HopRouting, describe=describe, next_hops=lambda self, node, d: [])
 

@@ -17,7 +17,8 @@ from obliv.fabric.generate import from_topology
 from obliv.fabric.reroute.fill import groups_of
 from obliv.fabric.topology import network
 from obliv.results.numbers import bounds_of
-from obliv.routings.descriptions import NextHops, find
+from obliv.routings.descriptions import NextHops
+from obliv.topologies.base import find
 
 pytest.importorskip("highspy")
 

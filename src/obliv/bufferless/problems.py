@@ -24,6 +24,7 @@ from obliv.bufferless.paths import grids as grid_paths
 from obliv.bufferless.paths.families import ROWS, Drawn, across, rows
 from obliv.bufferless.paths.grids import between, destinations
 from obliv.errors import FileError, InputError, SpecError
+from obliv.topologies.cartesian import axes_of
 from obliv.topologies.make import topology as topology_of
 
 #: Every kind of paths; what a family has is in :data:`FAMILIES`.
@@ -249,7 +250,7 @@ def instances(topology: Any, paths: Any = "random", rng: Rng = None, **options: 
     network = topology_of(topology)
     if isinstance(network, Leveled):
         return [instance(network, paths, rng, **options)]
-    if not network.axes:
+    if not axes_of(network):
         leveled(network)
     known = [name for name in inspect.signature(oriented).parameters if name not in ("topology", "paths", "rng")]
     for name in options:
@@ -280,7 +281,7 @@ def oriented(
     [('array:8', 2), ('array:8,orientation=-', 2)]
     """
     network = topology_of(topology)
-    sides = network.radices if all(along.kind == "line" for along in network.axes) else ()
+    sides = network.radices if all(along.kind == "line" for along in axes_of(network)) else ()
     if network.spec.startswith("hypercube:"):
         return [instance(f"leveled-{network.spec}", paths, rng, share=share)]
     if not sides:

@@ -39,10 +39,10 @@ from obliv.kernels import run
 from obliv.results.numbers import Bounds, Estimate, bounds_of
 from obliv.results.study import Verification
 from obliv.routings.base import Routing
-from obliv.routings.descriptions import NextHops, find
+from obliv.routings.descriptions import NextHops
 from obliv.routings.listed import Listed, PathList
 from obliv.routings.make import routing as routing_of
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Topology, find
 
 if TYPE_CHECKING:
     from obliv.designs.design import Design

@@ -17,8 +17,7 @@ from obliv.checker.worst_case import Prices, check_form
 from obliv.errors import InputError
 from obliv.results.base import Channel, Explanation, Term, provenance
 from obliv.routings.base import Routing
-from obliv.routings.descriptions import find
-from obliv.topologies.base import NodeName, Topology
+from obliv.topologies.base import NodeName, Topology, find
 from obliv.topologies.cartesian import LinkFlows
 
 __all__ = ["channel_of", "explain_channel"]

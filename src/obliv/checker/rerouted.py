@@ -22,8 +22,8 @@ from obliv.checker.worst_case import check_worst_case
 from obliv.errors import OblivError, TopologyError
 from obliv.results.study import REPAIRS, Verification
 from obliv.routings.base import Routing
-from obliv.routings.descriptions import NextHops, find
-from obliv.topologies.base import Topology
+from obliv.routings.descriptions import NextHops
+from obliv.topologies.base import Topology, find
 from obliv.topologies.damaged import all_links, failure_name, link_texts, node_texts, without
 
 if TYPE_CHECKING:

@@ -29,8 +29,7 @@ from obliv.errors import InputError, OblivError
 from obliv.kernels import run
 from obliv.results.study import NO_BOUND, OTHER_CHANNELS, Verification
 from obliv.routings.base import Routing
-from obliv.routings.descriptions import find
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Topology, find
 from obliv.topologies.cartesian import LinkFlows
 from obliv.topologies.trees import Tree, bound_of
 

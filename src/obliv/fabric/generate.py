@@ -21,10 +21,10 @@ from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
 from obliv.routings.base import Routing
-from obliv.routings.descriptions import NextHops, find
+from obliv.routings.descriptions import NextHops
 from obliv.routings.paths import checked_paths
 from obliv.routings.trees import TreeRouting, single_path
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Topology, find
 from obliv.topologies.damaged import Damaged
 from obliv.topologies.trees import Tree
 

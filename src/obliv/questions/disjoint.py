@@ -23,6 +23,7 @@ from obliv.questions._kernels import RowRoutes, Side, link_bounds, match_link
 from obliv.routings.base import Routing
 from obliv.routings.paths import checked_paths
 from obliv.routings.trees import single_path, way_channels
+from obliv.topologies.base import find
 from obliv.topologies.trees import NumberedPaths, Tree
 
 
@@ -55,7 +56,7 @@ class Disjoint:
 
 def largest_disjoint(loads: PairLoads, *, every: bool = False, progress: Progress | None = None) -> Disjoint:
     """Return the largest node-disjoint set of pairs on a link, the oblivious ratio (Yuan et al., Lemma 7)."""
-    paths = loads.numbered_paths
+    paths = find(loads, NumberedPaths)
     if paths is None:
         raise InputError("sets of disjoint pairs are for one numbered path per pair of a fat tree")
     tree = paths.topology

@@ -27,6 +27,7 @@ from obliv.routings.base import Routing
 from obliv.routings.samples import PathSampler, class_of_pair
 from obliv.routings.shortest import Distances
 from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import axes_of
 
 # The result of a locality analysis
 
@@ -157,8 +158,8 @@ def minimal_hops(topology: Topology) -> Fraction:
     >>> minimal_hops(obliv.torus(9, 9))
     Fraction(40, 9)
     """
-    if topology.mean_distance is not None:
-        return topology.mean_distance
+    if axes_of(topology) and topology.all_terminals:
+        return sum((Fraction(int(along.distances.sum()), along.radix**2) for along in axes_of(topology)), Fraction(0))
     everyone = np.ones(len(topology.terminals), np.int64)
     total = sum(int(far.sum()) for _, far in _distances(topology, lambda destination: (everyone, 1)))
     return Fraction(total, len(topology.terminals) ** 2)

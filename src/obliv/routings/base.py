@@ -21,7 +21,7 @@ from obliv._util.text import html_table
 from obliv.errors import InputError, RoutingError, TooLargeError
 from obliv.loads.base import PairLoads
 from obliv.loads.mixed import MixedLoads, translation_group
-from obliv.routings.descriptions import Description, Programs, find
+from obliv.routings.descriptions import Description, Programs
 from obliv.routings.paths import (
     Crossed,
     Lengths,
@@ -37,8 +37,7 @@ from obliv.routings.paths import (
     served_of,
     silence,
 )
-from obliv.routings.samples import PathSampler, crossed_by_paths
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Topology, find
 from obliv.topologies.cartesian import Cartesian
 
 if TYPE_CHECKING:
@@ -159,26 +158,9 @@ class Routing:
         )
 
     def crossings(self, source: int, destination: int, packets: int, rng: np.random.Generator) -> Crossed:
-        """Return how often random packets of a pair of nodes cross the channels.
+        """Return how many of some random packets of a pair of nodes cross channels how often, by (channel, times)."""
+        from obliv.routings.samples import crossed_by_paths
 
-        Parameters
-        ----------
-        source, destination : int
-            Nodes.
-        packets : int
-            How many packets to draw, independent of each other.
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        collections.Counter
-            How many packets cross a channel how often: keys (channel, times), times at least 1.
-
-        Raises
-        ------
-        RoutingError
-            If a path does not lead from the source to the destination.
-        """
         drawn = type(self).sample is not Routing.sample
         return crossed_by_paths(self, source, destination, packets, rng, drawn)
 
@@ -208,18 +190,9 @@ class Routing:
         return sum(int((numerators < denominator).sum()) for numerators, denominator in shares)
 
     def served(self, destination: int) -> tuple[Array, int]:
-        """Return the shares of packets that arrive at one terminal, which are below 1 for a partial routing only.
+        """Return the shares of packets that arrive at a terminal, as numerators by source over a denominator.
 
-        Parameters
-        ----------
-        destination : int
-            A node that is a terminal.
-
-        Returns
-        -------
-        numerators : integer array, shape (terminals,)
-            By source; a terminal always serves itself.
-        denominator : int
+        They are below 1 for a partial routing only; a terminal always serves itself.
         """
         return served_of(self, destination)
 
@@ -260,6 +233,7 @@ class Routing:
             loads = self._loads(step)
         else:
             from obliv._util.rng import generator
+            from obliv.routings.samples import PathSampler
 
             samples = integer(samples, "samples")
             if samples < 2:
@@ -274,18 +248,7 @@ class Routing:
         return loads
 
     def path_lengths(self, progress: Progress) -> Lengths:
-        """Return how long the paths are: the distributions of all ordered pairs of terminals, added up.
-
-        Parameters
-        ----------
-        progress : callable
-            Called with what is being done and the share that is done.
-
-        Returns
-        -------
-        dict
-            For every number of hops the sum of its probabilities; exact.
-        """
+        """Return the sum of the probabilities of every number of hops, over all ordered pairs of terminals; exact."""
         total: Lengths = {}
         for _, _, lengths in self.pair_lengths(progress):
             add(total, lengths)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from obliv._util.arrays import Array
 from obliv.loads.stored import Hops
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Described, Topology, find
 from obliv.topologies.cartesian import LinkFlows
 from obliv.topologies.trees import NumberedPaths
 
@@ -100,19 +100,6 @@ class Lanes(NamedTuple):
 
 
 Description = Programs | NumberedPaths | TwoPhases | LinkFlows | ClusterTrees | NextHops | HopGroups | Lanes
-
-_Kind = TypeVar("_Kind", bound=Description)
-
-
-class Described(Protocol):
-    """What gives descriptions."""
-
-    def describe(self) -> tuple[Description, ...]: ...
-
-
-def find(routing: Described, kind: type[_Kind]) -> _Kind | None:
-    """Return what a routing has of a kind of description; None if it has none."""
-    return next((given for given in routing.describe() if isinstance(given, kind)), None)
 
 
 def hop_groups(routing: Described, sources: Array) -> Sequence[tuple[Array, NextHops]]:

@@ -47,13 +47,8 @@ class HopRouting(Routing):
     def compared(self) -> None:
         """Next hops are compared when their loads are computed."""
 
-    @property
-    def hops(self) -> NextHops:
-        """The next hops of this routing, as a description."""
-        return NextHops(self.topology, self.spec, self.next_hops, self.chances, self.hops_to)
-
     def describe(self) -> tuple[Description, ...]:
-        return (self.hops,)
+        return (hops_of(self),)
 
     def next_hops(self, node: int, destination: int) -> Sequence[tuple[int, Any]] | Sequence[int]:
         """Return the channels from `node` towards `destination`, equally likely or with probabilities."""
@@ -186,6 +181,11 @@ class HopRouting(Routing):
                 return False
             progress("translations", (d + 1) / self.topology.nodes)
         return True
+
+
+def hops_of(routing: HopRouting) -> NextHops:
+    """Return the next hops of a routing as a description."""
+    return NextHops(routing.topology, routing.spec, routing.next_hops, routing.chances, routing.hops_to)
 
 
 def _no_next_hop(routing: HopRouting, node: int, destination: int) -> RoutingError:

@@ -18,10 +18,10 @@ from obliv.kernels import kernel, run
 from obliv.loads.base import PairLoads
 from obliv.loads.tree import TreeLoads
 from obliv.routings.base import Routing, require_topology
-from obliv.routings.descriptions import Description, find
+from obliv.routings.descriptions import Description
 from obliv.routings.paths import Lengths, Path
 from obliv.specs.registry import register_routing
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Instead, Topology, find
 from obliv.topologies.trees import NumberedPaths, Tree
 
 
@@ -133,9 +133,8 @@ def last_digits(tree: Tree, chooser: Array) -> list[Array]:
 def _require_tree(topology: Topology, spec: str) -> Tree:
     require_topology(topology, spec)
     if not isinstance(topology, Tree):
-        advice = topology.advice("fat-tree routing")
-        if advice:
-            raise RoutingError(f"{spec} routes on fat trees that are given by their formula: {advice}")
+        if (instead := find(topology, Instead)) is not None:
+            raise RoutingError(f"{spec} routes on fat trees that are given by their formula: {instead.routing}")
         raise RoutingError(f"{spec} routes on fat trees, {topology.spec} is not one: use fattree, eft2 or xgft")
     if len(topology.terminals) != topology.below[-1] or topology.terminals.max() >= topology.below[-1]:
         raise RoutingError(f"{spec} needs every host of {topology.spec} as a terminal")

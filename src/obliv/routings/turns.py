@@ -20,7 +20,7 @@ from obliv.loads.stored import Hops, from_hop_groups
 from obliv.routings.base import Routing
 from obliv.routings.descriptions import Description, HopGroups, hop_groups
 from obliv.routings.dimension_ordered import ProgramRouting, require_grid
-from obliv.routings.hops import HopRouting
+from obliv.routings.hops import HopRouting, hops_of
 from obliv.routings.paths import Crossed, Lengths, Path
 from obliv.routings.shortest import Recent
 from obliv.specs.registry import register_routing
@@ -560,7 +560,7 @@ class OddEven(Routing):
         terminals = self.topology.terminals
         column = terminals % self.topology.radices[0]
         groups = [(terminals[column == x], _FromColumn(self.topology, x)) for x in np.unique(column).tolist()]
-        return (HopGroups([(sources, part.hops) for sources, part in groups]),)
+        return (HopGroups([(sources, hops_of(part)) for sources, part in groups]),)
 
     def _from(self, source: int) -> HopRouting:
         return _FromColumn(self.topology, source % self.topology.radices[0])

@@ -23,7 +23,8 @@ from obliv.fabric.topology import network
 from obliv.loads.stored import from_hops
 from obliv.matching.solve import simple_bound
 from obliv.patterns.base import Traffic
-from obliv.routings.descriptions import NextHops, find
+from obliv.routings.descriptions import NextHops
+from obliv.topologies.base import find
 
 TREES = ["fattree:4,2", "fattree:4,3", "eft2:6,4", "xgft:3;2,2,3;1,2,2"]
 NETWORKS = [*TREES, "ring:5", "torus:3x3", "hyperx:3x3", "dragonfly:2,3,1", "random-regular:n=10,d=3,seed=1"]

@@ -16,7 +16,7 @@ from tests.loads.test_sums_over_paths import check_law, check_solutions
 
 import obliv
 from obliv.matching.solve import Rates, ship
-from obliv.routings.descriptions import find
+from obliv.topologies.base import find
 from obliv.topologies.cartesian import LinkFlows, links_of
 
 

@@ -22,9 +22,9 @@ from obliv.checker.flows.trees import (
 )
 from obliv.errors import RoutingError
 from obliv.routings.base import Routing
-from obliv.routings.descriptions import ClusterTrees, DecompositionTree, NextHops, Programs, TwoPhases, find, hop_groups
-from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import LinkFlows, links_of
+from obliv.routings.descriptions import ClusterTrees, DecompositionTree, NextHops, Programs, TwoPhases, hop_groups
+from obliv.topologies.base import Topology, find
+from obliv.topologies.cartesian import LinkFlows, axes_of, links_of
 from obliv.topologies.trees import NumberedPaths
 
 
@@ -329,7 +329,12 @@ def source_flows(routing: Routing, denominator: int, check_time: CheckTime = lam
             raise RoutingError(f"the weights of {routing.spec} do not add up to 1")
         return mixed_flows([(weight, source_flows(part, denominator, check_time)) for weight, part in components])
     described = find(routing, Programs)
-    if described and topology.axes and topology.all_terminals and all(axis.kind != "clique" for axis in topology.axes):
+    if (
+        described
+        and axes_of(topology)
+        and topology.all_terminals
+        and all(axis.kind != "clique" for axis in axes_of(topology))
+    ):
         return mixed_flows(
             [(program.probability, program_flows(topology, program, check_time)) for program in described.programs]
         )
@@ -356,7 +361,7 @@ def denominator_of(routing: Routing, check_time: CheckTime = lambda: None) -> in
     components = routing.components()
     if components[0][1] is not routing:
         return lcm(*(denominator_of(part, check_time) for _, part in components))
-    if (find(routing, Programs) and routing.topology.axes) or find(routing, NumberedPaths):
+    if (find(routing, Programs) and axes_of(routing.topology)) or find(routing, NumberedPaths):
         return 1
     if (phases := find(routing, TwoPhases)) is not None:
         base = phases.base

@@ -34,9 +34,10 @@ from obliv.checker._kernels import (
 from obliv.errors import RoutingError
 from obliv.kernels import run
 from obliv.routings.base import Routing
-from obliv.routings.descriptions import NextHops, find
+from obliv.routings.descriptions import NextHops
 from obliv.routings.paths import channels_of
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Topology, find
+from obliv.topologies.cartesian import axes_of
 from obliv.topologies.trees import NumberedPaths
 
 
@@ -366,7 +367,7 @@ def program_flows(topology: Topology, program: Any, check_time: CheckTime) -> Fl
     """Return the flows of one program on a network of lines and rings."""
     nodes = topology.nodes
     grid = _grid(topology)
-    phases = _phases(program, len(topology.axes))
+    phases = _phases(program, len(topology.radices))
     quadrant = program.draw == "quadrant" and not program.spread
     _require_bits(topology, program, phases, quadrant)
     steps = int((phases.order >= 0).sum()) * (nodes / 4 if quadrant else nodes)  # per destination
@@ -396,7 +397,7 @@ def _grid(topology: Topology) -> CartesianNetwork:
     """Return a network as its kernel takes it."""
     radix = np.array(topology.radices, np.int64)
     stride = np.cumprod([1, *topology.radices])[:-1].astype(np.int64)
-    ring = np.array([axis.kind == "ring" for axis in topology.axes], np.int64)
+    ring = np.array([axis.kind == "ring" for axis in axes_of(topology)], np.int64)
     return CartesianNetwork(radix, stride, ring, _ports(topology, radix, stride, ring), topology.channels)
 
 

@@ -27,7 +27,7 @@ from obliv.fabric.topology import FabricTopology
 from obliv.loads.stored import Hops
 from obliv.routings.base import Routing
 from obliv.routings.descriptions import Description, HopGroups
-from obliv.routings.hops import HopRouting
+from obliv.routings.hops import HopRouting, hops_of
 from obliv.routings.paths import Crossed, Lengths
 from obliv.routings.paths import Path as HopPath
 
@@ -116,7 +116,7 @@ class AdaptiveRouting(FabricRouting, same_paths=True):
         if routes.denominator > 1 or (self.partial and not self.any_choice):
             return lanes
         low, terminals = routes.low[routes.class_of], self.topology.terminals
-        groups = [(terminals[low == offset], self._hops(offset).hops) for offset in np.unique(low).tolist()]
+        groups = [(terminals[low == offset], hops_of(self._hops(offset))) for offset in np.unique(low).tolist()]
         return (groups[0][1] if len(groups) == 1 else HopGroups(groups), *lanes)
 
     def components(self) -> tuple[tuple[Fraction, Routing], ...]:

@@ -13,7 +13,7 @@ from obliv._util.progress import require_memory
 from obliv.checker.claims import MalformedError
 from obliv.routings import descriptions
 from obliv.routings.base import Routing
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Topology, find
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ class NextHops:
 
 def next_hops_of(routing: Routing) -> NextHops:
     """Return the next hops of a routing by one channel for each destination."""
-    topology, hops = routing.topology, descriptions.find(routing, descriptions.NextHops)
+    topology, hops = routing.topology, find(routing, descriptions.NextHops)
     terminals = topology.terminals.astype(np.int64)
     if hops is None or (ask := hops.next_channels) is None:
         raise MalformedError(f"{routing.spec} does not forward packets by their destination alone")
@@ -165,7 +165,7 @@ Hops = NextHops | PathHops
 
 def hops_of(routing: Routing) -> Hops:
     """Return the next hops of a routing, or its paths where they depend on the source."""
-    hops = descriptions.find(routing, descriptions.NextHops)
+    hops = find(routing, descriptions.NextHops)
     if hops is not None and hops.next_channels is not None:
         return next_hops_of(routing)
     topology = routing.topology

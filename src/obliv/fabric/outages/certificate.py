@@ -32,7 +32,8 @@ from obliv.fabric.topology import FabricTopology, network
 from obliv.kernels import run
 from obliv.questions.failures import FailureRow, FailureState
 from obliv.questions.worst_case import solved_worst_case
-from obliv.routings.descriptions import NextHops, find
+from obliv.routings.descriptions import NextHops
+from obliv.topologies.base import find
 
 
 def why_none(routing: FabricRouting, sets: Iterable[Change], repair: str, loop: bool) -> str:

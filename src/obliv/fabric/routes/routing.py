@@ -23,7 +23,7 @@ from obliv.loads.stored import Hops
 from obliv.patterns.base import Traffic, traffic
 from obliv.routings.base import Routing
 from obliv.routings.descriptions import Description, LaneDependencies, Lanes
-from obliv.routings.hops import HopRouting
+from obliv.routings.hops import HopRouting, hops_of
 from obliv.routings.paths import Path
 
 #: What the offset ``spread`` assumes.
@@ -155,7 +155,7 @@ class FabricHops(FabricRouting, HopRouting, same_paths=True):
         return Hops(starts(known), channel[known], one[known], one)
 
     def describe(self) -> tuple[Description, ...]:
-        return (self.hops._replace(next_channels=self.next_channels), *super().describe())
+        return (hops_of(self)._replace(next_channels=self.next_channels), *super().describe())
 
     def next_channels(self, node: Array, destination: Array) -> Array:
         """Return the channels by which nodes forward packets for terminals, -1 for no channel."""

@@ -17,10 +17,10 @@ from obliv.io.formats.gml import cables
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
 from obliv.routings.base import Routing
-from obliv.routings.descriptions import NextHops, find
+from obliv.routings.descriptions import NextHops
 from obliv.routings.paths import Path as Route
 from obliv.routings.paths import checked_paths, merged, require_all
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Topology, find
 
 _COLUMNS = ("source", "destination", "probability", "probability_exact", "hops", "nodes", "channels")
 

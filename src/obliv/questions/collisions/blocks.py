@@ -25,6 +25,7 @@ import numpy as np
 
 from obliv._util.arrays import Array, FloatArray
 from obliv.questions.collisions.joints import LEAST, MOST, TINY, Crossings, Joints, Law, binomial
+from obliv.topologies.base import heights_of
 
 _LEAST_FLOAT = 1e-250
 
@@ -67,7 +68,7 @@ class Star:
 
 def blocks_of(on: Crossings, joints: Joints) -> list[Block]:
     """Return the blocks of all channels, family by family."""
-    heights = on.draws.topology.heights
+    heights = heights_of(on.draws.topology)
     family = np.zeros(on.groups, np.int64)
     if heights is not None:
         ends = on.draws.topology

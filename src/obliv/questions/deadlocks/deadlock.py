@@ -33,8 +33,9 @@ from obliv.results.base import CERTIFICATE, Bar, Bars, Provenance, Result, prove
 from obliv.results.codec import Record, derived, entry
 from obliv.routings.base import Routing, RoutingLike
 from obliv.routings.descriptions import LaneDependencies, Lanes, NextHops, Programs, TwoPhases, hop_groups
-from obliv.routings.descriptions import find as description
 from obliv.routings.dimension_ordered import require_grid
+from obliv.topologies.base import find as description
+from obliv.topologies.cartesian import directions_of
 
 # The results of a deadlock analysis: one scheme's channel dependency graph, and all schemes side by side
 
@@ -386,7 +387,7 @@ def _worth_trying(routing: Routing) -> list[Scheme]:
     topology = routing.topology
     rings = bool(directions(topology).wraps.any())
     schemes = [scheme for scheme in SCHEMES.values() if rings or not scheme.dateline]
-    return [scheme for scheme in schemes if not scheme.ranked or topology.directions is None]
+    return [scheme for scheme in schemes if not scheme.ranked or directions_of(topology) is None]
 
 
 def _lacking(scheme: Scheme, routing: Routing) -> str:
@@ -396,9 +397,9 @@ def _lacking(scheme: Scheme, routing: Routing) -> str:
 
 def _has(routing: Routing, need: str) -> bool:
     if need == COORDINATES:
-        return routing.topology.directions is not None
+        return directions_of(routing.topology) is not None
     if need == PLANE:
-        return routing.topology.directions is not None and len(routing.topology.radices) == 2
+        return directions_of(routing.topology) is not None and len(routing.topology.radices) == 2
     if need == PROGRAMS:
         return all(description(part, Programs) for part in _parts(routing))
     return all(description(part, Programs) or description(part, TwoPhases) for part in _parts(routing))
@@ -430,8 +431,8 @@ def _result(
         )
         places = _places(routing, channels)
     by_dimension = {}
-    if topology.directions is not None:
-        dims = topology.directions.dim[graph.channel]
+    if (where := directions_of(topology)) is not None:
+        dims = where.dim[graph.channel]
         by_dimension = {_letter(dim): len(np.unique(virtual[dims == dim])) for dim in range(len(topology.radices))}
     proof = None
     if certificate and circle is None:
@@ -461,7 +462,7 @@ def _provenance(routing: Routing, more: dict[str, str], seconds: float) -> Prove
 def _places(routing: Routing, channels: list[int]) -> tuple[str, ...]:
     """Channels in words: their ends, and the direction where there is one."""
     names = [routing.topology.channel_name(c) for c in channels]
-    where = routing.topology.directions
+    where = directions_of(routing.topology)
     if where is None:
         return tuple(names)
     width = max(map(len, names))

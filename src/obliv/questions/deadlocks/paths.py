@@ -33,11 +33,11 @@ from obliv.questions.deadlocks.graph import (
 from obliv.questions.deadlocks.programs import segments, sequences
 from obliv.routings.base import Routing
 from obliv.routings.descriptions import NextHops, Programs, TwoPhases
-from obliv.routings.descriptions import find as description
 from obliv.routings.dimension_ordered import require_grid
 from obliv.routings.paths import checked_paths, require_all
 from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import Cartesian
+from obliv.topologies.base import find as description
+from obliv.topologies.cartesian import Cartesian, directions_of
 
 _TOGETHER = 64  # destinations whose next hops are held at a time
 
@@ -250,7 +250,7 @@ def lanes_of(topology: Topology, scheme: str) -> Callable[[tuple[int, ...]], lis
     rule = find(scheme)
     if {PHASES, PROGRAMS} & set(rule.needs):
         raise RoutingError(f"scheme {scheme} needs the phases of a routing; paths alone do not show them")
-    lacking = COORDINATES in rule.needs and topology.directions is None
+    lacking = COORDINATES in rule.needs and directions_of(topology) is None
     if lacking or (PLANE in rule.needs and len(topology.radices) != 2):
         what = PLANE if PLANE in rule.needs else COORDINATES
         raise RoutingError(f"scheme {scheme} needs {what}, which {topology.spec} does not have")

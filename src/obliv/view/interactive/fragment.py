@@ -38,10 +38,9 @@ from obliv.questions.worst_case import WorstCase, orbits, verified
 from obliv.results.base import Result
 from obliv.results.numbers import Estimate, as_float, shown
 from obliv.routings.base import Routing
-from obliv.routings.descriptions import find
 from obliv.routings.make import routing as routing_of
 from obliv.specs.untrusted import bounded
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Topology, find, port_names
 from obliv.topologies.cartesian import LinkFlows
 from obliv.topologies.make import topology as topology_of
 from obliv.view.layout import RADIUS, Points, channel_lines, layout_of
@@ -279,7 +278,7 @@ def drawn_channels(topology: Topology) -> tuple[list[dict[str, Any]], list[dict[
             channel["lines"] = [
                 np.round(_simplified(line) * [1.0, -1.0], _DIGITS).ravel().tolist() for line in lines[c]
             ]
-        ports = topology.port_names(c)
+        ports = port_names(topology, c)
         channels.append(channel | {"ports": list(ports)} if any(ports) else channel)
     return _drawn_nodes(topology, layout.points), channels, RADIUS
 
