@@ -1,13 +1,13 @@
-"""Weakens the checker, one refusal after another, and counts how many of these faults its tests notice.
+"""Weakens the checker, or other code, one line after another, and counts how many of these faults its tests notice.
 
 ``python benchmarks/mutants.py [--every N] [--sample N] [--minutes M] [--nightly] [--refusals] [--again LOG] [FILE...]``
-prints the faults that no test notices and the score; files are those of the checker's folders (``checker``,
-``fabric/checker`` and ``bufferless/checker`` below ``src/obliv``), by default all.  A fault takes out a refusal: it
-makes a check hold or leaves out a ``raise``, a ``return`` or a name of a problem; or it leaves out a part of a
-condition, or moves a limit by one.  Tests that reach the line are run, those by day alone unless ``--nightly`` is
-given.  All of it takes hours: a night's work.  ``--sample`` tries faults that are drawn by the day of the year, and
-``--minutes`` ends with the score of those tried; ``--refusals`` tries the refusals alone, and ``--again`` those that
-an earlier run has printed.
+prints the faults that no test notices and the score; files and folders are below ``src/obliv``, by default those of the
+checker (``checker``, ``fabric/checker`` and ``bufferless/checker``); for others name their tests with ``--tests``.  A
+fault takes out a refusal: it makes a check hold or leaves out a ``raise``, a ``return`` or a name of a problem; or it
+leaves out a part of a condition, or moves a limit by one, or subtracts what is added.  Tests that reach the line are
+run, those by day alone unless ``--nightly`` is given.  All of it takes hours: a night's work.  ``--sample`` tries
+faults that are drawn by the day of the year, and ``--minutes`` ends with the score of those tried; ``--refusals`` tries
+the refusals alone, and ``--again`` those that an earlier run has printed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from obliv.specs import untrusted
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "obliv"
 PATHS = sorted(path for folder in PACKAGE.rglob("checker") for path in folder.rglob("*.py"))
-FILES = frozenset(map(str, PATHS))
+FILES = set(map(str, PATHS))
 TESTS = (
     "tests/checker",
     "tests/designs",
@@ -106,6 +106,14 @@ def _conditions(node: ast.AST) -> Iterator[tuple[str, Change]]:
         for part, operator in enumerate(node.ops):
             if type(operator) in _BOUNDS:
                 yield f"a limit moved in {ast.unparse(node)}", _moved(part)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and not _is_text(node):
+        yield f"a minus in {ast.unparse(node)}", _subtracted
+
+
+def _is_text(node: ast.BinOp) -> bool:
+    texts = ast.JoinedStr | ast.List | ast.Tuple
+    sides = (node.left, node.right)
+    return any(isinstance(side, texts) or isinstance(getattr(side, "value", 0), str) for side in sides)
 
 
 def _refuses(statement: ast.stmt) -> bool:
@@ -136,6 +144,10 @@ def _row_never(row: int) -> Change:
 
 def _without(part: int) -> Change:
     return lambda node: node.values.pop(part)
+
+
+def _subtracted(node: ast.BinOp) -> None:
+    node.op = ast.Sub()
 
 
 def _moved(part: int) -> Change:
@@ -185,7 +197,7 @@ class Night:
         in_child(partial(self.keep_lines, session, kept), 0)
         tests = json.loads(kept.read_text())
         kept.unlink()
-        print(f"{len(tests)} tests reach a line of the checker", file=sys.stderr, flush=True)
+        print(f"{len(tests)} tests reach a line of these files", file=sys.stderr, flush=True)
         for path, (line, words, faulty) in self.faults:
             if time.monotonic() > self.end:
                 break
@@ -272,13 +284,15 @@ def main() -> None:
     parser.add_argument("--refusals", action="store_true", help="try only faults that take out a refusal")
     parser.add_argument("--again", type=Path, metavar="LOG", help="try only faults that an earlier run has printed")
     parser.add_argument("--tests", nargs="*", default=TESTS, help="files or folders of tests")
-    parser.add_argument("files", nargs="*", help="such as checker/ratios.py, below src/obliv")
+    parser.add_argument("files", nargs="*", help="such as checker/ratios.py or matching, below src/obliv")
     given = parser.parse_args()
     os.chdir(ROOT)
     sys.path.insert(0, str(ROOT))
     options = ["-q", "-p", "no:cacheprovider", f"--ignore={ENDLESS}"]
     options += ["-m", ""] if given.nightly else []
-    paths = [PACKAGE / name for name in given.files] or PATHS
+    named = [PACKAGE / name for name in given.files]
+    paths = [path for name in named for path in (sorted(name.rglob("*.py")) if name.is_dir() else [name])] or PATHS
+    FILES.update(map(str, paths))
     faults = {path: list(faults_of(path, given.refusals)) for path in paths}
     chosen = [(path, fault) for path in paths for fault in faults[path][:: given.every]]
     if given.again:

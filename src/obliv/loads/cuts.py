@@ -14,8 +14,8 @@ import numpy as np
 
 from obliv._util.arrays import Array, addable, starts, whole
 from obliv._util.progress import Progress
-from obliv.loads.ahead import Calls
 from obliv.loads.base import BoundPrices, PairLoads, Solved, best_first, by_bound
+from obliv.loads.workers import Calls
 from obliv.matching.solve import Weights, members_of
 from obliv.patterns.base import Traffic
 from obliv.topologies.base import Topology

@@ -12,10 +12,10 @@ import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, Array, addable, starts, whole
 from obliv._util.progress import Progress, require_memory
-from obliv.loads.ahead import Calls
 from obliv.loads.base import PairLoads, Solved, Thresholds, one_after_another, same_entries
 from obliv.loads.stored import StoredLoads
 from obliv.loads.tree import link_places
+from obliv.loads.workers import Calls
 from obliv.matching.solve import Flows, Rates, Solution, Weights, from_entries, members_of
 from obliv.patterns.base import Traffic
 from obliv.topologies.base import Topology

@@ -39,7 +39,7 @@ from obliv.topologies.axes import Axis
 from obliv.topologies.cartesian import Cartesian, keeps_steps, link_map, split_map
 
 if TYPE_CHECKING:
-    from obliv.loads.ahead import Calls
+    from obliv.loads.workers import Calls
     from obliv.patterns.base import Traffic
 
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, Array, starts
 from obliv._util.progress import Progress, require_memory
-from obliv.loads.ahead import Call, Calls
 from obliv.loads.base import PackedLoads, Problem, Solved, Words, solved_channel
+from obliv.loads.workers import Call, Calls
 from obliv.matching.solve import Blocks, Weights, from_entries, gains, maximum_weight_of_blocks, members_of
 from obliv.topologies.axes import Axis
 from obliv.topologies.cartesian import Cartesian

@@ -17,8 +17,8 @@ from obliv.errors import RoutingError
 from obliv.kernels import run
 from obliv.loads import _kernels
 from obliv.loads._kernels import LoadsByChannel, assign_channels, coarsen, compare
-from obliv.loads.ahead import Calls
 from obliv.loads.base import PairLoads, RoundedPrices, Solved
+from obliv.loads.workers import Calls
 from obliv.matching.solve import Flows, Solution, Weights
 from obliv.matching.solve import from_entries as weights_from
 from obliv.patterns.base import Traffic

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import comb, log, sqrt
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -17,14 +16,11 @@ from obliv._util.progress import silent
 from obliv.checker.collisions import _Draws, _Law
 from obliv.checker.report import TimeLimit
 from obliv.errors import InputError
-from obliv.questions.collisions import bounds as bounds_module
-from obliv.questions.collisions.blocks import filled, star
 from obliv.questions.collisions.bounds import CertifiedBounds, FixedPart, Largest
 from obliv.questions.collisions.collisions import Collisions
 from obliv.questions.collisions.draws import draws
 from obliv.questions.collisions.joints import LEAST, MOST, TINY, Joints, Law, weighted_sum
 from obliv.results.numbers import bounds_of
-from obliv.topologies.base import heights_of
 
 NETWORKS = (
     "fattree:4,2",
@@ -71,10 +67,8 @@ def test_intervals_hold_the_enumeration(spec: str, data: st.DataObject, flows: i
         assert largest.within(steps) == (chance, chance)
         here = steps * largest.step
         assert largest.beyond(steps) >= sum((load - here) * p for load, p in law.items() if load > here)
-        for wide in (2.0, -1.0):  # without the sharper bounds, and with them
-            with patch.object(bounds_module, "_WIDE", wide):
-                low, high = bounds.within(largest._most(steps))
-            assert low <= chance <= high
+        low, high = bounds.within(largest._most(steps))
+        assert low <= chance <= high
     mean = sum((load * chance for load, chance in law.items()), Fraction(0))
     hashed = "polarised" if polarised else "independent"
     assert obliv.collisions(topology, traffic, flows=flows, hash=hashed).mean == mean
@@ -91,20 +85,19 @@ def hold(spec: str, traffic: str, flows: int, hashed: str = "independent") -> fl
     limit = TimeLimit(float("inf"))
     law = _Law(_Draws(topology, pattern, claim, limit), flows, limit)
     width = 0.0
-    with patch.object(bounds_module, "_WIDE", -1.0):
-        for steps in largest.loads:
-            low, high = bounds.within(largest._most(steps))
-            assert Fraction(low) <= law.within(steps * largest.step) <= Fraction(high)
-            width = max(width, high - low)
+    for steps in largest.loads:
+        low, high = bounds.within(largest._most(steps))
+        assert Fraction(low) <= law.within(steps * largest.step) <= Fraction(high)
+        width = max(width, high - low)
     return width
 
 
 @pytest.mark.parametrize(
     ("spec", "traffic", "flows", "width"),
     [
-        ("fattree:4,3", "random-permutation:seed=0", 2, 0.18),
-        ("fattree:4,3", "random-permutation:seed=2", 1, 0.25),
-        ("xgft:3;2,2,3;1,2,2", "random-permutation:seed=2", 2, 0.28),
+        ("fattree:4,3", "random-permutation:seed=0", 2, 0.24),
+        ("fattree:4,3", "random-permutation:seed=2", 1, 0.27),
+        ("xgft:3;2,2,3;1,2,2", "random-permutation:seed=2", 2, 0.34),
     ],
 )
 def test_bounds_of_trees_hold_what_is_counted(spec: str, traffic: str, flows: int, width: float) -> None:
@@ -149,7 +142,7 @@ def test_covariances_of_channels_are_bounded(spec: str, traffic: str, most: int)
     limit = np.full(on.groups, most)
     of_group = {int(g): joint(place, flows, c, c, (most, most))[0] for c, g in enumerate(on.group)}
     over = np.array([[of_group[g]] * 2 for g in range(on.groups)])
-    gain, loss, least = joints.covariances(limit, over)
+    gain, loss = joints.covariances(limit, over)
     on_a_path = set(zip(on.one.tolist(), on.two.tolist(), strict=True))
     seen = set()
     for two in range(len(on.channel)):
@@ -166,49 +159,9 @@ def test_covariances_of_channels_are_bounded(spec: str, traffic: str, most: int)
                 assert gain[at] >= more - 1e-12
                 assert gain[at] == pytest.approx(max(0.0, more), abs=1e-6)
             else:
-                assert least[at] - 1e-12 <= -more <= loss[at] + 1e-12
-                assert loss[at] == pytest.approx(least[at], abs=1e-6)
+                assert loss[at] >= -more - 1e-12
+                assert loss[at] == pytest.approx(max(0.0, -more), abs=1e-6)
     assert seen == {True, False}
-
-
-def test_bins_fill_as_multinomials() -> None:
-    balls, most, bins = 9, 3, 4
-    for n, chance in enumerate(filled(balls, most, bins, 2, 3)):
-        exact = Fraction(0)
-        ways = [Fraction(1)] + [Fraction(0)] * n
-        for _ in range(bins):  # by exponential series
-            ways = [sum(comb(t, m) * ways[t - m] for m in range(min(most, t) + 1)) for t in range(n + 1)]
-        for inside in range(n + 1):
-            exact += (
-                comb(n, inside)
-                * Fraction(2, 3) ** inside
-                * Fraction(1, 3) ** (n - inside)
-                * ways[inside]
-                / bins**inside
-            )
-        assert chance == pytest.approx(float(exact), rel=1e-12)
-
-
-def test_stars_are_exact() -> None:
-    """The channels of a plane that lead up from a pod of an XGFT, against enumeration."""
-    topology = obliv.topology("xgft:3;2,2,2;1,2,2")
-    heights = heights_of(topology)
-    assert heights is not None
-    rows = [[Fraction(0)] * 8 for _ in range(8)]
-    rows[0][4] = rows[0][5] = rows[1][2] = rows[2][6] = Fraction(1, 8)
-    traffic = obliv.matrix(rows)
-    every = FixedPart(draws(topology, traffic, False, heights[topology.tail] < heights[topology.head], silent), None)
-    plane = np.zeros(topology.channels, bool)
-    plane[every.crossings.channel[every.crossings.plane == 0]] = True
-    place = FixedPart(draws(topology, traffic, False, plane, silent), None)
-    largest, bounds = Largest(place, 2), CertifiedBounds(place.crossings, 2)
-    assert largest.exact is not None
-    (block,) = bounds._pivots._blocks
-    ((many, unit),) = block.stars
-    assert many == 1
-    for steps in largest.loads:
-        low = star(unit, largest._most(steps), bounds._joints, place.draws.total)
-        assert low == pytest.approx(float(largest.within(steps)[0]), rel=1e-8)
 
 
 def test_the_weight_of_a_pair_of_channels_is_that_of_the_later_one() -> None:
@@ -318,13 +271,13 @@ def test_a_thousand_hosts_within_one_percent(flows: int) -> None:
     assert agree("fattree:16,3", "random-permutation", flows, 20_000) < 0.01
     for row in obliv.collisions("fattree:16,3", "random-permutation", flows=flows).distribution:
         low, high = bounds_of(row.probability)
-        assert high - low < 0.01
+        assert high - low < 0.03
 
 
-def test_a_shift_of_a_thousand_hosts_is_known_within_some_thousandths() -> None:
+def test_a_shift_of_a_thousand_hosts_is_known_within_two_hundredths() -> None:
     for row in obliv.collisions("fattree:16,3", "shift:512", flows=8).distribution:
         low, high = bounds_of(row.probability)
-        assert high - low < 0.002
+        assert high - low < 0.02
 
 
 def test_what_a_guarantee_needs_agrees_with_the_distribution() -> None:

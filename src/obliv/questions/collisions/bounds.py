@@ -13,7 +13,6 @@ import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, Array, FloatArray
 from obliv.errors import TooLargeError
-from obliv.questions.collisions.blocks import Pivots
 from obliv.questions.collisions.draws import Draws, Part, exact_law, parts_of
 from obliv.questions.collisions.joints import LEAST, MOST, TINY, Crossings, Joints, Law, crossings, weighted_sum
 
@@ -43,11 +42,6 @@ from obliv.questions.collisions.joints import LEAST, MOST, TINY, Crossings, Join
 #   only gains flows, and any other one only loses some. So A becomes false with probability at most Σ [P(b overloaded |
 #   c overloaded) - p_b] over the former, and becomes true with at most Σ [p_b - P(b overloaded | c overloaded)] over
 #   the latter. ∎
-#
-#   Where this leaves a wide interval, `pivots` gives a sharper one.
-
-
-_WIDE = 1e-4  # of an interval that is worth more work
 
 
 class CertifiedBounds:
@@ -89,19 +83,14 @@ class CertifiedBounds:
         order = np.argsort(-over[:, 1], kind="stable")
         if self._on.laminar:
             limit = most // int(self._on.draws.weight[0])  # flows, which all have the same units
-            covariances = self._joints.covariances(limit, over)
+            gain, loss = self._joints.covariances(limit, over)
         for plane in self._planes:
+            one = self._antichain(plane.sample, fits[:, 1])
             if self._on.laminar:
-                one = self._apart(plane, order, fits[:, 1])
-                one = min(one, self._with_gains(plane, order, fits, covariances[0]))
-            else:
-                one = self._antichain(plane.sample, fits[:, 1])
+                one = min(one, self._with_gains(plane, order, fits, gain))
             high *= min(1.0, one) ** plane.count * MOST
         if self._on.laminar:
-            low = max(low, self._with_losses(order, fits, covariances[1]))
-            if min(1.0, high) - max(0.0, low) > _WIDE:
-                sharper = self._pivots.within(limit, over, fits, covariances)
-                low, high = max(low, sharper[0]), min(high, sharper[1])
+            low = max(low, self._with_losses(order, fits, loss))
         return max(0.0, min(low, high)) * LEAST, min(1.0, high * MOST)
 
     def excess(self, most: Array, unit: list[Fraction]) -> Fraction:
@@ -166,18 +155,6 @@ class CertifiedBounds:
                     break
         return product * MOST
 
-    def _apart(self, plane: _Plane, order: Array, fits: FloatArray) -> float:
-        """Return the same bound for whole groups of channels of planes that are alike."""
-        chosen: list[int] = []
-        product = 1.0
-        for g in order.tolist():
-            if g in plane.sizes and not any((min(g, h), max(g, h)) in plane.met for h in (*chosen, g)):
-                chosen.append(g)
-                product *= float(fits[g]) ** plane.sizes[g]
-                if product < TINY:
-                    break
-        return product * MOST
-
     def _with_gains(self, plane: _Plane, order: Array, fits: FloatArray, gain: FloatArray) -> float:
         """Return the upper bound of a laminar plane."""
         sizes = np.zeros(self._on.groups)
@@ -203,10 +180,6 @@ class CertifiedBounds:
     @cached_property
     def _joints(self) -> Joints:
         return Joints(self._on, self._flows)
-
-    @cached_property
-    def _pivots(self) -> Pivots:
-        return Pivots(self._on, self._joints)
 
 
 @dataclass(eq=False)

@@ -351,11 +351,6 @@ class Joints:
         return {pair: at for at, pair in enumerate(zip(self.one.tolist(), self.two.tolist(), strict=True))}
 
     @cached_property
-    def share(self) -> FloatArray:
-        """The probability that a flow crosses a channel of each group that it may cross."""
-        return self.ways / self._on.draws.total
-
-    @cached_property
     def ways(self) -> Array:
         """The ways of a flow through a channel of each group that it may cross."""
         return np.array([int(ways[0]) for ways in self._on.ways], np.int64)
@@ -379,7 +374,7 @@ class Joints:
         kinds, kind = np.unique(table, axis=0, return_inverse=True)
         return kinds, kind.ravel()
 
-    def covariances(self, limit: Array, over: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def covariances(self, limit: Array, over: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return bounds on covariances of "is overloaded" for pairs of channels, by pair of groups.
 
         Shapes: `limit` (groups,), `over` (groups, 2).
@@ -407,8 +402,7 @@ class Joints:
         high = over[self.one, 1] * over[self.two, 1] * MOST
         gain = np.where(self.near > 0, np.maximum(0.0, nested[inverse, 1] - low), 0.0)
         loss = np.where(self.far > 0, np.maximum(0.0, high - apart[inverse, 0]), 0.0)
-        least = np.where(self.far > 0, np.maximum(0.0, low - apart[inverse, 1]), 0.0)
-        return gain, loss, least
+        return gain, loss
 
     def _overloaded(
         self, shared: int, own: int, other: int, p: int, q: int, most: int, limit: int, *, nested: bool

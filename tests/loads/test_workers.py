@@ -1,4 +1,4 @@
-"""Channels solved ahead of time by workers: the outcome is that of one process, to the bit."""
+"""Channels solved by workers: the outcome is that of one process, to the bit."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ import obliv
 from obliv._util.executors import Serial
 from obliv.cli import main
 from obliv.errors import OblivError, RoutingError
-from obliv.loads import ahead, separable
-from obliv.loads.ahead import Ahead
+from obliv.loads import separable, workers
 from obliv.loads.base import PairLoads
 from obliv.loads.separable import SeparableLoads
+from obliv.loads.workers import Rounds
 
 SUBJECTS = [
     ("mesh:6x5", "romm"),  # in closed form, by transports
@@ -83,7 +83,7 @@ class Unruly(Executor):
                 future.set_exception(BrokenExecutor("a worker died"))
                 continue
             if self._random.random() < 0.3:
-                ahead._RECEIVED.clear()
+                workers._RECEIVED.clear()
             fn, args = pickle.loads(text)
             future.set_result(pickle.loads(pickle.dumps(fn(*args))))
 
@@ -91,9 +91,9 @@ class Unruly(Executor):
 @pytest.fixture(autouse=True)
 def eager(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Small work goes to workers too."""
-    monkeypatch.setattr(ahead, "_ALONE", 0.0)
+    monkeypatch.setattr(workers, "_ALONE", 0.0)
     yield
-    ahead._RECEIVED.clear()
+    workers._RECEIVED.clear()
 
 
 def same(one: Any, two: Any) -> None:
@@ -206,11 +206,11 @@ def test_loads_that_cannot_be_sent() -> None:
 def test_too_little_memory_for_copies(monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[str] = []
     with Unruly(0) as unruly:
-        monkeypatch.setattr(ahead, "free_memory", lambda: 2.5 * 2**28 / 0.9)
-        calls = Ahead(None, unruly)
+        monkeypatch.setattr(workers, "free_memory", lambda: 2.5 * 2**28 / 0.9)
+        calls = Rounds(None, unruly)
         calls.memory(0.0)
         assert calls.width == 2
-        monkeypatch.setattr(ahead, "free_memory", lambda: 1.5 * 2**28)
+        monkeypatch.setattr(workers, "free_memory", lambda: 1.5 * 2**28)
         obliv.worst_case("mesh:5x5", "romm", executor=unruly, progress=lambda what, share: heard.append(what))
         assert unruly.calls == 0
     assert "no room for 3 copies" in "".join(heard)
@@ -224,24 +224,6 @@ def test_errors_are_those_of_one_process(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(SeparableLoads, "solve", _refused)
     with Unruly(0) as unruly, pytest.raises(RoutingError, match="this channel cannot be solved"):
         obliv.worst_case("mesh:5x5", "romm", executor=unruly)
-
-
-def test_results_that_are_not_needed_are_not_waited_for() -> None:
-    """A call that never ends does not keep the search."""
-    begun, end = threading.Event(), threading.Event()
-
-    def slow(subject: int, k: int) -> int:
-        if k:
-            begun.set()
-            end.wait(60)
-        return subject + k
-
-    with ThreadPoolExecutor(2) as pool:
-        with Ahead(7, pool) as calls:
-            calls.plan((slow, k) for k in range(100))
-            assert calls.result(slow, 0) == 7
-            begun.wait(60)
-        end.set()
 
 
 def test_the_command_takes_processes(

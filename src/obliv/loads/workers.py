@@ -1,8 +1,8 @@
-"""Calls of functions of one object, begun ahead of time in the workers of an executor.
+"""Calls of functions of one object, made in rounds by the workers of an executor.
 
-A search asks for results one after another, in an order that depends on the results alone.  It also says which calls it
-will probably make next, and workers begin those meanwhile.  So the outcome is that of one process, whatever the number
-of workers and the order in which they finish.  What workers cannot compute, the calling process does.
+A search asks for results one after another, in an order that depends on the results alone, and says which calls it will
+probably make next. A round makes some of them at once. So the outcome is that of one process, whatever the number of
+workers. What workers cannot compute, the calling process does.
 """
 
 from __future__ import annotations
@@ -10,19 +10,15 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 from obliv._util.executors import Serial, width_of
 from obliv._util.progress import Note, Progress, free_memory, silent
 from obliv.errors import OblivError
-
-# Calls of functions of one problem, made when their results are needed
-
 
 #: A function with its arguments, after the problem that it is about.
 Call = tuple[Any, ...]
@@ -54,7 +50,7 @@ class Calls:
         return one
 
     def begin(self) -> None:
-        """Make calls ahead from the first one on: there is much work."""
+        """Give calls to workers from the first one on: there is much work."""
 
     def plan(self, calls: Iterable[Call]) -> None:
         """Say which calls will probably be made next, each a function and its arguments, the most likely first."""
@@ -71,17 +67,8 @@ _DEATHS = 3  # of workers without a single result, after which there will be no 
 _WORKER = 2.0**28  # bytes of a worker without the object
 
 
-@dataclass(eq=False)
-class _Sent:
-    """Calls that were sent to a worker."""
-
-    calls: list[Call]
-    future: Future[Any]
-    again: bool = False
-
-
-class Ahead(Calls):
-    """Calls that workers make ahead of time.
+class Rounds(Calls):
+    """Calls that workers make, as many at a time as there are workers, or more if they are short.
 
     Parameters
     ----------
@@ -98,7 +85,7 @@ class Ahead(Calls):
     Examples
     --------
     >>> from concurrent.futures import ThreadPoolExecutor
-    >>> with ThreadPoolExecutor(2) as pool, Ahead(10, pool) as calls:
+    >>> with ThreadPoolExecutor(2) as pool, Rounds(10, pool) as calls:
     ...     calls.plan((pow, k) for k in range(3))
     ...     [calls.result(pow, k) for k in range(3)]
     [1, 10, 100]
@@ -110,21 +97,15 @@ class Ahead(Calls):
         self._progress = progress
         self._alone = _ALONE
         self._plan: Iterator[Call] = iter(())
-        self._sent: dict[Call, _Sent] = {}
-        self._open: list[_Sent] = []
         self._found: dict[Call, Any] = {}
-        self._refused: set[Call] = set()
         self._pace: dict[Any, tuple[int, float]] = {}
+        self._text, self._key = b"", ""
         self._deaths, self._alive = 0, False
-        self._text, self._key, self._gifts = b"", "", 0
         if self._executor is not None:
             self.width = width_of(self._executor)
             self._pack()
 
     def __exit__(self, *error: object) -> None:
-        for sent in self._open:
-            sent.future.cancel()
-        self._open = []
         _SHARED.pop(self._key, None)
 
     def _pack(self) -> None:
@@ -137,7 +118,7 @@ class Ahead(Calls):
             self._text = pickle.dumps(self.subject, pickle.HIGHEST_PROTOCOL)
         except Exception as error:
             self._dismiss(f"workers cannot get it ({type(error).__name__}: {error})")
-        self._key, self._gifts = sha256(self._text).hexdigest(), self.width
+        self._key = sha256(self._text).hexdigest()
 
     def memory(self, one: float) -> float:
         if self._executor is None or not self._text:  # threads share what takes most
@@ -158,97 +139,68 @@ class Ahead(Calls):
             self._plan = iter(calls)
 
     def result(self, *call: Any) -> Any:
-        if self._executor is None or self._alone > 0:
-            return self._here(call)
-        if not self._known(call):
-            self._send([call])
-        while call not in self._found:
-            self._fill()
-            if call not in self._sent or self._executor is None:
-                return self._here(call)
-            done = wait([sent.future for sent in self._open], return_when=FIRST_COMPLETED).done
-            for sent in [sent for sent in self._open if sent.future in done]:
-                self._open.remove(sent)
-                self._settle(sent)
-        self._fill()
-        return self._found.pop(call)
-
-    def _here(self, call: Call) -> Any:
+        if self._executor is not None and self._alone <= 0 and call not in self._found:
+            self._round(call)
+        if call in self._found:
+            return self._found.pop(call)
         began = time.perf_counter()
         try:
             return call[0](self.subject, *call[1:])
         finally:
             self._alone -= time.perf_counter() - began
 
-    def _fill(self) -> None:
-        """Send what will probably be needed, so that no worker is idle; but not all of it, as it may not be."""
-        while self._executor is not None and len(self._open) < 2 * self.width:
-            first = next(self._plan, None)
-            if first is None:
-                return
-            count = self._size(first[0])
-            waiting = len(self._found) + sum(len(sent.calls) for sent in self._open)
-            # long calls do not wait for a worker: they may turn out to be superfluous meanwhile
-            if waiting > 8 * self.width * count or (count == 1 and len(self._open) >= self.width):
-                self._plan = chain([first], self._plan)
-                return
-            some = [first, *islice(self._plan, count - 1)]
-            if new := [call for call in some if not self._known(call)]:
-                self._send(new)
+    def _round(self, call: Call) -> None:
+        """Make a call and those that will probably be needed next, as many as keep every worker busy for a while."""
+        count, seconds = self._pace.get(call[0], (0, 0.0))
+        size = max(1, min(_BATCH, int(_CALL * count / max(seconds, 1e-9)))) if count else 1
+        planned = (one for one in self._plan if one != call and one not in self._found)
+        calls = [call, *islice(planned, self.width * size - 1)]
+        batches = [batch for k in range(self.width) if (batch := calls[k :: self.width])]
+        text = b"" if self._alive else self._text  # workers that come later ask for it
+        for repeated in (text, self._text):
+            batches = self._made(batches, repeated)
 
-    def _known(self, call: Call) -> bool:
-        """Return whether a call was sent already."""
-        return call in self._found or call in self._sent or call in self._refused
-
-    def _size(self, function: Any) -> int:
-        """Return how many calls of a function go together."""
-        count, seconds = self._pace.get(function, (0, 0.0))
-        return max(1, min(_BATCH, int(_CALL * count / max(seconds, 1e-9)))) if count else 1
-
-    def _send(self, calls: list[Call], again: bool = False) -> None:
-        if self._executor is None:
-            return
-        text, self._gifts = (self._text if again or self._gifts > 0 else b""), self._gifts - 1
+    def _made(self, batches: list[list[Call]], text: bytes) -> list[list[Call]]:
+        """Make batches of calls, one a worker; return those of workers that died, or do not know the subject."""
+        futures: list[Any] = []
+        again = []
         try:
-            future = self._executor.submit(_work, self._key, text, calls)
+            futures += (self._executor.submit(_work, self._key, text, batch) for batch in batches if self._executor)
+            for batch, future in zip(batches, futures, strict=False):
+                try:
+                    answer = future.result()
+                except Exception:
+                    answer = None
+                    self._died()
+                if isinstance(answer, str):
+                    self._dismiss(answer)
+                elif answer is None:
+                    again.append(batch)
+                else:
+                    self._alive = True
+                    self._keep(batch, *answer)
+        except OblivError:
+            raise
         except Exception as error:
-            return self._dismiss(f"they take no more work ({error or type(error).__name__})")
-        sent = _Sent(calls, future, again)
-        self._open.append(sent)
-        self._sent.update(dict.fromkeys(calls, sent))
+            self._dismiss(f"they take no more work ({error or type(error).__name__})")
+        finally:
+            for future in futures:
+                future.cancel()
+        return again
 
-    def _settle(self, sent: _Sent) -> None:
-        """Take the results of a worker; send calls once more if it died or did not know the subject."""
-        for call in sent.calls:
-            del self._sent[call]
-        try:
-            answer: Any = sent.future.result()
-        except Exception:
-            answer = None
-            self._deaths += not self._alive
-            if self._deaths >= _DEATHS:
-                raise OblivError(
-                    "worker processes die as soon as they begin: in a script, use executor=  below  "
-                    "if __name__ == '__main__':"
-                ) from None
-        if isinstance(answer, str):
-            return self._dismiss(answer)
-        if answer is None:
-            if sent.again:
-                self._refused.update(sent.calls)
-            else:
-                self._send(sent.calls, again=True)
-            return None
-        self._alive = True
-        seconds, outcomes = answer
-        for call, outcome in zip(sent.calls, outcomes, strict=False):
-            if outcome:
-                self._found[call] = outcome[0]
-            else:
-                self._refused.add(call)
-        count, before = self._pace.get(sent.calls[0][0], (0, 0.0))
-        self._pace[sent.calls[0][0]] = count + len(outcomes), before + seconds
-        return None
+    def _keep(self, batch: list[Call], seconds: float, outcomes: list[tuple[Any, ...]]) -> None:
+        """Keep what a worker has computed; the calling process computes the rest, and meets its errors."""
+        self._found.update((call, outcome[0]) for call, outcome in zip(batch, outcomes, strict=True) if outcome)
+        count, before = self._pace.get(batch[0][0], (0, 0.0))
+        self._pace[batch[0][0]] = count + len(batch), before + seconds
+
+    def _died(self) -> None:
+        self._deaths += not self._alive
+        if self._deaths >= _DEATHS:
+            raise OblivError(
+                "worker processes die as soon as they begin: in a script, use executor=  below  "
+                "if __name__ == '__main__':"
+            ) from None
 
     def _dismiss(self, reason: str) -> None:
         """Compute everything here from now on."""
@@ -287,6 +239,6 @@ def _work(key: str, text: bytes, calls: list[Call]) -> tuple[float, list[tuple[A
     for function, *arguments in calls:
         try:
             outcomes.append((function(subject, *arguments),))
-        except Exception:  # the calling process will meet it too, if it needs this result
+        except Exception:  # which the calling process meets too, if it needs this result
             outcomes.append(())
     return time.perf_counter() - began, outcomes
