@@ -420,13 +420,10 @@ class Mix(Routing):
         return tuple(self.parts)
 
     def describe(self) -> tuple[Description, ...]:
-        parts = [(weight, find(part, Programs)) for weight, part in self.parts]
-        joined = (
-            replace(program, probability=weight * program.probability)
-            for weight, part in parts
-            for program in (part.programs if part else ())
-        )
-        return (Programs(tuple(joined)),) if all(part for _, part in parts) else ()
+        if not all(part.programs for _, part in self.parts):
+            return ()
+        mixed = [(weight, program) for weight, part in self.parts for program in part.programs]
+        return (Programs(tuple(replace(p, probability=weight * p.probability) for weight, p in mixed)),)
 
     def path_lengths(self, progress: Progress) -> Lengths:
         total: Lengths = {}
