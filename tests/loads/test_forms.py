@@ -12,11 +12,11 @@ import pytest
 import obliv
 from obliv._util.progress import silent
 from obliv.loads import separable
-from obliv.loads.ahead import Calls
 from obliv.loads.base import PairLoads, Problem
 from obliv.loads.mixed import MixedLoads, TranslatedLoads, TwoPhaseLoads, translation_group
 from obliv.loads.separable import SeparableLoads
 from obliv.loads.stored import StoredLoads
+from obliv.loads.workers import Calls
 from obliv.matching.solve import simple_bound
 from obliv.routings.base import Routing
 from obliv.topologies.cartesian import channel_map

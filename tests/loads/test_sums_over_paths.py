@@ -33,9 +33,9 @@ from obliv.fabric.generate import from_topology, tables_of
 from obliv.fabric.routes.loads import FabricLoads
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
-from obliv.loads.ahead import Calls
 from obliv.loads.base import LoadsWithoutSelf, PairLoads, Problem
 from obliv.loads.mixed import TwoPhaseLoads
+from obliv.loads.workers import Calls
 from obliv.routings.base import Routing
 from obliv.routings.mixes import TwoPhase
 from obliv.specs.registry import ROUTINGS as ROUTINGS_BY_NAME
