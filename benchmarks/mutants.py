@@ -61,7 +61,7 @@ SECONDS = 300  # for the tests of one fault; one that hangs is noticed
 EQUIVALENT = {
     "not loop and (not (refill and after.arrives.any()))": "fabric/checker/failures.py",  # a short cut
     "self.layer is not None and self._stays_acyclic(self.layer, after.routes)": "fabric/checker/routes.py",  # another
-    "ask is None": "fabric/checker/routes.py",  # the checker asks before it calls; others call it too
+    "hops is None or (ask := hops.next_channels) is None": "fabric/checker/routes.py",  # asked before
     "isinstance(value, Bounds)": "checker/traffic_ratios.py",  # the words of a message
 }
 _TABLE = "(wrong, problem)"  # loops over it

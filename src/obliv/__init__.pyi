@@ -88,6 +88,7 @@ from obliv.results import WhatIf as WhatIf
 from obliv.results import WorstCase as WorstCase
 from obliv.results import WorstChannels as WorstChannels
 from obliv.results import load as load
+from obliv.routings.base import Mix as Mix
 from obliv.routings.base import Routing as Routing
 from obliv.routings.congestion import Electrical as Electrical
 from obliv.routings.congestion import Raecke as Raecke
@@ -98,7 +99,7 @@ from obliv.routings.dimension_ordered import valiant as valiant
 from obliv.routings.hops import HopRouting as HopRouting
 from obliv.routings.listed import table as table
 from obliv.routings.make import routing as routing
-from obliv.routings.mixes import Mix as Mix
+from obliv.routings.mixes import Sampled as Sampled
 from obliv.routings.multipath import OMRMN as OMRMN
 from obliv.routings.multipath import OSRM2 as OSRM2
 from obliv.routings.multipath import OSRM2C as OSRM2C
@@ -107,7 +108,6 @@ from obliv.routings.multipath import OSRM3D as OSRM3D
 from obliv.routings.multipath import OSRMK as OSRMK
 from obliv.routings.multipath import OSRMN as OSRMN
 from obliv.routings.multipath import KPath as KPath
-from obliv.routings.sampled import Sampled as Sampled
 from obliv.routings.shortest import ECMP as ECMP
 from obliv.routings.shortest import Shortest as Shortest
 from obliv.routings.shortest import UpDown as UpDown

@@ -37,7 +37,7 @@ _ROUTINGS = {
     "obliv.routings.turns": (
         "odd-even negative-first west-first north-last xyx yxy u2turn u2turn-a ival i2turn weighted-2turn"
     ),
-    "obliv.routings.sampled": "sampled",
+    "obliv.routings.mixes": "sampled",
     "obliv.routings.listed": "table",
     "obliv.routings.trees": "dmodk smodk mlid hash wsr",
     "obliv.routings.multipath": "omrmn kpath osrm-k osrm2 osrm2-c osrm3 osrm3-d osrmn",

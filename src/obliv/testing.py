@@ -29,9 +29,9 @@ from obliv.patterns.base import traffic
 from obliv.patterns.files import matrix, permutation
 from obliv.questions.subject import loads_of, routing_of
 from obliv.questions.worst_case import worst_case
-from obliv.routings.base import Path, Routing, RoutingLike, checked_channels, checked_paths, merged, require_all
+from obliv.routings.base import Routing, RoutingLike, draws_only
 from obliv.routings.make import routing as routing_from
-from obliv.routings.mixes import draws_only
+from obliv.routings.paths import Path, checked_channels, checked_paths, merged, require_all
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import channel_map, terminal_map
 from obliv.topologies.make import topology as topology_from

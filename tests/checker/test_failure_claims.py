@@ -25,6 +25,8 @@ from obliv.fabric.outages.certificate import why_none
 from obliv.fabric.outages.every import failures
 from obliv.fabric.outages.sets import every_failure
 from obliv.fabric.routes.routing import FabricHops
+from obliv.routings.descriptions import NextHops
+from obliv.topologies.base import find
 
 Claim = dict[str, Any]
 Forge = Callable[[Claim], Any]
@@ -366,9 +368,13 @@ def by_next(to: Callable[[Any, Any], Any]) -> Change:
     """The next channels of a routing, changed by a function of nodes and channels."""
 
     def of(routing: Any) -> Any:
-        return staticmethod(lambda node, end: to(node, routing.by_next_channel(node, end)))
+        def describe(self: Any) -> Any:
+            hops = find(routing, NextHops)
+            return (hops._replace(next_channels=lambda node, end: to(node, hops.next_channels(node, end))),)
 
-    return liar(by_next_channel=of)
+        return describe
+
+    return liar(describe=of)
 
 
 def other(kept: tuple[str, ...] = (), **arrays: Any) -> Change:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,11 @@ import pytest
 
 import obliv
 from obliv.loads.separable import Phase, Program
-from obliv.routings.congestion import DecompositionTree
+from obliv.routings.descriptions import ClusterTrees, DecompositionTree, TwoPhases
+from obliv.routings.hops import hops_of
+from obliv.topologies.base import find
+from obliv.topologies.cartesian import LinkFlows
+from obliv.topologies.trees import NumberedPaths
 
 RING, LINE, TREE = obliv.ring(3), obliv.line(3), obliv.fattree(4, 2)
 HALF = Fraction(1, 2)
@@ -61,15 +64,19 @@ def by_hops(hops: Any, there: Any = None, **parts: Any) -> obliv.Routing:
 
 def by_next(channel: Callable[[Any, Any], Any]) -> obliv.Routing:
     """Where a packet goes at each node, for many nodes at once."""
-    return liar(RING, obliv.HopRouting, by_next_channel=staticmethod(channel), next_hops=lambda self, node, d: [])
+
+    def describe(self: Any) -> Any:
+        return (hops_of(self)._replace(next_channels=channel),)
+
+    return liar(RING, obliv.HopRouting, describe=describe, next_hops=lambda self, node, d: [])
 
 
 def by_flows(change: Change, links: Change = lambda links: links) -> obliv.Routing:
     """Electrical flows on a line, or other ones."""
-    honest = obliv.routing("electrical", LINE).link_flows
+    honest = find(obliv.routing("electrical", LINE), LinkFlows)
     assert honest is not None
     flows = change(replace(honest, links=links(honest.links)))
-    return liar(LINE, link_flows=flows)
+    return liar(LINE, describe=lambda self: (flows,))
 
 
 def amounts(to: Change) -> Change:
@@ -87,7 +94,7 @@ def by_tree(**parts: Any) -> obliv.Routing:
         up=[(), (), (LINE.channel(2, 1),), (LINE.channel(0, 1),), ()],  # the center of both clusters is node 1
     )
     arrays = {key: np.array(value) if key != "up" else value for key, value in parts.items()}
-    return liar(LINE, cluster_trees=[tree._replace(**arrays)])
+    return liar(LINE, describe=lambda self: (ClusterTrees([tree._replace(**arrays)]),))
 
 
 def put(index: Any, value: Any) -> Change:
@@ -119,7 +126,7 @@ def paired(*pairs: tuple[tuple[int, int], tuple[int, int]]) -> obliv.Routing:
 def two_phases(share: Fraction) -> obliv.Routing:
     """Two phases by paths, of which some are taken with a share that the denominator of a claim does not have."""
     base = by_paths(((0,), share), ((1, 5), 1 - share))
-    return liar(RING, phase_routing=base)
+    return liar(RING, describe=lambda self: (TwoPhases(base),))
 
 
 def many_orders() -> obliv.Routing:
@@ -131,11 +138,11 @@ def many_orders() -> obliv.Routing:
 
 def by_number() -> obliv.Routing:
     """Numbered paths of a tree whose leaves have their hosts in another order."""
-    honest = obliv.routing("dmodk", TREE).by_number
+    honest = find(obliv.routing("dmodk", TREE), NumberedPaths)
     assert honest is not None
     head = TREE.head.copy()
     head[8:10] = head[9], head[8]
-    return liar(TREE, by_number=SimpleNamespace(topology=replace(TREE, head=head), alike=1, ways=honest.ways))
+    return liar(TREE, describe=lambda self: (honest._replace(topology=replace(TREE, head=head), alike=1),))
 
 
 def mix(*weights: Fraction) -> obliv.Routing:

@@ -10,10 +10,11 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 import obliv
-from obliv.routings.base import Path, Routing
+from obliv.routings.base import Routing
 from obliv.routings.dimension_ordered import ProgramRouting
 from obliv.routings.listed import Listed
 from obliv.routings.mixes import TwoPhase
+from obliv.routings.paths import Path
 from obliv.routings.shortest import MinimalRouting
 from obliv.routings.trees import TreeTable
 
@@ -119,7 +120,7 @@ def test_own_paths_are_those_that_are_analyzed(kind: type[Routing]) -> None:
         assert float(obliv.worst_case(routing, samples=2).channel_load) == expected[0]
         assert obliv.worst_case(obliv.routing(routing, topology)).channel_load == expected[0]
         assert not routing.unnumbered
-        assert (routing.by_hops, routing.by_number, routing.phase_routing, routing.link_flows) == (None,) * 4
+        assert (routing.describe(), routing.programs) == ((), ())
         pattern = obliv.traffic("shift:1", topology)
         plain = type("Plain", (Routing,), {"paths": own_paths})(topology)
         for one, other in zip(

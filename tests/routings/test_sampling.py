@@ -19,8 +19,8 @@ from obliv.cli import main
 from obliv.cli.output import Answer
 from obliv.loads.mixed import MixedLoads, TwoPhaseLoads
 from obliv.results.numbers import from_number, interval_beside, number, to_csv, with_interval
-from obliv.routings.base import checked_paths
 from obliv.routings.mixes import TwoPhase
+from obliv.routings.paths import checked_paths
 
 SPECS = [
     ("torus:5x5", "romm"),
@@ -367,7 +367,7 @@ def test_the_order_of_paths_is_no_difference() -> None:
 def test_what_is_only_declared_is_said(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("obliv.routings.mixes._AFFORDABLE", 0)
+    monkeypatch.setattr("obliv.routings.paths._AFFORDABLE", 0)
     torus = obliv.torus(5, 5)
     routing = HiddenYX(torus)
     words = "declared relative, not verified for all pairs"

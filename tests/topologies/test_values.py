@@ -10,7 +10,7 @@ import pytest
 import obliv
 from obliv.bufferless.leveled.base import Leveled
 from obliv.specs.registry import TOPOLOGIES
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Topology, heights_of, port_names
 
 BUILT_IN = [entry for entry in TOPOLOGIES if entry.make.__module__.startswith("obliv.")]
 SPECS = sorted(entry.example for entry in BUILT_IN if not entry.reads_file)
@@ -19,7 +19,7 @@ SPECS = sorted(entry.example for entry in BUILT_IN if not entry.reads_file)
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_pickled_topology_is_equal_to_itself(spec: str) -> None:
     topology = obliv.topology(spec)
-    _ = topology.first_channel, topology.all_terminals, topology.heights  # cached ones included
+    _ = topology.first_channel, topology.all_terminals, heights_of(topology)  # cached ones included
     if isinstance(topology, Leveled):
         _ = topology.edge_ends, topology.node_level
     copy = pickle.loads(pickle.dumps(topology))
@@ -53,12 +53,13 @@ def test_positions_may_be_any_rows_of_two_numbers() -> None:
 
 def test_kinds_of_network_know_more_than_the_default() -> None:
     plain: Topology = obliv.build("x", 2, [(0, 1), (1, 0)])
-    assert (plain.radices, plain.coordinates(1), plain.heights) == ((), (), None)
-    assert (plain.advice("ratio"), plain.port_names(0), plain.layout_hint()) == ("", ("", ""), None)
+    assert (plain.radices, plain.coordinates(1), plain.describe()) == ((), (), ())
+    assert (heights_of(plain), port_names(plain, 0)) == (None, ("", ""))
     torus, tree = obliv.topology("torus:3x4"), obliv.topology("fattree:4,2")
     assert (torus.radices, torus.coordinates(5)) == ((3, 4), (2, 1))
-    assert tree.heights is not None
-    assert tree.heights.tolist() == [0] * 8 + [1] * 4 + [2] * 2
+    heights = heights_of(tree)
+    assert heights is not None
+    assert heights.tolist() == [0] * 8 + [1] * 4 + [2] * 2
 
 
 def test_self_loops_and_unconnected_nodes_are_kept() -> None:

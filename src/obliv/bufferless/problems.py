@@ -24,6 +24,7 @@ from obliv.bufferless.paths import grids as grid_paths
 from obliv.bufferless.paths.families import ROWS, Drawn, across, rows
 from obliv.bufferless.paths.grids import between, destinations
 from obliv.errors import FileError, InputError, SpecError
+from obliv.topologies.cartesian import axes_of
 from obliv.topologies.make import topology as topology_of
 
 #: Every kind of paths; what a family has is in :data:`FAMILIES`.
@@ -246,7 +247,7 @@ def instances(topology: Any, paths: Any = "random", rng: Rng = None, **options: 
     network = topology_of(topology)
     if isinstance(network, Leveled):
         return [instance(network, paths, rng, **options)]
-    if not network.axes:
+    if not axes_of(network):
         leveled(network)
     _no_options(options, network.spec, list(inspect.signature(oriented).parameters)[3:])
     if not isinstance(paths, str) or paths not in KINDS:
@@ -265,7 +266,7 @@ def oriented(
 ) -> list[Instance]:
     """Return the instances of traffic on a mesh, a line or a hypercube, one for each orientation that has packets."""
     network = topology_of(topology)
-    sides = network.radices if all(along.kind == "line" for along in network.axes) else ()
+    sides = network.radices if all(along.kind == "line" for along in axes_of(network)) else ()
     if network.spec.startswith("hypercube:"):
         return [instance(f"leveled-{network.spec}", paths, rng, share=share)]
     if not sides:

@@ -24,7 +24,7 @@ from obliv.errors import TooLargeError
 from obliv.patterns.base import Traffic
 from obliv.results.claims import MalformedError
 from obliv.results.study import Verification
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Topology, heights_of
 
 if TYPE_CHECKING:
     from obliv.questions.collisions.collisions import Collisions
@@ -345,9 +345,10 @@ def _kept(topology: Topology, among: str) -> list[bool] | None:
     """Return which channels count; None for all."""
     if among == "all":
         return None
-    if topology.heights is None:
+    heights = heights_of(topology)
+    if heights is None:
         raise MalformedError(f"{topology.spec} has no levels, which among needs")
-    height = topology.heights.tolist()
+    height = heights.tolist()
     tails, heads = ([height[v] for v in end.tolist()] for end in (topology.tail, topology.head))
     ends = list(zip(tails, heads, strict=True))
     if among == "down":

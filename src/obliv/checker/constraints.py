@@ -20,6 +20,7 @@ from obliv.errors import InputError
 from obliv.results.claims import MalformedError
 from obliv.routings.shortest import UpDown
 from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import axes_of, directions_of
 
 _FORBIDDEN = -1
 _MOST_STATES = 2_000_000
@@ -150,8 +151,9 @@ def broken_rule(paths: Iterable[tuple[int, ...]], topology: Topology, constraint
     follow = _follow(topology, constraints)
     longest: tuple[int, ...] = ()
     dim_of: list[int] = []
-    if constraints.scheme == "turn+dateline" and topology.directions is not None:
-        longest, dim_of = topology.radices, topology.directions.dim.tolist()
+    where = directions_of(topology)
+    if constraints.scheme == "turn+dateline" and where is not None:
+        longest, dim_of = topology.radices, where.dim.tolist()
     for path in paths:
         turns, straight = 0, 1
         for last, channel in pairwise(path):
@@ -173,8 +175,8 @@ def _follow(topology: Topology, constraints: Constraints) -> Follow:
         rank = UpDown(topology).rank
         up = (rank[topology.head] > rank[topology.tail]).tolist()
         return lambda last, channel: int(up[channel] and not up[last])
-    where = topology.directions
-    if where is None or any(along.kind == "clique" and along.radix > 2 for along in getattr(topology, "axes", ())):
+    where = directions_of(topology)
+    if where is None or any(along.kind == "clique" and along.radix > 2 for along in axes_of(topology)):
         raise MalformedError("turns are limited, but the network is not a mesh, torus or hypercube")
     if constraints.scheme and where.wraps.any() != constraints.scheme.endswith("dateline"):
         raise MalformedError(f"virtual channels by {constraints.scheme} do not fit the network")

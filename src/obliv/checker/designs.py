@@ -30,9 +30,10 @@ from obliv.results.claims import Claim, MalformedError, array_of, certificate_of
 from obliv.results.numbers import Bounds, Estimate, bounds_of
 from obliv.results.study import Verification
 from obliv.routings.base import Routing
+from obliv.routings.descriptions import NextHops
 from obliv.routings.listed import Listed, PathList
 from obliv.routings.make import routing as routing_of
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Topology, find
 
 if TYPE_CHECKING:
     from obliv.designs.design import Design
@@ -147,7 +148,7 @@ def _legal(topology: Topology, bounding: Routing | None) -> Array:
     """Return which channels lead towards each terminal by next hops, shape (terminals, channels); (0, 0) for all."""
     if bounding is None:
         return np.zeros((0, 0), bool)
-    hops = bounding.by_hops
+    hops = find(bounding, NextHops)
     if hops is None:
         raise InputError(f"the next hops of {bounding.spec} depend on the source")
     legal = np.zeros((len(topology.terminals), topology.channels), bool)

@@ -17,7 +17,8 @@ from obliv.flows.links import source_flows, threshold_prices
 from obliv.results.base import Channel, Explanation, Term, provenance
 from obliv.results.claims import Claim, MalformedError
 from obliv.routings.base import Routing
-from obliv.topologies.base import NodeName, Topology
+from obliv.topologies.base import NodeName, Topology, find
+from obliv.topologies.cartesian import LinkFlows
 
 __all__ = ["channel_of", "explain_channel"]
 
@@ -81,7 +82,7 @@ def explain_channel(
 
 def _prices(claim: Claim, topology: Topology, routing: Routing, channel: int) -> list[Fraction]:
     """Return the prices of a channel, relative to its bandwidth."""
-    entry, flows = claim.channels[channel], routing.link_flows
+    entry, flows = claim.channels[channel], find(routing, LinkFlows)
     if isinstance(entry, dict):
         if flows is None:
             raise MalformedError(f"a threshold proves loads of flow differences only, not those of {routing.spec}")

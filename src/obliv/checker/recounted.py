@@ -28,6 +28,7 @@ from obliv.results.study import IDLE, Verification
 from obliv.routings.base import Routing
 from obliv.routings.shortest import UpDown
 from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import axes_of
 
 if TYPE_CHECKING:
     from obliv.questions.average import Average
@@ -423,7 +424,7 @@ def _lanes_of(scheme: str, topology: Topology) -> _Lanes:
 
 def _dimensions(topology: Topology) -> list[int]:
     """Return the dimension of every channel: where the coordinates of its ends differ; empty without coordinates."""
-    if not topology.axes:
+    if not axes_of(topology):
         return []
     stride = np.cumprod([1, *topology.radices])[:-1]
     radix = np.array(topology.radices)
@@ -443,7 +444,7 @@ def _directions(topology: Topology) -> tuple[list[int], list[bool]]:
         k = topology.radices[dim]
         a, b = tail // stride[dim] % k, head // stride[dim] % k
         up = b > a
-        if topology.axes[dim].kind == "ring":  # on a ring of two the first channel leads up, the second down
+        if axes_of(topology)[dim].kind == "ring":  # on a ring of two the first channel leads up, the second down
             up = (b - a) % k == 1 and not (k == 2 and (tail, dim) in seen)
             seen.add((tail, dim))
             wraps[c] = a == (k - 1 if up else 0)

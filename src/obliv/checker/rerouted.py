@@ -20,8 +20,8 @@ from obliv.errors import OblivError, TopologyError
 from obliv.results.claims import Claim, MalformedError, certificate_of, read_claim
 from obliv.results.study import REPAIRS, Verification
 from obliv.routings.base import Routing
-from obliv.routings.hops import HopRouting
-from obliv.topologies.base import Topology
+from obliv.routings.descriptions import NextHops
+from obliv.topologies.base import Topology, find
 from obliv.topologies.damaged import NothingLeftError, all_links, failure_name, link_texts, node_texts, without
 
 if TYPE_CHECKING:
@@ -216,7 +216,8 @@ def _deadlocks(routing: Routing) -> bool:
     from scipy.sparse.csgraph import connected_components
 
     channels = routing.topology.channels
-    edges = _after_hops(routing.by_hops) if routing.by_hops is not None else _after_paths(routing)
+    hops = find(routing, NextHops)
+    edges = _after_paths(routing) if hops is None else _after_hops(hops)
     if not edges:
         return False
     tail, head = np.array(sorted(edges)).T
@@ -225,7 +226,7 @@ def _deadlocks(routing: Routing) -> bool:
     return bool(count < channels)
 
 
-def _after_hops(routing: HopRouting) -> set[tuple[int, int]]:
+def _after_hops(routing: NextHops) -> set[tuple[int, int]]:
     """Return which channels follow which, by next hops from every terminal to every other."""
     topology, edges = routing.topology, set[tuple[int, int]]()
     terminals = topology.terminals.tolist()

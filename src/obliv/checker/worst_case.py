@@ -29,7 +29,7 @@ from obliv.kernels import run
 from obliv.results.claims import Claim, MalformedError, read_claim
 from obliv.results.study import NO_BOUND, OTHER_CHANNELS, Verification
 from obliv.routings.base import Routing
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Topology, find
 from obliv.topologies.cartesian import LinkFlows
 from obliv.topologies.trees import Tree, bound_of
 
@@ -103,12 +103,13 @@ def check_bounds(
         )
         return checked
     work = _Work(limit, progress)
-    if routing.link_flows is None and any(isinstance(entry, dict) for entry in claim.channels):
+    flows = find(routing, LinkFlows)
+    if flows is None and any(isinstance(entry, dict) for entry in claim.channels):
         report.note("prices", False, f"a threshold proves loads of flow differences only, not those of {routing.spec}")
         return checked
     try:
-        if routing.link_flows is not None and routing.link_flows.denominator == claim.denominator:
-            totals: _Totals | None = _difference_totals(claim, routing.link_flows, prices, demand, topology, work)
+        if flows is not None and flows.denominator == claim.denominator:
+            totals: _Totals | None = _difference_totals(claim, flows, prices, demand, topology, work)
         elif single(routing) and claim.denominator == 1 and topology.unit_rates and demand.number is np.int64:
             totals = _single_path_totals(claim, routing, prices, work)
         else:

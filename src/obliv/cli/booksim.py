@@ -16,6 +16,7 @@ from obliv.questions.deadlocks.deadlock import deadlock
 from obliv.questions.deadlocks.graph import SCHEMES
 from obliv.questions.deadlocks.paths import lanes_of
 from obliv.routings.base import Routing
+from obliv.topologies.cartesian import directions_of
 
 
 def write_simulation(
@@ -58,7 +59,7 @@ def _scheme(routing: Routing, vc: str | None, step: Progress) -> tuple[str, bool
 
 
 def _wraps(routing: Routing) -> bool:
-    where = routing.topology.directions
+    where = directions_of(routing.topology)
     return where is not None and bool(where.wraps.any())
 
 

@@ -28,9 +28,10 @@ from obliv.designs.supports import at_least_one, few_paths, limits
 from obliv.errors import InputError, Interrupted
 from obliv.questions.subject import with_known_capacity
 from obliv.routings.base import Routing
+from obliv.routings.descriptions import NextHops
 from obliv.routings.listed import Listed
 from obliv.routings.make import routing as routing_of
-from obliv.topologies.base import Number, Topology
+from obliv.topologies.base import Number, Topology, find
 from obliv.topologies.make import topology as topology_of
 
 # Designs within the next hops of a routing: each pair splits its packets over the channels that these allow it
@@ -41,7 +42,7 @@ def channels_of_pairs(routing: Routing) -> Array:
 
     Shape: (terminals, terminals, channels).
     """
-    topology, hops = routing.topology, routing.by_hops
+    topology, hops = routing.topology, find(routing, NextHops)
     if hops is None or routing.partial:
         raise InputError(
             f"{routing.spec} does not bound a design: next hops must depend on node and destination only, for all pairs"

@@ -12,6 +12,7 @@ from obliv.errors import InputError
 from obliv.routings.shortest import UpDown
 from obliv.topologies.axes import Directions
 from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import axes_of, directions_of
 
 __all__ = ["Rule", "rule_of"]
 
@@ -90,9 +91,9 @@ def _virtual_channels(topology: Topology, number: int) -> Rule:
 
 def _grid_directions(topology: Topology) -> Directions | None:
     """Return the directions of the channels of a mesh, torus or hypercube; None for other networks."""
-    if any(along.kind == "clique" and along.radix > 2 for along in topology.axes):
+    if any(along.kind == "clique" and along.radix > 2 for along in axes_of(topology)):
         return None
-    return topology.directions
+    return directions_of(topology)
 
 
 def _kinds(where: Directions) -> tuple[Array, Array]:

@@ -20,9 +20,11 @@ from obliv.fabric.names import require_lids, with_lids
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.routing import routing as fabric_routing
 from obliv.fabric.topology import network
-from obliv.routings.base import Routing, checked_paths
-from obliv.routings.trees import TreeRouting
-from obliv.topologies.base import Topology
+from obliv.routings.base import Routing
+from obliv.routings.descriptions import NextHops
+from obliv.routings.paths import checked_paths
+from obliv.routings.trees import TreeRouting, single_path
+from obliv.topologies.base import Topology, find
 from obliv.topologies.damaged import Damaged
 from obliv.topologies.trees import Tree
 
@@ -204,7 +206,7 @@ def tables_of(routing: Routing, fabric: Fabric) -> Tables:
 def _plain_tree(routing: Routing) -> TypeGuard[TreeRouting]:
     return (
         isinstance(routing, TreeRouting)
-        and routing.by_number is routing
+        and single_path(routing) is not None
         and routing.topology.parents[0] == 1
         and np.array_equal(routing.topology.terminals, np.arange(routing.topology.below[-1]))
     )
@@ -230,9 +232,9 @@ def _towards(routing: Routing) -> Iterator[tuple[int, Array]]:
     """Yield for every terminal the channels that packets for it take, at most one from each node."""
     topology = routing.topology
     terminals, name = topology.terminals.tolist(), topology.name_of
-    if routing.by_hops is not None:
+    if (next_hops := find(routing, NextHops)) is not None:
         for k, d in enumerate(terminals):
-            hops = routing.by_hops.hops_to(d)
+            hops = next_hops.hops_to(d)
             several = np.flatnonzero(np.diff(hops.ptr) > 1)
             if len(several):
                 raise RoutingError(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import lcm, prod
+from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -20,7 +21,7 @@ from obliv.fabric.names import NodeNames, guid_of, nearest, safe
 from obliv.fabric.results.worst import Cable
 from obliv.fabric.shape import Shape, recognise
 from obliv.routings.shortest import Distances
-from obliv.topologies.base import LayoutHint, Topology
+from obliv.topologies.base import Cables, Instead, LayoutHint, Places, Topology
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -49,11 +50,12 @@ class FabricTopology(Topology):
         ends: Array = self.fabric.endpoints[self.terminals]
         return ends
 
-    def advice(self, purpose: str) -> str:
-        return {
-            "ratio": "obliv fabric ratio  knows which fat tree a fabric is",
-            "fat-tree routing": "obliv fabric route  makes tables for this one, which are taken as lft:FILE",
-        }.get(purpose, "")
+    def describe(self) -> tuple[Any, ...]:
+        instead = Instead(
+            ratio="obliv fabric ratio  knows which fat tree a fabric is",
+            routing="obliv fabric route  makes tables for this one, which are taken as lft:FILE",
+        )
+        return (Cables(self.port_names, self.opposite), instead, Places(self._places))
 
     def slots_of(self, channel: int) -> tuple[int, int]:
         """Return the slots of the ports at the two ends of a channel."""
@@ -61,6 +63,7 @@ class FabricTopology(Topology):
         return slot, int(self.fabric.ports.peer[slot])
 
     def opposite(self, channel: int) -> int:
+        """Return the channel of the same cable in the other direction."""
         return int(self.channel_of[self.slots_of(channel)[1]])
 
     def cable(self, channel: int) -> Cable:
@@ -92,7 +95,7 @@ class FabricTopology(Topology):
             names.append("" if contained else port)
         return names[0], names[1]
 
-    def layout_hint(self) -> LayoutHint:
+    def _places(self) -> LayoutHint:
         """Return the places of hosts and switches in the fat tree that the fabric is or nearly is."""
         from obliv.fabric.shape import recognise  # only pictures need it
 

@@ -22,10 +22,10 @@ from obliv.flows.trees import (
     program_flows,
 )
 from obliv.routings.base import Routing
-from obliv.routings.congestion import DecompositionTree
-from obliv.routings.hops import HopRouting
-from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import LinkFlows, links_of
+from obliv.routings.descriptions import ClusterTrees, DecompositionTree, NextHops, Programs, TwoPhases, hop_groups
+from obliv.topologies.base import Topology, find
+from obliv.topologies.cartesian import LinkFlows, axes_of, links_of
+from obliv.topologies.trees import NumberedPaths
 
 
 def difference_flows(topology: Topology, flows: LinkFlows) -> Flows:
@@ -85,7 +85,7 @@ def threshold_prices(x: Array, threshold: int) -> Array:
 # What packets can cross whose next hops are chosen in a way that is not known: each such channel counts in full
 
 
-def reach_flows(routing: HopRouting, partial: bool, check_time: CheckTime) -> Flows:
+def reach_flows(routing: NextHops, partial: bool, check_time: CheckTime) -> Flows:
     """Return for every source and destination all channels that next hops can lead it over, each with amount 1.
 
     With `partial`, pairs send nothing whose next hops can lead them to a dead end or round in circles.
@@ -128,7 +128,7 @@ def reach_flows(routing: HopRouting, partial: bool, check_time: CheckTime) -> Fl
     return flow
 
 
-def _channels(routing: HopRouting, node: int, destination: int) -> list[int]:
+def _channels(routing: NextHops, node: int, destination: int) -> list[int]:
     """Return the next hops of a node, each checked and once."""
     channels: list[int] = []
     for hop in routing.next_hops(node, destination):
@@ -300,26 +300,31 @@ def mixed_flows(parts: list[tuple[Fraction, Flows]]) -> Flows:
 
 def source_flows(routing: Routing, denominator: int, check_time: CheckTime = lambda: None) -> Flows:
     """Return a function from a terminal's number to what it sends."""
-    programs = routing.programs
     topology = routing.topology
     components = routing.components()
     if components[0][1] is not routing:
         if sum(weight for weight, _ in components) != 1 or any(weight < 0 for weight, _ in components):
             raise RoutingError(f"the weights of {routing.spec} do not add up to 1")
         return mixed_flows([(weight, source_flows(part, denominator, check_time)) for weight, part in components])
-    if programs and topology.axes and topology.all_terminals and all(axis.kind != "clique" for axis in topology.axes):
+    described = find(routing, Programs)
+    if (
+        described
+        and axes_of(topology)
+        and topology.all_terminals
+        and all(axis.kind != "clique" for axis in axes_of(topology))
+    ):
         return mixed_flows(
-            [(program.probability, program_flows(topology, program, check_time)) for program in programs]
+            [(program.probability, program_flows(topology, program, check_time)) for program in described.programs]
         )
-    if routing.by_number is not None:
+    if find(routing, NumberedPaths) is not None:
         return numbered_flows(routing, check_time)
-    if routing.phase_routing is not None:
-        return two_phase_flows(routing, source_flows(routing.phase_routing, denominator, check_time), denominator)
-    if (links := routing.link_flows) is not None:
+    if (phases := find(routing, TwoPhases)) is not None:
+        return two_phase_flows(routing, source_flows(phases.base, denominator, check_time), denominator)
+    if (links := find(routing, LinkFlows)) is not None:
         return difference_flows(topology, links)
-    if (trees := routing.cluster_trees) is not None:
-        return cluster_flows(topology, trees, routing.spec, check_time)
-    if groups := routing.hop_groups:
+    if (clusters := find(routing, ClusterTrees)) is not None:
+        return cluster_flows(topology, clusters.trees, routing.spec, check_time)
+    if groups := hop_groups(routing, topology.terminals):
         if routing.any_choice:
             parts = [(sources, reach_flows(part, routing.partial, check_time)) for sources, part in groups]
         else:
@@ -334,14 +339,14 @@ def denominator_of(routing: Routing, check_time: CheckTime = lambda: None) -> in
     components = routing.components()
     if components[0][1] is not routing:
         return lcm(*(denominator_of(part, check_time) for _, part in components))
-    if (routing.programs and routing.topology.axes) or routing.by_number is not None:
+    if (find(routing, Programs) and axes_of(routing.topology)) or find(routing, NumberedPaths):
         return 1
-    if (base := routing.phase_routing) is not None:
+    if (phases := find(routing, TwoPhases)) is not None:
+        base = phases.base
         own = denominator_of(base, check_time)
         flows = source_flows(base, own, check_time)
         return lcm(
             own, *(int(part) for i in range(len(base.topology.terminals)) for part in set(flows(i).whole.tolist()))
         )
-    if routing.link_flows is None and routing.cluster_trees is None and not routing.any_choice:
-        return lcm(*(denominator_of_hops(part, check_time) for _, part in routing.hop_groups or ()))
-    return 1
+    groups = [] if routing.any_choice else hop_groups(routing, routing.topology.terminals)
+    return lcm(*(denominator_of_hops(part, check_time) for _, part in groups))

@@ -30,19 +30,27 @@ from obliv.flows._kernels import (
     walk_flow,
 )
 from obliv.kernels import run
-from obliv.routings.base import Routing, channels_of
-from obliv.routings.hops import HopRouting
-from obliv.topologies.base import Topology
+from obliv.routings.base import Routing
+from obliv.routings.descriptions import NextHops
+from obliv.routings.paths import channels_of
+from obliv.topologies.base import Topology, find
+from obliv.topologies.cartesian import axes_of
+from obliv.topologies.trees import NumberedPaths
 
 
 def single(routing: Routing) -> bool:
     """Whether there is one path per pair that :func:`walk` can follow."""
-    return routing.by_number is not None or routing.by_next_channel is not None
+    return find(routing, NumberedPaths) is not None or _next_channels(routing) is not None
+
+
+def _next_channels(routing: Routing) -> Callable[[Array, Array], Array] | None:
+    hops = find(routing, NextHops)
+    return None if hops is None else hops.next_channels
 
 
 def walk(routing: Routing, source: Array | int, destination: Array | int) -> Array:
     """Return the channels of :func:`single` paths of pairs of terminals, one row per pair, filled up with -1."""
-    by_number = routing.by_number
+    by_number = find(routing, NumberedPaths)
     if by_number is None:
         return _follow(routing, source, destination)
     tree = by_number.topology
@@ -68,7 +76,7 @@ def walk(routing: Routing, source: Array | int, destination: Array | int) -> Arr
 
 def _follow(routing: Routing, source: Array | int, destination: Array | int) -> Array:
     """Return the channels of paths, next hop by next hop."""
-    topology, next_channels = routing.topology, cast(Callable[[Array, Array], Array], routing.by_next_channel)
+    topology, next_channels = routing.topology, cast(Callable[[Array, Array], Array], _next_channels(routing))
     at, end = (np.array(side) for side in np.broadcast_arrays(source, destination))
     node, goal = topology.terminals[at].astype(np.int64), topology.terminals[end].astype(np.int64)
     steps = []
@@ -176,7 +184,7 @@ class Pieces:
         return Flow(self.ends, channel, amount, whole)
 
 
-def exact_chance(routing: Routing, value: Any) -> Fraction:
+def exact_chance(routing: Routing | NextHops, value: Any) -> Fraction:
     """Return a probability of a routing as an exact number; see :func:`obliv._util.rationals.share` for floats."""
     chance = share(value)
     if chance is None:
@@ -187,7 +195,7 @@ def exact_chance(routing: Routing, value: Any) -> Fraction:
 # Flows from next hops, which are asked of a routing one by one, with a topological order of the nodes
 
 
-def hop_flows(routing: HopRouting, denominator: int, check_time: CheckTime) -> Flows:
+def hop_flows(routing: NextHops, denominator: int, check_time: CheckTime) -> Flows:
     """Return the flows of a routing by next hops, as numerators over `denominator`."""
     topology = routing.topology
     nodes, targets = topology.nodes, topology.terminals.astype(np.int64)
@@ -218,7 +226,7 @@ def hop_flows(routing: HopRouting, denominator: int, check_time: CheckTime) -> F
     return flow
 
 
-def denominator_of_hops(routing: HopRouting, check_time: CheckTime) -> int:
+def denominator_of_hops(routing: NextHops, check_time: CheckTime) -> int:
     """Return a common denominator of all flows: that of a node's is its choices times those of the nodes behind it."""
     common = 1
     head = routing.topology.head.tolist()
@@ -233,7 +241,7 @@ def denominator_of_hops(routing: HopRouting, check_time: CheckTime) -> int:
     return common
 
 
-def _tables(routing: HopRouting, denominator: int, check_time: CheckTime) -> tuple[HopTables, Any]:
+def _tables(routing: NextHops, denominator: int, check_time: CheckTime) -> tuple[HopTables, Any]:
     """Return the next hops of every node towards every terminal, and the type that their products need."""
     topology = routing.topology
     targets = topology.terminals.astype(np.int64)
@@ -265,28 +273,28 @@ def _tables(routing: HopRouting, denominator: int, check_time: CheckTime) -> tup
     return tables, number
 
 
-def _towards(routing: HopRouting, destination: int) -> Iterator[list[tuple[int, Fraction]]]:
+def _towards(routing: NextHops, destination: int) -> Iterator[list[tuple[int, Fraction]]]:
     """Yield the next hops of every node; tables with one for each are asked for all nodes at once."""
     topology = routing.topology
-    if routing.by_next_channel is None:
+    if routing.next_channels is None:
         for v in range(topology.nodes):
             yield _chances(routing, v, destination) if v != destination else []
         return
     node = np.arange(topology.nodes)
-    channel = np.where(node == destination, -1, routing.by_next_channel(node, np.full(len(node), destination)))
+    channel = np.where(node == destination, -1, routing.next_channels(node, np.full(len(node), destination)))
     for v in np.flatnonzero(channel >= 0).tolist():
         _require_leaves(routing, int(channel[v]), v)
     for c in channel.tolist():
         yield [(c, Fraction(1))] if c >= 0 else []
 
 
-def _require_leaves(routing: HopRouting, channel: int, node: int) -> None:
+def _require_leaves(routing: NextHops, channel: int, node: int) -> None:
     tail = routing.topology.tail
     if not 0 <= channel < len(tail) or tail[channel] != node:
         raise RoutingError(f"{routing.spec}: next hop {channel} of node {node} is not a channel that leaves it")
 
 
-def _chances(routing: HopRouting, node: int, destination: int) -> list[tuple[int, Fraction]]:
+def _chances(routing: NextHops, node: int, destination: int) -> list[tuple[int, Fraction]]:
     """Return the next hops of a node as (channel, probability), checked."""
     hops: list[Any] = list(routing.next_hops(node, destination))
     if not hops:
@@ -302,7 +310,7 @@ def _chances(routing: HopRouting, node: int, destination: int) -> list[tuple[int
     return [(int(channel), chance) for channel, chance in chances.items() if chance]
 
 
-def _order(routing: HopRouting, nexts: list[list[int]], destination: int) -> list[int]:
+def _order(routing: NextHops, nexts: list[list[int]], destination: int) -> list[int]:
     """Return the nodes so that each stands before its next hops; only those from which terminals are served."""
     state = [0] * len(nexts)
     done: list[int] = []
@@ -338,7 +346,7 @@ def program_flows(topology: Topology, program: Any, check_time: CheckTime) -> Fl
     """Return the flows of one program on a network of lines and rings."""
     nodes = topology.nodes
     grid = _grid(topology)
-    phases = _phases(program, len(topology.axes))
+    phases = _phases(program, len(topology.radices))
     quadrant = program.draw == "quadrant" and not program.spread
     _require_bits(topology, program, phases, quadrant)
     steps = int((phases.order >= 0).sum()) * (nodes / 4 if quadrant else nodes)  # per destination
@@ -368,7 +376,7 @@ def _grid(topology: Topology) -> CartesianNetwork:
     """Return a network as its kernel takes it."""
     radix = np.array(topology.radices, np.int64)
     stride = np.cumprod([1, *topology.radices])[:-1].astype(np.int64)
-    ring = np.array([axis.kind == "ring" for axis in topology.axes], np.int64)
+    ring = np.array([axis.kind == "ring" for axis in axes_of(topology)], np.int64)
     return CartesianNetwork(radix, stride, ring, _ports(topology, radix, stride, ring), topology.channels)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import takewhile
@@ -14,7 +14,7 @@ import numpy as np
 from obliv._util.arrays import Array, product_sum, whole
 from obliv._util.progress import Progress, require_memory, rising
 from obliv.errors import TooLargeError, TopologyError, TrafficError
-from obliv.loads.workers import Calls
+from obliv.loads.workers import Calls, Rounds
 from obliv.matching.solve import Rates, Solution, Weights, from_entries, ship, simple_bound
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import channel_map, terminal_map
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from obliv.patterns.base import Traffic
-    from obliv.topologies.trees import NumberedPaths
 
 
 # The search for the worst channel: which channels are solved, and in which order
@@ -58,8 +57,6 @@ def calls_of(problem: Problem, executor: Executor | None, progress: Progress) ->
     """Return calls of the functions of a problem, in the workers of an executor if there is one."""
     if executor is None:
         return Calls(problem)
-    from obliv.loads.workers import Rounds
-
     return Rounds(problem, executor, progress)
 
 
@@ -173,6 +170,27 @@ def search_channels(
                 if best is None or key > best:
                     worst, best, solution = channel, key, solved
     return ChannelSearch(worst, solution, optima, dual_prices, rates)
+
+
+class Thresholds(NamedTuple):
+    """What proves the optimum of each channel in a certificate in place of prices: a threshold, by the rates."""
+
+    of: Callable[[int, Rates], int]
+
+
+class BoundPrices(NamedTuple):
+    """Prices that prove why a search left a channel out, where its simple bound does not."""
+
+    of: Callable[[int], Array]
+
+
+class RoundedPrices(NamedTuple):
+    """Prices that still prove that channels carry at most their limits, but take less room in a file.
+
+    From channels, shape (k,), their prices, shape (k, terminals), and limits in units of the numerators.
+    """
+
+    of: Callable[[Array, Array, Array], Array]
 
 
 class PairLoads(ABC):
@@ -302,17 +320,7 @@ class PairLoads(ABC):
         return total / self.denominator / self.topology.bandwidth_of(channel)
 
     def largest_under(self, traffic: Traffic) -> Fraction:
-        """Return the largest channel load under a traffic, as :meth:`under` gives it; 0 without channels.
-
-        Parameters
-        ----------
-        traffic : Traffic
-
-        Returns
-        -------
-        Fraction
-            Exact; an estimate where the pair loads are.
-        """
+        """Return the largest channel load under a traffic, as :meth:`under` gives it; 0 without channels."""
         if self.topology.bandwidth or traffic.uniform or not len(traffic.amount) or not self.topology.channels:
             return max(self.under(traffic), default=Fraction(0))
         self._require_terminals(traffic)
@@ -327,19 +335,7 @@ class PairLoads(ABC):
         return Fraction(sum(int(total) for total in self.totals()), self.denominator * self.terminals**2)
 
     def solve(self, channel: int, rates: Rates) -> Solution:
-        """Return the worst traffic of one channel, with its proof.
-
-        Parameters
-        ----------
-        channel : int
-        rates : Rates
-            What terminals send and take.
-
-        Returns
-        -------
-        Solution
-            Exact, in units of the numerators times the rates' scale.
-        """
+        """Return the worst traffic of one channel with its proof, in units of the numerators times the rates' scale."""
         return ship(self.weights(channel), rates, self.terminals)
 
     def bounds(self, supply: Array, demand: Array) -> Array | None:
@@ -350,22 +346,11 @@ class PairLoads(ABC):
         return None
 
     def solve_worst(self, channels: Array, progress: Progress, calls: Calls) -> Iterator[list[Solved]]:
-        """Solve the channels that can be the worst, most promising first, in groups.
+        """Solve the channels that can be the worst, most promising first, in groups of (channel, solution).
 
-        Parameters
-        ----------
-        channels : integer array
-        progress : callable
-            Called with what is being done and the share that is done.
-        calls : Calls
-            Of a problem: these loads, with the rates of the terminals, and whether the solutions must hold prices.
-            Long work is done by its calls, which may come from other processes.
-
-        Yields
-        ------
-        list of (channel, Solution)
-            A channel is left out once its simple bound is at most what another one carries, per bandwidth. Which ones
-            are solved, and in which order, does not depend on who makes the calls.
+        A channel is left out once its simple bound is at most what another one carries, per bandwidth. Long work is
+        done by calls, of a problem about these loads, which may come from other processes; who makes them does not
+        change which channels are solved, and in which order.
         """
         return best_first(channels, progress, calls)
 
@@ -373,25 +358,9 @@ class PairLoads(ABC):
         """Return about how many bytes the largest of some channels takes; zero, the default, for "not worth a word"."""
         return 0.0
 
-    def proof(self, channel: int, rates: Rates) -> Any:
-        """Return what proves the optimum of a channel in a certificate in place of prices; None for prices."""
-        return None
-
-    def bound_prices(self, channel: int) -> Array | None:
-        """Return prices that prove why a search left a channel out; None where its simple bound does."""
-        return None
-
-    def rounded_prices(self, channels: Array, prices: Array, limits: Array) -> Array:
-        """Return prices that still prove that each channel carries at most its limit, but take less room in a file.
-
-        Parameters
-        ----------
-        channels : integer array, shape (k,)
-        prices : int64 array, shape (k, terminals)
-        limits : int64 array, shape (k,)
-            In units of the numerators.
-        """
-        return prices
+    def describe(self) -> tuple[Any, ...]:
+        """Return what else says what the loads are: numbered paths, or what proves worst cases in place of prices."""
+        return ()
 
     def without_self(self) -> PairLoads:
         """Return the same loads less what terminals send to themselves."""
@@ -402,21 +371,8 @@ class PairLoads(ABC):
         return self
 
     def words(self, lanes: PackedLoads, factors: list[int]) -> Words:
-        """Return the loads laid out for many permutations.
-
-        Parameters
-        ----------
-        lanes : PackedLoads
-            How loads share a word.
-        factors : list of int
-            What each channel's loads count, for bandwidths; empty where they all count once.
-        """
+        """Return the loads laid out for many permutations; factors of channels, for bandwidths, are empty for ones."""
         return from_channels(self, lanes, factors)
-
-    @property
-    def numbered_paths(self) -> NumberedPaths | None:
-        """The one numbered shortest path per pair of a fat tree that gives these loads; None for other loads."""
-        return None
 
     def totals(self) -> Array:
         """Return the sum of the numerators of every channel over all pairs."""
@@ -474,16 +430,7 @@ class PairLoads(ABC):
     def _keeps(self, node_map: Array, moved: Array, place: Array) -> bool:
         for channel in range(self.topology.channels):
             row, col, weight = self.weights(channel).spread()
-            row2, col2, weight2 = self.weights(int(moved[channel])).spread()
-            if len(row) != len(row2):
-                return False
-            one, two = np.lexsort((place[col], place[row])), np.lexsort((col2, row2))
-            same = (
-                (place[row][one] == row2[two]).all()
-                and (place[col][one] == col2[two]).all()
-                and (weight[one] == weight2[two]).all()
-            )
-            if not same:
+            if not same_entries((place[row], place[col], weight), self.weights(int(moved[channel])).spread()):
                 return False
         return True
 
@@ -534,9 +481,17 @@ def _same(one: PairLoads, two: PairLoads, channel: int) -> bool:
     tables = []
     for loads, over in ((one, two.denominator), (two, one.denominator)):
         row, col, weight = loads.weights(channel).spread()
-        order = np.lexsort((col, row))
-        tables.append((row[order], col[order], weight[order].astype(object) * over))
-    return all(np.array_equal(a, b) for a, b in zip(*tables, strict=True))
+        tables.append((row, col, weight.astype(object) * over))
+    return same_entries(*tables)
+
+
+def same_entries(one: tuple[Array, Array, Array], two: tuple[Array, Array, Array]) -> bool:
+    """Return whether two tables by rows, columns and numbers have the same entries, in any order."""
+    if len(one[0]) != len(two[0]):
+        return False
+    orders = (np.lexsort((table[1], table[0])) for table in (one, two))
+    here, there = ([part[order] for part in table] for table, order in zip((one, two), orders, strict=True))
+    return all(np.array_equal(a, b) for a, b in zip(here, there, strict=True))
 
 
 # Pair loads laid out for many permutations: the loads of several channels side by side in words of 64 bits

@@ -8,13 +8,13 @@ sides, so the sum of the smaller sides bounds a channel.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from obliv._util.arrays import Array, addable, starts, whole
 from obliv._util.progress import Progress
-from obliv.loads.base import PairLoads, Solved, best_first, by_bound
+from obliv.loads.base import BoundPrices, PairLoads, Solved, best_first, by_bound
 from obliv.loads.workers import Calls
 from obliv.matching.solve import Weights, members_of
 from obliv.patterns.base import Traffic
@@ -89,9 +89,10 @@ class CutLoads(PairLoads):
     def memory(self, channels: Array) -> float:
         return 40.0 * self.terminals**2 * (len(channels) > 0)
 
-    def bound_prices(self, channel: int) -> Array | None:
-        if not self.topology.unit_rates:
-            return None
+    def describe(self) -> tuple[Any, ...]:
+        return (BoundPrices(self._bound_prices),) if self.topology.unit_rates else ()
+
+    def _bound_prices(self, channel: int) -> Array:
         inside, leaving = self._inside(channel)
         wide = 2 * inside.sum(axis=1) > inside.shape[1]  # the outside is smaller
         outside = ~inside[leaving & wide]

@@ -12,7 +12,7 @@ import numpy as np
 
 from obliv._util.arrays import INT64_SAFE, Array, addable, starts, whole
 from obliv._util.progress import Progress, require_memory
-from obliv.loads.base import PairLoads, Solved, one_after_another
+from obliv.loads.base import PairLoads, Solved, Thresholds, one_after_another, same_entries
 from obliv.loads.stored import StoredLoads
 from obliv.loads.tree import link_places
 from obliv.loads.workers import Calls
@@ -306,13 +306,8 @@ class TranslatedLoads(PairLoads):
         first = self.topology.first_channel
         for c in range(int(first[0]), int(first[1])):
             here, there = self._part(c), self._part(int(channels[c]))
-            one = np.lexsort((turned[self._end[here]], turned[self._tail[here]]))
-            two = np.lexsort((self._end[there], self._tail[there]))
-            if not (
-                np.array_equal(turned[self._tail[here]][one], self._tail[there][two])
-                and np.array_equal(turned[self._end[here]][one], self._end[there][two])
-                and np.array_equal(self._numerator[here][one], self._numerator[there][two])
-            ):
+            image = (turned[self._tail[here]], turned[self._end[here]], self._numerator[here])
+            if not same_entries(image, (self._tail[there], self._end[there], self._numerator[there])):
                 return False
         return True
 
@@ -376,8 +371,8 @@ class DifferenceLoads(PairLoads):
             yield group
             progress("channels", min(1.0, (first + _GROUP) / len(channels)))
 
-    def proof(self, channel: int, rates: Rates) -> dict[str, int]:
-        return {"threshold": self._threshold(self.flows.over(channel), rates)}
+    def describe(self) -> tuple[Any, ...]:
+        return (Thresholds(lambda channel, rates: self._threshold(self.flows.over(channel), rates)),)
 
     def bounds(self, supply: Array, demand: Array) -> Array | None:
         amount = self.flows.amount if self._fits(supply, demand) else self.flows.amount.astype(object)

@@ -19,14 +19,18 @@ import numpy as np
 from obliv._util.arrays import INT64_SAFE, Array, cached_arrays, whole
 from obliv._util.progress import Progress
 from obliv.errors import TooLargeError
-from obliv.loads.base import PairLoads
+from obliv.loads.base import PackedLoads, PairLoads, Solved, Words
 from obliv.loads.separable_blocks import (
     PRIME,
     CoordinateClasses,
+    MergedBounds,
+    channel_blocks,
     classes_of,
     combined,
     crossing,
+    from_axes,
     longest_way,
+    merged_first,
     merged_tables,
     presence,
 )
@@ -35,10 +39,6 @@ from obliv.topologies.axes import Axis
 from obliv.topologies.cartesian import Cartesian, keeps_steps, link_map, split_map
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from obliv.loads.base import PackedLoads, Solved, Words
-    from obliv.loads.separable_blocks import MergedBounds
     from obliv.loads.workers import Calls
     from obliv.patterns.base import Traffic
 
@@ -193,8 +193,6 @@ class SeparableLoads(PairLoads):
 
     def solve(self, channel: int, rates: Rates) -> Solution:
         if self._in_blocks:
-            from obliv.loads.separable_blocks import channel_blocks
-
             blocks = channel_blocks(self.topology, int(self.topology.dim_of[channel]), *self._factors(channel))
             if blocks is not None:
                 return ship_blocks(*blocks, rates, self.terminals)
@@ -222,16 +220,12 @@ class SeparableLoads(PairLoads):
     def solve_worst(self, channels: Array, progress: Progress, calls: Calls) -> Iterator[list[Solved]]:
         large = len(channels) > 1 and self._entries(int(channels[len(channels) // 2])) >= _MANY
         if large and not calls.subject.prices and self.merged.parts:
-            from obliv.loads.separable_blocks import merged_first
-
             return merged_first(self.merged.steps, channels, progress, calls)
         return super().solve_worst(channels, progress, calls)
 
     @cached_property
     def merged(self) -> MergedBounds:
         """Upper bounds of single channels."""
-        from obliv.loads.separable_blocks import MergedBounds
-
         return MergedBounds(self)
 
     def memory(self, channels: Array) -> float:
@@ -264,8 +258,6 @@ class SeparableLoads(PairLoads):
                 tables[j].append(presence(topology.axes[j], position, at[j], True)[0] % PRIME)
         classes = [classes_of(group) for group in tables]
         if in_blocks:
-            from obliv.loads.separable_blocks import channel_blocks
-
             blocks = channel_blocks(topology, dim, tables, classes)
             if blocks is not None:
                 return float(blocks.blocks.entries() + blocks.blocks.values.size)
@@ -300,8 +292,6 @@ class SeparableLoads(PairLoads):
         return np.array(sums * axis.radix if axis.kind == "ring" else sums, object)
 
     def words(self, lanes: PackedLoads, factors: list[int]) -> Words:
-        from obliv.loads.separable_blocks import from_axes
-
         by_axes = None if factors or not self.topology.all_terminals else from_axes(self, lanes)
         return super().words(lanes, factors) if by_axes is None else by_axes
 

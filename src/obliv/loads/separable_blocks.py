@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from math import lcm, prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,10 +21,6 @@ from obliv.loads.workers import Call, Calls
 from obliv.matching.solve import Blocks, Weights, from_entries, gains, maximum_weight_of_blocks, members_of
 from obliv.topologies.axes import Axis
 from obliv.topologies.cartesian import Cartesian
-
-if TYPE_CHECKING:
-    from obliv.topologies.axes import Axis
-
 
 # What one dimension contributes to a separable load, exact tables over (start, end) coordinates, and their products.
 #

@@ -17,7 +17,7 @@ from obliv.errors import RoutingError
 from obliv.kernels import run
 from obliv.loads import _kernels
 from obliv.loads._kernels import LoadsByChannel, assign_channels, coarsen, compare
-from obliv.loads.base import PairLoads, Solved
+from obliv.loads.base import PairLoads, RoundedPrices, Solved
 from obliv.loads.workers import Calls
 from obliv.matching.solve import Flows, Solution, Weights
 from obliv.matching.solve import from_entries as weights_from
@@ -137,6 +137,9 @@ class StoredLoads(PairLoads):
         destinations = np.unique(self.destination[self.start[channel] : self.start[channel + 1]])
         pairs = zip(mates[first : first + len(destinations)].tolist(), destinations.tolist(), strict=True)
         return sorted((s, d, 1) for s, d in pairs if s >= 0)
+
+    def describe(self) -> tuple[Any, ...]:
+        return (RoundedPrices(self.rounded_prices),)
 
     def rounded_prices(self, channels: Array, prices: Array, limits: Array) -> Array:
         rounded = np.ascontiguousarray(prices)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -66,9 +67,8 @@ class TreeLoads(PairLoads):
         self.denominator = spread
         self.alike = alike
 
-    @property
-    def numbered_paths(self) -> NumberedPaths | None:
-        return self if self.denominator == 1 else None
+    def describe(self) -> tuple[Any, ...]:
+        return (NumberedPaths(self.topology, self.ways, self.alike),) if self.denominator == 1 else ()
 
     def without_self(self) -> PairLoads:
         return self  # a host reaches itself without a channel

@@ -17,6 +17,7 @@ from obliv.patterns.base import Traffic, from_flows
 from obliv.patterns.files import permutation
 from obliv.specs.registry import register_pattern
 from obliv.topologies.base import Topology, terminal_reader
+from obliv.topologies.cartesian import axes_of
 
 Coordinates = tuple[int, ...]
 
@@ -162,7 +163,7 @@ def _on_bits(
 
 
 def _with_coordinates(topology: Topology, name: str) -> Topology:
-    if not topology.axes or not topology.all_terminals:
+    if not axes_of(topology) or not topology.all_terminals:
         raise TrafficError(
             f"{name} needs a network with coordinates (mesh, torus, hypercube, hyperx); {topology.spec} has none: "
             "shift, uniform, ring and random-permutation fit any network"

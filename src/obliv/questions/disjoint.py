@@ -20,8 +20,10 @@ from obliv.errors import InputError, RoutingError
 from obliv.kernels import run
 from obliv.loads.base import PairLoads
 from obliv.questions._kernels import RowRoutes, Side, link_bounds, match_link
-from obliv.routings.base import Routing, checked_paths
-from obliv.routings.trees import way_channels
+from obliv.routings.base import Routing
+from obliv.routings.paths import checked_paths
+from obliv.routings.trees import single_path, way_channels
+from obliv.topologies.base import find
 from obliv.topologies.trees import NumberedPaths, Tree
 
 
@@ -54,7 +56,7 @@ class Disjoint:
 
 def largest_disjoint(loads: PairLoads, *, every: bool = False, progress: Progress | None = None) -> Disjoint:
     """Return the largest node-disjoint set of pairs on a link, the oblivious ratio (Yuan et al., Lemma 7)."""
-    paths = loads.numbered_paths
+    paths = find(loads, NumberedPaths)
     if paths is None:
         raise InputError("sets of disjoint pairs are for one numbered path per pair of a fat tree")
     tree = paths.topology
@@ -234,7 +236,7 @@ def largest_star(pairs: Iterable[HostPair]) -> int:
 
 def pairs_on_links(routing: Routing) -> dict[int, set[HostPair]]:
     """Return the pairs of terminals whose path uses each channel, under a routing of single paths."""
-    if routing.by_number is not None:  # single paths: a load is that of one path
+    if single_path(routing) is not None:  # single paths: a load is that of one path
         loads = routing.pair_loads()
         tables = {c: loads.weights(c).spread() for c in range(routing.topology.channels)}
         return {c: set(zip(i.tolist(), j.tolist(), strict=True)) for c, (i, j, _) in tables.items() if len(i)}

@@ -24,10 +24,10 @@ from obliv.results.base import Curve, Lines, Mark, Result
 from obliv.results.codec import Codec, codec_of, derived, entry
 from obliv.results.numbers import Estimate, as_float, brief, short
 from obliv.routings.base import Routing
-from obliv.routings.mixes import class_of_pair
-from obliv.routings.sampled import PathSampler
+from obliv.routings.samples import PathSampler, class_of_pair
 from obliv.routings.shortest import Distances
 from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import axes_of
 
 # The result of a locality analysis
 
@@ -178,8 +178,8 @@ def minimal_hops(topology: Topology) -> Fraction:
     >>> minimal_hops(obliv.torus(9, 9))
     Fraction(40, 9)
     """
-    if topology.mean_distance is not None:
-        return topology.mean_distance
+    if axes_of(topology) and topology.all_terminals:
+        return sum((Fraction(int(along.distances.sum()), along.radix**2) for along in axes_of(topology)), Fraction(0))
     everyone = np.ones(len(topology.terminals), np.int64)
     total = sum(int(far.sum()) for _, far in _distances(topology, lambda destination: (everyone, 1)))
     return Fraction(total, len(topology.terminals) ** 2)

@@ -24,9 +24,9 @@ from obliv.results.base import CERTIFICATE, Bar, Bars, Channel, Mark, Result
 from obliv.results.codec import PACKED, Codec, Record, codec_of, derived, entry
 from obliv.results.numbers import Bounds, Estimate, bounded, bounds_of, percent, short, shown
 from obliv.results.study import NO_BOUND
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Instead, Topology, find
 from obliv.topologies.families.trees import xgft
-from obliv.topologies.trees import Tree, bound_of
+from obliv.topologies.trees import NumberedPaths, Tree, bound_of
 
 # Where the best routing of any traffic is known: trees whose split over all paths loads no link beyond a host's
 
@@ -61,7 +61,8 @@ def require_base_load(topology: Topology) -> Tree:
     spec = topology.spec
     instead = "obliv worst gives its guaranteed throughput instead"
     if not isinstance(topology, Tree):
-        reason = topology.advice("ratio") or "the best routing of every traffic is known on fat trees only"
+        known = find(topology, Instead)
+        reason = known.ratio if known is not None else "the best routing of every traffic is known on fat trees only"
         raise InputError(f"{spec}: {reason}; {instead}")
     if topology.bandwidth or not topology.unit_rates:
         raise InputError(f"{spec}: the best routing of every traffic is known for equal links only; {instead}")
@@ -314,7 +315,7 @@ def tree_ratio(x: Subject, *, certificate: bool = False, progress: Progress | No
     subject = subject_of(x, "ratio")
     tree = require_base_load(subject.topology)
     loads = loads_of(subject, "ratio", step).without_self()
-    single, numbered = loads.denominator == 1, loads.numbered_paths
+    single, numbered = loads.denominator == 1, find(loads, NumberedPaths)
     solve = _worst if numbered is None else _disjoint
     value, channel, permutation, proof = solve(loads, certificate, step)
     climbs = numbered is not None or (single and _all_shortest(loads, tree))

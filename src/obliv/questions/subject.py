@@ -17,7 +17,7 @@ from obliv.loads.base import PairLoads
 from obliv.results.base import NOT_VERIFIED, provenance
 from obliv.routings.base import Routing, RoutingLike, is_adaptable
 from obliv.routings.make import routing
-from obliv.topologies.base import Topology, require_pairs
+from obliv.topologies.base import Instead, Topology, find, require_pairs
 from obliv.topologies.isomorphism import graph_search, undirected
 
 _QUICK = 10_000  # terminals times channels up to which the program of a capacity takes a few seconds at most
@@ -129,7 +129,7 @@ def identity(
 
 def capacity_is_quick(topology: Topology) -> bool:
     """Return whether a linear program of a few seconds may give a capacity that has no closed form."""
-    if topology.capacity_load is not None or not topology.unit_rates or topology.advice("ratio"):
+    if topology.capacity_load is not None or not topology.unit_rates or find(topology, Instead) is not None:
         return False
     limit = _QUICK_SYMMETRIC if topology.generators or topology.translations else _QUICK
     return len(topology.terminals) > 1 and 0 < len(topology.terminals) * topology.channels <= limit

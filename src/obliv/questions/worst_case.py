@@ -18,7 +18,7 @@ from obliv._util.arrays import INT64_SAFE, Array, least_alike, whole
 from obliv._util.progress import Progress, require_memory, rising, within
 from obliv._util.text import plural
 from obliv.errors import InputError
-from obliv.loads.base import ChannelSearch, PairLoads, search_channels
+from obliv.loads.base import BoundPrices, ChannelSearch, PairLoads, RoundedPrices, Thresholds, search_channels
 from obliv.matching.solve import Flows
 from obliv.questions.subject import (
     Subject,
@@ -33,7 +33,7 @@ from obliv.results.base import CERTIFICATE, NO_CAPACITY, NO_LOAD, Channel, Resul
 from obliv.results.codec import PACKED, Codec, derived, entry, pack, unpack
 from obliv.results.numbers import Estimate, inverse, rational, scaled, short
 from obliv.routings.base import Routing
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Topology, find
 from obliv.topologies.cartesian import channel_map
 from obliv.topologies.damaged import carried
 
@@ -595,24 +595,24 @@ def certificate_of(
 ) -> dict[str, Any]:
     """Return the certificate of a worst case, in the form of saved claims, without its digest."""
     rates = loads.rates
-    proofs = [loads.proof(c, rates) for c in range(loads.topology.channels)]
-    solved = [c for c in sorted(prices) if proofs[c] is None]
+    thresholds, bounding, rounded = find(loads, Thresholds), find(loads, BoundPrices), find(loads, RoundedPrices)
+    solved = sorted(prices) if thresholds is None else []
     duals = [prices[c] for c in solved]
     rounds = rates.unit and all(v.dtype != object for v in duals)  # bounds of rounded prices count every terminal once
-    if rounds and len(solved) > _UNROUNDED:
+    if rounds and rounded is not None and len(solved) > _UNROUNDED:
         limits = np.array([0 if c == worst else _limit(loads, c, claim) for c in solved], np.int64)
-        duals = list(loads.rounded_prices(np.array(solved), np.array(duals), limits))
+        duals = list(rounded.of(np.array(solved), np.array(duals), limits))
     number = {c: k for k, c in enumerate(solved)}
     channels: list[Any] = []
-    for c, proof in enumerate(proofs):
+    for c in range(loads.topology.channels):
         focus = int(orbits.focus[c])
-        if proof is not None:
-            channels.append(proof)
+        if thresholds is not None:
+            channels.append({"threshold": thresholds.of(c, rates)})
         elif focus in number:
             channels.append([number[focus], orbits.word(c)])
-        elif (bounding := loads.bound_prices(c)) is not None:
+        elif bounding is not None:
             channels.append([len(duals), []])
-            duals.append(bounding)
+            duals.append(bounding.of(c))
         else:
             channels.append("simple")
     same = all(v.dtype != object for v in duals)

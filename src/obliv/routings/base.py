@@ -3,32 +3,46 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from inspect import getattr_static
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from math import lcm
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from obliv._util.arrays import Array
+from obliv._util.arrays import Array, whole
 from obliv._util.lazy import picture_of
 from obliv._util.progress import Progress, rising
-from obliv._util.rationals import share
+from obliv._util.rationals import integer, share
 from obliv._util.text import html_table
-from obliv.errors import InputError, RoutingError, TooLargeError, TopologyError
-from obliv.topologies.base import Topology
+from obliv.errors import InputError, RoutingError, TooLargeError
+from obliv.loads.base import PairLoads
+from obliv.loads.mixed import MixedLoads, translation_group
+from obliv.routings.descriptions import Description, Programs
+from obliv.routings.paths import (
+    Crossed,
+    Lengths,
+    Path,
+    PathComparison,
+    add,
+    checked_channels,
+    checked_paths,
+    compared,
+    enumerated_loads,
+    lengths_of,
+    merged,
+    served_of,
+    silence,
+)
+from obliv.topologies.base import Topology, find
+from obliv.topologies.cartesian import Cartesian
 
 if TYPE_CHECKING:
     from obliv._util.rng import Rng
-    from obliv.loads.base import PairLoads
     from obliv.loads.separable import Program
-    from obliv.routings.congestion import DecompositionTree
-    from obliv.routings.hops import HopRouting, Lengths
-    from obliv.routings.mixes import Mix, PathComparison
-    from obliv.topologies.cartesian import LinkFlows
-    from obliv.topologies.trees import NumberedPaths
 
 
 _MOST_SAMPLES = 2**53  # which floats count
@@ -40,22 +54,6 @@ _MADE_FROM = {"chances": ("next_hops",), "hops_to": ("next_hops", "chances")}
 #: What holds of a class whatever its paths; those of a class that is declared relative are compared with that.
 _KEPT = {"sources", "notes", "partial", "relative", "spread", "_general", "_repr_html_"}
 _OPERATORS = {"__mul__", "__rmul__", "__add__"}
-
-#: The channels of a path, and its probability.
-Path = tuple[tuple[int, ...], Fraction]
-
-#: The number of random packets by (channel, times): those that cross the channel that many times.
-Crossed = Counter[tuple[int, int]]
-
-
-class LaneDependencies(NamedTuple):
-    """Virtual lanes of channels in use, and which is used right after which: rows of (channel, lane).
-
-    ``used`` has shape (n, 2), ``follows`` shape (dependencies, 4): a channel and lane, then the next ones.
-    """
-
-    used: Array
-    follows: Array
 
 
 class Routing:
@@ -160,29 +158,11 @@ class Routing:
         )
 
     def crossings(self, source: int, destination: int, packets: int, rng: np.random.Generator) -> Crossed:
-        """Return how often random packets of a pair of nodes cross the channels.
+        """Return how many of some random packets of a pair of nodes cross channels how often, by (channel, times)."""
+        from obliv.routings.samples import crossed_by_paths
 
-        Parameters
-        ----------
-        source, destination : int
-            Nodes.
-        packets : int
-            How many packets to draw, independent of each other.
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        collections.Counter
-            How many packets cross a channel how often: keys (channel, times), times at least 1.
-
-        Raises
-        ------
-        RoutingError
-            If a path does not lead from the source to the destination.
-        """
-        from obliv.routings.sampled import crossed_by_paths
-
-        return crossed_by_paths(self, source, destination, packets, rng)
+        drawn = type(self).sample is not Routing.sample
+        return crossed_by_paths(self, source, destination, packets, rng, drawn)
 
     def symmetries(self) -> list[Array]:
         """Return node maps under which the routing looks the same, to draw fewer paths; see :attr:`relative`."""
@@ -191,11 +171,10 @@ class Routing:
     @cached_property
     def compared(self) -> PathComparison | None:
         """What was compared of a relative routing; None for other routings, and where it has no use."""
-        if not self.relative:
-            return None
-        from obliv.routings.mixes import compared
-
-        return compared(self)
+        group = translation_group(self.topology) if self.relative else None
+        if group is None or self._by_offset:
+            return None if group is None else PathComparison(group, True)
+        return compared(self, group, draws_only(self))
 
     @property
     def declared(self) -> bool:
@@ -211,21 +190,10 @@ class Routing:
         return sum(int((numerators < denominator).sum()) for numerators, denominator in shares)
 
     def served(self, destination: int) -> tuple[Array, int]:
-        """Return the shares of packets that arrive at one terminal, which are below 1 for a partial routing only.
+        """Return the shares of packets that arrive at a terminal, as numerators by source over a denominator.
 
-        Parameters
-        ----------
-        destination : int
-            A node that is a terminal.
-
-        Returns
-        -------
-        numerators : integer array, shape (terminals,)
-            By source; a terminal always serves itself.
-        denominator : int
+        They are below 1 for a partial routing only; a terminal always serves itself.
         """
-        from obliv.routings.mixes import served_of
-
         return served_of(self, destination)
 
     # ---------------------------------------------------------------------------------- other descriptions of the paths
@@ -234,50 +202,12 @@ class Routing:
         """Return the routings that this one mixes, with weights that add up to one; by default itself alone."""
         return ((Fraction(1), self),)
 
-    @property
-    def by_hops(self) -> HopRouting | None:
-        """The same routing by next hops that depend on node and destination only; None for other routings."""
-        return None
+    def describe(self) -> tuple[Description, ...]:
+        """Return what else says what the paths are, best first; see :mod:`obliv.routings.descriptions`.
 
-    @property
-    def hop_groups(self) -> Sequence[tuple[Array, HopRouting]]:
-        """Groups of sources, with the next hops that their packets follow; empty for other routings."""
-        return [] if self.by_hops is None else [(self.topology.terminals, self.by_hops)]
-
-    @property
-    def phase_routing(self) -> Routing | None:
-        """The routing of both phases, to a uniformly random terminal and on from there; None for other routings."""
-        return None
-
-    @property
-    def lane_dependencies(self) -> LaneDependencies | None:
-        """What follows what on the virtual lanes that come with the routing; None for routings without lanes."""
-        return None
-
-    @property
-    def plain_dependencies(self) -> LaneDependencies | None:
-        """What follows what on one virtual lane, for routings that tell it faster than by hops and paths; else None."""
-        return None
-
-    @property
-    def by_next_channel(self) -> Callable[[Array, Array], Array] | None:
-        """The only next channels of many nodes towards as many destinations, -1 without; None for other routings."""
-        return None
-
-    @property
-    def by_number(self) -> NumberedPaths | None:
-        """The same routing by one numbered shortest path per pair of a fat tree; None for other routings."""
-        return None
-
-    @property
-    def cluster_trees(self) -> list[DecompositionTree] | None:
-        """Decomposition trees, all equally likely, whose paths have their loops; None for other routings."""
-        return None
-
-    @property
-    def link_flows(self) -> LinkFlows | None:
-        """One unit flow per terminal, of which the flows of pairs are differences; None for other routings."""
-        return None
+        Loads, deadlocks and checks read it. By default these are :attr:`programs`, where there are any.
+        """
+        return (Programs(self.programs),) if self.programs else ()
 
     # ----------------------------------------------------------------------------------------- loads and path lengths
 
@@ -302,9 +232,8 @@ class Routing:
         if samples is None:
             loads = self._loads(step)
         else:
-            from obliv._util.rationals import integer
             from obliv._util.rng import generator
-            from obliv.routings.sampled import PathSampler
+            from obliv.routings.samples import PathSampler
 
             samples = integer(samples, "samples")
             if samples < 2:
@@ -319,20 +248,7 @@ class Routing:
         return loads
 
     def path_lengths(self, progress: Progress) -> Lengths:
-        """Return how long the paths are: the distributions of all ordered pairs of terminals, added up.
-
-        Parameters
-        ----------
-        progress : callable
-            Called with what is being done and the share that is done.
-
-        Returns
-        -------
-        dict
-            For every number of hops the sum of its probabilities; exact.
-        """
-        from obliv.routings.hops import add
-
+        """Return the sum of the probabilities of every number of hops, over all ordered pairs of terminals; exact."""
         total: Lengths = {}
         for _, _, lengths in self.pair_lengths(progress):
             add(total, lengths)
@@ -340,8 +256,6 @@ class Routing:
 
     def pair_lengths(self, progress: Progress) -> Iterator[tuple[int, int, Lengths]]:
         """Yield every ordered pair of terminals with the distribution of the lengths of its paths."""
-        from obliv.routings.mixes import lengths_of
-
         terminals = self.topology.terminals.tolist()
         for j, destination in enumerate(terminals):
             for i, source in enumerate(terminals):
@@ -350,27 +264,17 @@ class Routing:
 
     def _loads(self, progress: Progress) -> PairLoads:
         """Return the exact pair loads."""
-        from obliv.routings.mixes import enumerated_loads
-
-        return enumerated_loads(self, progress)
+        return enumerated_loads(self, None if self.compared is None else self.compared.group, progress)
 
     # ------------------------------------------------------------------------------------------------------- operators
 
-    def joined_loads(self, parts: Sequence[tuple[Fraction, Routing]]) -> PairLoads | None:
-        """Return the pair loads of a mix that starts with this routing; None where nothing beats adding them up."""
-        return None
-
     def __mul__(self, weight: Any) -> Mix:
-        from obliv.routings.mixes import Mix
-
         mix: Mix = Mix([(Fraction(1), self)]) * weight
         return mix
 
     __rmul__ = __mul__
 
     def __add__(self, other: Any) -> Mix:
-        from obliv.routings.mixes import Mix
-
         if not isinstance(other, Routing):
             return NotImplemented
         return Mix([(Fraction(1), self), (Fraction(1), other)])
@@ -403,6 +307,11 @@ class Routing:
 
     def __repr__(self) -> str:
         return f"<Routing {self.spec} on {self.topology.spec}>"
+
+
+def draws_only(routing: Routing) -> bool:
+    """Return whether the paths of a routing can be drawn, but not listed pair by pair."""
+    return type(routing).paths is Routing.paths
 
 
 def _voided(cls: type) -> dict[str, Any]:
@@ -476,93 +385,123 @@ def is_adaptable(own: Any) -> bool:
     return any(hasattr(own, name) for name in ("next_hops", "paths", "sample"))
 
 
-# Checks of the paths and next hops of a routing, and of their probabilities
+class Mix(Routing):
+    """A convex mix: each packet follows one of several routings, drawn with their weights.
 
-
-_LISTS = "a path lists channels (topology.channel(u, v)), or nodes by name"
-
-
-def terminal_numbers(routing: Routing, *nodes: int) -> list[int]:
-    """Return the numbers of terminals by their nodes; RoutingError for other nodes."""
-    number_of = routing.topology.number_of
-    for node in nodes:
-        if not 0 <= node < len(number_of) or number_of[node] < 0:
-            raise RoutingError(f"{routing.spec}: node {node} is not a terminal")
-    return [int(number_of[node]) for node in nodes]
-
-
-def checked_paths(routing: Routing, source: int, destination: int) -> Iterator[Path]:
-    """Yield the paths of a pair; RoutingError unless channels lead to the destination and probabilities are valid."""
-    pair = partial(_pair, routing.topology, source, destination)
-    for path in listed(routing, routing.paths(source, destination), lambda: f"the paths {pair()}"):
-        if not isinstance(path, tuple | list) or len(path) != 2:
-            raise RoutingError(f"{routing.spec}: a path {pair()} is {path!r}, not (channels, probability)")
-        chance = share(path[1])
-        if chance is None:
-            raise RoutingError(f"{routing.spec}: a path {pair()} has probability {path[1]}, not a number from 0 to 1")
-        yield checked_channels(routing, source, destination, path[0]), chance
-
-
-def checked_channels(routing: Routing, source: int, destination: int, path: Any) -> tuple[int, ...]:
-    """Return the channels of a path; raise RoutingError unless they lead from the source to the destination."""
-    topology = routing.topology
-    pair = partial(_pair, topology, source, destination)
-    at = source
-    channels = listed(routing, channels_of(routing, source, path), lambda: f"the channels of a path {pair()}")
-    for c in channels:
-        if not is_channel(topology, c) or topology.tail[c] != at:
-            raise RoutingError(
-                f"{routing.spec}: a path {pair()} takes channel {c!r} at {topology.name_of(at)}; {_LISTS}"
-            )
-        at = int(topology.head[c])
-    if at != destination:
-        raise RoutingError(f"{routing.spec}: a path {pair()} ends at {topology.name_of(at)}; {_LISTS}")
-    return tuple(int(c) for c in channels)
-
-
-def channels_of(routing: Routing, source: int, path: Any) -> Any:
-    """Return the channels of a path that names its nodes, from the source on; any other path as it is."""
-    if not (isinstance(path, tuple | list) and path and isinstance(path[0], str | tuple | list)):
-        return path
-    topology = routing.topology
-    try:
-        if topology.node(path[0]) != source:
-            raise TopologyError(f"begins at {path[0]}")
-        return tuple(topology.channel(tail, head) for tail, head in pairwise(path))
-    except TopologyError as error:
-        raise RoutingError(f"{routing.spec}: a path from {topology.name_of(source)}: {error}") from None
-
-
-def merged(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield every path once, in the order in which it comes first, with its total probability."""
-    total: dict[tuple[int, ...], Fraction] = {}
-    for channels, chance in paths:
-        total[channels] = total.get(channels, Fraction(0)) + chance
-    yield from total.items()
-
-
-def require_all(routing: Routing, source: int, destination: int, total: Fraction) -> None:
-    """Raise RoutingError unless the probabilities of a pair's paths add up to one.
-
-    A node may send itself nothing, and those of a partial routing may add up to less.
+    Examples
+    --------
+    >>> import obliv
+    >>> routing = 0.5 * obliv.DOR(obliv.mesh(4, 4)) + 0.5 * obliv.ROMM(obliv.mesh(4, 4))
+    >>> routing
+    <Routing 1/2*dor+1/2*romm on mesh:4x4>
+    >>> obliv.worst_case(routing).channel_load
+    Fraction(121, 48)
     """
-    if total != 1 and not (source == destination and total == 0) and not (routing.partial and total < 1):
-        pair = _pair(routing.topology, source, destination)
-        raise RoutingError(f"{routing.spec}: the paths {pair} have total probability {total}, not 1")
+
+    def __init__(self, parts: Sequence[tuple[Fraction, Routing]]) -> None:
+        self.parts: list[tuple[Fraction, Routing]] = []
+        for weight, part in parts:
+            self.parts += [(weight * factor, inner) for factor, inner in _parts_of(part)]
+        if not self.parts:
+            raise RoutingError("a mix needs at least one routing")
+        topology = self.parts[0][1].topology
+        if any(not topology.same_network(part.topology) for _, part in self.parts):
+            raise RoutingError("a mix needs routings on one topology")
+        super().__init__(topology, "+".join(f"{weight}*{part.spec}" for weight, part in self.parts))
+        if sum((weight for weight, _ in self.parts), Fraction(0)) > 1:
+            raise RoutingError(f"the weights of {self.spec} add up to more than 1: write 0.5 * a + 0.5 * b")
+        self.sources = tuple(source for _, part in self.parts for source in part.sources)
+        self.partial = any(part.partial for _, part in self.parts)
+
+    def components(self) -> tuple[tuple[Fraction, Routing], ...]:
+        total = sum((weight for weight, _ in self.parts), Fraction(0))
+        if total != 1:
+            raise RoutingError(f"the weights of {self.spec} add up to {total}, they must add up to 1")
+        return tuple(self.parts)
+
+    def describe(self) -> tuple[Description, ...]:
+        if not all(part.programs for _, part in self.parts):
+            return ()
+        mixed = [(weight, program) for weight, part in self.parts for program in part.programs]
+        return (Programs(tuple(replace(p, probability=weight * p.probability) for weight, p in mixed)),)
+
+    def path_lengths(self, progress: Progress) -> Lengths:
+        total: Lengths = {}
+        for weight, part in self.components():
+            add(total, part.path_lengths(progress), weight)
+        return total
+
+    def served(self, destination: int) -> tuple[Array, int]:
+        parts = [(weight, *part.served(destination)) for weight, part in self.components()]
+        over = lcm(*(weight.denominator * denominator for weight, _, denominator in parts))
+        total: Array = np.zeros(len(self.topology.terminals), object)
+        for weight, numerators, denominator in parts:
+            total += numerators.astype(object) * int(weight * over / denominator)
+        return whole(total.tolist()), over
+
+    def paths(self, source: int, destination: int) -> Iterator[Path]:
+        return merged(self._paths_of_parts(source, destination))
+
+    def _paths_of_parts(self, source: int, destination: int) -> Iterator[Path]:
+        if source != destination:
+            for weight, part in self.components():
+                for channels, chance in checked_paths(part, source, destination):
+                    yield channels, weight * chance
+            return
+        own = [(weight, list(checked_paths(part, source, destination))) for weight, part in self.components()]
+        for weight, paths in own if any(paths for _, paths in own) else []:
+            for channels, chance in paths or silence(source, destination):
+                yield channels, weight * chance
+
+    def sample(self, source: int, destination: int, rng: np.random.Generator) -> tuple[int, ...]:
+        parts = self.components()
+        at = rng.choice(len(parts), p=np.array([float(weight) for weight, _ in parts]))
+        return parts[int(at)][1].sample(source, destination, rng)
+
+    def crossings(self, source: int, destination: int, packets: int, rng: np.random.Generator) -> Crossed:
+        parts = self.components()
+        counts = rng.multinomial(packets, np.array([float(weight) for weight, _ in parts]))
+        crossed: Crossed = Counter()
+        for (_, part), count in zip(parts, counts.tolist(), strict=True):
+            crossed.update(part.crossings(source, destination, count, rng))
+        return crossed
+
+    @property
+    def declared(self) -> bool:
+        return any(part.declared for _, part in self.parts)
+
+    def symmetries(self) -> list[Array]:
+        first, *others = [part.symmetries() for _, part in self.parts]
+        return [g for g in first if all(any(np.array_equal(g, h) for h in maps) for maps in others)]
+
+    def _loads(self, progress: Progress) -> PairLoads:
+        parts = self.components()
+        joined = find(self, Programs)
+        if joined is not None and isinstance(self.topology, Cartesian):
+            from obliv.loads.separable import SeparableLoads
+
+            return SeparableLoads(self.topology, joined.programs)
+        return MixedLoads([(weight, part.pair_loads(progress=progress)) for weight, part in parts])
+
+    def __mul__(self, factor: Any) -> Mix:
+        factor = _weight(factor)
+        return Mix([(factor * weight, part) for weight, part in self.parts])
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: Any) -> Mix:
+        if not isinstance(other, Routing):
+            return NotImplemented
+        return Mix([*self.parts, *_parts_of(other)])
 
 
-def listed(routing: Routing, values: Any, what: Callable[[], str]) -> list[Any]:
-    """Return what a routing gave as a list; raise RoutingError where it is something else."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise RoutingError(f"{routing.spec}: {what()} must be a list, not {values!r}")
-    return list(values)
+def _parts_of(routing: Routing) -> Sequence[tuple[Fraction, Routing]]:
+    """Return the parts of a mix, even if its weights do not add up to 1; any other routing is its only part."""
+    return routing.parts if isinstance(routing, Mix) and type(routing).paths is Mix.paths else [(Fraction(1), routing)]
 
 
-def is_channel(topology: Topology, value: Any) -> bool:
-    """Return whether a value is the number of a channel."""
-    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return is_integer and bool(0 <= value < topology.channels)
-
-
-def _pair(topology: Topology, source: int, destination: int) -> str:
-    return f"from {topology.name_of(source)} to {topology.name_of(destination)}"
+def _weight(weight: Any) -> Fraction:
+    exact = share(weight)
+    if exact is None:
+        raise RoutingError(f"{weight!r} is not a valid weight of a mix: use a number from 0 to 1")
+    return exact

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from math import gcd, lcm
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
 from obliv.loads.cuts import CutLoads, Cuts
 from obliv.loads.mixed import DifferenceLoads
-from obliv.routings.base import Path, Routing, merged, terminal_numbers
+from obliv.routings.base import Routing
+from obliv.routings.descriptions import ClusterTrees, DecompositionTree, Description
+from obliv.routings.paths import Path, merged, terminal_numbers
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import LinkFlows, Links, links_of
@@ -121,30 +123,6 @@ _LONGEST = 2**16  # largest length of a link; lengths are whole numbers from 1
 _STEEPNESS = 6.0  # logarithm of the lengths' ratio between the most loaded link and one without load
 
 
-class DecompositionTree(NamedTuple):
-    """A decomposition tree over terminals: clusters in an order in which parents come first.
-
-    Attributes
-    ----------
-    parent : int64 array
-        Of every cluster; -1 for the first one, which contains all terminals.
-    first, end : int64 arrays
-        The terminals of every cluster, as an interval of `order`.
-    order : int64 array
-    leaf : int64 array
-        The cluster of each terminal alone.
-    up : list of tuple of int
-        The channels from the center of every cluster to that of its parent.
-    """
-
-    parent: Array
-    first: Array
-    end: Array
-    order: Array
-    leaf: Array
-    up: list[tuple[int, ...]]
-
-
 @register_routing("raecke", example="raecke:trees=8,seed=1")
 class Raecke(Routing):
     """Räcke's trees: each packet climbs a random decomposition tree of the network and comes down to its destination.
@@ -201,9 +179,8 @@ class Raecke(Routing):
         """The trees, each taken with equal probability."""
         return decomposition_trees(self.topology, self.count, self.seed, self.spec, silent)
 
-    @property
-    def cluster_trees(self) -> list[DecompositionTree] | None:
-        return self.trees if self.loops else None
+    def describe(self) -> tuple[Description, ...]:
+        return (ClusterTrees(self.trees),) if self.loops else ()
 
     def paths(self, source: int, destination: int) -> Iterator[Path]:
         ends = terminal_numbers(self, source, destination)
@@ -436,9 +413,8 @@ class Electrical(Routing):
     def _flows(self) -> LinkFlows:
         return electrical_flows(self.topology, silent)
 
-    @property
-    def link_flows(self) -> LinkFlows | None:
-        return self._flows
+    def describe(self) -> tuple[Description, ...]:
+        return (self._flows,)
 
     def paths(self, source: int, destination: int) -> Iterator[Path]:
         ends = terminal_numbers(self, source, destination)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import permutations, product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,16 +26,12 @@ from obliv.loads.separable import (
     Program,
     SeparableLoads,
 )
-from obliv.routings.base import Crossed, Path, Routing, require_topology
-from obliv.routings.hops import Lengths
+from obliv.routings.base import Routing, require_topology
+from obliv.routings.paths import Crossed, Lengths, Path, add, merged
 from obliv.specs.registry import register_routing
 from obliv.topologies.axes import Axis
 from obliv.topologies.base import Topology, require_nodes
 from obliv.topologies.cartesian import Cartesian
-
-if TYPE_CHECKING:
-    from obliv.routings.hops import Lengths
-
 
 Coordinates = tuple[int, ...]
 Segment = tuple[int, ...]  # links of one axis
@@ -59,8 +54,6 @@ class ProgramRouting(Routing):
     def paths(self, source: int, destination: int) -> Iterator[Path]:
         """Return every path once; ROMM and Valiant draw them in many ways (orders² × intermediates)."""
         require_nodes(self.topology, source, destination)
-        from obliv.routings.base import merged
-
         return merged(self._drawn_paths(source, destination))
 
     def _drawn_paths(self, source: int, destination: int) -> Iterator[Path]:
@@ -118,8 +111,6 @@ class ProgramRouting(Routing):
     def path_lengths(self, progress: Progress) -> Lengths:
         if not self.topology.all_terminals:
             return super().path_lengths(progress)
-        from obliv.routings.hops import add
-
         total: Lengths = {}
         for program in self.programs:
             add(total, of_program(self.topology, program))
@@ -127,12 +118,6 @@ class ProgramRouting(Routing):
 
     def _loads(self, progress: Progress) -> PairLoads:
         return SeparableLoads(self.topology, self.programs)
-
-    def joined_loads(self, parts: Sequence[tuple[Fraction, Routing]]) -> PairLoads | None:
-        if not all(part.programs for _, part in parts):
-            return None
-        programs = (replace(p, probability=weight * p.probability) for weight, part in parts for p in part.programs)
-        return SeparableLoads(self.topology, tuple(programs))
 
     def _serving(self, source: int, destination: int) -> tuple[Coordinates, Coordinates, list[Program]]:
         """Return the coordinates of a pair, and the programs that serve it."""
@@ -278,12 +263,13 @@ def valiant(topology: Topology) -> Routing:
     Fraction(1, 1)
     """
     require_topology(topology, "valiant")
-    if not topology.axes or not topology.all_terminals:
+    grid = isinstance(topology, Cartesian)
+    if not grid or not topology.all_terminals:
         from obliv.routings.mixes import TwoPhase
         from obliv.routings.shortest import Shortest
 
-        return TwoPhase(DOR(topology) if topology.axes else Shortest(topology), "valiant")
-    orders = (tuple(range(len(topology.axes))),)
+        return TwoPhase(DOR(topology) if grid else Shortest(topology), "valiant")
+    orders = (tuple(range(len(topology.radices))),)
     phases = (Phase(TO_INTERMEDIATE, orders), Phase(TO_DESTINATION, orders))
     return ProgramRouting(topology, (Program(Fraction(1), phases, ANYWHERE),), "valiant")
 

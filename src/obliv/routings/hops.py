@@ -18,33 +18,11 @@ from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
 from obliv.loads.mixed import TranslatedLoads, translation_group
 from obliv.loads.stored import Hops, from_hops
-from obliv.routings.base import Crossed, Path, Routing, is_channel, listed
+from obliv.routings.base import Routing
+from obliv.routings.descriptions import Description, NextHops
+from obliv.routings.paths import Crossed, Lengths, Path, add, is_channel, listed
 from obliv.topologies.base import Topology, require_nodes
 from obliv.topologies.cartesian import channel_map
-
-# Distributions of path lengths.
-#
-# A polynomial stands for a distribution, the chance of h hops at power h: independent lengths add up as polynomials
-# multiply.
-
-
-#: A polynomial: power and coefficient.
-Lengths = dict[int, Fraction]
-
-
-def add(total: Lengths, more: Lengths, weight: Fraction = Fraction(1)) -> None:
-    """Add a polynomial, times a weight, to another in place."""
-    for h, chance in more.items():
-        total[h] = total.get(h, Fraction(0)) + weight * chance
-
-
-def times(one: Lengths, two: Lengths) -> Lengths:
-    """Return the product of two polynomials."""
-    product: Lengths = {}
-    for g, first in one.items():
-        for h, second in two.items():
-            product[g + h] = product.get(g + h, Fraction(0)) + first * second
-    return product
 
 
 class HopRouting(Routing):
@@ -66,8 +44,11 @@ class HopRouting(Routing):
     _general = True
 
     @property
-    def by_hops(self) -> HopRouting | None:
-        return self
+    def compared(self) -> None:
+        """Next hops are compared when their loads are computed."""
+
+    def describe(self) -> tuple[Description, ...]:
+        return (hops_of(self),)
 
     def next_hops(self, node: int, destination: int) -> Sequence[tuple[int, Any]] | Sequence[int]:
         """Return the channels from `node` towards `destination`, equally likely or with probabilities."""
@@ -200,6 +181,11 @@ class HopRouting(Routing):
                 return False
             progress("translations", (d + 1) / self.topology.nodes)
         return True
+
+
+def hops_of(routing: HopRouting) -> NextHops:
+    """Return the next hops of a routing as a description."""
+    return NextHops(routing.topology, routing.spec, routing.next_hops, routing.chances, routing.hops_to)
 
 
 def _no_next_hop(routing: HopRouting, node: int, destination: int) -> RoutingError:

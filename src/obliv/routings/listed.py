@@ -20,8 +20,9 @@ from obliv.errors import FileError, RoutingError, TopologyError
 from obliv.loads.base import PairLoads
 from obliv.loads.mixed import TranslatedLoads, translation_group
 from obliv.loads.stored import Numerators, from_entries
-from obliv.routings.base import Path, Routing, checked_paths, terminal_numbers
+from obliv.routings.base import Routing
 from obliv.routings.hops import HopRouting
+from obliv.routings.paths import Path, checked_paths, terminal_numbers
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
 
@@ -345,10 +346,10 @@ def _require_all(
             raise FileError(
                 f"the paths from {here} to {there} add up to {total}, they must add up to 1", path, line_of[pair]
             )
-    if routing.by_hops is not None:
+    if isinstance(routing, HopTable):
         for node, destination in hops:
             try:
-                routing.by_hops.chances(node, destination)
+                routing.chances(node, destination)
             except RoutingError as error:
                 message = str(error).removeprefix(routing.spec + ": ")
                 raise FileError(message, path, line_of[node, destination]) from None

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from obliv.errors import InputError, RoutingError
-from obliv.routings.base import Path, Routing, is_adaptable
+from obliv.routings.base import Mix, Routing, is_adaptable
 from obliv.routings.hops import HopRouting
+from obliv.routings.paths import Path
 from obliv.specs.registry import ROUTINGS, split_mix
 from obliv.topologies.base import Topology
 from obliv.topologies.make import topology as topology_of
@@ -67,8 +68,6 @@ def routing(spec: Any, topology: Topology | str | None = None) -> Routing:
         return _as_routing(spec, network, name)
     mix = split_mix(spec)
     if mix is not None:
-        from obliv.routings.mixes import Mix
-
         return Mix([(weight, routing(part, network)) for weight, part in mix])
     return _as_routing(ROUTINGS.make(spec, network), network, spec.strip())
 

@@ -23,6 +23,7 @@ from obliv.routings.trees import (
     mixed,
     number_of,
     require_levels,
+    single_path,
 )
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology
@@ -325,7 +326,7 @@ class KPath(TreeRouting):
             raise RoutingError(f"{self.spec}: pairs of {tree.spec} have up to {tree.width[-1]} shortest paths, not {k}")
         if select not in _SELECT:
             raise RoutingError(f"{self.spec}: select={select} is unknown: {did_you_mean(select, _SELECT)}")
-        first = routing(base, tree).by_number
+        first = single_path(routing(base, tree))
         if first is None:
             raise RoutingError(
                 f"{self.spec}: base={base} has to be a single-path routing of trees, such as dmodk or osrm3"
@@ -355,9 +356,7 @@ class KPath(TreeRouting):
         return number_of(tree, turn, ports)
 
     def classes(self) -> tuple[Array, Array]:
-        if isinstance(self.base, TreeRouting) and self.select != "random":
-            return self.base.classes()
-        return super().classes()
+        return super().classes() if self.select == "random" else self.base.classes()
 
     def _drawn(self, source: Array, destination: Array, turn: Array, step: Array) -> Array:
         """Different numbers: the first ones in the order of their hashes."""

@@ -16,9 +16,10 @@ from obliv.kernels import kernel, run
 from obliv.loads.base import PairLoads
 from obliv.loads.mixed import equal_split
 from obliv.loads.stored import Hops
-from obliv.routings.hops import HopRouting, Lengths
+from obliv.routings.hops import HopRouting
+from obliv.routings.paths import Lengths
 from obliv.specs.registry import register_routing
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Topology, heights_of
 
 # Kernel: distances to destinations
 
@@ -127,7 +128,7 @@ class UpDown(HopRouting):
     def rank(self) -> Array:
         """The rank of every node, larger for nodes nearer to the roots; ranks differ except on fat trees."""
         topology = self.topology
-        heights = topology.heights
+        heights = heights_of(topology)
         if heights is not None:
             return heights.astype(np.int64)
         far = Distances(topology.nodes, topology.head, topology.tail, topology.nodes)  # along channels

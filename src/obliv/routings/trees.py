@@ -17,11 +17,12 @@ from obliv.errors import RoutingError
 from obliv.kernels import kernel, run
 from obliv.loads.base import PairLoads
 from obliv.loads.tree import TreeLoads
-from obliv.routings.base import Path, Routing, require_topology
-from obliv.routings.hops import Lengths
+from obliv.routings.base import Routing, require_topology
+from obliv.routings.descriptions import Description
+from obliv.routings.paths import Lengths, Path
 from obliv.specs.registry import register_routing
-from obliv.topologies.base import Topology
-from obliv.topologies.trees import Tree
+from obliv.topologies.base import Instead, Topology, find
+from obliv.topologies.trees import NumberedPaths, Tree
 
 
 class TreeRouting(Routing):
@@ -88,14 +89,18 @@ class TreeRouting(Routing):
         counts = np.diff(below, prepend=0).tolist()  # of the destinations of a source, by the level of the turn
         return {2 * turn: Fraction(below[-1] * count) for turn, count in enumerate(counts) if count}
 
-    @property
-    def by_number(self) -> TreeRouting | None:
-        return self if self.spread == 1 else None
+    def describe(self) -> tuple[Description, ...]:
+        return (NumberedPaths(self.topology, self.ways, self.alike),) if self.spread == 1 else ()
 
     def _loads(self, progress: Progress) -> PairLoads:
         if not np.array_equal(self.topology.terminals, np.arange(self.topology.below[-1])):
             return super()._loads(progress)
         return TreeLoads(self.topology, self.ways, self.spread, self.alike, self.classes())
+
+
+def single_path(routing: Routing) -> TreeRouting | None:
+    """Return a routing of fat trees with one numbered path per pair; None for all others."""
+    return routing if isinstance(routing, TreeRouting) and find(routing, NumberedPaths) is not None else None
 
 
 def way_channels(tree: Tree, source: int, destination: int, turn: int, number: int) -> tuple[int, ...]:
@@ -128,9 +133,8 @@ def last_digits(tree: Tree, chooser: Array) -> list[Array]:
 def _require_tree(topology: Topology, spec: str) -> Tree:
     require_topology(topology, spec)
     if not isinstance(topology, Tree):
-        advice = topology.advice("fat-tree routing")
-        if advice:
-            raise RoutingError(f"{spec} routes on fat trees that are given by their formula: {advice}")
+        if (instead := find(topology, Instead)) is not None:
+            raise RoutingError(f"{spec} routes on fat trees that are given by their formula: {instead.routing}")
         raise RoutingError(f"{spec} routes on fat trees, {topology.spec} is not one: use fattree, eft2 or xgft")
     if len(topology.terminals) != topology.below[-1] or topology.terminals.max() >= topology.below[-1]:
         raise RoutingError(f"{spec} needs every host of {topology.spec} as a terminal")
@@ -415,7 +419,7 @@ def up_ports(routing: TreeRouting) -> list[Array]:
         raise RoutingError(
             f"{routing.spec} has several paths per pair: no single up port for a switch and a destination"
         )
-    if routing.by_number is not routing:
+    if single_path(routing) is None:
         raise RoutingError(
             f"{routing.spec} lists paths of its own, not by number: give ways(source, destination) instead"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
@@ -17,9 +17,11 @@ from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
 from obliv.loads.separable import ANYWHERE, TO_DESTINATION, TO_INTERMEDIATE, Phase, Program
 from obliv.loads.stored import Hops, from_hop_groups
-from obliv.routings.base import Crossed, Path, Routing
+from obliv.routings.base import Routing
+from obliv.routings.descriptions import Description, HopGroups, hop_groups
 from obliv.routings.dimension_ordered import ProgramRouting, require_grid
-from obliv.routings.hops import HopRouting, Lengths
+from obliv.routings.hops import HopRouting, hops_of
+from obliv.routings.paths import Crossed, Lengths, Path
 from obliv.routings.shortest import Recent
 from obliv.specs.registry import register_routing
 from obliv.topologies.axes import Directions
@@ -554,11 +556,11 @@ class OddEven(Routing):
     def __init__(self, topology: Topology) -> None:
         super().__init__(require_mesh(topology, "odd-even", 2), "odd-even")
 
-    @property
-    def hop_groups(self) -> Sequence[tuple[Array, HopRouting]]:
+    def describe(self) -> tuple[Description, ...]:
         terminals = self.topology.terminals
         column = terminals % self.topology.radices[0]
-        return [(terminals[column == x], _FromColumn(self.topology, x)) for x in np.unique(column).tolist()]
+        groups = [(terminals[column == x], _FromColumn(self.topology, x)) for x in np.unique(column).tolist()]
+        return (HopGroups([(sources, hops_of(part)) for sources, part in groups]),)
 
     def _from(self, source: int) -> HopRouting:
         return _FromColumn(self.topology, source % self.topology.radices[0])
@@ -576,5 +578,5 @@ class OddEven(Routing):
         return minimal_lengths(self.topology, progress)
 
     def _loads(self, progress: Progress) -> PairLoads:
-        groups = [(sources, part.hops_to) for sources, part in self.hop_groups]
+        groups = [(sources, part.hops_to) for sources, part in hop_groups(self, self.topology.terminals)]
         return from_hop_groups(self.topology, groups, self.spec, progress)

@@ -13,19 +13,18 @@ from fractions import Fraction
 from functools import cached_property
 from operator import index
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from obliv._util.arrays import Array, IntArray, NodeArray, cells_of, is_number, positions, starts
-from obliv._util.files import read_source
+from obliv._util.files import read_source, same_content, state_of
 from obliv._util.lazy import picture_of
 from obliv._util.progress import require_memory
 from obliv._util.rationals import exact, speed, speed_hint
 from obliv._util.text import did_you_mean, html_table, printable, several, shown
 from obliv.errors import FileError, TopologyError
-from obliv.topologies.axes import Axis, Directions
 
 # Checks of networks and their parameters, before anything is allocated
 
@@ -92,16 +91,10 @@ def whole_numbers(values: Any, what: str) -> IntArray:
 
 def positive_number(value: Any, what: str) -> Fraction:
     """Return a positive number as an exact one; refuse all else with an error that begins with `what`."""
-    number = Fraction(value) if type(value) in (int, Fraction) else _exact(value)
+    number = Fraction(value) if type(value) in (int, Fraction) else exact(value)
     if number is None or number <= 0:
         raise TopologyError(f"{what} is {value}: it must be a positive, finite number such as 2, 0.5 or 1/3")
     return number
-
-
-def _exact(value: Any) -> Fraction | None:
-    from obliv._util.rationals import exact
-
-    return exact(value)
 
 
 def places(topology: Topology) -> npt.NDArray[np.float64] | None:
@@ -174,6 +167,67 @@ RatesLike = Number | Iterable[Number] | Mapping[Any, Number]
 
 #: A node by its number, by its label or name, or by its coordinates.
 NodeName = int | str | Sequence[int]
+
+
+# Descriptions: what one kind of network knows and others do not have
+
+
+class Levels(NamedTuple):
+    """The height of every node of a network that is built as a hierarchy, 0 at the bottom."""
+
+    heights: NodeArray
+
+
+class Cables(NamedTuple):
+    """The cables that channels belong to: names of the ports at both ends, and the channel in the other direction."""
+
+    port_names: Callable[[int], tuple[str, str]]
+    opposite: Callable[[int], int]
+
+
+class Places(NamedTuple):
+    """Where pictures have hosts and switches, found when it is asked for; it may be None."""
+
+    hint: Callable[[], LayoutHint | None]
+
+
+class Instead(NamedTuple):
+    """What to use where a network is no fat tree that is given by its formula: for ratios, and for its routings."""
+
+    ratio: str
+    routing: str
+
+
+class Described(Protocol):
+    """What gives descriptions of itself."""
+
+    def describe(self) -> tuple[Any, ...]: ...
+
+
+_Kind = TypeVar("_Kind")
+
+
+def find(described: Described, kind: type[_Kind]) -> _Kind | None:
+    """Return what a topology, a routing or pair loads have of a kind of description; None if they have none."""
+    return next((given for given in described.describe() if isinstance(given, kind)), None)
+
+
+def heights_of(topology: Topology) -> NodeArray | None:
+    """Return the height of every node; None unless the network is built as a hierarchy."""
+    levels = find(topology, Levels)
+    return None if levels is None else levels.heights
+
+
+def layout_hint(topology: Topology) -> LayoutHint | None:
+    """Return how hosts and switches lie, for pictures; None where the topology has no hint."""
+    given = find(topology, Places)
+    return None if given is None else given.hint()
+
+
+def port_names(topology: Topology, channel: int) -> tuple[str, str]:
+    """Return the names of the ports at the tail and the head of a channel; empty where ports have no names."""
+    cables = find(topology, Cables)
+    return ("", "") if cables is None else cables.port_names(channel)
 
 
 # Hints of a topology of hosts and switches on where to draw its nodes
@@ -303,8 +357,6 @@ class Topology:
         return html_table(f"topology: {self.spec}", [("figure", "value"), *figures]) + picture_of(self)
 
     def __eq__(self, other: object) -> bool:
-        from obliv._util.files import same_content
-
         if not isinstance(other, Topology) or type(self) is not type(other):
             return NotImplemented
         return self is other or all(
@@ -315,19 +367,11 @@ class Topology:
         return hash((self.spec, self.nodes))
 
     def __getstate__(self) -> dict[str, Any]:
-        from obliv._util.files import state_of
-
         return state_of(self)
 
-    def advice(self, purpose: str) -> str:
-        """Return what to use instead where this topology does not fit a purpose; empty by default.
-
-        Parameters
-        ----------
-        purpose : str
-            Whatever the caller needs the topology for; a kind of network answers the purposes that it knows.
-        """
-        return ""
+    def describe(self) -> tuple[Any, ...]:
+        """Return what this kind of network knows of itself: levels, cables, places in pictures; see :func:`find`."""
+        return ()
 
     def same_network(self, other: Topology) -> bool:
         """Return whether another topology has the same channels, terminals, bandwidths and rates, number by number."""
@@ -430,13 +474,6 @@ class Topology:
         """The terminal's number of every node, -1 for nodes that are not terminals."""
         return positions(self.terminals, self.nodes)
 
-    # Capabilities of some kinds of networks, with plain defaults.
-
-    @property
-    def axes(self) -> tuple[Axis, ...]:
-        """Dimensions of a product of lines, rings and cliques, x first; empty for other networks."""
-        return ()
-
     @property
     def radices(self) -> tuple[int, ...]:
         """Nodes per dimension of a network with coordinates, x first; empty for others."""
@@ -449,21 +486,6 @@ class Topology:
     def at_coordinates(self, coordinates: Sequence[int]) -> int:
         """Return the node with these coordinates, x first; TopologyError where there is none."""
         raise TopologyError(f"{self.spec} has no coordinates: use a node's number or label, not {tuple(coordinates)}")
-
-    @property
-    def directions(self) -> Directions | None:
-        """Dimension and direction of every channel; None in a network without coordinates."""
-        return None
-
-    @property
-    def mean_distance(self) -> Fraction | None:
-        """Mean distance over all ordered pairs of terminals where it has a closed form; None for others."""
-        return None
-
-    @property
-    def heights(self) -> NodeArray | None:
-        """Height of every node where the network is built as a hierarchy, 0 at the bottom; None for others."""
-        return None
 
     @property
     def pattern_base(self) -> Topology:
@@ -480,18 +502,6 @@ class Topology:
     def channel_name(self, channel: int) -> str:
         """Return ``tail -> head`` of a channel by the names of its ends."""
         return f"{self.name_of(int(self.tail[channel]))} -> {self.name_of(int(self.head[channel]))}"
-
-    def port_names(self, channel: int) -> tuple[str, str]:
-        """Return the names of the ports at the tail and the head of a channel; empty where ports have no names."""
-        return "", ""
-
-    def opposite(self, channel: int) -> int:
-        """Return the channel of the same cable in the other direction; -1 where channels do not belong to cables."""
-        return -1
-
-    def layout_hint(self) -> LayoutHint | None:
-        """Return how hosts and switches lie, for pictures; None where the topology has no hint."""
-        return None
 
     def node(self, name: NodeName) -> int:
         """Return the number of a node.

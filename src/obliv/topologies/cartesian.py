@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from math import prod
 
@@ -78,13 +77,6 @@ class Cartesian(Topology):
             wraps[of_dim] = np.isin(links, list(along.wraps))
         return Directions(self.dim_of.astype(np.int64), step, wraps)
 
-    @property
-    def mean_distance(self) -> Fraction | None:
-        """Mean distance over all ordered pairs of nodes; None where not all nodes are terminals."""
-        if not self.all_terminals:
-            return None
-        return sum((Fraction(int(along.distances.sum()), along.radix**2) for along in self.axes), Fraction(0))
-
     def name_of(self, node: int) -> str:
         """Return the coordinates of a node, in parentheses."""
         return str(node) if len(self.axes) == 1 else _text(self.coordinates(node))
@@ -107,6 +99,16 @@ class Cartesian(Topology):
 
 def _text(coordinates: Sequence[int]) -> str:
     return f"({','.join(map(str, coordinates))})"
+
+
+def axes_of(topology: Topology) -> tuple[Axis, ...]:
+    """Return the dimensions of a product of lines, rings and cliques, x first; empty for other networks."""
+    return topology.axes if isinstance(topology, Cartesian) else ()
+
+
+def directions_of(topology: Topology) -> Directions | None:
+    """Return the dimension and direction of every channel; None in a network without coordinates."""
+    return topology.directions if isinstance(topology, Cartesian) else None
 
 
 def coordinate(radices: Sequence[int], dim: int) -> IntArray:

@@ -16,7 +16,16 @@ from obliv._util.files import pack, unpack_array
 from obliv._util.text import plural, several
 from obliv.errors import FileError, InputError, OblivError, SpecError, TopologyError
 from obliv.specs.registry import TOPOLOGIES, register_topology
-from obliv.topologies.base import LayoutHint, Topology, positive_number, require_network
+from obliv.topologies.base import (
+    LayoutHint,
+    Levels,
+    Places,
+    Topology,
+    heights_of,
+    layout_hint,
+    positive_number,
+    require_network,
+)
 from obliv.topologies.make import topology
 
 #: The spec of a network whose rates or terminals were changed, after that of the network itself.
@@ -232,15 +241,14 @@ class Damaged(Topology):
         """The network before the failures if no terminal is lost."""
         return self.base if self.base is not None and len(self.terminals) == len(self.base.terminals) else self
 
-    @property
-    def heights(self) -> NodeArray | None:
-        """The heights that the nodes had before the failures."""
-        heights = None if self.base is None else self.base.heights
-        return None if heights is None else heights[self.node_of]
+    def describe(self) -> tuple[Any, ...]:
+        """Return the heights that the nodes had before the failures, and their places."""
+        heights = None if self.base is None else heights_of(self.base)
+        return (*(() if heights is None else (Levels(heights[self.node_of]),)), Places(self._places))
 
-    def layout_hint(self) -> LayoutHint | None:
+    def _places(self) -> LayoutHint | None:
         """Return the places that the nodes had before the failures."""
-        hint = None if self.base is None or self.node_of is None else self.base.layout_hint()
+        hint = None if self.base is None or self.node_of is None else layout_hint(self.base)
         if hint is None or self.node_of is None:
             return None
         hosts = self.node_of[self.node_of < hint.hosts]

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt, prod
-from typing import Protocol, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from obliv._util.arrays import Array, NodeArray
 from obliv.errors import TopologyError
-from obliv.topologies.base import LayoutHint, Topology
+from obliv.topologies.base import LayoutHint, Levels, Places, Topology
 
 
-class NumberedPaths(Protocol):
-    """Shortest paths of all pairs of hosts of a fat tree by number; `alike` consecutive hosts share them."""
+class NumberedPaths(NamedTuple):
+    """One shortest path for every pair of hosts of a fat tree, by number; `alike` consecutive sources share them."""
 
-    @property
-    def topology(self) -> Tree: ...
-
-    @property
-    def alike(self) -> int: ...
-
-    def ways(self, source: Array, destination: Array, /) -> Array: ...
+    topology: Tree
+    ways: Callable[[Array, Array], Array]
+    alike: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,13 +94,15 @@ class Tree(Topology):
         sizes = [self.below[-1] // self.below[level] * self.width[level] for level in range(self.levels + 1)]
         return (0, *np.cumsum(sizes).tolist())
 
-    def layout_hint(self) -> LayoutHint | None:
+    def describe(self) -> tuple[Any, ...]:
+        return (Levels(self.heights), Places(self._places))
+
+    def _places(self) -> LayoutHint | None:
         """Return the level of every node, with the hosts in their order."""
         if self.positions is None:
             return None
-        hosts = self.first_node[1]
-        level = np.repeat(np.arange(self.levels + 1), np.diff(self.first_node))
-        return LayoutHint(hosts, np.arange(hosts), level=level, across=np.asarray(self.positions, float)[:, 0])
+        across, hosts = np.asarray(self.positions, float)[:, 0], self.first_node[1]
+        return LayoutHint(hosts, np.arange(hosts), level=self.heights.astype(np.int64), across=across)
 
     def level_of(self, node: int) -> int:
         """Return the level of a node, 0 for a host."""

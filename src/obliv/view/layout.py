@@ -12,7 +12,8 @@ import numpy.typing as npt
 from obliv._util.arrays import Array
 from obliv.errors import MissingExtraError
 from obliv.topologies.axes import Directions
-from obliv.topologies.base import LayoutHint, Topology
+from obliv.topologies.base import LayoutHint, Topology, layout_hint
+from obliv.topologies.cartesian import axes_of, directions_of
 from obliv.topologies.isomorphism import graph_search, undirected
 from obliv.topologies.recognise.grids import Grid, grid_of
 
@@ -390,9 +391,9 @@ def layout_of(topology: Topology) -> Layout:
     """
     if on_grid(topology):
         return Layout(np.asarray(topology.positions, float))
-    if len(topology.axes) == 1:
+    if len(axes_of(topology)) == 1:
         return Layout(_circle(topology.nodes))
-    hint = topology.layout_hint()
+    hint = layout_hint(topology)
     if hint is not None and hint.level is not None:
         return Layout(tree_points(topology, hint), hint.hosts)
     layout = None if hint is None else clusters(topology, hint)
@@ -407,9 +408,9 @@ def layout_of(topology: Topology) -> Layout:
 
 def on_grid(topology: Topology) -> bool:
     """Return whether the nodes lie on a grid whose lines are the dimensions of the network."""
-    if not topology.axes or topology.positions is None:
+    if not axes_of(topology) or topology.positions is None:
         return False
-    return len(topology.axes) > 1 or topology.axes[0].kind == "line"
+    return len(axes_of(topology)) > 1 or axes_of(topology)[0].kind == "line"
 
 
 def _circle(nodes: int) -> Points:
@@ -453,7 +454,7 @@ _OPEN = 3  # lines from tile to tile would hide larger tiles than this
 def channel_lines(topology: Topology, layout: Layout) -> list[list[Points]]:
     """Return the lines of every channel: one from tail to head, or two stubs where it wraps around the network."""
     points = layout.points
-    along_axes = topology.directions
+    along_axes = directions_of(topology)
     if on_grid(topology) and along_axes is not None:
         ends = zip(points[topology.tail], points[topology.head], strict=True)
         return [_on_grid(topology, along_axes, channel, start, end) for channel, (start, end) in enumerate(ends)]

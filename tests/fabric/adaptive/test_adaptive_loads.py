@@ -23,6 +23,8 @@ from obliv.fabric.topology import network
 from obliv.loads.stored import from_hops
 from obliv.matching.solve import simple_bound
 from obliv.patterns.base import Traffic
+from obliv.routings.descriptions import NextHops
+from obliv.topologies.base import find
 
 TREES = ["fattree:4,2", "fattree:4,3", "eft2:6,4", "xgft:3;2,2,3;1,2,2"]
 NETWORKS = [*TREES, "ring:5", "torus:3x3", "hyperx:3x3", "dragonfly:2,3,1", "random-regular:n=10,d=3,seed=1"]
@@ -111,7 +113,7 @@ def test_static_is_at_most_the_worst_choice_and_so_is_the_even_split(spec: str, 
     static, even, worst = (obliv.worst_case(loads[mode]).channel_load for mode in ("static", "even", "worst"))
     assert static <= worst
     assert even <= worst
-    hops = loads["even"].by_hops
+    hops = find(loads["even"], NextHops)
     assert hops is not None
     assert loads["even"].pair_loads() == from_hops(topology, hops.hops_to, "even")  # by the general way
     if spec in TREES:

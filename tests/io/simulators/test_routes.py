@@ -17,7 +17,7 @@ from tests.strategies import examples
 import obliv
 from obliv.cli import main
 from obliv.io import write_csv_paths, write_path_table
-from obliv.routings.base import checked_paths
+from obliv.routings.paths import checked_paths
 
 
 @pytest.mark.sampled(3)

@@ -13,6 +13,7 @@ import pytest
 import obliv
 from obliv._util.progress import silent
 from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import directions_of
 
 WEST, EAST, SOUTH, NORTH = (0, -1), (0, 1), (1, -1), (1, 1)
 Direction = tuple[int, int]
@@ -55,7 +56,7 @@ def allowed_paths(topology: Topology, model: str, source: int, destination: int)
 
 
 def as_directions(topology: Topology, channels: tuple[int, ...]) -> tuple[Direction, ...]:
-    where = topology.directions
+    where = directions_of(topology)
     assert where is not None
     return tuple((int(where.dim[c]), int(where.step[c])) for c in channels)
 

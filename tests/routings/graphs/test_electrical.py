@@ -16,7 +16,8 @@ from tests.loads.test_sums_over_paths import check_law, check_solutions
 
 import obliv
 from obliv.matching.solve import Rates, ship
-from obliv.topologies.cartesian import links_of
+from obliv.topologies.base import find
+from obliv.topologies.cartesian import LinkFlows, links_of
 
 
 def network(seed: int) -> obliv.Topology:
@@ -116,7 +117,7 @@ def test_a_flow_that_is_not_conserved_is_refused(tmp_path: Path) -> None:
     topology = obliv.mesh(3, 3)
     routing = obliv.routing("electrical", topology)
     result = obliv.worst_case(routing, certificate=True)
-    flows = routing.link_flows
+    flows = find(routing, LinkFlows)
     assert flows is not None
     amount = flows.amount.copy()
     amount[3, 5] += 1
@@ -157,10 +158,10 @@ def test_links_of_a_multigraph() -> None:
 @pytest.mark.parametrize("spec", ["mesh:6x6", "random-regular:n=60,d=4,seed=1", "line:40"])
 def test_flows_do_not_depend_on_the_solver(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
     topology = obliv.topology(spec)
-    dense = obliv.routing("electrical", topology).link_flows
+    dense = find(obliv.routing("electrical", topology), LinkFlows)
     monkeypatch.setattr("obliv.routings.congestion._DENSE", 0)
     monkeypatch.setattr("obliv.routings.congestion._COLUMNS", 7)
-    sparse = obliv.routing("electrical", topology).link_flows
+    sparse = find(obliv.routing("electrical", topology), LinkFlows)
     assert dense is not None
     assert sparse is not None
     assert (dense.amount == sparse.amount).all()

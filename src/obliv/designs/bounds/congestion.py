@@ -32,6 +32,7 @@ from obliv.questions.subject import capacity_is_quick
 from obliv.routings.listed import PathList, list_paths
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology, require_pairs
+from obliv.topologies.cartesian import axes_of
 
 _SCALE = 10**7  # of rounded lengths
 _VERTEX_ROWS = 3000
@@ -333,8 +334,8 @@ def by_dimension_order(topology: Topology) -> tuple[Congestion, CarryingPaths] |
     """
     terminals = len(topology.terminals)
     means = {"line": 1 / 3, "ring": 1 / 4}
-    hops = terminals**2 * sum(max(1.0, axis.radix * means.get(axis.kind, 0.0)) for axis in topology.axes)
-    if not topology.axes or hops > _HOPS or terminals * topology.channels > _HOPS:
+    hops = terminals**2 * sum(max(1.0, axis.radix * means.get(axis.kind, 0.0)) for axis in axes_of(topology))
+    if not axes_of(topology) or hops > _HOPS or terminals * topology.channels > _HOPS:
         return None
     demand, scale = _uniform(topology)
     listed = list_paths(routing_of("dor", topology), require_time)

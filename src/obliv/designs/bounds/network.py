@@ -35,6 +35,7 @@ from obliv.results.numbers import Bounds, bounds_of, float_bounds, short, shown
 from obliv.routings.base import Routing
 from obliv.routings.make import routing
 from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import axes_of
 from obliv.topologies.damaged import carried
 from obliv.topologies.make import topology as topology_of
 from obliv.topologies.trees import Tree
@@ -71,7 +72,7 @@ def _specs(topology: Topology) -> tuple[str, ...]:
         return ()
     if isinstance(topology, Tree):
         return ("ecmp",)
-    kinds = [axis.kind for axis in topology.axes]
+    kinds = [axis.kind for axis in axes_of(topology)]
     if not kinds or not topology.all_terminals or not set(kinds) <= {"line", "ring"}:
         return ()
     return ("valiant", "u2turn") if kinds == ["line", "line"] else ("valiant",)

@@ -25,8 +25,9 @@ from obliv.designs.solver import Optimum, solve
 from obliv.errors import RoutingError
 from obliv.kernels import run
 from obliv.matching.solve import from_entries, maximum_weight
-from obliv.routings.base import Routing, checked_paths
+from obliv.routings.base import Routing
 from obliv.routings.listed import PathList
+from obliv.routings.paths import checked_paths
 from obliv.topologies.base import Topology
 
 _VERTEX_ROWS = 20_000

@@ -39,7 +39,7 @@ from obliv.results.numbers import Bounds, Estimate, bounds_of, float_bounds
 from obliv.routings.base import Routing
 from obliv.routings.listed import PathList
 from obliv.specs.registry import PATTERNS
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Instead, Topology, find
 from obliv.topologies.damaged import carried as topology_in_claim
 
 _MOST_INSTANCES = 10**9
@@ -71,9 +71,8 @@ class _Best:
     """The least largest load of any traffic on a network: by the closed form, or by a linear program for each."""
 
     def __init__(self, topology: Topology) -> None:
-        advice = topology.advice("ratio")
-        if advice:
-            raise InputError(f"{topology.spec}: {advice}")
+        if (instead := find(topology, Instead)) is not None:
+            raise InputError(f"{topology.spec}: {instead.ratio}")
         self.topology = topology
         self.solves = not has_base_load(topology)
         if self.solves:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -24,9 +24,11 @@ from obliv.fabric.routes.routing import routing as static_routing
 from obliv.fabric.routes.trace import Offset, Routes, routes_of
 from obliv.fabric.topology import FabricTopology
 from obliv.loads.stored import Hops
-from obliv.routings.base import Crossed, Routing
-from obliv.routings.base import Path as HopPath
-from obliv.routings.hops import HopRouting, Lengths
+from obliv.routings.base import Routing
+from obliv.routings.descriptions import Description, HopGroups
+from obliv.routings.hops import HopRouting, hops_of
+from obliv.routings.paths import Crossed, Lengths
+from obliv.routings.paths import Path as HopPath
 
 #: What is assumed of the switches.
 MODES = ("static", "even", "worst")
@@ -86,23 +88,13 @@ class AdaptiveRouting(FabricRouting, same_paths=True):
         lid = self.routes.traces.lid[first + offset % size]
         return GroupHops(self.topology, self.groups, lid, self.spec, self.any_choice)
 
-    @cached_property
-    def hop_groups(self) -> Sequence[tuple[Array, HopRouting]]:
-        routes = self.routes
+    def describe(self) -> tuple[Description, ...]:
+        routes, lanes = self.routes, super().describe()
         if routes.denominator > 1 or (self.partial and not self.any_choice):
-            return []
-        low = routes.low[routes.class_of]
-        terminals = self.topology.terminals
-        return [(terminals[low == offset], self._hops(offset)) for offset in np.unique(low).tolist()]
-
-    @property
-    def by_hops(self) -> HopRouting | None:
-        groups = self.hop_groups
-        return groups[0][1] if len(groups) == 1 else None
-
-    @property
-    def by_next_channel(self) -> None:
-        return None
+            return lanes
+        low, terminals = routes.low[routes.class_of], self.topology.terminals
+        groups = [(terminals[low == offset], hops_of(self._hops(offset))) for offset in np.unique(low).tolist()]
+        return (groups[0][1] if len(groups) == 1 else HopGroups(groups), *lanes)
 
     def components(self) -> tuple[tuple[Fraction, Routing], ...]:
         several = self.routes.denominator

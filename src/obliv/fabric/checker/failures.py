@@ -28,7 +28,7 @@ from obliv.fabric.checker.routes import After, CheckedRoutes, Failed, among, hop
 from obliv.results.claims import MalformedError, array_of
 from obliv.results.study import Verification
 from obliv.routings.base import Routing
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Cables, Topology, find, port_names
 
 if TYPE_CHECKING:
     from obliv.questions.failures import FailureRow, Failures
@@ -188,7 +188,10 @@ def is_legal(topology: Topology, failed: Failed) -> bool:
         return False
     ends = np.concatenate([topology.tail[failed.channels], topology.head[failed.channels], failed.nodes])
     between = not (topology.number_of[ends] >= 0).any()
-    return between and all(topology.opposite(c) == d for c, d in zip(channels[::2], channels[1::2], strict=True))
+    cables = find(topology, Cables)
+    return between and all(
+        cables is not None and cables.opposite(c) == d for c, d in zip(channels[::2], channels[1::2], strict=True)
+    )
 
 
 def named_right(topology: Topology, failed: Failed, of: str, name: str) -> bool:
@@ -212,7 +215,7 @@ def named_right(topology: Topology, failed: Failed, of: str, name: str) -> bool:
 
 
 def _cable_name(topology: Topology, channel: int) -> str:
-    here, there = topology.port_names(channel)
+    here, there = port_names(topology, channel)
     tail, head = (topology.name_of(int(end[channel])) for end in (topology.tail, topology.head))
     return f"{tail} {here} - {head} {there}"
 
@@ -221,9 +224,9 @@ def _cables(topology: Topology) -> list[tuple[int, int]]:
     """Return the channels of every cable between two switches."""
     inner = (topology.number_of[topology.tail] < 0) & (topology.number_of[topology.head] < 0)
     inner &= topology.tail != topology.head
-    cables = []
+    known, cables = find(topology, Cables), []
     for c in np.flatnonzero(inner).tolist():
-        back = topology.opposite(c)
+        back = -1 if known is None else known.opposite(c)
         if back < 0:
             raise MalformedError(f"{topology.spec}: channel {c} has no opposite that belongs to the same cable")
         if c < back:
@@ -419,7 +422,7 @@ def _reached(
     if load != row.channel_load:
         return f"the witness loads channel {c} by {short(load)}, claimed {short(row.channel_load)}"
     tail, head = (int(end[c]) for end in (topology.tail, topology.head))
-    here, there = topology.port_names(c)
+    here, there = port_names(topology, c)
     name = f"{topology.name_of(tail)} {here} -> {topology.name_of(head)} {there}"
     own = topology.number_of[tail] >= 0 and row.channel == _OWN
     return "" if row.channel == name or own else f"channel {c} is not {row.channel[:80]!r}"

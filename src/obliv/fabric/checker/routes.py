@@ -13,8 +13,9 @@ import numpy as np
 from obliv._util.arrays import Array, grouped, positions
 from obliv._util.progress import require_memory
 from obliv.errors import RoutingError
+from obliv.routings import descriptions
 from obliv.routings.base import Routing
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Topology, find
 
 __all__ = ["After", "CheckedRoutes", "among", "routes_left", "routes_of"]
 
@@ -68,9 +69,9 @@ class NextHops:
 
 def next_hops_of(routing: Routing) -> NextHops:
     """Return the next hops of a routing by one channel for each destination."""
-    topology, ask = routing.topology, routing.by_next_channel
+    topology, hops = routing.topology, find(routing, descriptions.NextHops)
     terminals = topology.terminals.astype(np.int64)
-    if ask is None:
+    if hops is None or (ask := hops.next_channels) is None:
         raise RoutingError(f"{routing.spec} does not forward packets by their destination alone")
     own, beside = own_channels(topology)
     switches = np.flatnonzero(topology.number_of < 0)
@@ -140,7 +141,8 @@ Hops = NextHops | PathHops
 
 def hops_of(routing: Routing) -> Hops:
     """Return the next hops of a routing, or its paths where they depend on the source."""
-    if routing.by_next_channel is not None:
+    hops = find(routing, descriptions.NextHops)
+    if hops is not None and hops.next_channels is not None:
         return next_hops_of(routing)
     topology = routing.topology
     own, leaf = own_channels(topology)

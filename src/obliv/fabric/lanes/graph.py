@@ -18,7 +18,7 @@ from obliv.fabric.routes.dependencies import ByEntry, by_entry, graph_of
 from obliv.fabric.routes.routing import FabricRouting
 from obliv.fabric.routes.trace import Ending, Traces, trace_all
 from obliv.questions.deadlocks.graph import short_cycle
-from obliv.routings.base import LaneDependencies
+from obliv.routings.descriptions import LaneDependencies
 
 
 @dataclass(frozen=True)

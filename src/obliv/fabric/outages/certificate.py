@@ -32,6 +32,8 @@ from obliv.fabric.topology import FabricTopology, network
 from obliv.kernels import run
 from obliv.questions.failures import FailureRow, FailureState
 from obliv.questions.worst_case import solved_worst_case
+from obliv.routings.descriptions import NextHops
+from obliv.topologies.base import find
 
 
 def why_none(routing: FabricRouting, sets: Iterable[Change], repair: str, loop: bool) -> str:
@@ -442,11 +444,11 @@ def proof_anew(
 
 def _next_hops(routing: FabricRouting, topology: FabricTopology, terminal: Array, channel: Array) -> Array:
     """Return the channels by which switches forward for terminals, by the numbers of another topology; -1 for none."""
-    own, ask = routing.topology, routing.by_next_channel
+    own, hops = routing.topology, find(routing, NextHops)
     switches, ends = len(own.fabric.switches), own.terminals.astype(np.int64)
     table = np.full((switches, len(topology.terminals)), -1, np.int32)
-    if ask is not None:
-        taken = ask(np.repeat(own.hosts + np.arange(switches), len(ends)), np.tile(ends, switches))
+    if hops is not None and hops.next_channels is not None:
+        taken = hops.next_channels(np.repeat(own.hosts + np.arange(switches), len(ends)), np.tile(ends, switches))
         table[:, terminal] = np.append(channel, -1)[taken].reshape(switches, len(ends))
     return table
 

@@ -18,7 +18,7 @@ from obliv.fabric.model import Fabric
 from obliv.fabric.routes.trace import Routes, Traces
 from obliv.kernels import run
 from obliv.questions.deadlocks.graph import short_cycle
-from obliv.routings.base import LaneDependencies
+from obliv.routings.descriptions import LaneDependencies
 
 
 @dataclass(frozen=True)

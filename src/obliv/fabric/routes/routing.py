@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from math import lcm
 
 import numpy as np
@@ -23,8 +23,10 @@ from obliv.loads.base import PairLoads
 from obliv.loads.stored import Hops
 from obliv.matching.solve import Weights
 from obliv.patterns.base import Traffic, traffic
-from obliv.routings.base import LaneDependencies, Path, Routing
-from obliv.routings.hops import HopRouting
+from obliv.routings.base import Routing
+from obliv.routings.descriptions import Description, LaneDependencies, Lanes, OneLane
+from obliv.routings.hops import HopRouting, hops_of
+from obliv.routings.paths import Path
 
 __all__ = ["FabricLoads"]
 
@@ -230,15 +232,9 @@ class FabricRouting(Routing):
         if routes.denominator > 1:
             self.notes = (SPREAD,)
 
-    @property
-    def lane_dependencies(self) -> LaneDependencies | None:
-        return None if self.lanes is None else self.lanes(self)
-
-    @property
-    def plain_dependencies(self) -> LaneDependencies | None:
-        from obliv.fabric.routes.dependencies import plain_dependencies
-
-        return None if self.routes.missing else plain_dependencies(self.routes)
+    def describe(self) -> tuple[Description, ...]:
+        lanes = () if self.lanes is None else (Lanes(partial(self.lanes, self)),)
+        return lanes if self.routes.missing else (*lanes, OneLane(partial(_on_one_lane, self.routes)))
 
     def require_all(self, remedy: str = "leave such pairs out with missing=skip") -> None:
         """Refuse tables by which a pair's packets do not arrive."""
@@ -332,9 +328,8 @@ class FabricHops(FabricRouting, HopRouting, same_paths=True):
         one = np.ones(len(node), np.int64)
         return Hops(starts(known), channel[known], one[known], one)
 
-    @property
-    def by_next_channel(self) -> Callable[[Array, Array], Array]:
-        return self.next_channels
+    def describe(self) -> tuple[Description, ...]:
+        return (hops_of(self)._replace(next_channels=self.next_channels), *super().describe())
 
     def next_channels(self, node: Array, destination: Array) -> Array:
         """Return the channels by which nodes forward packets for terminals, -1 for no channel."""
@@ -406,6 +401,12 @@ def spec_options(offset: Offset, missing: str) -> str:
         raise SpecError(f"missing={missing[:40]!r}: choose refuse or skip")
     text = offset if isinstance(offset, str | int) else "given"
     return (f",offset={text}" if text not in ("0", 0) else "") + (",missing=skip" if missing == "skip" else "")
+
+
+def _on_one_lane(routes: Routes) -> LaneDependencies:
+    from obliv.fabric.routes.dependencies import plain_dependencies
+
+    return plain_dependencies(routes)
 
 
 # Uniform traffic on a fabric: the largest load, and the channels that no route uses

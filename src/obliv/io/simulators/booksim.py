@@ -27,9 +27,11 @@ from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
 from obliv.questions.throughput import Bottleneck, bottleneck
 from obliv.results.numbers import inverse, known, shown
-from obliv.routings.base import Routing, checked_paths
+from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
+from obliv.routings.paths import checked_paths
 from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import axes_of
 
 # Listed paths for BookSim2, and the routing function that follows them
 
@@ -260,15 +262,15 @@ def write_booksim(
 
 def _cube(topology: Topology) -> tuple[str, int, int] | None:
     """Return kind of axis, radix and dimensions of a mesh or torus of BookSim2; None for other networks."""
-    if not topology.axes or not topology.all_terminals:
+    if not axes_of(topology) or not topology.all_terminals:
         return None
     if not (topology.unit_bandwidth and topology.unit_rates):
         return None
-    kinds = {(along.kind, along.radix) for along in topology.axes}
+    kinds = {(along.kind, along.radix) for along in axes_of(topology)}
     kind, radix = next(iter(kinds))
     if len(kinds) > 1 or kind not in ("line", "ring") or (kind == "ring" and radix < 3):
         return None
-    return kind, radix, len(topology.axes)
+    return kind, radix, len(axes_of(topology))
 
 
 def _function(routing: Routing, kind: str) -> tuple[str, int] | None:

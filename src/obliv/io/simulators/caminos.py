@@ -22,6 +22,7 @@ from obliv.patterns.base import traffic as traffic_of
 from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import axes_of
 
 #: Topologies of CAMINOS by the kind of all axes.
 _NETWORKS = {"line": "Mesh", "ring": "Torus", "clique": "Hamming"}
@@ -137,7 +138,7 @@ Configuration
 
 def _kind(topology: Topology) -> str:
     """Return the network of CAMINOS that a topology is; empty where there is none."""
-    kinds = {along.kind for along in topology.axes}
+    kinds = {along.kind for along in axes_of(topology)}
     if len(kinds) != 1 or any(radix < 3 for radix in topology.radices if kinds == {"ring"}):
         return ""
     return _NETWORKS.get(next(iter(kinds)), "")

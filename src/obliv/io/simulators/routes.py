@@ -16,10 +16,11 @@ from obliv.errors import FileError, RoutingError, TrafficError
 from obliv.io.formats.gml import cables
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
-from obliv.routings.base import Path as Route
-from obliv.routings.base import Routing, checked_paths, merged, require_all
-from obliv.routings.hops import HopRouting
-from obliv.topologies.base import Topology
+from obliv.routings.base import Routing
+from obliv.routings.descriptions import NextHops
+from obliv.routings.paths import Path as Route
+from obliv.routings.paths import checked_paths, merged, require_all
+from obliv.topologies.base import Topology, find
 
 _COLUMNS = ("source", "destination", "probability", "probability_exact", "hops", "nodes", "channels")
 
@@ -47,12 +48,15 @@ def write_path_table(routing: Routing, path: str | Path, *, progress: Progress |
     """
     topology = routing.topology
     names, rise = _names(topology, path), rising(progress)
-    hops = None if routing.by_hops is not None else _single_hops(routing, rise)
+    given = find(routing, NextHops)
+    hops = None if given is not None else _single_hops(routing, rise)
+    if given is not None and routing.partial:
+        raise RoutingError(f"{routing.spec} leaves pairs out, so its next hops are not a table for all pairs")
 
     def lines() -> Iterator[str]:
         yield f"# {routing.spec} on {topology.spec}".replace("\n", " ") + "\n"
-        if routing.by_hops is not None:
-            yield from _hops(routing.by_hops, names, rise)
+        if given is not None:
+            yield from _hops(given, names, rise)
             return
         for destination, channel_of in (hops or {}).items():
             for node, step in zip(channel_of, _steps(topology, tuple(channel_of.values()), names), strict=True):
@@ -114,12 +118,10 @@ def _row(cells: tuple[object, ...]) -> str:
     return text.getvalue()
 
 
-def _hops(routing: HopRouting, names: list[str], progress: Progress) -> Iterator[str]:
+def _hops(routing: NextHops, names: list[str], progress: Progress) -> Iterator[str]:
     """Yield a line for every node that packets to each destination visit, with its next hops."""
     topology = routing.topology
     terminals = topology.terminals.tolist()
-    if routing.partial:
-        raise RoutingError(f"{routing.spec} leaves pairs out, so its next hops are not a table for all pairs")
     for k, destination in enumerate(terminals):
         waiting = [node for node in terminals if node != destination]
         visited = {destination, *waiting}

@@ -24,6 +24,7 @@ from obliv.questions.disjoint import (
     source_set,
     sources,
 )
+from obliv.routings.trees import single_path
 from obliv.topologies.trees import theorem4, theorem5
 
 # Lemma 8 on small trees: links whose maximum disjoint size is 1 carry the pairs of one source or one destination
@@ -261,8 +262,8 @@ def _as_two_levels(
     def compare() -> ComputedEntry:
         cases = []
         for (m, n, height), spec in product(sizes, ("dmodk", "mlid", "osrmn", "hash:seed=1")):
-            routing = obliv.routing(spec, obliv.fattree(m, n)).by_number
-            if not isinstance(routing, obliv.TreeRouting):
+            routing = single_path(obliv.routing(spec, obliv.fattree(m, n)))
+            if routing is None:
                 raise TypeError(f"{spec} is not a routing of single paths on fat trees")
             above, top = (_pairs(routing, height), _pairs(_Switched(routing, height), 1))
             fits = above == top and max(map(size_of, above)) >= least(m, n)

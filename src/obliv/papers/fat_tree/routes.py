@@ -17,6 +17,7 @@ from obliv.fabric.generate import from_topology
 from obliv.fabric.names import with_lids
 from obliv.papers.paper import ComputedEntry, agreeing, exactly
 from obliv.questions.ratio import max_link_load, optimal_load
+from obliv.routings.trees import single_path
 
 # The fat tree and its properties (sections I to III and V), counted on small trees
 
@@ -281,7 +282,7 @@ class _Within(obliv.TreeRouting):
 
     def __init__(self, tree: obliv.Tree, inner: str) -> None:
         super().__init__(tree, f"osrm3, {inner} within")
-        routing = obliv.routing(inner, tree).by_number
+        routing = single_path(obliv.routing(inner, tree))
         if routing is None:
             raise ValueError(f"{inner} is not a routing of single paths on fat trees")
         self.inner, self.outer = routing, obliv.OSRM3(tree)

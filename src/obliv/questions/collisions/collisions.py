@@ -28,7 +28,7 @@ from obliv.questions.collisions.draws import draws as draws_of
 from obliv.results.base import Curve, Lines, Result, provenance
 from obliv.results.codec import Record, entry
 from obliv.results.numbers import Bounds, Estimate, as_float, bounds_of, float_bounds, rounded_down, rounded_up, shown
-from obliv.topologies.base import Topology, require_pairs
+from obliv.topologies.base import Topology, heights_of, require_pairs
 from obliv.topologies.make import topology as topology_of
 
 # The result of colliding flows
@@ -449,7 +449,7 @@ def _kept(topology: Topology, among: str) -> Array | None:
         return None
     if among not in ("up", "down", "leaf-up"):
         raise InputError(f"among {printable(str(among)[:40])!r}: choose all, up, down or leaf-up")
-    heights = topology.heights
+    heights = heights_of(topology)
     if heights is None:
         raise InputError(f"{topology.spec} is not built as a hierarchy: among {among!r} needs one, such as a fat tree")
     tail, head = heights[topology.tail], heights[topology.head]

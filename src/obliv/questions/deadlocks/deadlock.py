@@ -31,8 +31,11 @@ from obliv.questions.deadlocks.programs import follow_programs
 from obliv.questions.subject import by_specs, routing_of
 from obliv.results.base import CERTIFICATE, Bar, Bars, Provenance, Result, provenance
 from obliv.results.codec import Record, derived, entry
-from obliv.routings.base import LaneDependencies, Routing, RoutingLike
+from obliv.routings.base import Routing, RoutingLike
+from obliv.routings.descriptions import LaneDependencies, Lanes, NextHops, OneLane, Programs, TwoPhases, hop_groups
 from obliv.routings.dimension_ordered import require_grid
+from obliv.topologies.base import find as description
+from obliv.topologies.cartesian import directions_of
 
 # The results of a deadlock analysis: one scheme's channel dependency graph, and all schemes side by side
 
@@ -250,9 +253,9 @@ def deadlock(
     certificate = boolean(certificate, "certificate")
     began = time.perf_counter()
     routing = routing_of(routing, "deadlock")
-    lanes = routing.lane_dependencies if scheme in (None, "lanes") else None
+    lanes = description(routing, Lanes) if scheme in (None, "lanes") else None
     if lanes is not None:
-        return _with_lanes(routing, lanes, began, certificate)
+        return _with_lanes(routing, lanes.dependencies(), began, certificate)
     if scheme == "lanes":
         raise RoutingError(
             f"scheme lanes needs the lanes of an InfiniBand fabric, which {routing.spec} does not have: "
@@ -363,22 +366,24 @@ def _parts(routing: Routing) -> list[Routing]:
 
 def _follow(routing: Routing, scheme: Scheme | OwnScheme, collected: Dependencies, progress: Progress) -> None:
     """Add the dependencies of a routing in the cheapest way that is exact."""
-    base = routing.phase_routing
-    plain = routing.plain_dependencies if isinstance(scheme, Scheme) and scheme.name == "none" else None
-    if plain is not None:
+    one = description(routing, OneLane) if isinstance(scheme, Scheme) and scheme.name == "none" else None
+    programs, phases = description(routing, Programs), description(routing, TwoPhases)
+    base = None if phases is None else description(phases.base, NextHops)
+    groups = hop_groups(routing, routing.topology.terminals)
+    if one is not None:
+        plain = one.dependencies()
         collected.label((0, 0))
         collected.use(plain.used[:, 0])
         collected.follow(plain.follows[:, 0], plain.follows[:, 2])
     elif not isinstance(scheme, Scheme):
         follow_paths(routing, scheme, collected, progress)
-    elif routing.programs and routing.topology.all_terminals and not scheme.ranked:
-        follow_programs(require_grid(routing.topology, routing.spec), routing.programs, scheme, collected, progress)
-    elif routing.hop_groups and scheme.turned is not None:
-        groups = routing.hop_groups
+    elif programs is not None and routing.topology.all_terminals and not scheme.ranked:
+        follow_programs(require_grid(routing.topology, routing.spec), programs.programs, scheme, collected, progress)
+    elif groups and scheme.turned is not None:
         for k, (sources, part) in enumerate(groups):
             follow_hops(part, scheme, collected, within(progress, k / len(groups), (k + 1) / len(groups)), sources)
-    elif base is not None and base.by_hops is not None and scheme.name in ("none", "phase"):
-        follow_two_phases(base.by_hops, scheme, collected, progress)
+    elif base is not None and scheme.name in ("none", "phase"):
+        follow_two_phases(base, scheme, collected, progress)
     else:
         follow_paths(routing, scheme, collected, progress)
 
@@ -388,7 +393,7 @@ def _worth_trying(routing: Routing) -> list[Scheme]:
     topology = routing.topology
     rings = bool(directions(topology).wraps.any())
     schemes = [scheme for scheme in SCHEMES.values() if rings or not scheme.dateline]
-    return [scheme for scheme in schemes if not scheme.ranked or topology.directions is None]
+    return [scheme for scheme in schemes if not scheme.ranked or directions_of(topology) is None]
 
 
 def _lacking(scheme: Scheme, routing: Routing) -> str:
@@ -398,12 +403,12 @@ def _lacking(scheme: Scheme, routing: Routing) -> str:
 
 def _has(routing: Routing, need: str) -> bool:
     if need == COORDINATES:
-        return routing.topology.directions is not None
+        return directions_of(routing.topology) is not None
     if need == PLANE:
-        return routing.topology.directions is not None and len(routing.topology.radices) == 2
+        return directions_of(routing.topology) is not None and len(routing.topology.radices) == 2
     if need == PROGRAMS:
-        return all(part.programs for part in _parts(routing))
-    return all(part.programs or part.phase_routing is not None for part in _parts(routing))
+        return all(description(part, Programs) for part in _parts(routing))
+    return all(description(part, Programs) or description(part, TwoPhases) for part in _parts(routing))
 
 
 def _numbered(collected: Dependencies, graph: Graph) -> np.ndarray[Any, Any]:
@@ -432,8 +437,8 @@ def _result(
         )
         places = _places(routing, channels)
     by_dimension = {}
-    if topology.directions is not None:
-        dims = topology.directions.dim[graph.channel]
+    if (where := directions_of(topology)) is not None:
+        dims = where.dim[graph.channel]
         by_dimension = {_letter(dim): len(np.unique(virtual[dims == dim])) for dim in range(len(topology.radices))}
     proof = None
     if certificate and circle is None:
@@ -463,7 +468,7 @@ def _provenance(routing: Routing, more: dict[str, str], seconds: float) -> Prove
 def _places(routing: Routing, channels: list[int]) -> tuple[str, ...]:
     """Channels in words: their ends, and the direction where there is one."""
     names = [routing.topology.channel_name(c) for c in channels]
-    where = routing.topology.directions
+    where = directions_of(routing.topology)
     if where is None:
         return tuple(names)
     width = max(map(len, names))

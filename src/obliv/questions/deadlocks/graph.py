@@ -18,6 +18,7 @@ from obliv.questions._kernels import drain
 from obliv.routings.shortest import UpDown
 from obliv.topologies.axes import Directions
 from obliv.topologies.base import Topology
+from obliv.topologies.cartesian import directions_of
 
 _BUFFER = 1 << 22  # dependencies collected before duplicates are dropped
 _VERTEX = 31  # bits of a vertex number
@@ -432,4 +433,4 @@ def directions(topology: Topology, scheme: Scheme | None = None) -> Directions:
     if scheme is not None and scheme.ranked:
         rank = UpDown(topology).rank
         return Directions((rank[topology.head] < rank[topology.tail]).astype(np.int64), zeros, zeros.astype(bool))
-    return topology.directions or Directions(zeros, zeros, zeros.astype(bool))
+    return directions_of(topology) or Directions(zeros, zeros, zeros.astype(bool))

@@ -31,11 +31,13 @@ from obliv.questions.deadlocks.graph import (
     find,
 )
 from obliv.questions.deadlocks.programs import segments, sequences
-from obliv.routings.base import Routing, checked_paths, require_all
+from obliv.routings.base import Routing
+from obliv.routings.descriptions import NextHops, Programs, TwoPhases
 from obliv.routings.dimension_ordered import require_grid
-from obliv.routings.hops import HopRouting
+from obliv.routings.paths import checked_paths, require_all
 from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import Cartesian
+from obliv.topologies.base import find as description
+from obliv.topologies.cartesian import Cartesian, directions_of
 
 _TOGETHER = 64  # destinations whose next hops are held at a time
 
@@ -48,7 +50,7 @@ class Ends(NamedTuple):
 
 
 def follow_hops(
-    routing: HopRouting, scheme: Scheme, dependencies: Dependencies, progress: Progress, starts: Array
+    routing: NextHops, scheme: Scheme, dependencies: Dependencies, progress: Progress, starts: Array
 ) -> Ends:
     """Add the dependencies of next hops of the packets from some nodes, for a scheme that only counts turns."""
     held = _Held(routing.topology, scheme, 1)
@@ -65,7 +67,7 @@ def follow_hops(
     return ends
 
 
-def count_paths(routing: HopRouting) -> float:
+def count_paths(routing: NextHops) -> float:
     """Return the number of paths along the next hops, between all terminals together."""
     return sum(_count(routing, block, sources) for block, sources in _blocks(routing, routing.topology.terminals))
 
@@ -115,7 +117,7 @@ class _Held:
         dependencies.follow(channel + numbers[virtual], after + numbers[then])
 
 
-def follow_two_phases(base: HopRouting, scheme: Scheme, dependencies: Dependencies, progress: Progress) -> None:
+def follow_two_phases(base: NextHops, scheme: Scheme, dependencies: Dependencies, progress: Progress) -> None:
     """Add the dependencies of two phases by the same next hops, for a scheme that depends on the phase only."""
     topology = base.topology
     alone = Dependencies(topology.channels)
@@ -135,7 +137,7 @@ def follow_two_phases(base: HopRouting, scheme: Scheme, dependencies: Dependenci
         dependencies.follow(np.array(c + first), begins[ptr[node] : ptr[node + 1]] + second)
 
 
-def _blocks(routing: HopRouting, starts: Array) -> Iterator[tuple[HopsTowards, Array]]:
+def _blocks(routing: NextHops, starts: Array) -> Iterator[tuple[HopsTowards, Array]]:
     """Yield the next hops towards all terminals, some at a time, and the places where packets from `starts` begin."""
     topology = routing.topology
     terminals = topology.terminals.astype(np.int64)
@@ -146,18 +148,18 @@ def _blocks(routing: HopRouting, starts: Array) -> Iterator[tuple[HopsTowards, A
         yield HopsTowards(topology.nodes, targets, *_hops_to(routing, targets)), places
 
 
-def _hops_to(routing: HopRouting, targets: Array) -> tuple[Array, Array]:
+def _hops_to(routing: NextHops, targets: Array) -> tuple[Array, Array]:
     """Return the next hops towards some terminals, one after another: where those of each node begin, and channels."""
     nodes = routing.topology.nodes
-    if routing.by_next_channel is None:
+    if routing.next_channels is None:
         hops = joined([routing.hops_to(target) for target in targets.tolist()])
         return hops.ptr, hops.channel.astype(np.int64)
     node, target = np.tile(np.arange(nodes), len(targets)), np.repeat(targets, nodes)
-    channel = np.where(node == target, -1, routing.by_next_channel(node, target))
+    channel = np.where(node == target, -1, routing.next_channels(node, target))
     return starts(channel >= 0), channel[channel >= 0]
 
 
-def _count(routing: HopRouting, block: HopsTowards, sources: Array) -> float:
+def _count(routing: NextHops, block: HopsTowards, sources: Array) -> float:
     """Return the number of paths; RoutingError if next hops end before the destination or form a loop."""
     head = routing.topology.head.astype(np.int64)
     counted = run(count_along, 20.0 * len(block.channel), block, sources, head)
@@ -188,7 +190,8 @@ def follow_paths(routing: Routing, scheme: Scheme | OwnScheme, dependencies: Dep
     where = directions(topology, scheme if isinstance(scheme, Scheme) else None)
     dims, steps, wraps = where.dim.tolist(), where.step.tolist(), where.wraps.tolist()
     nodes = topology.terminals.tolist()
-    if routing.by_hops is not None and (count := count_paths(routing.by_hops)) > _PATHS:
+    hops_of = description(routing, NextHops)
+    if hops_of is not None and (count := count_paths(hops_of)) > _PATHS:
         raise _too_many(routing, f"{count:.3g} paths")
     vertices: set[int] = set()
     follows: set[tuple[int, int]] = set()
@@ -247,7 +250,7 @@ def lanes_of(topology: Topology, scheme: str) -> Callable[[tuple[int, ...]], lis
     rule = find(scheme)
     if {PHASES, PROGRAMS} & set(rule.needs):
         raise RoutingError(f"scheme {scheme} needs the phases of a routing; paths alone do not show them")
-    lacking = COORDINATES in rule.needs and topology.directions is None
+    lacking = COORDINATES in rule.needs and directions_of(topology) is None
     if lacking or (PLANE in rule.needs and len(topology.radices) != 2):
         what = PLANE if PLANE in rule.needs else COORDINATES
         raise RoutingError(f"scheme {scheme} needs {what}, which {topology.spec} does not have")
@@ -290,12 +293,13 @@ def _own(scheme: OwnScheme, routing: Routing, channels: tuple[int, ...]) -> list
 
 def _tracer(routing: Routing) -> Callable[[int, int], Iterator[Traced]]:
     """Return the function that gives the paths of a pair of nodes."""
-    if routing.programs:
-        return partial(_of_programs, require_grid(routing.topology, routing.spec), routing.programs)
-    if routing.phase_routing is not None:
-        return partial(_of_two_phases, routing.phase_routing)
-    if routing.by_hops is not None:
-        return partial(_of_hops, routing.topology, lru_cache(maxsize=1)(routing.by_hops.hops_to))
+    for given in routing.describe():
+        if isinstance(given, Programs):
+            return partial(_of_programs, require_grid(routing.topology, routing.spec), given.programs)
+        if isinstance(given, TwoPhases):
+            return partial(_of_two_phases, given.base)
+        if isinstance(given, NextHops):
+            return partial(_of_hops, routing.topology, lru_cache(maxsize=1)(given.hops_to))
     return partial(_listed, routing)
 
 

@@ -15,7 +15,7 @@ from obliv._util.arrays import NodeArray
 from obliv.errors import TopologyError
 from obliv.specs.registry import register_topology
 from obliv.topologies.axes import Axis, axis, first_links
-from obliv.topologies.base import Number, RatesLike, Topology, integers, positive_number, require_network
+from obliv.topologies.base import Number, RatesLike, Topology, integers, positive_number, rates_of, require_network
 from obliv.topologies.cartesian import Cartesian, coordinate
 from obliv.topologies.make import build
 
@@ -66,8 +66,6 @@ def _with_speeds(network: Cartesian, speeds: list[Fraction], injection: RatesLik
     """Return the network, and its spec, with the bandwidth of each dimension and the rates of all terminals."""
     if set(speeds) == {1} and all(isinstance(rate, int) and rate == 1 for rate in (injection, ejection)):
         return network
-    from obliv.topologies.base import rates_of
-
     send, take = rates_of(network, "injection", injection), rates_of(network, "ejection", ejection)
     speed = "x".join(map(str, speeds)) if len(set(speeds)) > 1 else str(speeds[0])
     named = {"bandwidth": speed, "injection": send.text, "ejection": take.text}
@@ -130,20 +128,13 @@ def torus(*radices: int, bandwidth: Bandwidth = 1, injection: RatesLike = 1, eje
     ----------
     *radices : int
         Nodes per dimension, x first, each at least 2; radix 2 has two parallel channels between its nodes.
-    bandwidth : number, sequence or str, optional
-        Packets per cycle of every channel, default 1; or one for each dimension, as in ``1x1/2`` or ``[1, "1/2"]``.
-    injection, ejection : number, sequence, mapping or str, optional
-        Packets per cycle that terminals send and receive at most, as for :meth:`Topology.with_rates`; default 1.
+    bandwidth, injection, ejection : optional
+        As for :func:`mesh`.
 
     Returns
     -------
     Cartesian
         Capacity (exact, as a load): half that of the mesh.
-
-    Raises
-    ------
-    TopologyError
-        If there is no radix, one is less than 2, or the network is too large.
 
     Examples
     --------
@@ -161,19 +152,12 @@ def line(nodes: int, bandwidth: Bandwidth = 1, injection: RatesLike = 1, ejectio
     ----------
     nodes : int
         At least 2.
-    bandwidth : number, sequence or str, optional
-        Packets per cycle of every channel, default 1; or one for each dimension, as in ``1x1/2`` or ``[1, "1/2"]``.
-    injection, ejection : number, sequence, mapping or str, optional
-        Packets per cycle that terminals send and receive at most, as for :meth:`Topology.with_rates`; default 1.
+    bandwidth, injection, ejection : optional
+        As for :func:`mesh`.
 
     Returns
     -------
     Cartesian
-
-    Raises
-    ------
-    TopologyError
-        If there are fewer than 2 nodes, or the network is too large.
 
     Examples
     --------
@@ -191,19 +175,12 @@ def ring(nodes: int, bandwidth: Bandwidth = 1, injection: RatesLike = 1, ejectio
     ----------
     nodes : int
         At least 2.
-    bandwidth : number, sequence or str, optional
-        Packets per cycle of every channel, default 1; or one for each dimension, as in ``1x1/2`` or ``[1, "1/2"]``.
-    injection, ejection : number, sequence, mapping or str, optional
-        Packets per cycle that terminals send and receive at most, as for :meth:`Topology.with_rates`; default 1.
+    bandwidth, injection, ejection : optional
+        As for :func:`mesh`.
 
     Returns
     -------
     Cartesian
-
-    Raises
-    ------
-    TopologyError
-        If there are fewer than 2 nodes, or the network is too large.
 
     Examples
     --------
@@ -223,19 +200,12 @@ def hypercube(
     ----------
     dimensions : int
         1 to 30.
-    bandwidth : number, sequence or str, optional
-        Packets per cycle of every channel, default 1; or one for each dimension, as in ``1x1/2`` or ``[1, "1/2"]``.
-    injection, ejection : number, sequence, mapping or str, optional
-        Packets per cycle that terminals send and receive at most, as for :meth:`Topology.with_rates`; default 1.
+    bandwidth, injection, ejection : optional
+        As for :func:`mesh`.
 
     Returns
     -------
     Cartesian
-
-    Raises
-    ------
-    TopologyError
-        If the number of dimensions is out of range.
 
     Examples
     --------
@@ -261,19 +231,12 @@ def hyperx(*radices: int, bandwidth: Bandwidth = 1, injection: RatesLike = 1, ej
     ----------
     *radices : int
         Nodes per dimension, x first, each at least 2.
-    bandwidth : number, sequence or str, optional
-        Packets per cycle of every channel, default 1; or one for each dimension, as in ``1x1/2`` or ``[1, "1/2"]``.
-    injection, ejection : number, sequence, mapping or str, optional
-        Packets per cycle that terminals send and receive at most, as for :meth:`Topology.with_rates`; default 1.
+    bandwidth, injection, ejection : optional
+        As for :func:`mesh`.
 
     Returns
     -------
     Cartesian
-
-    Raises
-    ------
-    TopologyError
-        If there is no radix, one is less than 2, or the network is too large.
 
     References
     ----------
@@ -295,19 +258,12 @@ def complete(nodes: int, bandwidth: Bandwidth = 1, injection: RatesLike = 1, eje
     ----------
     nodes : int
         At least 2.
-    bandwidth : number, sequence or str, optional
-        Packets per cycle of every channel, default 1; or one for each dimension, as in ``1x1/2`` or ``[1, "1/2"]``.
-    injection, ejection : number, sequence, mapping or str, optional
-        Packets per cycle that terminals send and receive at most, as for :meth:`Topology.with_rates`; default 1.
+    bandwidth, injection, ejection : optional
+        As for :func:`mesh`.
 
     Returns
     -------
     Cartesian
-
-    Raises
-    ------
-    TopologyError
-        If there are fewer than 2 nodes, or the network is too large.
 
     Examples
     --------

@@ -39,7 +39,8 @@ from obliv.results.numbers import Estimate, as_float, shown
 from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
 from obliv.specs.untrusted import bounded
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Topology, find, port_names
+from obliv.topologies.cartesian import LinkFlows
 from obliv.topologies.make import topology as topology_of
 from obliv.view.layout import RADIUS, Points, channel_lines, layout_of
 from obliv.view.network.canvas import Witness, short_names, witness
@@ -212,7 +213,7 @@ def page_proof(claim: Claim, routing: Routing) -> dict[str, Any]:
     channels: list[Any] = []
     for c, entry in enumerate(claim.channels):
         if isinstance(entry, dict):
-            flows = routing.link_flows
+            flows = find(routing, LinkFlows)
             if flows is None:
                 raise ValueError(f"channel {c} is proved by a threshold, which only differences of flows have")
             channels.append([len(duals), []])
@@ -276,7 +277,7 @@ def drawn_channels(topology: Topology) -> tuple[list[dict[str, Any]], list[dict[
             channel["lines"] = [
                 np.round(_simplified(line) * [1.0, -1.0], _DIGITS).ravel().tolist() for line in lines[c]
             ]
-        ports = topology.port_names(c)
+        ports = port_names(topology, c)
         channels.append(channel | {"ports": list(ports)} if any(ports) else channel)
     return _drawn_nodes(topology, layout.points), channels, RADIUS
 

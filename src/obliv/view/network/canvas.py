@@ -22,7 +22,8 @@ from obliv.questions.worst_case import WorstCase
 from obliv.results.numbers import Estimate
 from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
-from obliv.topologies.base import Topology
+from obliv.topologies.base import Topology, layout_hint, port_names
+from obliv.topologies.cartesian import axes_of
 from obliv.topologies.damaged import network_of
 from obliv.view.axes import (
     ACCENT,
@@ -198,7 +199,7 @@ def names_of(topology: Topology, points: Points, unit: float, labels: Labels, en
 
     Nodes in `ends` always have names, followed by the suffix given there.
     """
-    row, pitch = ([], 0.0) if topology.axes else _row(topology, points, unit)
+    row, pitch = ([], 0.0) if axes_of(topology) else _row(topology, points, unit)
     below: dict[str, Any] = {"row": frozenset(row), "under": 1.3 * RADIUS}
     if labels is False:
         return Names(**below)
@@ -257,9 +258,9 @@ def _size_inside(names: Sequence[str], unit: float) -> float:
 
 def short_names(topology: Topology) -> list[str]:
     """Return coordinates such as ``0,1,2`` for up to four dimensions, else numbers or names."""
-    if not topology.axes:
+    if not axes_of(topology):
         return [topology.name_of(node) for node in range(topology.nodes)]
-    if len(topology.axes) > 4:
+    if len(axes_of(topology)) > 4:
         return [str(node) for node in range(topology.nodes)]
     places = product(*(range(radix) for radix in reversed(topology.radices)))
     return [",".join(map(str, reversed(place))) for place in places]
@@ -270,9 +271,9 @@ def short_names(topology: Topology) -> list[str]:
 
 def channel_title(topology: Topology, channel: int) -> str:
     """Return the tail and the head of a channel with an arrow between them, and the ports of a cable."""
-    ports = topology.port_names(channel)
+    ports = port_names(topology, channel)
     ends = (int(topology.tail[channel]), int(topology.head[channel]))
-    numbered = len(topology.axes) > 4  # coordinates do not fit into the discs, which have the numbers of the nodes
+    numbered = len(axes_of(topology)) > 4  # coordinates do not fit into the discs, which have the numbers of the nodes
     names = [f"{node} {topology.name_of(node)}" if numbered else topology.name_of(node) for node in ends]
     tail, head = (f"{name}{_suffix(port)}" for name, port in zip(names, ports, strict=True))
     return f"{'cable' if any(ports) else 'channel'} {tail} → {head}"
@@ -281,7 +282,7 @@ def channel_title(topology: Topology, channel: int) -> str:
 def port_suffixes(topology: Topology, channel: int) -> dict[int, str]:
     """Return what to append to the names of the two end nodes of a channel: the ports of a cable, or nothing."""
     tail, head = int(topology.tail[channel]), int(topology.head[channel])
-    one, two = map(_suffix, topology.port_names(channel))
+    one, two = map(_suffix, port_names(topology, channel))
     if not one + two:
         return {}
     return {tail: one + two} if tail == head else {tail: one, head: two}
@@ -479,11 +480,11 @@ def draw_nodes(on: Canvas) -> None:
     if on.labels is False:
         return
     if on_grid(topology):
-        if len(topology.axes) <= 2:
+        if len(axes_of(topology)) <= 2:
             _coordinates(ax, topology)
             if on.labels == "auto":
                 return
-        elif len(topology.axes) == 3:
+        elif len(axes_of(topology)) == 3:
             _captions(ax, topology)
     draw_names(on, terminal)
 
@@ -513,7 +514,7 @@ def draw_missing(on: Canvas) -> list[Any]:
     from matplotlib.collections import LineCollection
     from matplotlib.lines import Line2D
 
-    hint = on.topology.layout_hint()
+    hint = layout_hint(on.topology)
     if hint is None or not hint.missing:
         return []
     look: dict[str, Any] = {"color": INK, "linewidth": 1.3, "linestyle": (0, (1.0, 2.0))}
@@ -540,7 +541,7 @@ def node_signs(topology: Topology) -> list[Any]:
         rings = [Line2D([], [], label=label, **ring)]
     if topology.all_terminals:
         return rings
-    cabled = topology.channels > 0 and any(topology.port_names(0))
+    cabled = topology.channels > 0 and any(port_names(topology, 0))
     terminal, router = ("host", "switch") if cabled else ("terminal", "router")
     return [
         *rings,

@@ -16,8 +16,9 @@ from obliv._util.text import plural
 from obliv.errors import InputError
 from obliv.questions.deadlocks.deadlock import Deadlock
 from obliv.results.numbers import as_float, brief
-from obliv.routings.base import Routing, checked_paths, merged
-from obliv.topologies.base import LayoutHint, Topology
+from obliv.routings.base import Routing
+from obliv.routings.paths import checked_paths, merged
+from obliv.topologies.base import LayoutHint, Topology, layout_hint
 from obliv.topologies.make import topology as topology_of
 from obliv.view.axes import (
     ACCENT,
@@ -139,7 +140,7 @@ def tiers_of(topology: Topology) -> CellTiers | None:
     """Return the tiers of a network that is drawn by them: a large fat tree, whole or damaged; else None."""
     if topology.nodes <= MANY:
         return None
-    hint = topology.layout_hint()
+    hint = layout_hint(topology)
     return None if hint is None or hint.level is None or hint.across is None else _tiers(topology, hint)
 
 
