@@ -107,7 +107,7 @@ capability(
     "obliv.questions.ratio",
     summary="Compute the oblivious performance ratio, with a certificate.",
     verb="obliv.cli.questions:ratio",
-    check="obliv.checker.worst_case:check_load",
+    check="obliv.checker.ratios:check_ratio",
     measure="obliv.study.measures:RATIO",
 )
 capability(

@@ -26,7 +26,7 @@ from obliv.errors import OblivError, RoutingError
 from obliv.loads import separable, workers
 from obliv.loads.base import PairLoads
 from obliv.loads.separable import SeparableLoads
-from obliv.loads.workers import Rounds
+from obliv.loads.workers import WorkerCalls
 
 SUBJECTS = [
     ("mesh:6x5", "romm"),  # in closed form, by transports
@@ -207,7 +207,7 @@ def test_too_little_memory_for_copies(monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[str] = []
     with Unruly(0) as unruly:
         monkeypatch.setattr(workers, "free_memory", lambda: 2.5 * 2**28 / 0.9)
-        calls = Rounds(None, unruly)
+        calls = WorkerCalls(None, unruly)
         calls.memory(0.0)
         assert calls.width == 2
         monkeypatch.setattr(workers, "free_memory", lambda: 1.5 * 2**28)

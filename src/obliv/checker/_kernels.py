@@ -135,7 +135,8 @@ class PriceTable(NamedTuple):
 def sort_block(flow: SourceFlow, source: int, denominator: int, cursor: Array, out: PairsByChannel) -> bool:
     """Put one source's entries behind their channels' cursors, as numerators over the claim's denominator.
 
-    Returns False where a load is not an integer over it.
+    Entries of one destination on one channel are added up; places that this leaves free hold zeros.  Returns False where
+    a load is not an integer over the denominator.
     """
     ends, channel, amount, whole = flow
     begin = 0
@@ -152,6 +153,9 @@ def sort_block(flow: SourceFlow, source: int, denominator: int, cursor: Array, o
                     return False
                 weight += rest // whole[j]
             at = cursor[channel[e]]
+            if at > out.start[channel[e]] and out.source[at - 1] == source and out.destination[at - 1] == j:
+                out.weight[at - 1] += weight
+                continue
             cursor[channel[e]] = at + 1
             out.source[at] = source
             out.destination[at] = j

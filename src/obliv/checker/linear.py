@@ -74,10 +74,10 @@ class Excess:
             counts += np.bincount(flow.channel, minlength=channels)
         start = starts(counts)
         cursor = start[:-1].copy()
-        source, destination = np.empty(size, np.int32), np.empty(size, np.int32)
+        source, destination = np.zeros(size, np.int32), np.zeros(size, np.int32)
         loads = [(i, self._in_range(flow)) for i, flow in self._block]
         wide = any(flow.amount.dtype == object for _, flow in loads)
-        weight: Array = np.empty(size, object if wide else self.send.dtype)
+        weight: Array = np.zeros(size, object if wide else self.send.dtype)
         entries = PairsByChannel(start, source, destination, weight)
         for i, numbers in loads:
             if not run(sort_block, 30.0 * size, numbers, i, self._denominator, cursor, entries):

@@ -37,7 +37,7 @@ from obliv.checker.linear import (
     terminal_maps,
 )
 from obliv.checker.report import Report, read_result, short
-from obliv.checker.worst_case import note_over, witness_of
+from obliv.checker.worst_case import check_load, note_over, witness_of
 from obliv.errors import InputError
 from obliv.flows.links import source_flows
 from obliv.flows.trees import Flow, Flows
@@ -72,7 +72,10 @@ class _Parts:
 def check_ratio(
     content: dict[str, Any], topology: Topology, routing: Routing, quick: bool, budget: float, progress: Progress
 ) -> Verification:
-    """Check the certificate of a ratio by lengths and flows."""
+    """Check a ratio by lengths and flows, or as a worst case where its certificate is that of one."""
+    certificate = content.get("certificate")
+    if not isinstance(certificate, dict) or "lengths" not in certificate:
+        return check_load(content, topology, routing, quick, budget, progress)
     report = Report()
     claim = _read(content, topology)
     report.note_digest(claim.digest_holds)

@@ -430,12 +430,8 @@ _STATEMENTS = {
 def check_load(
     content: dict[str, Any], topology: Topology, routing: Routing, quick: bool, budget: float, progress: Progress
 ) -> Verification:
-    """Check a worst case, or a ratio, by prices of terminals or by flows and lengths."""
-    load, certificate = content.get("channel_load"), content.get("certificate")
-    if content["kind"] == "ratio" and isinstance(certificate, dict) and "lengths" in certificate:
-        from obliv.checker.ratios import check_ratio
-
-        return check_ratio(content, topology, routing, quick, budget, progress)
+    """Check a worst case, or a ratio, by prices of terminals."""
+    load = content.get("channel_load")
     if isinstance(load, dict) and "stderr" in load:
         raise MalformedError("it is an estimate, which has no certificate; without samples the claim is exact")
     return check_worst_case(read_claim(content), topology, routing, quick, budget, progress)

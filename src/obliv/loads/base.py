@@ -14,7 +14,7 @@ import numpy as np
 from obliv._util.arrays import Array, product_sum, whole
 from obliv._util.progress import Progress, require_memory, rising
 from obliv.errors import TooLargeError, TopologyError, TrafficError
-from obliv.loads.workers import Calls, Rounds
+from obliv.loads.workers import Calls, WorkerCalls
 from obliv.matching.solve import Rates, Solution, Weights, from_entries, ship, simple_bound
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import channel_map, terminal_map
@@ -57,7 +57,7 @@ def calls_of(problem: Problem, executor: Executor | None, progress: Progress) ->
     """Return calls of the functions of a problem, in the workers of an executor if there is one."""
     if executor is None:
         return Calls(problem)
-    return Rounds(problem, executor, progress)
+    return WorkerCalls(problem, executor, progress)
 
 
 def solved_channel(problem: Problem, channel: int) -> Solution:

@@ -67,7 +67,7 @@ _DEATHS = 3  # of workers without a single result, after which there will be no 
 _WORKER = 2.0**28  # bytes of a worker without the object
 
 
-class Rounds(Calls):
+class WorkerCalls(Calls):
     """Calls that workers make, as many at a time as there are workers, or more if they are short.
 
     Parameters
@@ -85,7 +85,7 @@ class Rounds(Calls):
     Examples
     --------
     >>> from concurrent.futures import ThreadPoolExecutor
-    >>> with ThreadPoolExecutor(2) as pool, Rounds(10, pool) as calls:
+    >>> with ThreadPoolExecutor(2) as pool, WorkerCalls(10, pool) as calls:
     ...     calls.plan((pow, k) for k in range(3))
     ...     [calls.result(pow, k) for k in range(3)]
     [1, 10, 100]

@@ -93,7 +93,7 @@ class LaneDependencies(NamedTuple):
     follows: Array
 
 
-class Lanes(NamedTuple):
+class OwnLanes(NamedTuple):
     """The virtual lanes that come with a routing; their dependencies are computed when they are asked for."""
 
     dependencies: Callable[[], LaneDependencies]
@@ -105,7 +105,9 @@ class OneLane(NamedTuple):
     dependencies: Callable[[], LaneDependencies]
 
 
-Description = Programs | NumberedPaths | TwoPhases | LinkFlows | ClusterTrees | NextHops | HopGroups | Lanes | OneLane
+Description = (
+    Programs | NumberedPaths | TwoPhases | LinkFlows | ClusterTrees | NextHops | HopGroups | OwnLanes | OneLane
+)
 
 
 def hop_groups(routing: Described, sources: Array) -> Sequence[tuple[Array, NextHops]]:

@@ -172,7 +172,7 @@ NodeName = int | str | Sequence[int]
 # Descriptions: what one kind of network knows and others do not have
 
 
-class Levels(NamedTuple):
+class Heights(NamedTuple):
     """The height of every node of a network that is built as a hierarchy, 0 at the bottom."""
 
     heights: NodeArray
@@ -214,7 +214,7 @@ def find(described: Described, kind: type[_Kind]) -> _Kind | None:
 
 def heights_of(topology: Topology) -> NodeArray | None:
     """Return the height of every node; None unless the network is built as a hierarchy."""
-    levels = find(topology, Levels)
+    levels = find(topology, Heights)
     return None if levels is None else levels.heights
 
 

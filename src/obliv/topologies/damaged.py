@@ -17,8 +17,8 @@ from obliv._util.text import plural, several
 from obliv.errors import FileError, InputError, OblivError, SpecError, TopologyError
 from obliv.specs.registry import TOPOLOGIES, register_topology
 from obliv.topologies.base import (
+    Heights,
     LayoutHint,
-    Levels,
     Places,
     Topology,
     heights_of,
@@ -244,7 +244,7 @@ class Damaged(Topology):
     def describe(self) -> tuple[Any, ...]:
         """Return the heights that the nodes had before the failures, and their places."""
         heights = None if self.base is None else heights_of(self.base)
-        return (*(() if heights is None else (Levels(heights[self.node_of]),)), Places(self._places))
+        return (*(() if heights is None else (Heights(heights[self.node_of]),)), Places(self._places))
 
     def _places(self) -> LayoutHint | None:
         """Return the places that the nodes had before the failures."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from obliv._util.arrays import Array, NodeArray
 from obliv.errors import TopologyError
-from obliv.topologies.base import LayoutHint, Levels, Places, Topology
+from obliv.topologies.base import Heights, LayoutHint, Places, Topology
 
 
 class NumberedPaths(NamedTuple):
@@ -95,7 +95,7 @@ class Tree(Topology):
         return (0, *np.cumsum(sizes).tolist())
 
     def describe(self) -> tuple[Any, ...]:
-        return (Levels(self.heights), Places(self._places))
+        return (Heights(self.heights), Places(self._places))
 
     def _places(self) -> LayoutHint | None:
         """Return the level of every node, with the hosts in their order."""

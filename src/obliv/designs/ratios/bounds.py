@@ -28,7 +28,7 @@ from obliv.designs._kernels import widest_paths
 from obliv.designs.bounds.congestion import require_connected
 from obliv.designs.exact import Rationals, as_rationals
 from obliv.designs.programme import WHOLE, opposite_channels, states_of
-from obliv.designs.ratios.patterns import WorstTraffic, worst_traffic
+from obliv.designs.ratios.patterns import RatioTraffic, worst_traffic
 from obliv.designs.solver import SolverError, require_solver
 from obliv.errors import InputError, Interrupted
 from obliv.kernels import run
@@ -209,7 +209,7 @@ def exact_lengths(
     return [proved_lengths(links, loads, channel, whole.astype(np.int64))]
 
 
-def witness_of(links: NetworkLinks, loads: PairLoads, channel: int, worst: WorstTraffic) -> FlowWitness | None:
+def witness_of(links: NetworkLinks, loads: PairLoads, channel: int, worst: RatioTraffic) -> FlowWitness | None:
     """Return the better of the witnesses by simple rational and by rounded flows of the solver; None if both fail."""
     rounded = np.rint(worst.flows * WHOLE).astype(np.int64)
     simple = as_rationals(worst.flows.ravel())
@@ -219,7 +219,7 @@ def witness_of(links: NetworkLinks, loads: PairLoads, channel: int, worst: Worst
 
 
 def _repaired(
-    links: NetworkLinks, loads: PairLoads, channel: int, worst: WorstTraffic, flows: Array
+    links: NetworkLinks, loads: PairLoads, channel: int, worst: RatioTraffic, flows: Array
 ) -> FlowWitness | None:
     """Return traffic over the paths that integer flows hold; what leads nowhere, and what loads nothing, is dropped."""
     topology = links.topology

@@ -323,7 +323,7 @@ def _placed(spec: Any, seed: int) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class WorstTraffic:
+class RatioTraffic:
     """What the solver says of one channel: believed only as far as bounds prove it.
 
     Parameters
@@ -346,7 +346,7 @@ class WorstTraffic:
     value: float
 
 
-def worst_traffic(topology: Topology, bandwidth: Array, value: Array) -> WorstTraffic:
+def worst_traffic(topology: Topology, bandwidth: Array, value: Array) -> RatioTraffic:
     """Return the traffic of congestion at most 1 that is worth most.
 
     Shapes: `bandwidth` (channels,), `value` (terminals, terminals).
@@ -369,7 +369,7 @@ def worst_traffic(topology: Topology, bandwidth: Array, value: Array) -> WorstTr
     flows = np.zeros((len(ends), topology.channels))
     flows[end, channel] = np.maximum(optimum.columns, 0)
     lengths = np.maximum(-optimum.duals[-topology.channels :], 0)
-    return WorstTraffic(ends, by_source, flows, lengths, -float(cost @ optimum.columns))
+    return RatioTraffic(ends, by_source, flows, lengths, -float(cost @ optimum.columns))
 
 
 def _programme_rows(

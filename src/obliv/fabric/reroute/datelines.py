@@ -50,7 +50,7 @@ def routes_round_gaps(switches: Switches, grid: Grid) -> DimensionOrder:
     at = np.where(grid.number[:, None] >= 0, grid.number[:, None] // strides % radices, -1)
     switch_of = np.full(int(radices.prod()), -1, np.int64)
     switch_of[grid.number[grid.number >= 0]] = np.flatnonzero(grid.number >= 0)
-    cables = Cables(switches)
+    cables = GridCables(switches)
     homes, which = np.unique(switches.home, return_inverse=True)
     following = np.full((len(homes), count), -1, np.int64)
     goals = at[homes]
@@ -82,7 +82,7 @@ def routes_round_gaps(switches: Switches, grid: Grid) -> DimensionOrder:
     return DimensionOrder(_whole(routes, switches), dimension, crosses, dimensions)
 
 
-class Cables:
+class GridCables:
     """The channels between pairs of switches."""
 
     def __init__(self, switches: Switches) -> None:
@@ -101,7 +101,7 @@ class Cables:
         return np.where(there, self.order[self.first[place] + number % self.many[place]], -1)
 
 
-def _gaps(cables: Cables, number: Array, switch_of: Array, x: Array, n: int, stride: int) -> Array:
+def _gaps(cables: GridCables, number: Array, switch_of: Array, x: Array, n: int, stride: int) -> Array:
     """Return for every switch, and i up to 2n, how many of its ring's first i links are missing; twice round."""
     # Link i leads from coordinate i to i + 1; a line is a ring without its last link.
     start = np.where(number >= 0, number - x * stride, 0)
@@ -408,7 +408,7 @@ def _within(
 def _complete(switches: Switches, order: DimensionOrder, homes: Array, lanes: int) -> tuple[Array, Array] | None:
     """Return routes with detours round all gaps, and the service levels from each switch to each of `homes`."""
     # Parallel cables count as one where levels are searched, so hosts at one switch have the same level.
-    cables = Cables(switches)
+    cables = GridCables(switches)
     one = np.append(cables.channel(switches.tail, switches.head, 0), -1)  # of parallel cables; the last one for -1
     _, first, which = np.unique(switches.home, return_index=True, return_inverse=True)
     found = with_detours(switches, order, one[order.routes[first]].astype(np.int32), homes, lanes)

@@ -28,7 +28,7 @@ from obliv.fabric.lanes.pairs import PairLevels
 from obliv.fabric.lanes.sl2vl import DROP, SLS, LaneTables, tables_of_rows
 from obliv.fabric.model import NONE, Fabric, Tables
 from obliv.fabric.names import require_lids
-from obliv.fabric.reroute.datelines import Cables, no_grid
+from obliv.fabric.reroute.datelines import GridCables, no_grid
 from obliv.fabric.reroute.engines import Candidate, Engine, LanesError
 from obliv.fabric.reroute.fill import evenly
 from obliv.fabric.reroute.quality import Request, standing_of, with_enough_lids
@@ -145,7 +145,7 @@ def _tables(
 ) -> Tables:
     """Return tables with a tree for each LID of a host; parallel cables are taken in turn."""
     fabric, switches = net.fabric, net.switches
-    cables = Cables(switches)
+    cables = GridCables(switches)
     port = (net.slot - fabric.first_slot[fabric.node_of[net.slot]]).astype(np.uint8)
     out, rows = base.out.copy(), fabric.switch_row[base.switch]
     everywhere = np.arange(len(switches.hosts))

@@ -24,7 +24,7 @@ from obliv.fabric.kernels.reroute_search import (
 )
 from obliv.fabric.lanes.pairs import PairLevels
 from obliv.fabric.model import Fabric, Tables
-from obliv.fabric.reroute.datelines import Cables
+from obliv.fabric.reroute.datelines import GridCables
 from obliv.fabric.reroute.engines import Candidate, Engine, enough
 from obliv.fabric.reroute.fill import DMODK, OSRM3_D, evenly, flows
 from obliv.fabric.reroute.quality import Request, standing_of, with_enough_lids
@@ -184,7 +184,7 @@ def dimension_order(switches: Switches, grid: Grid, spare: Array) -> Array:
     switch_of = np.full(grid.shape.nodes, -1, np.int64)
     everywhere = np.arange(len(number))
     switch_of[number[number >= 0]] = everywhere[number >= 0]
-    cables, routes = Cables(switches), spare.copy()
+    cables, routes = GridCables(switches), spare.copy()
     for d, goal in enumerate(switches.home.tolist()):
         place = np.where((number >= 0) & (number[goal] >= 0), after[number[goal], number], -1)
         route = cables.channel(everywhere, np.where(place >= 0, switch_of[place], -1), d)

@@ -24,7 +24,7 @@ from obliv.loads.stored import Hops
 from obliv.matching.solve import Weights
 from obliv.patterns.base import Traffic, traffic
 from obliv.routings.base import Routing
-from obliv.routings.descriptions import Description, LaneDependencies, Lanes, OneLane
+from obliv.routings.descriptions import Description, LaneDependencies, OneLane, OwnLanes
 from obliv.routings.hops import HopRouting, hops_of
 from obliv.routings.paths import Path
 
@@ -233,7 +233,7 @@ class FabricRouting(Routing):
             self.notes = (SPREAD,)
 
     def describe(self) -> tuple[Description, ...]:
-        lanes = () if self.lanes is None else (Lanes(partial(self.lanes, self)),)
+        lanes = () if self.lanes is None else (OwnLanes(partial(self.lanes, self)),)
         return lanes if self.routes.missing else (*lanes, OneLane(partial(_on_one_lane, self.routes)))
 
     def require_all(self, remedy: str = "leave such pairs out with missing=skip") -> None:

@@ -32,7 +32,7 @@ from obliv.questions.subject import by_specs, routing_of
 from obliv.results.base import CERTIFICATE, Bar, Bars, Provenance, Result, provenance
 from obliv.results.codec import Record, derived, entry
 from obliv.routings.base import Routing, RoutingLike
-from obliv.routings.descriptions import LaneDependencies, Lanes, NextHops, OneLane, Programs, TwoPhases, hop_groups
+from obliv.routings.descriptions import LaneDependencies, NextHops, OneLane, OwnLanes, Programs, TwoPhases, hop_groups
 from obliv.routings.dimension_ordered import require_grid
 from obliv.topologies.base import find as description
 from obliv.topologies.cartesian import directions_of
@@ -253,7 +253,7 @@ def deadlock(
     certificate = boolean(certificate, "certificate")
     began = time.perf_counter()
     routing = routing_of(routing, "deadlock")
-    lanes = description(routing, Lanes) if scheme in (None, "lanes") else None
+    lanes = description(routing, OwnLanes) if scheme in (None, "lanes") else None
     if lanes is not None:
         return _with_lanes(routing, lanes.dependencies(), began, certificate)
     if scheme == "lanes":
