@@ -135,8 +135,8 @@ class PriceTable(NamedTuple):
 def sort_block(flow: SourceFlow, source: int, denominator: int, cursor: Array, out: PairsByChannel) -> bool:
     """Put one source's entries behind their channels' cursors, as numerators over the claim's denominator.
 
-    Entries of one destination on one channel are added up; places that this leaves free hold zeros.  Returns False where
-    a load is not an integer over the denominator.
+    Entries of one destination on one channel are added up; places that this leaves free hold zeros.  Returns False
+    where a load is not an integer over the denominator.
     """
     ends, channel, amount, whole = flow
     begin = 0
