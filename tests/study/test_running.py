@@ -7,7 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
-import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from pathlib import Path
@@ -21,9 +21,10 @@ import obliv
 from obliv._util.executors import Processes, Serial
 from obliv.cli import main
 from obliv.designs import pareto as two_turns
-from obliv.errors import Interrupted
+from obliv.errors import FileError, Interrupted
 from obliv.questions import subject
 from obliv.study import running as compute
+from obliv.study.store import _host, opened
 
 
 def tables(store: Path) -> tuple[str, str]:
@@ -114,23 +115,27 @@ def test_workers_that_die_at_once_are_not_the_fault_of_cells(tmp_path: Path) -> 
     assert {row.status for row in obliv.study.show(tmp_path / "store.db").entries} == {"pending"}
 
 
-def test_two_runs_on_one_store(finished: Path, tmp_path: Path) -> None:
-    """Each cell is computed by one of them, and both wait for all."""
+def test_a_second_run_on_a_store_is_refused(tmp_path: Path) -> None:
     file, store = written(tmp_path), tmp_path / "store.db"
-    runs: list[Any] = []
 
-    def one() -> None:
-        with ThreadPoolExecutor(1) as pool:
-            runs.append(obliv.study.run(file, store, executor=pool))
+    class Curious(Serial):
+        heard = ""
 
-    threads = [threading.Thread(target=one) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [run.done for run in runs] == [30, 30]
-    assert sum(run.computed for run in runs) == 30
-    assert tables(store) == tables(finished)
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            if not self.heard:
+                with pytest.raises(FileError) as caught:
+                    obliv.study.run(file, store, jobs=1)
+                self.heard = str(caught.value)
+            return super().submit(fn, *args, **kwargs)
+
+    first = Curious()
+    assert obliv.study.run(file, store, executor=first).computed == 30
+    assert f"process {os.getpid()} on " in first.heard
+    assert "wait for its end, or use another store" in first.heard
+    with opened(store, write=True) as db, db._writing() as rows:  # a run whose process is gone, one elsewhere
+        rows.execute("INSERT INTO runs (host, process, beat) VALUES (?, '999999:1', ?)", (_host(), time.time()))
+        rows.execute("INSERT INTO runs (host, process, beat) VALUES ('elsewhere', '1:1', ?)", (time.time() - 100,))
+    assert obliv.study.run(file, store, jobs=1).done == 30
 
 
 def test_an_interrupt_keeps_what_is_finished(finished: Path, tmp_path: Path) -> None:

@@ -221,10 +221,9 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 _GROUP = 0.5  # seconds between two writes
 _CALL = 0.25  # seconds of work in one call
-_BLOCK = 512  # cells of one call, and claimed at a time
+_BLOCK = 512  # cells of one call
 _BEAT = 10.0  # seconds between two signs of life
 _DEATHS = 3  # of workers, without a single result, after which there will be no other
-_POLL = 0.1  # seconds between two looks at the cells of another run
 
 #: What one topology or routing cannot do, another may.
 _MISFIT = (RoutingError, TopologyError, TrafficError, TooLargeError)
@@ -280,7 +279,7 @@ def run(
     plan : Plan or path-like
         From :func:`obliv.study.read`, or the file.
     store : path-like
-        SQLite file; it is made where there is none. Several runs may use it at a time.
+        SQLite file; it is made where there is none. One run may use it at a time.
     executor : concurrent.futures.Executor, optional
         Where cells are computed; it must be able to pickle them. Default: processes of its own.
     jobs : int, optional
@@ -319,7 +318,7 @@ def run(
         require_place(store)
         misfits = impossible(plan, progress=within(step, 0.0, 0.1))
         _require_rest(plan, misfits, skip_impossible)
-    with opened(store, write=True) as db:
+    with opened(store, write=True) as db, _running(db):
         state = _prepared(db, plan, misfits, skip_impossible, retry_failed, step)
         found = state.done
 
@@ -339,7 +338,7 @@ def run(
             )
 
         try:
-            with _running(db) as state.run, _used(executor, jobs, len(state.pending)) as chosen:
+            with _used(executor, jobs, len(state.pending)) as chosen:
                 _work(state, chosen, width_of(chosen, jobs))
         except KeyboardInterrupt:
             where = f"after {state.done} of {plural(len(state.cells), 'cell')}, which are in {store}"
@@ -415,8 +414,8 @@ def _shown(cell: Cell, reason: str) -> StudyCell:
 
 
 @contextmanager
-def _running(db: Store) -> Iterator[int]:
-    """Enter a run in the store, give signs of life for it from a thread, and give up its claims at the end."""
+def _running(db: Store) -> Iterator[None]:
+    """Enter a run in the store, give signs of life for it from a thread, and remove it at the end."""
     number = db.begin()
     stop = threading.Event()
 
@@ -428,7 +427,7 @@ def _running(db: Store) -> Iterator[int]:
     thread = threading.Thread(target=beat, daemon=True)
     thread.start()
     try:
-        yield number
+        yield
     finally:
         stop.set()
         thread.join()
@@ -452,7 +451,7 @@ def _used(executor: Executor | None, jobs: int | None, cells: int) -> Iterator[E
 
 @dataclass
 class _State:
-    """What a run knows of its cells: keys that wait, are claimed, in work, or to be written."""
+    """What a run knows of its cells: keys that wait, are in work, or to be written."""
 
     db: Store
     cells: dict[str, Cell]
@@ -462,9 +461,7 @@ class _State:
     failed: dict[str, str]
     done: int
     misfits: list[tuple[Cell, str]]
-    run: int = 0
     computed: int = 0
-    claimed: deque[str] = field(default_factory=deque)
     suspects: deque[str] = field(default_factory=deque)  # were in work when a worker died
     killers: set[str] = field(default_factory=set)  # whose worker died with no other cell: by chance, or by them
     large: deque[str] = field(default_factory=deque)  # had too little memory beside others
@@ -490,43 +487,20 @@ class _State:
 
 
 def _work(state: _State, executor: Executor, width: int) -> None:
-    """Compute and write until every cell is finished, by this run or by another one."""
+    """Compute and write until every cell is finished."""
     state.report()
     try:
         while True:
-            _claim(state, width)
             _submit(state, executor, width)
-            if state.flying:
-                _collect(state, width)
-            elif state.pending:  # all of them are in work elsewhere
-                time.sleep(_POLL)
-            elif not (state.claimed or state.suspects or state.large):
+            if not state.flying:
                 break
+            _collect(state, width)
             if time.monotonic() - state.written > _GROUP:
                 _write(state, width)
     except BaseException:
         _rescue(state, width)
         raise
     _write(state, width)
-
-
-def _claim(state: _State, width: int) -> None:
-    """Claim what is needed next; cells of another run go back to the end of the queue."""
-    needed = 2 * width * _size(state, width)
-    if len(state.claimed) >= needed or not state.pending:
-        return
-    second = int(state.tried / max(state.seconds, 1e-9)) if state.tried else 0  # cells of a second of work
-    count = min(max(2 * needed, second), _BLOCK, len(state.pending))
-    claims = state.db.claim(state.run, _next(state, state.pending, count, width))
-    state.claimed += claims.own
-    state.pending += claims.elsewhere
-    for key, status in claims.finished.items():
-        if status == "done":
-            state.done += 1
-        else:
-            state.failed[key] = state.db.status()[key][1]
-    if claims.finished:
-        state.report()
 
 
 def _size(state: _State, width: int) -> int:
@@ -538,14 +512,14 @@ def _size(state: _State, width: int) -> int:
 
 def _submit(state: _State, executor: Executor, width: int) -> None:
     """Give cells to the executor, those that broke it or needed its memory one at a time."""
-    alone = state.suspects or (state.large if not state.claimed else None)
+    alone = state.suspects or (state.large if not state.pending else None)
     if alone:
         if not state.flying:
             _call(state, executor, [alone[0]])
         return
     size = _size(state, width)
-    while state.claimed and len(state.flying) < (2 * width if width > 1 else 1):
-        _call(state, executor, _next(state, state.claimed, min(size, len(state.claimed)), width))
+    while state.pending and len(state.flying) < (2 * width if width > 1 else 1):
+        _call(state, executor, _next(state, state.pending, min(size, len(state.pending)), width))
 
 
 def _next(state: _State, queue: deque[str], count: int, width: int) -> list[str]:

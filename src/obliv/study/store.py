@@ -1,7 +1,7 @@
 """The store of a study: one SQLite file, a row per cell; what is finished is never lost and never computed again.
 
 Every run writes whole groups of results in one transaction, so that a killed process, a full disk or a second run
-leave a row either as it was or complete. A run claims the cells that it works on; claims of runs that ended are void.
+leave a row either as it was or complete. One run works on a store at a time.
 """
 
 from __future__ import annotations
@@ -158,15 +158,6 @@ class Outcome(NamedTuple):
     retry: bool = False  #: Whether it may succeed alone: there was not enough memory beside other cells.
 
 
-@dataclass(frozen=True)
-class Claims:
-    """What a run got of the cells that it asked for: its own, those finished, and those of other runs."""
-
-    own: list[str]
-    finished: dict[str, str]
-    elsewhere: list[str]
-
-
 @contextmanager
 def opened(path: str | Path, *, write: bool = False) -> Iterator[Store]:
     """Open a store; with `write`, make it where there is none."""
@@ -202,7 +193,7 @@ class Store:
     def enroll(self, name: str, text: str, cells: Sequence[Cell]) -> None:
         """Enter a study and those of its cells that are not there yet; what is damaged of their specs is mended."""
         with self._writing() as db:
-            db.execute(f"UPDATE cells SET status = 'pending', run = NULL WHERE status NOT IN {STATUSES}")
+            db.execute(f"UPDATE cells SET status = 'pending' WHERE status NOT IN {STATUSES}")
             db.execute("INSERT OR REPLACE INTO studies VALUES (?, ?)", (name, text))
             db.execute("DELETE FROM members WHERE study = ?", (name,))
             db.executemany(
@@ -237,15 +228,20 @@ class Store:
         return known
 
     def reset(self, keys: Iterable[str], status: str) -> None:
-        """Let cells be computed again that still have a status; another run may have computed some meanwhile."""
-        update = "UPDATE cells SET status = 'pending', run = NULL WHERE key = ? AND status = ?"
+        """Let cells be computed again that have a status."""
+        update = "UPDATE cells SET status = 'pending' WHERE key = ? AND status = ?"
         with self._writing() as db:
             db.executemany(update, [(key, status) for key in keys])
 
     def begin(self) -> int:
-        """Enter a run, and return its number."""
+        """Enter a run, and return its number; raise FileError while another one works on the store."""
         with self._writing(durable=False) as db:
-            db.executemany("DELETE FROM runs WHERE id = ?", [(run,) for run in self._ended()])
+            for host, process, beat in db.execute("SELECT host, process, beat FROM runs").fetchall():
+                if _works(host, process, beat):
+                    number = process.partition(":")[0]
+                    text = f"process {number} on {host} works on it: wait for its end, or use another store"
+                    raise FileError(text, self.path)
+            db.execute("DELETE FROM runs")
             entry = (_host(), _process(os.getpid()), time.time())
             number = db.execute("INSERT INTO runs (host, process, beat) VALUES (?, ?, ?)", entry).lastrowid
         return int(number or 0)
@@ -256,44 +252,16 @@ class Store:
             db.execute("UPDATE runs SET beat = ? WHERE id = ?", (time.time(), run))
 
     def end(self, run: int) -> None:
-        """Give up what a run has claimed and not finished."""
+        """Remove a run."""
         with self._writing(durable=False) as db:
-            db.execute("UPDATE cells SET run = NULL WHERE run = ? AND status = 'pending'", (run,))
             db.execute("DELETE FROM runs WHERE id = ?", (run,))
 
-    def _ended(self) -> list[int]:
-        """Return the runs that do not work any more."""
-        here, now = _host(), time.time()
-        ended = []
-        for run, host, process, beat in self._db.execute("SELECT id, host, process, beat FROM runs"):
-            known = host == here and process.partition(":")[2]
-            if (_process(int(process.partition(":")[0])) != process) if known else now - beat > _PATIENCE:
-                ended.append(run)
-        return ended
-
-    def claim(self, run: int, keys: Sequence[str]) -> Claims:
-        """Claim cells for a run, except those that are finished and those of other runs that still work."""
-        own, finished, elsewhere = [], {}, []
-        with self._writing(durable=False) as db:
-            ended = set(self._ended())
-            working = {number for (number,) in db.execute("SELECT id FROM runs")} - ended - {run}
-            for key in keys:
-                status, holder = db.execute("SELECT status, run FROM cells WHERE key = ?", (key,)).fetchone()
-                if status != "pending":
-                    finished[key] = status
-                elif holder in working:
-                    elsewhere.append(key)
-                else:
-                    own.append(key)
-            db.executemany("UPDATE cells SET run = ? WHERE key = ?", [(run, key) for key in own])
-        return Claims(own, finished, elsewhere)
-
     def finish(self, outcomes: Sequence[Outcome]) -> None:
-        """Write results; a cell that another run has finished meanwhile stays as it is."""
+        """Write results."""
         with self._writing() as db:
             db.executemany(
                 "UPDATE cells SET status = ?, reason = ?, headline = ?, rows = ?, result = ?, checksum = ?, "
-                "sources = ?, seconds = ?, run = NULL WHERE key = ? AND status = 'pending'",
+                "sources = ?, seconds = ? WHERE key = ?",
                 [
                     (
                         "failed" if outcome.reason else "done",
@@ -478,6 +446,12 @@ def _host() -> str:
         return f"{platform.node()} {os.readlink('/proc/self/ns/pid')}"
     except OSError:
         return platform.node()
+
+
+def _works(host: str, process: str, beat: float) -> bool:
+    """Return whether a run still works: its process lives, or it has given a sign of life from another machine."""
+    number, _, began = process.partition(":")
+    return _process(int(number)) == process if host == _host() and began else time.time() - beat <= _PATIENCE
 
 
 def _process(number: int) -> str:
