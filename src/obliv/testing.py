@@ -200,7 +200,7 @@ def check_loads(x: RoutingLike | PairLoads, *, rng: Rng = None) -> None:
     _check(way, loads, paths, chance)
 
 
-# ----------------------------------------------------------------------------------------------------------- topologies
+# Checks of topologies
 
 
 def _made(given: Any) -> Topology:
@@ -265,7 +265,7 @@ def _capacity(network: Topology) -> None:
     _require(claim <= most, f"{network}: capacity_load is {claim}, but ecmp needs no more than {most}")
 
 
-# ------------------------------------------------------------------------------------------------------ paths and loads
+# Checks of routings, their paths, and pair loads
 
 _Law = dict[tuple[int, ...], Fraction]
 
@@ -397,7 +397,7 @@ def _worst(name: str, way: Routing | None, loads: PairLoads, chance: random.Rand
         _require(report.proved, f"{name}: obliv.verify does not prove its worst case: {report.verdict}")
 
 
-# --------------------------------------------------------------------------------------------------------------- common
+# Parts that all checks share
 
 
 def _require(holds: bool, message: str) -> None:

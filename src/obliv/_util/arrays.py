@@ -1,4 +1,4 @@
-"""Integer arrays that never wrap: 64 bits where they suffice, Python integers elsewhere."""
+"""Integer arrays that never wrap (Python integers where 64 bits are too few), their types, and cells of text files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Executors: processes that outlive their workers, and the calling process alone.
+"""Executors: processes that outlive their workers, the calling process alone, clusters of Dask, and MPI.
 
 Anything with the interface of :class:`concurrent.futures.Executor` will do in their place.
 """

@@ -1,4 +1,4 @@
-"""Files: untrusted ones read with limits, and files written whole or not at all."""
+"""Files: untrusted ones read with limits, others written whole or not at all; saved claims; contents of objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packages that import what they export on first use (the ``.pyi`` beside ``__init__.py`` lists it), and old names."""
+"""Packages that import what they export on first use (listed in ``__init__.pyi``), old names and old definitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress of long work, one signature for every function that reports it; memory that is refused; interrupts."""
+"""Progress of long work, interrupts that wait, time limits, and memory that is refused before the work begins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One call for every algorithm of packet routing; its schedules are checked as ``obliv.verify`` does."""
+"""One call for every algorithm of packet routing: the algorithms by name, their schedules, the measure of studies."""
 
 from __future__ import annotations
 

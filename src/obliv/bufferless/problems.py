@@ -1,4 +1,4 @@
-"""Instances of packet routing: a leveled network and paths."""
+"""Instances of packet routing, a leveled network and paths; general traffic on meshes as several such instances."""
 
 from __future__ import annotations
 

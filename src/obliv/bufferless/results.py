@@ -1,4 +1,4 @@
-"""The links out of nodes, the times of packets that never stop, and the outcome of an algorithm of packet routing."""
+"""Results of packet routing: schedules with every move, plans by frames and waves, packets that never stop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Greedy hot potato: all packets move at every step; packets that lose a link are deflected and come back."""
+"""Algorithms without frames: greedy hot potato with deflections, store and forward with queues, and direct routing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels of the checker, which share nothing with those that find worst cases."""
+"""Kernels of the checker: shortest distances under lengths, and dual bounds; they share nothing with the search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linear certificates, all in one form: rows, a multiplier of at least 0 for each row, and the bound that these prove.
+"""Linear certificates: rows, multipliers, the bound that these prove; prices, lengths, flows; a network's capacity.
 
 What is claimed is about numbers x ≥ 0, traffic or the flows of a routing, that obey rows Σ_k a_rk x_k ≤ b_r.
 Multipliers y_r ≥ 0 that *cover* weights, w_k ≤ Σ_r y_r a_rk for every k, prove Σ_k w_k x_k ≤ Σ_r y_r b_r.  Any

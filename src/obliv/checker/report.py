@@ -1,4 +1,4 @@
-"""What a check found, step by step."""
+"""What a check found, step by step: figures of a claim, unknown keys, and whether the best routing is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The check of a worst-case certificate, over all channels, in exact arithmetic.
+"""The check of a worst-case certificate in exact arithmetic: its form, prices of terminals, bounds of all channels.
 
 The claim holds iff the digest fits, the witness puts the claimed load on the named channel, and every channel is
 proved: by its simple bound, min(Σ row maxima, Σ column maxima), or by prices v carried along a word of generators,

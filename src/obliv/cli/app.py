@@ -1,4 +1,4 @@
-"""The application: its verbs, which are imported when used, their groups, and the top-level help."""
+"""The application: its verbs, which are imported when used, their groups, top-level help, and what is installed."""
 
 from __future__ import annotations
 

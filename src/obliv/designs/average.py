@@ -1,4 +1,4 @@
-"""The routing with the least mean of the largest load over a sample of permutations, at the least worst case of all."""
+"""Routings with the least mean of the largest load over sampled permutations; the paths of every pair from flows."""
 
 from __future__ import annotations
 

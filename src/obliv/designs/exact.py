@@ -1,4 +1,4 @@
-"""The vertex of a linear program over the rationals: the system of its basis, solved exactly.
+"""The vertex of a linear program over the rationals: from the floats of a solver, or its basis solved exactly.
 
 The simplex method ends at a basis: columns that may differ from 0, and as many rows that hold with equality. Both the
 vertex and its multipliers solve a square system of whole numbers. A factorization in floating point solves it digit by

@@ -1,4 +1,4 @@
-"""The design of a routing: linear program, lower bound, explicit paths, exact worst case."""
+"""The design of a routing (linear program, lower bound, explicit paths), also within the next hops of another."""
 
 from __future__ import annotations
 

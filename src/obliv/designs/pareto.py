@@ -1,4 +1,4 @@
-"""The curve of locality and throughput: the least worst case for every limit of the hops."""
+"""The curve of locality and throughput (the least worst case for every limit of the hops), and the routing 2TURN."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The linear programme of the best worst case: flows of all pairs, and potentials that bound every channel's load.
+"""The linear program of the best worst case: flows, potentials, networks of states for legal paths, symmetries, units.
 
 Flows ``f_ij(c)`` lead one unit from i to j. For every channel c, potentials ``u_c(i)`` and ``v_c(j)`` cover the flows,
 ``f_ij(c) ≤ u_c(i) + v_c(j)``, so that no admissible traffic puts more than Σ rates × potentials on it: the dual of the

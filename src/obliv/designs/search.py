@@ -1,4 +1,4 @@
-"""The search for the routing with the least worst case: solutions of the linear program, bounds, exact worst cases."""
+"""The search for the routing with the least worst case, the certificate of a design, and designed routings in files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routings with few paths per pair: supports chosen within the optimization, weights optimized on the support.
+"""Routings with few paths per pair: supports chosen within the optimization, weights in multiples of 1/Q.
 
 From the best routing of all, supports shrink level by level: the linear program over the paths so far, with a price
 that grows as weights fall, concentrates the weights; the paths that carry least are left out, some pairs at a time, and

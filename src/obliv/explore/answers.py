@@ -1,4 +1,4 @@
-"""The answers to a question of a page, part by part: results, their text, and the network as a page draws it."""
+"""The answers to a question of a page, part by part: results, their text, drawings whose nodes keep their places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server of the page: three kinds of addresses below the token, on the loopback interface only."""
+"""The server of the page, on the loopback interface only, and the guard of its addresses, origins and headers."""
 
 from __future__ import annotations
 

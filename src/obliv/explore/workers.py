@@ -1,4 +1,4 @@
-"""Processes that answer the questions of a page, and what the server keeps of answers."""
+"""Processes that answer the questions of a page, the pool of a server, and what the server keeps of answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fabrics generated from topologies."""
+"""Fabrics generated from topologies: nodes, ports and cables, the ports of fat trees, and forwarding tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""InfiniBand subnets: nodes with ports, cables between ports, local identifiers (LIDs)."""
+"""InfiniBand subnets: nodes, ports, cables, LIDs and forwarding tables; findings about files; checks of arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nodes and ports by name, as users write them: a description, identifier or GUID, NAME/PORT for a port."""
+"""Nodes and ports by name, as users write them; LIDs checked and assigned; group tables of adaptive routing."""
 
 from __future__ import annotations
 

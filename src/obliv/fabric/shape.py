@@ -1,4 +1,4 @@
-"""Fat trees recognized in the cabling of a fabric, and the cables that break them."""
+"""Fat trees recognized in the cabling of a fabric, and its cables that are missing, extra or in the wrong place."""
 
 from __future__ import annotations
 

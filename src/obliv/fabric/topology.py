@@ -1,4 +1,4 @@
-"""A fabric as a topology: its CA ports are the terminals, its cables two channels each."""
+"""A fabric as a topology (terminals are its CA ports), and the uniform traffic that it can carry at best."""
 
 from __future__ import annotations
 

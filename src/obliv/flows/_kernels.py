@@ -1,4 +1,4 @@
-"""Kernels of flows: from one source along next hops, over numbered paths, and as programs of phases say."""
+"""Kernels of flows: from one source along next hops, over numbered paths of fat trees, by programs of phases."""
 
 from __future__ import annotations
 

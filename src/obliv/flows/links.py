@@ -1,4 +1,4 @@
-"""Flows of pairs as differences of one unit flow per terminal, which are checked to be unit flows first."""
+"""Flows of a routing for the checker, by what describes it: unit flows, hops packets can take, trees, phases, mixes."""
 
 from __future__ import annotations
 

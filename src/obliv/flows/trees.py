@@ -1,4 +1,4 @@
-"""Pair flows from single paths, next hops, programs of phases and lists of paths, each checked.
+"""Flow of a source on channels, and the flows of single paths, next hops, phase programs, listed and numbered paths.
 
 Single paths are walked by their numbers on fat trees, and elsewhere hop by hop, many pairs at once.
 """

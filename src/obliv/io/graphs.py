@@ -1,4 +1,4 @@
-"""Conversion from and to NetworkX graphs."""
+"""Conversion from and to NetworkX and igraph; named graphs of NetworkX and networks of TopoHub as topologies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels: loads from next hops, destination by destination.
+"""Kernels: loads from next hops, destination by destination; numbered paths of fat trees; stored loads.
 
 A block of destinations has its next hops in one list: node v towards the t-th destination of the block may take the
 channels ``hop[ptr[t * nodes + v]:ptr[t * nodes + v + 1]]`` with probabilities share / total, total per (t, v).

@@ -1,4 +1,4 @@
-"""Pair loads: the load on every channel from one unit sent between each pair of terminals."""
+"""Pair loads: the load on every channel from one unit between terminals; the search for the worst channel."""
 
 from __future__ import annotations
 

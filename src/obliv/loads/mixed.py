@@ -1,4 +1,4 @@
-"""Loads made of other loads: convex mixes, and Valiant's two independent phases."""
+"""Loads of mixes, of Valiant's two phases, of translations, of differences of flows, of equal splits on fat trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A channel of separable loads as blocks: one for every two places in the dimensions across the channel.
+"""A channel of separable loads as blocks by places in the other dimensions; such loads for many permutations.
 
 On a mesh, the chance to cross a channel depends on where the ends lie along the channel's own dimension only if one of
 them lies in the channel's own line.  All other blocks have one load throughout.

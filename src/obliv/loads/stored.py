@@ -1,4 +1,4 @@
-"""Loads that were enumerated, stored by channel: 16 bytes an entry."""
+"""Loads that were enumerated, stored by channel: from listed or sampled paths, or from next hops."""
 
 from __future__ import annotations
 

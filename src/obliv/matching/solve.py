@@ -1,4 +1,4 @@
-"""Maximum-weight matching and transportation: solve in 64 bits, refine where 64 bits are too few."""
+"""Maximum-weight matching and shipments between terminals: solve in 64 bits, refine where these are too few."""
 
 from __future__ import annotations
 

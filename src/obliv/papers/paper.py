@@ -1,4 +1,4 @@
-"""A paper: tables of printed entries, each with the function that computes it."""
+"""A paper: its printed tables as data, the rule of comparison, the worst of random permutations; all papers by name."""
 
 from __future__ import annotations
 

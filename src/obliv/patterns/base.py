@@ -1,4 +1,4 @@
-"""Traffic: a matrix of rates, a permutation, or a weighted sum of those."""
+"""Traffic: a matrix of rates, a permutation, or a weighted sum of those; from its spec, or as a mixture (Birkhoff)."""
 
 from __future__ import annotations
 

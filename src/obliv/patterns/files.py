@@ -1,4 +1,4 @@
-"""Traffic from files: permutations, matrices, and rates of single pairs."""
+"""Traffic from files and numbers: permutations, matrices, rates of single pairs, demands of SNDlib."""
 
 from __future__ import annotations
 

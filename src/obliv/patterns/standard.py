@@ -1,4 +1,4 @@
-"""Standard traffic patterns."""
+"""Standard traffic patterns, and jobs placed at random on the terminals."""
 
 from __future__ import annotations
 

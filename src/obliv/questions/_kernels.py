@@ -1,4 +1,4 @@
-"""Kernels: permutations, and the largest channel load of each.
+"""Kernels: permutations with their largest loads, cycles of directed graphs, next hops, draws of paths, disjoint pairs.
 
 A word of 64 bits holds the loads of several channels side by side, in lanes wide enough that no permutation makes one
 overflow, with a bit to spare; adding words adds all lanes at once.  An entry names a word (its low `shift` bits) and a

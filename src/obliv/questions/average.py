@@ -1,4 +1,4 @@
-"""The average case: ideal throughput over random traffic."""
+"""The average case: ideal throughput over random traffic, by pair loads laid out side by side in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routings side by side, on one or several topologies."""
+"""Routings side by side, on one or several topologies: the comparison and its result, one row for each."""
 
 from __future__ import annotations
 

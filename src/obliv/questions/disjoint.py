@@ -1,4 +1,4 @@
-"""The largest node-disjoint set of pairs on each link of a fat tree, for a routing of single paths.
+"""Node-disjoint sets of pairs (Yuan et al., Lemmas 1 to 9): the largest one on each link of a fat tree.
 
 The link that a path takes at each height follows from its number, so no list of pairs is stored. One pass over the
 numbers bounds every link by its sources and its destinations; only links whose bound exceeds the largest set so far
@@ -281,8 +281,7 @@ def most_through_root(m: int, k: int, x: int) -> int:
 
 # Lemmas 1 to 9 of Yuan et al. (section IV and Lemma 9 of section V), each as the number or the routes that it gives.
 #
-# A is a set of (source, destination) pairs, L(A) the size of its largest node-disjoint subset; see
-# :mod:`obliv.questions.disjoint` for the definitions.
+# A is a set of (source, destination) pairs, L(A) the size of its largest node-disjoint subset (see above).
 
 
 Pair = tuple[int, int]

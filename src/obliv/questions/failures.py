@@ -1,4 +1,4 @@
-"""The exact worst case of a network after each failure of a link or a node, routed anew on what is left."""
+"""The exact worst case after each failure of a link or node, what failures do to guarantees, and failures alike."""
 
 from __future__ import annotations
 

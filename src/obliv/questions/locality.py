@@ -1,4 +1,4 @@
-"""Locality: how far packets go, compared with the least possible."""
+"""Locality: how far packets go compared with the least possible; channel loads estimated from random paths."""
 
 from __future__ import annotations
 

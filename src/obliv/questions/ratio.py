@@ -1,4 +1,4 @@
-"""The oblivious performance ratio of a routing on a fat tree."""
+"""The oblivious performance ratio of a routing on a fat tree, where the best routing of any traffic is known."""
 
 from __future__ import annotations
 

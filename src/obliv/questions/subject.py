@@ -1,4 +1,4 @@
-"""What an analysis is asked about: a routing, or the pair loads of one."""
+"""What an analysis is asked about: a routing or the pair loads of one; the search for symmetries of networks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ideal throughput under single traffic patterns."""
+"""Ideal throughput under single traffic patterns, and its result."""
 
 from __future__ import annotations
 

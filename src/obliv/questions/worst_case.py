@@ -1,4 +1,4 @@
-"""The exact worst case of a routing, over all admissible traffic, with a certificate."""
+"""The exact worst case of a routing over all admissible traffic: its result, its certificate, and symmetries."""
 
 from __future__ import annotations
 

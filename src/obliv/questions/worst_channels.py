@@ -1,4 +1,4 @@
-"""The worst case of every channel (γ_c of Towles, section 2), and the classes that symmetries make of them."""
+"""The worst case of every channel (Towles, section 2), classes of channels, heaviest permutations in traffic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The base of all results: provenance, printing, saving and plotting."""
+"""The base of all results: provenance, printing, saving, pictures, proofs of one channel, lists of names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results as tables in Markdown and LaTeX."""
+"""Results as tables in Markdown and LaTeX, their JSON Schemas, and saved results loaded from files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of results: exact or estimated, and their form in JSON and in text."""
+"""Numbers of results, exact or estimated: their form in JSON and in text, and tables of them (text, CSV)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The results of studies: what a run did, the table of a store, how two differ, and whether all claims hold."""
+"""The results of studies (runs, tables of a store, differences), and the result of checking a saved claim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Räcke's routing: a mix of random decomposition trees, each against what the ones before it load most."""
+"""Oblivious routings of small congestion: Räcke's mix of decomposition trees, electrical flows; paths of a flow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dimension-ordered routings on Cartesian networks, as phase programs."""
+"""Dimension-ordered routings on Cartesian networks, as phase programs, and the lengths of their paths."""
 
 from __future__ import annotations
 

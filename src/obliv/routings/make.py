@@ -1,4 +1,4 @@
-"""A routing from its spec, from a class, or from an object that gives paths."""
+"""A routing from its spec, from a class, or from a user's own object that gives paths or next hops."""
 
 from __future__ import annotations
 

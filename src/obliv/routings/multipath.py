@@ -1,4 +1,4 @@
-"""Optimal single-path routings on fat trees: the OSRM of Yuan et al. and what follows from it."""
+"""Routings on fat trees: optimal single-path ones (OSRM of Yuan et al.), and those of several paths per pair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paths of a routing: checked, added up to pair loads and lengths, compared with a declaration."""
+"""Paths of a routing: checked with their probabilities, added up to exact pair loads and lengths, or declared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random paths of a routing: pair loads estimated from them (Towles, section 3.2)."""
+"""Pair loads estimated from random paths (Towles, section 3.2), and pairs that symmetries make look the same."""
 
 from __future__ import annotations
 

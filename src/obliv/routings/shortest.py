@@ -1,4 +1,4 @@
-"""Up*/down*: packets climb towards the roots and come down, and never climb again."""
+"""Routings for any network: one shortest path, all of them (ECMP), up*/down*; distances in a network."""
 
 from __future__ import annotations
 

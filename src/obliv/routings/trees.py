@@ -1,4 +1,4 @@
-"""The base of routings on fat trees, which name their paths by number: see :class:`obliv.topologies.trees.Tree`."""
+"""Routings on fat trees: their base (paths by number), by digits or a hash, from tables, and by roots of two leaves."""
 
 from __future__ import annotations
 

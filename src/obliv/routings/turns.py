@@ -1,4 +1,4 @@
-"""Turn models on meshes: minimal routings that forbid some turns, uniform among the directions that are left."""
+"""Turn models and odd-even on meshes, routings with at most two turns, and their best one on square tori."""
 
 from __future__ import annotations
 

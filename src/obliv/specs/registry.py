@@ -1,4 +1,4 @@
-"""Registries: names, and the factories of topologies, routings and traffic behind them.
+"""Registries: names and the factories behind them; the grammar of specs; Python files of users that register names.
 
 Built-ins are registered with the same decorators as a user's own code; looking up a name imports its module only.
 """

@@ -1,4 +1,4 @@
-"""Measures of a study: what is computed of a topology, or of a routing on it, with the options that a file may set.
+"""Measures of a study, what a study file may contain, and its cells: one measure of one routing on one topology.
 
 A measure is a function; its first parameter says what it is about, its keywords are its options. Reading a study file,
 the published schema and the calls follow from the signatures.

@@ -1,4 +1,4 @@
-"""Reading a study file: TOML, checked strictly, expanded to cells."""
+"""Reading a study file (TOML, checked strictly, expanded to cells), and the files behind its cells."""
 
 from __future__ import annotations
 

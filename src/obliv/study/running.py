@@ -1,4 +1,4 @@
-"""Running a study: cells go to an executor, finished ones into the store, until none is left."""
+"""Running a study: cells go to an executor, finished ones into the store; the work of one process; errors of cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The network: nodes, terminals and directed channels with their bandwidths."""
+"""The network: nodes, terminals with their rates, directed channels; checks, descriptions and hints for drawing."""
 
 from __future__ import annotations
 

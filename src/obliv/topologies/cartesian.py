@@ -1,4 +1,4 @@
-"""Cartesian products of lines, rings and cliques: meshes, tori, hypercubes, HyperX."""
+"""Cartesian products of lines, rings and cliques (meshes, tori, HyperX), their maps of nodes, and undirected links."""
 
 from __future__ import annotations
 

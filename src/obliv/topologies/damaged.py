@@ -1,4 +1,4 @@
-"""Networks inside claims: networks that no spec builds, written as JSON and read from untrusted content."""
+"""Networks after failures, without some links or nodes, and networks as JSON inside claims that no spec builds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The axes of a picture with their title, key and color bar."""
+"""What all pictures share: ``plot`` for any result, axes with title and key, colors, dark background, safe texts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def figure_of(ax: Axes) -> Figure:
 
 # Colors and sizes of all pictures: blue for channel loads, orange for single pairs, several for series.
 #
-# Pictures are drawn in the colors for white paper; :mod:`obliv.view.axes` replaces them on a dark background.
+# Pictures are drawn in the colors for white paper; a dark background replaces them (see below).
 
 
 # Equal steps of lightness in OKLab; blue and orange differ under every common color blindness.

@@ -1,4 +1,4 @@
-"""The layout of a network: where its nodes are drawn."""
+"""The layout of a network: where nodes are drawn (hosts, switches, fat trees, circles), and lines of channels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The check of what the paper's algorithms promise beyond the rules: waves in their frames, boats on time, targets hit.
+"""The check of the paper's promises beyond the rules: waves in their frames, boats on time, targets hit; saved plans.
 
 The plan says which set a packet is in and which boat it takes in each phase; where it then has to be at which step
 follows from the algorithm, and the moves must have it there.  Relative time x counts the moves of a phase from 1, `a`

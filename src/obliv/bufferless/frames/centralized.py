@@ -1,4 +1,4 @@
-"""The centralized algorithm: packets ride boats from frame to frame and oscillate over one edge until the next comes.
+"""The centralized algorithm: its plan, the moves (packets ride boats and oscillate in between), tuned constants.
 
 The plan determines everything; the moves are written down from it, and phases in which nothing happens cost nothing.
 """

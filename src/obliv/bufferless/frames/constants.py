@@ -1,4 +1,4 @@
-"""Frames, groups, sessions and sets: the common part of the centralized and the distributed algorithm.
+"""Frames, groups, sessions and sets of both algorithms; degrees of dependency graphs, and the clock of the waves.
 
 Levels are cut into frames of lambda levels, frames into groups of gamma' frames.  Set i of the packets travels as wave
 i: in phase 2i - 1 + j (phases count from 1) it is at frame j of its group, j from 0.  All groups of a session run at

@@ -1,4 +1,4 @@
-"""The distributed algorithm step by step: every packet in the network, every move, every rule checked.
+"""The distributed algorithm: boat by boat (colors, rounds, delivery times), and step by step with every move checked.
 
 The simulation has its own state.  From the boats it takes only the sets, the constants and the random seed of colors
 and ranks, so both have to find the same delivery times.

@@ -1,4 +1,4 @@
-"""Kernels: direct schedules, packets that never stop, by first fit over a bit mask of offsets for every edge."""
+"""Kernels: direct schedules by first fit over masks of offsets, store and forward, greedy hot potato, and paths."""
 
 from __future__ import annotations
 

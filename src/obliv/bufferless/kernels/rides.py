@@ -1,4 +1,4 @@
-"""Kernels: the distributed algorithm boat by boat, without moves.
+"""Kernels: the distributed algorithm boat by boat, without moves, and its counter-based random numbers.
 
 A packet that is not on a boat yields to those that are, so the fate of a packet depends only on packets of its own
 wave, sub-phase and color.  A claim on an edge is ``stamp * packets + packet``; every boat of every round has its own

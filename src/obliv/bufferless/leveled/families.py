@@ -1,4 +1,4 @@
-"""Leveled networks by name; those whose edges are formulas first: butterflies, meshes, arrays and hypercubes.
+"""Leveled networks by name: butterflies, meshes, arrays, hypercubes; random matchings; networks unrolled step by step.
 
 Rows are numbered 0 to R - 1 in each level, and node (level, row) is level·R + row unless said otherwise. What users may
 rely on, how nodes and edges are numbered above all, is in docs/reference/bufferless.md.

@@ -1,4 +1,4 @@
-"""An instance of packet routing: a leveled network and one path along it for every packet."""
+"""Instances of packet routing, a path along a leveled network for each packet: read from JSON; bounds of schedules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paths through networks of rows: every input sends a packet to one output.
+"""Paths of packets through rows, random networks, meshes of many dimensions, and from the first level to the last.
 
 Draws are made in one fixed order, so that a seed gives the same instance wherever it is drawn.
 """

@@ -1,4 +1,4 @@
-"""Histograms of schedules: deflections by age, delivery times."""
+"""Histograms of schedules (deflections by age, delivery times), and routing times over congestion and dilation."""
 
 from __future__ import annotations
 

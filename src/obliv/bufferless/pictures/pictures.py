@@ -1,4 +1,4 @@
-"""Draw schedules by name of the picture, on axes or into files."""
+"""Draw schedules by name of the picture: on axes, into files, as an animated GIF or an animation on a web page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One round of the distributed algorithm: packets choose boats and ride, then return on the same way."""
+"""One round of the distributed algorithm (packets choose boats, ride, return), and one phase of a wave in detail."""
 
 from __future__ import annotations
 

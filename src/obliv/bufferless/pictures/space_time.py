@@ -1,4 +1,4 @@
-"""Schedules as lines through time and levels."""
+"""Schedules as lines through time and levels, with phases and frames behind them; legends and captions for all."""
 
 from __future__ import annotations
 

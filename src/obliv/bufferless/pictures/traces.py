@@ -1,4 +1,4 @@
-"""Moves of packets as lines through time and levels, and the places of deflections."""
+"""Moves of packets as lines through time and levels, the kernel that follows them, and the places of deflections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from obliv.bufferless.results import CentralizedPlan, Moves, Schedule
 from obliv.errors import InputError
 from obliv.kernels import kernel, run
 
-# Kernel that follows packets along their moves; see :mod:`obliv.bufferless.pictures.traces`
+# Kernel that follows packets along their moves
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""The least congestion of one traffic: what the best routing for it alone achieves, by a linear program.
+"""The least congestion of one traffic, by a linear program; whether a routing exists; the capacity of any network.
 
 Packets of one source share columns, so there is one flow for each source instead of one for each pair. Lengths of
 channels bound the optimum from below: Σ traffic × distance ≤ load × Σ bandwidth × length. Explicit paths bound it from

@@ -1,4 +1,4 @@
-"""What no routing can beat on a network, and what one attains."""
+"""What no routing can beat on a network and what one attains, with known routings that attain a lower bound."""
 
 from __future__ import annotations
 

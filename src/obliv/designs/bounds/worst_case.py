@@ -1,4 +1,4 @@
-"""The least congestion of one traffic over given paths: the best rates of a fixed choice of paths, certified.
+"""Lower bounds of all routings: narrow bisections, far permutations, lengths; the least congestion over given paths.
 
 The linear program has a column for every path of a pair with traffic. Lengths of channels bound it from below, by the
 shortest of the given paths of each pair: Σ traffic × distance ≤ load × Σ bandwidth × length.

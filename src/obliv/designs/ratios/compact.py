@@ -1,4 +1,4 @@
-"""The linear program of the least oblivious performance ratio (Applegate and Cohen), compact.
+"""The linear program of the least oblivious performance ratio (Applegate and Cohen), with classes of channels alike.
 
 The flows ``f_ij`` lead one unit from i to j. For a channel e, lengths ``π(h) ≥ 0`` of all channels h and distances
 ``p(i, n) ≥ 0`` under them bound the load of e by all traffic that some routing carries with congestion 1::

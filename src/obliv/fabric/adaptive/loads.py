@@ -1,4 +1,4 @@
-"""Pair loads of adaptive routing: of even splits over the groups, or of switches that choose as they like."""
+"""Pair loads of adaptive routing (even splits, or switches that choose as they like), and packed group tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adaptive routing as a routing: even splits over the groups, or switches that choose as they like."""
+"""Adaptive routing as a routing: even splits over the groups, or free choices; group tables by service level."""
 
 from __future__ import annotations
 

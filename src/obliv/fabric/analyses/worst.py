@@ -1,4 +1,4 @@
-"""The worst case of forwarding tables, with hosts and cables by name."""
+"""The worst case of forwarding tables by names of hosts and cables, their ratio on fat trees, and patterns and jobs."""
 
 from __future__ import annotations
 

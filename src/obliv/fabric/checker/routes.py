@@ -1,4 +1,4 @@
-"""Next hops of forwarding tables, asked of a routing, and the routes that they give."""
+"""Next hops of tables, the paths of pairs, the routes before and after a failure, and the rule of ``refill``."""
 
 from __future__ import annotations
 

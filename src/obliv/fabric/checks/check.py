@@ -1,4 +1,4 @@
-"""Check a fabric: its cables, its forwarding tables, the routes that they give, and whether these may deadlock."""
+"""Check a fabric: cables, tables, routes, deadlock and virtual lanes, adaptive routing; OpenSM's engine by its log."""
 
 from __future__ import annotations
 

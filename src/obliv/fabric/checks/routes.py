@@ -1,4 +1,4 @@
-"""The pairs of a fabric whose packets do not arrive, and where they are lost."""
+"""The pairs of a fabric whose packets do not arrive, where they are lost, and checks of group tables."""
 
 from __future__ import annotations
 

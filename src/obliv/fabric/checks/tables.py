@@ -1,4 +1,4 @@
-"""Checks of forwarding tables switch by switch, without following routes."""
+"""Checks without following routes: forwarding tables by switch, missing cables, pieces, speeds, shape of a fabric."""
 
 from __future__ import annotations
 

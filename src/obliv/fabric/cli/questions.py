@@ -1,4 +1,4 @@
-"""Verbs that ask a question of the tables of a fabric."""
+"""Verbs that ask the tables of a fabric: ratio, throughput, average, bisection, shifts, failures, whatif, job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verbs that check, compute and write the tables of a fabric."""
+"""Verbs that check, compute (route) and write the tables of a fabric, generate fabrics, and export them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fabric assembled from records: slots, cables, and what the two ends of a cable say of each other."""
+"""A fabric assembled from the records of a topology file; text files read in blocks; names that are safe to write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reader of ``ibdiagnet2.far``: the tables of adaptive routing, by the grammar of one public parser.
+"""Reader and writer of ``ibdiagnet2.far``: the group tables of adaptive routing, by the grammar of one public parser.
 
 No text of the program that writes such files is public, so that the reader refuses what it does not know.
 """

@@ -1,4 +1,4 @@
-"""The files of a fabric in a folder: what a run of ibdiagnet or OpenSM left there, as one argument."""
+"""The files of a fabric in a folder, as ibdiagnet or OpenSM left them; readers of fabrics and tables of any program."""
 
 from __future__ import annotations
 

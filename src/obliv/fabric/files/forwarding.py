@@ -1,4 +1,4 @@
-"""Forwarding tables of a file brought to the LIDs of a fabric, and LIDs learned from tables."""
+"""Forwarding tables of a file brought to the LIDs of a fabric, LIDs learned from tables, and the section AR_INFO."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reader of the output of ibnetdiscover, with or without -f and -g, and of the .net files of ibsim."""
+"""Reader of the output of ibnetdiscover and of ibsim's .net files, and the lines by which dialects are recognized."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writer of forwarding tables that ``opensm -R file -U FILE`` loads."""
+"""Writers: forwarding tables for OpenSM (lft), ibsim's ``.net``, and fabrics for other programs (NetworkX, GraphML)."""
 
 from __future__ import annotations
 

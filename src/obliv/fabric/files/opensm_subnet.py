@@ -1,4 +1,4 @@
-"""Readers of OpenSM's files about a subnet: opensm-subnet.lst and guid2lid."""
+"""Readers of OpenSM's files about a subnet, opensm-subnet.lst and guid2lid, and of lists of ports (iblinkinfo)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Limits that a fabric has to keep, cabling plans, and reports for other programs."""
+"""Limits that a fabric has to keep, and its planned cabling."""

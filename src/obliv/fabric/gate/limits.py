@@ -1,4 +1,4 @@
-"""Limits of a fabric, from a TOML file."""
+"""Limits of a fabric from a TOML file, whether a checked fabric keeps them, and what its tables guarantee."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collective operations as phases: what each rank sends to whom before the next phase begins.
+"""What the ranks of a job send, phase by phase: collectives, stencils, files of phases; what that puts on channels.
 
 Sizes are shares of the vector of a rank, which a reduction combines or an all-to-all exchange splits up.
 

@@ -1,4 +1,4 @@
-"""Files that say on which hosts the ranks of a job run: host lists, MPI host files, rank files."""
+"""Files that say on which hosts the ranks of a job run: MPI host files, rank files, host lists; hosts by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels: one automaton follows packets, through forwarding tables, through groups of ports and over virtual lanes.
+"""Kernels: one automaton follows packets through tables, groups and lanes; the routes of forwarding tables.
 
 A packet for a LID is in a state and leaves it by one of some ports.  For most questions a state is a switch.  Where the
 port matters by which a packet came in, as for its virtual lane and for what follows what, a state is a switch that was

@@ -1,4 +1,4 @@
-"""Kernels: exact worst loads of channels between switches, for tables that are changed one entry at a time."""
+"""Kernels: exact worst loads of channels while tables change entry by entry, and balanced shortest routes."""
 
 from __future__ import annotations
 

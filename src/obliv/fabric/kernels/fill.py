@@ -1,4 +1,4 @@
-"""Kernels: routes that climb and then descend over ranked switches, by the digits of a fat tree or by their loads."""
+"""Kernels: routes that climb and then descend over ranked switches, and the channels that lead towards a switch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernel: local search for forwarding tables with a smaller worst load, on layers that stay free of cycles."""
+"""Kernels: local search for tables with a smaller worst load, and routes put on layers that stay free of cycles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernel: rows of numbers in untrusted text, read by tables that describe their tokens.
+"""Kernels: rows of numbers in untrusted text, read by tables that describe tokens; service levels of pairs as masks.
 
 Every index stays in bounds by one argument: the byte before `stop` is a line end, no word and no class of bytes that
 are skipped contains one, and a byte after position q is looked at only once the byte at q is known not to be a line

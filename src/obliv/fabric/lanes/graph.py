@@ -1,4 +1,4 @@
-"""The dependency graph over channels and lanes of a fabric."""
+"""The dependency graph over channels and lanes of a fabric, and its deadlocks: as a whole, lane by lane, by level."""
 
 from __future__ import annotations
 

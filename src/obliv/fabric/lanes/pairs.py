@@ -1,4 +1,4 @@
-"""Service levels of pairs from a file, in any of five spellings."""
+"""Service levels of pairs: read from a file in any of five spellings, written as ``.psl`` or as a QoS policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lanes of a fabric, read from files or given by rules."""
+"""The lanes of a fabric, read from files or given by rules; lanes in operation and their weights as smpquery prints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SL-to-VL tables of a file, in any of four spellings."""
+"""SL-to-VL tables: read from a file in any of four spellings, kept for all switches, written for other programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What proves the figures of failures: witnesses of the loads, and prices of the channels that could carry more.
+"""Failures solved, with proofs: tables that stay, whose ports are replaced, or that are new; covers of pairs.
 
 The checker reads these lists with code of its own (``obliv.fabric.checker``), of which nothing is used here.
 """

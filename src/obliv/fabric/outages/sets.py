@@ -1,4 +1,4 @@
-"""Changes of a fabric and its tables: what can fail one by one, and what users name."""
+"""Changes of a fabric and its tables: failures one by one, changes that users name, new cables between free ports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dimension order on a grid with missing cables."""
+"""The engine ``dor-dateline``: dimension order on a grid with missing cables, detours, service levels and lanes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forwarding tables whose routes climb and then descend: by the numbers of a tree, or evened out by their loads."""
+"""Tables whose routes climb and then descend, engines of fat trees, group tables for any fabric, engines compared."""
 
 from __future__ import annotations
 

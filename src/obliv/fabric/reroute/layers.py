@@ -1,4 +1,4 @@
-"""The engine ``layered``: tables for any fabric within a number of virtual lanes."""
+"""The engine ``layered``: routes to start from, layers free of cycles, routes changed to make worst loads smaller."""
 
 from __future__ import annotations
 

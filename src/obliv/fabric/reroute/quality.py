@@ -1,4 +1,4 @@
-"""The quality of forwarding tables, and which tables are better."""
+"""The quality of forwarding tables, lower bounds of worst loads, and the limits, aims and LIDs of new tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trees of routes to every place of a grid."""
+"""Trees of routes to every place of a grid: sets of them, their lanes, and a search for the smallest worst load."""
 
 from __future__ import annotations
 

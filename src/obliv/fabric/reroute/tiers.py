@@ -1,4 +1,4 @@
-"""Tiers of a fabric: the levels of its switches, and the channels upwards by the numbers that D-mod-k gives them."""
+"""Tiers of a fabric (levels of its switches, channels upwards), switches as arrays, and parts without cables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result of checking a fabric: its size, its shape, and the findings with their places."""
+"""The result of checking a fabric (size, shape, findings with their places), and its reports: JUnit XML and SARIF."""
 
 from __future__ import annotations
 

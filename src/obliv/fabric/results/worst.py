@@ -1,4 +1,4 @@
-"""Results on InfiniBand fabrics: the worst case with hosts and cables by name, shifts, bisections."""
+"""Results on fabrics: the worst case by names of hosts and cables, shifts, bisections, throughput, changes."""
 
 from __future__ import annotations
 

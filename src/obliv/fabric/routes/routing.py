@@ -1,4 +1,4 @@
-"""Pair loads of forwarding tables: for every channel the classes of sources and the destinations that use it."""
+"""Forwarding tables as a routing: their pair loads by classes of sources, and uniform traffic on a fabric."""
 
 from __future__ import annotations
 

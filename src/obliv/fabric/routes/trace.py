@@ -1,4 +1,4 @@
-"""Where forwarding tables lead: one route, or all routes at once with how they end."""
+"""Where forwarding tables lead: one route, or all routes with how they end, by classes of sources and LIDs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Network files of BookSim2's topology ``anynet``."""
+"""Network files of BookSim2's topology ``anynet``, and networks of SNDlib in its native format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks as drawings for Graphviz (DOT), written and read."""
+"""Networks as drawings for Graphviz (DOT), and graphs that NetworkX writes: node-link JSON, graph6, sparse6."""
 
 from __future__ import annotations
 

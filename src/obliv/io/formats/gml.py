@@ -1,4 +1,4 @@
-"""GML, the Graph Modelling Language."""
+"""GML, the Graph Modelling Language, and common parts of the writers of networks: attributes, links, GraphML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nodes and edges of a file, and the options of reading it, before they are converted to a topology."""
+"""Nodes and edges of a file and the options of reading it, and the topology that they are converted to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats of rows of words: neighbor lists, METIS, Inet, SimAI, Matrix Market, DIMACS, KONECT, Pajek, LGF.
+"""Readers of rows of words: edge lists, neighbor lists, METIS, Inet, SimAI, Matrix Market, DIMACS, KONECT, Pajek, LGF.
 
 Many such files look like one another. A format is recognized only where the rows cannot well be anything else; where
 two readings are likely, the kind ends in a question mark, and the user is asked for ``format=``.
@@ -455,7 +455,7 @@ def _lines_after(text: str, comment: str) -> tuple[Row, list[Row]]:
     return rows[at], body
 
 
-# ------------------------------------------------------------------------------------------------------------- readers
+# Readers of all other formats of rows, one function each
 
 
 def _whole(links: FileLinks, word: str, line: int, most: int = 10**18) -> int:

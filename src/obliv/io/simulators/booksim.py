@@ -1,4 +1,4 @@
-"""Simulations for BookSim2: a configuration, and an ``anynet`` file where BookSim2 lacks the network."""
+"""Simulations for BookSim2: configuration, network, listed paths, and the rate at which a simulation saturates."""
 
 from __future__ import annotations
 

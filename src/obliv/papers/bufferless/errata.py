@@ -1,4 +1,4 @@
-"""Statements that the paper contradicts elsewhere, and definitions that it lacks, on small instances.
+"""Statements that the paper contradicts elsewhere, and kernels of other readings of the algorithms, on small instances.
 
 Rules are run move by move, with every rule of the model checked; the schedules of obliv pass the verifier as well.
 """

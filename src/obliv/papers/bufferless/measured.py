@@ -1,4 +1,4 @@
-"""What the text says of dependency graphs and of runs, measured on small instances."""
+"""What the text says of dependency graphs and of runs, measured on small instances; schedules seen step by step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the paper prints: formulas, worked out for instances, bounds and statements."""
+"""What the paper prints: formulas, constants, bounds of theorems; dependency graphs, instances, growth of times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements of the text that can be checked one by one, exactly."""
+"""Statements of the text that can be checked one by one, exactly, and Figure 1 of the paper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Definitions and lemmas of section IV and Lemma 9, over all sets of pairs of a few nodes and over small trees."""
+"""Definitions, lemmas and steps of proofs (sections III to V), over sets of pairs of few nodes and small trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sub-fat-trees, labels and routes: how sections II-B and V put FT(m, n) together, and its routes hop by hop."""
+"""The fat tree and its properties, counted on small trees; sub-fat-trees, labels and routes (sections I to V)."""
 
 from __future__ import annotations
 

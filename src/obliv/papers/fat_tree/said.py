@@ -1,4 +1,4 @@
-"""What the text says of the figures, the algorithms and the theorems."""
+"""What the text says of the figures, the algorithms and the theorems, and a routing with detours outside its model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures 1 to 8: trees, how they are put together, and the groups of OSRM2."""
+"""Figures 1 to 8 (trees, how they are put together, groups of OSRM2), and Table I of exact oblivious ratios."""
 
 from __future__ import annotations
 

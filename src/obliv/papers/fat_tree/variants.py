@@ -1,4 +1,4 @@
-"""Clustered traffic that the text mentions without a definition or a number, as it is defined here.
+"""Clustered traffic, which the text mentions but does not define, and exact mean performance ratios under it.
 
 "Clustered traffic with random group sizes, clustered traffic with a random regular pattern in each group, and clustered
 traffic with random traffic in each group": one unit a pair, members of the groups placed at random as in Figure 12.

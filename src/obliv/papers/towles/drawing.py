@@ -1,4 +1,4 @@
-"""Figures 1 to 9: channel loads, the bipartite graph of a channel, symmetries, routes and adversarial patterns."""
+"""Figures 1 to 9: channel loads, graphs, symmetries and focus sets, the printed worst-case permutation, a tornado."""
 
 from __future__ import annotations
 

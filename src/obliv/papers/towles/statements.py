@@ -1,4 +1,4 @@
-"""What the text states about DOR and ROMM: the overestimate, their ratio, and what becomes of them as k grows."""
+"""Statements on DOR and ROMM, Table 1 (patterns and exact worst cases), and the measured time and memory to solve."""
 
 from __future__ import annotations
 

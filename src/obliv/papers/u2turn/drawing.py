@@ -1,4 +1,4 @@
-"""Figures 1 to 7: paths, curves of worst and average cases, and patterns on meshes."""
+"""Figures 1 to 7: paths, curves of worst and average cases, patterns on meshes; what the text says of averages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the text states beside its tables: the headline percentages, comparisons, and which dimension decides."""
+"""What the text states beside its tables, Tables III and IV themselves, and what the tables share."""
 
 from __future__ import annotations
 

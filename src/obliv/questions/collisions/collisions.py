@@ -1,4 +1,4 @@
-"""The distribution of the largest channel load where flows draw their paths by a hash."""
+"""The distribution of the largest load where flows draw paths by a hash: its samples, results, and flows needed."""
 
 from __future__ import annotations
 

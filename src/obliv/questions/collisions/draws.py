@@ -1,4 +1,4 @@
-"""What flows draw: the paths of every pair of terminals with their probabilities, and what no draw changes."""
+"""What flows draw: the paths of every pair with their probabilities; the exact law of the largest load."""
 
 from __future__ import annotations
 

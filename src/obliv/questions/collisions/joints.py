@@ -1,4 +1,4 @@
-"""Which flows may cross which channels: groups of channels alike, pairs on one path, and planes."""
+"""Which flows may cross which channels, how often two are overloaded together, and binomial laws with proven errors."""
 
 from __future__ import annotations
 

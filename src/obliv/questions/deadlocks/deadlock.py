@@ -1,4 +1,4 @@
-"""Deadlock: whether the channel dependency graph of a routing is acyclic under a virtual-channel scheme."""
+"""Deadlock: whether the channel dependency graph under a virtual-channel scheme is acyclic, and the results."""
 
 from __future__ import annotations
 

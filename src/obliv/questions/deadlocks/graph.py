@@ -1,4 +1,4 @@
-"""The channel dependency graph: collected bit by bit, then searched for a cycle."""
+"""The channel dependency graph: collected bit by bit, then searched for a cycle; virtual-channel schemes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dependencies of routings by next hops, many destinations at a time, no path enumerated."""
+"""Dependencies of routings: by next hops, many destinations at a time, or by their paths, one after the other."""
 
 from __future__ import annotations
 

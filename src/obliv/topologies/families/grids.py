@@ -1,4 +1,4 @@
-"""Meshes, tori, hypercubes and other Cartesian networks by name."""
+"""Meshes, tori, twisted tori, hypercubes and other Cartesian networks by name."""
 
 from __future__ import annotations
 

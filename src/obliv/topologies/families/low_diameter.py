@@ -1,4 +1,4 @@
-"""Dragonflies: groups of routers, fully joined inside a group, with links between every two groups."""
+"""Networks of low diameter: dragonflies, megafly (dragonfly+), and Slim Flies (McKay, Miller and Širáň)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fat trees by name."""
+"""Fat trees by name, rail-optimized ones among them, and hosts on routers: meshes with several hosts each."""
 
 from __future__ import annotations
 

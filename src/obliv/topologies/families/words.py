@@ -1,4 +1,4 @@
-"""Networks whose nodes are words and whose channels shift them: de Bruijn and Kautz graphs."""
+"""Networks of words and chords: de Bruijn and Kautz graphs, circulants, and random networks."""
 
 from __future__ import annotations
 

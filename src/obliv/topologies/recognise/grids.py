@@ -1,4 +1,4 @@
-"""Meshes, tori and HyperX recognized in the links of a network, whole or with some parts missing.
+"""Rings, lines, meshes, tori and HyperX recognized in the links of a network, dimension by dimension, or with gaps.
 
 Two links that face each other in a square of four are parallel.  In a product of lines, rings and complete graphs the
 parallel links join two adjacent slices; those that cross in some square run along different dimensions.

@@ -1,4 +1,4 @@
-"""The levels of a fat tree in a list of links, and its bundles: groups of switches with the same parents."""
+"""Fat trees recognized in the links of a network: levels, bundles, broken sub-trees, numbers for switches."""
 
 from __future__ import annotations
 

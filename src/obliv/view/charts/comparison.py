@@ -1,4 +1,4 @@
-"""Routings side by side: bars, lines over topologies, and the plane of throughput and locality."""
+"""Routings side by side: numbers as bars, lines over topologies, and the plane of throughput and locality."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A network as a piece of HTML for notebooks: a document of its own in a frame, which contacts nobody."""
+"""A network as a piece of HTML that contacts nobody: its drawing, pair loads, worst traffic, proof, and scripts."""
 
 from __future__ import annotations
 

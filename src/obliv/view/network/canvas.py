@@ -1,4 +1,4 @@
-"""The canvas of a network picture: axes with room for its nodes, the lines of its channels and its flows."""
+"""The canvas of a network picture: nodes and their names, channels in words, arrows, traffic of a worst case."""
 
 from __future__ import annotations
 

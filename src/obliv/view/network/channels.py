@@ -1,4 +1,4 @@
-"""Networks with their channels as arrows, colored by load."""
+"""Networks with channels colored by load; traffic as arrows, large fat trees by tiers, paths of a pair, cycles."""
 
 from __future__ import annotations
 

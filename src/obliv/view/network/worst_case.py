@@ -1,4 +1,4 @@
-"""The worst case of a routing: its traffic and the loads under it."""
+"""The worst case of a routing: its traffic, on the network or as a matrix, the loads under it; titled pictures."""
 
 from __future__ import annotations
 

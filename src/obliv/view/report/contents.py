@@ -1,4 +1,4 @@
-"""What a report is about: the cells of studies and the figures of saved results, whatever file they come from."""
+"""What a report is about: cells of studies and figures of saved results, with their numbers, throughputs and hops."""
 
 from __future__ import annotations
 

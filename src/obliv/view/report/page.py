@@ -1,4 +1,4 @@
-"""The page of a report: one HTML file that needs no server, runs no foreign script and asks for nothing else."""
+"""The page of a report, one HTML file that needs no server: its charts, its networks, and its look."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The summary table: a row for each routing on each topology, a column for each measure, and what stands behind."""
+"""Sections of a report: verdict, summary table, plane, bars, papers' tables, origins of numbers, other results."""
 
 from __future__ import annotations
 
