@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -67,3 +69,38 @@ def test_entries_of_lists_name_one_function(house: Any, tree: Path, monkeypatch:
 
 def test_the_lists_kept_by_hand_are_true(house: Any) -> None:
     assert house.stale(ROOT) == []
+
+
+COMMON = {
+    "kernel",
+    "kernels",
+    "that",
+    "their",
+    "them",
+    "these",
+    "they",
+    "this",
+    "those",
+    "what",
+    "when",
+    "where",
+    "which",
+}
+
+
+def _words(text: str) -> set[str]:
+    """Return the words of four or more letters, singular and plural alike, without those that name nothing."""
+    words = {*re.findall(r"[^\W\d_]{4,}", text.lower())} - COMMON
+    return {re.sub(r"(ies|y|es|e|s)$", "", word) for word in words}
+
+
+def test_first_lines_name_what_all_sections_hold() -> None:
+    """A section begins with a comment of its own; the first line of its module has a word of this heading."""
+    unnamed = {}
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        first = (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+        headings = re.findall(r"^\n# (\S.*)\n#?\n", text, re.MULTILINE)
+        if missing := [heading for heading in headings if not _words(heading) & _words(first)]:
+            unnamed[str(path.relative_to(ROOT))] = missing
+    assert not unnamed
