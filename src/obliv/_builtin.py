@@ -115,7 +115,7 @@ capability(
     "obliv.questions.deadlocks.deadlock",
     summary="Find deadlocks: cycles of channel dependencies.",
     verb="obliv.cli.questions:deadlock",
-    check="obliv.checker.recounted:check_deadlock",
+    check="obliv.checker.deadlock:check_deadlock",
     draw="obliv.view.network.channels:plot_deadlock",
     measure="obliv.study.measures:DEADLOCK",
 )
