@@ -16,7 +16,7 @@ from obliv._util.files import read_json
 from obliv.cli import main
 from obliv.designs import average
 from obliv.errors import Interrupted
-from obliv.questions._kernels import random_permutations
+from obliv.questions.kernels.permutations import random_permutations
 
 
 def best(network: Any, **options: Any) -> obliv.AverageDesign:

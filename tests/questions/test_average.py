@@ -11,8 +11,8 @@ import pytest
 
 import obliv
 from obliv.questions import average as random_traffic
-from obliv.questions._kernels import largest_loads, random_permutations
 from obliv.questions.average import PairWords, pair_words
+from obliv.questions.kernels.permutations import largest_loads, random_permutations
 from obliv.results.numbers import shown
 
 NETWORKS = [

@@ -23,7 +23,7 @@ from obliv.errors import InputError, Interrupted, TooLargeError
 from obliv.kernels import run
 from obliv.loads.base import PackedLoads, PairLoads
 from obliv.patterns.files import permutation
-from obliv.questions._kernels import PairEntries, all_permutations, largest_loads, random_permutations
+from obliv.questions.kernels.permutations import PairEntries, all_permutations, largest_loads, random_permutations
 from obliv.questions.subject import (
     Subject,
     by_specs,

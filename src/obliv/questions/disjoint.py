@@ -19,7 +19,7 @@ from obliv._util.progress import Progress, require_memory, rising, within
 from obliv.errors import InputError, RoutingError
 from obliv.kernels import run
 from obliv.loads.base import PairLoads
-from obliv.questions._kernels import RowRoutes, Side, link_bounds, match_link
+from obliv.questions.kernels.disjoint import RowRoutes, Side, link_bounds, match_link
 from obliv.routings.base import Routing
 from obliv.routings.paths import checked_paths
 from obliv.routings.trees import single_path, way_channels

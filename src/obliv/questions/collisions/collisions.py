@@ -21,10 +21,10 @@ from obliv.errors import InputError
 from obliv.kernels import run
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
-from obliv.questions._kernels import Lots, largest_drawn_loads
 from obliv.questions.collisions.bounds import FixedPart, Largest
 from obliv.questions.collisions.draws import Draws
 from obliv.questions.collisions.draws import draws as draws_of
+from obliv.questions.kernels.draws import Lots, largest_drawn_loads
 from obliv.results.base import Curve, Lines, Result, provenance
 from obliv.results.codec import Record, entry
 from obliv.results.numbers import Bounds, Estimate, as_float, bounds_of, float_bounds, rounded_down, rounded_up, shown

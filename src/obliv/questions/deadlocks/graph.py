@@ -14,7 +14,7 @@ from obliv._util.progress import require_memory
 from obliv._util.text import did_you_mean
 from obliv.errors import RoutingError, SpecError, TooLargeError
 from obliv.kernels import run
-from obliv.questions._kernels import drain
+from obliv.questions.kernels.deadlocks import drain
 from obliv.routings.shortest import UpDown
 from obliv.topologies.axes import Directions
 from obliv.topologies.base import Topology

@@ -17,7 +17,6 @@ from obliv.errors import RoutingError, SpecError, TooLargeError
 from obliv.kernels import run
 from obliv.loads.separable import Program
 from obliv.loads.stored import Hops, joined
-from obliv.questions._kernels import HopsTowards, Spread, Turns, count_along, spread
 from obliv.questions.deadlocks.graph import (
     COORDINATES,
     PHASES,
@@ -31,6 +30,7 @@ from obliv.questions.deadlocks.graph import (
     find,
 )
 from obliv.questions.deadlocks.programs import segments, sequences
+from obliv.questions.kernels.deadlocks import HopsTowards, Spread, Turns, count_along, spread
 from obliv.routings.base import Routing
 from obliv.routings.descriptions import NextHops, Programs, TwoPhases
 from obliv.routings.dimension_ordered import require_grid
