@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import dijkstra
 import obliv
 from obliv.checker._kernels import PriceTable
 from obliv.checker.linear import Excess, Lengths, attained, crossed, least_load
-from obliv.flows.trees import Flow
+from obliv.flows.base import Flow
 from obliv.results.claims import MalformedError
 
 LINKS = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 1), (3, 4), (4, 0)]

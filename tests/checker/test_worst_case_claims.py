@@ -21,7 +21,8 @@ import obliv
 from obliv._util.files import unpack
 from obliv.cli import main
 from obliv.errors import FileError
-from obliv.flows.trees import Flow, program_flows
+from obliv.flows.base import Flow
+from obliv.flows.sources import program_flows
 from obliv.results.numbers import number
 from obliv.topologies.cartesian import Cartesian
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from obliv._util.progress import Progress, TimeLimit
 from obliv.checker.report import Report, read_result
-from obliv.flows.trees import paths_between
+from obliv.flows.base import paths_between
 from obliv.results.claims import MalformedError, array_of, certificate_of
 from obliv.results.study import Verification
 from obliv.routings.base import Routing

@@ -13,7 +13,7 @@ from obliv._util.progress import Progress
 from obliv.checker.report import Report
 from obliv.checker.worst_case import Prices, check_form
 from obliv.errors import InputError
-from obliv.flows.links import source_flows, threshold_prices
+from obliv.flows.sources import source_flows, threshold_prices
 from obliv.results.base import Channel, Explanation, Term, provenance
 from obliv.results.claims import Claim, MalformedError
 from obliv.routings.base import Routing

@@ -27,7 +27,7 @@ import numpy as np
 from obliv._util.arrays import INT64_SAFE, Array, starts
 from obliv._util.progress import require_memory
 from obliv.checker._kernels import PairsByChannel, PriceTable, SourceFlow, add_block, raise_tops, sort_block
-from obliv.flows.trees import Flow
+from obliv.flows.base import Flow
 from obliv.kernels import run
 from obliv.results.claims import MalformedError, array_of
 from obliv.topologies.base import Topology

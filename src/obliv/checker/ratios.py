@@ -39,8 +39,8 @@ from obliv.checker.linear import (
 from obliv.checker.report import Report, read_result, short
 from obliv.checker.worst_case import check_load, note_over, witness_of
 from obliv.errors import InputError
-from obliv.flows.links import source_flows
-from obliv.flows.trees import Flow, Flows
+from obliv.flows.base import Flow, Flows
+from obliv.flows.sources import source_flows
 from obliv.results.claims import MalformedError, array_of, certificate_of, reading
 from obliv.results.numbers import bounds_of, rational
 from obliv.results.study import NO_BOUND, Verification

@@ -16,8 +16,8 @@ from obliv._util.progress import Progress, TimeLimit, require_memory
 from obliv.checker.linear import capacity_load_of
 from obliv.checker.report import Report, read_result, short
 from obliv.errors import OblivError
-from obliv.flows.links import denominator_of, source_flows
-from obliv.flows.trees import Flows
+from obliv.flows.base import Flows
+from obliv.flows.sources import denominator_of, source_flows
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
 from obliv.results.claims import MalformedError

@@ -19,8 +19,8 @@ from obliv.checker.linear import attained, flows_of, least_load, lengths_of, spe
 from obliv.checker.recounted import require_patterns
 from obliv.checker.report import Report, proves, read_result, short
 from obliv.errors import OblivError
-from obliv.flows.links import source_flows
-from obliv.flows.trees import Flows, paths_between
+from obliv.flows.base import Flows, paths_between
+from obliv.flows.sources import source_flows
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
 from obliv.results.claims import MalformedError, array_of, certificate_of, reading

@@ -23,8 +23,8 @@ from obliv.checker._kernels import PriceTable, SumArrays, raise_sums
 from obliv.checker.linear import Excess, capacity_load_of, crossed
 from obliv.checker.report import Report, check_optimum
 from obliv.errors import InputError
-from obliv.flows.links import require_unit_flows, source_flows, threshold_prices
-from obliv.flows.trees import single, walk
+from obliv.flows.base import single, walk
+from obliv.flows.sources import require_unit_flows, source_flows, threshold_prices
 from obliv.kernels import run
 from obliv.results.claims import Claim, MalformedError, read_claim
 from obliv.results.study import NO_BOUND, OTHER_CHANNELS, Verification

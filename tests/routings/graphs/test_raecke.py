@@ -10,8 +10,8 @@ from tests.loads.test_sums_over_paths import check_law, check_solutions
 from tests.routings.graphs.test_electrical import network
 
 import obliv
-from obliv.flows.links import source_flows
-from obliv.flows.trees import Flow, path_flows
+from obliv.flows.base import Flow, path_flows
+from obliv.flows.sources import source_flows
 from obliv.matching.solve import ship
 from obliv.routings.congestion import Raecke
 

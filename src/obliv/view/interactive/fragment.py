@@ -25,8 +25,8 @@ from obliv._util.text import printable
 from obliv.designs.design import Design
 from obliv.designs.search import routing_of_paths
 from obliv.errors import InputError, OblivError, TooLargeError
-from obliv.flows.links import source_flows, threshold_prices
-from obliv.flows.trees import Flow
+from obliv.flows.base import Flow
+from obliv.flows.sources import source_flows, threshold_prices
 from obliv.loads.base import PairLoads
 from obliv.patterns.base import traffic as traffic_of
 from obliv.patterns.standard import uniform

@@ -1,9 +1,10 @@
-"""Flows of a routing for the checker, by what describes it: unit flows, hops packets can take, trees, phases, mixes."""
+"""What sources send under a routing: phase programs, unit flows, decomposition trees, mixes, or those of `base`."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from math import lcm
+from itertools import combinations
+from math import factorial, lcm, prod
 from typing import Any
 
 import numpy as np
@@ -11,21 +12,146 @@ import numpy as np
 from obliv._util.arrays import INT64_SAFE, Array, whole
 from obliv._util.progress import require_memory
 from obliv.errors import RoutingError
-from obliv.flows.trees import (
+from obliv.flows._kernels import CartesianNetwork, Output, Phases, quadrant_flow, walk_flow
+from obliv.flows.base import (
+    STEPS,
     CheckTime,
     Flow,
     Flows,
+    Pieces,
     denominator_of_hops,
     hop_flows,
     numbered_flows,
     path_flows,
-    program_flows,
+    reach_flows,
 )
+from obliv.kernels import run
 from obliv.routings.base import Routing
-from obliv.routings.descriptions import ClusterTrees, DecompositionTree, NextHops, Programs, TwoPhases, hop_groups
+from obliv.routings.descriptions import ClusterTrees, DecompositionTree, Programs, TwoPhases, hop_groups
 from obliv.topologies.base import Topology, find
 from obliv.topologies.cartesian import LinkFlows, axes_of, links_of
 from obliv.topologies.trees import NumberedPaths
+
+# Flows of dimension-ordered routings, from their programs of phases
+
+
+#: An order of some dimensions, and the weights of its steps.
+_Row = tuple[tuple[int, ...], list[Fraction]]
+
+
+def program_flows(topology: Topology, program: Any, check_time: CheckTime) -> Flows:
+    """Return the flows of one program on a network of lines and rings."""
+    nodes = topology.nodes
+    grid = _grid(topology)
+    phases = _phases(program, len(topology.radices))
+    quadrant = program.draw == "quadrant" and not program.spread
+    _require_bits(topology, program, phases, quadrant)
+    steps = int((phases.order >= 0).sum()) * (nodes / 4 if quadrant else nodes)  # per destination
+    body = quadrant_flow if quadrant else walk_flow
+    size = [max(4096, 8 * topology.channels)]  # of the buffers, kept from source to source
+
+    def flow(i: int) -> Flow:
+        whole = np.ones(nodes, np.int64)
+        pieces = Pieces(nodes, size[0], np.int64)
+        while pieces.done < nodes:
+            check_time()
+            first = pieces.done
+            last = min(nodes, first + max(1, int(STEPS / max(steps, 1) / 4)))
+
+            def send(channel: Array, amount: Array, first: int = first, last: int = last) -> int:
+                out = Output(pieces.ends, whole, channel, amount)
+                return int(run(body, 4.0 * nodes**2 * steps, i, first, last, grid, phases, out))
+
+            pieces.fill(send)
+        size[0] = pieces.size
+        return pieces.flow(whole)
+
+    return flow
+
+
+def _grid(topology: Topology) -> CartesianNetwork:
+    """Return a network as its kernel takes it."""
+    radix = np.array(topology.radices, np.int64)
+    stride = np.cumprod([1, *topology.radices])[:-1].astype(np.int64)
+    ring = np.array([axis.kind == "ring" for axis in axes_of(topology)], np.int64)
+    return CartesianNetwork(radix, stride, ring, _ports(topology, radix, stride, ring), topology.channels)
+
+
+def _phases(program: Any, dims: int) -> Phases:
+    """Return the phases of a program as arrays."""
+    targets, first = [], [0]
+    rows: list[_Row] = []
+    for phase in program.phases:
+        rows += _every_order(dims) if phase.orders is None else _even_orders(phase.orders)
+        targets.append(0 if phase.target == "I" else 1)
+        first.append(len(rows))
+    scale = lcm(*(weight.denominator for _, weights in rows for weight in weights))
+    order = np.full((len(rows), dims), -1, np.int64)
+    weight = np.zeros((len(rows), dims), np.int64)
+    for number, (dimensions, weights) in enumerate(rows):
+        order[number, : len(dimensions)] = dimensions
+        weight[number, : len(dimensions)] = [int(share * scale) for share in weights]
+    when = np.full(dims, -1, np.int64)
+    for x, differ in program.when:
+        when[x] = int(differ)
+    spread = np.array([int(x in program.spread) for x in range(dims)], np.int64)
+    return Phases(when, spread, np.array(targets, np.int64), np.array(first, np.int64), order, weight, scale)
+
+
+def _require_bits(topology: Topology, program: Any, phases: Phases, quadrant: bool) -> None:
+    """Refuse flows whose amounts could exceed 64 bits."""
+    choices = list(topology.radices)  # coordinates to draw from, in every draw
+    if not quadrant:
+        choices = [
+            k if target == 0 or x in program.spread else 1
+            for target in phases.target.tolist()
+            for x, k in enumerate(topology.radices)
+        ]
+    finest = phases.scale * prod(2 * k for k in choices)
+    if (finest * 2 * sum(topology.radices) * len(program.phases)).bit_length() > 62:
+        raise RoutingError(f"the flows of {topology.spec} need more than 64 bits")
+
+
+def _even_orders(orders: Any) -> list[_Row]:
+    """Return orders of the dimensions, equally likely, with the weights of their steps."""
+    return [(order, [Fraction(1, len(orders))] * len(order)) for order in orders]
+
+
+def _every_order(dims: int) -> list[_Row]:
+    """Return rows that stand for all orders of the dimensions at once.
+
+    Where a packet is before it moves along x depends on the set of dimensions that it has moved along, not on their
+    order; a set of s comes just before x in s! (dims - s - 1)! of dims! orders. So there is one row for each set
+    and x, and only its last step counts.
+    """
+    rows: list[_Row] = []
+    for s in range(dims):
+        share = Fraction(factorial(s) * factorial(dims - s - 1), factorial(dims))
+        for before in combinations(range(dims), s):
+            for x in (x for x in range(dims) if x not in before):
+                rows.append(((*before, x), [Fraction(0)] * s + [share]))
+    return rows
+
+
+def _ports(topology: Topology, radix: Array, stride: Array, ring: Array) -> Array:
+    """Return the channel up and down each dimension from every node, -1 where there is none."""
+    port = np.full((len(radix), 2, topology.nodes), -1, np.int64)
+    for c in range(topology.channels):
+        tail, head = int(topology.tail[c]), int(topology.head[c])
+        for x in range(len(radix)):
+            a, b = tail // stride[x] % radix[x], head // stride[x] % radix[x]
+            if a == b:
+                continue
+            up = (b - a) % radix[x] == 1 if ring[x] else b > a
+            down = (a - b) % radix[x] == 1 if ring[x] else b < a
+            if up and port[x, 0, tail] < 0:  # on a ring of two the first channel leads up, the second down
+                port[x, 0, tail] = c
+            elif down:
+                port[x, 1, tail] = c
+    return port
+
+
+# Flows of pairs as differences of one unit flow per terminal, which are checked to be unit flows first
 
 
 def difference_flows(topology: Topology, flows: LinkFlows) -> Flows:
@@ -80,85 +206,6 @@ def threshold_prices(x: Array, threshold: int) -> Array:
     """Return the prices that a threshold stands for."""
     prices: Array = np.maximum(0, threshold - x.astype(object))
     return prices
-
-
-# What packets can cross whose next hops are chosen in a way that is not known: each such channel counts in full
-
-
-def reach_flows(routing: NextHops, partial: bool, check_time: CheckTime) -> Flows:
-    """Return for every source and destination all channels that next hops can lead it over, each with amount 1.
-
-    With `partial`, pairs send nothing whose next hops can lead them to a dead end or round in circles.
-    """
-    topology = routing.topology
-    terminals, head = topology.terminals.tolist(), topology.head.tolist()
-    kept: dict[int, tuple[list[list[int]], list[bool]]] = {}
-
-    def towards(destination: int) -> tuple[list[list[int]], list[bool]]:
-        if destination not in kept:
-            check_time()
-            hops = [_channels(routing, v, destination) for v in range(topology.nodes)]
-            kept[destination] = hops, _arriving(hops, head, destination)
-        return kept[destination]
-
-    def flow(i: int) -> Flow:
-        source = terminals[i]
-        ends: list[int] = []
-        channels: list[int] = []
-        for destination in terminals:
-            check_time()
-            hops, arrives = towards(destination)
-            if arrives[source]:
-                seen = {source}
-                waiting = [source]
-                while waiting:
-                    for channel in hops[waiting.pop()]:
-                        channels.append(channel)
-                        if head[channel] not in seen:
-                            seen.add(head[channel])
-                            waiting.append(head[channel])
-            elif not partial:
-                raise RoutingError(
-                    f"{routing.spec}: next hops from node {source} can lead packets for node {destination} astray"
-                )
-            ends.append(len(channels))
-        ones = np.ones(len(channels), np.int64)
-        return Flow(np.array(ends), np.array(channels, np.int64), ones, np.ones(len(terminals), np.int64))
-
-    return flow
-
-
-def _channels(routing: NextHops, node: int, destination: int) -> list[int]:
-    """Return the next hops of a node, each checked and once."""
-    channels: list[int] = []
-    for hop in routing.next_hops(node, destination):
-        channel = int(hop[0] if isinstance(hop, tuple) else hop)
-        if not 0 <= channel < routing.topology.channels or routing.topology.tail[channel] != node:
-            raise RoutingError(f"{routing.spec}: next hop {channel} of node {node} is not a channel that leaves it")
-        channels.append(channel)
-    return list(dict.fromkeys(channels))
-
-
-def _arriving(hops: list[list[int]], head: list[int], destination: int) -> list[bool]:
-    """Return for every node whether packets arrive from there by all choices: the nodes from which there is an end.
-
-    A node is known to be good once all nodes behind its next hops are; in circles no node ever is.
-    """
-    left = [len(channels) for channels in hops]
-    before: list[list[int]] = [[] for _ in hops]
-    for node, channels in enumerate(hops):
-        for channel in channels:
-            before[head[channel]].append(node)
-    good = [False] * len(hops)
-    good[destination] = True
-    waiting = [destination]
-    while waiting:
-        for node in before[waiting.pop()]:
-            left[node] -= 1
-            if left[node] == 0 and not good[node]:
-                good[node] = True
-                waiting.append(node)
-    return good
 
 
 # Flows over decomposition trees, cluster by cluster, after a check that their paths join.
