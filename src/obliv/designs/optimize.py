@@ -19,7 +19,7 @@ from obliv._util.rationals import exact as exact_number
 from obliv._util.rng import Rng, drawn_seed
 from obliv.designs.average import average_design, require_average
 from obliv.designs.bounds.congestion import require_connected
-from obliv.designs.bounds.worst_case import permutation_line
+from obliv.designs.bounds.lower import permutation_line
 from obliv.designs.design import Design
 from obliv.designs.programme import Programme, States, Symmetry, feasible_states, symmetry_of, worst_case_programme
 from obliv.designs.ratios.best import design_ratio

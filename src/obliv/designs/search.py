@@ -15,7 +15,7 @@ from obliv._util.arrays import Array
 from obliv._util.files import pack, read_json_source, unpack_array
 from obliv._util.progress import Progress, within
 from obliv.designs.average import average_routings, exact_flows, rounded_flows, routing_of
-from obliv.designs.bounds.worst_case import BoundLine, exact_line, rounded_line
+from obliv.designs.bounds.lower import BoundLine, exact_line, rounded_line
 from obliv.designs.design import Design
 from obliv.designs.exact import InexactError, Vertex, vertex_of
 from obliv.designs.fewest_hops import ITERATIONS, fewest_hops

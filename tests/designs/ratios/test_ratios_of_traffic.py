@@ -14,8 +14,7 @@ from tests.oracles.congestion import least_load
 from tests.strategies import examples
 
 import obliv
-from obliv.designs.bounds.congestion import carried, demand_of, least_congestion
-from obliv.designs.bounds.worst_case import least_congestion_over
+from obliv.designs.bounds.congestion import carried, demand_of, least_congestion, least_congestion_over
 from obliv.errors import RoutingError
 from obliv.routings.listed import Listed, PathList
 

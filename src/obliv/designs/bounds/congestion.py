@@ -1,4 +1,4 @@
-"""The least congestion of one traffic, by a linear program; whether a routing exists; the capacity of any network.
+"""The least congestion of one traffic, by all paths or given ones; whether a routing exists; the capacity of a network.
 
 Packets of one source share columns, so there is one flow for each source instead of one for each pair. Lengths of
 channels bound the optimum from below: Σ traffic × distance ≤ load × Σ bandwidth × length. Explicit paths bound it from
@@ -17,20 +17,22 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array, hstack, vstack
 from scipy.sparse.csgraph import dijkstra
 
-from obliv._util.arrays import INT64_SAFE, Array
+from obliv._util.arrays import INT64_SAFE, Array, starts
 from obliv._util.files import pack
 from obliv._util.progress import Progress, require_memory, rising, silent
 from obliv.designs._kernels import ChannelsByTail, distances
 from obliv.designs.average import widest
 from obliv.designs.exact import InexactError, Rationals, as_rationals, vertex_of
 from obliv.designs.programme import WHOLE, Maps, Symmetry, orbits, relative_speeds, states_of, symmetry_of
-from obliv.designs.solver import require_time, solve
-from obliv.errors import TopologyError, TrafficError
+from obliv.designs.solver import Optimum, require_time, solve
+from obliv.errors import RoutingError, TopologyError, TrafficError
 from obliv.kernels import run
 from obliv.patterns.base import Traffic
 from obliv.questions.subject import capacity_is_quick
+from obliv.routings.base import Routing
 from obliv.routings.listed import PathList, list_paths
 from obliv.routings.make import routing as routing_of
+from obliv.routings.paths import checked_paths
 from obliv.topologies.base import Topology, require_pairs
 from obliv.topologies.cartesian import axes_of
 
@@ -280,6 +282,142 @@ def carried_by(topology: Topology, paths: PathList) -> CarryingPaths:
     np.add.at(load, paths.channel, np.repeat(paths.amount, np.diff(paths.start)))
     largest = max((Fraction(x) / topology.bandwidth_of(c) for c, x in enumerate(load.tolist())), default=Fraction(0))
     return CarryingPaths(largest / paths.whole, paths)
+
+
+# The least congestion of one traffic over given paths: the best rates of a fixed choice of paths, certified
+#
+# The linear program has a column for every path of a pair with traffic. Lengths of channels bound it from below, by the
+# shortest of the given paths of each pair: Σ traffic × distance ≤ load × Σ bandwidth × length.
+
+
+_ROWS_OVER_PATHS = 20_000
+_BYTES_OVER_PATHS = 300.0  # of memory for an entry of the matrix, with what the solver needs
+
+
+@dataclass(frozen=True, eq=False)
+class PathCongestion:
+    """The least load of a traffic over given paths, between two proved bounds.
+
+    Parameters
+    ----------
+    lower, upper : Fraction
+        Proved by `length`; attained by `amount`.
+    length : int64 array, shape (channels,)
+    amount : int64 array, shape (paths,)
+        Packets on every path, in units of one over `whole`; 0 for pairs without traffic.
+    whole : int
+    """
+
+    lower: Fraction
+    upper: Fraction
+    length: Array
+    amount: Array
+    whole: int
+
+
+def listed_paths(routing: Routing, progress: Progress) -> PathList:
+    """Return the paths of all pairs of a routing; their probabilities, which take no part, are 1."""
+    terminals = routing.topology.terminals.tolist()
+    pair, start = [0], [0]
+    channels: list[int] = []
+    for i, source in enumerate(terminals):
+        for destination in terminals:
+            if source != destination:
+                for path, _ in checked_paths(routing, source, destination):
+                    channels += path
+                    start.append(len(channels))
+            pair.append(len(start) - 1)
+        if i == 0:  # the others are taken to be like the first
+            require_memory(60.0 * len(channels) * len(terminals), f"the paths of {routing.spec}")
+        progress("paths", (i + 1) / len(terminals))
+    ones = np.ones(len(start) - 1, np.int64)
+    return PathList(np.array(pair, np.int64), np.array(start, np.int64), np.array(channels, np.int64), ones, 1)
+
+
+def least_congestion_over(
+    topology: Topology, demand: Array, scale: int, listed: PathList, progress: Progress = silent
+) -> PathCongestion:
+    """Return the least largest channel load of a traffic over given paths; their probabilities take no part.
+
+    Shapes: `demand` (terminals, terminals).
+    """
+    n = len(topology.terminals)
+    wanted = demand.astype(np.int64).ravel()
+    wanted[:: n + 1] = 0
+    pairs = np.flatnonzero(wanted)
+    per_pair, hops = np.diff(listed.pair), np.diff(listed.start)
+    if not len(pairs):
+        return PathCongestion(Fraction(0), Fraction(0), np.zeros(topology.channels, np.int64), listed.amount * 0, 1)
+    if (per_pair[pairs] == 0).any():
+        source, destination = divmod(int(pairs[per_pair[pairs] == 0][0]), n)
+        raise RoutingError(f"no path is given from terminal {source} to {destination}, which has traffic")
+    owner = np.repeat(np.arange(n * n), per_pair)
+    path = np.flatnonzero(wanted[owner] > 0)
+    first = starts(per_pair[pairs])[:-1]
+    channel = listed.channel[wanted[np.repeat(owner, hops)] > 0]
+    row_of_path = np.repeat(np.arange(len(path)), hops[path])
+    optimum = _solved(topology, wanted[pairs] / scale, per_pair[pairs], row_of_path, channel, progress)
+    price = np.maximum(optimum.duals[len(pairs) :], 0)
+    proved = []
+    for length in whole_lengths(price):
+        spent = spent_on(topology, length)
+        along = np.bincount(row_of_path, length[channel], len(path)).astype(np.int64)
+        paid = (np.minimum.reduceat(along, first).astype(object) * wanted[pairs]).sum()
+        proved.append((Fraction(int(paid), scale) / spent if spent else Fraction(0), length))
+    best, length = max(proved, key=lambda proof: proof[0])
+    attained = []
+    for amount, units in _amounts(np.clip(optimum.columns[:-1], 0, None) * scale, wanted[pairs], first):
+        load = np.zeros(topology.channels, np.int64)
+        np.add.at(load, channel, np.repeat(amount, hops[path]))
+        largest = max(Fraction(x) / topology.bandwidth_of(c) for c, x in enumerate(load.tolist()))
+        attained.append((largest / (scale * units), amount, units))
+    load_of, amount, units = min(attained, key=lambda option: option[0])
+    amounts = np.zeros(len(listed.amount), np.int64)
+    amounts[path] = amount
+    return PathCongestion(best, load_of, length, amounts, scale * units)
+
+
+def _solved(
+    topology: Topology, share: Array, paths: Array, row_of_path: Array, channel: Array, progress: Progress
+) -> Optimum:
+    """Return the solution of the linear program whose columns are paths, pair by pair, and the largest load.
+
+    Shapes: `share` and `paths` (pairs,).
+    """
+    pairs, columns, channels = len(paths), int(paths.sum()), topology.channels
+    rows, entries = pairs + channels, columns + len(channel) + channels
+    # a rough estimate
+    require_memory(_BYTES_OVER_PATHS * entries / 2, f"the linear program of given paths ({entries:,} non-zeros)")
+    progress(f"linear program, {rows:,} rows", 0.0)
+    values = np.concatenate([np.ones(columns), np.full(len(channel), -1.0), relative_speeds(topology)])
+    row = np.concatenate([np.repeat(np.arange(pairs), paths), pairs + channel, pairs + np.arange(channels)])
+    column = np.concatenate([np.arange(columns), row_of_path, np.full(channels, columns)])
+    matrix = csc_array((values, (row, column)), shape=(rows, columns + 1))
+    lower = np.concatenate([share, np.zeros(channels)])
+    upper = np.concatenate([share, np.full(channels, np.inf)])
+    cost = np.zeros(columns + 1)
+    cost[-1] = 1
+    return solve(matrix, lower, upper, cost, tolerance=None if rows <= _ROWS_OVER_PATHS else 1e-6)
+
+
+def _amounts(shares: Array, wanted: Array, first: Array) -> list[tuple[Array, int]]:
+    """Return amounts on paths as integers that add up for each pair, rounded and by simple rationals."""
+    units = max(1, min(WHOLE, INT64_SAFE // (4 * int(wanted.sum()))))
+    choices = [(np.rint(shares * units).astype(np.int64), units)]
+    simple = as_rationals(shares)
+    if simple is not None and simple[1] * int(wanted.sum()) < INT64_SAFE // 4:
+        choices.append(simple)
+    repaired = []
+    for amount, whole in choices:
+        amount = amount.copy()
+        missing = wanted * whole - np.add.reduceat(amount, first)
+        ends = np.append(first[1:], len(amount))
+        for k in np.flatnonzero(missing).tolist():  # the largest takes what is missing, or gives what is too much
+            largest = first[k] + int(np.argmax(amount[first[k] : ends[k]]))
+            amount[largest] += missing[k]
+        if amount.min(initial=0) >= 0:
+            repaired.append((amount, whole))
+    return repaired
 
 
 # Distances between nodes, and whether a routing exists at all

@@ -21,7 +21,7 @@ from obliv.designs.bounds.congestion import (
     least_congestion,
     require_connected,
 )
-from obliv.designs.bounds.worst_case import cut_load, farthest, first_lengths, load_of, narrow_bisection
+from obliv.designs.bounds.lower import cut_load, farthest, first_lengths, load_of, narrow_bisection
 from obliv.designs.design import Design
 from obliv.designs.optimize import design
 from obliv.designs.search import packed

@@ -19,7 +19,7 @@ from obliv._util.files import pack
 from obliv._util.progress import Progress, within
 from obliv.designs._kernels import pair_distances
 from obliv.designs.average import decomposed, exact_flows, rounded_flows
-from obliv.designs.bounds.worst_case import BoundLine
+from obliv.designs.bounds.lower import BoundLine
 from obliv.designs.design import Design
 from obliv.designs.exact import InexactError, Rationals, Vertex, as_rationals, vertex_of
 from obliv.designs.programme import States, states_of, symmetry_of

@@ -19,13 +19,15 @@ from obliv._util.rng import Rng, drawn_seed, within_word
 from obliv.designs.bounds.congestion import (
     CarryingPaths,
     Congestion,
+    PathCongestion,
     carried,
     demand_of,
     invariant,
     least_congestion,
+    least_congestion_over,
+    listed_paths,
     require_connected,
 )
-from obliv.designs.bounds.worst_case import PathCongestion, least_congestion_over, listed_paths
 from obliv.designs.programme import symmetry_of
 from obliv.designs.solver import FEWER_MAGNITUDES, Optimum, SolverError, require_solver, solve
 from obliv.errors import InputError
