@@ -221,6 +221,14 @@ def read_source(path: str | Path) -> tuple[str, str]:
     return text, digest
 
 
+def without_mark(data: bytes, path: str | Path) -> bytes:
+    """Return the first bytes of a file in UTF-8 without its byte order mark; FileError if it marks UTF-16."""
+    mark, encoding = next((entry for entry in _BOMS if data.startswith(entry[0])), (b"", ""))
+    if encoding == "utf-16":
+        raise FileError("is UTF-16 text: save it as UTF-8", path)
+    return data[len(mark) :]
+
+
 def write_whole(path: str | Path, data: bytes) -> None:
     """Write under a temporary name in the same folder, then rename, so that no half-written file is seen.
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from obliv._util.arrays import Array
-from obliv._util.files import GZIP, PACKED, require_file, unpacked
+from obliv._util.files import GZIP, PACKED, require_file, unpacked, without_mark
 from obliv._util.text import printable
 from obliv.errors import FileError
 from obliv.fabric.model import MAX_PORTS, RATES, Fabric, FindingPlace, Nodes, Notes, Ports, node_name, place_of, rate_of
@@ -46,7 +46,7 @@ class FileBlocks:
         rest, first = b"", True
         for data in self._text():
             if first:
-                data, first = _plain(data, self.path), False
+                data, first = without_mark(data, self.path), False
             end = data.rfind(b"\n") + 1
             if end:
                 yield rest + data[:end]
@@ -95,13 +95,6 @@ def _pieces(stream: BinaryIO, digest: hashlib._Hash, size: int) -> Iterator[byte
     while data := stream.read(size):
         digest.update(data)
         yield data
-
-
-def _plain(data: bytes, path: str | Path) -> bytes:
-    """Return the first block without a byte order mark."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise FileError("is UTF-16 text: save it as UTF-8", path)
-    return data.removeprefix(b"\xef\xbb\xbf")
 
 
 # Cables from the records of their two ends

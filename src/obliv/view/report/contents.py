@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from obliv._util.files import require_file
+from obliv._util.files import GZIP, require_file, without_mark
 from obliv._util.text import plural, printable
 from obliv.errors import FileError, InputError
 from obliv.questions.compare import Comparison
@@ -96,7 +96,7 @@ def gather(inputs: Sequence[str | Path | Result], study: str = "") -> Contents:
         if head == _SQLITE:
             _add_store(contents, source, study)
         else:
-            if not (head.startswith(b"\x1f\x8b") or head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")):
+            if not (head.startswith(GZIP) or without_mark(head, source).lstrip().startswith(b"{")):
                 raise FileError("is neither a store of studies nor a saved result: name what obliv wrote", source)
             result = load(source)
             digest = hashlib.sha256(Path(source).read_bytes()).hexdigest()
