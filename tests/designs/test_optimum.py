@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.claims import refused
 from tests.designs.networks import both_ways, networks
-from tests.oracles.least_load import least_load
+from tests.oracles.optima import least_load
 from tests.strategies import examples
 
 import obliv

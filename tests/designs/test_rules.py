@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.claims import refused, save_claim
 from tests.designs.networks import networks
-from tests.oracles.legal_paths import least_load_over, turns
+from tests.oracles.optima import least_load_over, turns
 from tests.strategies import examples
 
 import obliv

@@ -12,7 +12,7 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -318,8 +318,15 @@ def run(
         require_place(store)
         misfits = impossible(plan, progress=within(step, 0.0, 0.1))
         _require_rest(plan, misfits, skip_impossible)
-    with opened(store, write=True) as db, _running(db):
-        state = _prepared(db, plan, misfits, skip_impossible, retry_failed, step)
+    with ExitStack() as stack:
+        db = stack.enter_context(opened(store, write=True))
+        if misfits is None:
+            known = db.status()
+            left = [cell for cell in plan.cells if known.get(cell.key, ("", ""))[0] != "done"]
+            misfits = impossible(plan, left, step)
+            _require_rest(plan, misfits, skip_impossible)
+        stack.enter_context(_running(db))
+        state = _prepared(db, plan, misfits, retry_failed, step)
         found = state.done
 
         def result() -> StudyRun:
@@ -349,20 +356,16 @@ def run(
 def _prepared(
     db: Store,
     plan: Plan,
-    misfits: list[tuple[Cell, str]] | None,
-    skip_impossible: bool,
+    misfits: list[tuple[Cell, str]],
     retry_failed: bool,
     progress: Progress,
 ) -> _State:
-    """Enter a study in the store, and return what there is to do; `misfits` are its impossible cells, if known."""
+    """Enter a study without its impossible cells in the store, and return what there is to do."""
     known = db.status()
 
     def status(cell: Cell) -> str:
         return known.get(cell.key, ("", ""))[0]
 
-    if misfits is None:
-        misfits = impossible(plan, [cell for cell in plan.cells if status(cell) != "done"], progress)
-        _require_rest(plan, misfits, skip_impossible)
     left_out = {cell.key for cell, _ in misfits}
     cells = [cell for cell in plan.cells if cell.key not in left_out]
     db.enroll(plan.name, plan.text, cells)

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.claims import reasons, refused, save_claim
 from tests.designs.test_optimum import networks
-from tests.oracles.congestion import least_load
+from tests.oracles.optima import least_load_of
 from tests.strategies import examples
 
 import obliv
@@ -153,7 +153,7 @@ def test_a_ring_with_a_chord() -> None:
 
 def congestion(network: obliv.Topology, image: tuple[int, ...]) -> float:
     """Return the least congestion of a permutation by a plain linear program."""
-    return least_load(network, [[int(d == to) for d in range(len(image))] for to in image])
+    return least_load_of(network, [[int(d == to) for d in range(len(image))] for to in image])
 
 
 @examples(16)

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.claims import refused, save_claim
 from tests.designs.networks import networks
-from tests.oracles.congestion import least_load
+from tests.oracles.optima import least_load_of
 from tests.strategies import examples
 
 import obliv
@@ -62,7 +62,7 @@ def test_against_a_plain_linear_program(seed: int) -> None:
     if network.unit_rates:
         assert known.capacity_load is not None
         rows = [[F(int(s != d), n) for d in range(n)] for s in range(n)]
-        assert float(known.capacity_load) == pytest.approx(least_load(network, rows), abs=1e-7)
+        assert float(known.capacity_load) == pytest.approx(least_load_of(network, rows), abs=1e-7)
         result = obliv.worst_case(obliv.routing("ecmp", known), certificate=True)
         assert result.capacity == 1 / known.capacity_load
         assert obliv.verify(result).proved

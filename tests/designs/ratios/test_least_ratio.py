@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.claims import reasons, refused, save_claim
 from tests.designs.networks import both_ways, networks
 from tests.designs.ratios.test_ratios import ABILENE
-from tests.oracles.least_ratio import least_ratio
+from tests.oracles.optima import least_ratio
 from tests.strategies import examples
 
 import obliv

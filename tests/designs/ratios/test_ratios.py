@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.designs.networks import both_ways, networks
-from tests.oracles.oblivious_ratio import oblivious_ratio
+from tests.oracles.optima import oblivious_ratio
 from tests.strategies import examples
 
 import obliv

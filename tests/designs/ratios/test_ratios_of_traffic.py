@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.designs.networks import networks
-from tests.oracles.congestion import least_load
+from tests.oracles.optima import least_load_of
 from tests.strategies import examples
 
 import obliv
@@ -40,7 +40,7 @@ def test_against_a_plain_linear_program(seed: int) -> None:
     traffic = some_traffic(network, seed)
     routing = obliv.routing("ecmp", network)
     (row,) = obliv.traffic_ratio(routing, traffic).patterns
-    least = least_load(network, traffic.to_matrix())
+    least = least_load_of(network, traffic.to_matrix())
     lower, upper = ends(row.optimal_load)
     assert float(lower) - 1e-7 <= least <= float(upper) + 1e-7
     assert float(upper - lower) <= 1e-6

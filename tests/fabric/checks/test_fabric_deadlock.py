@@ -19,6 +19,8 @@ from obliv.fabric.generate import from_topology, tables_of
 from obliv.fabric.model import Fabric, Tables
 from obliv.fabric.routes.dependencies import CreditLoops, credit_loops
 from obliv.fabric.routes.trace import Ending, trace, trace_all
+from obliv.routings.descriptions import OneLane
+from obliv.topologies.base import find
 
 
 def dependencies(fabric: Fabric, tables: Tables) -> set[tuple[int, int]]:
@@ -151,7 +153,8 @@ def test_deadlock_of_a_fabric_counts_what_its_paths_use_in_sequence(spec: str, o
     paths = [path for s in terminals for d in terminals for path, _ in routing.paths(s, d)]
     result = obliv.deadlock(routing)
     assert (result.scheme, result.dependencies) == ("none", len({step for path in paths for step in pairwise(path)}))
-    known = routing.plain_dependencies
-    assert known is not None
+    one = find(routing, OneLane)
+    assert one is not None
+    known = one.dependencies()
     assert known.used[:, 0].tolist() == sorted({channel for path in paths for channel in path})
     assert set(map(tuple, known.follows[:, [0, 2]].tolist())) == {step for path in paths for step in pairwise(path)}
