@@ -363,9 +363,7 @@ def test_an_interrupt_that_a_library_loses(monkeypatch: pytest.MonkeyPatch, caps
     ends: list[int] = []
     late = threading.Event()
     monkeypatch.setattr("obliv.cli.app.command", lambda: verb)
-    monkeypatch.setattr(
-        "obliv.cli.interrupts._interrupt_main", lambda _: late.set()
-    )  # the interrupt that is sent again comes too late
+    monkeypatch.setattr(cli, "_interrupt_main", lambda _: late.set())  # the interrupt that is sent again comes too late
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
     monkeypatch.setattr(sys, "argv", ["obliv", "list"])
     monkeypatch.setattr(os, "_exit", ends.append)

@@ -1,16 +1,18 @@
-"""The command line: ``obliv VERB ...``, one thin command a verb; its exit status, errors, warnings and interrupts."""
+"""The command line: ``obliv VERB ...``, one thin command a verb."""
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import os
 import signal
 import sys
 import threading
+import time
 import warnings
 from functools import partial
-
-from obliv.cli.interrupts import await_threads, interrupt, interrupt_again, led_to
+from types import FrameType
+from typing import Any
 
 __all__ = ["main"]
 
@@ -41,7 +43,7 @@ def main(arguments: list[str] | None = None, *, interrupted: threading.Event | N
             raise KeyboardInterrupt
         return status if isinstance(status, int) else 0
     except OblivError as error:
-        return _stopped() if led_to(error, interrupted) else refuse(str(error))
+        return _stopped() if _interrupted(error, interrupted) else refuse(str(error))
     except Stopped as stop:
         complain(f"\nobliv: interrupted {stop}")
         return 130
@@ -58,7 +60,7 @@ def main(arguments: list[str] | None = None, *, interrupted: threading.Event | N
     except MemoryError:
         return refuse("the problem does not fit in memory; choose a smaller network")
     except Exception as error:
-        if led_to(error, interrupted):
+        if _interrupted(error, interrupted):
             return _stopped()
         if type(error).__name__ == "Abort":
             complain("obliv: interrupted")
@@ -88,6 +90,15 @@ def _stopped() -> int:
     return 130
 
 
+def _interrupted(error: BaseException | None, interrupted: threading.Event | None) -> bool:
+    """Return whether an interrupt led to an error: Python wraps one while it makes a class; NumPy may drop one."""
+    if interrupted is not None and interrupted.is_set():
+        return True
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
 def _discard_output() -> None:
     """Discard the buffer of standard output, so that Python exits without a message."""
     with contextlib.suppress(OSError, ValueError, AttributeError):  # not a file, or closed
@@ -98,10 +109,10 @@ def run() -> None:
     """Run the console script; an interrupt before or after the work has the same effect as one during it."""
     status = 130
     interrupted = threading.Event()
-    sys.unraisablehook = interrupt_again
+    sys.unraisablehook = _interrupt_again
     try:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, partial(interrupt, interrupted))
+            signal.signal(signal.SIGINT, partial(_interrupt, interrupted))
         from obliv.cli.messages import spoken_of
 
         try:
@@ -112,7 +123,7 @@ def run() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the answer is out: an interrupt now changes nothing
     except KeyboardInterrupt:  # between the two
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    await_threads(status)
+    _await_threads(status)
     # An interrupted solver would abort the process when Python ends its thread; and to free what is in memory takes
     # longer than one who has interrupted a command should wait.
     if status == 130 or threading.active_count() > 1:
@@ -121,3 +132,41 @@ def run() -> None:
                 stream.flush()
         os._exit(status)
     sys.exit(status)
+
+
+def _await_threads(status: int) -> None:
+    """Wait a moment for pools whose workers were told to end: they give back what they hold.
+
+    Pools are freed only after this function has returned, as it refers to their threads. Other threads are awaited
+    where the command was not interrupted.
+    """
+    for thread in threading.enumerate():
+        pool = type(thread).__module__ == "concurrent.futures.process"
+        if thread is not threading.current_thread() and (pool or status != 130):
+            thread.join(timeout=0.5 if status == 130 else 1)
+
+
+def _interrupt(interrupted: threading.Event, number: int, frame: FrameType | None) -> None:
+    """Note an interrupt, and raise it."""
+    interrupted.set()
+    signal.default_int_handler(number, frame)
+
+
+def _interrupt_again(unraisable: Any) -> None:
+    """Interrupt the main thread again if an interrupt came where Python discards exceptions, as in callbacks."""
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        ready = threading.Event()
+        _thread.start_new_thread(_interrupt_main, (ready,))
+        ready.set()  # last, since an interrupt within this function would be lost again, however busy the machine
+    else:
+        sys.__unraisablehook__(unraisable)
+
+
+def _interrupt_main(ready: threading.Event) -> None:
+    """Send the main thread a signal, which ends its waiting, too; where there are none, interrupt what it computes."""
+    ready.wait()
+    time.sleep(0.02)
+    if sys.platform == "win32":
+        _thread.interrupt_main()
+    else:
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
