@@ -32,7 +32,7 @@ FILES = {
     "src/obliv/fabric/other.py": "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from .walks import Walk\n",
     "src/obliv/results/fabric.py": "VERBS = {}\n",
     "README.md": "one two three\n",
-    "docs/page.md": "# four five\n\nsix\n",
+    "docs/page.md": "# four five\n\nsix seven\n",
     "docs/table.md": "\n".join("| seven | eight |" for _ in range(9)),
 }
 
@@ -56,7 +56,7 @@ def test_measures_of_a_small_tree(house: Any, tree: Path) -> None:
     assert answer["circles of imports"] == [2, "(largest 2 files)"]
     assert answer["circles of imports that run"] == [1, "(largest 2 files)"]
     assert answer["circles of imports that run when modules load"] == [0, "(largest 0 files)"]
-    assert answer["words of docs"] == 3 + 4 + 9 * 5
+    assert answer["words of docs"] == 3 + 4 + 9 * 2
     assert answer["longest page, not a table"] == ["docs/page.md", 4]
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``obliv VERB ...``, one thin command a verb."""
+"""The command line: ``obliv VERB ...``, one thin command a verb; its exit status, errors, warnings and interrupts."""
 
 from __future__ import annotations
 
