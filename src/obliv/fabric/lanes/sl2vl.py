@@ -1,4 +1,4 @@
-"""SL-to-VL tables: read from a file in any of four spellings, kept for all switches, written for other programs."""
+"""SL-to-VL tables: read from a file in four spellings, of all switches, written as ``opensm-sl2vl.dump``."""
 
 from __future__ import annotations
 

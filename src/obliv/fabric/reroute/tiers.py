@@ -1,4 +1,4 @@
-"""Tiers of a fabric (levels of its switches, channels upwards), switches as arrays, and parts without cables."""
+"""Tiers of a fabric (levels of its switches, channels upwards), switches as arrays, and parts that no cables join."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Definitions, lemmas and steps of proofs (sections III to V), over sets of pairs of few nodes and small trees."""
+"""Definitions and lemmas of section IV, Lemma 9 and steps of proofs, over pairs of few nodes and small trees."""
 
 from __future__ import annotations
 

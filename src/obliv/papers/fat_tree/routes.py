@@ -1,4 +1,4 @@
-"""The fat tree and its properties, counted on small trees; sub-fat-trees, labels and routes (sections I to V)."""
+"""The fat tree and its properties, counted on small trees; sub-fat-trees, labels and routes (sections I to III, V)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a report, one HTML file that needs no server: its charts, its networks, and its look."""
+"""The page of a report: one HTML file that needs no server and no foreign script, its charts, networks and look."""
 
 from __future__ import annotations
 
