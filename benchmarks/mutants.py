@@ -67,6 +67,8 @@ EQUIVALENT = {
 _TABLE = "(wrong, problem)"  # loops over it
 _BOUNDS: dict[type, type] = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
 
+_FAILED = 2  # the status of a process whose action was not carried out
+
 Fault = tuple[int, str, Callable[[], ast.Module]]  # line, words, the module with it
 Change = Callable[[Any], None]
 
@@ -195,7 +197,8 @@ class Night:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         kept = Path(tempfile.mkstemp()[1])
-        in_child(partial(self.keep_lines, session, kept), 0)
+        if in_child(partial(self.keep_lines, session, kept), 0):
+            raise SystemExit("the tests could not be run")
         tests = json.loads(kept.read_text())
         kept.unlink()
         print(f"{len(tests)} tests reach a line of these files", file=sys.stderr, flush=True)
@@ -204,7 +207,13 @@ class Night:
                 break
             self.total += 1
             those = {at: seconds for at, (seconds, lines) in tests.items() if f"{path}:{line}" in lines}
-            if not (those and in_child(partial(self.run_with, session, path, faulty, those), SECONDS)):
+            status = in_child(partial(self.run_with, session, path, faulty, those), SECONDS) if those else 0
+            if status == _FAILED:
+                self.total -= 1
+                print(
+                    f"{path.relative_to(PACKAGE)}:{line}: {words}   (could not be put in)", file=sys.stderr, flush=True
+                )
+            elif not status:
                 self.survivors += 1
                 why = "" if those else "   (no test reaches it)"
                 print(f"{path.relative_to(PACKAGE)}:{line}: {words}{why}", flush=True)
@@ -266,14 +275,11 @@ def in_child(action: Callable[[], int], seconds: int) -> int:
         silent = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 1)
         os.dup2(silent, 2)
-        status = 2
+        status = _FAILED
         with contextlib.suppress(BaseException):
             status = min(1, int(action()))
         os._exit(status)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if status == 2:
-        raise SystemExit("a fault could not be tried")
-    return status
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def main() -> None:
