@@ -336,7 +336,8 @@ def test_every_folder_of_a_room_is_on_the_page() -> None:
         if room.is_dir() and room.name != "__pycache__":
             assert room.name in rows, f"{room.name} has no row"
             folders = {below.parent.name for below in room.glob("*/__init__.py")} - {"kernels"}
-            missing = {name for name in folders if f"`{name}/`" not in rows[room.name]}
+            row = ARCHITECTURE if rows[room.name].endswith("below |") else rows[room.name]  # has a table of its own
+            missing = {name for name in folders if f"`{name}/`" not in row}
             assert not missing or room.name in ("papers", "cli"), f"{room.name} lacks {sorted(missing)}"
 
 
