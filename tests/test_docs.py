@@ -331,7 +331,9 @@ def test_the_layers_on_the_page_are_those_that_are_checked() -> None:
 
 
 def test_every_folder_of_a_room_is_on_the_page() -> None:
-    rows = dict(re.findall(r"^\| `([\w.]+)/?` \| (.*)$", ARCHITECTURE, re.M))
+    rows: dict[str, str] = {}
+    for name, contents in re.findall(r"^\| `([\w.]+)/?` \| (.*)$", ARCHITECTURE, re.M):
+        rows.setdefault(name, contents)  # the first; a room with a table of its own heads that, too
     for room in sorted((ROOT / "src" / "obliv").iterdir()):
         if room.is_dir() and room.name != "__pycache__":
             assert room.name in rows, f"{room.name} has no row"
