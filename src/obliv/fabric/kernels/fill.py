@@ -43,7 +43,9 @@ class Digits(NamedTuple):
 @kernel
 def reach(goal: int, switches: Switches, ranks: Ranks, near: Array, hops: Array, queue: Array) -> int:
     """Store the fewest hops of routes down to a switch, -1 for no route, and of those that climb before."""
-    # Switches from which a route leads there are listed in `queue`, the nearest first; returns their number.
+    # Switches from which a route leads there are listed in `queue`, the nearest first; returns their number. A route
+    # descends as soon as it can: from switch v it takes a channel that rises if near[v] is -1 and one that falls if not,
+    # to a switch with one hop less, by `hops` or by `near`. Kernels write this test out, for the sake of speed.
     first, head, rises = switches.first, switches.head, ranks.rises
     for v in range(len(near)):
         near[v] = -1
@@ -82,40 +84,6 @@ def reach(goal: int, switches: Switches, ranks: Ranks, near: Array, hops: Array,
 
 
 @kernel
-def leads(v: int, c: int, head: Array, rises: Array, near: Array, hops: Array) -> bool:
-    """Return whether a channel of a switch continues a shortest route that climbs no more once it can descend."""
-    w = head[c]
-    if near[v] >= 0:
-        return not rises[c] and near[w] >= 0 and near[w] == near[v] - 1
-    return bool(rises[c]) and hops[w] >= 0 and hops[w] == hops[v] - 1
-
-
-@kernel
-def climbing(
-    v: int, number: int, step: int, digits: Digits, head: Array, rises: Array, near: Array, hops: Array
-) -> int:
-    """Return the channel upwards of a number, or, if that is missing, some steps further; -1 for none."""
-    for _ in range(digits.size[v]):
-        c = digits.channel[v, number % digits.size[v]]
-        if c >= 0 and leads(v, c, head, rises, near, hops):
-            return int(c)
-        if step == 0:
-            return -1
-        number += step
-    return -1
-
-
-@kernel
-def least_used(v: int, first: Array, used: Array, head: Array, rises: Array, near: Array, hops: Array) -> int:
-    """Return the channel that was used least among those that lead on, -1 for none."""
-    best = -1
-    for c in range(first[v], first[v + 1]):
-        if leads(v, c, head, rises, near, hops) and (best < 0 or used[c] < used[best]):
-            best = c
-    return best
-
-
-@kernel
 def fill_by_digits(switches: Switches, ranks: Ranks, digits: Digits, step: int, routes: Array) -> None:
     """Store the channels by which all switches forward packets for all destinations, as the digits of a tree say."""
     # Upwards a switch takes the channel of the wanted number; where it is missing, one `step` further, or with step 0
@@ -150,15 +118,25 @@ def fill_by_digits(switches: Switches, ranks: Ranks, digits: Digits, step: int, 
         for i in range(1, reached):
             v = queue[i]
             best = -1
-            if near[v] < 0:
-                best = climbing(v, digits.up[level[v], column] + digits.shift[v], step, digits, head, rises, near, hops)
+            up = near[v] < 0
+            far = hops if up else near
+            if up:
+                # the channel upwards of the number, or, if that is missing, some steps further
+                number = digits.up[level[v], column] + digits.shift[v]
+                for _ in range(size[v]):
+                    c = digits.channel[v, number % size[v]]
+                    if c >= 0 and rises[c] and hops[head[c]] == hops[v] - 1:
+                        best = c
+                    if best >= 0 or step == 0:
+                        break
+                    number += step
             else:
                 # the channels down that lead on, those back along the chain alone if there are any
                 link = chain[near[v] - 1] if near[v] <= links else -1
                 fits = 0
                 on_chain = False
                 for c in range(first[v], first[v + 1]):
-                    if leads(v, c, head, rises, near, hops):
+                    if not rises[c] and near[head[c]] == near[v] - 1:
                         if head[c] == link and not on_chain:
                             on_chain = True
                             fits = 0
@@ -179,8 +157,10 @@ def fill_by_digits(switches: Switches, ranks: Ranks, digits: Digits, step: int, 
                     for k in range(1, fits):
                         if used[fitting[k]] < used[best]:
                             best = fitting[k]
-            if best < 0:
-                best = least_used(v, first, used, head, rises, near, hops)
+            if best < 0:  # the channel used least among those that lead on
+                for c in range(first[v], first[v + 1]):
+                    if rises[c] == up and far[head[c]] == far[v] - 1 and (best < 0 or used[c] < used[best]):
+                        best = c
             used[best] += 1
             routes[column, v] = best
 
@@ -208,8 +188,10 @@ def fill_evenly(order: Array, switches: Switches, ranks: Ranks, load: Array, rou
         for i in range(1, reached):
             v = queue[i]
             best = -1
+            up = near[v] < 0
+            far = hops if up else near
             for c in range(first[v], first[v + 1]):
-                if leads(v, c, head, rises, near, hops):
+                if rises[c] == up and far[head[c]] == far[v] - 1:
                     new = load[c] + cost[head[c]]
                     if best < 0 or new < cost[v] or (new == cost[v] and load[c] < load[best]):
                         best = c
@@ -248,8 +230,10 @@ def even_out(columns: Array, switches: Switches, ranks: Ranks, load: Array, rout
             best = route[v]
             cost[v] = 2 * load[best] + unit[best] + cost[head[best]]
             if sent[v] == 0:
+                up = near[v] < 0
+                far = hops if up else near
                 for c in range(first[v], first[v + 1]):
-                    if leads(v, c, head, rises, near, hops):
+                    if rises[c] == up and far[head[c]] == far[v] - 1:
                         new = 2 * load[c] + unit[c] + cost[head[c]]
                         if new < cost[v]:
                             cost[v] = new
@@ -265,8 +249,10 @@ def even_out(columns: Array, switches: Switches, ranks: Ranks, load: Array, rout
                 old = route[v]
                 best = old
                 gain = 0
+                up = near[v] < 0
+                far = hops if up else near
                 for c in range(first[v], first[v + 1]):
-                    if c != old and leads(v, c, head, rises, near, hops):
+                    if c != old and rises[c] == up and far[head[c]] == far[v] - 1:
                         # both routes have the same number of hops: compare them until they meet
                         less = more = 0
                         a, b = old, c
