@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from obliv._util.files import UnreadableError, files_read, paths_of, read_json, reading_from
 from obliv._util.lazy import VERSIONS, earlier_definitions
-from obliv._util.progress import Progress, rising, silent
+from obliv._util.progress import Progress, TimeLimit, rising, silent
 from obliv._util.rationals import boolean, real
 from obliv._util.text import shown
 from obliv.capabilities import Parts, named
@@ -44,6 +44,7 @@ def verify(
     topology: Topology | str | None = None,
     routing: Routing | str | None = None,
     files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    close: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Verification:
     """Check a saved claim from scratch.
@@ -51,7 +52,7 @@ def verify(
     Parameters
     ----------
     claim : path-like or Result
-        A file written by ``--output``, a result with a certificate, or a schedule of packets.
+        A file written by ``--output``, a closed claim, a result with a certificate, or a schedule of packets.
     quick : bool
         Check the bound of the channel named in the claim only. This can refute a claim, not prove it: if the channel
         holds, ``verdict`` is ``one channel holds; not proved``.
@@ -62,13 +63,16 @@ def verify(
     files : path-like or several of them, optional
         Files, and folders of files, that the specs in the claim may name. Those in the folder of the claim are allowed
         (of a result that was loaded, those in the current folder).
+    close : path-like, optional
+        Write the claim, if it is proved, as a closed one: with its network and its flows, for a checker that knows
+        neither, ``obliv_check.py``; compressed if the name ends in ``.gz``.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
     Returns
     -------
     Verification
-        Whether the claim is proved, what was checked and how, and what was not checked.
+        Whether the claim is proved, what was checked and how, what was believed, and what was not checked.
 
     Raises
     ------
@@ -95,7 +99,7 @@ def verify(
     True
     """
     began, budget, step = time.perf_counter(), real(budget, "budget"), rising(progress)
-    options = _Options(boolean(quick, "quick"), began + budget, topology, routing)
+    options = _Options(boolean(quick, "quick"), began + budget, topology, routing, close)
     try:
         return _in_limits(_verified, claim, options, budget, files, step)
     except TimeOverError:
@@ -109,17 +113,31 @@ def verify(
 
 def _verified(claim: Any, options: _Options, progress: Progress) -> Verification:
     """Read a claim and check it."""
+    from obliv.checker.closed import check_closed, close, is_closed
+
+    if isinstance(claim, str | os.PathLike) and is_closed(claim):
+        if options.quick or options.close is not None:
+            raise InputError(f"{claim} is a closed claim, which is always checked as a whole, and is closed already")
+        return check_closed(Path(claim))
     subject, options = _subject_of(claim), replace(options, progress=progress)
     check = _CHECKS.get(subject.kind) if isinstance(subject.kind, str) else None
     if check is None:
         raise FileError(f"contains no claim that can be checked (kind {subject.kind!r:.40})", subject.path)
     with _complete(subject):
-        checked = _check(check, subject, options)
+        built: dict[str, Any] = {}
+        checked = _check(check, subject, options, built)
         objects = (getattr(subject.result, "subject", None), options.topology, options.routing)
         of_then = _version(subject) in VERSIONS and subject.kind in _KINDS_OF_THEN and not any(map(_is_built, objects))
         if checked.verdict == "not proved" and of_then:
             checked = _checked_as_before(check, subject, options) or checked
-        return _with_rest(checked, subject)
+        checked = _with_rest(checked, subject)
+        if options.close is None or not checked.proved:
+            return checked
+        if checked.definitions:
+            raise InputError(f"the claim is proved by the definitions of {checked.definitions} only: make it again")
+        limit = TimeLimit(options.end)
+        written = close(options.close, subject.content, built["topology"], built.get("routing"), limit.check)
+        return replace(checked, checks=(*checked.checks, written))
 
 
 def _in_limits(
@@ -288,6 +306,7 @@ class _Options:
     end: float  #: When the time limit passes, on the clock of ``time.perf_counter``.
     topology: Topology | str | None
     routing: Routing | str | None
+    close: str | os.PathLike[str] | None = None
     progress: Progress = silent
 
     @property
@@ -296,7 +315,9 @@ class _Options:
         return self.end - time.perf_counter()
 
 
-def _check(check: Callable[..., Verification], subject: _Subject, options: _Options) -> Verification:
+def _check(
+    check: Callable[..., Verification], subject: _Subject, options: _Options, built: dict[str, Any] | None = None
+) -> Verification:
     """Call a check with what its parameters name; topology, routing and traffic are built as the claim names them."""
     wanted = inspect.signature(check).parameters
     given: dict[str, Any] = {"content": subject.content, "result": subject.result, "progress": options.progress}
@@ -307,10 +328,23 @@ def _check(check: Callable[..., Verification], subject: _Subject, options: _Opti
         given["topology"], inside = _network_and_place(subject, options)
     if "traffic" in wanted:
         given["traffic"] = _traffic(subject, given["topology"])
+    if built is not None:
+        built |= given
     given |= {"quick": options.quick, "budget": options.budget}
     checked = check(**{name: given[name] for name in wanted})
     network = given.get("topology")
+    if checked.proved and network is not None:
+        checked = replace(checked, believed=_believed(network, given.get("routing"), inside))
     return checked if network is None or "traffic" in wanted else _with_network(subject, checked, network, inside)
+
+
+def _believed(network: Topology, routing: Routing | None, inside: bool) -> str:
+    """Return what a proof rests on besides the numbers in the claim."""
+    if routing is not None:
+        return f"the routing's paths as obliv's definition of {routing.spec[:80]} gives them"
+    if inside:
+        return "nothing: the network and the paths are in the claim"
+    return f"the network's channels as obliv's definition of {network.spec[:80]} gives them"
 
 
 @dataclass(frozen=True, eq=False)

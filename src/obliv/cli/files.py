@@ -43,6 +43,12 @@ def verify(
             "--channel", metavar="N", help='Show the proof of this channel, 3 or "(0,0) -> (1,0)", as a table instead.'
         ),
     ] = None,
+    close: Annotated[
+        Path | None,
+        typer.Option(
+            "--close", metavar="OUT", help="Write the claim as a closed one, which obliv_check.py checks by itself."
+        ),
+    ] = None,
     answer: Answer,
 ) -> None:
     """Check a saved claim with independent code.
@@ -53,13 +59,17 @@ def verify(
     Example: obliv verify claim.json
 
     Example: obliv verify claim.json --channel "(0,0) -> (1,0)"
+
+    Example: obliv verify claim.json --close claim.txt
     """
     import obliv
 
-    require_outputs(answer.output, inputs=((str(file), ""),))
+    require_outputs(answer.output, close, inputs=((str(file), ""),))
+    if close is not None and quick:
+        raise InputError("--close writes a claim that is proved; leave out --quick")
     if channel is not None:
-        if quick:
-            raise InputError("--channel shows the proof of one channel; leave out --quick")
+        if quick or close is not None:
+            raise InputError("--channel shows the proof of one channel; leave out --quick and --close")
         with progress() as step:
             proof = obliv.explain(file, channel, budget=budget, files=files or (), progress=step)
         answer.show(proof)
@@ -67,7 +77,7 @@ def verify(
             raise typer.Exit(1)
         return
     with progress() as step:
-        result = obliv.verify(file, quick=quick, budget=budget, files=files or (), progress=step)
+        result = obliv.verify(file, quick=quick, budget=budget, files=files or (), close=close, progress=step)
     answer.show(result)
     if not result.proved:
         raise typer.Exit(1)

@@ -112,6 +112,26 @@ class ClaimAnswer(Answer):
     certificate: Annotated[
         bool, typer.Option("--certificate", help="Include the certificate in the output (JSON).")
     ] = False
+    closed: Annotated[
+        bool, typer.Option("--closed", help="Save a closed claim, which obliv_check.py checks by itself.")
+    ] = False
+
+    def __post_init__(self) -> None:
+        if self.closed and self.output is None:
+            raise InputError("--closed says in which form a claim is saved: add --output FILE")
+
+    def save(self, result: Result) -> None:
+        """Save a result if there is a file for it, as a closed claim if that is asked for."""
+        if not self.closed or self.output is None:
+            super().save(result)
+            return
+        import obliv
+
+        checked = obliv.verify(result, budget=float("inf"), close=self.output)
+        if not checked.proved:
+            failed = next(step for step in checked.checks if step.ok is not True)
+            raise InputError(f"no closed claim is saved, as this one is not proved: {failed.check}: {failed.detail}")
+        say(f"closed claim saved in {self.output}; check it with  python3 obliv_check.py {self.output}")
 
     def show_claim(self, result: Result, *, hide: Iterable[str] = ()) -> None:
         """Save and print a result, with its certificate or a hint on how to get it.

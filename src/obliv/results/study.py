@@ -64,6 +64,7 @@ class Verification(Result):
       form      ok: every part fits the network
       witness   ok: it loads channel 1 by 2, claimed 2
       channels  ok: 4 by prices, 20 by the simple bound
+      believed  the routing's paths as obliv's definition of dor gives them
       note      not part of the proof: channel_names, focus_channels, names, crossing
     """
 
@@ -75,6 +76,7 @@ class Verification(Result):
     unchecked: tuple[int, ...] = ()
     beside: tuple[str, ...] = entry((), key="not_part_of_the_proof", omit=lambda checked: not checked.beside)
     definitions: str = entry("", omit=lambda checked: not checked.definitions)  #: Whose they are, if not today's.
+    believed: str = entry("", omit=lambda checked: not checked.believed)  #: What the proof rests on besides its numbers.
     recorded: bool = entry(False, compare=False, hidden=True)  #: Whether a file says all this, and nothing was checked.
 
     @property
@@ -98,8 +100,9 @@ class Verification(Result):
         if self.recorded:
             return [("claim", self.claim), ("verdict", RECORDED)]
         steps = [(step.check, f"{_VERDICTS[step.ok]}: {step.detail}") for step in self.checks]
-        beside = [("note", f"not part of the proof: {', '.join(self.beside)}")] if self.beside else []
-        return [("claim", self.claim), *super().summary(), *steps, *beside]
+        notes = [("believed", self.believed)] if self.believed else []
+        notes += [("note", f"not part of the proof: {', '.join(self.beside)}")] if self.beside else []
+        return [("claim", self.claim), *super().summary(), *steps, *notes]
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Verification:
@@ -378,6 +381,7 @@ class StudyVerification(WithoutNetwork):
 
     store: str = ""
     verdicts: tuple[CellVerdict, ...] = entry((), key="rows")
+    believed: str = entry("", omit=lambda checked: not checked.believed)  #: What the proof rests on besides its numbers.
     recorded: bool = entry(False, compare=False, hidden=True)  #: Whether a file says all this, and nothing was checked.
 
     @property

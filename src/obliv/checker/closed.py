@@ -1,0 +1,332 @@
+"""Closed claims: saved claims with their network and flows, for a checker that knows neither (`obliv_check`)."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import chain, groupby
+from math import lcm
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from obliv._util.arrays import Array
+from obliv._util.files import require_file, write_pieces
+from obliv._util.progress import require_memory
+from obliv.checker import obliv_check
+from obliv.checker.designs import paths_of
+from obliv.checker.linear import Lengths, distances_from, lengths_of
+from obliv.checker.worst_case import Prices
+from obliv.errors import FileError, InputError
+from obliv.flows.base import Flow
+from obliv.flows.sources import denominator_of, difference_flows, source_flows, threshold_prices
+from obliv.results.claims import Claim, MalformedError, array_of, certificate_of, read_claim
+from obliv.results.numbers import bounds_of, rational
+from obliv.results.base import provenance
+from obliv.results.study import Check, Verification
+from obliv.routings.base import Routing
+from obliv.routings.listed import Listed
+from obliv.topologies.base import Topology, find
+from obliv.topologies.cartesian import LinkFlows
+
+CheckTime = Callable[[], None]
+KINDS = ("worst", "worst-channels", "ratio", "design", "bounds", "failures")
+
+
+# The parts of a file: rows, each written once, and runs
+
+
+class _Text:
+    """A closed claim as it is written: the network, rows, flows, and statements."""
+
+    def __init__(self, about: str, topology: Topology) -> None:
+        self.about = "".join(letter if " " <= letter <= "~" else "?" for letter in about)[:1000]
+        self.topology = topology
+        injection, ejection = topology.rates()
+        speeds = [topology.bandwidth_of(c) for c in range(topology.channels)]
+        self.scale = lcm(*(value.denominator for value in (*speeds, *injection, *ejection)))
+        self.bandwidth, self.injection, self.ejection = (
+            [int(value * self.scale) for value in values] for values in (speeds, injection, ejection)
+        )
+        self.rows: dict[str, int] = {}
+        self.unit = 0
+        self.flow: list[list[tuple[int, int]]] = [[] for _ in speeds]  # of each channel, sources with their rows
+        self.lost: dict[int, int] = {}
+        self.statements: list[str] = []
+
+    def row(self, runs: str) -> int:
+        """Return the number of a row."""
+        return self.rows.setdefault(runs, len(self.rows))
+
+    def say(self, *words: Any) -> None:
+        """Add a line to the statements."""
+        self.statements.append(" ".join(str(word) for word in words if word != ""))
+
+    def matrix(self, dense: Any) -> str:
+        """Return a matrix whose values are given for all sources and places."""
+        return _matrix((i, self.row(text)) for i, text in enumerate(map(_runs, dense)) if text)
+
+    def lines(self) -> Iterator[str]:
+        """Yield all lines."""
+        topology = self.topology
+        yield "obliv-claim 1"
+        yield f"about {self.about}"
+        yield f"nodes {topology.nodes}"
+        ends = zip(topology.tail.tolist(), topology.head.tolist(), self.bandwidth, strict=True)
+        yield from (f"channel {tail} {head} {speed}" for tail, head, speed in ends)
+        rates = zip(topology.terminals.tolist(), self.injection, self.ejection, strict=True)
+        yield from (f"terminal {node} {sends} {receives}" for node, sends, receives in rates)
+        yield from (f"row {runs}" for runs in self.rows)
+        if self.unit:
+            yield f"unit {self.unit}"
+            yield from (f"flow {_matrix(pairs)}".rstrip() for pairs in self.flow)
+        if self.lost:
+            yield f"lost {_matrix(self.lost.items())}"
+        yield from self.statements
+        yield "end"
+
+
+def _runs(values: Iterable[Any]) -> str:
+    """Return the runs of values at the places 0, 1, ..., without those of 0."""
+    place, parts = 0, []
+    for value, group in groupby(values.tolist() if isinstance(values, np.ndarray) else values):
+        count = sum(1 for _ in group)
+        if value:
+            parts.append(f"{place} {count} {value}")
+        place += count
+    return " ".join(parts)
+
+
+def _sparse(place: Array, value: Array) -> str:
+    """Return the runs of values at ascending places."""
+    ends = (np.diff(place) != 1) | (value[1:] != value[:-1])
+    first = np.flatnonzero(np.concatenate([[True], ends]))
+    counts = np.diff(np.append(first, len(place)))
+    numbers = np.stack([place[first].astype(value.dtype), counts.astype(value.dtype), value[first]], axis=1)
+    return " ".join(map(str, numbers.ravel().tolist()))
+
+
+def _matrix(pairs: Iterable[tuple[int, int]]) -> str:
+    """Return the runs of a matrix: sources, ascending, with the numbers of their rows."""
+    runs: list[list[int]] = []
+    for source, row in pairs:
+        if runs and runs[-1][2] == row and runs[-1][0] + runs[-1][1] == source:
+            runs[-1][1] += 1
+        else:
+            runs.append([source, 1, row])
+    return " ".join(map(str, chain.from_iterable(runs)))
+
+
+def _write_flows(text: _Text, routing: Routing, unit: int, check_time: CheckTime, itself: bool = True) -> None:
+    """Add the flows of a routing in units of 1 / `unit`; those from a terminal to itself only if they count."""
+    topology = routing.topology
+    flows = find(routing, LinkFlows)
+    differ = flows is not None and flows.denominator == unit
+    flows_of = difference_flows(topology, flows) if differ and flows else source_flows(routing, unit, check_time)
+    text.unit = unit
+    for i in range(len(topology.terminals)):
+        check_time()
+        flow = flows_of(i) if itself else flows_of(i).without(i)
+        if not i:
+            require_memory(40.0 * len(flow.channel) * len(topology.terminals), "the flows of all pairs")
+        if routing.partial:
+            served = np.diff(flow.ends, prepend=0) > 0
+            lost = ~served & (topology.terminals != topology.terminals[i])
+            if lost.any():
+                text.lost[i] = text.row(_runs(lost.astype(int)))
+        for c, place, value in _by_channel(flow, unit):
+            text.flow[c].append((i, text.row(_sparse(place, value))))
+
+
+def _by_channel(flow: Flow, unit: int) -> Iterator[tuple[int, Array, Array]]:
+    """Yield the channels of a flow with the destinations, ascending, and how much goes to each over them."""
+    destination = flow.destination
+    small = max(map(int, flow.amount), default=0) * unit < 2**62 if flow.amount.dtype != object else False
+    value = (flow.amount if small else flow.amount.astype(object)) * unit
+    whole = flow.whole[destination]
+    if len(value) and (value % whole).any():
+        raise InputError(f"a load is not an integer over the denominator {unit}")
+    value = value // whole
+    order = np.lexsort((destination, flow.channel))
+    key = np.stack([flow.channel[order], destination[order]])
+    starts = np.flatnonzero(np.append(True, (np.diff(key) != 0).any(axis=0))) if len(order) else np.zeros(0, np.int64)
+    value = np.add.reduceat(value[order], starts) if len(starts) else value  # a path may cross a channel twice
+    channel, place = key[:, starts]
+    for part in np.split(np.arange(len(channel)), np.flatnonzero(np.diff(channel)) + 1):
+        if len(part):
+            yield int(channel[part[0]]), place[part], value[part]
+
+
+# Worst cases: prices, the same carried along words, and the witness
+
+
+def _write_worst(text: _Text, claim: Claim, routing: Routing, limit: Fraction | None = None) -> None:
+    """Add the statements of a worst case, whose flows are there already."""
+    topology = routing.topology
+    n = len(topology.terminals)
+    limit = claim.channel_load if limit is None else limit
+    prices: dict[str, int] = {}
+    maps = {
+        k: inverse for k, g in enumerate(claim.generators) if (inverse := _inverse(np.array(g), topology)) is not None
+    }
+    number = {k: place for place, k in enumerate(maps)}
+    flows, bounds, listed = find(routing, LinkFlows), [], list(text.rows)
+    for c, entry in enumerate(claim.channels):
+        word: list[int] = []
+        if isinstance(entry, dict) and flows is not None:
+            price: Any = threshold_prices(flows.over(c), entry["threshold"])
+        elif entry == "simple":
+            price = [0] * n if _fits(text, listed, c, limit) else _column_maxima(text, listed, c)
+        elif all(step in number for step in entry[1]):
+            price, word = claim.duals[entry[0]], [number[step] for step in entry[1]]
+        else:  # a word that leads over nodes that are not terminals
+            price = Prices(claim, topology, [c], object).of(c)
+        bounds.append((prices.setdefault(_runs(price), len(prices)), *word))
+    text.say("most", limit.numerator, limit.denominator)
+    for runs in prices:
+        text.say("price", runs)
+    for inverse in maps.values():
+        text.say("map", *inverse)
+    for bound in bounds:
+        text.say("bound", *bound)
+    load, c = claim.channel_load, claim.channel["id"]
+    scale = lcm(*(amount.denominator for _, _, amount in claim.witness))
+    text.say("attains", load.numerator, load.denominator, c, scale)
+    text.say("traffic", _traffic(text, claim.witness, scale))
+
+
+def _inverse(generator: Array, topology: Topology) -> list[int] | None:
+    """Return where terminals come from under a permutation of the nodes; None if it does not keep the terminals."""
+    image = topology.number_of[generator[topology.terminals]]
+    return None if (image < 0).any() else [int(i) for i in np.argsort(image)]
+
+
+def _entries(text: _Text, listed: Sequence[str], c: int) -> Iterator[tuple[int, Iterator[tuple[int, int, int]]]]:
+    """Yield the sources of a channel and the runs of their rows."""
+    for source, row in text.flow[c]:
+        yield source, obliv_check.runs(tuple(map(int, listed[row].split())))
+
+
+def _fits(text: _Text, listed: Sequence[str], c: int, limit: Fraction) -> bool:
+    """Return whether the largest loads of all sources alone prove the bound of a channel."""
+    most = sum(text.injection[i] * max(value for _, _, value in runs) for i, runs in _entries(text, listed, c))
+    return most <= limit * text.bandwidth[c] * text.unit
+
+
+def _column_maxima(text: _Text, listed: Sequence[str], c: int) -> list[int]:
+    most = [0] * len(text.ejection)
+    for _, runs in _entries(text, listed, c):
+        for first, count, value in runs:
+            most[first : first + count] = [max(value, own) for own in most[first : first + count]]
+    return most
+
+
+def _traffic(text: _Text, rows: Iterable[tuple[int, int, Fraction]], scale: int, itself: bool = True) -> str:
+    """Return a traffic over a scale, as a matrix; pairs that are lost send nothing."""
+    n = len(text.injection)
+    listed = list(text.rows)
+    by_source: dict[int, dict[int, int]] = {}
+    for s, d, amount in rows:
+        if amount and (itself or s != d):
+            row = by_source.setdefault(s, {})
+            row[d] = row.get(d, 0) + int(amount * scale * text.scale)
+    parts = []
+    for s in sorted(by_source):
+        cut = obliv_check.dense(tuple(map(int, listed[text.lost[s]].split())), n) if s in text.lost else [0] * n
+        values = [0] * n
+        for d, amount_ in by_source[s].items():
+            values[d] = 0 if cut[d] else amount_
+        if any(values):
+            parts.append((s, text.row(_runs(values))))
+    return _matrix(parts)
+
+
+def _close_worst(text: _Text, content: dict[str, Any], routing: Routing, check_time: CheckTime) -> None:
+    claim = read_claim(content)
+    _write_flows(text, routing, claim.denominator, check_time)
+    _write_worst(text, claim, routing)
+
+
+# What a file is called, and how it is written and checked
+
+
+def close(
+    path: str | Path,
+    content: dict[str, Any],
+    topology: Topology,
+    routing: Routing | None,
+    check_time: CheckTime,
+) -> Check:
+    """Write the closed claim of a saved one, check it with `obliv_check`, and return what that says."""
+    kind = str(content.get("kind"))
+    if kind not in _WRITERS:
+        raise InputError(f"there are no closed claims of the kind {kind!r:.40}, only of {', '.join(KINDS)}")
+    names = [str(content.get(key, "")) for key in ("routing", "topology")]
+    text = _Text(f"{kind}: {' on '.join(filter(None, names))}", topology)
+    _WRITERS[kind](text, content, routing if routing is not None else topology, check_time)
+    pieces = (f"{line}\n".encode("ascii") for line in text.lines())
+    write_pieces(path, _compressed(pieces) if str(path).endswith(".gz") else _joined(pieces))
+    said = list(obliv_check.check(str(path), 2**40))
+    return Check("closed", True, f"{said[0]}: the same claim, proved by obliv_check.py too")
+
+
+def is_closed(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file begins as a closed claim does."""
+    try:
+        with (gzip.open if str(path).endswith(".gz") else open)(path, "rb") as stream:
+            return stream.read(12) == b"obliv-claim "
+    except (OSError, ValueError, EOFError, zlib.error):
+        return False
+
+
+def check_closed(path: Path) -> Verification:
+    """Check a closed claim by the code of ``obliv_check.py``."""
+    require_file(path)
+    began, checks = time.perf_counter(), []
+    try:
+        for sentence in obliv_check.check(str(path)):
+            word, _, rest = sentence.partition(": ")
+            if word in ("proved", "about"):
+                checks.append(Check("statement" if word == "proved" else word, True, rest))
+            elif word != "believed":
+                checks.append(Check("network" if checks else "file", True, rest if not checks else sentence))
+        proved = True
+    except obliv_check.NotProved as error:
+        checks.append(Check("statement", False, str(error)))
+        proved = False
+    except obliv_check.Malformed as error:
+        raise FileError(str(error), path) from None
+    return Verification(
+        provenance=provenance({}, time.perf_counter() - began),
+        proved=proved,
+        claim="the statements of a closed claim, about the network and the flows that it contains",
+        checks=tuple(checks),
+        believed=obliv_check.BELIEVED if proved else "",
+    )
+
+
+def _joined(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield pieces of some size, a few thousand lines each."""
+    waiting: list[bytes] = []
+    for piece in pieces:
+        waiting.append(piece)
+        if len(waiting) == 4096:
+            yield b"".join(waiting)
+            waiting = []
+    yield b"".join(waiting)
+
+
+def _compressed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield members of a gzip file, the same bytes whenever it is written."""
+    return (gzip.compress(piece, 6, mtime=0) for piece in _joined(pieces))
+
+
+_WRITERS: dict[str, Callable[[_Text, dict[str, Any], Any, CheckTime], None]] = {
+    "worst": _close_worst,
+    "worst-channels": _close_worst,
+}

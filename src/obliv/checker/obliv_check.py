@@ -1,0 +1,656 @@
+#!/usr/bin/env python3
+"""Check a closed claim about routing in a network: python3 obliv_check.py CLAIM.txt (or CLAIM.txt.gz).
+
+A closed claim is a text file. It holds a network, the flows of a routing on its channels, statements about them, and
+numbers that prove each statement. This program reads the file and checks every statement in whole numbers. It needs
+Python 3.8 or later and nothing else. It knows no topology and no routing by name, it searches for nothing, and it does
+not matter who found the numbers or how: what they prove, they prove.
+
+It is meant to be read from top to bottom: step functions, the file, the flows, then each statement with the reason why
+its numbers prove it. The format is on the page "Closed claims" of obliv's documentation.
+
+Exit status: 0 everything is proved, 1 a statement is not proved, 2 the file is malformed or cannot be read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import heapq
+import re
+import sys
+import zlib
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from itertools import accumulate
+from math import gcd
+from types import SimpleNamespace
+from typing import Any
+
+MOST_BYTES = 2**29  # of a file, decompressed; --most-bytes raises it
+MOST_DIGITS = 4000  # of a number; recent versions of Python refuse 4,300
+MOST_NODES = 10**7
+BELIEVED = (
+    "nothing but the arithmetic of this program. "
+    "That these flows are those of the routing that the file is called after is not proved by it."
+)
+
+
+class Malformed(Exception):  # noqa: N818
+    """The file is not a closed claim."""
+
+
+class NotProved(Exception):  # noqa: N818
+    """The numbers of the file do not prove a statement."""
+
+
+# STEP FUNCTIONS. Everything in a claim is one: a list of runs (first, count, value), which has this value at the places
+# first, ..., first + count - 1, and 0 wherever there is no run. It is stored as it is written, number after number.
+# A matrix is a step function of step functions: runs of sources, whose value is the number of a row.
+
+
+def runs(function: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """Return the runs (first, count, value) of a step function."""
+    return zip(function[0::3], function[1::3], function[2::3])
+
+
+def dense(function: Sequence[int], size: int) -> list[int]:
+    """Return the values of a step function at the places 0, ..., size - 1."""
+    values = [0] * size
+    for first, count, value in runs(function):
+        values[first : first + count] = [value] * count
+    return values
+
+
+def total(function: Sequence[int]) -> int:
+    """Return the sum of the values of a step function."""
+    return sum(count * value for _, count, value in runs(function))
+
+
+def add(differences: dict[int, int], function: Sequence[int], times: int) -> None:
+    """Add a multiple of a step function to a sum, which is kept as the differences from each place to the next."""
+    for first, count, value in runs(function):
+        differences[first] += times * value
+        differences[first + count] -= times * value
+
+
+def pieces(functions: Sequence[Sequence[int]], size: int) -> Iterator[tuple[int, int, list[int]]]:
+    """Yield (first, end, values) for the stretches of 0, ..., size - 1 on which several step functions are constant.
+
+    The list with the value of each function is the same object each time.
+    """
+    values, start = [0] * len(functions), 0
+    waiting = [(function[0], which, 0) for which, function in enumerate(functions) if len(function)]
+    heapq.heapify(waiting)
+    while waiting:
+        place, which, k = waiting[0]  # the next change: at this place, number k of a function is reached
+        if place > start:
+            yield start, place, values
+            start = place
+        function = functions[which]
+        if k % 3 == 1:  # a run ends; if the next one begins here, it does so at once
+            values[which], k = 0, k + 2
+            if k == len(function):
+                heapq.heappop(waiting)
+                continue
+            if function[k] > place:
+                heapq.heapreplace(waiting, (function[k], which, k))
+                continue
+        values[which] = function[k + 2]
+        heapq.heapreplace(waiting, (place + function[k + 1], which, k + 1))
+    if start < size:
+        yield start, size, values
+
+
+def product(one: Sequence[int], other: Sequence[int], size: int) -> int:
+    """Return the sum of the products of two step functions, place by place."""
+    return sum((end - first) * a * b for first, end, (a, b) in pieces((one, other), size))
+
+
+# THE FILE. A line is a word, then natural numbers. What lines and statements consist of is said once, here: the numbers
+# at the beginning of a line, in capitals; then the size of the step function behind them, or the two sizes of a matrix.
+
+LINES = {
+    "nodes": "V",
+    "channel": "TAIL HEAD BANDWIDTH",
+    "terminal": "NODE INJECTION EJECTION",
+    "row": "anything",
+    "unit": "D",
+    "flow": "terminals terminals",
+    "lost": "terminals terminals",
+    "price": "terminals",
+    "traffic": "terminals terminals",
+    "carrier": "terminals channels",
+    "lengths": "M channels",
+    "distance": "terminals nodes",
+    "adversary": "CHANNEL WEIGHT terminals terminals",
+    "allowed": "terminals channels",
+    "potential": "terminals nodes",
+    "side": "nodes",
+    "removed": "channels",
+    "changed": "CHANNEL terminals terminals",
+}
+#: The numbers in the line of a statement, and the lines that follow, each with how many times it comes.
+STATEMENTS = {
+    "most": ("P Q", "price *", "map *", "bound channels"),
+    "attains": ("P Q CHANNEL T", "traffic 1"),
+    "least": ("P Q", "adversary *", "allowed ?terminals", "potential terminals"),
+    "ratio": ("P Q", "lengths,distance channels"),
+    "ratio-attained": ("P Q CHANNEL T", "traffic 1", "carrier 1"),
+    "carried": ("P Q T", "traffic 1", "carrier 1"),
+    "blocked": ("P Q T", "traffic 1", "lengths 1", "distance 1"),
+    "cut": ("B", "side 1"),
+    "failure": ("", "removed 1", "lost ?1", "changed *"),
+}
+ABOUT_FLOWS = ("most", "attains", "ratio", "ratio-attained", "failure")
+POSITIVE = ("BANDWIDTH", "D", "Q", "T", "M", "WEIGHT")
+BELOW = {"TAIL": "nodes", "HEAD": "nodes", "NODE": "nodes", "CHANNEL": "channels"}
+NOTHING: Sequence[int] = array("q")
+
+
+class Reader:
+    """The lines of a file, one at a time: `word` and `text` are the next line, `line` the number of the one before."""
+
+    def __init__(self, stream: Any, most_bytes: int) -> None:
+        self.line, self.bytes, self.word, self.text = -1, 0, "", b""
+        self.digest = hashlib.sha256()
+        self._stream, self._most = stream, most_bytes
+        self.sizes = {"anything": 10**MOST_DIGITS, "nodes": 0, "channels": 0, "terminals": 0}
+        self.rows: list[Sequence[int]] = [NOTHING]  # row n of the file is number n + 1; number 0 is 0 everywhere
+        self.advance()
+
+    def malformed(self, reason: str, ahead: int = 0) -> Malformed:
+        """Return the error of the line just read, or of the next one."""
+        return Malformed(f"line {self.line + ahead}: {reason}")
+
+    def advance(self) -> None:
+        """Read the next line."""
+        self.line += 1
+        text = self._stream.readline(self._most - self.bytes + 1)
+        self.bytes += len(text)
+        self.digest.update(text)
+        if self.bytes > self._most:
+            raise self.malformed(f"the file has more than {self._most:,} bytes; --most-bytes N raises the limit", 1)
+        if not text.endswith(b"\n") and text != b"end":
+            raise self.malformed("the file is cut off: it does not end with the line  end", 1)
+        word, blank, self.text = text.rstrip(b"\n").partition(b" ")
+        if not re.fullmatch(rb"[a-z-]{1,20}", word) or blank and not self.text:
+            raise self.malformed("a line is a word of small letters, then numbers with one blank before each", 1)
+        self.word = word.decode("ascii")
+
+    def numbers(self) -> Any:
+        """Return the numbers of the next line, and go on. They are split in parts, which takes little memory."""
+        text, start = self.text, 0
+        values: Any = array("q")
+        if text.translate(None, b"0123456789 ") or re.search(rb"\A | 0[0-9]|\A0[0-9]|  | \Z", text):
+            raise self.malformed("numbers have digits only, no leading 0, and one blank before each", 1)
+        while start < len(text):
+            end = text.find(b" ", start + 2**16)
+            part = text[start : end if end >= 0 else len(text)].split()
+            if len(text) > MOST_DIGITS and max(map(len, part)) > MOST_DIGITS:
+                raise self.malformed(f"a number has more than {MOST_DIGITS:,} digits", 1)
+            try:
+                values.extend(array("q", map(int, part)) if isinstance(values, array) else map(int, part))
+            except OverflowError:  # a number that needs more than 64 bits: a list holds it
+                values = [*values, *map(int, part)]
+            start = end if end >= 0 else len(text)
+        self.advance()
+        return values
+
+    def fields(self, values: Sequence[int], names: Sequence[str]) -> dict[str, int]:
+        """Return numbers by their names; they must be in their ranges."""
+        if len(values) != len(names):
+            raise self.malformed(f"{len(values)} numbers where there should be {len(names)}: {' '.join(names)}")
+        for name, value in zip(names, values):
+            if name in POSITIVE and value < 1:
+                raise self.malformed(f"{name} must be at least 1")
+            if name in BELOW and value >= self.sizes[BELOW[name]]:
+                raise self.malformed(f"{name} is out of range: there are {self.sizes[BELOW[name]]} {BELOW[name]}")
+        return dict(zip(names, values))
+
+    def read(self, word: str) -> Any:
+        """Return what the next line, which must begin with a word, has: fields, a step function, or both in a tuple."""
+        if self.word != word:
+            raise self.malformed(f"expected a line  {word},  found  {self.word}", 1)
+        values = self.numbers()
+        if word in ("map", "bound"):
+            return values
+        names = [name for name in LINES[word].split() if name.isupper()]
+        sizes = [self.sizes[name] for name in LINES[word].split() if name.islower()]
+        fields = self.fields(values[: len(names)] if sizes else values, names)
+        if not sizes:
+            return tuple(fields.values())
+        function, end = values[len(names) :] or NOTHING, 0
+        for first, count, _ in runs(function):
+            if first < end or not count:
+                raise self.malformed("runs ascend and do not overlap, and a count is at least 1")
+            end = first + count
+        if len(function) % 3 or end > sizes[0]:
+            raise self.malformed(f"runs are three numbers each, first, count, value, within the {sizes[0]} places")
+        for k in range(2, len(function), 3) if len(sizes) == 2 else ():
+            function[k] += 1
+            row = self.rows[function[k]] if function[k] < len(self.rows) else (sizes[1], 1, 0)
+            if len(row) and row[-3] + row[-2] > sizes[1]:
+                raise self.malformed(f"a row does not exist, or is longer than the {sizes[1]} places of its use")
+        return (*fields.values(), function) if fields else function
+
+    def several(self, word: str, times: str) -> list[Any]:
+        """Return lines of a word: as many as there are (*), or a number of them, which may be missing altogether (?)."""
+        if times == "*":
+            return list(iter(lambda: self.read(word) if self.word == word else None, None))
+        count = int(times.lstrip("?")) if times.lstrip("?").isdigit() else self.sizes[times.lstrip("?")]
+        return [] if times[0] == "?" and self.word != word else [self.read(word) for _ in range(count)]
+
+
+class Network:
+    """What a claim is about: a network and, if there are `flows`, a routing on it; read from the head of the file."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.about, self.rows = "", reader.rows
+        if reader.word != "obliv-claim" or reader.text != b"1":
+            raise reader.malformed("not a closed claim: its first line is  obliv-claim 1", 1)
+        reader.advance()
+        if reader.word == "about":
+            if re.search(rb"[^ -~]", reader.text) or len(reader.text) > 1000:
+                raise reader.malformed("about has up to 1,000 printable ASCII characters", 1)
+            self.about = reader.text.decode("ascii")
+            reader.advance()
+        self.nodes = reader.sizes["nodes"] = reader.read("nodes")[0]
+        if self.nodes > MOST_NODES:
+            raise reader.malformed(f"there may be up to {MOST_NODES:,} nodes")
+        channels, terminals = reader.several("channel", "*"), reader.several("terminal", "*")
+        self.tail, self.head, self.bandwidth = zip(*channels) if channels else ((), (), ())
+        self.place, self.injection, self.ejection = zip(*terminals) if terminals else ((), (), ())
+        self.channels = reader.sizes["channels"] = len(channels)
+        self.terminals = reader.sizes["terminals"] = len(terminals)
+        self.rows += iter(lambda: reader.read("row") if reader.word == "row" else None, None)
+        self.unit: int = reader.read("unit")[0] if reader.word == "unit" else 0
+        self.flows: list[Sequence[int]] = reader.several("flow", "channels") if self.unit else []  # by channel
+        self.lost: Sequence[int] = (reader.several("lost", "?1") or [NOTHING])[0]  # pairs that have no flow
+        self.at: dict[int, list[int]] = defaultdict(
+            list
+        )  # by node: its terminals, the channels that leave and enter it
+        self.out: dict[int, list[int]] = defaultdict(list)
+        self.into: dict[int, list[int]] = defaultdict(list)
+        for of_node, nodes in ((self.at, self.place), (self.out, self.tail), (self.into, self.head)):
+            for number, node in enumerate(nodes):
+                of_node[node].append(number)
+        self.known_rises: dict[int, list[tuple[int, int]]] = {}
+
+
+def read_statement(reader: Reader, network: Network) -> SimpleNamespace:
+    """Return a statement: its word, its line, its numbers, and lists of the lines that follow it."""
+    word = reader.word
+    if word not in STATEMENTS or word in ABOUT_FLOWS and not network.unit:
+        raise reader.malformed(f"{word} is not a statement, or it is about flows and there are none", 1)
+    names, *parts = STATEMENTS[word]
+    claim = SimpleNamespace(word=word, line=reader.line + 1, **reader.fields(reader.numbers(), names.split()))
+    for words, times in map(str.split, parts):
+        if "," in words:  # two lines in turn
+            turns = range(reader.sizes[times])
+            claim.pairs = [tuple(reader.read(each) for each in words.split(",")) for _ in turns]
+            continue
+        before, lines = reader.line, reader.several(words, times)
+        setattr(claim, words, lines[0] if times == "1" else lines)
+        for k, line in enumerate(lines):
+            if words == "map" and (len(line) != network.terminals or max(line, default=-1) >= network.terminals):
+                raise Malformed(f"line {before + k + 1}: a map has a terminal for each terminal")
+            known = words != "bound" or len(line) and line[0] < len(claim.price)
+            if not known or words == "bound" and max(line[1:], default=-1) >= len(claim.map):
+                raise Malformed(f"line {before + k + 1}: a bound names a price, then maps, of this statement")
+            if words in ("adversary", "changed") and k and line[0] <= lines[k - 1][0]:
+                raise Malformed(f"line {before + k + 1}: channels must ascend")
+    if word == "failure":
+        claim.statements = []
+        while reader.word in ("most", "attains"):
+            claim.statements.append(read_statement(reader, network))
+        if not claim.statements:
+            raise reader.malformed("a failure is followed by statements  most  or  attains", 1)
+    return claim
+
+
+# THE FLOWS, and traffic. In units of 1 / D, the matrix w of a channel says what each pair sends over it.
+
+
+def require_unit_flows(network: Network, nodes: Iterable[int]) -> None:
+    """Check that the flows are unit flows at some nodes, and that no lost pair uses a channel.
+
+    There is a flow for every pair (i, j) of terminals. At each node, what leaves less what enters is D, the unit, if i
+    is there, -D if j is, and 0 elsewhere; a lost pair has no flow at all. All destinations j are compared at once, for
+    each stretch of sources i that have the same rows on all channels of the node.
+    """
+    n = network.terminals
+    for node in nodes:
+        out, into, at = network.out.get(node, []), network.into.get(node, []), network.at.get(node, [])
+        sends = [number for i in at for number in (i, 1, 1)]
+        functions = [*(network.flows[c] for c in out + into), network.lost, sends]
+        for first, _, (*numbers, lost, here) in pieces(functions, n):
+            balance: dict[int, int] = defaultdict(int)
+            for k, number in enumerate(numbers):
+                if number:
+                    add(balance, network.rows[number], 1 if k < len(out) else -1)
+            cut = dense(network.rows[lost], n) if lost else ()
+            if here:
+                add(balance, (0, n, network.unit), -1)
+                for j in range(n) if cut else ():
+                    add(balance, (j, 1, network.unit), 1 if cut[j] else 0)
+            for j in at:
+                add(balance, (j, 1, network.unit), 0 if cut and cut[j] else 1)
+            if any(balance.values()):
+                j = min(place for place, value in balance.items() if value)
+                raise NotProved(f"from terminal {first} to terminal {j}, the flow is not a unit flow at node {node}")
+    for c, flow in enumerate(network.flows) if len(network.lost) else ():
+        if meet(network, flow, network.lost):
+            raise NotProved(f"a lost pair has a flow over channel {c}")
+
+
+def meet(network: Network, one: Sequence[int], other: Sequence[int]) -> int:
+    """Return the sum of the products of two matrices, pair by pair."""
+    n, rows = network.terminals, network.rows
+    both = ((end - first, a, b) for first, end, (a, b) in pieces((one, other), n) if a and b)
+    return sum(width * product(rows[a], rows[b], n) for width, a, b in both)
+
+
+def require_admissible(network: Network, traffic: Sequence[int], scale: int) -> None:
+    """Check that in traffic / scale no terminal sends or receives more than its rates, and no lost pair anything."""
+    received: dict[int, int] = defaultdict(int)
+    for first, count, number in runs(traffic):
+        row = network.rows[number]
+        if total(row) > scale * min(network.injection[first : first + count]):
+            raise NotProved(f"one of the terminals {first} to {first + count - 1} sends more than it may")
+        add(received, row, count)
+    for j, amount in enumerate(accumulate(received[j] for j in range(network.terminals))):
+        if amount > scale * network.ejection[j]:
+            raise NotProved(f"terminal {j} receives more than it may")
+    if meet(network, traffic, network.lost):
+        raise NotProved("a lost pair sends")
+
+
+# THE STATEMENTS, each with the reason why its numbers prove it.
+
+
+def prove_most(network: Network, claim: SimpleNamespace) -> str:
+    """Prove that no admissible traffic loads a channel beyond P/Q of its bandwidth.
+
+    For each channel, terminal j has a price v(j) >= 0. What terminal i sends over the channel exceeds the price by at
+    most u(i) = max(0, max_j (w(i, j) - v(j))). So traffic x puts at most sum_ij x(i, j) (u(i) + v(j)) on the channel,
+    which is at most sum_i u(i) injection(i) + sum_j v(j) ejection(j). Any prices will do; a map only saves writing
+    the same ones again for other terminals.
+    """
+    sent, bound, price, paid = [0, *accumulate(network.injection)], None, [0], 0
+    for c, flow in enumerate(network.flows):
+        if claim.bound[c] != bound:
+            bound = claim.bound[c]
+            price = dense(claim.price[bound[0]], network.terminals)
+            for step in bound[1:]:
+                price = [price[j] for j in claim.map[step]]
+            paid = sum(v * rate for v, rate in zip(price, network.ejection))
+        most, beyond = paid, {}
+        for first, count, number in runs(flow):
+            if number not in beyond:
+                row = runs(network.rows[number])
+                beyond[number] = max([0, *(value - min(price[j : j + width]) for j, width, value in row)])
+            most += (sent[first + count] - sent[first]) * beyond[number]
+        if claim.Q * most > claim.P * network.bandwidth[c] * network.unit:
+            raise NotProved(f"the prices of channel {c} do not prove it")
+    return f"no admissible traffic loads a channel beyond {times(claim)} its bandwidth"
+
+
+def prove_attains(network: Network, claim: SimpleNamespace) -> str:
+    """Prove that a traffic is admissible and loads a channel by exactly P/Q of its bandwidth."""
+    require_admissible(network, claim.traffic, claim.T)
+    return f"an admissible traffic {exact_load(network, claim)}"
+
+
+def exact_load(network: Network, claim: SimpleNamespace) -> str:
+    """Check the load of the channel of a statement under its traffic."""
+    c = claim.CHANNEL
+    load = meet(network, network.flows[c], claim.traffic)
+    if claim.Q * load != claim.P * network.bandwidth[c] * network.unit * claim.T:
+        raise NotProved(f"the traffic loads channel {c} by another amount")
+    return f"loads channel {c} ({network.tail[c]} -> {network.head[c]}) by exactly {times(claim)} its bandwidth"
+
+
+def rises(network: Network, number: int) -> list[tuple[int, int]]:
+    """Return each channel along which a potential rises, and by how much. Short lists are kept for the next time.
+
+    Potentials bound distances. If channels have lengths, and no channel raises a potential by more than its length,
+    then every path is at least as long as the potential rises from its first node to its last: a unit of flow pays it.
+    """
+    if number in network.known_rises:
+        return network.known_rises[number]
+    row, found, height = network.rows[number], [], dense(network.rows[number], network.nodes)
+    for first, count, value in runs(row):
+        for node in range(first, first + count) if value else ():
+            for c in network.into.get(node, ()):
+                if value > height[network.tail[c]]:
+                    found.append((c, value - height[network.tail[c]]))
+    if len(found) <= len(row):
+        network.known_rises[number] = found
+    return found
+
+
+def spent(network: Network, lengths: Sequence[int], matrix: Sequence[int]) -> int:
+    """Return the most that flows within the bandwidths pay; no channel may raise a potential by more than its length."""
+    for number in set(matrix[2::3]):
+        for c, rise in rises(network, number):
+            if rise > lengths[c]:
+                raise NotProved(f"the potential in row {number - 1} rises along channel {c} by more than its length")
+    return sum(length * bandwidth for length, bandwidth in zip(lengths, network.bandwidth))
+
+
+def prove_least(network: Network, claim: SimpleNamespace) -> str:
+    """Prove that every routing is loaded by some admissible traffic on some channel by at least P/Q of its bandwidth.
+
+    Channel c has an adversary: a weight L(c) and a matrix m(c) such that the traffic m(c) / L(c) is admissible. Pair
+    (i, j) pays the length m(c)(i, j) on channel c, so at least its distance, however it is routed. Added up over all
+    pairs, sum_c L(c) load_c(m(c) / L(c)) >= sum_ij distance(i, j). So some channel has a load over its bandwidth of at
+    least the sum of the distances over sum_c L(c) bandwidth(c). With lines `allowed`, only the channels allowed to a
+    pair count, and the statement is about routings that keep to them.
+    """
+    n, distance = network.terminals, 0
+    for _, weight, matrix in claim.adversary:
+        require_admissible(network, matrix, weight)
+    channels = [c for c, _, _ in claim.adversary]
+    for start, stop, numbers in pieces([network.lost, *(matrix for _, _, matrix in claim.adversary)], n):
+        for i in range(start, stop):
+            allowed = claim.allowed[i] if claim.allowed else NOTHING
+            functions = [*(network.rows[number] for number in numbers), claim.potential[i], allowed]
+            for first, end, (cut, *lengths, potential, usable) in pieces(functions, n):
+                if cut or not potential:
+                    continue
+                length = dict(zip(channels, lengths))
+                free = dense(network.rows[usable], network.channels) if claim.allowed else None
+                for c, rise in rises(network, potential):
+                    if rise > length.get(c, 0) and (free is None or free[c]):
+                        raise NotProved(f"from terminal {i} to {first}, the potential rises too much along channel {c}")
+                height = dense(network.rows[potential], network.nodes)
+                own = height[network.place[i]]
+                distance += sum(max(0, height[node] - own) for node in network.place[first:end])
+    weights = sum(weight * network.bandwidth[c] for c, weight, _ in claim.adversary)
+    if not weights or claim.Q * distance < claim.P * weights:
+        raise NotProved("the distances do not prove it")
+    which = "routing that keeps to the channels allowed" if claim.allowed else "routing"
+    return f"every {which} is loaded by some admissible traffic on some channel by {times(claim)} its bandwidth or more"
+
+
+def prove_ratio(network: Network, claim: SimpleNamespace) -> str:
+    """Prove that this routing loads no channel beyond P/Q of its bandwidth under traffic that some routing can carry.
+
+    To carry is to load no channel beyond its bandwidth. For channel c, all channels e have lengths l(e) / M. Traffic
+    that can be carried pays at most sum_e l(e) / M bandwidth(e), and each unit at least the distance of its pair. If no
+    pair loads c by more than its distance, that sum bounds the load of c. What a terminal sends to itself is left out.
+    """
+    n, unit = network.terminals, network.unit
+    for c, ((scale, function), distance) in enumerate(claim.pairs):
+        lengths = dense(function, network.channels)
+        if claim.Q * spent(network, lengths, distance) > claim.P * network.bandwidth[c] * scale:
+            raise NotProved(f"the lengths of channel {c} do not prove it")
+        for first, end, (flow, number) in pieces((network.flows[c], distance), n):
+            height = dense(network.rows[number], network.nodes) if flow else []
+            load = enumerate(dense(network.rows[flow], n) if flow else ())
+            left = sorted((unit * height[network.place[j]] - scale * w, j) for j, w in load if w)[:2]
+            for i in range(first, end):
+                for rest, j in left:  # the two that leave least: one of them is not i
+                    if j != i and rest < unit * height[network.place[i]]:
+                        raise NotProved(f"from terminal {i} to {j}, more than the distance is carried over channel {c}")
+    return (
+        "whatever traffic some routing, adaptive or not, carries with no channel beyond its bandwidth, "
+        f"this routing loads no channel beyond {times(claim)} its bandwidth under it"
+    )
+
+
+def prove_carried(network: Network, claim: SimpleNamespace) -> str:
+    """Prove that some routing carries a traffic with no channel beyond P/Q of its bandwidth.
+
+    The carrier is the flow of each source: it leaves the source's node, and at every node arrives what is sent there.
+    """
+    load: dict[int, int] = defaultdict(int)
+    for first, end, (number, flow) in pieces((claim.traffic, claim.carrier), network.terminals):
+        balance: dict[int, int] = defaultdict(int)  # of each node: what leaves less what enters, and what is to arrive
+        for start, count, value in runs(network.rows[flow]):
+            for c in range(start, start + count):
+                balance[network.tail[c]] += value
+                balance[network.head[c]] -= value
+        for start, count, value in runs(network.rows[number]):
+            for node in network.place[start : start + count]:
+                balance[node] += value
+        sent = total(network.rows[number])
+        for i in range(first, end):
+            balance[network.place[i]] -= sent
+            if any(balance.values()):
+                raise NotProved(f"the carrier of terminal {i} does not bring what it sends")
+            balance[network.place[i]] += sent
+        add(load, network.rows[flow], end - first)
+    for c, amount in enumerate(accumulate(load[c] for c in range(network.channels))):
+        if claim.Q * amount > claim.P * network.bandwidth[c] * claim.T:
+            raise NotProved(f"the carrier loads channel {c} by more")
+    return f"some routing carries the traffic given with no channel beyond {times(claim)} its bandwidth"
+
+
+def prove_ratio_attained(network: Network, claim: SimpleNamespace) -> str:
+    """Prove that some routing can carry a traffic under which this one loads a channel by exactly P/Q."""
+    for i, row in enumerate(dense(claim.traffic, network.terminals)):
+        if product((i, 1, 1), network.rows[row], network.terminals):
+            raise NotProved(f"terminal {i} sends to itself, which does not count")
+    prove_carried(network, SimpleNamespace(**{**vars(claim), "P": 1, "Q": 1}))
+    return f"a traffic that some routing carries with no channel beyond its bandwidth {exact_load(network, claim)}"
+
+
+def prove_blocked(network: Network, claim: SimpleNamespace) -> str:
+    """Prove that every routing loads some channel by at least P/Q of its bandwidth: each unit pays its distance."""
+    lengths, paid = dense(claim.lengths[1], network.channels), 0
+    most = spent(network, lengths, claim.distance)
+    for first, end, (number, potential) in pieces((claim.traffic, claim.distance), network.terminals):
+        height = dense(network.rows[potential], network.nodes)
+        for start, count, value in runs(network.rows[number]):
+            far = [height[node] for node in network.place[start : start + count]]
+            paid += sum(value * max(0, to - height[node]) for node in network.place[first:end] for to in far)
+    if not most or claim.Q * paid < claim.P * claim.T * most:
+        raise NotProved("the distances do not prove it")
+    return (
+        f"every routing, adaptive or not, loads some channel by {times(claim)} its bandwidth or more under the traffic"
+    )
+
+
+def prove_cut(network: Network, claim: SimpleNamespace) -> str:
+    """Prove that channels of bandwidth B lead from one half of the terminals to the other."""
+    side, across = dense(claim.side, network.nodes), [0, 0]
+    for tail, head, bandwidth in zip(network.tail, network.head, network.bandwidth):
+        if bool(side[tail]) != bool(side[head]):
+            across[0 if side[tail] else 1] += bandwidth
+    inside = sum(1 for node in network.place if side[node])
+    if abs(2 * inside - network.terminals) > 1 or across[0] != claim.B:
+        raise NotProved(f"{inside} of {network.terminals} terminals are on one side, or the bandwidth is another")
+    return f"a cut that halves the terminals has the bandwidth {across[0]} one way and {across[1]} back, in the file's unit"
+
+
+def prove_failure(network: Network, claim: SimpleNamespace) -> str:
+    """Prove statements about what is left without some channels: other flows, some pairs lost."""
+    left, changed = copy(network), dict(claim.changed)
+    left.flows = [changed.get(c, flow) for c, flow in enumerate(network.flows)]
+    left.lost = claim.lost[0] if claim.lost else network.lost
+    removed = [c for c, value in enumerate(dense(claim.removed, network.channels)) if value]
+    if any(total(network.rows[number]) for c in removed for number in left.flows[c][2::3]):
+        raise NotProved("a flow uses a channel that is removed")
+    near = {end for c in changed for end in (network.tail[c], network.head[c])}
+    require_unit_flows(left, {*network.at, *network.out, *network.into} if claim.lost else near)
+    return f"without {len(removed)} channels: {'; '.join(prove(left, statement) for statement in claim.statements)}"
+
+
+# ALL OF IT. The whole file is read before a statement is proved, so that a malformed one is always called that.
+
+
+def prove(network: Network, claim: SimpleNamespace) -> str:
+    """Return the sentence that a statement proves; raise NotProved if its numbers do not prove it."""
+    try:
+        sentence: str = globals()[f"prove_{claim.word.replace('-', '_')}"](network, claim)
+        return sentence
+    except NotProved as error:
+        text = str(error)
+        raise NotProved(text if text.startswith("line ") else f"line {claim.line}: {claim.word}: {text}") from None
+
+
+def times(claim: SimpleNamespace) -> str:
+    """Return the fraction of a statement in lowest terms."""
+    common = gcd(claim.P, claim.Q)
+    return f"{claim.P // common}{f'/{claim.Q // common}' if claim.Q > common else ''} times"
+
+
+def check(path: str, most_bytes: int = MOST_BYTES) -> Iterator[str]:
+    """Yield what a closed claim proves, sentence by sentence; raise Malformed or NotProved at the first fault."""
+    stream: Any = gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb")
+    with stream:
+        try:
+            reader = Reader(stream, most_bytes)
+            network = Network(reader)
+            statements = list(iter(lambda: read_statement(reader, network) if reader.word != "end" else None, None))
+            if reader.text or stream.read(1) or not statements:
+                raise reader.malformed(
+                    "the line  end  is the last, with nothing behind it, and a statement before it", 1
+                )
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise Malformed(f"the compressed data is cut off or damaged: {error}") from None
+    yield f"{path}: {reader.bytes:,} bytes, SHA-256 {reader.digest.hexdigest()}"
+    if network.about:
+        yield f'about: "{network.about}" (not checked)'
+    pairs = ""
+    if network.unit:
+        try:
+            require_unit_flows(network, {*network.at, *network.out, *network.into})
+        except NotProved as error:
+            raise NotProved(f"the flows: {error}") from None
+        lost = sum(
+            count * sum(width for _, width, value in runs(network.rows[number]) if value)
+            for _, count, number in runs(network.lost)
+        )
+        pairs = f"; the flows of {network.terminals**2 - lost:,} pairs are unit flows"
+    yield f"{network.nodes:,} nodes, {network.channels:,} channels, {network.terminals:,} terminals{pairs}"
+    for statement in statements:
+        yield f"proved: {prove(network, statement)}"
+    yield f"believed: {BELIEVED}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check the claim that the command line names, and return the exit status."""
+    parser = argparse.ArgumentParser(description="Check a closed claim about routing in a network.")
+    parser.add_argument("claim", help="a text file; decompressed if its name ends in .gz")
+    parser.add_argument("--most-bytes", type=int, default=MOST_BYTES, help="limit of its size (default %(default)s)")
+    given = parser.parse_args(arguments)
+    try:
+        for sentence in check(given.claim, given.most_bytes):
+            print(sentence, flush=True)
+    except NotProved as error:
+        print(f"not proved: {given.claim}: {error}", file=sys.stderr)
+        return 1
+    except (Malformed, OSError, MemoryError) as error:
+        print(f"malformed: {given.claim}: {str(error) or 'it does not fit in memory'}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
