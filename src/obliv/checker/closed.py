@@ -19,7 +19,8 @@ from obliv._util.arrays import Array
 from obliv._util.files import require_file, write_pieces
 from obliv._util.progress import require_memory
 from obliv.checker import obliv_check
-from obliv.checker.designs import paths_of
+from obliv.checker.constraints import Constraints, constraints_of, ways_of
+from obliv.checker.designs import carried_lengths, legal_channels, paths_of, read_design
 from obliv.checker.linear import Lengths, distances_from, lengths_of
 from obliv.checker.worst_case import Prices
 from obliv.errors import FileError, InputError
@@ -31,6 +32,7 @@ from obliv.results.base import provenance
 from obliv.results.study import Check, Verification
 from obliv.routings.base import Routing
 from obliv.routings.listed import Listed
+from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology, find
 from obliv.topologies.cartesian import LinkFlows
 
@@ -252,6 +254,75 @@ def _close_worst(text: _Text, content: dict[str, Any], routing: Routing, check_t
     _write_worst(text, claim, routing)
 
 
+# Designs: a worst case, and adversaries with potentials for all routings
+
+
+def _close_design(text: _Text, content: dict[str, Any], topology: Topology, check_time: CheckTime) -> None:
+    claimed, certificate = read_design(content)
+    if type(claimed).objective == "ratio":
+        raise InputError("there are no closed claims of designs of the least ratio: close the ratio of its routing")
+    constraints = constraints_of(claimed.constraints)
+    if constraints.turns is not None or constraints.hops:
+        raise InputError("there are no closed claims of designs with a limit of turns, virtual channels or hops")
+    claim = read_claim(certificate["worst"])
+    routing = Listed(topology, "design", paths_of(content.get("paths"), topology))
+    _write_flows(text, routing, claim.denominator, check_time)
+    _write_worst(text, claim, routing)
+    _write_least(text, certificate, bounds_of(claimed.channel_load)[0], constraints, check_time)
+
+
+def _write_least(
+    text: _Text, certificate: dict[str, Any], bound: Fraction, constraints: Constraints, check_time: CheckTime
+) -> None:
+    """Add the lower bound of all routings: every channel's lengths are an adversary's traffic times its weight."""
+    topology = text.topology
+    n, channels = len(topology.terminals), topology.channels
+    require_memory(32.0 * n * n * channels, "the lengths of all pairs and channels")
+    carried = carried_lengths(certificate, topology)
+    lengths: Array = np.zeros((n, n, channels), np.int64)  # of source, destination and channel
+    tables = [array_of(table, "lengths", 3 * n * n).reshape(-1, 3) for table in certificate["load_line"]["lengths"]]
+    for c, source in enumerate(carried.source.tolist()):
+        image, table = np.argsort(carried.there[c]), tables[source]
+        np.add.at(lengths, (image[table[:, 0]], image[table[:, 1]], c), table[:, 2])
+    spent = [
+        [Fraction(int(amount), rate) for amount, rate in zip(lengths.sum(axis=axis)[:, c].tolist(), rates, strict=True)]
+        for c in range(channels)
+        for axis, rates in ((1, text.injection), (0, text.ejection))
+    ]
+    weights = [max(max(spent[2 * c]), max(spent[2 * c + 1])) for c in range(channels)]
+    factor = lcm(*(weight.denominator for weight in weights))
+    text.say("least", bound.numerator, bound.denominator)
+    for c, weight in enumerate(weights):
+        if weight:
+            matrix = lengths[:, :, c].astype(object) * factor
+            text.say("adversary", c, int(weight * factor), text.matrix(matrix))
+    allowed = _allowed(topology, constraints)
+    if allowed is not None:
+        for of_source in allowed:
+            text.say("allowed", text.matrix(of_source.astype(int)))
+    closed = topology.nodes * (int(lengths.max(initial=0)) + 1)
+    for i, node in enumerate(topology.terminals.tolist()):
+        check_time()
+        own = lengths[i] if allowed is None else np.where(allowed[i], lengths[i], closed)
+        distance = Lengths(topology, own).distances(node)
+        most = distance[np.arange(n), topology.terminals]
+        text.say("potential", text.matrix(np.minimum(distance, most[:, None]).astype(object) * factor))
+
+
+def _allowed(topology: Topology, constraints: Constraints) -> Array | None:
+    """Return the channels that the paths of each pair may use, by source, destination and channel; None for all."""
+    n, allowed = len(topology.terminals), None
+    if constraints.within:
+        legal = legal_channels(topology, routing_of(constraints.within, topology))
+        allowed = np.repeat(legal[None], n, axis=0)
+    if constraints.minimal:
+        there, back = ways_of(topology, constraints).hops(topology.terminals)
+        through = there[:, None, topology.tail] + 1 + back[None][:, :, topology.head]
+        shortest = through == there[:, topology.terminals, None]
+        allowed = shortest if allowed is None else allowed & shortest
+    return allowed
+
+
 # What a file is called, and how it is written and checked
 
 
@@ -329,4 +400,5 @@ def _compressed(pieces: Iterable[bytes]) -> Iterator[bytes]:
 _WRITERS: dict[str, Callable[[_Text, dict[str, Any], Any, CheckTime], None]] = {
     "worst": _close_worst,
     "worst-channels": _close_worst,
+    "design": _close_design,
 }

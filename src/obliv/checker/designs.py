@@ -52,7 +52,7 @@ def check_design(
     if len(topology.terminals) < 2:
         raise MalformedError(f"{topology.spec} has no pair of terminals")
     report = Report()
-    claimed, certificate = _read(content)
+    claimed, certificate = read_design(content)
     bounding = _bounding(claimed, topology)
     files = () if bounding is None else bounding.sources
     report.note_origin(content, claimed.provenance.sources, topology.sources, files)
@@ -70,7 +70,7 @@ def check_design(
                 time_limit = TimeLimit(report.began + budget)
                 check_ratio_bounds(report, cast("RatioDesign", claimed), certificate, routing, time_limit, rest)
             else:
-                legal = _legal(topology, bounding)
+                legal = legal_channels(topology, bounding)
                 _check_within(report, routing, legal)
                 _check_lower(report, claimed, certificate, topology, legal, rest)
     by_ratio = type(claimed).objective == "ratio"
@@ -111,7 +111,7 @@ def check_pareto(
     for number, (point, design) in enumerate(zip(claimed.points, designs, strict=True), 1):
         if not report.holds:
             break
-        made, _ = _read(design)
+        made, _ = read_design(design)
         limits = constraints_of(made.constraints)
         wrong = {
             "another objective": type(made).objective != "worst",
@@ -144,7 +144,7 @@ def _bounding(claimed: Design, topology: Topology) -> Routing | None:
     return routing_of(spec, topology) if spec else None
 
 
-def _legal(topology: Topology, bounding: Routing | None) -> Array:
+def legal_channels(topology: Topology, bounding: Routing | None) -> Array:
     """Return which channels lead towards each terminal by next hops, shape (terminals, channels); (0, 0) for all."""
     if bounding is None:
         return np.zeros((0, 0), bool)
@@ -174,7 +174,8 @@ def _check_within(report: Report, routing: Listed, legal: Array) -> None:
     report.note("within", inside, "every path keeps to the next hops" if inside else "a path leaves the next hops")
 
 
-def _read(content: dict[str, Any]) -> tuple[Design, dict[str, Any]]:
+def read_design(content: dict[str, Any]) -> tuple[Design, dict[str, Any]]:
+    """Return the figures and the certificate of a design."""
     if content.get("kind") != "design":
         raise MalformedError("it is not a design")
     claimed = read_result(content)
@@ -206,7 +207,7 @@ def paths_of(content: Any, topology: Topology) -> PathList:
 
 def worst_case_of(content: dict[str, Any], topology: Topology) -> tuple[Claim, Topology, Routing]:
     """Return the worst-case claim inside a design, its network and the routing of its paths."""
-    _, certificate = _read(content)
+    _, certificate = read_design(content)
     return _worst_claim(certificate), topology, Listed(topology, "design", paths_of(content.get("paths"), topology))
 
 
@@ -298,7 +299,7 @@ def _check_lower(
 ) -> None:
     """Check the lower bounds of the worst case and of the hops."""
     lower, upper = bounds_of(claimed.channel_load)
-    carried = _carried(certificate, topology)
+    carried = carried_lengths(certificate, topology)
     constraints = constraints_of(claimed.constraints)
     ways, limit = ways_of(topology, constraints), constraints.hops
     line = _line(certificate.get("load_line"), carried, ways, topology, constraints, legal, progress)
@@ -317,7 +318,7 @@ def _check_lower(
         report.note("limit of hops", False, f"{short(claimed.hops)} mean hops exceed {short(limit)}")
 
 
-def _carried(certificate: dict[str, Any], topology: Topology) -> CarriedLengths:
+def carried_lengths(certificate: dict[str, Any], topology: Topology) -> CarriedLengths:
     """Return which focus channel's lengths every channel takes, and the map of terminals that carries them."""
     generators = _part(certificate, "generators", 2, topology.channels * topology.nodes)
     terminals = len(topology.terminals)
