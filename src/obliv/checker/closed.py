@@ -22,13 +22,14 @@ from obliv.checker import obliv_check
 from obliv.checker.constraints import Constraints, constraints_of, ways_of
 from obliv.checker.designs import carried_lengths, legal_channels, paths_of, read_design
 from obliv.checker.linear import Lengths, distances_from, lengths_of
+from obliv.checker.report import read_result
 from obliv.checker.worst_case import Prices
 from obliv.errors import FileError, InputError
 from obliv.flows.base import Flow
 from obliv.flows.sources import denominator_of, difference_flows, source_flows, threshold_prices
-from obliv.results.claims import Claim, MalformedError, array_of, certificate_of, read_claim
-from obliv.results.numbers import bounds_of, rational
 from obliv.results.base import provenance
+from obliv.results.claims import Claim, array_of, certificate_of, read_claim
+from obliv.results.numbers import bounds_of, rational
 from obliv.results.study import Check, Verification
 from obliv.routings.base import Routing
 from obliv.routings.listed import Listed
@@ -211,7 +212,7 @@ def _inverse(generator: Array, topology: Topology) -> list[int] | None:
 def _entries(text: _Text, listed: Sequence[str], c: int) -> Iterator[tuple[int, Iterator[tuple[int, int, int]]]]:
     """Yield the sources of a channel and the runs of their rows."""
     for source, row in text.flow[c]:
-        yield source, obliv_check.runs(tuple(map(int, listed[row].split())))
+        yield source, obliv_check.runs(_numbers(listed[row]))
 
 
 def _fits(text: _Text, listed: Sequence[str], c: int, limit: Fraction) -> bool:
@@ -239,7 +240,7 @@ def _traffic(text: _Text, rows: Iterable[tuple[int, int, Fraction]], scale: int,
             row[d] = row.get(d, 0) + int(amount * scale * text.scale)
     parts = []
     for s in sorted(by_source):
-        cut = obliv_check.dense(tuple(map(int, listed[text.lost[s]].split())), n) if s in text.lost else [0] * n
+        cut = obliv_check.dense(_numbers(listed[text.lost[s]]), n) if s in text.lost else [0] * n
         values = [0] * n
         for d, amount_ in by_source[s].items():
             values[d] = 0 if cut[d] else amount_
@@ -323,6 +324,203 @@ def _allowed(topology: Topology, constraints: Constraints) -> Array | None:
     return allowed
 
 
+# Ratios: lengths and distances for each channel, and a traffic that some routing can carry
+
+
+def _close_ratio(text: _Text, content: dict[str, Any], routing: Routing, check_time: CheckTime) -> None:
+    if "lengths" in certificate_of(content):
+        _close_ratio_on_networks(text, content, routing, check_time)
+    else:
+        _close_ratio_on_trees(text, read_claim(content), routing, check_time)
+
+
+def _close_ratio_on_networks(text: _Text, content: dict[str, Any], routing: Routing, check_time: CheckTime) -> None:
+    """Write lengths as the certificate has them, over a scale for which their sum is what the ratio allows."""
+    topology, claimed, certificate = routing.topology, read_result(content), certificate_of(content)
+    _write_flows(text, routing, certificate["denominator"], check_time)
+    upper = Fraction(claimed.upper)
+    scales, rows = [], []
+    for c, row in enumerate(certificate["lengths"]):
+        length = array_of(row, "lengths", topology.channels).astype(object)
+        spent = sum(int(ell) * speed for ell, speed in zip(length, text.bandwidth, strict=True))
+        scale = Fraction(spent, text.bandwidth[c]) / upper
+        scales.append(scale.numerator or 1)
+        rows.append(length * scale.denominator)
+    text.say("ratio", upper.numerator, upper.denominator)
+    lengths = Lengths(topology, np.array(rows))
+    users = [dict(pairs) for pairs in text.flow]
+    distances: list[list[tuple[int, int]]] = [[] for _ in rows]
+    listed = list(text.rows)
+    for i, node in enumerate(topology.terminals.tolist()):
+        check_time()
+        own = lengths.distances(node)
+        for c in range(topology.channels):
+            if i in users[c]:
+                used = obliv_check.dense(_numbers(listed[users[c][i]]), len(topology.terminals))
+                most = max([int(own[c][topology.terminals[j]]) for j, w in enumerate(used) if w and j != i], default=0)
+                if most:
+                    distances[c].append((i, text.row(_runs(np.minimum(own[c], most)))))
+    for scale, row, pairs in zip(scales, rows, distances, strict=True):
+        text.say("lengths", scale, _runs(row))
+        text.say("distance", _matrix(pairs))
+    unit = rational(certificate["unit"])
+    flows = array_of(certificate["flows"], "flows", 3 * len(topology.terminals) * topology.channels, -1, 3)
+    carrier = [(s, c, int(count) * unit) for s, c, count in flows.tolist()]
+    _write_ratio_attained(text, claimed.channel.id, claimed.traffic, carrier)
+
+
+def _close_ratio_on_trees(text: _Text, claim: Claim, routing: Routing, check_time: CheckTime) -> None:
+    """Write the prices of terminals as lengths of the links of hosts: u_i of the link up, v_j of the link down."""
+    topology = routing.topology
+    terminals = topology.terminals.tolist()
+    _write_flows(text, routing, claim.denominator, check_time, itself=False)
+    prices = Prices(claim, topology, list(range(topology.channels)), object)
+    up = {int(tail): c for c, tail in enumerate(topology.tail.tolist())}
+    down = {int(head): c for c, head in enumerate(topology.head.tolist())}
+    ratio, listed = claim.channel_load, list(text.rows)
+    text.say("ratio", ratio.numerator, ratio.denominator)
+    for c, entry in enumerate(claim.channels):
+        check_time()
+        by_columns = entry == "simple" and not _fits(text, listed, c, ratio)
+        received = _column_maxima(text, listed, c) if by_columns else prices.of(c).tolist()
+        length = [0] * topology.channels
+        ground = [0] * topology.nodes
+        for j, price in enumerate(received):
+            length[down[terminals[j]]] = ground[terminals[j]] = int(price)
+        distances = []
+        for i, runs in _entries(text, listed, c):
+            here = terminals[i]
+            sent = max(0, *(value - min(received[first : first + count]) for first, count, value in runs))
+            length[up[here]] = int(sent)
+            own, ground[here] = ground[here], -int(sent)
+            distances.append((i, text.row(_runs(height + int(sent) for height in ground))))
+            ground[here] = own
+        text.say("lengths", claim.denominator, _runs(length))
+        text.say("distance", _matrix(distances))
+    splits = routing_of("ecmp", topology)
+    whole = denominator_of(splits, check_time)
+    flows_of, carrier = source_flows(splits, whole, check_time), []
+    for s, d, _ in claim.witness:
+        flow = flows_of(s)
+        for c, place, value in _by_channel(flow, whole):
+            carrier += [
+                (s, c, Fraction(int(v), whole)) for j, v in zip(place.tolist(), value, strict=True) if j == d != s
+            ]
+    _write_ratio_attained(text, claim.channel["id"], claim.witness, carrier)
+
+
+def _numbers(runs: str) -> tuple[int, ...]:
+    return tuple(map(int, runs.split()))
+
+
+def _write_ratio_attained(
+    text: _Text, c: int, rows: Iterable[tuple[int, int, Fraction]], carrier: Sequence[tuple[int, int, Fraction]]
+) -> None:
+    """Add a traffic, the flow of each source that carries it, and the load that it puts on a channel."""
+    rows = [(s, d, Fraction(amount)) for s, d, amount in rows if s != d]
+    scale = lcm(*(amount.denominator for _, _, amount in (*rows, *carrier)))
+    listed, load = list(text.rows), Fraction(0)
+    used = {i: obliv_check.dense(_numbers(listed[row]), len(text.injection)) for i, row in text.flow[c]}
+    for s, d, amount in rows:
+        load += amount * used[s][d] * text.scale / (text.unit * text.bandwidth[c]) if s in used else 0
+    text.say("ratio-attained", load.numerator, load.denominator, c, scale)
+    text.say("traffic", _traffic(text, rows, scale))
+    text.say("carrier", _carrier(text, carrier, scale))
+
+
+def _carrier(text: _Text, rows: Iterable[tuple[int, int, Any]], scale: int) -> str:
+    """Return flows of sources over channels as a matrix, over a scale."""
+    by_source: dict[int, dict[int, int]] = {}
+    for s, c, amount in rows:
+        own = by_source.setdefault(s, {})
+        own[c] = own.get(c, 0) + int(amount * scale * text.scale)
+    return text.matrix(
+        [by_source.get(s, {}).get(c, 0) for c in range(len(text.flow))] for s in range(len(text.injection))
+    )
+
+
+# Bounds of a network: capacity, adaptive and oblivious worst case, bisection
+
+
+def _close_bounds(text: _Text, content: dict[str, Any], topology: Topology, check_time: CheckTime) -> None:
+    claimed, certificate = read_result(content), certificate_of(content)
+    n = len(topology.terminals)
+    inner = certificate.get("oblivious")
+    if isinstance(inner, dict) and inner.get("kind") == "worst":
+        claim = read_claim(inner)
+        routing = routing_of(claim.routing, topology)
+        _write_flows(text, routing, claim.denominator, check_time)
+        _write_worst(text, claim, routing)
+    elif isinstance(inner, dict):
+        _close_design(text, inner, topology, check_time)
+    paths = None
+    if claimed.capacity is not None:
+        lower, upper = map(Fraction, bounds_of(claimed.capacity))
+        paths = Listed(topology, "capacity", paths_of(certificate["capacity_paths"], topology))
+        whole = paths.listed.whole
+        flows_of, carrier = source_flows(paths, whole, check_time), []
+        for s in range(n):
+            flow = flows_of(s)
+            shares = zip(
+                flow.channel.tolist(), flow.amount.tolist(), flow.whole[flow.destination].tolist(), strict=True
+            )
+            carrier += [(s, c, Fraction(amount, of * n)) for c, amount, of in shares]
+        everyone = [(s, d, Fraction(1, n)) for s in range(n) for d in range(n)]
+        text.say("carried", upper.numerator, upper.denominator, whole * n)
+        text.say("traffic", _traffic(text, everyone, whole * n))
+        text.say("carrier", _carrier(text, carrier, whole * n))
+        _write_blocked(text, lower, everyone, n, lengths_of(certificate["capacity_lengths"], topology, "lengths"))
+        if claimed.oblivious is not None and inner is None:
+            _write_two_phases(text, paths, 2 * upper, check_time)
+    if claimed.adaptive is not None:
+        rows = [(s, d, Fraction(1)) for s, d in enumerate(claimed.permutation)]
+        lengths = lengths_of(certificate["adaptive_lengths"], topology, "adaptive_lengths")
+        _write_blocked(text, Fraction(bounds_of(claimed.adaptive)[0]), rows, 1, lengths)
+    if claimed.matching_bound is not None:
+        rows = [(s, d, Fraction(1)) for s, d in enumerate(claimed.matching_permutation)]
+        _write_blocked(text, Fraction(claimed.matching_bound), rows, 1, [1] * topology.channels)
+    if claimed.bisection is not None:
+        side = np.zeros(topology.nodes, int)
+        side[list(claimed.half)] = 1
+        ends = zip(side[topology.tail].tolist(), side[topology.head].tolist(), text.bandwidth, strict=True)
+        text.say("cut", sum(speed for tail, head, speed in ends if tail > head))
+        text.say("side", _runs(side))
+
+
+def _write_blocked(
+    text: _Text, bound: Fraction, rows: Iterable[tuple[int, int, Fraction]], scale: int, lengths: list[int]
+) -> None:
+    """Add the bound that lengths prove for every routing of a traffic."""
+    terminals = text.topology.terminals.tolist()
+    text.say("blocked", bound.numerator, bound.denominator, scale)
+    text.say("traffic", _traffic(text, rows, scale))
+    text.say("lengths", 1, _runs(lengths))
+    text.say("distance", text.matrix(distances_from(text.topology, lengths, node) for node in terminals))
+
+
+def _write_two_phases(text: _Text, paths: Listed, bound: Fraction, check_time: CheckTime) -> None:
+    """Add the routing that spreads packets over all terminals by some paths, and sends them on by these; and its bound.
+
+    It puts the n-th part of what i sends to all, and of what all send to j, on a channel for the pair (i, j).
+    """
+    n, channels, whole = len(text.injection), text.topology.channels, paths.listed.whole
+    require_memory(60.0 * n * n * channels, "the flows of a routing in two phases")
+    flows_of = source_flows(paths, whole, check_time)
+    sent, received = np.zeros((2, channels, n), object)
+    for i in range(n):
+        for c, place, value in _by_channel(flows_of(i), whole):
+            sent[c, i] += value.sum()
+            received[c, place] += value
+    text.unit = n * whole
+    for c in range(channels):
+        text.flow[c] = [(i, text.row(_runs(sent[c, i] + received[c]))) for i in range(n)]
+    text.say("most", bound.numerator, bound.denominator)
+    for c in range(channels):
+        text.say("price", _runs(received[c]))
+    for c in range(channels):
+        text.say("bound", c)
+
+
 # What a file is called, and how it is written and checked
 
 
@@ -400,5 +598,7 @@ def _compressed(pieces: Iterable[bytes]) -> Iterator[bytes]:
 _WRITERS: dict[str, Callable[[_Text, dict[str, Any], Any, CheckTime], None]] = {
     "worst": _close_worst,
     "worst-channels": _close_worst,
+    "ratio": _close_ratio,
     "design": _close_design,
+    "bounds": _close_bounds,
 }

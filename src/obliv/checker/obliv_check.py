@@ -177,7 +177,7 @@ class Reader:
         if not text.endswith(b"\n") and text != b"end":
             raise self.malformed("the file is cut off: it does not end with the line  end", 1)
         word, blank, self.text = text.rstrip(b"\n").partition(b" ")
-        if not re.fullmatch(rb"[a-z-]{1,20}", word) or blank and not self.text:
+        if not re.fullmatch(rb"[a-z-]{1,20}", word) or (blank and not self.text):
             raise self.malformed("a line is a word of small letters, then numbers with one blank before each", 1)
         self.word = word.decode("ascii")
 
@@ -284,7 +284,7 @@ class Network:
 def read_statement(reader: Reader, network: Network) -> SimpleNamespace:
     """Return a statement: its word, its line, its numbers, and lists of the lines that follow it."""
     word = reader.word
-    if word not in STATEMENTS or word in ABOUT_FLOWS and not network.unit:
+    if word not in STATEMENTS or (word in ABOUT_FLOWS and not network.unit):
         raise reader.malformed(f"{word} is not a statement, or it is about flows and there are none", 1)
     names, *parts = STATEMENTS[word]
     claim = SimpleNamespace(word=word, line=reader.line + 1, **reader.fields(reader.numbers(), names.split()))
@@ -298,8 +298,8 @@ def read_statement(reader: Reader, network: Network) -> SimpleNamespace:
         for k, line in enumerate(lines):
             if words == "map" and (len(line) != network.terminals or max(line, default=-1) >= network.terminals):
                 raise Malformed(f"line {before + k + 1}: a map has a terminal for each terminal")
-            known = words != "bound" or len(line) and line[0] < len(claim.price)
-            if not known or words == "bound" and max(line[1:], default=-1) >= len(claim.map):
+            known = words != "bound" or (len(line) and line[0] < len(claim.price))
+            if not known or (words == "bound" and max(line[1:], default=-1) >= len(claim.map)):
                 raise Malformed(f"line {before + k + 1}: a bound names a price, then maps, of this statement")
             if words in ("adversary", "changed") and k and line[0] <= lines[k - 1][0]:
                 raise Malformed(f"line {before + k + 1}: channels must ascend")
@@ -597,7 +597,7 @@ def prove(network: Network, claim: SimpleNamespace) -> str:
 def times(claim: SimpleNamespace) -> str:
     """Return the fraction of a statement in lowest terms."""
     common = gcd(claim.P, claim.Q)
-    return f"{claim.P // common}{f'/{claim.Q // common}' if claim.Q > common else ''} times"
+    return f"{claim.P // common}{f'/{claim.Q // common}' if common < claim.Q else ''} times"
 
 
 def check(path: str, most_bytes: int = MOST_BYTES) -> Iterator[str]:
