@@ -7,11 +7,12 @@ import os
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from fractions import Fraction
 from itertools import chain, groupby
 from math import lcm
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from obliv.checker.report import read_result
 from obliv.checker.worst_case import Prices
 from obliv.errors import FileError, InputError
 from obliv.flows.base import Flow
-from obliv.flows.sources import denominator_of, difference_flows, source_flows, threshold_prices
+from obliv.flows.sources import denominator_of, source_flows, threshold_prices
 from obliv.results.base import provenance
 from obliv.results.claims import Claim, array_of, certificate_of, read_claim
 from obliv.results.numbers import bounds_of, rational
@@ -36,6 +37,7 @@ from obliv.routings.listed import Listed
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology, find
 from obliv.topologies.cartesian import LinkFlows
+from obliv.topologies.damaged import NothingLeftError, without
 
 CheckTime = Callable[[], None]
 KINDS = ("worst", "worst-channels", "ratio", "design", "bounds", "failures")
@@ -89,7 +91,7 @@ class _Text:
             yield f"unit {self.unit}"
             yield from (f"flow {_matrix(pairs)}".rstrip() for pairs in self.flow)
         if self.lost:
-            yield f"lost {_matrix(self.lost.items())}"
+            yield f"lost {_matrix(sorted(self.lost.items()))}"
         yield from self.statements
         yield "end"
 
@@ -125,25 +127,41 @@ def _matrix(pairs: Iterable[tuple[int, int]]) -> str:
     return " ".join(map(str, chain.from_iterable(runs)))
 
 
-def _write_flows(text: _Text, routing: Routing, unit: int, check_time: CheckTime, itself: bool = True) -> None:
+def _write_flows(
+    text: _Text, routing: Routing, unit: int, check_time: CheckTime, itself: bool = True, left: _Left | None = None
+) -> None:
     """Add the flows of a routing in units of 1 / `unit`; those from a terminal to itself only if they count."""
-    topology = routing.topology
-    flows = find(routing, LinkFlows)
-    differ = flows is not None and flows.denominator == unit
-    flows_of = difference_flows(topology, flows) if differ and flows else source_flows(routing, unit, check_time)
+    terminals, n = routing.topology.terminals, len(text.injection)
+    terminal, channel = _everything(text) if left is None else left
+    flows_of = source_flows(routing, unit, check_time)
     text.unit = unit
-    for i in range(len(topology.terminals)):
+    cut = np.ones(n, int)
+    cut[terminal] = 0
+    for i in np.flatnonzero(cut).tolist():
+        text.lost[i] = text.row(_runs(np.arange(n) != i))
+    for i, number in enumerate(terminal.tolist()):
         check_time()
         flow = flows_of(i) if itself else flows_of(i).without(i)
         if not i:
-            require_memory(40.0 * len(flow.channel) * len(topology.terminals), "the flows of all pairs")
+            require_memory(40.0 * len(flow.channel) * len(terminals), "the flows of all pairs")
+        lost = cut.copy()
         if routing.partial:
-            served = np.diff(flow.ends, prepend=0) > 0
-            lost = ~served & (topology.terminals != topology.terminals[i])
-            if lost.any():
-                text.lost[i] = text.row(_runs(lost.astype(int)))
+            lost[terminal] = (np.diff(flow.ends, prepend=0) == 0) & (terminals != terminals[i])
+        if lost.any():
+            text.lost[number] = text.row(_runs(lost))
         for c, place, value in _by_channel(flow, unit):
-            text.flow[c].append((i, text.row(_sparse(place, value))))
+            text.flow[channel[c]].append((number, text.row(_sparse(terminal[place], value))))
+
+
+class _Left(NamedTuple):
+    """What is left of the network of a file: the numbers there of terminals and channels."""
+
+    terminal: Array
+    channel: Array
+
+
+def _everything(text: _Text) -> _Left:
+    return _Left(np.arange(len(text.injection)), np.arange(len(text.bandwidth)))
 
 
 def _by_channel(flow: Flow, unit: int) -> Iterator[tuple[int, Array, Array]]:
@@ -168,28 +186,29 @@ def _by_channel(flow: Flow, unit: int) -> Iterator[tuple[int, Array, Array]]:
 # Worst cases: prices, the same carried along words, and the witness
 
 
-def _write_worst(text: _Text, claim: Claim, routing: Routing, limit: Fraction | None = None) -> None:
+def _write_worst(text: _Text, claim: Claim, routing: Routing, left: _Left | None = None) -> None:
     """Add the statements of a worst case, whose flows are there already."""
-    topology = routing.topology
-    n = len(topology.terminals)
-    limit = claim.channel_load if limit is None else limit
-    prices: dict[str, int] = {}
-    maps = {
-        k: inverse for k, g in enumerate(claim.generators) if (inverse := _inverse(np.array(g), topology)) is not None
-    }
+    topology, limit = routing.topology, claim.channel_load
+    terminal, channel = _everything(text) if left is None else left
+    times = text.unit // claim.denominator
+    prices: dict[str, int] = {"": 0}
+    inverses = {k: _inverse(np.array(g), topology) for k, g in enumerate(claim.generators) if left is None}
+    maps = {k: inverse for k, inverse in inverses.items() if inverse is not None}
     number = {k: place for place, k in enumerate(maps)}
-    flows, bounds, listed = find(routing, LinkFlows), [], list(text.rows)
-    for c, entry in enumerate(claim.channels):
+    flows, listed = find(routing, LinkFlows), list(text.rows)
+    bounds: list[tuple[int, ...]] = [(0,)] * len(text.flow)
+    for here, (c, entry) in enumerate(zip(channel.tolist(), claim.channels, strict=True)):
         word: list[int] = []
-        if isinstance(entry, dict) and flows is not None:
-            price: Any = threshold_prices(flows.over(c), entry["threshold"])
-        elif entry == "simple":
-            price = [0] * n if _fits(text, listed, c, limit) else _column_maxima(text, listed, c)
-        elif all(step in number for step in entry[1]):
-            price, word = claim.duals[entry[0]], [number[step] for step in entry[1]]
-        else:  # a word that leads over nodes that are not terminals
-            price = Prices(claim, topology, [c], object).of(c)
-        bounds.append((prices.setdefault(_runs(price), len(prices)), *word))
+        price: Any = np.zeros(len(text.ejection), object)
+        if entry == "simple":
+            price = price if _fits(text, listed, c, limit) else _column_maxima(text, listed, c)
+        elif isinstance(entry, dict) and flows is not None:
+            price[terminal] = times * threshold_prices(flows.over(here), entry["threshold"])
+        elif left is None and all(step in number for step in entry[1]):
+            price, word = times * np.array(claim.duals[entry[0]], object), [number[step] for step in entry[1]]
+        else:  # of a part of the network, or along a word that leads over nodes that are not terminals
+            price[terminal] = times * Prices(claim, topology, [here], object).of(here)
+        bounds[c] = (prices.setdefault(_runs(price), len(prices)), *word)
     text.say("most", limit.numerator, limit.denominator)
     for runs in prices:
         text.say("price", runs)
@@ -197,10 +216,9 @@ def _write_worst(text: _Text, claim: Claim, routing: Routing, limit: Fraction | 
         text.say("map", *inverse)
     for bound in bounds:
         text.say("bound", *bound)
-    load, c = claim.channel_load, claim.channel["id"]
     scale = lcm(*(amount.denominator for _, _, amount in claim.witness))
-    text.say("attains", load.numerator, load.denominator, c, scale)
-    text.say("traffic", _traffic(text, claim.witness, scale))
+    text.say("attains", limit.numerator, limit.denominator, channel[claim.channel["id"]], scale)
+    text.say("traffic", _traffic(text, ((terminal[s], terminal[d], x) for s, d, x in claim.witness), scale))
 
 
 def _inverse(generator: Array, topology: Topology) -> list[int] | None:
@@ -229,13 +247,13 @@ def _column_maxima(text: _Text, listed: Sequence[str], c: int) -> list[int]:
     return most
 
 
-def _traffic(text: _Text, rows: Iterable[tuple[int, int, Fraction]], scale: int, itself: bool = True) -> str:
+def _traffic(text: _Text, rows: Iterable[tuple[int, int, Fraction]], scale: int) -> str:
     """Return a traffic over a scale, as a matrix; pairs that are lost send nothing."""
     n = len(text.injection)
     listed = list(text.rows)
     by_source: dict[int, dict[int, int]] = {}
     for s, d, amount in rows:
-        if amount and (itself or s != d):
+        if amount:
             row = by_source.setdefault(s, {})
             row[d] = row.get(d, 0) + int(amount * scale * text.scale)
     parts = []
@@ -342,7 +360,7 @@ def _close_ratio_on_networks(text: _Text, content: dict[str, Any], routing: Rout
     scales, rows = [], []
     for c, row in enumerate(certificate["lengths"]):
         length = array_of(row, "lengths", topology.channels).astype(object)
-        spent = sum(int(ell) * speed for ell, speed in zip(length, text.bandwidth, strict=True))
+        spent = sum((int(ell) * speed for ell, speed in zip(length, text.bandwidth, strict=True)), 0)
         scale = Fraction(spent, text.bandwidth[c]) / upper
         scales.append(scale.numerator or 1)
         rows.append(length * scale.denominator)
@@ -521,11 +539,55 @@ def _write_two_phases(text: _Text, paths: Listed, bound: Fraction, check_time: C
         text.say("bound", c)
 
 
+# Failures: the worst case before, and after each one what has changed
+
+
+def _close_failures(text: _Text, content: dict[str, Any], routing: Routing, check_time: CheckTime) -> None:
+    certificate, repair = certificate_of(content), read_result(content).repair
+    if "claims" not in certificate:
+        raise InputError("there are no closed claims of the failures of tables")
+    claims = [None if claim is None else read_claim(claim) for claim in certificate["claims"]]
+    unit = lcm(*(claim.denominator for claim in claims if claim is not None))
+    _write_flows(text, routing, unit, check_time)
+    if claims[0] is not None:
+        _write_worst(text, claims[0], routing)
+    before = [_matrix(pairs) for pairs in text.flow]
+    for failed, claim in zip(certificate["failed"], claims[1:], strict=True):
+        after = copy(text)  # with the same rows and statements
+        after.flow, after.lost, after.statements = [[] for _ in before], {}, []
+        removed = np.ones(len(before), int)
+        try:
+            here = without(text.topology, failed, "largest")
+            terminals = text.topology.number_of[np.asarray(here.node_of)[here.terminals]]
+            left = _Left(terminals, np.asarray(here.channel_of))
+        except NothingLeftError:
+            left, claim = _Left(np.zeros(0, int), np.zeros(0, int)), None
+        removed[left.channel] = 0
+        if claim is None:
+            everyone = np.arange(len(text.injection))
+            after.lost = {i: text.row(_runs(everyone != i)) for i in everyone.tolist()}
+            after.say("most", 0, 1)
+            after.say("price")
+            after.statements += ["bound 0"] * len(before)
+        else:
+            routed = routing_of(repair, here)
+            _write_flows(after, routed, unit, check_time, left=left)
+            _write_worst(after, claim, routed, left)
+        text.say("failure")
+        text.say("removed", _runs(removed))
+        if after.lost != text.lost:
+            text.say("lost", _matrix(sorted(after.lost.items())))
+        for c, pairs in enumerate(after.flow):
+            if _matrix(pairs) != before[c]:
+                text.say("changed", c, _matrix(pairs))
+        text.statements += after.statements
+
+
 # What a file is called, and how it is written and checked
 
 
 def close(
-    path: str | Path,
+    path: str | os.PathLike[str],
     content: dict[str, Any],
     topology: Topology,
     routing: Routing | None,
@@ -539,7 +601,7 @@ def close(
     text = _Text(f"{kind}: {' on '.join(filter(None, names))}", topology)
     _WRITERS[kind](text, content, routing if routing is not None else topology, check_time)
     pieces = (f"{line}\n".encode("ascii") for line in text.lines())
-    write_pieces(path, _compressed(pieces) if str(path).endswith(".gz") else _joined(pieces))
+    write_pieces(Path(path), _compressed(pieces) if str(path).endswith(".gz") else _joined(pieces))
     said = list(obliv_check.check(str(path), 2**40))
     return Check("closed", True, f"{said[0]}: the same claim, proved by obliv_check.py too")
 
@@ -601,4 +663,5 @@ _WRITERS: dict[str, Callable[[_Text, dict[str, Any], Any, CheckTime], None]] = {
     "ratio": _close_ratio,
     "design": _close_design,
     "bounds": _close_bounds,
+    "failures": _close_failures,
 }

@@ -223,7 +223,8 @@ class Reader:
         fields = self.fields(values[: len(names)] if sizes else values, names)
         if not sizes:
             return tuple(fields.values())
-        function, end = values[len(names) :] or NOTHING, 0
+        function: Any = values[len(names) :] or NOTHING
+        end = 0
         for first, count, _ in runs(function):
             if first < end or not count:
                 raise self.malformed("runs ascend and do not overlap, and a count is at least 1")
@@ -262,8 +263,8 @@ class Network:
         if self.nodes > MOST_NODES:
             raise reader.malformed(f"there may be up to {MOST_NODES:,} nodes")
         channels, terminals = reader.several("channel", "*"), reader.several("terminal", "*")
-        self.tail, self.head, self.bandwidth = zip(*channels) if channels else ((), (), ())
-        self.place, self.injection, self.ejection = zip(*terminals) if terminals else ((), (), ())
+        self.tail, self.head, self.bandwidth = ([line[k] for line in channels] for k in range(3))
+        self.place, self.injection, self.ejection = ([line[k] for line in terminals] for k in range(3))
         self.channels = reader.sizes["channels"] = len(channels)
         self.terminals = reader.sizes["terminals"] = len(terminals)
         self.rows += iter(lambda: reader.read("row") if reader.word == "row" else None, None)
@@ -578,7 +579,8 @@ def prove_failure(network: Network, claim: SimpleNamespace) -> str:
         raise NotProved("a flow uses a channel that is removed")
     near = {end for c in changed for end in (network.tail[c], network.head[c])}
     require_unit_flows(left, {*network.at, *network.out, *network.into} if claim.lost else near)
-    return f"without {len(removed)} channels: {'; '.join(prove(left, statement) for statement in claim.statements)}"
+    which = f"{', '.join(map(str, removed[:4]))}{', ...' if removed[4:] else ''} ({len(removed)} channels)"
+    return f"without {which}: {'; '.join(prove(left, statement) for statement in claim.statements)}"
 
 
 # ALL OF IT. The whole file is read before a statement is proved, so that a malformed one is always called that.
