@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from fractions import Fraction
-from itertools import chain, groupby
+from itertools import chain, groupby, pairwise
 from math import lcm
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ from obliv.checker.report import read_result
 from obliv.checker.worst_case import Prices
 from obliv.errors import FileError, InputError
 from obliv.flows.base import Flow
-from obliv.flows.sources import denominator_of, source_flows, threshold_prices
+from obliv.flows.sources import source_flows, threshold_prices
 from obliv.results.base import provenance
 from obliv.results.claims import Claim, array_of, certificate_of, read_claim
 from obliv.results.numbers import bounds_of, rational
@@ -40,7 +40,6 @@ from obliv.topologies.cartesian import LinkFlows
 from obliv.topologies.damaged import NothingLeftError, without
 
 CheckTime = Callable[[], None]
-KINDS = ("worst", "worst-channels", "ratio", "design", "bounds", "failures")
 
 
 # The parts of a file: rows, each written once, and runs
@@ -102,18 +101,9 @@ def _runs(values: Iterable[Any]) -> str:
     for value, group in groupby(values.tolist() if isinstance(values, np.ndarray) else values):
         count = sum(1 for _ in group)
         if value:
-            parts.append(f"{place} {count} {value}")
+            parts.append(f"{place} {count} {int(value)}")
         place += count
     return " ".join(parts)
-
-
-def _sparse(place: Array, value: Array) -> str:
-    """Return the runs of values at ascending places."""
-    ends = (np.diff(place) != 1) | (value[1:] != value[:-1])
-    first = np.flatnonzero(np.concatenate([[True], ends]))
-    counts = np.diff(np.append(first, len(place)))
-    numbers = np.stack([place[first].astype(value.dtype), counts.astype(value.dtype), value[first]], axis=1)
-    return " ".join(map(str, numbers.ravel().tolist()))
 
 
 def _matrix(pairs: Iterable[tuple[int, int]]) -> str:
@@ -149,8 +139,8 @@ def _write_flows(
             lost[terminal] = (np.diff(flow.ends, prepend=0) == 0) & (terminals != terminals[i])
         if lost.any():
             text.lost[number] = text.row(_runs(lost))
-        for c, place, value in _by_channel(flow, unit):
-            text.flow[channel[c]].append((number, text.row(_sparse(terminal[place], value))))
+        for c, runs in _by_channel(flow, unit, terminal):
+            text.flow[channel[c]].append((number, text.row(runs)))
 
 
 class _Left(NamedTuple):
@@ -164,23 +154,28 @@ def _everything(text: _Text) -> _Left:
     return _Left(np.arange(len(text.injection)), np.arange(len(text.bandwidth)))
 
 
-def _by_channel(flow: Flow, unit: int) -> Iterator[tuple[int, Array, Array]]:
-    """Yield the channels of a flow with the destinations, ascending, and how much goes to each over them."""
-    destination = flow.destination
-    small = max(map(int, flow.amount), default=0) * unit < 2**62 if flow.amount.dtype != object else False
+def _by_channel(flow: Flow, unit: int, terminal: Array) -> Iterator[tuple[int, str]]:
+    """Yield the channels of a flow with the runs of what goes to each destination over them, by its number there."""
+    whole = flow.whole[flow.destination]
+    small = flow.amount.dtype != object and max(map(int, flow.amount), default=0) * unit < 2**62
     value = (flow.amount if small else flow.amount.astype(object)) * unit
-    whole = flow.whole[destination]
-    if len(value) and (value % whole).any():
+    if (value % whole).any():
         raise InputError(f"a load is not an integer over the denominator {unit}")
-    value = value // whole
-    order = np.lexsort((destination, flow.channel))
-    key = np.stack([flow.channel[order], destination[order]])
-    starts = np.flatnonzero(np.append(True, (np.diff(key) != 0).any(axis=0))) if len(order) else np.zeros(0, np.int64)
-    value = np.add.reduceat(value[order], starts) if len(starts) else value  # a path may cross a channel twice
-    channel, place = key[:, starts]
-    for part in np.split(np.arange(len(channel)), np.flatnonzero(np.diff(channel)) + 1):
-        if len(part):
-            yield int(channel[part[0]]), place[part], value[part]
+    place = terminal[flow.destination]
+    order = np.lexsort((place, flow.channel))
+    channel, place, value = flow.channel[order], place[order], (value // whole)[order]
+    if not len(order):
+        return
+    starts = np.flatnonzero(np.append(True, (np.diff(channel) != 0) | (np.diff(place) != 0)))
+    channel, place, value = channel[starts], place[starts], np.add.reduceat(value, starts)  # a path may cross twice
+    ends = (np.diff(channel) != 0) | (np.diff(place) != 1) | (value[1:] != value[:-1])
+    first = np.flatnonzero(np.append(True, ends))
+    counts = np.diff(np.append(first, len(place)))
+    runs = list(map("{} {} {}".format, place[first].tolist(), counts.tolist(), value[first].tolist()))
+    of_run = channel[first]
+    cuts = [*np.flatnonzero(np.append(True, np.diff(of_run) != 0)).tolist(), len(runs)]
+    for start, end in pairwise(cuts):
+        yield int(of_run[start]), " ".join(runs[start:end])
 
 
 # Worst cases: prices, the same carried along words, and the witness
@@ -201,7 +196,7 @@ def _write_worst(text: _Text, claim: Claim, routing: Routing, left: _Left | None
         word: list[int] = []
         price: Any = np.zeros(len(text.ejection), object)
         if entry == "simple":
-            price = price if _fits(text, listed, c, limit) else _column_maxima(text, listed, c)
+            price = _simple_prices(text, listed, c, limit)
         elif isinstance(entry, dict) and flows is not None:
             price[terminal] = times * threshold_prices(flows.over(here), entry["threshold"])
         elif left is None and all(step in number for step in entry[1]):
@@ -233,38 +228,26 @@ def _entries(text: _Text, listed: Sequence[str], c: int) -> Iterator[tuple[int, 
         yield source, obliv_check.runs(_numbers(listed[row]))
 
 
-def _fits(text: _Text, listed: Sequence[str], c: int, limit: Fraction) -> bool:
-    """Return whether the largest loads of all sources alone prove the bound of a channel."""
+def _simple_prices(text: _Text, listed: Sequence[str], c: int, limit: Fraction) -> Array:
+    """Return what proves a channel simply: no prices, or the largest loads of all destinations."""
+    prices: Array = np.zeros(len(text.ejection), object)
     most = sum(text.injection[i] * max(value for _, _, value in runs) for i, runs in _entries(text, listed, c))
-    return most <= limit * text.bandwidth[c] * text.unit
-
-
-def _column_maxima(text: _Text, listed: Sequence[str], c: int) -> list[int]:
-    most = [0] * len(text.ejection)
-    for _, runs in _entries(text, listed, c):
+    for _, runs in _entries(text, listed, c) if most > limit * text.bandwidth[c] * text.unit else ():
         for first, count, value in runs:
-            most[first : first + count] = [max(value, own) for own in most[first : first + count]]
-    return most
+            prices[first : first + count] = np.maximum(prices[first : first + count], value)
+    return prices
 
 
 def _traffic(text: _Text, rows: Iterable[tuple[int, int, Fraction]], scale: int) -> str:
     """Return a traffic over a scale, as a matrix; pairs that are lost send nothing."""
-    n = len(text.injection)
-    listed = list(text.rows)
-    by_source: dict[int, dict[int, int]] = {}
+    listed, size = list(text.rows), len(text.injection)
+    by_source: dict[int, list[int]] = {}
     for s, d, amount in rows:
-        if amount:
-            row = by_source.setdefault(s, {})
-            row[d] = row.get(d, 0) + int(amount * scale * text.scale)
-    parts = []
-    for s in sorted(by_source):
-        cut = obliv_check.dense(_numbers(listed[text.lost[s]]), n) if s in text.lost else [0] * n
-        values = [0] * n
-        for d, amount_ in by_source[s].items():
-            values[d] = 0 if cut[d] else amount_
-        if any(values):
-            parts.append((s, text.row(_runs(values))))
-    return _matrix(parts)
+        by_source.setdefault(int(s), [0] * size)[d] += int(amount * scale * text.scale)
+    for s in by_source.keys() & text.lost.keys():
+        cut = obliv_check.dense(_numbers(listed[text.lost[s]]), size)
+        by_source[s] = [0 if lost else amount for amount, lost in zip(by_source[s], cut, strict=True)]
+    return text.matrix(by_source.get(s, []) for s in range(size))
 
 
 def _close_worst(text: _Text, content: dict[str, Any], routing: Routing, check_time: CheckTime) -> None:
@@ -360,8 +343,8 @@ def _close_ratio_on_networks(text: _Text, content: dict[str, Any], routing: Rout
     scales, rows = [], []
     for c, row in enumerate(certificate["lengths"]):
         length = array_of(row, "lengths", topology.channels).astype(object)
-        spent = sum((int(ell) * speed for ell, speed in zip(length, text.bandwidth, strict=True)), 0)
-        scale = Fraction(spent, text.bandwidth[c]) / upper
+        paid: Any = sum(int(ell) * speed for ell, speed in zip(length, text.bandwidth, strict=True))
+        scale = Fraction(paid, text.bandwidth[c]) / upper
         scales.append(scale.numerator or 1)
         rows.append(length * scale.denominator)
     text.say("ratio", upper.numerator, upper.denominator)
@@ -389,42 +372,54 @@ def _close_ratio_on_networks(text: _Text, content: dict[str, Any], routing: Rout
 
 def _close_ratio_on_trees(text: _Text, claim: Claim, routing: Routing, check_time: CheckTime) -> None:
     """Write the prices of terminals as lengths of the links of hosts: u_i of the link up, v_j of the link down."""
-    topology = routing.topology
+    topology: Any = routing.topology  # a tree, each of whose hosts has one link
     terminals = topology.terminals.tolist()
     _write_flows(text, routing, claim.denominator, check_time, itself=False)
     prices = Prices(claim, topology, list(range(topology.channels)), object)
     up = {int(tail): c for c, tail in enumerate(topology.tail.tolist())}
     down = {int(head): c for c, head in enumerate(topology.head.tolist())}
+    ends = list(zip(topology.tail.tolist(), topology.head.tolist(), strict=True))
+    number = {end: c for c, end in enumerate(ends)}
+    opposite = [number[head, tail] for tail, head in ends]
     ratio, listed = claim.channel_load, list(text.rows)
     text.say("ratio", ratio.numerator, ratio.denominator)
     for c, entry in enumerate(claim.channels):
         check_time()
-        by_columns = entry == "simple" and not _fits(text, listed, c, ratio)
-        received = _column_maxima(text, listed, c) if by_columns else prices.of(c).tolist()
-        length = [0] * topology.channels
-        ground = [0] * topology.nodes
-        for j, price in enumerate(received):
-            length[down[terminals[j]]] = ground[terminals[j]] = int(price)
-        distances = []
+        received = (_simple_prices(text, listed, c, ratio) if entry == "simple" else prices.of(c)).tolist()
+        taken = {terminals[j]: int(price) for j, price in enumerate(received) if price}
+        length = {down[node]: price for node, price in taken.items()}
+        distances, known = [], dict[tuple[int, int], int]()
         for i, runs in _entries(text, listed, c):
-            here = terminals[i]
+            node = terminals[i]
             sent = max(0, *(value - min(received[first : first + count]) for first, count, value in runs))
-            length[up[here]] = int(sent)
-            own, ground[here] = ground[here], -int(sent)
-            distances.append((i, text.row(_runs(height + int(sent) for height in ground))))
-            ground[here] = own
-        text.say("lengths", claim.denominator, _runs(length))
+            if sent:
+                length[up[node]] = sent
+            key = (sent, node if sent or node in taken else -1)  # most sources have the same distances
+            if key not in known:
+                height = np.full(topology.nodes, sent, object)
+                height[list(taken)] += list(taken.values())
+                height[[node]] = 0 if key[1] >= 0 else height[[node]]
+                known[key] = text.row(_runs(height))
+            distances.append((i, known[key]))
+        text.say("lengths", claim.denominator, " ".join(f"{e} 1 {length[e]}" for e in sorted(length)))
         text.say("distance", _matrix(distances))
-    splits = routing_of("ecmp", topology)
-    whole = denominator_of(splits, check_time)
-    flows_of, carrier = source_flows(splits, whole, check_time), []
-    for s, d, _ in claim.witness:
-        flow = flows_of(s)
-        for c, place, value in _by_channel(flow, whole):
-            carrier += [
-                (s, c, Fraction(int(v), whole)) for j, v in zip(place.tolist(), value, strict=True) if j == d != s
-            ]
+    carrier: list[tuple[int, int, Fraction]] = []
+    for s, d, amount in claim.witness:
+        height = next(h for h, below in enumerate(topology.below) if s // below == d // below)
+        there, back = _splits(topology, int(terminals[s]), height), _splits(topology, int(terminals[d]), height)
+        carrier += [(s, c, amount / len(level)) for level in there for c in level]
+        carrier += [(s, opposite[c], amount / len(level)) for level in back for c in level]
     _write_ratio_attained(text, claim.channel["id"], claim.witness, carrier)
+
+
+def _splits(tree: Any, host: int, height: int) -> list[list[int]]:
+    """Return the channels over which a host sends in equal parts up to a height, level by level."""
+    at, levels = [host], []
+    for h in range(height):
+        first = tree.children[h - 1] if h else 0  # channels of a node lead down first, then up
+        levels.append([int(tree.first_channel[v]) + first + k for v in at for k in range(tree.parents[h])])
+        at = [int(tree.head[c]) for c in levels[-1]]
+    return levels
 
 
 def _numbers(runs: str) -> tuple[int, ...]:
@@ -448,13 +443,10 @@ def _write_ratio_attained(
 
 def _carrier(text: _Text, rows: Iterable[tuple[int, int, Any]], scale: int) -> str:
     """Return flows of sources over channels as a matrix, over a scale."""
-    by_source: dict[int, dict[int, int]] = {}
+    by_source: dict[int, list[int]] = {}
     for s, c, amount in rows:
-        own = by_source.setdefault(s, {})
-        own[c] = own.get(c, 0) + int(amount * scale * text.scale)
-    return text.matrix(
-        [by_source.get(s, {}).get(c, 0) for c in range(len(text.flow))] for s in range(len(text.injection))
-    )
+        by_source.setdefault(s, [0] * len(text.flow))[c] += int(amount * scale * text.scale)
+    return text.matrix(by_source.get(s, []) for s in range(len(text.injection)))
 
 
 # Bounds of a network: capacity, adaptive and oblivious worst case, bisection
@@ -526,9 +518,9 @@ def _write_two_phases(text: _Text, paths: Listed, bound: Fraction, check_time: C
     flows_of = source_flows(paths, whole, check_time)
     sent, received = np.zeros((2, channels, n), object)
     for i in range(n):
-        for c, place, value in _by_channel(flows_of(i), whole):
-            sent[c, i] += value.sum()
-            received[c, place] += value
+        for j, c, load in flows_of(i).loads():
+            sent[c, i] += int(load * whole)
+            received[c, j] += int(load * whole)
     text.unit = n * whole
     for c in range(channels):
         text.flow[c] = [(i, text.row(_runs(sent[c, i] + received[c]))) for i in range(n)]
@@ -596,13 +588,17 @@ def close(
     """Write the closed claim of a saved one, check it with `obliv_check`, and return what that says."""
     kind = str(content.get("kind"))
     if kind not in _WRITERS:
-        raise InputError(f"there are no closed claims of the kind {kind!r:.40}, only of {', '.join(KINDS)}")
+        raise InputError(f"there are no closed claims of the kind {kind!r:.40}, only of {', '.join(_WRITERS)}")
     names = [str(content.get(key, "")) for key in ("routing", "topology")]
     text = _Text(f"{kind}: {' on '.join(filter(None, names))}", topology)
     _WRITERS[kind](text, content, routing if routing is not None else topology, check_time)
-    pieces = (f"{line}\n".encode("ascii") for line in text.lines())
-    write_pieces(Path(path), _compressed(pieces) if str(path).endswith(".gz") else _joined(pieces))
-    said = list(obliv_check.check(str(path), 2**40))
+    lines = (f"{line}\n".encode("ascii") for line in text.lines())
+    write_pieces(Path(path), _compressed(lines) if str(path).endswith(".gz") else lines)
+    try:
+        said = list(obliv_check.check(str(path), 2**40))
+    except (obliv_check.NotProved, obliv_check.Malformed) as error:
+        Path(path).unlink()
+        raise InputError(f"no closed claim is written, as it would not be proved: {error}") from None
     return Check("closed", True, f"{said[0]}: the same claim, proved by obliv_check.py too")
 
 
@@ -618,43 +614,34 @@ def is_closed(path: str | os.PathLike[str]) -> bool:
 def check_closed(path: Path) -> Verification:
     """Check a closed claim by the code of ``obliv_check.py``."""
     require_file(path)
-    began, checks = time.perf_counter(), []
+    began, checks, believed = time.perf_counter(), [], ""
     try:
         for sentence in obliv_check.check(str(path)):
             word, _, rest = sentence.partition(": ")
-            if word in ("proved", "about"):
-                checks.append(Check("statement" if word == "proved" else word, True, rest))
-            elif word != "believed":
-                checks.append(Check("network" if checks else "file", True, rest if not checks else sentence))
-        proved = True
+            if word == "believed":
+                believed = rest
+            elif word == "proved":
+                checks.append(Check("statement", True, rest))
+            elif word != "about":
+                checks.append(Check("network" if checks else "file", True, sentence if checks else rest))
     except obliv_check.NotProved as error:
         checks.append(Check("statement", False, str(error)))
-        proved = False
     except obliv_check.Malformed as error:
         raise FileError(str(error), path) from None
     return Verification(
         provenance=provenance({}, time.perf_counter() - began),
-        proved=proved,
-        claim="the statements of a closed claim, about the network and the flows that it contains",
+        proved=bool(believed),
+        claim="the statements of a closed claim, about the network and the flows in it",
         checks=tuple(checks),
-        believed=obliv_check.BELIEVED if proved else "",
+        believed=believed,
     )
 
 
-def _joined(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield pieces of some size, a few thousand lines each."""
-    waiting: list[bytes] = []
-    for piece in pieces:
-        waiting.append(piece)
-        if len(waiting) == 4096:
-            yield b"".join(waiting)
-            waiting = []
-    yield b"".join(waiting)
-
-
-def _compressed(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield members of a gzip file, the same bytes whenever it is written."""
-    return (gzip.compress(piece, 6, mtime=0) for piece in _joined(pieces))
+def _compressed(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Return a gzip file, the same bytes whenever it is written."""
+    packer = zlib.compressobj(wbits=31)
+    yield from map(packer.compress, lines)
+    yield packer.flush()
 
 
 _WRITERS: dict[str, Callable[[_Text, dict[str, Any], Any, CheckTime], None]] = {

@@ -232,10 +232,10 @@ class Reader:
         if len(function) % 3 or end > sizes[0]:
             raise self.malformed(f"runs are three numbers each, first, count, value, within the {sizes[0]} places")
         for k in range(2, len(function), 3) if len(sizes) == 2 else ():
-            function[k] += 1
-            row = self.rows[function[k]] if function[k] < len(self.rows) else (sizes[1], 1, 0)
+            row = self.rows[function[k] + 1] if function[k] + 1 < len(self.rows) else (sizes[1], 1, 0)
             if len(row) and row[-3] + row[-2] > sizes[1]:
                 raise self.malformed(f"a row does not exist, or is longer than the {sizes[1]} places of its use")
+            function[k] += 1
         return (*fields.values(), function) if fields else function
 
     def several(self, word: str, times: str) -> list[Any]:
@@ -244,6 +244,14 @@ class Reader:
             return list(iter(lambda: self.read(word) if self.word == word else None, None))
         count = int(times.lstrip("?")) if times.lstrip("?").isdigit() else self.sizes[times.lstrip("?")]
         return [] if times[0] == "?" and self.word != word else [self.read(word) for _ in range(count)]
+
+
+def by_node(nodes: Sequence[int]) -> dict[int, list[int]]:
+    """Return what there is at each node, or leaves or enters it."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for number, node in enumerate(nodes):
+        found[node].append(number)
+    return found
 
 
 class Network:
@@ -271,14 +279,7 @@ class Network:
         self.unit: int = reader.read("unit")[0] if reader.word == "unit" else 0
         self.flows: list[Sequence[int]] = reader.several("flow", "channels") if self.unit else []  # by channel
         self.lost: Sequence[int] = (reader.several("lost", "?1") or [NOTHING])[0]  # pairs that have no flow
-        self.at: dict[int, list[int]] = defaultdict(
-            list
-        )  # by node: its terminals, the channels that leave and enter it
-        self.out: dict[int, list[int]] = defaultdict(list)
-        self.into: dict[int, list[int]] = defaultdict(list)
-        for of_node, nodes in ((self.at, self.place), (self.out, self.tail), (self.into, self.head)):
-            for number, node in enumerate(nodes):
-                of_node[node].append(number)
+        self.at, self.out, self.into = map(by_node, (self.place, self.tail, self.head))
         self.known_rises: dict[int, list[tuple[int, int]]] = {}
 
 
