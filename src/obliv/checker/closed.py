@@ -344,9 +344,9 @@ def _close_ratio_on_networks(text: _Text, content: dict[str, Any], routing: Rout
     for c, row in enumerate(certificate["lengths"]):
         length = array_of(row, "lengths", topology.channels).astype(object)
         paid: Any = sum(int(ell) * speed for ell, speed in zip(length, text.bandwidth, strict=True))
-        scale = Fraction(paid, text.bandwidth[c]) / upper
-        scales.append(scale.numerator or 1)
-        rows.append(length * scale.denominator)
+        over = Fraction(paid, text.bandwidth[c]) / upper
+        scales.append(over.numerator or 1)
+        rows.append(length * over.denominator)
     text.say("ratio", upper.numerator, upper.denominator)
     lengths = Lengths(topology, np.array(rows))
     users = [dict(pairs) for pairs in text.flow]
@@ -405,10 +405,10 @@ def _close_ratio_on_trees(text: _Text, claim: Claim, routing: Routing, check_tim
         text.say("distance", _matrix(distances))
     carrier: list[tuple[int, int, Fraction]] = []
     for s, d, amount in claim.witness:
-        height = next(h for h, below in enumerate(topology.below) if s // below == d // below)
-        there, back = _splits(topology, int(terminals[s]), height), _splits(topology, int(terminals[d]), height)
-        carrier += [(s, c, amount / len(level)) for level in there for c in level]
-        carrier += [(s, opposite[c], amount / len(level)) for level in back for c in level]
+        top = next(h for h, below in enumerate(topology.below) if s // below == d // below)
+        there, back = _splits(topology, terminals[s], top), _splits(topology, terminals[d], top)
+        carrier += [(s, link, amount / len(level)) for level in there for link in level]
+        carrier += [(s, opposite[link], amount / len(level)) for level in back for link in level]
     _write_ratio_attained(text, claim.channel["id"], claim.witness, carrier)
 
 
