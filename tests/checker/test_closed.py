@@ -1,6 +1,7 @@
-"""Closed claims: the checker of one file against hand-made claims, forgeries, an oracle and all kinds of saved claims."""
+"""Closed claims: the checker of one file against hand-made claims, forgeries, an oracle and saved claims."""
 
 import ast
+import contextlib
 import gzip
 import re
 import subprocess
@@ -105,7 +106,7 @@ def test_the_program_is_one_small_file_of_python_3_8_that_needs_nothing() -> Non
     imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
     imported |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert {name.partition(".")[0] for name in imported} <= sys.stdlib_module_names
-    assert len(source.splitlines()) <= 660
+    assert sum(1 for line in source.splitlines() if line) <= 600
 
 
 def test_the_program_runs_without_obliv(tmp_path: Path) -> None:
@@ -349,10 +350,8 @@ def test_memory_is_a_multiple_of_the_size(line: str, tmp_path: Path) -> None:
     path = tmp_path / "claim.txt"
     path.write_text(text)
     tracemalloc.start()
-    try:
+    with contextlib.suppress(obliv_check.NotProved, obliv_check.Malformed):
         list(obliv_check.check(str(path)))
-    except (obliv_check.NotProved, obliv_check.Malformed):
-        pass
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 25 * len(text) + 10**6
@@ -467,7 +466,7 @@ def test_worst_cases(topology: str, routing: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("options", [{}, {"minimal": True}, {"within": "ecmp"}, {"paths": 2}])
 def test_designs(options: dict[str, object], tmp_path: Path) -> None:
     result = obliv.design(obliv.topology("mesh:3x2"), **options)
-    most, attained, least = _closed(result, tmp_path)
+    most, _attained, least = _closed(result, tmp_path)
     load = result.channel_load
     lower, upper = (load, load) if isinstance(load, Fraction) else (load.lower, load.upper)
     assert Fraction(most.split()[-4]) <= upper
@@ -508,7 +507,7 @@ def test_bounds(topology: str, tmp_path: Path) -> None:
 def test_failures(of: str, tmp_path: Path) -> None:
     routing = obliv.routing("shortest", obliv.topology("mesh:3x2"))
     result = obliv.failures(routing, of=of, certificate=True)
-    most, attained, *rows = _closed(result, tmp_path)
+    _most, _attained, *rows = _closed(result, tmp_path)
     loads = [Fraction(row.split("beyond ")[1].split()[0]) for row in rows]
     assert loads == [row.channel_load for row in result.failures]
 
@@ -556,7 +555,7 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
 
 @pytest.mark.nightly
 def test_ten_thousand_claims_against_verify(tmp_path: Path) -> None:
-    """What is proved of small networks and their routings is proved of their closed claims, and one number less is not."""
+    """What is proved of small networks is proved of their closed claims, and a smaller load is not."""
     done = 0
 
     @settings(max_examples=10_000, deadline=None, database=None)

@@ -239,7 +239,7 @@ class Reader:
         return (*fields.values(), function) if fields else function
 
     def several(self, word: str, times: str) -> list[Any]:
-        """Return lines of a word: as many as there are (*), or a number of them, which may be missing altogether (?)."""
+        """Return lines of a word: as many as there are (*), or a number of them, perhaps none at all (?)."""
         if times == "*":
             return list(iter(lambda: self.read(word) if self.word == word else None, None))
         count = int(times.lstrip("?")) if times.lstrip("?").isdigit() else self.sizes[times.lstrip("?")]
@@ -436,7 +436,7 @@ def rises(network: Network, number: int) -> list[tuple[int, int]]:
 
 
 def spent(network: Network, lengths: Sequence[int], matrix: Sequence[int]) -> int:
-    """Return the most that flows within the bandwidths pay; no channel may raise a potential by more than its length."""
+    """Return the most that flows within the bandwidths pay; check that potentials rise no more than lengths allow."""
     for number in set(matrix[2::3]):
         for c, rise in rises(network, number):
             if rise > lengths[c]:
@@ -567,7 +567,7 @@ def prove_cut(network: Network, claim: SimpleNamespace) -> str:
     inside = sum(1 for node in network.place if side[node])
     if abs(2 * inside - network.terminals) > 1 or across[0] != claim.B:
         raise NotProved(f"{inside} of {network.terminals} terminals are on one side, or the bandwidth is another")
-    return f"a cut that halves the terminals has the bandwidth {across[0]} one way and {across[1]} back, in the file's unit"
+    return f"a cut that halves the terminals has bandwidth {across[0]} one way and {across[1]} back, in the file's unit"
 
 
 def prove_failure(network: Network, claim: SimpleNamespace) -> str:
@@ -605,16 +605,13 @@ def times(claim: SimpleNamespace) -> str:
 
 def check(path: str, most_bytes: int = MOST_BYTES) -> Iterator[str]:
     """Yield what a closed claim proves, sentence by sentence; raise Malformed or NotProved at the first fault."""
-    stream: Any = gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb")
-    with stream:
+    with (gzip.open if path.endswith(".gz") else open)(path, "rb") as stream:
         try:
             reader = Reader(stream, most_bytes)
             network = Network(reader)
             statements = list(iter(lambda: read_statement(reader, network) if reader.word != "end" else None, None))
             if reader.text or stream.read(1) or not statements:
-                raise reader.malformed(
-                    "the line  end  is the last, with nothing behind it, and a statement before it", 1
-                )
+                raise reader.malformed("the line  end  is the last, alone, with a statement before it", 1)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise Malformed(f"the compressed data is cut off or damaged: {error}") from None
     yield f"{path}: {reader.bytes:,} bytes, SHA-256 {reader.digest.hexdigest()}"

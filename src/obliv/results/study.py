@@ -76,7 +76,7 @@ class Verification(Result):
     unchecked: tuple[int, ...] = ()
     beside: tuple[str, ...] = entry((), key="not_part_of_the_proof", omit=lambda checked: not checked.beside)
     definitions: str = entry("", omit=lambda checked: not checked.definitions)  #: Whose they are, if not today's.
-    believed: str = entry("", omit=lambda checked: not checked.believed)  #: What the proof rests on besides its numbers.
+    believed: str = entry("", omit=lambda checked: not checked.believed)  #: What the proof rests on.
     recorded: bool = entry(False, compare=False, hidden=True)  #: Whether a file says all this, and nothing was checked.
 
     @property
@@ -381,7 +381,6 @@ class StudyVerification(WithoutNetwork):
 
     store: str = ""
     verdicts: tuple[CellVerdict, ...] = entry((), key="rows")
-    believed: str = entry("", omit=lambda checked: not checked.believed)  #: What the proof rests on besides its numbers.
     recorded: bool = entry(False, compare=False, hidden=True)  #: Whether a file says all this, and nothing was checked.
 
     @property
