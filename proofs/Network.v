@@ -81,7 +81,8 @@ Definition any (f : nat -> nat -> nat -> Q) : Prop := True.
    destinations j together, X i j to each. A routing's flows pair by pair, added up by sources, are such a g. *)
 Definition carries (G : network) (X : nat -> nat -> Q) (g : nat -> nat -> Q) : Prop :=
   forall i, (i < terminals G)%nat ->
-    (forall c, (c < channels G)%nat -> 0 <= g i c) /    (forall v, (v < nodes G)%nat -> outflow G (g i) v - inflow G (g i) v ==
+    (forall c, (c < channels G)%nat -> 0 <= g i c) /\
+    (forall v, (v < nodes G)%nat -> outflow G (g i) v - inflow G (g i) v ==
        sum (fun j => X i j * (one (v =? node G i)%nat - one (v =? node G j)%nat)) (terminals G)).
 
 Definition used (G : network) (g : nat -> nat -> Q) (c : nat) : Q := sum (fun i => g i c) (terminals G).

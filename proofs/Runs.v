@@ -33,7 +33,7 @@ Fixpoint all_values {A} (test : A -> bool) (s : runs A) : bool :=
 
 Definition ordered_matrix (n m : N) (x : matrix) : bool := ordered 0 n x && all_values (ordered 0 m) x.
 
-Ltac tests := repeat match goal with
+Ltac tests := cbv beta in *; repeat match goal with
   | H : (_ && _)%bool = true |- _ => apply andb_true_iff in H; destruct H
   | H : (_ <=? _) = true |- _ => apply N.leb_le in H
   | H : (_ <? _) = true |- _ => apply N.ltb_lt in H
