@@ -313,3 +313,213 @@ Proof.
     setoid_replace S with (S + 0 + y * 1 * u - x * 1 * u + (x * u - y * u)) by ring.
     rewrite B. field. lra.
 Qed.
+
+(* ---- most ---- *)
+
+Lemma peak_at t w j : minima t -> (value_at 0 w j <= peak t w + get 0 t j)%N.
+Proof.
+  intros M. induction w as [|f c x r IH]; [simpl; lia|]. cbn [value_at peak].
+  destruct ((f <=? j) && (j <? f + c))%N%bool eqn:E; [|lia]. tests.
+  pose proof (lowest_le t M f (f + c) j ltac:(assumption) ltac:(assumption)). lia.
+Qed.
+
+Lemma prices_length es vs ms b : length (prices_at es vs ms b) = length es.
+Proof.
+  assert (K : forall A (l : list A) p, length (numbers p l) = length l) by (induction l; intros; simpl; auto).
+  unfold prices_at. destruct (snd b) as [|m w]; [apply along_length|]. rewrite map_length.
+  induction (m :: w) as [|y l IH]; simpl; [apply K|]. rewrite map_length. exact IH.
+Qed.
+
+Lemma price_bound_sum d v w : check_network d = true -> ordered_matrix (count (ends d)) (count (ends d)) w = true ->
+  length v = length (ends d) ->
+  rational (price_bound d v w) ==
+  sum (fun i => rational (sends (terminal_of d i)) * rational (peak (tree_of N.min 0%N v) (value_at Done w (N.of_nat i)))) (length (ends d)) +
+  sum (fun j => rational (takes (terminal_of d j)) * rational (nth j v 0%N)) (length (ends d)).
+Proof.
+  intros H O L. apply andb_true_iff in O. destruct O as [O _]. unfold price_bound. rewrite rational_plus. apply Qplus_comp.
+  - rewrite (dot_sum _ _ (count (ends d)) _ no_terminal) by (rewrite map_runs_ordered; exact O).
+    apply sum_eq. intros i Hi. rewrite <- (map_runs_at (peak (tree_of N.min 0%N v)) Done). reflexivity.
+  - rewrite (nsum_map2 _ _ _ no_terminal 0%N) by (symmetry; exact L). apply sum_eq. intros j Hj. apply rational_mult.
+Qed.
+
+(* x / D against p / q *)
+Lemma scaled_le q x p b u : (1 <= q)%N -> (1 <= u)%N -> (q * x <= p * b * u)%N -> rational x / rational u <= ratio p q * rational b.
+Proof.
+  intros Hq Hu H. pose proof (rational_pos _ Hq). pose proof (rational_pos _ Hu).
+  apply Qle_shift_div_r; [assumption|]. apply (rational_le (q * x)) in H. rewrite !rational_mult in H.
+  unfold ratio. setoid_replace (rational p / rational q * rational b * rational u) with
+    ((rational p * rational b * rational u) / rational q) by (field; lra).
+  apply Qle_shift_div_l; [assumption|]. rewrite Qmult_comm. exact H.
+Qed.
+
+Lemma ratio_plus a b u : (1 <= u)%N -> ratio a u + ratio b u == ratio (a + b) u.
+Proof. intros H. pose proof (rational_pos _ H). unfold ratio. rewrite rational_plus. field. lra. Qed.
+
+Lemma ratio_mono a b u : (1 <= u)%N -> (a <= b)%N -> ratio a u <= ratio b u.
+Proof.
+  intros H L. pose proof (rational_pos _ H). unfold ratio, Qdiv. apply Qmult_le_r.
+  - apply Qinv_le_0_compat. lra.
+  - apply rational_le, L.
+Qed.
+
+Theorem most_sound d p q x : check_most d p q x = true -> worst_at_most (network_of d) (routing_of d) (ratio p q).
+Proof.
+  unfold check_most. rewrite !andb_true_iff. intros [[[[[Hn Hq] _] Hw] Hf] H] X HX c Hc.
+  apply N.leb_le in Hq. apply N.eqb_eq in Hw, Hf. unfold count in Hw, Hf. simpl in Hc.
+  apply (all2_nth (B := matrix * (N * list N)) _ _ _ c no_channel (Done, (0%N, []))) in H; [|exact Hc]. 
+  assert (E : nth c (combine (flows d) (price_words x)) (Done, (0%N, [])) = (nth c (flows d) Done, nth c (price_words x) (0%N, [])))
+    by (apply combine_nth; lia).
+  cbv beta in H. rewrite E in H. cbn [fst snd] in H.
+  set (v := prices_at _ _ _ _) in H. set (w := nth c (flows d) Done) in *. apply N.leb_le in H.
+  pose proof (network_parts d Hn) as [Hu [_ [_ [_ Hflows]]]]. specialize (Hflows c). fold w in Hflows.
+  assert (Lv : length v = length (ends d)) by apply prices_length.
+  set (t := tree_of N.min 0%N v) in *.
+  eapply Qle_trans.
+  - apply (prices_bound (network_of d) _ _ _ (fun i => ratio (peak t (value_at Done w (N.of_nat i))) (unit d))
+      (fun j => ratio (nth j v 0%N) (unit d)) HX); try (intros; apply ratio_nonneg).
+    intros i j Hi Hj. simpl in Hi, Hj. rewrite ratio_plus by exact Hu. apply ratio_mono; [exact Hu|].
+    unfold entry_of, entry. fold w. pose proof (peak_at t (value_at Done w (N.of_nat i)) (N.of_nat j) (build_minima _ _)) as P.
+    unfold t in P at 2. rewrite tree_of_get in P by lia. exact P.
+  - simpl. unfold ratio at 1 2. pose proof (rational_pos _ Hu).
+    rewrite (sum_eq _ (fun i => (rational (sends (terminal_of d i)) * rational (peak t (value_at Done w (N.of_nat i)))) * / rational (unit d)))
+      by (intros; unfold Qdiv; ring).
+    rewrite (sum_eq (fun j => rational (takes (terminal_of d j)) * _) (fun j => (rational (takes (terminal_of d j)) * rational (nth j v 0%N)) * / rational (unit d)))
+      by (intros; unfold Qdiv; ring).
+    rewrite !sum_scale_r. rewrite <- Qmult_plus_distr_l.
+    pose proof (price_bound_sum d v w Hn Hflows Lv) as B.
+    apply Qle_trans with (rational (price_bound d v w) / rational (unit d)); [unfold Qdiv; rewrite B; apply Qle_refl|].
+    apply (scaled_le q); try assumption. 
+Qed.
+
+(* ---- traffic ---- *)
+
+Fixpoint runs_sum {A} (h : A -> Q) (s : runs A) : Q :=
+  match s with Done => 0 | Run f c v r => rational c * h v + runs_sum h r end.
+
+Lemma runs_sum_at {A} (h : A -> Q) d n s : ordered 0 (N.of_nat n) s = true -> h d == 0 ->
+  sum (fun i => h (value_at d s (N.of_nat i))) n == runs_sum h s.
+Proof.
+  intros O Z. assert (G : forall lo, ordered lo (N.of_nat n) s = true ->
+    sum (fun i => h (value_at d s (N.of_nat i))) n == runs_sum h s); [clear O|exact (G 0%N O)].
+  induction s as [|f c v r IH]; intros lo O.
+  - simpl. apply sum_0. intros. exact Z.
+  - cbn [ordered] in O. tests. cbn [runs_sum]. rewrite <- (IH (f + c)%N) by assumption.
+    set (a := N.to_nat f). set (k := N.to_nat c). replace n with (a + (k + (n - a - k)))%nat by lia.
+    rewrite !sum_split.
+    rewrite (sum_eq (fun i => h (value_at d (Run f c v r) (N.of_nat i))) (fun i => h (value_at d r (N.of_nat i))) a).
+    2:{ intros i Hi. cbn [value_at]. replace (f <=? N.of_nat i)%N with false by (symmetry; apply N.leb_gt; lia). reflexivity. }
+    rewrite (sum_eq (fun i => h (value_at d (Run f c v r) (N.of_nat (a + i)))) (fun i => h v) k).
+    2:{ intros i Hi. cbn [value_at]. replace (f <=? N.of_nat (a + i))%N with true by (symmetry; apply N.leb_le; lia).
+        replace (N.of_nat (a + i) <? f + c)%N with true by (symmetry; apply N.ltb_lt; lia). reflexivity. }
+    rewrite (sum_0 (fun i => h (value_at d r (N.of_nat (a + i)))) k).
+    2:{ intros i Hi. rewrite (value_outside d (f + c) (N.of_nat n)) by (assumption || lia). exact Z. }
+    rewrite (sum_eq (fun i => h (value_at d (Run f c v r) (N.of_nat (a + (k + i))))) (fun i => h (value_at d r (N.of_nat (a + (k + i)))))).
+    2:{ intros i Hi. cbn [value_at]. replace (N.of_nat (a + (k + i)) <? f + c)%N with false by (symmetry; apply N.ltb_ge; lia).
+        rewrite andb_false_r. reflexivity. }
+    rewrite sum_const. replace (inject_Z (Z.of_nat k)) with (rational c) by (unfold rational, k; f_equal; lia). ring.
+Qed.
+
+Lemma runs_total_sum n s : ordered 0 (N.of_nat n) s = true ->
+  rational (runs_total s) == sum (fun i => rational (value_at 0%N s (N.of_nat i))) n.
+Proof.
+  intros O. rewrite (runs_sum_at rational) by (assumption || reflexivity). clear O.
+  induction s as [|f c v r IH]; [reflexivity|]. cbn [runs_total runs_sum]. rewrite rational_plus, rational_mult, IH. reflexivity.
+Qed.
+
+Lemma columns_length {A} (l : list A) x : length (columns l x) = length l.
+Proof.
+  induction x as [|f c row r IH]; simpl; [apply map_length|]. rewrite map2_length; rewrite along_length; auto.
+Qed.
+
+Lemma columns_at {A} (l : list A) x n m j : ordered_matrix (N.of_nat n) m x = true -> (j < length l)%nat ->
+  rational (nth j (columns l x) 0%N) == sum (fun i => rational (entry_of x i j)) n.
+Proof.
+  intros O L. apply andb_true_iff in O. destruct O as [O R]. unfold entry_of, entry.
+  rewrite (runs_sum_at (fun row => rational (value_at 0%N row (N.of_nat j)))) by (assumption || reflexivity).
+  clear O. induction x as [|f c row r IH]; simpl columns; simpl runs_sum.
+  - assert (E : nth j (map (fun _ : A => 0%N) l) 0%N = 0%N).
+    { clear. revert j. induction l as [|a l IH]; intros [|j]; simpl; auto. }
+    rewrite E. reflexivity.
+  - simpl in R. tests. rewrite (map2_nth _ _ _ _ 0%N 0%N); [| |rewrite along_length; exact L].
+    2:{ rewrite along_length, columns_length. reflexivity. }
+    rewrite (along_at _ _ m) by assumption. rewrite rational_plus, rational_mult, IH by assumption. reflexivity.
+Qed.
+
+Lemma ratio_sum t (a : nat -> N) n : sum (fun i => ratio (a i) t) n == sum (fun i => rational (a i)) n / rational t.
+Proof. unfold ratio, Qdiv. apply sum_scale_r. Qed.
+
+Lemma below_ratio s t e : (1 <= t)%N -> (s <= t * e)%N -> rational s / rational t <= rational e.
+Proof.
+  intros H L. apply Qle_shift_div_r; [apply rational_pos, H|]. rewrite <- rational_mult. apply rational_le. lia.
+Qed.
+
+Theorem admissible_sound d t x : check_network d = true -> check_admissible d t x = true ->
+  admissible (network_of d) (traffic_of x t).
+Proof.
+  intros Hn. unfold check_admissible. rewrite !andb_true_iff. intros [[[[Ht O] Hrow] Hcol] Hlost]. apply N.leb_le in Ht.
+  pose proof (rational_pos _ Ht) as Tpos. pose proof O as Oo. apply andb_true_iff in Oo. destruct Oo as [Oo _].
+  split; [intros; apply ratio_nonneg|]. simpl. split; [|split].
+  - intros i Hi. unfold traffic_of. rewrite ratio_sum. unfold entry_of, entry.
+    rewrite <- (runs_total_sum (length (ends d)) (value_at Done x (N.of_nat i))) by (apply (row_ordered (count (ends d))), O).
+    apply below_ratio; [exact Ht|].
+    apply (all2_nth _ _ _ i no_terminal Done) in Hrow; [|exact Hi]. rewrite (along_at _ _ (count (ends d))) in Hrow by assumption.
+    apply N.leb_le in Hrow. exact Hrow.
+  - intros j Hj. unfold traffic_of. rewrite ratio_sum. rewrite <- (columns_at (ends d) x (length (ends d)) (count (ends d)) j O Hj).
+    apply below_ratio; [exact Ht|]. apply (all2_nth _ _ _ j no_terminal 0%N) in Hcol; [|exact Hj]. apply N.leb_le in Hcol. exact Hcol.
+  - intros i j Hi Hj Hc. unfold traffic_of. rewrite (outside_lost_at d x i j) by assumption. unfold ratio, Qdiv.
+    change (rational 0) with 0. ring.
+Qed.
+
+Lemma row_product_sum {A} (l : list A) hi w x : ordered 0 hi w = true -> ordered 0 hi x = true ->
+  rational (row_product l w x) == sum (fun j => rational (value_at 0%N w (N.of_nat j)) * rational (value_at 0%N x (N.of_nat j))) (length l).
+Proof.
+  intros Hw Hx.
+  assert (E : rational (nsum (map2 N.mul (along 0%N 0 l w) (along 0%N 0 l x))) ==
+              sum (fun j => rational (value_at 0%N w (N.of_nat j)) * rational (value_at 0%N x (N.of_nat j))) (length l)).
+  { rewrite (nsum_map2 _ _ _ 0%N 0%N) by (rewrite !along_length; reflexivity). rewrite along_length. apply sum_eq. intros j Hj.
+    rewrite !(along_at _ _ hi) by assumption. apply rational_mult. }
+  unfold row_product. destruct w; [symmetry; apply sum_0; intros; simpl; change (rational 0) with 0; ring|].
+  destruct x; [symmetry; apply sum_0; intros; simpl value_at; change (rational 0) with 0; ring|]. exact E.
+Qed.
+
+Lemma product_sum {A} (l : list A) hi w x : ordered_matrix hi hi w = true -> ordered_matrix hi hi x = true ->
+  rational (product l w x) == sum (fun i => sum (fun j => rational (entry_of x i j) * rational (entry_of w i j)) (length l)) (length l).
+Proof.
+  intros Hw Hx. unfold product. rewrite (nsum_map2 (A := steps) (B := steps) _ _ _ Done Done) by (rewrite !along_length; reflexivity). rewrite along_length.
+  apply sum_eq. intros i Hi. pose proof Hw as Ow. pose proof Hx as Ox. apply andb_true_iff in Ow, Ox.
+  rewrite !(along_at _ _ hi) by (apply Ow || apply Ox || assumption).
+  rewrite (row_product_sum l hi) by (apply (row_ordered hi); assumption). apply sum_eq. intros j Hj. apply Qmult_comm.
+Qed.
+
+Lemma loaded_load d p q c t x : check_network d = true -> (1 <= q)%N -> (1 <= t)%N ->
+  ordered_matrix (count (ends d)) (count (ends d)) x = true -> loaded d p q c t x = true ->
+  (N.to_nat c < channels (network_of d))%nat /\
+  load (network_of d) (routing_of d) (traffic_of x t) (N.to_nat c) == ratio p q * bandwidth (network_of d) (N.to_nat c).
+Proof.
+  intros Hn Hq Ht O. unfold loaded. rewrite !andb_true_iff. intros [[Hc _] E]. apply N.ltb_lt in Hc. apply N.eqb_eq in E.
+  unfold count in Hc. pose proof (network_parts d Hn) as [Hu [_ [_ [_ Hflows]]]]. specialize (Hflows (N.to_nat c)).
+  simpl. split; [lia|]. unfold load. simpl terminals. unfold traffic_of, routing_of, ratio.
+  pose proof (rational_pos _ Hq). pose proof (rational_pos _ Ht). pose proof (rational_pos _ Hu).
+  set (k := N.to_nat c) in *.
+  rewrite (sum_pairs_eq _ (fun i j => rational (entry_of x i j) * rational (entry_of (nth k (flows d) Done) i j) * / (rational t * rational (unit d))))
+    by (intros; field; lra).
+  rewrite (sum_eq _ (fun i => sum (fun j => rational (entry_of x i j) * rational (entry_of (nth k (flows d) Done) i j)) (length (ends d)) * / (rational t * rational (unit d))))
+    by (intros; apply sum_scale_r).
+  rewrite sum_scale_r. rewrite <- (product_sum (ends d) (count (ends d))) by assumption.
+  assert (E2 : rational q * rational (product (ends d) (nth k (flows d) Done) x) ==
+               rational p * rational (width (nth k (lines d) no_channel)) * rational (unit d) * rational t)
+    by (rewrite <- !rational_mult; rewrite E; reflexivity).
+  unfold channel_of. set (w := rational (width _)) in *. set (s := rational (product _ _ _)) in *.
+  setoid_replace (s * / (rational t * rational (unit d))) with ((rational q * s) / (rational q * rational t * rational (unit d))) by (field; lra).
+  rewrite E2. field. lra.
+Qed.
+
+Theorem attains_sound d p q c t x : check_attains d p q c t x = true ->
+  admissible (network_of d) (traffic_of x t) /\ (N.to_nat c < channels (network_of d))%nat /\
+  load (network_of d) (routing_of d) (traffic_of x t) (N.to_nat c) == ratio p q * bandwidth (network_of d) (N.to_nat c).
+Proof.
+  unfold check_attains. rewrite !andb_true_iff. intros [[[Hn Hq] Ha] Hl]. apply N.leb_le in Hq.
+  split; [apply admissible_sound; assumption|].
+  unfold check_admissible in Ha. rewrite !andb_true_iff in Ha. destruct Ha as [[[[Ht O] _] _] _]. apply N.leb_le in Ht.
+  apply loaded_load; assumption.
+Qed.
