@@ -97,8 +97,8 @@ Lemma incident_attach v w x a i j :
   net (incident (attach w x a) v) i j = ((if (w =? v)%N then signed_at x i j else 0) + net (incident a v) i j)%Z.
 Proof.
   unfold attach, incident at 1. destruct (w =? v)%N eqn:E.
-  - apply N.eqb_eq in E. subst. rewrite PositiveMap.gss. reflexivity.
-  - apply N.eqb_neq in E. rewrite PositiveMap.gso; [reflexivity|]. intros H. apply E.
+  - apply same_eq in E. subst. rewrite PositiveMap.gss. reflexivity.
+  - apply same_neq in E. rewrite PositiveMap.gso; [reflexivity|]. intros H. apply E.
     apply N.succ_inj. rewrite <- !N.succ_pos_spec. now rewrite H.
 Qed.
 
@@ -127,11 +127,11 @@ Proof.
   2:{ intros k _. replace (pos + N.of_nat (S k))%N with (N.succ pos + N.of_nat k)%N by lia. reflexivity. }
   rewrite <- IH by (right; trivial). replace (pos + N.of_nat 0)%N with pos by lia.
   destruct (pos =? j)%N eqn:E; simpl.
-  - apply N.eqb_eq in E. subst pos. destruct (at_node t =? v)%N; simpl; [|ring].
+  - apply same_eq in E. subst pos. destruct (at_node t =? v)%N; simpl; [|ring].
     destruct (value_at 0%N missing j =? 0)%N; simpl; [|ring].
     rewrite !inject_Z_plus. replace (j <=? j)%N with true by (symmetry; apply N.leb_le; lia).
     replace (N.succ j <=? j)%N with false by (symmetry; apply N.leb_gt; lia). unfold rational. simpl. ring.
-  - apply N.eqb_neq in E. destruct (at_node t =? v)%N; simpl; [|ring].
+  - apply same_neq in E. destruct (at_node t =? v)%N; simpl; [|ring].
     destruct (value_at 0%N missing pos =? 0)%N; simpl; [|ring]. rewrite !inject_Z_plus.
     destruct (pos <=? j)%N eqn:A; destruct (N.succ pos <=? j)%N eqn:B; tests; try lia; try rewrite inject_Z_opp; simpl; ring.
 Qed.
@@ -144,9 +144,9 @@ Proof.
   rewrite (sum_eq _ (fun k => one (j =? k)%nat * (one (at_node (nth k l no_terminal) =? v)%N * one (value_at 0%N missing (N.of_nat j) =? 0)%N * rational u))).
   - apply sum_pick. exact H.
   - intros k Hk. destruct (j =? k)%nat eqn:E.
-    + apply Nat.eqb_eq in E. subst k. replace (0 + N.of_nat j =? N.of_nat j)%N with true by (symmetry; apply N.eqb_eq; lia).
+    + apply Nat.eqb_eq in E. subst k. replace (0 + N.of_nat j =? N.of_nat j)%N with true by (symmetry; apply same_eq; lia).
       simpl. destruct (at_node _ =? v)%N, (value_at _ _ _ =? 0)%N; simpl; ring.
-    + apply Nat.eqb_neq in E. replace (0 + N.of_nat k =? N.of_nat j)%N with false by (symmetry; apply N.eqb_neq; lia). simpl. ring.
+    + apply Nat.eqb_neq in E. replace (0 + N.of_nat k =? N.of_nat j)%N with false by (symmetry; apply same_neq; lia). simpl. ring.
 Qed.
 
 Lemma departures_at u n v t missing j : ordered 0 n missing = true -> (j < n)%N ->
@@ -262,7 +262,7 @@ Qed.
 Lemma outside_lost_at d m i j : check_network d = true -> ordered_matrix (count (ends d)) (count (ends d)) m = true ->
   outside_lost d m = true -> (i < length (ends d))%nat -> connected (network_of d) i j = false -> entry_of m i j = 0%N.
 Proof.
-  intros Hd Hm H Hi Hc. simpl in Hc. apply N.eqb_neq in Hc. destruct (network_parts d Hd) as [_ [_ [_ [Lost _]]]].
+  intros Hd Hm H Hi Hc. simpl in Hc. apply same_neq in Hc. destruct (network_parts d Hd) as [_ [_ [_ [Lost _]]]].
   unfold entry_of, entry in *. unfold outside_lost in H. destruct (lost d) as [|f c v r] eqn:E; [simpl in Hc; lia|]. rewrite <- E in *.
   assert (H2 : all2 apart (along Done 0 (ends d) (lost d)) (along Done 0 (ends d) m) = true) by (rewrite E; rewrite E in H; exact H).
   apply (all2_nth _ _ _ i Done Done) in H2; [|rewrite along_length; exact Hi].
@@ -273,15 +273,15 @@ Qed.
 Lemma one_to_nat a v : one (N.to_nat a =? N.to_nat v)%nat = one (a =? v)%N.
 Proof.
   destruct (a =? v)%N eqn:E.
-  - apply N.eqb_eq in E. subst. now rewrite Nat.eqb_refl.
-  - apply N.eqb_neq in E. replace (N.to_nat a =? N.to_nat v)%nat with false; [reflexivity|].
+  - apply same_eq in E. subst. now rewrite Nat.eqb_refl.
+  - apply same_neq in E. replace (N.to_nat a =? N.to_nat v)%nat with false; [reflexivity|].
     symmetry. apply Nat.eqb_neq. lia.
 Qed.
 
 Theorem routing_sound d : check_routing d = true -> proper (network_of d) /\ routing (network_of d) (routing_of d).
 Proof.
   unfold check_routing. intros H. rewrite !andb_true_iff in H. destruct H as [[[Hn Hcount] Hcons] Hlost].
-  assert (L : length (lines d) = length (flows d)) by (apply N.eqb_eq in Hcount; unfold count in Hcount; lia).
+  assert (L : length (lines d) = length (flows d)) by (apply same_eq in Hcount; unfold count in Hcount; lia).
   pose proof (network_parts d Hn) as [Hunit [_ [_ [_ Hflows]]]].
   pose proof (rational_pos _ Hunit) as Upos.
   split; [apply network_sound, Hn|]. intros i j Hi Hj. simpl in Hi, Hj.
@@ -365,7 +365,7 @@ Qed.
 Theorem most_sound d p q x : check_most d p q x = true -> worst_at_most (network_of d) (routing_of d) (ratio p q).
 Proof.
   unfold check_most. rewrite !andb_true_iff. intros [[[[[Hn Hq] _] Hw] Hf] H] X HX c Hc.
-  apply N.leb_le in Hq. apply N.eqb_eq in Hw, Hf. unfold count in Hw, Hf. simpl in Hc.
+  apply N.leb_le in Hq. apply same_eq in Hw, Hf. unfold count in Hw, Hf. simpl in Hc.
   apply (all2_nth (B := matrix * (N * list N)) _ _ _ c no_channel (Done, (0%N, []))) in H; [|exact Hc]. 
   assert (E : nth c (combine (flows d) (price_words x)) (Done, (0%N, [])) = (nth c (flows d) Done, nth c (price_words x) (0%N, [])))
     by (apply combine_nth; lia).
@@ -496,7 +496,7 @@ Lemma loaded_load d p q c t x : check_network d = true -> (1 <= q)%N -> (1 <= t)
   (N.to_nat c < channels (network_of d))%nat /\
   load (network_of d) (routing_of d) (traffic_of x t) (N.to_nat c) == ratio p q * bandwidth (network_of d) (N.to_nat c).
 Proof.
-  intros Hn Hq Ht O. unfold loaded. rewrite !andb_true_iff. intros [[Hc _] E]. apply N.ltb_lt in Hc. apply N.eqb_eq in E.
+  intros Hn Hq Ht O. unfold loaded. rewrite !andb_true_iff. intros [[Hc _] E]. apply N.ltb_lt in Hc. apply same_eq in E.
   unfold count in Hc. pose proof (network_parts d Hn) as [Hu [_ [_ [_ Hflows]]]]. specialize (Hflows (N.to_nat c)).
   simpl. split; [lia|]. unfold load. simpl terminals. unfold traffic_of, routing_of, ratio.
   pose proof (rational_pos _ Hq). pose proof (rational_pos _ Ht). pose proof (rational_pos _ Hu).
