@@ -21,8 +21,8 @@ Inductive runs (A : Type) := Done | Run (first count : N) (value : A) (rest : ru
 Arguments Done {A}.
 Arguments Run {A}.
 
-Definition steps := runs N.       (* value at places first .. first+count-1, 0 elsewhere *)
-Definition matrix := runs steps.  (* a row for each source *)
+Notation steps := (runs N).        (* value at places first .. first+count-1, 0 elsewhere *)
+Notation matrix := (runs (runs N)).  (* a row for each source *)
 
 Fixpoint value_at {A} (default : A) (s : runs A) (j : N) : A :=
   match s with

@@ -523,3 +523,214 @@ Proof.
   unfold check_admissible in Ha. rewrite !andb_true_iff in Ha. destruct Ha as [[[[Ht O] _] _] _]. apply N.leb_le in Ht.
   apply loaded_load; assumption.
 Qed.
+
+(* ---- least ---- *)
+
+Definition value (o : option N) : N := match o with Some x => x | None => 0%N end.
+
+Lemma add_all_spec l : forall s, add_all l = Some s ->
+  (forall k, (k < length l)%nat -> nth k l None = Some (value (nth k l None))) /\
+  rational s == sum (fun k => rational (value (nth k l None))) (length l).
+Proof.
+  induction l as [|[a|] l IH]; intros s H; cbn [add_all] in H; try discriminate.
+  - injection H as <-. split; [intros k Hk; simpl in Hk; lia|reflexivity].
+  - destruct (add_all l) as [b|]; [|discriminate]. injection H as <-. destruct (IH b eq_refl) as [A B]. split.
+    + intros [|k] Hk; [reflexivity|]. apply (A k). simpl in Hk. lia.
+    + cbn [length]. rewrite sum_first, rational_plus, B. reflexivity.
+Qed.
+
+Lemma numbers_nth {A} (l : list A) : forall pos k x, (k < length l)%nat -> nth k (numbers pos l) x = (pos + N.of_nat k)%N.
+Proof.
+  induction l as [|a l IH]; intros pos k x H; simpl in H; [lia|]. destruct k as [|k]; cbn [numbers nth]; [lia|]. rewrite IH by lia. lia.
+Qed.
+
+Lemma numbers_length {A} (l : list A) : forall pos, length (numbers pos l) = length l.
+Proof. induction l as [|a l IH]; intros pos; simpl; [reflexivity|]. now rewrite IH. Qed.
+
+Lemma numbered_nth {A} (l : list A) k a : (k < length l)%nat -> nth k (combine (numbers 0 l) l) (0%N, a) = (N.of_nat k, nth k l a).
+Proof. intros H. rewrite combine_nth by apply numbers_length. now rewrite numbers_nth by exact H. Qed.
+
+Lemma numbered_length {A} (l : list A) : length (combine (numbers 0 l) l) = length l.
+Proof. rewrite combine_length, numbers_length. lia. Qed.
+
+Lemma all_nodes_length d : length (all_nodes d) = N.to_nat (size d).
+Proof. apply repeat_length. Qed.
+
+Lemma potential_at d row v : ordered 0 (size d) row = true -> (v < size d)%N ->
+  get 0%N (array 0%N (along 0%N 0 (all_nodes d) row)) v = value_at 0%N row v.
+Proof.
+  intros O L. replace v with (N.of_nat (N.to_nat v)) by lia. unfold array.
+  rewrite tree_of_get by (rewrite along_length, all_nodes_length; lia).
+  apply (along_at _ _ (size d)); [exact O|]. rewrite all_nodes_length. lia.
+Qed.
+
+Lemma pair_gain_sound d rows missing s J t prow arow g :
+  check_network d = true -> length rows = length (lines d) ->
+  ordered 0 (size d) prow = true -> ordered 0 (count (lines d)) arow = true -> (at_node s < size d)%N -> (at_node t < size d)%N ->
+  pair_gain d (all_nodes d) rows missing s (J, t) (prow, arow) = Some g ->
+  (forall c, (c < length (lines d))%nat -> value_at 0%N arow (N.of_nat c) <> 0%N ->
+     (value_at 0 prow (to (channel_of d c)) <= value_at 0 prow (from (channel_of d c)) + value_at 0 (nth c rows Done) J)%N) /\
+  g = if (value_at 0 missing J =? 0)%N then (value_at 0 prow (at_node t) - value_at 0 prow (at_node s))%N else 0%N.
+Proof.
+  intros Hn Hr Op Oa Hs Ht H. destruct (network_parts d Hn) as [_ [C _]].
+  unfold pair_gain in H. cbn [fst snd] in H. set (pot := array 0%N (along 0%N 0 (all_nodes d) prow)) in H.
+  assert (P : forall v, (v < size d)%N -> get 0%N pot v = value_at 0%N prow v) by (intros; apply potential_at; assumption).
+  destruct prow as [|f k v r] eqn:E.
+  - injection H as <-. split; [intros; simpl; lia|]. simpl. destruct (_ =? _)%N; reflexivity.
+  - rewrite <- E in *. clear E. destruct (all2 _ _ _) eqn:A; [|discriminate]. injection H as <-. split.
+    + intros c Hc Hv. apply (all2_nth (B := steps * N) _ _ _ c no_channel (Done, 0%N)) in A; [|exact Hc].
+      assert (E : nth c (combine rows (along 0%N 0 (lines d) arow)) (Done, 0%N) = (nth c rows Done, value_at 0%N arow (N.of_nat c))).
+      { rewrite combine_nth by (rewrite along_length; exact Hr). rewrite (along_at _ _ (count (lines d))) by assumption. reflexivity. }
+      cbv beta in A. rewrite E in A. cbn [fst snd] in A. apply orb_true_iff in A. destruct A as [A|A]; [apply same_eq in A; contradiction|].
+      apply N.leb_le in A. destruct (C c Hc) as [C1 [C2 _]]. fold (channel_of d c) in A. rewrite !P in A by assumption. exact A.
+    + destruct (_ =? _)%N; [|reflexivity]. rewrite !P by assumption. reflexivity.
+Qed.
+
+Lemma spread_length {A} (l : list A) : forall pos x, length (spread pos l x) = length l.
+Proof.
+  induction l as [|a l IH]; intros pos x; [reflexivity|]. cbn [spread]. destruct x as [|[c y] r]; [simpl; now rewrite IH|].
+  destruct (c =? pos)%N; simpl; now rewrite IH.
+Qed.
+
+(* The classes of routings that a bound is about. *)
+Definition uses_only (G : network) (permitted : nat -> nat -> nat -> bool) (f : nat -> nat -> nat -> Q) : Prop :=
+  forall i j c, (i < terminals G)%nat -> (j < terminals G)%nat -> (c < channels G)%nat -> permitted i j c = false -> f i j c == 0.
+
+Definition permitted_by (l : list matrix) (i j c : nat) : bool :=
+  negb (N.eqb (value_at 0%N (value_at Done (nth i l Done) (N.of_nat j)) (N.of_nat c)) 0).
+
+Lemma least_general d p q x : check_least d p q x = true ->
+  forall f, routing (network_of d) f ->
+  uses_only (network_of d) (fun i j c => negb (value_at 0 (value_at (allowed_row d x) (nth i (allowed_rows d x) Done) (N.of_nat j)) (N.of_nat c) =? 0)%N) f ->
+  worst_at_least (network_of d) f (ratio p q).
+Proof.
+  unfold check_least. rewrite !andb_true_iff. intros [[[[[[[[Hn Hq] Htotal] Hw] Hp] Hpo] Ha] Hao] H].
+  apply N.leb_le in Hq, Htotal. apply same_eq in Hp, Ha. unfold count in Hp, Ha.
+  set (weights := spread 0 (lines d) (adversaries x)) in *.
+  set (n := length (ends d)) in *. set (default := allowed_row d x) in *. set (rows := allowed_rows d x) in *.
+  assert (Lw : length weights = length (lines d)) by apply spread_length.
+  destruct (network_parts d Hn) as [_ [C [T _]]].
+  destruct (add_all _) as [gain|] eqn:G; [|discriminate]. apply N.leb_le in H. apply add_all_spec in G. destruct G as [G1 G2].
+  set (outer := map2 _ _ _) in G1, G2.
+  assert (Lc : length (combine (potentials x) rows) = n) by (rewrite combine_length; lia).
+  assert (Lo : length outer = n) by (unfold outer; rewrite map2_length; rewrite numbered_length; [reflexivity|symmetry; exact Lc]).
+  rewrite Lo in G1, G2.
+  set (prow := fun i j => value_at Done (nth i (potentials x) Done) (N.of_nat j)).
+  set (arow := fun i j => value_at default (nth i rows Done) (N.of_nat j)).
+  set (lens := fun i => map (fun a : N * matrix => value_at Done (snd a) (N.of_nat i)) weights).
+  set (missing := fun i => value_at Done (lost d) (N.of_nat i)).
+  set (inner := fun i j => pair_gain d (all_nodes d) (lens i) (missing i) (terminal_of d i) (N.of_nat j, terminal_of d j) (prow i j, arow i j)).
+  assert (Op : forall i, (i < n)%nat -> ordered_matrix (count (ends d)) (size d) (nth i (potentials x) Done) = true).
+  { intros i Hi. apply (forallb_nth _ _ i Done Hpo). lia. }
+  assert (Oa : forall i, (i < n)%nat -> ordered_matrix (count (ends d)) (count (lines d)) (nth i rows Done) = true).
+  { intros i Hi. apply (forallb_nth _ _ i Done Hao). lia. }
+  assert (Od : ordered 0 (count (lines d)) default = true).
+  { unfold default, allowed_row. destruct (allowed x); [reflexivity|]. destruct (lines d) as [|c l] eqn:E.
+    - destruct weights; simpl in Htotal; unfold nsum in Htotal; simpl in Htotal; lia.
+    - unfold count. cbn [ordered length]. rewrite !andb_true_iff. repeat split; try apply N.leb_le; lia. }
+  assert (Oarow : forall i j, (i < n)%nat -> ordered 0 (count (lines d)) (arow i j) = true).
+  { intros i j Hi. unfold arow. specialize (Oa i Hi). apply andb_true_iff in Oa. destruct Oa as [_ Oa].
+    apply (all_values_at _ _ _ _ Oa Od). }
+  (* the gain of a source is the sum of those of its pairs *)
+  assert (Hsource : forall i, (i < n)%nat ->
+    (forall j, (j < n)%nat -> inner i j = Some (value (inner i j))) /\
+    rational (value (nth i outer None)) == sum (fun j => rational (value (inner i j))) n).
+  { intros i Hi. specialize (G1 i Hi).
+    assert (E : nth i outer None = source_gain d (all_nodes d) default weights (N.of_nat i, terminal_of d i) (nth i (potentials x) Done, nth i rows Done)).
+    { unfold outer. rewrite (map2_nth (B := matrix * matrix) _ _ _ _ (0%N, no_terminal) (Done, Done));
+        [|rewrite numbered_length; symmetry; exact Lc|rewrite numbered_length; exact Hi].
+      rewrite numbered_nth by exact Hi. f_equal. apply combine_nth. lia. }
+    rewrite E in G1 |- *. unfold source_gain in G1 at 1. cbn [fst snd] in G1. fold (lens i) in G1. fold (missing i) in G1.
+    destruct (add_all_spec _ _ G1) as [A B]. set (l := map2 _ _ _) in A, B.
+    assert (Ll : length l = n).
+    { unfold l. rewrite map2_length; rewrite numbered_length; [reflexivity|]. rewrite combine_length, !along_length. fold n. lia. }
+    rewrite Ll in A, B.
+    assert (El : forall j, (j < n)%nat -> nth j l None = inner i j).
+    { intros j Hj. unfold l. rewrite (map2_nth (B := steps * steps) _ _ _ _ (0%N, no_terminal) (Done, default));
+        [|rewrite numbered_length, combine_length, !along_length; fold n; lia|rewrite numbered_length; exact Hj].
+      rewrite numbered_nth by exact Hj. unfold inner, terminal_of. f_equal.
+      assert (Ec : nth j (combine (along Done 0 (ends d) (nth i (potentials x) Done)) (along default 0 (ends d) (nth i rows Done))) (Done, default) = 
+        (nth j (along Done 0 (ends d) (nth i (potentials x) Done)) Done, nth j (along default 0 (ends d) (nth i rows Done)) default)).
+      { apply combine_nth. rewrite !along_length. reflexivity. }
+      rewrite Ec. pose proof (Op i Hi) as O1. pose proof (Oa i Hi) as O2. apply andb_true_iff in O1, O2.
+      rewrite (along_at _ _ (count (ends d))) by (apply O1 || exact Hj). rewrite (along_at _ _ (count (ends d))) by (apply O2 || exact Hj). reflexivity. }
+    split.
+    - intros j Hj. rewrite <- (El j Hj). apply (A j Hj).
+    - rewrite B. apply sum_eq. intros j Hj. rewrite (El j Hj). reflexivity. }
+  assert (Hgain : rational gain == sum (fun i => sum (fun j => rational (value (inner i j))) n) n).
+  { rewrite G2. apply sum_eq. intros i Hi. apply (Hsource i Hi). }
+  assert (Hpair : forall i j, (i < n)%nat -> (j < n)%nat ->
+    (forall c, (c < length (lines d))%nat -> value_at 0%N (arow i j) (N.of_nat c) <> 0%N ->
+     (value_at 0 (prow i j) (to (channel_of d c)) <= value_at 0 (prow i j) (from (channel_of d c)) + value_at 0 (nth c (lens i) Done) (N.of_nat j))%N) /\
+    value (inner i j) = if (value_at 0 (missing i) (N.of_nat j) =? 0)%N then (value_at 0 (prow i j) (at_node (terminal_of d j)) - value_at 0 (prow i j) (at_node (terminal_of d i)))%N else 0%N).
+  { intros i j Hi Hj. destruct (Hsource i Hi) as [S _]. specialize (S j Hj). unfold inner in S at 1.
+    apply pair_gain_sound in S; try assumption.
+    - unfold lens. rewrite map_length. exact Lw.
+    - apply (row_ordered (count (ends d))). apply Op, Hi.
+    - apply Oarow, Hi.
+    - apply T, Hi.
+    - apply T, Hj. }
+  set (weight := fun c => rational (fst (nth c weights (0%N, Done)))).
+  set (X := fun c => traffic_of (snd (nth c weights (0%N, Done))) (fst (nth c weights (0%N, Done)))).
+  assert (Hadm : forall c, (c < length (lines d))%nat ->
+    (fst (nth c weights (0%N, Done)) = 0%N /\ snd (nth c weights (0%N, Done)) = Done) \/
+    check_admissible d (fst (nth c weights (0%N, Done))) (snd (nth c weights (0%N, Done))) = true).
+  { intros c Hc. apply (forallb_nth _ _ c (0%N, Done)) in Hw; [|lia]. cbv beta in Hw. destruct (nth c weights (0%N, Done)) as [w m].
+    cbn [fst snd] in *. apply orb_true_iff in Hw. destruct Hw as [Hw|Hw]; [left|right; exact Hw].
+    destruct m; [|discriminate]. apply same_eq in Hw. split; [exact Hw|reflexivity]. }
+  assert (Hlen : forall c i j, (c < length (lines d))%nat ->
+    weight c * X c i j == rational (value_at 0%N (nth c (lens i) Done) (N.of_nat j))).
+  { intros c i j Hc. unfold lens. rewrite (nth_indep _ Done (value_at Done (snd (0%N, Done : matrix)) (N.of_nat i))) by (rewrite map_length; lia).
+    rewrite (map_nth (fun a : N * matrix => value_at Done (snd a) (N.of_nat i)) weights (0%N, Done) c).
+    unfold weight, X, traffic_of, ratio, entry_of, entry. destruct (Hadm c Hc) as [[A B]|A].
+    - rewrite A, B. simpl. reflexivity.
+    - unfold check_admissible in A. rewrite !andb_true_iff in A. destruct A as [[[[A _] _] _] _]. apply N.leb_le in A.
+      pose proof (rational_pos _ A). field. lra. }
+  assert (Htot : rational (nsum (map2 (fun c a => width c * fst a)%N (lines d) weights)) ==
+                 sum (fun c => weight c * bandwidth (network_of d) c) (length (lines d))).
+  { rewrite (nsum_map2 _ _ _ no_channel (0%N, Done)) by (symmetry; exact Lw). apply sum_eq. intros c Hc.
+    rewrite rational_mult. unfold weight. simpl. unfold channel_of. ring. }
+  intros f Hf Hclass.
+  apply (every_routing_bound (network_of d) (fun i j c => negb (value_at 0 (arow i j) (N.of_nat c) =? 0)%N) weight X
+           (fun i j => rational (value (inner i j))) (fun i j v => rational (value_at 0%N (prow i j) (N.of_nat v)))); try assumption.
+  - apply network_sound, Hn.
+  - intros c Hc. apply rational_nonneg.
+  - intros c Hc W. destruct (Hadm c Hc) as [[A _]|A]; [|apply admissible_sound; assumption].
+    unfold weight in W. rewrite A in W. change (rational 0) with 0 in W. lra.
+  - simpl. rewrite <- Htot. apply rational_pos, Htotal.
+  - intros i j c Hi Hj Hc Hn0. simpl in Hi, Hj, Hc. rewrite (Hlen c i j Hc). simpl head. simpl tail. rewrite !N2Nat.id.
+    rewrite <- rational_plus. apply rational_le. apply (proj1 (Hpair i j Hi Hj)); [exact Hc|].
+    apply negb_true_iff, same_neq in Hn0. exact Hn0.
+  - intros i j Hi Hj. simpl in Hi, Hj. rewrite (proj2 (Hpair i j Hi Hj)).
+    destruct (value_at 0 (missing i) (N.of_nat j) =? 0)%N eqn:M; [|left; apply Qle_refl].
+    set (a := value_at 0%N (prow i j) (at_node (terminal_of d j))). set (b := value_at 0%N (prow i j) (at_node (terminal_of d i))).
+    destruct (N.le_gt_cases b a) as [L|L].
+    + right. split; [exact M|]. simpl node. rewrite !N2Nat.id. fold a b.
+      assert (E : rational a == rational (a - b) + rational b) by (rewrite <- rational_plus; replace (a - b + b)%N with a by lia; reflexivity).
+      rewrite E. lra.
+    + left. replace (a - b)%N with 0%N by lia. apply Qle_refl.
+  - simpl channels. simpl terminals. rewrite <- Htot. fold n. rewrite <- Hgain.
+    apply rational_le in H. rewrite !rational_mult in H. pose proof (rational_pos _ Hq).
+    unfold ratio. setoid_replace (rational p / rational q * rational (nsum (map2 (fun c a => width c * fst a)%N (lines d) weights)))
+      with (rational p * rational (nsum (map2 (fun c a => width c * fst a)%N (lines d) weights)) / rational q) by (field; lra).
+    apply Qle_shift_div_r; [assumption|]. rewrite (Qmult_comm (rational gain)). exact H.
+Qed.
+
+Theorem least_sound d p q x : check_least d p q x = true -> allowed x = None ->
+  every_worst_at_least (network_of d) any (ratio p q).
+Proof.
+  intros H E f Hf _. apply (least_general d p q x H f Hf). intros i j c Hi Hj Hc Hn0. exfalso.
+  apply negb_false_iff, same_eq in Hn0. unfold allowed_row, allowed_rows in Hn0. rewrite E in Hn0.
+  assert (F : forall (l : list terminal_line) k, nth k (map (fun _ => (Done : matrix)) l) Done = Done).
+  { induction l as [|a l IH]; intros [|k]; simpl; auto. }
+  rewrite F in Hn0. simpl in Hn0. simpl in Hc.
+  replace (N.of_nat c <? count (lines d))%N with true in Hn0 by (symmetry; apply N.ltb_lt; unfold count; lia).
+  replace (0 <=? N.of_nat c)%N with true in Hn0 by (symmetry; apply N.leb_le; lia). discriminate.
+Qed.
+
+Theorem least_allowed_sound d p q x l : check_least d p q x = true -> allowed x = Some l ->
+  every_worst_at_least (network_of d) (uses_only (network_of d) (permitted_by l)) (ratio p q).
+Proof.
+  intros H E f Hf Hclass. apply (least_general d p q x H f Hf). intros i j c Hi Hj Hc Hn0. apply Hclass; try assumption.
+  unfold permitted_by. unfold allowed_row, allowed_rows in Hn0. rewrite E in Hn0. rewrite <- same_eqb. exact Hn0.
+Qed.
