@@ -42,6 +42,27 @@ Proof.
   - apply Qmult_le_r; [apply Hf, Hc|lra].
 Qed.
 
+(* A weighted average is reached where the weight is positive. *)
+Lemma weighted_average n w x y z :
+  (forall c, (c < n)%nat -> 0 <= w c) -> 0 < sum (fun c => w c * z c) n ->
+  sum (fun c => w c * y c) n <= sum (fun c => w c * x c) n ->
+  exists c, (c < n)%nat /\ 0 < w c /\ y c <= x c.
+Proof.
+  intros Hw Hz H.
+  assert (A : (exists c, (c < n)%nat /\ 0 < w c /\ y c <= x c) \/
+              (sum (fun c => w c * x c) n <= sum (fun c => w c * y c) n /\
+               ((forall c, (c < n)%nat -> w c == 0) \/ sum (fun c => w c * x c) n < sum (fun c => w c * y c) n))).
+  { clear Hz H. induction n as [|n IH].
+    - right. split; [simpl; lra|left; intros; lia].
+    - destruct IH as [[c [C D]]|[A B]]; [intros; apply Hw; lia|left; exists c; split; [lia|exact D]|].
+      cbn [sum]. destruct (Qlt_le_dec 0 (w n)) as [W|W].
+      + destruct (Qlt_le_dec (x n) (y n)) as [L|L]; [|left; exists n; repeat split; [lia|exact W|exact L]].
+        assert (w n * x n < w n * y n) by (apply Qmult_lt_l; assumption). right. split; [lra|right; lra].
+      + assert (E : w n == 0) by (specialize (Hw n ltac:(lia)); lra). right. rewrite E. split; [lra|].
+        destruct B as [B|B]; [left|right; lra]. intros c Hc. destruct (Nat.eq_dec c n) as [->|N]; [exact E|apply B; lia]. }
+  destruct A as [A|[_ [A|A]]]; [exact A| |lra]. rewrite sum_0 in Hz; [lra|]. intros c Hc. rewrite (A c Hc). ring.
+Qed.
+
 (* Every routing: weights of channels, for each an admissible traffic, and for each pair a potential for the lengths
    weight x traffic; b_ij is what the potential of a connected pair proves. *)
 Theorem every_routing_bound G (class : nat -> nat -> nat -> bool) (weight : nat -> Q) (X : nat -> nat -> nat -> Q)
@@ -86,39 +107,9 @@ Proof.
       + intros c Hcm. destruct (class i j c) eqn:E; [right; apply Hp; assumption|left; apply Hclass; assumption]. }
   assert (Hle : sum (fun c => r * (weight c * bandwidth G c)) m <= sum (fun c => weight c * load G f (X c) c) m).
   { rewrite sum_scale, Hsum. apply Qle_trans with (1 := Hr). apply sum_pairs_le. exact Hpair. }
-  (* some channel of positive weight reaches the average *)
   assert (Hex : exists c, (c < m)%nat /\ 0 < weight c /\ r * bandwidth G c <= load G f (X c) c).
-  { clear - Hle Hpos Hw. induction m as [|k IH].
-    - simpl in Hpos. lra.
-    - cbn [sum] in *.
-      destruct (Qlt_le_dec 0 (weight k)) as [L|L].
-      + destruct (Qlt_le_dec (load G f (X k) k) (r * bandwidth G k)) as [M|M].
-        2:{ exists k. repeat split; [lia|exact L|exact M]. }
-        assert (S : weight k * load G f (X k) k < r * (weight k * bandwidth G k)).
-        { setoid_replace (r * (weight k * bandwidth G k)) with (weight k * (r * bandwidth G k)) by ring.
-          apply Qmult_lt_l; assumption. }
-        assert (S2 : sum (fun c => r * (weight c * bandwidth G c)) k < sum (fun c => weight c * load G f (X c) c) k) by lra.
-        assert (P : 0 < sum (fun c => weight c * bandwidth G c) k \/ ~ 0 < sum (fun c => weight c * bandwidth G c) k)
-          by (destruct (Qlt_le_dec 0 (sum (fun c => weight c * bandwidth G c) k)); [left; assumption|right; lra]).
-        destruct (Nat.eq_dec k 0) as [->|K]; [simpl in S2; lra|].
-        clear IH P Hle.
-        assert (E : exists c, (c < k)%nat /\ r * (weight c * bandwidth G c) < weight c * load G f (X c) c).
-        { clear - S2. induction k as [|k IHk]; [simpl in S2; lra|]. cbn [sum] in S2.
-          destruct (Qlt_le_dec (r * (weight k * bandwidth G k)) (weight k * load G f (X k) k)) as [A|A].
-          - exists k. split; [lia|exact A].
-          - destruct IHk as [c [C D]]; [lra|]. exists c. split; [lia|exact D]. }
-        destruct E as [c [C D]]. exists c. assert (W : 0 <= weight c) by (apply Hw; lia).
-        assert (W2 : 0 < weight c).
-        { destruct (Qlt_le_dec 0 (weight c)); [assumption|]. assert (Z : weight c == 0) by lra. rewrite Z in D. lra. }
-        repeat split; [lia|exact W2|].
-        apply Qlt_le_weak. apply (Qmult_lt_l _ _ (weight c)); [exact W2|].
-        setoid_replace (weight c * (r * bandwidth G c)) with (r * (weight c * bandwidth G c)) by ring. exact D.
-      + assert (Z : weight k == 0) by (specialize (Hw k ltac:(lia)); lra).
-        destruct IH as [c [C D]].
-        * intros c Hc. apply Hw. lia.
-        * setoid_rewrite Z in Hpos. lra.
-        * rewrite Z in Hle. lra.
-        * exists c. split; [lia|exact D]. }
+  { apply (weighted_average m weight (fun c => load G f (X c) c) (fun c => r * bandwidth G c) (bandwidth G)); try assumption.
+    apply Qle_trans with (2 := Hle). apply Qle_lteq. right. apply sum_eq. intros. ring. }
   destruct Hex as [c [Hc [L H]]]. exists (X c), c. repeat split; try assumption; apply (HX c Hc L).
 Qed.
 

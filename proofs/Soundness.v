@@ -734,3 +734,128 @@ Proof.
   intros H E f Hf Hclass. apply (least_general d p q x H f Hf). intros i j c Hi Hj Hc Hn0. apply Hclass; try assumption.
   unfold permitted_by. unfold allowed_row, allowed_rows in Hn0. rewrite E in Hn0. rewrite <- same_eqb. exact Hn0.
 Qed.
+
+(* ---- lengths ---- *)
+
+Lemma all_values_or {A} (test : A -> bool) d s j : all_values test s = true -> test (value_at d s j) = true \/ value_at d s j = d.
+Proof.
+  induction s as [|f c v r IH]; simpl; intros H; [right; reflexivity|]. tests.
+  destruct ((f <=? j) && (j <? f + c))%N%bool; [left; assumption|]. apply IH; assumption.
+Qed.
+
+Lemma distances_at d y i v : ordered_matrix (count (ends d)) (size d) y = true -> (v < size d)%N ->
+  get 0%N (value_at Void (distances d y) i) v = entry y i v.
+Proof.
+  intros O L. apply andb_true_iff in O. destruct O as [_ O]. unfold distances, entry.
+  induction y as [|f c row r IH]; [reflexivity|]. cbn [all_values] in O. apply andb_true_iff in O. destruct O as [O1 O2].
+  cbn [map_runs value_at]. destruct ((f <=? i) && (i <? f + c))%N%bool; [|apply IH; exact O2].
+  apply potential_at; assumption.
+Qed.
+
+Lemma lengths_feasible d lengths y i c : check_network d = true -> check_lengths d lengths y = true -> (c < length (lines d))%nat ->
+  (entry y i (to (channel_of d c)) <= entry y i (from (channel_of d c)) + value_at 0 lengths (N.of_nat c))%N.
+Proof.
+  intros Hn H Hc. unfold check_lengths in H. rewrite !andb_true_iff in H. destruct H as [[Ol Oy] F].
+  destruct (network_parts d Hn) as [_ [C _]]. destruct (C c Hc) as [C1 [C2 _]].
+  unfold feasible in F. rewrite <- !(distances_at d y) by assumption.
+  destruct (all_values_or _ Void _ i F) as [E|E]; [|rewrite E; simpl; lia].
+  apply (all2_nth _ _ _ c no_channel 0%N) in E; [|exact Hc]. cbv beta in E. rewrite (along_at _ _ (count (lines d))) in E by assumption.
+  apply N.leb_le in E. exact E.
+Qed.
+
+Lemma lengths_ordered d lengths y : check_lengths d lengths y = true ->
+  ordered 0 (count (lines d)) lengths = true /\ ordered_matrix (count (ends d)) (size d) y = true.
+Proof. unfold check_lengths. rewrite !andb_true_iff. intros [[A B] _]. split; assumption. Qed.
+
+(* what lengths and potentials, both divided by m, prove of flows that carry X: for all sources together *)
+Lemma lengths_carry d lengths y m X g b : check_network d = true -> check_lengths d lengths y = true -> (1 <= m)%N ->
+  carries (network_of d) X g ->
+  (forall i j, (i < length (ends d))%nat -> (j < length (ends d))%nat -> 0 <= X i j) ->
+  (forall i j, (i < length (ends d))%nat -> (j < length (ends d))%nat ->
+     b i j <= 0 \/ b i j * rational m <= rational (entry y (N.of_nat i) (at_node (terminal_of d j))) - rational (entry y (N.of_nat i) (at_node (terminal_of d i)))) ->
+  sum (fun i => sum (fun j => X i j * b i j) (length (ends d))) (length (ends d)) <=
+  sum (fun c => ratio (value_at 0%N lengths (N.of_nat c)) m * used (network_of d) g c) (length (lines d)).
+Proof.
+  intros Hn Hl Hm Hg HX Hb. pose proof (rational_pos _ Hm) as M. pose proof (network_sound d Hn) as HG. set (n := length (ends d)) in *.
+  apply Qle_trans with (sum (fun i => sum (fun c => ratio (value_at 0%N lengths (N.of_nat c)) m * g i c) (length (lines d))) n).
+  - apply sum_le. intros i Hi.
+    apply (carried_bound (network_of d) X g (fun c => ratio (value_at 0%N lengths (N.of_nat c)) m)
+             (fun v => ratio (entry y (N.of_nat i) (N.of_nat v)) m) i HG Hi Hg).
+    + intros j Hj. apply HX; assumption.
+    + intros c Hc. apply ratio_nonneg.
+    + intros c Hc. simpl head. simpl tail. rewrite !N2Nat.id, ratio_plus by exact Hm. apply ratio_mono; [exact Hm|].
+      apply lengths_feasible; assumption.
+    + intros j Hj. destruct (Hb i j Hi Hj) as [L|L]; [left; exact L|right]. simpl node. rewrite !N2Nat.id. unfold ratio.
+      setoid_replace (rational (entry y (N.of_nat i) (at_node (terminal_of d j))) / rational m - rational (entry y (N.of_nat i) (at_node (terminal_of d i))) / rational m)
+        with ((rational (entry y (N.of_nat i) (at_node (terminal_of d j))) - rational (entry y (N.of_nat i) (at_node (terminal_of d i)))) / rational m) by (field; lra).
+      apply Qle_shift_div_l; assumption.
+  - rewrite sum_swap. apply Qle_lteq. right. apply sum_eq. intros c Hc. unfold used. simpl terminals. fold n. apply sum_scale.
+Qed.
+
+Lemma dot_lengths d lengths : ordered 0 (count (lines d)) lengths = true ->
+  rational (dot width (lines d) lengths) ==
+  sum (fun c => rational (value_at 0%N lengths (N.of_nat c)) * bandwidth (network_of d) c) (length (lines d)).
+Proof.
+  intros O. rewrite (dot_sum _ _ _ _ no_channel O). apply sum_eq. intros c Hc. simpl. unfold channel_of. ring.
+Qed.
+
+(* ---- ratio ---- *)
+
+Theorem ratio_sound d p q x : check_ratio d p q x = true -> ratio_at_most (network_of d) (routing_of d) (ratio p q).
+Proof.
+  unfold check_ratio. rewrite !andb_true_iff. intros [[[[Hn Hq] Hf] Hx] H] X HX [g [Hg Hin]] c Hc.
+  apply N.leb_le in Hq. apply same_eq in Hf, Hx. unfold count in Hf, Hx. simpl in Hc. set (n := length (ends d)) in *.
+  apply (all2_nth _ _ _ c no_channel (Done, (0%N, (Done, Done)))) in H; [|exact Hc].
+  assert (E : nth c (combine (flows d) x) (Done, (0%N, (Done, Done))) = (nth c (flows d) Done, nth c x (0%N, (Done, Done)))) by (apply combine_nth; lia).
+  cbv beta in H. rewrite E in H. cbn [fst snd] in H. clear E.
+  destruct (nth c x (0%N, (Done, Done))) as [m [lengths y]]. set (w := nth c (flows d) Done) in *.
+  unfold check_ratio_channel in H. cbn [fst snd] in H. rewrite !andb_true_iff in H. destruct H as [[[Hm Hl] Hd] H].
+  apply N.leb_le in Hm, Hd. pose proof (lengths_ordered _ _ _ Hl) as [Ol Oy].
+  pose proof (network_parts d Hn) as [Hu [_ [T [_ Hflows]]]]. specialize (Hflows c). fold w in Hflows.
+  pose proof (rational_pos _ Hm) as M. pose proof (rational_pos _ Hu) as U. pose proof (rational_pos _ Hq) as Q.
+  set (b := fun i j => if Nat.eq_dec i j then 0 else routing_of d i j c).
+  apply Qle_trans with (sum (fun i => sum (fun j => X i j * b i j) n) n).
+  { unfold load. simpl terminals. fold n. apply sum_pairs_le. intros i j Hi Hj. unfold b. destruct (Nat.eq_dec i j) as [E|E]; [|apply Qle_refl].
+    rewrite (proj2 (HX i j Hi Hj) E). lra. }
+  eapply Qle_trans.
+  { apply (lengths_carry d lengths y m X g b Hn Hl Hm Hg).
+    - intros i j Hi Hj. apply (HX i j Hi Hj).
+    - intros i j Hi Hj. unfold b. destruct (Nat.eq_dec i j) as [E|E]; [left; apply Qle_refl|]. fold n in Hi, Hj.
+      apply (all2_nth _ _ _ i (0%N, no_terminal) (Done, Void)) in H; [|rewrite numbered_length; exact Hi].
+      rewrite numbered_nth in H by exact Hi.
+      assert (E2 : nth i (combine (along Done 0 (ends d) w) (along Void 0 (ends d) (distances d y))) (Done, Void) =
+        (nth i (along Done 0 (ends d) w) Done, nth i (along Void 0 (ends d) (distances d y)) Void)) by (apply combine_nth; rewrite !along_length; reflexivity).
+      rewrite E2 in H. pose proof Hflows as O1. pose proof Oy as O2. apply andb_true_iff in O1, O2.
+      rewrite !(along_at _ _ (count (ends d))) in H by (try exact Hi; try apply O1; unfold distances; rewrite map_runs_ordered; apply O2).
+      unfold covered in H. cbn [fst snd] in H. fold (terminal_of d i) in H. rewrite (distances_at d y) in H by (try exact Oy; apply T, Hi).
+      assert (A : all2 (fun (j : N * terminal_line) (w0 : N) => (w0 =? 0)%N || (fst j =? N.of_nat i)%N ||
+         (w0 * m <=? unit d * (get 0 (value_at Void (distances d y) (N.of_nat i)) (at_node (snd j)) - entry y (N.of_nat i) (at_node (terminal_of d i))))%N)
+         (combine (numbers 0 (ends d)) (ends d)) (along 0%N 0 (ends d) (value_at Done w (N.of_nat i))) = true \/ value_at Done w (N.of_nat i) = Done)
+        by (destruct (value_at Done w (N.of_nat i)); [right; reflexivity|left; exact H]).
+      clear H E2. unfold routing_of, entry_of. fold w. destruct A as [A|A].
+      + apply (all2_nth _ _ _ j (0%N, no_terminal) 0%N) in A; [|rewrite numbered_length; exact Hj]. rewrite numbered_nth in A by exact Hj.
+        rewrite (along_at _ _ (count (ends d))) in A by (try exact Hj; apply (row_ordered (count (ends d))), Hflows).
+        cbn [fst snd] in A. fold (terminal_of d j) in A. fold (entry w (N.of_nat i) (N.of_nat j)) in A. rewrite (distances_at d y) in A by (try exact Oy; apply T, Hj).
+        rewrite !orb_true_iff in A. destruct A as [[A|A]|A].
+        * left. apply same_eq in A. rewrite A. unfold ratio. change (rational 0) with 0. unfold Qdiv. rewrite Qmult_0_l. apply Qle_refl.
+        * exfalso. apply same_eq in A. apply E. lia.
+        * apply N.leb_le in A. set (z := entry w (N.of_nat i) (N.of_nat j)) in *.
+          set (a := entry y (N.of_nat i) (at_node (terminal_of d j))) in *. set (s := entry y (N.of_nat i) (at_node (terminal_of d i))) in *.
+          destruct (N.le_gt_cases s a) as [L|L].
+          -- right. assert (E2 : rational a == rational (a - s) + rational s) by (rewrite <- rational_plus; replace (a - s + s)%N with a by lia; reflexivity).
+             apply rational_le in A. rewrite !rational_mult in A. unfold ratio.
+             setoid_replace (rational z / rational (unit d) * rational m) with (rational z * rational m / rational (unit d)) by (field; lra).
+             apply Qle_shift_div_r; [exact U|]. rewrite E2. rewrite Qmult_comm in A. 
+             setoid_replace ((rational (a - s) + rational s - rational s) * rational (unit d)) with (rational (unit d) * rational (a - s)) by ring.
+             rewrite (Qmult_comm (rational z)). exact A.
+          -- left. replace (a - s)%N with 0%N in A by lia. assert (z = 0%N) by nia. subst z. rewrite H. unfold ratio. change (rational 0) with 0.
+             unfold Qdiv. rewrite Qmult_0_l. apply Qle_refl.
+      + left. unfold entry. rewrite A. simpl. unfold ratio. change (rational 0) with 0. unfold Qdiv. rewrite Qmult_0_l. apply Qle_refl. }
+  apply Qle_trans with (sum (fun e => rational (value_at 0%N lengths (N.of_nat e)) * bandwidth (network_of d) e) (length (lines d)) * / rational m).
+  { rewrite <- sum_scale_r. apply sum_le. intros e He. unfold ratio, Qdiv.
+    setoid_replace (rational (value_at 0%N lengths (N.of_nat e)) * bandwidth (network_of d) e * / rational m)
+      with (rational (value_at 0%N lengths (N.of_nat e)) * / rational m * bandwidth (network_of d) e) by ring.
+    rewrite !(Qmult_comm (rational (value_at 0%N lengths (N.of_nat e)) * / rational m)). apply Qmult_le_r; [apply ratio_nonneg|].
+    rewrite <- (Qmult_1_l (bandwidth (network_of d) e)). apply Hin, He. }
+  rewrite <- dot_lengths by exact Ol. apply (scaled_le q); try assumption.
+Qed.
