@@ -4,11 +4,14 @@ Require Import QArith Lia Lqa Arith Bool.
 From Obliv Require Import Network.
 Open Scope Q_scope.
 
-Lemma Qmult_le_r a b x : 0 <= x -> a <= b -> a * x <= b * x.
+Lemma times_le a b x : 0 <= x -> a <= b -> a * x <= b * x.
 Proof. intros. apply Qmult_le_compat_r; assumption. Qed.
 
 Lemma Qmult_nonneg a b : 0 <= a -> 0 <= b -> 0 <= a * b.
-Proof. intros. rewrite <- (Qmult_0_l b). apply Qmult_le_r; assumption. Qed.
+Proof. intros. rewrite <- (Qmult_0_l b). apply times_le; assumption. Qed.
+
+Lemma Qmult_le_r_inv a b x : 0 < x -> a * x <= b * x -> a <= b.
+Proof. intros H. apply Qmult_le_r. exact H. Qed.
 
 (* Prices u of sources and v of destinations with f_ij(c) <= u_i + v_j. *)
 Theorem prices_bound G f X c u v :
@@ -20,13 +23,13 @@ Proof.
   intros [Hpos [Hrow [Hcol _]]] Hu Hv Hw. unfold load. set (n := terminals G) in *.
   apply Qle_trans with (sum (fun i => sum (fun j => X i j * u i + X i j * v j) n) n).
   - apply sum_pairs_le; intros i j Hi Hj. specialize (Hpos i j Hi Hj). specialize (Hw i j Hi Hj).
-    pose proof (Qmult_le_r _ _ (X i j) Hpos Hw). lra.
+    pose proof (times_le _ _ (X i j) Hpos Hw). lra.
   - rewrite (sum_eq _ (fun i => sum (fun j => X i j) n * u i + sum (fun j => X i j * v j) n)).
     2:{ intros i Hi. rewrite sum_plus, sum_scale_r. reflexivity. }
     rewrite sum_plus. rewrite (sum_swap (fun i j => X i j * v j)).
     rewrite (sum_eq (fun j => sum (fun i => X i j * v j) n) (fun j => sum (fun i => X i j) n * v j))
       by (intros; apply sum_scale_r).
-    apply Qplus_le_compat; apply sum_le; intros k Hk; apply Qmult_le_r; auto.
+    apply Qplus_le_compat; apply sum_le; intros k Hk; apply times_le; auto.
 Qed.
 
 (* Lengths l and a potential p that rises by at most the length over each channel: a flow of value x from s to t
@@ -39,7 +42,7 @@ Proof.
   intros HG Hs Ht Hf Hl. rewrite <- (flow_gain G s t x f p) by assumption. apply sum_le. intros c Hc.
   destruct (Hl c Hc) as [E|E].
   - rewrite E. lra.
-  - apply Qmult_le_r; [apply Hf, Hc|lra].
+  - apply times_le; [apply Hf, Hc|lra].
 Qed.
 
 (* A weighted average is reached where the weight is positive. *)
@@ -160,9 +163,9 @@ Proof.
           rewrite (Nat.eqb_sym (node G j) v), (Nat.eqb_sym s v). ring. }
       rewrite sum_swap. apply sum_eq. intros j Hj. rewrite sum_scale, sum_minus.
       rewrite !sum_pick; [reflexivity| |]; apply HG; assumption. }
-    rewrite E. apply sum_le. intros j Hj. rewrite !(Qmult_comm (X i j)). apply Qmult_le_r; [apply HX, Hj|].
+    rewrite E. apply sum_le. intros j Hj. rewrite !(Qmult_comm (X i j)). apply times_le; [apply HX, Hj|].
     destruct (Qge (node G j)). destruct (Hb j Hj); lra.
-  - apply sum_le. intros c Hc. apply Qmult_le_r; [apply Gpos, Hc|].
+  - apply sum_le. intros c Hc. apply times_le; [apply Gpos, Hc|].
     specialize (Hp c Hc). specialize (Hl c Hc). destruct (Qge (tail G c)).
     unfold q at 1. destruct (Qlt_le_dec (p (head G c)) (p s)); lra.
 Qed.

@@ -357,7 +357,7 @@ Proof. intros H. pose proof (rational_pos _ H). unfold ratio. rewrite rational_p
 
 Lemma ratio_mono a b u : (1 <= u)%N -> (a <= b)%N -> ratio a u <= ratio b u.
 Proof.
-  intros H L. pose proof (rational_pos _ H). unfold ratio, Qdiv. apply Qmult_le_r.
+  intros H L. pose proof (rational_pos _ H). unfold ratio, Qdiv. apply times_le.
   - apply Qinv_le_0_compat. lra.
   - apply rational_le, L.
 Qed.
@@ -855,7 +855,237 @@ Proof.
   { rewrite <- sum_scale_r. apply sum_le. intros e He. unfold ratio, Qdiv.
     setoid_replace (rational (value_at 0%N lengths (N.of_nat e)) * bandwidth (network_of d) e * / rational m)
       with (rational (value_at 0%N lengths (N.of_nat e)) * / rational m * bandwidth (network_of d) e) by ring.
-    rewrite !(Qmult_comm (rational (value_at 0%N lengths (N.of_nat e)) * / rational m)). apply Qmult_le_r; [apply ratio_nonneg|].
+    rewrite !(Qmult_comm (rational (value_at 0%N lengths (N.of_nat e)) * / rational m)). apply times_le; [apply ratio_nonneg|].
     rewrite <- (Qmult_1_l (bandwidth (network_of d) e)). apply Hin, He. }
   rewrite <- dot_lengths by exact Ol. apply (scaled_le q); try assumption.
+Qed.
+
+(* ---- traffic that is carried, or cannot be ---- *)
+
+Fixpoint mass_at (e : events) (v : N) : Z :=
+  match e with NoEvent => 0 | Event p x r => (if (p =? v)%N then x else 0) + mass_at r v end.
+Fixpoint masses_at (l : list events) (v : N) : Z := match l with [] => 0 | e :: l' => mass_at e v + masses_at l' v end.
+
+Lemma mass_step e v : events_at e (N.succ v) = (events_at e v + mass_at e (N.succ v))%Z.
+Proof.
+  induction e as [|p x r IH]; [reflexivity|]. cbn [events_at mass_at]. rewrite IH.
+  destruct (p <=? N.succ v)%N eqn:A; destruct (p <=? v)%N eqn:B; destruct (p =? N.succ v)%N eqn:C; tests; lia.
+Qed.
+
+Lemma mass_0 e : events_at e 0 = mass_at e 0.
+Proof.
+  induction e as [|p x r IH]; [reflexivity|]. cbn [events_at mass_at]. rewrite IH.
+  destruct (p <=? 0)%N eqn:A; destruct (p =? 0)%N eqn:C; tests; lia.
+Qed.
+
+Lemma masses_vanish l : (forall v, total_at l v = 0%Z) -> forall v, masses_at l v = 0%Z.
+Proof.
+  intros H v.
+  assert (S : forall v, total_at l (N.succ v) = (total_at l v + masses_at l (N.succ v))%Z).
+  { clear. intros v. induction l as [|e l IH]; [reflexivity|]. cbn [total_at masses_at]. rewrite IH, mass_step. lia. }
+  assert (Z0 : total_at l 0 = masses_at l 0).
+  { clear. induction l as [|e l IH]; [reflexivity|]. cbn [total_at masses_at]. rewrite IH, mass_0. lia. }
+  destruct (N.eq_dec v 0) as [->|E].
+  - rewrite <- Z0. apply H.
+  - replace v with (N.succ (N.pred v)) by lia. specialize (S (N.pred v)). rewrite !H in S. lia.
+Qed.
+
+Lemma masses_app a b v : masses_at (a ++ b) v = (masses_at a v + masses_at b v)%Z.
+Proof. induction a as [|e a IH]; [reflexivity|]. simpl. rewrite IH. lia. Qed.
+
+Lemma channel_masses cs : forall gs v, length cs = length gs ->
+  inject_Z (masses_at (fold_right (fun cg l => if (snd cg =? 0)%N then l else
+      mass (from (fst cg)) (Z.of_N (snd cg)) :: mass (to (fst cg)) (- Z.of_N (snd cg)) :: l) [] (combine cs gs)) v) ==
+  sum (fun c => one (from (nth c cs no_channel) =? v)%N * rational (nth c gs 0%N) - one (to (nth c cs no_channel) =? v)%N * rational (nth c gs 0%N)) (length cs).
+Proof.
+  induction cs as [|c cs IH]; intros [|g gs] v H; simpl in H; try discriminate; [reflexivity|].
+  cbn [combine fold_right fst snd length]. rewrite sum_first. cbn [nth]. rewrite <- IH by lia. destruct (g =? 0)%N eqn:E.
+  - apply same_eq in E. subst g. change (rational 0) with 0. ring.
+  - cbn [masses_at mass_at mass]. rewrite !inject_Z_plus. change (inject_Z 0) with 0.
+    destruct (from c =? v)%N; destruct (to c =? v)%N; simpl one; try rewrite inject_Z_opp; fold (rational g); change (inject_Z 0) with 0; ring.
+Qed.
+
+Lemma terminal_masses s ts : forall xs v, length ts = length xs ->
+  inject_Z (masses_at (fold_right (fun tx l => if (snd tx =? 0)%N then l else
+      mass s (- Z.of_N (snd tx)) :: mass (at_node (fst tx)) (Z.of_N (snd tx)) :: l) [] (combine ts xs)) v) ==
+  sum (fun j => rational (nth j xs 0%N) * (one (at_node (nth j ts no_terminal) =? v)%N - one (s =? v)%N)) (length ts).
+Proof.
+  induction ts as [|t ts IH]; intros [|x xs] v H; simpl in H; try discriminate; [reflexivity|].
+  cbn [combine fold_right fst snd length]. rewrite sum_first. cbn [nth]. rewrite <- IH by lia. destruct (x =? 0)%N eqn:E.
+  - apply same_eq in E. subst x. change (rational 0) with 0. ring.
+  - cbn [masses_at mass_at mass]. rewrite !inject_Z_plus. change (inject_Z 0) with 0.
+    destruct (at_node t =? v)%N; destruct (s =? v)%N; simpl one; try rewrite inject_Z_opp; fold (rational x); change (inject_Z 0) with 0; ring.
+Qed.
+
+Definition carrier_of (d : claim) (g : matrix) (t : N) (i c : nat) : Q := ratio (entry_of g i c) t.
+
+Theorem carried_sound d p q t x g : check_carried d p q t x g = true ->
+  carries (network_of d) (traffic_of x t) (carrier_of d g t) /\
+  forall c, (c < channels (network_of d))%nat -> used (network_of d) (carrier_of d g t) c <= ratio p q * bandwidth (network_of d) c.
+Proof.
+  unfold check_carried. rewrite !andb_true_iff. intros [[[[[[Hn Hq] Ht] Ox] Og] H] Hw]. apply N.leb_le in Hq, Ht.
+  pose proof (rational_pos _ Ht) as T. set (n := length (ends d)) in *. split.
+  - intros i Hi. simpl in Hi. split; [intros; apply ratio_nonneg|]. intros v Hv. simpl in Hv.
+    set (V := N.of_nat v). assert (EV : N.to_nat V = v) by (unfold V; lia).
+    apply (all2_nth _ _ _ i no_terminal (Done, Done)) in H; [|exact Hi].
+    assert (E : nth i (combine (along Done 0 (ends d) x) (along Done 0 (ends d) g)) (Done, Done) =
+      (nth i (along Done 0 (ends d) x) Done, nth i (along Done 0 (ends d) g) Done)) by (apply combine_nth; rewrite !along_length; reflexivity).
+    cbv beta zeta in H. rewrite E in H. cbn [fst snd] in H. clear E. fold (terminal_of d i) in H.
+    pose proof Ox as Ox1. pose proof Og as Og1. apply andb_true_iff in Ox1, Og1.
+    rewrite (along_at _ _ (count (ends d))) in H by (apply Ox1 || exact Hi). rewrite (along_at _ _ (count (ends d))) in H by (apply Og1 || exact Hi).
+    set (xr := value_at Done x (N.of_nat i)) in H. set (gr := value_at Done g (N.of_nat i)) in H.
+    assert (Oxr : ordered 0 (count (ends d)) xr = true) by (apply (row_ordered (count (ends d))), Ox).
+    assert (Ogr : ordered 0 (count (lines d)) gr = true) by (apply (row_ordered (count (ends d))), Og).
+    assert (Z0 : masses_at (carrier_masses d (terminal_of d i) xr gr) V = 0%Z).
+    { apply masses_vanish. intros u. rewrite <- (merge_all_at (length (carrier_masses d (terminal_of d i) xr gr))). apply vanishes_at, H. }
+    unfold carrier_masses in Z0. rewrite masses_app in Z0. apply (f_equal inject_Z) in Z0. rewrite inject_Z_plus in Z0.
+    assert (B : inject_Z (masses_at (fold_right (fun cg l => if (snd cg =? 0)%N then l else
+      mass (from (fst cg)) (Z.of_N (snd cg)) :: mass (to (fst cg)) (- Z.of_N (snd cg)) :: l) [] (combine (lines d) (along 0%N 0 (lines d) gr))) V) +
+      inject_Z (masses_at (fold_right (fun tx l => if (snd tx =? 0)%N then l else
+      mass (at_node (terminal_of d i)) (- Z.of_N (snd tx)) :: mass (at_node (fst tx)) (Z.of_N (snd tx)) :: l) [] (combine (ends d) (along 0%N 0 (ends d) xr))) V) == 0)
+      by (rewrite Z0; reflexivity).
+    rewrite channel_masses in B by (symmetry; apply along_length). rewrite terminal_masses in B by (symmetry; apply along_length).
+    unfold outflow, inflow. simpl channels. rewrite <- sum_minus.
+    rewrite (sum_eq _ (fun c => (one (from (nth c (lines d) no_channel) =? V)%N * rational (nth c (along 0%N 0 (lines d) gr) 0%N)
+       - one (to (nth c (lines d) no_channel) =? V)%N * rational (nth c (along 0%N 0 (lines d) gr) 0%N)) * / rational t)).
+    2:{ intros c Hc. rewrite <- EV. simpl tail. simpl head. rewrite !one_to_nat. rewrite (along_at _ _ (count (lines d))) by assumption.
+        unfold carrier_of, ratio, entry_of, entry, channel_of, Qdiv. fold gr. ring. }
+    rewrite sum_scale_r. simpl terminals. fold n in B |- *.
+    rewrite (sum_eq (fun j => traffic_of x t i j * _) (fun j => (-1 # 1) * (rational (nth j (along 0%N 0 (ends d) xr) 0%N) *
+       (one (at_node (nth j (ends d) no_terminal) =? V)%N - one (at_node (terminal_of d i) =? V)%N)) * / rational t)).
+    2:{ intros j Hj. rewrite <- EV. simpl node. rewrite !(Nat.eqb_sym (N.to_nat V)), !one_to_nat. rewrite (along_at _ _ (count (ends d))) by assumption.
+        unfold traffic_of, ratio, entry_of, entry, Qdiv. fold xr. fold (terminal_of d j). ring. }
+    rewrite sum_scale_r, sum_scale.
+    set (A := sum _ (length (lines d))) in *. set (C := sum _ n) in *.
+    setoid_replace A with (A + C + (-1 # 1) * C) by ring. rewrite B. ring.
+  - intros c Hc. simpl in Hc. apply (all2_nth _ _ _ c no_channel 0%N) in Hw; [|exact Hc]. apply N.leb_le in Hw.
+    unfold used. simpl terminals. unfold carrier_of. rewrite ratio_sum.
+    rewrite <- (columns_at (lines d) g (length (ends d)) (count (lines d)) c Og Hc). simpl bandwidth. apply (scaled_le q); assumption.
+Qed.
+
+Theorem ratio_attained_sound d p q c t x g : check_ratio_attained d p q c t x g = true ->
+  traffic (network_of d) (traffic_of x t) /\ carried_within (network_of d) (traffic_of x t) 1 /\
+  (N.to_nat c < channels (network_of d))%nat /\
+  load (network_of d) (routing_of d) (traffic_of x t) (N.to_nat c) == ratio p q * bandwidth (network_of d) (N.to_nat c).
+Proof.
+  unfold check_ratio_attained. rewrite !andb_true_iff. intros [[[Hq Hc] Hs] Hl]. apply N.leb_le in Hq.
+  pose proof (carried_sound _ _ _ _ _ _ Hc) as [C1 C2].
+  unfold check_carried in Hc. rewrite !andb_true_iff in Hc. destruct Hc as [[[[[[Hn _] Ht] Ox] _] _] _]. apply N.leb_le in Ht.
+  split; [|split; [|apply (loaded_load d p q c t x); assumption]].
+  - intros i j Hi Hj. simpl in Hi, Hj. split; [apply ratio_nonneg|]. intros <-. unfold no_self in Hs.
+    apply (all2_nth _ _ _ i 0%N Done) in Hs; [|rewrite numbers_length; exact Hi]. rewrite numbers_nth in Hs by exact Hi.
+    pose proof Ox as O. apply andb_true_iff in O. rewrite (along_at _ _ (count (ends d))) in Hs by (apply O || exact Hi).
+    apply same_eq in Hs. unfold traffic_of, entry_of, entry. rewrite N.add_0_l in Hs. rewrite Hs. reflexivity.
+  - exists (carrier_of d g t). split; [exact C1|]. intros e He. apply (C2 e He).
+Qed.
+
+Theorem blocked_sound d p q t x lengths y : check_blocked d p q t x lengths y = true ->
+  forall g, carries (network_of d) (traffic_of x t) g ->
+  exists c, (c < channels (network_of d))%nat /\ ratio p q * bandwidth (network_of d) c <= used (network_of d) g c.
+Proof.
+  unfold check_blocked. rewrite !andb_true_iff. intros [[[[[[Hn Hq] Ht] Ox] Hl] Htotal] H] g Hg. apply N.leb_le in Hq, Ht, Htotal, H.
+  pose proof (lengths_ordered _ _ _ Hl) as [Ol Oy]. pose proof (network_parts d Hn) as [_ [_ [T _]]].
+  pose proof (rational_pos _ Ht) as TT. pose proof (rational_pos _ Hq) as QQ. set (n := length (ends d)) in *.
+  set (gain := fun i j => (entry y (N.of_nat i) (at_node (terminal_of d j)) - entry y (N.of_nat i) (at_node (terminal_of d i)))%N).
+  pose proof (lengths_carry d lengths y 1 (traffic_of x t) g (fun i j => rational (gain i j)) Hn Hl ltac:(lia) Hg) as B. fold n in B.
+  assert (B1 : sum (fun i => sum (fun j => traffic_of x t i j * rational (gain i j)) n) n <=
+               sum (fun c => ratio (value_at 0%N lengths (N.of_nat c)) 1 * used (network_of d) g c) (length (lines d))).
+  { apply B; [intros; apply ratio_nonneg|]. intros i j Hi Hj. unfold gain.
+    set (a := entry y (N.of_nat i) (at_node (terminal_of d j))). set (s := entry y (N.of_nat i) (at_node (terminal_of d i))).
+    destruct (N.le_gt_cases s a) as [L|L].
+    - right. assert (E : rational a == rational (a - s) + rational s) by (rewrite <- rational_plus; replace (a - s + s)%N with a by lia; reflexivity).
+      rewrite E. change (rational 1) with 1. lra.
+    - left. replace (a - s)%N with 0%N by lia. apply Qle_refl. }
+  clear B.
+  assert (Hsum : rational (nsum (map2 (row_distance d) (ends d) (combine (along Done 0 (ends d) x) (along Void 0 (ends d) (distances d y))))) ==
+                 sum (fun i => sum (fun j => traffic_of x t i j * rational (gain i j)) n) n * rational t).
+  { rewrite (nsum_map2 _ _ _ no_terminal (Done, Void)) by (rewrite combine_length, !along_length; lia). rewrite <- sum_scale_r. apply sum_eq. intros i Hi.
+    assert (E : nth i (combine (along Done 0 (ends d) x) (along Void 0 (ends d) (distances d y))) (Done, Void) =
+      (nth i (along Done 0 (ends d) x) Done, nth i (along Void 0 (ends d) (distances d y)) Void)) by (apply combine_nth; rewrite !along_length; reflexivity).
+    rewrite E. clear E. pose proof Ox as O1. pose proof Oy as O2. apply andb_true_iff in O1, O2.
+    rewrite !(along_at _ _ (count (ends d))) by (try exact Hi; try apply O1; unfold distances; rewrite map_runs_ordered; apply O2).
+    fold (terminal_of d i). set (xr := value_at Done x (N.of_nat i)).
+    assert (Oxr : ordered 0 (count (ends d)) xr = true) by (apply (row_ordered (count (ends d))), Ox).
+    transitivity (sum (fun j => rational (value_at 0%N xr (N.of_nat j)) * rational (gain i j)) n).
+    2:{ rewrite <- sum_scale_r. apply sum_eq. intros j Hj. unfold traffic_of, ratio, entry_of, entry. fold xr. field. lra. }
+    assert (A : rational (nsum (map2 (fun u v => if (v =? 0)%N then 0%N else (v * (get 0%N (value_at Void (distances d y) (N.of_nat i)) (at_node u) -
+        get 0%N (value_at Void (distances d y) (N.of_nat i)) (at_node (terminal_of d i))))%N) (ends d) (along 0%N 0 (ends d) xr))) ==
+        sum (fun j => rational (value_at 0%N xr (N.of_nat j)) * rational (gain i j)) n).
+    { rewrite (nsum_map2 _ _ _ no_terminal 0%N) by (symmetry; apply along_length). apply sum_eq. intros j Hj. rewrite (along_at _ _ (count (ends d))) by assumption.
+      fold (terminal_of d j). rewrite !(distances_at d y) by (try exact Oy; apply T; assumption). fold (gain i j).
+      destruct (value_at 0%N xr (N.of_nat j) =? 0)%N eqn:Z0; [|apply rational_mult]. apply same_eq in Z0. rewrite Z0. change (rational 0) with 0. ring. }
+    unfold row_distance. cbn [fst snd]. destruct xr eqn:Exr; [|rewrite <- Exr in *; exact A].
+    symmetry. change (rational 0) with 0. apply sum_0. intros j Hj. simpl value_at. change (rational 0) with 0. ring. }
+  apply rational_le in H. rewrite !rational_mult in H. rewrite Hsum in H.
+  set (S := sum (fun i => sum (fun j => traffic_of x t i j * rational (gain i j)) n) n) in *.
+  assert (Hsmall : ratio p q * rational (dot width (lines d) lengths) <= S).
+  { unfold ratio. setoid_replace (rational p / rational q * rational (dot width (lines d) lengths)) with (rational p * rational (dot width (lines d) lengths) / rational q) by (field; lra).
+    apply Qle_shift_div_r; [exact QQ|]. apply (Qmult_le_r_inv _ _ (rational t)); [exact TT|].
+    setoid_replace (rational p * rational (dot width (lines d) lengths) * rational t) with (rational p * rational t * rational (dot width (lines d) lengths)) by ring.
+    setoid_replace (S * rational q * rational t) with (rational q * (S * rational t)) by ring. exact H. }
+  destruct (weighted_average (length (lines d)) (fun c => rational (value_at 0%N lengths (N.of_nat c))) (used (network_of d) g)
+    (fun c => ratio p q * bandwidth (network_of d) c) (bandwidth (network_of d))) as [c [Hc [_ Hle]]].
+  - intros; apply rational_nonneg.
+  - rewrite <- dot_lengths by exact Ol. apply rational_pos, Htotal.
+  - rewrite (sum_eq _ (fun c => ratio p q * (rational (value_at 0%N lengths (N.of_nat c)) * bandwidth (network_of d) c))) by (intros; ring).
+    rewrite sum_scale, <- dot_lengths by exact Ol. apply Qle_trans with (1 := Hsmall). apply Qle_trans with (1 := B1).
+    apply Qle_lteq. right. apply sum_eq. intros c Hc. unfold ratio. change (rational 1) with 1. field.
+  - exists c. split; [exact Hc|exact Hle].
+Qed.
+
+(* ---- cut ---- *)
+
+(* The bandwidth of all channels that lead from the nodes of a side to the others. *)
+Definition cut_width (G : network) (side : nat -> bool) : Q :=
+  sum (fun c => one (side (tail G c) && negb (side (head G c))) * bandwidth G c) (channels G).
+
+Definition side_of (s : steps) (v : nat) : bool := negb (N.eqb (value_at 0%N s (N.of_nat v)) 0).
+
+Lemma nsum_map {A} (f : A -> N) l a : rational (nsum (map f l)) == sum (fun k => rational (f (nth k l a))) (length l).
+Proof.
+  induction l as [|x l IH]; [reflexivity|]. cbn [map length]. rewrite nsum_cons, rational_plus, IH, sum_first. reflexivity.
+Qed.
+
+Theorem cut_sound d b s : check_cut d b s = true ->
+  let ones := sum (fun i => one (side_of s (node (network_of d) i))) (terminals (network_of d)) in
+  let others := inject_Z (Z.of_nat (terminals (network_of d))) - ones in
+  -1 <= ones - others /\ ones - others <= 1 /\
+  cut_width (network_of d) (side_of s) == rational b /\
+  cut_width (network_of d) (fun v => negb (side_of s v)) == rational (snd (crossing d s)).
+Proof.
+  unfold check_cut. rewrite !andb_true_iff. intros [[[[Hn Os] H1] H2] Hb]. apply N.leb_le in H1, H2. apply same_eq in Hb.
+  destruct (network_parts d Hn) as [_ [C [T _]]].
+  assert (P : forall v, (v < size d)%N -> negb (get 0%N (array 0%N (along 0%N 0 (all_nodes d) s)) v =? 0)%N = side_of s (N.to_nat v)).
+  { intros v Hv. rewrite potential_at by assumption. unfold side_of. rewrite N2Nat.id, same_eqb. reflexivity. }
+  assert (Ones : rational (nsum (map (fun t => if (get 0 (array 0 (along 0 0 (all_nodes d) s)) (at_node t) =? 0)%N then 0%N else 1%N) (ends d))) ==
+                 sum (fun i => one (side_of s (node (network_of d) i))) (terminals (network_of d))).
+  { rewrite (nsum_map _ _ no_terminal). simpl terminals. apply sum_eq. intros i Hi. simpl node. rewrite <- P by (apply T, Hi).
+    fold (terminal_of d i). destruct (_ =? _)%N; reflexivity. }
+  cbv zeta. rewrite <- Ones. set (k := nsum _) in *. simpl terminals.
+  assert (E : inject_Z (Z.of_nat (length (ends d))) == rational (count (ends d))) by (unfold rational, count; rewrite nat_N_Z; reflexivity).
+  rewrite E. apply rational_le in H1, H2. rewrite rational_plus, rational_mult in H1, H2. change (rational 2) with (2 # 1) in *. change (rational 1) with 1 in *.
+  split; [lra|]. split; [lra|]. rewrite <- Hb. unfold crossing. cbn [fst snd]. rewrite !(nsum_map _ _ no_channel). unfold cut_width. simpl channels.
+  split; apply sum_eq; intros c Hc; destruct (C c Hc) as [C1 [C2 _]]; simpl tail; simpl head; simpl bandwidth;
+    fold (channel_of d c); rewrite !P by assumption;
+    destruct (side_of s (N.to_nat (from (channel_of d c)))); destruct (side_of s (N.to_nat (to (channel_of d c)))); simpl; change (rational 0) with 0; ring.
+Qed.
+
+(* ---- failure ---- *)
+
+Lemma nothing_at m i j : all_values (all_values (fun v => v =? 0)%N) m = true -> entry m i j = 0%N.
+Proof.
+  intros H. unfold entry. destruct (all_values_or _ Done _ i H) as [E|E]; [|rewrite E; reflexivity].
+  destruct (all_values_or _ 0%N _ j E) as [F|F]; [apply same_eq, F|exact F].
+Qed.
+
+Theorem failure_sound d removed missing changed : check_failure d removed missing changed = true ->
+  let e := failed d missing changed in
+  proper (network_of e) /\ routing (network_of e) (routing_of e) /\
+  forall i j c, (c < channels (network_of e))%nat -> value_at 0%N removed (N.of_nat c) <> 0%N -> routing_of e i j c == 0.
+Proof.
+  unfold check_failure. cbv zeta. rewrite !andb_true_iff. intros [[Hr Or] H].
+  pose proof (routing_sound _ Hr) as [HG Hf]. split; [exact HG|]. split; [exact Hf|]. intros i j c Hc Hv. simpl in Hc.
+  apply (all2_nth _ _ _ c 0%N Done) in H; [|rewrite along_length; exact Hc]. rewrite (along_at _ _ (count (lines d))) in H by assumption.
+  apply orb_true_iff in H. destruct H as [H|H]; [apply same_eq in H; contradiction|].
+  unfold routing_of, entry_of. rewrite nothing_at by exact H. unfold ratio, Qdiv. change (rational 0) with 0. ring.
 Qed.
