@@ -1089,3 +1089,20 @@ Proof.
   apply orb_true_iff in H. destruct H as [H|H]; [apply same_eq in H; contradiction|].
   unfold routing_of, entry_of. rewrite nothing_at by exact H. unfold ratio, Qdiv. change (rational 0) with 0. ring.
 Qed.
+
+(* ---- together ---- *)
+
+Theorem worst_case_sound d p q x c t y : check_most d p q x = true -> check_attains d p q c t y = true ->
+  worst_is (network_of d) (routing_of d) (ratio p q).
+Proof.
+  intros H A. split; [exact (most_sound d p q x H)|]. destruct (attains_sound d p q c t y A) as [B [C D]].
+  exists (traffic_of y t), (N.to_nat c). split; [exact B|]. split; [exact C|]. rewrite D. apply Qle_refl.
+Qed.
+
+Theorem optimal_sound d p q x y : check_routing d = true -> check_most d p q x = true -> check_least d p q y = true -> allowed y = None ->
+  routing (network_of d) (routing_of d) /\ worst_is (network_of d) (routing_of d) (ratio p q) /\
+  forall f, routing (network_of d) f -> worst_at_least (network_of d) f (ratio p q).
+Proof.
+  intros R M L E. destruct (routing_sound d R) as [_ F]. pose proof (least_sound d p q y L E) as A.
+  split; [exact F|]. split; [split; [exact (most_sound d p q x M)|exact (A _ F I)]|]. intros f Hf. exact (A f Hf I).
+Qed.
