@@ -246,18 +246,20 @@ Fixpoint add_all (l : list (option N)) : option N :=
   | None :: _ => None
   end.
 
-(* The difference of potential of pair (i, j), if the potential rises by no more than the length over each allowed channel. *)
+(* The difference of potential of pair (i, j), if the potential rises by no more than the length over each allowed channel;
+   0 for pairs that are lost, or whose potential is 0 everywhere. *)
 Definition pair_gain (d : claim) (places : list N) (rows : list steps) (missing : steps) (source : terminal_line)
     (to_j : N * terminal_line) (given : steps * steps) : option N :=
   match fst given with
   | Done => Some 0
   | _ =>
-    let potential := array 0 (along 0 0 places (fst given)) in
-    if all2 (fun c x => (snd x =? 0) || (get 0 potential (to c) <=? get 0 potential (from c) + value_at 0 (fst x) (fst to_j)))
-         (lines d) (combine rows (along 0 0 (lines d) (snd given)))
-    then Some (if value_at 0 missing (fst to_j) =? 0
-               then get 0 potential (at_node (snd to_j)) - get 0 potential (at_node source) else 0)
-    else None
+    if value_at 0 missing (fst to_j) =? 0 then
+      let potential := array 0 (along 0 0 places (fst given)) in
+      if all2 (fun c x => (snd x =? 0) || (get 0 potential (to c) <=? get 0 potential (from c) + value_at 0 (fst x) (fst to_j)))
+           (lines d) (combine rows (along 0 0 (lines d) (snd given)))
+      then Some (get 0 potential (at_node (snd to_j)) - get 0 potential (at_node source))
+      else None
+    else Some 0
   end.
 
 Definition source_gain (d : claim) (places : list N) (default : steps) (weights : list (N * matrix))

@@ -568,6 +568,7 @@ Lemma pair_gain_sound d rows missing s J t prow arow g :
   check_network d = true -> length rows = length (lines d) ->
   ordered 0 (size d) prow = true -> ordered 0 (count (lines d)) arow = true -> (at_node s < size d)%N -> (at_node t < size d)%N ->
   pair_gain d (all_nodes d) rows missing s (J, t) (prow, arow) = Some g ->
+  let prow := if (value_at 0 missing J =? 0)%N then prow else Done in
   (forall c, (c < length (lines d))%nat -> value_at 0%N arow (N.of_nat c) <> 0%N ->
      (value_at 0 prow (to (channel_of d c)) <= value_at 0 prow (from (channel_of d c)) + value_at 0 (nth c rows Done) J)%N) /\
   g = if (value_at 0 missing J =? 0)%N then (value_at 0 prow (at_node t) - value_at 0 prow (at_node s))%N else 0%N.
@@ -575,15 +576,19 @@ Proof.
   intros Hn Hr Op Oa Hs Ht H. destruct (network_parts d Hn) as [_ [C _]].
   unfold pair_gain in H. cbn [fst snd] in H. set (pot := array 0%N (along 0%N 0 (all_nodes d) prow)) in H.
   assert (P : forall v, (v < size d)%N -> get 0%N pot v = value_at 0%N prow v) by (intros; apply potential_at; assumption).
-  destruct prow as [|f k v r] eqn:E.
-  - injection H as <-. split; [intros; simpl; lia|]. simpl. destruct (_ =? _)%N; reflexivity.
-  - rewrite <- E in *. clear E. destruct (all2 _ _ _) eqn:A; [|discriminate]. injection H as <-. split.
-    + intros c Hc Hv. apply (all2_nth (B := steps * N) _ _ _ c no_channel (Done, 0%N)) in A; [|exact Hc].
-      assert (E : nth c (combine rows (along 0%N 0 (lines d) arow)) (Done, 0%N) = (nth c rows Done, value_at 0%N arow (N.of_nat c))).
-      { rewrite combine_nth by (rewrite along_length; exact Hr). rewrite (along_at _ _ (count (lines d))) by assumption. reflexivity. }
-      cbv beta in A. rewrite E in A. cbn [fst snd] in A. apply orb_true_iff in A. destruct A as [A|A]; [apply same_eq in A; contradiction|].
-      apply N.leb_le in A. destruct (C c Hc) as [C1 [C2 _]]. fold (channel_of d c) in A. rewrite !P in A by assumption. exact A.
-    + destruct (_ =? _)%N; [|reflexivity]. rewrite !P by assumption. reflexivity.
+  assert (Nothing : forall g, Some 0%N = Some g ->
+    (forall c, (c < length (lines d))%nat -> value_at 0%N arow (N.of_nat c) <> 0%N ->
+     (0 <= 0 + value_at 0 (nth c rows Done) J)%N) /\ g = 0%N) by (intros g0 E; injection E as <-; split; [intros; lia|reflexivity]).
+  cbv zeta. destruct (value_at 0 missing J =? 0)%N.
+  2:{ simpl. apply Nothing. destruct prow; exact H. }
+  destruct prow as [|f k v r] eqn:E; [simpl; apply Nothing; exact H|].
+  rewrite <- E in *. clear E. destruct (all2 _ _ _) eqn:A; [|discriminate]. injection H as <-. split.
+  - intros c Hc Hv. apply (all2_nth (B := steps * N) _ _ _ c no_channel (Done, 0%N)) in A; [|exact Hc].
+    assert (E : nth c (combine rows (along 0%N 0 (lines d) arow)) (Done, 0%N) = (nth c rows Done, value_at 0%N arow (N.of_nat c))).
+    { rewrite combine_nth by (rewrite along_length; exact Hr). rewrite (along_at _ _ (count (lines d))) by assumption. reflexivity. }
+    cbv beta in A. rewrite E in A. cbn [fst snd] in A. apply orb_true_iff in A. destruct A as [A|A]; [apply same_eq in A; contradiction|].
+    apply N.leb_le in A. destruct (C c Hc) as [C1 [C2 _]]. fold (channel_of d c) in A. rewrite !P in A by assumption. exact A.
+  - rewrite !P by assumption. reflexivity.
 Qed.
 
 Lemma spread_length {A} (l : list A) : forall pos x, length (spread pos l x) = length l.
@@ -615,11 +620,12 @@ Proof.
   assert (Lc : length (combine (potentials x) rows) = n) by (rewrite combine_length; lia).
   assert (Lo : length outer = n) by (unfold outer; rewrite map2_length; rewrite numbered_length; [reflexivity|symmetry; exact Lc]).
   rewrite Lo in G1, G2.
-  set (prow := fun i j => value_at Done (nth i (potentials x) Done) (N.of_nat j)).
   set (arow := fun i j => value_at default (nth i rows Done) (N.of_nat j)).
   set (lens := fun i => map (fun a : N * matrix => value_at Done (snd a) (N.of_nat i)) weights).
   set (missing := fun i => value_at Done (lost d) (N.of_nat i)).
-  set (inner := fun i j => pair_gain d (all_nodes d) (lens i) (missing i) (terminal_of d i) (N.of_nat j, terminal_of d j) (prow i j, arow i j)).
+  set (prow0 := fun i j => value_at Done (nth i (potentials x) Done) (N.of_nat j)).
+  set (prow := fun i j => if (value_at 0 (missing i) (N.of_nat j) =? 0)%N then prow0 i j else Done).
+  set (inner := fun i j => pair_gain d (all_nodes d) (lens i) (missing i) (terminal_of d i) (N.of_nat j, terminal_of d j) (prow0 i j, arow i j)).
   assert (Op : forall i, (i < n)%nat -> ordered_matrix (count (ends d)) (size d) (nth i (potentials x) Done) = true).
   { intros i Hi. apply (forallb_nth _ _ i Done Hpo). lia. }
   assert (Oa : forall i, (i < n)%nat -> ordered_matrix (count (ends d)) (count (lines d)) (nth i rows Done) = true).
