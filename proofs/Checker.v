@@ -13,7 +13,7 @@ Record claim := Claim {
   size : N;                          (* nodes V *)
   lines : list channel_line;         (* channel TAIL HEAD BANDWIDTH *)
   ends : list terminal_line;         (* terminal NODE INJECTION EJECTION *)
-  unit : N;                          (* unit D *)
+  whole : N;                         (* unit D *)
   flows : list matrix;               (* flow: w_c(i,j) in units of 1/D *)
   lost : matrix                      (* pairs with a value > 0 are not connected *)
 }.
@@ -43,7 +43,7 @@ Definition network_of (d : claim) : network := {|
   connected := fun i j => entry_of (lost d) i j =? 0
 |}.
 
-Definition routing_of (d : claim) (i j c : nat) : Q := ratio (entry_of (nth c (flows d) Done) i j) (unit d).
+Definition routing_of (d : claim) (i j c : nat) : Q := ratio (entry_of (nth c (flows d) Done) i j) (whole d).
 
 Definition traffic_of (x : matrix) (t : N) (i j : nat) : Q := ratio (entry_of x i j) t.
 
@@ -53,7 +53,7 @@ Definition count {A} (l : list A) : N := N.of_nat (length l).
 
 Definition check_network (d : claim) : bool :=
   let n := count (ends d) in
-  (1 <=? unit d) &&
+  (1 <=? whole d) &&
   forallb (fun c => (from c <? size d) && (to c <? size d) && (1 <=? width c)) (lines d) &&
   forallb (fun t => at_node t <? size d) (ends d) &&
   ordered_matrix n n (lost d) &&
@@ -94,12 +94,12 @@ Definition signed (out : bool) (x : N) : Z := if out then Z.of_N x else (- Z.of_
 (* At node v, for each source i: the events of out - in - (D for pairs that begin here) + (D for pairs that end here),
    as functions of the destination. *)
 Definition balance (d : claim) (n v : N) (a : adjacency) : list (list events) :=
-  let all := arrivals (unit d) v 0 (ends d) Done in
+  let all := arrivals (whole d) v 0 (ends d) Done in
   fold_right
     (fun x rest => map2 (fun row l => match row with Done => l | _ => to_events (signed (fst x)) row :: l end)
                      (along Done 0 (ends d) (snd x)) rest)
-    (map2 (fun t missing => match missing with Done => all | _ => arrivals (unit d) v 0 (ends d) missing end
-                            :: departures (unit d) n v t missing)
+    (map2 (fun t missing => match missing with Done => all | _ => arrivals (whole d) v 0 (ends d) missing end
+                            :: departures (whole d) n v t missing)
        (ends d) (along Done 0 (ends d) (lost d)))
     (incident a v).
 
@@ -176,7 +176,7 @@ Definition check_most (d : claim) (p q : N) (x : prices) : bool :=
   let maps := array Void (map (array 0) (price_maps x)) in
   check_network d && (1 <=? q) && check_prices d x && (count (lines d) =? count (price_words x)) &&
   (count (lines d) =? count (flows d)) &&
-  all2 (fun c wb => q * price_bound d (prices_at (ends d) vectors maps (snd wb)) (fst wb) <=? p * width c * unit d)
+  all2 (fun c wb => q * price_bound d (prices_at (ends d) vectors maps (snd wb)) (fst wb) <=? p * width c * whole d)
     (lines d) (combine (flows d) (price_words x)).
 
 (* ---- attains P Q c T ---- *)
@@ -209,7 +209,7 @@ Definition product {A} (l : list A) (w x : matrix) : N :=
 
 Definition loaded (d : claim) (p q c t : N) (x : matrix) : bool :=
   (c <? count (lines d)) && (count (lines d) =? count (flows d)) &&
-  (q * product (ends d) (nth (N.to_nat c) (flows d) Done) x =? p * width (nth (N.to_nat c) (lines d) no_channel) * unit d * t).
+  (q * product (ends d) (nth (N.to_nat c) (flows d) Done) x =? p * width (nth (N.to_nat c) (lines d) no_channel) * whole d * t).
 
 Definition check_attains (d : claim) (p q c t : N) (x : matrix) : bool :=
   check_network d && (1 <=? q) && check_admissible d t x && loaded d p q c t x.
@@ -306,7 +306,7 @@ Definition covered (d : claim) (m : N) (from_i : N * terminal_line) (given : ste
   | Done => true
   | _ =>
     let start := get 0 (snd given) (at_node (snd from_i)) in
-    all2 (fun j w => (w =? 0) || (fst j =? fst from_i) || (w * m <=? unit d * (get 0 (snd given) (at_node (snd j)) - start)))
+    all2 (fun j w => (w =? 0) || (fst j =? fst from_i) || (w * m <=? whole d * (get 0 (snd given) (at_node (snd j)) - start)))
       (combine (numbers 0 (ends d)) (ends d)) (along 0 0 (ends d) (fst given))
   end.
 
@@ -391,7 +391,7 @@ Fixpoint replace (pos : N) (l : list matrix) (changed : list (N * matrix)) : lis
   end.
 
 Definition failed (d : claim) (missing : matrix) (changed : list (N * matrix)) : claim :=
-  Claim (size d) (lines d) (ends d) (unit d) (replace 0 (flows d) changed) missing.
+  Claim (size d) (lines d) (ends d) (whole d) (replace 0 (flows d) changed) missing.
 
 Definition check_failure (d : claim) (removed : steps) (missing : matrix) (changed : list (N * matrix)) : bool :=
   let e := failed d missing changed in

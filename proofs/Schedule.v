@@ -37,7 +37,7 @@ Definition move_of (code : N) : nat * bool := (N.to_nat (N.div2 code), N.even co
 Definition packet_of (x : packet_line) : packet :=
   {| source := N.to_nat (leaves x); destination := N.to_nat (arrives x); start := N.to_nat (starts x); moves := map move_of (codes x) |}.
 
-Definition taken := PositiveMap.t Datatypes.unit.
+Definition taken := PositiveMap.t unit.
 
 (* The moves from node v in step t on: where they end, and what is taken then. m is the number of channels. *)
 Fixpoint follow (m : N) (net : tree channel_line) (v t : N) (l : list N) (used : taken) : option (N * taken) :=

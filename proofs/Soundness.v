@@ -66,7 +66,7 @@ Qed.
 (* ---- The network ---- *)
 
 Lemma network_parts d : check_network d = true ->
-  (1 <= unit d)%N /\
+  (1 <= whole d)%N /\
   (forall c, (c < length (lines d))%nat -> (from (channel_of d c) < size d)%N /\ (to (channel_of d c) < size d)%N /\ (1 <= width (channel_of d c))%N) /\
   (forall i, (i < length (ends d))%nat -> (at_node (terminal_of d i) < size d)%N) /\
   ordered_matrix (count (ends d)) (count (ends d)) (lost d) = true /\
@@ -174,8 +174,8 @@ Lemma balance_at d n v a i j : check_network d = true -> n = count (ends d) ->
   let I := N.of_nat i in let J := N.of_nat j in
   inject_Z (total_at (nth i (balance d n v a) []) J) ==
   inject_Z (net (incident a v) I J)
-  + one (at_node (terminal_of d j) =? v)%N * one (connected (network_of d) i j) * rational (unit d)
-  - one (at_node (terminal_of d i) =? v)%N * one (connected (network_of d) i j) * rational (unit d).
+  + one (at_node (terminal_of d j) =? v)%N * one (connected (network_of d) i j) * rational (whole d)
+  - one (at_node (terminal_of d i) =? v)%N * one (connected (network_of d) i j) * rational (whole d).
 Proof.
   intros Hd Hn Ha Hi Hj I J. destruct (network_parts d Hd) as [_ [_ [_ [Lost _]]]]. rewrite <- Hn in Lost.
   pose proof Lost as Lost2. apply andb_true_iff in Lost2. destruct Lost2 as [LostO _].
@@ -186,8 +186,8 @@ Proof.
     set (missing := value_at Done (lost d) (N.of_nat i)).
     assert (O : ordered 0 n missing = true) by (apply (row_ordered n), Lost).
     rewrite departures_at by assumption.
-    assert (E : match missing with Done => arrivals (unit d) v 0 (ends d) Done | _ => arrivals (unit d) v 0 (ends d) missing end
-                = arrivals (unit d) v 0 (ends d) missing) by (destruct missing; reflexivity).
+    assert (E : match missing with Done => arrivals (whole d) v 0 (ends d) Done | _ => arrivals (whole d) v 0 (ends d) missing end
+                = arrivals (whole d) v 0 (ends d) missing) by (destruct missing; reflexivity).
     rewrite E. unfold J. rewrite arrivals_pick by assumption.
     unfold terminal_of. simpl connected. unfold entry_of, entry. fold missing. change (inject_Z 0) with 0. ring.
   - cbn [fold_right net]. rewrite (map2_nth _ _ _ _ Done []); [| |rewrite along_length; assumption].
@@ -200,20 +200,20 @@ Proof.
     assert (E : inject_Z (total_at (match value_at Done (snd x) I with Done => nth i (fold_right
           (fun (x : bool * matrix) rest => map2 (fun row l => match row with Done => l | _ => to_events (signed (fst x)) row :: l end)
                      (along Done 0 (ends d) (snd x)) rest)
-          (map2 (fun t missing => match missing with Done => arrivals (unit d) v 0 (ends d) Done | _ => arrivals (unit d) v 0 (ends d) missing end
-                            :: departures (unit d) n v t missing)
+          (map2 (fun t missing => match missing with Done => arrivals (whole d) v 0 (ends d) Done | _ => arrivals (whole d) v 0 (ends d) missing end
+                            :: departures (whole d) n v t missing)
              (ends d) (along Done 0 (ends d) (lost d))) l) []
         | _ => to_events (signed (fst x)) (value_at Done (snd x) I) :: nth i (fold_right
           (fun (x : bool * matrix) rest => map2 (fun row l => match row with Done => l | _ => to_events (signed (fst x)) row :: l end)
                      (along Done 0 (ends d) (snd x)) rest)
-          (map2 (fun t missing => match missing with Done => arrivals (unit d) v 0 (ends d) Done | _ => arrivals (unit d) v 0 (ends d) missing end
-                            :: departures (unit d) n v t missing)
+          (map2 (fun t missing => match missing with Done => arrivals (whole d) v 0 (ends d) Done | _ => arrivals (whole d) v 0 (ends d) missing end
+                            :: departures (whole d) n v t missing)
              (ends d) (along Done 0 (ends d) (lost d))) l) [] end) J)
        == inject_Z (signed_at x I J) + inject_Z (total_at (nth i (fold_right
           (fun (x : bool * matrix) rest => map2 (fun row l => match row with Done => l | _ => to_events (signed (fst x)) row :: l end)
                      (along Done 0 (ends d) (snd x)) rest)
-          (map2 (fun t missing => match missing with Done => arrivals (unit d) v 0 (ends d) Done | _ => arrivals (unit d) v 0 (ends d) missing end
-                            :: departures (unit d) n v t missing)
+          (map2 (fun t missing => match missing with Done => arrivals (whole d) v 0 (ends d) Done | _ => arrivals (whole d) v 0 (ends d) missing end
+                            :: departures (whole d) n v t missing)
              (ends d) (along Done 0 (ends d) (lost d))) l) []) J)).
     { pose proof (row_ordered n n (snd x) I Ox) as Or.
       unfold signed_at, entry. destruct (value_at Done (snd x) I) as [|f c w r] eqn:Er.
@@ -305,11 +305,11 @@ Proof.
     change (inject_Z 0) with 0 in B. simpl one in B.
     unfold outflow, inflow. simpl channels. rewrite <- sum_minus.
     rewrite (sum_eq _ (fun c => (one (from (nth c (lines d) no_channel) =? V)%N * rational (entry (nth c (flows d) Done) (N.of_nat i) (N.of_nat j)) -
-                one (to (nth c (lines d) no_channel) =? V)%N * rational (entry (nth c (flows d) Done) (N.of_nat i) (N.of_nat j))) * / rational (unit d))).
+                one (to (nth c (lines d) no_channel) =? V)%N * rational (entry (nth c (flows d) Done) (N.of_nat i) (N.of_nat j))) * / rational (whole d))).
     2:{ intros c Hc. rewrite <- EV. simpl tail. simpl head. rewrite !one_to_nat. unfold routing_of, ratio, entry_of, channel_of, Qdiv. ring. }
     rewrite sum_scale_r. rewrite <- EV. simpl node. rewrite (Nat.eqb_sym (N.to_nat V)), (Nat.eqb_sym (N.to_nat V)), !one_to_nat.
     set (S := sum _ _) in *. set (x := one (at_node (terminal_of d i) =? V)%N) in *.
-    set (y := one (at_node (terminal_of d j) =? V)%N) in *. set (u := rational (unit d)) in *.
+    set (y := one (at_node (terminal_of d j) =? V)%N) in *. set (u := rational (whole d)) in *.
     setoid_replace S with (S + 0 + y * 1 * u - x * 1 * u + (x * u - y * u)) by ring.
     rewrite B. field. lra.
 Qed.
@@ -375,19 +375,19 @@ Proof.
   assert (Lv : length v = length (ends d)) by apply prices_length.
   set (t := tree_of N.min 0%N v) in *.
   eapply Qle_trans.
-  - apply (prices_bound (network_of d) _ _ _ (fun i => ratio (peak t (value_at Done w (N.of_nat i))) (unit d))
-      (fun j => ratio (nth j v 0%N) (unit d)) HX); try (intros; apply ratio_nonneg).
+  - apply (prices_bound (network_of d) _ _ _ (fun i => ratio (peak t (value_at Done w (N.of_nat i))) (whole d))
+      (fun j => ratio (nth j v 0%N) (whole d)) HX); try (intros; apply ratio_nonneg).
     intros i j Hi Hj. simpl in Hi, Hj. rewrite ratio_plus by exact Hu. apply ratio_mono; [exact Hu|].
     unfold entry_of, entry. fold w. pose proof (peak_at t (value_at Done w (N.of_nat i)) (N.of_nat j) (build_minima _ _)) as P.
     unfold t in P at 2. rewrite tree_of_get in P by lia. exact P.
   - simpl. unfold ratio at 1 2. pose proof (rational_pos _ Hu).
-    rewrite (sum_eq _ (fun i => (rational (sends (terminal_of d i)) * rational (peak t (value_at Done w (N.of_nat i)))) * / rational (unit d)))
+    rewrite (sum_eq _ (fun i => (rational (sends (terminal_of d i)) * rational (peak t (value_at Done w (N.of_nat i)))) * / rational (whole d)))
       by (intros; unfold Qdiv; ring).
-    rewrite (sum_eq (fun j => rational (takes (terminal_of d j)) * _) (fun j => (rational (takes (terminal_of d j)) * rational (nth j v 0%N)) * / rational (unit d)))
+    rewrite (sum_eq (fun j => rational (takes (terminal_of d j)) * _) (fun j => (rational (takes (terminal_of d j)) * rational (nth j v 0%N)) * / rational (whole d)))
       by (intros; unfold Qdiv; ring).
     rewrite !sum_scale_r. rewrite <- Qmult_plus_distr_l.
     pose proof (price_bound_sum d v w Hn Hflows Lv) as B.
-    apply Qle_trans with (rational (price_bound d v w) / rational (unit d)); [unfold Qdiv; rewrite B; apply Qle_refl|].
+    apply Qle_trans with (rational (price_bound d v w) / rational (whole d)); [unfold Qdiv; rewrite B; apply Qle_refl|].
     apply (scaled_le q); try assumption. 
 Qed.
 
@@ -501,16 +501,16 @@ Proof.
   simpl. split; [lia|]. unfold load. simpl terminals. unfold traffic_of, routing_of, ratio.
   pose proof (rational_pos _ Hq). pose proof (rational_pos _ Ht). pose proof (rational_pos _ Hu).
   set (k := N.to_nat c) in *.
-  rewrite (sum_pairs_eq _ (fun i j => rational (entry_of x i j) * rational (entry_of (nth k (flows d) Done) i j) * / (rational t * rational (unit d))))
+  rewrite (sum_pairs_eq _ (fun i j => rational (entry_of x i j) * rational (entry_of (nth k (flows d) Done) i j) * / (rational t * rational (whole d))))
     by (intros; field; lra).
-  rewrite (sum_eq _ (fun i => sum (fun j => rational (entry_of x i j) * rational (entry_of (nth k (flows d) Done) i j)) (length (ends d)) * / (rational t * rational (unit d))))
+  rewrite (sum_eq _ (fun i => sum (fun j => rational (entry_of x i j) * rational (entry_of (nth k (flows d) Done) i j)) (length (ends d)) * / (rational t * rational (whole d))))
     by (intros; apply sum_scale_r).
   rewrite sum_scale_r. rewrite <- (product_sum (ends d) (count (ends d))) by assumption.
   assert (E2 : rational q * rational (product (ends d) (nth k (flows d) Done) x) ==
-               rational p * rational (width (nth k (lines d) no_channel)) * rational (unit d) * rational t)
+               rational p * rational (width (nth k (lines d) no_channel)) * rational (whole d) * rational t)
     by (rewrite <- !rational_mult; rewrite E; reflexivity).
   unfold channel_of. set (w := rational (width _)) in *. set (s := rational (product _ _ _)) in *.
-  setoid_replace (s * / (rational t * rational (unit d))) with ((rational q * s) / (rational q * rational t * rational (unit d))) by (field; lra).
+  setoid_replace (s * / (rational t * rational (whole d))) with ((rational q * s) / (rational q * rational t * rational (whole d))) by (field; lra).
   rewrite E2. field. lra.
 Qed.
 
@@ -835,7 +835,7 @@ Proof.
       rewrite !(along_at _ _ (count (ends d))) in H by (try exact Hi; try apply O1; unfold distances; rewrite map_runs_ordered; apply O2).
       unfold covered in H. cbn [fst snd] in H. fold (terminal_of d i) in H. rewrite (distances_at d y) in H by (try exact Oy; apply T, Hi).
       assert (A : all2 (fun (j : N * terminal_line) (w0 : N) => (w0 =? 0)%N || (fst j =? N.of_nat i)%N ||
-         (w0 * m <=? unit d * (get 0 (value_at Void (distances d y) (N.of_nat i)) (at_node (snd j)) - entry y (N.of_nat i) (at_node (terminal_of d i))))%N)
+         (w0 * m <=? whole d * (get 0 (value_at Void (distances d y) (N.of_nat i)) (at_node (snd j)) - entry y (N.of_nat i) (at_node (terminal_of d i))))%N)
          (combine (numbers 0 (ends d)) (ends d)) (along 0%N 0 (ends d) (value_at Done w (N.of_nat i))) = true \/ value_at Done w (N.of_nat i) = Done)
         by (destruct (value_at Done w (N.of_nat i)); [right; reflexivity|left; exact H]).
       clear H E2. unfold routing_of, entry_of. fold w. destruct A as [A|A].
@@ -850,9 +850,9 @@ Proof.
           destruct (N.le_gt_cases s a) as [L|L].
           -- right. assert (E2 : rational a == rational (a - s) + rational s) by (rewrite <- rational_plus; replace (a - s + s)%N with a by lia; reflexivity).
              apply rational_le in A. rewrite !rational_mult in A. unfold ratio.
-             setoid_replace (rational z / rational (unit d) * rational m) with (rational z * rational m / rational (unit d)) by (field; lra).
+             setoid_replace (rational z / rational (whole d) * rational m) with (rational z * rational m / rational (whole d)) by (field; lra).
              apply Qle_shift_div_r; [exact U|]. rewrite E2. rewrite Qmult_comm in A. 
-             setoid_replace ((rational (a - s) + rational s - rational s) * rational (unit d)) with (rational (unit d) * rational (a - s)) by ring.
+             setoid_replace ((rational (a - s) + rational s - rational s) * rational (whole d)) with (rational (whole d) * rational (a - s)) by ring.
              rewrite (Qmult_comm (rational z)). exact A.
           -- left. replace (a - s)%N with 0%N in A by lia. assert (z = 0%N) by nia. subst z. rewrite H. unfold ratio. change (rational 0) with 0.
              unfold Qdiv. rewrite Qmult_0_l. apply Qle_refl.

@@ -72,7 +72,7 @@ Example network_means d : network_of d = {|
   injection := fun i => inject_Z (Z.of_N (sends (nth i (ends d) no_terminal)));
   ejection := fun j => inject_Z (Z.of_N (takes (nth j (ends d) no_terminal)));
   connected := fun i j => (entry_of (lost d) i j =? 0)%N |} := eq_refl.
-Example routing_of_means d i j c : routing_of d i j c = ratio (entry_of (nth c (flows d) Done) i j) (unit d) := eq_refl.
+Example routing_of_means d i j c : routing_of d i j c = ratio (entry_of (nth c (flows d) Done) i j) (whole d) := eq_refl.
 Example traffic_of_means x t i j : traffic_of x t i j = ratio (entry_of x i j) t := eq_refl.
 
 (* ================ Theorems ================ *)
@@ -174,7 +174,7 @@ Proof. exact (cut_sound d b s). Qed.
 (* A failure: the claim with other flows and other lost pairs; they are a routing that uses no removed channel. The theorems
    above then hold of [failed d ...] as of any claim. *)
 Example failed_means d missing changed : failed d missing changed =
-  Claim (size d) (lines d) (ends d) (unit d) (replace 0 (flows d) changed) missing := eq_refl.
+  Claim (size d) (lines d) (ends d) (whole d) (replace 0 (flows d) changed) missing := eq_refl.
 Theorem failure d removed missing changed :
   check_failure d removed missing changed = true ->
   let e := failed d missing changed in

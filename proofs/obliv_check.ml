@@ -5,7 +5,7 @@ open Checker
 module Z = Whole
 
 exception Malformed of int * string
-exception Unproved of int * string
+exception Unproved of int * string * string (* line, statement, reason *)
 
 (* ---- SHA-256 (FIPS 180-4) of what is read ---- *)
 let roots power = (* the first 32 bits of the fractional parts of roots of the first primes *)
@@ -35,7 +35,7 @@ let compress bytes at =
   Array.iteri (fun k x -> hash.(k) <- (hash.(k) + x) land 0xffffffff) v
 
 (* ---- Lines: a word and natural numbers ---- *)
-let limit = 4_000_000_000 (* bytes after decompression *)
+let limit = 1 lsl 29 (* bytes after decompression *)
 let channel = ref stdin
 let buffer = Bytes.create 65536
 let filled = ref 0
@@ -56,7 +56,7 @@ let ended = ref false
 let refill () =
   if not !ended then begin
     filled := fill 0; next := 0; bytes_read := !bytes_read + !filled;
-    if !bytes_read > limit then fail "the file is larger than 4,000,000,000 bytes";
+    if !bytes_read > limit then fail "the file has more than 536,870,912 bytes";
     for k = 0 to !filled / 64 - 1 do compress buffer (64 * k) done;
     if !filled < 65536 then (ended := true; close !filled)
   end
@@ -106,10 +106,8 @@ let read_line () =
 let advance () = incr number; read_line ()
 
 (* ---- Lines into the data of the checker ---- *)
-let small z what = if Z.fits_int z && Z.to_int z <= 50_000_000 then Z.to_int z else fail (what ^ " is beyond 50,000,000")
 let positive z what = if Z.sign z = 0 then fail (what ^ " has to be at least 1")
 let below z bound what = if Z.geq z bound then fail (Printf.sprintf "%s %s is not below %s" what (Z.to_string z) (Z.to_string bound))
-let one_of n = if List.length !numbers <> n then fail (Printf.sprintf "'%s' takes %d numbers" !word n)
 let expect w = if !word <> w then fail (Printf.sprintf "a line '%s' is expected" w)
 
 (* Runs from triples; value turns the third number into what the run holds. *)
@@ -163,9 +161,13 @@ let head () =
   read_line ();
   if !word <> "obliv-claim" || !numbers <> [Z.one] then fail "the first line has to be 'obliv-claim 1'";
   advance ();
-  let about = if !word = "about" then (let t = !text in advance (); Some t) else None in
+  let about = if !word <> "about" then None else begin
+    let t = !text in
+    if t = " " || (t <> "" && t.[0] <> ' ') || String.length t > 1001 then fail "'about' has up to 1,000 characters after a blank";
+    advance (); if t = "" then None else Some (String.sub t 1 (String.length t - 1))
+  end in
   let size = one "nodes" (function [v] -> v | _ -> fail "'nodes' takes 1 number") in
-  ignore (small size "the number of nodes");
+  if Z.gt size (Z.of_int 10_000_000) then raise (Malformed (!number - 1, "there may be up to 10,000,000 nodes"));
   let channels = lines "channel" (function
     | [t; h; b] -> below t size "node"; below h size "node"; positive b "a bandwidth"; { from = t; to0 = h; width = b }
     | _ -> fail "'channel' takes 3 numbers") in
@@ -176,74 +178,154 @@ let head () =
   let unit = if !word = "unit" then one "unit" (function [d] -> positive d "the unit"; Some d | _ -> fail "'unit' takes 1 number") else None in
   let flows = if unit = None then [] else exactly (List.length channels) "flow" (matrix n n) in
   let lost = if !word = "lost" then one "lost" (matrix n n) else Done in
-  about, { size; lines = channels; ends = terminals; unit0 = Option.value unit ~default:Z.one; flows; lost }, unit <> None
+  about, { size; lines = channels; ends = terminals; whole = Option.value unit ~default:Z.one; flows; lost }, unit <> None
 
 (* A statement: where it stands, the question to the checker, the sentence that a true answer proves. *)
 type statement = { line : int; name : string; holds : unit -> bool; proves : string }
 
-let statement d routed =
+let rec statement d routed within =
   let line = !number and name = !word in
-  let n = Z.of_int (List.length d.ends) and m = Z.of_int (List.length d.lines) in
-  let make holds proves = { line; name; holds; proves } in
-  let needs_flows () = if not routed then fail (Printf.sprintf "'%s' needs the flows of a routing" name) in
-  let traffic () = one "traffic" (matrix n n) in
-  match name, !numbers with
-  | "most", [p; q] ->
-    needs_flows (); positive q "Q"; advance ();
-    let vectors = lines "price" (steps n) in
-    let maps = lines "map" (fun l ->
-      if List.length l <> List.length d.ends then fail "a map has one number for each terminal";
+  let n = Z.of_int (List.length d.ends) and m = Z.of_int (List.length d.lines) and v = d.size in
+  let make proves holds = { line; name; holds; proves } in
+  if List.mem name ["most"; "attains"; "ratio"; "ratio-attained"; "failure"] && not routed then
+    fail (Printf.sprintf "'%s' is about flows, and there are none" name);
+  if within && not (List.mem name ["most"; "attains"]) then fail "a failure has statements 'most' and 'attains' only";
+  let traffic () = one "traffic" (matrix n n) and carrier () = one "carrier" (matrix n m) in
+  let lengths () = one "lengths" (function
+    | scale :: l -> positive scale "M"; (scale, steps m l) | [] -> fail "'lengths' takes M, then runs") in
+  let distance () = one "distance" (matrix n v) in
+  (* the numbers of the statement: P Q, then T or c T *)
+  let p, q, c, t = match name, !numbers with
+    | ("most" | "least" | "ratio"), [p; q] -> p, q, Z.zero, Z.one
+    | ("attains" | "ratio-attained"), [p; q; c; t] -> below c m "channel"; p, q, c, t
+    | ("carried" | "blocked"), [p; q; t] -> p, q, Z.zero, t
+    | ("cut" | "schedule"), [b] -> b, Z.one, Z.zero, Z.one
+    | "failure", [] -> Z.zero, Z.one, Z.zero, Z.one
+    | "", _ -> fail "the file ends before the line 'end'"
+    | ("most" | "least" | "ratio" | "attains" | "ratio-attained" | "carried" | "blocked" | "cut" | "schedule" | "failure"), _ ->
+      fail (Printf.sprintf "'%s' has another number of numbers" name)
+    | _ -> fail (Printf.sprintf "'%s' is not a statement" name) in
+  positive q "Q"; positive t "T"; advance ();
+  let times = quotient p q ^ " times its bandwidth" in
+  let exactly_loaded () = Printf.sprintf "loads channel %s by exactly %s" (Z.to_string c) times in
+  match name with
+  | "most" ->
+    let price_vectors = lines "price" (steps n) in
+    let price_maps = lines "map" (fun l ->
+      if List.compare_lengths l d.ends <> 0 then fail "a map has one number for each terminal";
       List.iter (fun t -> below t n "terminal") l; l) in
-    let known = Z.of_int (List.length vectors) and letters = Z.of_int (List.length maps) in
-    let words = exactly (List.length d.lines) "bound" (function
+    let known = Z.of_int (List.length price_vectors) and letters = Z.of_int (List.length price_maps) in
+    let price_words = exactly (List.length d.lines) "bound" (function
       | k :: word -> below k known "price"; List.iter (fun t -> below t letters "map") word; (k, word)
-      | [] -> fail "'bound' takes a price and maps") in
-    let x = { price_vectors = vectors; price_maps = maps; price_words = words } in
-    make (fun () -> check_most d p q x) (Printf.sprintf "No admissible traffic loads a channel beyond %s of its bandwidth." (quotient p q))
-  | "attains", [p; q; c; t] ->
-    needs_flows (); positive q "Q"; positive t "T"; below c m "channel"; advance ();
+      | [] -> fail "'bound' takes a price, then maps") in
+    make ("no admissible traffic loads a channel beyond " ^ times) (fun () -> check_most d p q { price_vectors; price_maps; price_words })
+  | "attains" ->
     let x = traffic () in
-    make (fun () -> check_attains d p q c t x)
-      (Printf.sprintf "An admissible traffic loads channel %s by exactly %s of its bandwidth." (Z.to_string c) (quotient p q))
-  | ("most" | "attains"), _ -> fail (Printf.sprintf "'%s' has another number of numbers" name)
-  | "", _ -> fail "the file ends before the line 'end'"
-  | _ -> fail (Printf.sprintf "unknown word '%s'" name)
+    make ("an admissible traffic " ^ exactly_loaded ()) (fun () -> check_attains d p q c t x)
+  | "least" ->
+    let last = ref Z.minus_one in
+    let adversaries = lines "adversary" (function
+      | c :: weight :: l ->
+        below c m "channel"; positive weight "WEIGHT";
+        if Z.leq c !last then fail "channels of adversaries do not ascend";
+        last := c; (c, (weight, matrix n n l))
+      | _ -> fail "'adversary' takes a channel and a weight, then runs") in
+    let count = List.length d.ends in
+    let allowed = if !word = "allowed" then Some (exactly count "allowed" (matrix n m)) else None in
+    let potentials = exactly count "potential" (matrix n v) in
+    make (Printf.sprintf "every routing%s is loaded by some admissible traffic on some channel by %s or more"
+            (if allowed = None then "" else " that keeps to the channels allowed") times)
+      (fun () -> check_least d p q { adversaries; allowed; potentials })
+  | "ratio" ->
+    let x = List.map (fun _ -> let scale, l = lengths () in let y = distance () in (scale, (l, y))) d.lines in
+    make ("whatever traffic some routing, adaptive or not, carries with no channel beyond its bandwidth, this routing loads no channel beyond "
+          ^ times ^ " under it") (fun () -> check_ratio d p q x)
+  | "ratio-attained" ->
+    let x = traffic () in
+    let g = carrier () in
+    make ("a traffic that some routing carries with no channel beyond its bandwidth " ^ exactly_loaded ())
+      (fun () -> check_ratio_attained d p q c t x g)
+  | "carried" ->
+    let x = traffic () in
+    let g = carrier () in
+    make ("some routing carries the traffic given with no channel beyond " ^ times) (fun () -> check_carried d p q t x g)
+  | "blocked" ->
+    let x = traffic () in
+    let _, l = lengths () in
+    let y = distance () in
+    make (Printf.sprintf "every routing, adaptive or not, loads some channel by %s or more under the traffic" times)
+      (fun () -> check_blocked d p q t x l y)
+  | "cut" ->
+    let side = one "side" (steps v) in
+    make (Printf.sprintf "a cut that halves the terminals has the bandwidth %s one way and %s back, in the file's unit"
+            (Z.to_string p) (Z.to_string (snd (crossing d side)))) (fun () -> check_cut d p side)
+  | "schedule" ->
+    let levels = one "levels" (fun l -> if List.length l <> Z.to_int v then fail "'levels' takes one number for each node"; l) in
+    let packets = Checker.map (fun x -> x) (lines "packet" (function
+      | leaves :: arrives :: starts :: codes ->
+        below leaves v "node"; below arrives v "node"; List.iter (fun k -> below k (Z.shift_left m 1) "move") codes;
+        { leaves; arrives; starts; codes }
+      | _ -> fail "'packet' takes a source, a destination and a start, then moves")) in
+    make (Printf.sprintf "without buffers, %d packets are delivered within %s steps, no two over a channel in one direction in one step"
+            (List.length packets) (Z.to_string p)) (fun () -> check_schedule d p levels packets)
+  | _ -> (* failure *)
+    let removed = one "removed" (steps m) in
+    let missing = if !word = "lost" then one "lost" (matrix n n) else d.lost in
+    let last = ref Z.minus_one in
+    let changed = lines "changed" (function
+      | c :: l -> below c m "channel"; if Z.leq c !last then fail "changed channels do not ascend"; last := c; (c, matrix n n l)
+      | [] -> fail "'changed' takes a channel, then runs") in
+    let left = failed d missing changed in
+    let rec inner () = if !word = "end" || !word = "failure" then [] else let s = statement left routed true in s :: inner () in
+    let found = inner () in
+    if found = [] then fail "a failure has at least one statement";
+    let prove s = if not (s.holds ()) then raise (Unproved (s.line, s.name, "its numbers do not prove it")); true in
+    let rec gone = function Done -> Z.zero | Run (_, k, x, r) -> Z.add (if Z.sign x = 0 then Z.zero else k) (gone r) in
+    make (Printf.sprintf "without %s channels: %s" (Z.to_string (gone removed)) (String.concat "; " (List.map (fun s -> s.proves) found)))
+      (fun () -> check_failure d removed missing changed && List.for_all prove found)
 
 let rec statements d routed =
   if !word = "end" then begin
-    one_of 0;
-    if not (at_end ()) then (incr number; fail "something follows the line 'end'"); []
-  end else let s = statement d routed in s :: statements d routed
+    if !numbers <> [] || not (at_end ()) then fail "something follows 'end'"; []
+  end else let s = statement d routed false in s :: statements d routed
+
+let grouped z = (* 1,234,567 *)
+  let s = Z.to_string z in
+  String.concat "" (List.mapi (fun k c -> (if k > 0 && (String.length s - k) mod 3 = 0 then "," else "") ^ String.make 1 c)
+    (List.of_seq (String.to_seq s)))
 
 let check file =
   let about, d, routed = head () in
   let found = statements d routed in
   if found = [] then fail "there is no statement";
-  Printf.printf "%s: %d bytes, SHA-256 %s\n" file !bytes_read (String.concat "" (Array.to_list (Array.map (Printf.sprintf "%08x") hash)));
-  Option.iter (fun t -> Printf.printf "It calls itself \"%s\" (not checked).\n" (String.trim t)) about;
-  let n = List.length d.ends in
-  let network = Printf.sprintf "%s nodes, %d channels, %d terminals" (Z.to_string d.size) (List.length d.lines) n in
-  if routed then begin
-    if not (check_routing d) then raise (Unproved (1, "the flows are not unit flows of all pairs"));
-    Printf.printf "%s; flows of %d pairs are unit flows.\n%!" network (n * n)
-  end else Printf.printf "%s; no flows of a routing.\n%!" network;
+  Printf.printf "%s: %s bytes, SHA-256 %s\n" file (grouped (Z.of_int !bytes_read)) (String.concat "" (Array.to_list (Array.map (Printf.sprintf "%08x") hash)));
+  Option.iter (fun t -> Printf.printf "about: \"%s\" (not checked)\n" t) about;
+  let n = Z.of_int (List.length d.ends) in
+  if routed && not (check_routing d) then raise (Unproved (1, "the flows", "they are not unit flows of all pairs that are not lost"));
+  let rec places = function Done -> Z.zero | Run (_, k, x, r) -> Z.add (if Z.sign x = 0 then Z.zero else k) (places r) in
+  let rec lost = function Done -> Z.zero | Run (_, k, row, r) -> Z.add (Z.mul k (places row)) (lost r) in
+  Printf.printf "%s nodes, %s channels, %s terminals%s\n%!" (grouped d.size) (grouped (Z.of_int (List.length d.lines))) (grouped n)
+    (if routed then Printf.sprintf "; the flows of %s pairs are unit flows" (grouped (Z.sub (Z.mul n n) (lost d.lost))) else "");
   List.iter (fun s ->
-    if not (s.holds ()) then raise (Unproved (s.line, Printf.sprintf "'%s' is not proved by what follows it" s.name));
-    Printf.printf "Proved: %s\n%!" s.proves) found;
-  print_string "Believed: nothing but the arithmetic of this checker, which Coq has proved right. That these flows are those of the routing \
-                that the file is called after is not proved by it.\n"
+    if not (s.holds ()) then raise (Unproved (s.line, s.name, "its numbers do not prove it"));
+    Printf.printf "proved: %s\n%!" s.proves) found;
+  print_string "believed: Coq, which checked the proof that this checker is right; that its extraction, zarith and the reader of \
+                lines keep to it. That these flows are those of the routing that the file is called after is not proved by it.\n"
 
 let () =
   match Sys.argv with
   | [| _; file |] ->
-    let stop code place reason = flush stdout; Printf.eprintf "%s:%d: %s\n" file place reason; exit code in
+    let stop code kind reason = flush stdout; Printf.eprintf "%s: %s: %s\n" kind file reason; exit code in
     (try
-      channel := if Filename.check_suffix file ".gz" then Unix.open_process_args_in "gzip" [| "gzip"; "-dc"; "--"; file |] else open_in_bin file;
+      if Filename.check_suffix file ".gz" then begin
+        close_in (open_in_bin file);
+        channel := Unix.open_process_args_in "gzip" [| "gzip"; "-dc"; "--"; file |]
+      end else channel := open_in_bin file;
       check file
     with
-    | Malformed (place, reason) -> stop 2 place reason
-    | Unproved (place, reason) -> stop 1 place ("not proved: " ^ reason)
-    | Sys_error reason -> Printf.eprintf "%s\n" reason; exit 2
-    | Stack_overflow -> stop 2 !number "the file is too large for the stack (ulimit -s unlimited)"
-    | Out_of_memory -> stop 2 !number "the memory does not suffice")
-  | _ -> prerr_endline "usage: obliv-check FILE (a closed claim, gzip if its name ends in .gz)"; exit 2
+    | Malformed (line, reason) -> stop 2 "malformed" (Printf.sprintf "line %d: %s" line reason)
+    | Unproved (line, name, reason) -> stop 1 "not proved" (Printf.sprintf "line %d: %s: %s" line name reason)
+    | Sys_error reason -> stop 2 "malformed" reason
+    | Stack_overflow -> stop 2 "malformed" "it needs more stack (ulimit -s)"
+    | Out_of_memory -> stop 2 "malformed" "it does not fit in memory")
+  | _ -> prerr_endline "usage: obliv-check CLAIM (a closed claim; decompressed if its name ends in .gz)"; exit 2
