@@ -115,7 +115,7 @@ end
 
 @pytest.fixture(scope="session")
 def checker(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the checker that OBLIV_CHECK names or that is built already; otherwise one built from a copy of the sources."""
+    """Return the checker: that of OBLIV_CHECK, one built already, or one built now from a copy of the sources."""
     if given := os.environ.get("OBLIV_CHECK"):
         return Path(given)
     built = PROOFS / "obliv-check"
