@@ -23,16 +23,13 @@ let compress bytes at =
     schedule.(t) <- (schedule.(t - 16) + (turn x 7 lxor turn x 18 lxor (x lsr 3)) + schedule.(t - 7)
                      + (turn y 17 lxor turn y 19 lxor (y lsr 10))) land 0xffffffff
   done;
-  let v = Array.copy hash in
-  for t = 0 to 63 do
-    let a = v.(0) and e = v.(4) in
-    let t1 = v.(7) + (turn e 6 lxor turn e 11 lxor turn e 25) + ((e land v.(5)) lxor (lnot e land v.(6))) + constants.(t) + schedule.(t)
-    and t2 = (turn a 2 lxor turn a 13 lxor turn a 22) + ((a land v.(1)) lxor (a land v.(2)) lxor (v.(1) land v.(2))) in
-    Array.blit v 0 v 1 7;
-    v.(4) <- (v.(4) + t1) land 0xffffffff;
-    v.(0) <- (t1 + t2) land 0xffffffff
-  done;
-  Array.iteri (fun k x -> hash.(k) <- (hash.(k) + x) land 0xffffffff) v
+  let rec rounds t a b c d e f g h =
+    if t = 64 then List.iteri (fun k x -> hash.(k) <- (hash.(k) + x) land 0xffffffff) [a; b; c; d; e; f; g; h]
+    else
+      let t1 = h + (turn e 6 lxor turn e 11 lxor turn e 25) + ((e land f) lxor (lnot e land g)) + constants.(t) + schedule.(t)
+      and t2 = (turn a 2 lxor turn a 13 lxor turn a 22) + ((a land b) lxor (a land c) lxor (b land c)) in
+      rounds (t + 1) ((t1 + t2) land 0xffffffff) a b c ((d + t1) land 0xffffffff) e f g in
+  rounds 0 hash.(0) hash.(1) hash.(2) hash.(3) hash.(4) hash.(5) hash.(6) hash.(7)
 
 (* ---- Lines: a word and natural numbers ---- *)
 let limit = 1 lsl 29 (* bytes after decompression *)
@@ -315,6 +312,7 @@ let check file =
 let () =
   match Sys.argv with
   | [| _; file |] ->
+    Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20; space_overhead = 150 };
     let stop code kind reason = flush stdout; Printf.eprintf "%s: %s: %s\n" kind file reason; exit code in
     (try
       if Filename.check_suffix file ".gz" then begin
