@@ -308,8 +308,8 @@ let check file =
   List.iter (fun s ->
     if not (s.holds ()) then raise (Unproved (s.line, s.name, "its numbers do not prove it"));
     Printf.printf "proved: %s\n%!" s.proves) found;
-  print_string "believed: Coq, which checked the proof that this checker is right; that its extraction, zarith and the reader of \
-                lines keep to it. That these flows are those of the routing that the file is called after is not proved by it.\n"
+  print_string "believed: Coq, which checked a proof that this checker is right; its extraction to OCaml; zarith; and the reader of lines. \
+                That these flows are those of the routing that the file is called after is not proved by it.\n"
 
 (* Lists of a million elements need more stack than is usual: start again with all that is allowed. *)
 let () =
