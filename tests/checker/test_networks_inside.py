@@ -20,7 +20,7 @@ from tests.claims import save_claim
 import obliv
 from obliv.cli import main
 from obliv.errors import FileError, TopologyError
-from obliv.topologies.damaged import carried, network_of
+from obliv.topologies.saved import carried, network_of
 
 
 def _wheel() -> obliv.Topology:

@@ -433,7 +433,7 @@ def _certificate(subject: _Subject) -> dict[str, Any]:
 
 def _inside(content: Any, subject: _Subject) -> Topology:
     """Return the network inside a claim, which must bear the name that the claim gives and have its channels."""
-    from obliv.topologies.damaged import network_of
+    from obliv.topologies.saved import network_of
 
     certificate = _certificate(subject)
     channels: Any = certificate.get("channels", certificate.get("lengths"))
@@ -469,7 +469,7 @@ def _name_of(network: Topology) -> str:
 
     The name may look like that of another network; letters that are not ASCII are escaped.
     """
-    from obliv.topologies.damaged import carried
+    from obliv.topologies.saved import carried
 
     content = carried(network) or {}
     counts = f"{network.nodes:,} nodes, {network.channels:,} channels, {len(network.terminals):,} terminals"
@@ -495,8 +495,8 @@ def _with_rest(checked: Verification, subject: _Subject) -> Verification:
 
 def _topology(spec: str, given: Topology | str | None, path: Path | str) -> Topology:
     """Return the given topology, which must not bear the name of another one, or build the one named in a claim."""
-    from obliv.topologies.damaged import require_own_name
     from obliv.topologies.make import topology as topology_of
+    from obliv.topologies.saved import require_own_name
 
     if isinstance(given, Topology):
         require_own_name(given)

@@ -30,7 +30,7 @@ from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import channel_map, terminal_map
 from obliv.topologies.damaged import NothingLeftError, all_links, failure_name, link_texts, node_texts, without
-from obliv.topologies.damaged import carried as network_in_claim
+from obliv.topologies.saved import carried as network_in_claim
 
 # What failures of cables and switches do to the guarantees of a network
 

@@ -35,7 +35,7 @@ from obliv.results.numbers import Estimate, inverse, rational, scaled, short
 from obliv.routings.base import Routing
 from obliv.topologies.base import Topology, find
 from obliv.topologies.cartesian import channel_map
-from obliv.topologies.damaged import carried
+from obliv.topologies.saved import carried
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

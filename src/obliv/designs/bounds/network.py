@@ -36,8 +36,8 @@ from obliv.routings.base import Routing
 from obliv.routings.make import routing
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import axes_of
-from obliv.topologies.damaged import carried
 from obliv.topologies.make import topology as topology_of
+from obliv.topologies.saved import carried
 from obliv.topologies.trees import Tree
 
 # Known routings that may attain a lower bound of any routing: then no linear program is needed

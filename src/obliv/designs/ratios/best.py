@@ -35,7 +35,7 @@ from obliv.results.codec import entry
 from obliv.results.numbers import Bounds, bounded, bounds_of, known, rounded_down, rounded_up, short
 from obliv.routings.listed import Listed
 from obliv.topologies.base import Topology
-from obliv.topologies.damaged import carried
+from obliv.topologies.saved import carried
 
 # The lower bound of all ratios: for every channel traffic with flows that carry it, in exact arithmetic.
 #

@@ -42,7 +42,7 @@ from obliv.results.numbers import float_bounds
 from obliv.results.study import NO_BOUND
 from obliv.topologies.base import Topology
 from obliv.topologies.cartesian import channel_map
-from obliv.topologies.damaged import carried
+from obliv.topologies.saved import carried
 
 _SCALE = 10**8  # of rounded lengths
 _LARGEST = 2**46  # of an exact length, so that floats hold distances exactly

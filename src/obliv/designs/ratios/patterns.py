@@ -42,7 +42,7 @@ from obliv.routings.base import Routing
 from obliv.routings.listed import PathList
 from obliv.specs.registry import PATTERNS
 from obliv.topologies.base import Instead, Topology, find
-from obliv.topologies.damaged import carried as topology_in_claim
+from obliv.topologies.saved import carried as topology_in_claim
 
 _MOST_INSTANCES = 10**9
 

@@ -44,8 +44,8 @@ class Digits(NamedTuple):
 def reach(goal: int, switches: Switches, ranks: Ranks, near: Array, hops: Array, queue: Array) -> int:
     """Store the fewest hops of routes down to a switch, -1 for no route, and of those that climb before."""
     # Switches from which a route leads there are listed in `queue`, the nearest first; returns their number. A route
-    # descends as soon as it can: from switch v it takes a channel that rises if near[v] is -1 and one that falls if not,
-    # to a switch with one hop less, by `hops` or by `near`. Kernels write this test out, for the sake of speed.
+    # descends as soon as it can: from switch v it takes a channel that rises if near[v] is -1, else one that falls, to
+    # a switch with one hop less, by `hops` or by `near`. Kernels write this test out, for the sake of speed.
     first, head, rises = switches.first, switches.head, ranks.rises
     for v in range(len(near)):
         near[v] = -1

@@ -24,7 +24,7 @@ from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
 from obliv.topologies.base import Topology, layout_hint, port_names
 from obliv.topologies.cartesian import axes_of
-from obliv.topologies.damaged import network_of
+from obliv.topologies.saved import network_of
 from obliv.view.axes import (
     ACCENT,
     INK,
