@@ -197,3 +197,201 @@ Proof.
   apply (flow_plus (mesh k) i j _ _ (fun c => (1 # 2) * two_turns s true k i j c) (fun c => (1 # 2) * two_turns s false k i j c));
     apply (flow_scale (mesh k) i j 1 (1 # 2)); try lra; apply two_turns_flow; assumption.
 Qed.
+
+(* ---- No channel gets more ---- *)
+
+(* How many places of the line are behind the channel; the other k - s are ahead. *)
+Definition places_behind (k d p : nat) : nat := if forward d then S p else (k - 1 - p)%nat.
+
+Lemma one_neg b : one (negb b) == 1 - one b.
+Proof. destruct b; reflexivity. Qed.
+
+Lemma count_behind k d p : (p < k - 1)%nat -> sum (fun a => one (behind d p a)) k == rational (places_behind k d p).
+Proof.
+  intros Hp. unfold behind, places_behind. destruct (forward d).
+  - rewrite <- (count_below k (S p)) by lia. apply sum_eq. reflexivity.
+  - rewrite (sum_eq _ (fun a => 1 - one (a <? S p)%nat)).
+    2:{ intros a _. rewrite Nat.ltb_antisym, one_neg. reflexivity. }
+    rewrite sum_minus, sum_const, count_below by lia. fold (rational k).
+    assert (E : (k = S p + (k - 1 - p))%nat) by lia. rewrite E at 1. rewrite rational_plus. ring.
+Qed.
+
+Lemma count_ahead k d p : (p < k - 1)%nat -> sum (fun a => one (negb (behind d p a))) k == rational (k - places_behind k d p).
+Proof.
+  intros Hp. rewrite (sum_eq _ (fun a => 1 - one (behind d p a))) by (intros; apply one_neg).
+  rewrite sum_minus, sum_const, count_behind by assumption. fold (rational k).
+  assert (E : (k = places_behind k d p + (k - places_behind k d p))%nat) by (unfold places_behind; destruct (forward d); lia).
+  rewrite E at 1. rewrite rational_plus. ring.
+Qed.
+
+Lemma run_product d p a b : run d p a b == one (behind d p a) * one (negb (behind d p b)).
+Proof. apply one_and. Qed.
+
+(* Sums over nodes by the two coordinates, in either order. *)
+Lemma sum_coordinates k d (g : nat -> nat -> Q) :
+  sum (fun v => g (across k d v) (along k d v)) (k * k) == sum (fun l => sum (fun a => g l a) k) k.
+Proof.
+  rewrite sum_nodes. unfold across, along. destruct (horizontal d).
+  - apply sum_pairs_eq. intros y x Hy Hx. unfold row, column. rewrite grid_div, grid_mod by assumption. reflexivity.
+  - rewrite sum_swap. apply sum_pairs_eq. intros x y Hx Hy. unfold row, column. rewrite grid_div, grid_mod by assumption. reflexivity.
+Qed.
+
+Section Channel.
+Variables (s : bool) (k d l p : nat).
+Hypothesis (Hd : (d < 4)%nat) (Hl : (l < k)%nat) (Hp : (p < k - 1)%nat).
+
+Let B a := one (behind d p a).
+Let A a := one (negb (behind d p a)).
+Let m := rational (places_behind k d p).
+Let n := rational (k - places_behind k d p).
+
+Lemma sizes : m + n == rational k /\ 0 < rational k /\ 0 <= m /\ 0 <= n.
+Proof.
+  unfold m, n. repeat split; [|apply rational_pos; lia|apply rational_nonneg|apply rational_nonneg].
+  rewrite <- rational_plus. replace (places_behind k d p + (k - places_behind k d p))%nat with k; [reflexivity|].
+  unfold places_behind. destruct (forward d); lia.
+Qed.
+
+(* Routing whose first segment lies along the channel's line: the first segment depends on the source only, the third on
+   the destination only. *)
+Lemma along_bound i j h : eqb (horizontal d) h = true ->
+  two_turns s h k i j (channel k d l p) <=
+  / rational k * (one (l =? across k d i)%nat * B (along k d i) * n + one (l =? across k d j)%nat * A (along k d j) * m).
+Proof.
+  intros E. destruct sizes as [Ek [K _]]. unfold two_turns. destruct (s && _)%bool eqn:S.
+  - apply andb_true_iff in S. destruct S as [_ S]. unfold one_segment.
+    destruct (channel_parts k d l p Hl Hp) as [-> [-> ->]]. rewrite E.
+    assert (X : across k d i = across k d j).
+    { unfold across. apply eqb_prop in E. rewrite E. destruct h; apply Nat.eqb_eq, S. }
+    rewrite <- X. rewrite run_product. fold (B (along k d i)). fold (A (along k d j)).
+    set (w := one (l =? across k d i)%nat).
+    apply Qle_trans with (/ rational k * (w * B (along k d i) * A (along k d j) * rational k)).
+    + apply Qle_lteq. right. field. lra.
+    + rewrite !(Qmult_comm (/ rational k)). apply Qmult_le_r; [apply Qlt_le_weak, Qinv_lt_0_compat, K|].
+      rewrite <- Ek. destruct sizes as [_ [_ [M N]]].
+      assert (W : w == 0 \/ w == 1) by (unfold w; destruct (l =? across k d i)%nat; [right|left]; reflexivity).
+      unfold B, A. destruct W as [W|W]; rewrite W; destruct (behind d p (along k d i)), (behind d p (along k d j)); cbn [one negb]; lra.
+  - apply Qle_lteq. right. apply Qmult_comp; [reflexivity|].
+    rewrite (sum_eq _ (fun z => one (l =? across k d i)%nat * B (along k d i) * A z + one (l =? across k d j)%nat * A (along k d j) * B z)).
+    2:{ intros z _. unfold three_segments. destruct (channel_parts k d l p Hl Hp) as [-> [-> ->]]. rewrite E.
+        rewrite !run_product. fold (A z) (B z) (A (along k d j)) (B (along k d i)). ring. }
+    rewrite sum_plus, !sum_scale. unfold A at 1, B at 2. rewrite count_ahead, count_behind by assumption. reflexivity.
+Qed.
+
+(* Routing whose second segment lies along the line: each line takes one k-th of it. *)
+Lemma across_bound i j h : eqb (horizontal d) h = false ->
+  two_turns s h k i j (channel k d l p) <= / rational k * (B (along k d i) * A (along k d j)).
+Proof.
+  intros E. destruct sizes as [_ [K _]]. assert (Z : 0 <= / rational k) by (apply Qlt_le_weak, Qinv_lt_0_compat, K).
+  unfold two_turns. destruct (s && _)%bool.
+  - unfold one_segment. destruct (channel_parts k d l p Hl Hp) as [-> [-> ->]]. rewrite E.
+    apply Qmult_nonneg; [exact Z|]. apply Qmult_nonneg; apply one_nonneg.
+  - apply Qle_lteq. right. apply Qmult_comp; [reflexivity|].
+    rewrite (sum_eq _ (fun z => one (l =? z)%nat * (B (along k d i) * A (along k d j)))).
+    2:{ intros z _. unfold three_segments. destruct (channel_parts k d l p Hl Hp) as [-> [-> ->]]. rewrite E, run_product. reflexivity. }
+    rewrite sum_pick by assumption. reflexivity.
+Qed.
+
+(* The same channel under both: prices. The second term is paid by the side of the channel with fewer nodes. *)
+Let less := if Qlt_le_dec n m then false else true.
+Let u i := (1 # 2) * / rational k * (one (l =? across k d i)%nat * B (along k d i) * n) + (1 # 2) * / rational k * one less * B (along k d i).
+Let v j := (1 # 2) * / rational k * (one (l =? across k d j)%nat * A (along k d j) * m) + (1 # 2) * / rational k * one (negb less) * A (along k d j).
+
+Lemma channel_bound X : admissible (mesh k) X ->
+  load (mesh k) (u2turn_variant s k) X (channel k d l p) <= m * n / rational k + (1 # 2) * (if less then m else n).
+Proof.
+  intros HX. destruct sizes as [Ek [K [M N]]].
+  assert (Z : 0 <= (1 # 2) * / rational k) by (apply Qmult_nonneg; [lra|apply Qlt_le_weak, Qinv_lt_0_compat, K]).
+  assert (P : forall b c, 0 <= one b * one c) by (intros; apply Qmult_nonneg; apply one_nonneg).
+  apply Qle_trans with (sum (fun i => injection (mesh k) i * u i) (terminals (mesh k)) + sum (fun j => ejection (mesh k) j * v j) (terminals (mesh k))).
+  - apply (prices_bound (mesh k) (u2turn_variant s k) X (channel k d l p) u v HX).
+    + intros i _. unfold u. pose proof (Qmult_nonneg _ _ Z (Qmult_nonneg _ _ (P (l =? across k d i)%nat (behind d p (along k d i))) N)).
+      pose proof (Qmult_nonneg _ _ Z (P less (behind d p (along k d i)))). unfold B. rewrite <- (Qmult_assoc _ (one less)). lra.
+    + intros j _. unfold v. pose proof (Qmult_nonneg _ _ Z (Qmult_nonneg _ _ (P (l =? across k d j)%nat (negb (behind d p (along k d j)))) M)).
+      pose proof (Qmult_nonneg _ _ Z (P (negb less) (negb (behind d p (along k d j))))). unfold A. rewrite <- (Qmult_assoc _ (one (negb less))). lra.
+    + intros i j _ _. unfold u2turn_variant, u, v.
+      assert (Q : B (along k d i) * A (along k d j) <= one less * B (along k d i) + one (negb less) * A (along k d j)).
+      { unfold A, B. destruct less, (behind d p (along k d i)), (behind d p (along k d j)); cbn [one negb]; lra. }
+      pose proof (Qmult_le_r _ _ _ Z Q) as Q'.
+      set (a := one (l =? across k d i)%nat * B (along k d i) * n) in *.
+      set (b := one (l =? across k d j)%nat * A (along k d j) * m) in *.
+      set (z := / rational k) in *.
+      assert (T : two_turns s true k i j (channel k d l p) + two_turns s false k i j (channel k d l p) <= z * (a + b) + z * (B (along k d i) * A (along k d j))).
+      { destruct (horizontal d) eqn:H.
+        - pose proof (along_bound i j true) as T1. pose proof (across_bound i j false) as T2. rewrite H in T1, T2.
+          specialize (T1 eq_refl). specialize (T2 eq_refl). fold a b z in T1. fold z in T2. lra.
+        - pose proof (along_bound i j false) as T1. pose proof (across_bound i j true) as T2. rewrite H in T1, T2.
+          specialize (T1 eq_refl). specialize (T2 eq_refl). fold a b z in T1. fold z in T2. lra. }
+      rewrite <- (Qmult_plus_distr_r (1 # 2)).
+      apply Qle_trans with ((1 # 2) * (z * (a + b)) + B (along k d i) * A (along k d j) * ((1 # 2) * z)); [lra|].
+      apply Qle_trans with ((1 # 2) * (z * (a + b)) + (one less * B (along k d i) + one (negb less) * A (along k d j)) * ((1 # 2) * z)); [lra|].
+      apply Qle_lteq. right. ring.
+  - apply Qle_lteq. right. simpl terminals. simpl injection. simpl ejection.
+    rewrite (sum_eq (fun i => 1 * u i) (fun i => u i)) by (intros; ring). rewrite (sum_eq (fun j => 1 * v j) (fun j => v j)) by (intros; ring).
+    unfold u, v.
+    rewrite (sum_coordinates k d (fun y a => (1 # 2) * / rational k * (one (l =? y)%nat * B a * n) + (1 # 2) * / rational k * one less * B a)).
+    rewrite (sum_coordinates k d (fun y a => (1 # 2) * / rational k * (one (l =? y)%nat * A a * m) + (1 # 2) * / rational k * one (negb less) * A a)).
+    rewrite (sum_eq _ (fun y => one (l =? y)%nat * ((1 # 2) * / rational k * n * m) + (1 # 2) * / rational k * one less * m)).
+    2:{ intros y _. rewrite sum_plus, !sum_scale. unfold B at 2.
+        rewrite (sum_eq (fun a => one (l =? y)%nat * B a * n) (fun a => one (l =? y)%nat * n * B a)) by (intros; ring).
+        rewrite sum_scale. unfold B. rewrite count_behind by assumption. fold m. ring. }
+    rewrite (sum_eq (fun y => sum (fun a => _ + (1 # 2) * / rational k * one (negb less) * A a) k)
+               (fun y => one (l =? y)%nat * ((1 # 2) * / rational k * n * m) + (1 # 2) * / rational k * one (negb less) * n)).
+    2:{ intros y _. rewrite sum_plus, !sum_scale. unfold A at 2.
+        rewrite (sum_eq (fun a => one (l =? y)%nat * A a * m) (fun a => one (l =? y)%nat * m * A a)) by (intros; ring).
+        rewrite sum_scale. unfold A. rewrite count_ahead by assumption. fold n. ring. }
+    rewrite !sum_plus, !sum_pick, !sum_const by assumption. fold (rational k).
+    destruct less; cbn [one negb]; field; lra.
+Qed.
+End Channel.
+
+(* k/2 for even k, (k - 1)(2k + 1)/(4k) for odd k. *)
+Definition least_worst (k : nat) : Q :=
+  if Nat.even k then rational k / 2 else (rational k - 1) * (2 * rational k + 1) / (4 * rational k).
+
+Lemma best_split s t k : (s + t = k)%nat -> (0 < k)%nat ->
+  rational s * rational t / rational k + (1 # 2) * (if Qlt_le_dec (rational t) (rational s) then rational t else rational s) <= least_worst k.
+Proof.
+  intros E Hk. pose proof (rational_pos _ Hk) as K. unfold least_worst.
+  assert (H : exists m, (if Nat.even k then k = 2 * m /\ s * t <= m * m else k = 2 * m + 1 /\ s * t <= m * (m + 1))%nat /\
+     (if Qlt_le_dec (rational t) (rational s) then rational t else rational s) <= rational m).
+  { exists (k / 2)%nat. set (m := (k / 2)%nat).
+    assert (M : (k = 2 * m + if Nat.even k then 0 else 1)%nat).
+    { destruct (Nat.even k) eqn:Ev.
+      - apply Nat.even_spec in Ev. destruct Ev as [q ->]. unfold m. rewrite Nat.mul_comm, Nat.div_mul by lia. lia.
+      - assert (O : Nat.odd k = true) by (unfold Nat.odd; rewrite Ev; reflexivity). apply Nat.odd_spec in O. destruct O as [q ->]. unfold m.
+        replace (2 * q + 1)%nat with (q * 2 + 1)%nat by lia. rewrite Nat.div_add_l by lia. simpl. lia. }
+    clearbody m. split.
+    - destruct (Nat.even k).
+      + split; [lia|]. destruct (Nat.le_ge_cases s m) as [L|L].
+        * replace m with (s + (m - s))%nat by lia. replace t with (s + 2 * (m - s))%nat by lia. nia.
+        * replace m with (t + (m - t))%nat by lia. replace s with (t + 2 * (m - t))%nat by lia. nia.
+      + split; [lia|]. destruct (Nat.le_gt_cases s m) as [L|L].
+        * replace m with (s + (m - s))%nat by lia. replace t with (s + 2 * (m - s) + 1)%nat by lia. nia.
+        * replace m with (t + (m - t))%nat by lia. replace s with (t + 2 * (m - t) + 1)%nat by lia. nia.
+    - destruct (Qlt_le_dec (rational t) (rational s)) as [L|L]; apply rational_le; unfold rational in L.
+      + rewrite <- Zlt_Qlt in L. destruct (Nat.even k); lia.
+      + rewrite <- Zle_Qle in L. destruct (Nat.even k); lia. }
+  destruct H as [m [H Hm]]. set (w := if Qlt_le_dec _ _ then _ else _) in *. clearbody w.
+  assert (Z : 0 <= / rational k) by (apply Qlt_le_weak, Qinv_lt_0_compat, K).
+  destruct (Nat.even k); destruct H as [Ek H]; apply rational_le in H; rewrite !rational_mult in H; pose proof (Qmult_le_r _ _ _ Z H) as H1.
+  - unfold Qdiv at 1. rewrite Ek in *. rewrite rational_mult in *. change (rational 2) with 2 in *.
+    assert (H2 : rational m * rational m * / (2 * rational m) == (1 # 2) * rational m) by (field; lra). rewrite H2 in H1. unfold Qdiv.
+    setoid_replace (2 * rational m * / 2) with (rational m) by field. lra.
+  - unfold Qdiv at 1. rewrite Ek in *. rewrite !rational_plus, !rational_mult in *. change (rational 2) with 2 in *. change (rational 1) with 1 in *.
+    set (x := rational m) in *. unfold Qdiv. 
+    assert (H2 : (2 * x + 1 - 1) * (2 * (2 * x + 1) + 1) * / (4 * (2 * x + 1)) == x * (x + 1) * / (2 * x + 1) + (1 # 2) * x) by (field; lra).
+    rewrite H2. lra.
+Qed.
+
+Theorem u2turn_at_most s k : worst_at_most (mesh k) (u2turn_variant s k) (least_worst k).
+Proof.
+  intros X HX c Hc. destruct (channel_bounds k c Hc) as [Hd [Hl [Hp Ec]]]. rewrite Ec.
+  set (d := direction k c) in *. set (l := line k c) in *. set (p := position k c) in *.
+  apply Qle_trans with (least_worst k); [|simpl bandwidth; lra].
+  eapply Qle_trans; [apply channel_bound; assumption|].
+  eapply Qle_trans; [|apply (best_split (places_behind k d p) (k - places_behind k d p))].
+  - destruct (Qlt_le_dec _ _); lra.
+  - unfold places_behind. destruct (forward d); lia.
+  - lia.
+Qed.
