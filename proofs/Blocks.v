@@ -2,7 +2,7 @@
    whether their column and row is before the middle, the middle or behind it. Traffic between blocks, spread evenly over
    their nodes, and lengths of the channels between blocks prove the bound; both are polynomials in h. *)
 Require Import QArith Lia Lqa Arith Bool List.
-From Obliv Require Import Network Duality Mesh U2turn.
+From Obliv Require Import Network Duality Mesh.
 Import ListNotations.
 Open Scope Q_scope.
 

@@ -8,9 +8,6 @@ Open Scope Q_scope.
 Definition leaves (G : network) (s : nat -> bool) (c : nat) : bool := s (tail G c) && negb (s (head G c)).
 Definition crosses (G : network) (s : nat -> bool) (i j : nat) : bool := s (node G i) && negb (s (node G j)).
 
-Lemma one_neg b : one (negb b) == 1 - one b.
-Proof. destruct b; reflexivity. Qed.
-
 Theorem cut_bound G s X r : proper G -> admissible G X ->
   0 < sum (fun c => one (leaves G s c) * bandwidth G c) (channels G) ->
   r * sum (fun c => one (leaves G s c) * bandwidth G c) (channels G) <=
@@ -83,8 +80,9 @@ Proof.
       replace (i mod k + h <? h)%nat with false by (symmetry; apply Nat.ltb_ge; lia). reflexivity.
 Qed.
 
-Corollary even_mesh_bound m : (0 < m)%nat -> every_worst_at_least (mesh (2 * m)) any (rational (2 * m) / 2).
+Corollary even_mesh_bound m : (0 < m)%nat -> every_worst_at_least (mesh (2 * m)) any (least_worst (2 * m)).
 Proof.
   intros Hm f Hf Hc. destruct (mesh_cut (2 * m) m Hm (le_n _) f Hf Hc) as [X [c [A [B C]]]]. exists X, c. repeat split; try assumption; try apply A.
+  unfold least_worst. replace (Nat.even (2 * m)) with true by (rewrite Nat.even_mul; reflexivity).
   rewrite rational_mult. change (rational 2) with 2. setoid_replace (2 * rational m / 2) with (rational m) by field. exact C.
 Qed.

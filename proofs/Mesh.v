@@ -48,6 +48,9 @@ Qed.
 Lemma one_and a b : one (a && b) == one a * one b.
 Proof. destruct a, b; reflexivity. Qed.
 
+Lemma one_neg b : one (negb b) == 1 - one b.
+Proof. destruct b; reflexivity. Qed.
+
 Lemma one_range b : 0 <= one b /\ one b <= 1.
 Proof. destruct b; simpl; lra. Qed.
 
@@ -123,6 +126,10 @@ Definition mesh (k : nat) : network := {|
   ejection := fun _ => 1;
   connected := fun _ _ => true
 |}.
+
+(* The least worst case of k x k meshes, as Cut.v and Blocks.v prove and U2TURN attains: k/2 for even k, (k - 1)(2k + 1)/(4k) for odd k. *)
+Definition least_worst (k : nat) : Q :=
+  if Nat.even k then rational k / 2 else (rational k - 1) * (2 * rational k + 1) / (4 * rational k).
 
 Lemma channel_parts k d l p : (l < k)%nat -> (p < k - 1)%nat ->
   direction k (channel k d l p) = d /\ line k (channel k d l p) = l /\ position k (channel k d l p) = p.

@@ -203,9 +203,6 @@ Qed.
 (* How many places of the line are behind the channel; the other k - s are ahead. *)
 Definition places_behind (k d p : nat) : nat := if forward d then S p else (k - 1 - p)%nat.
 
-Lemma one_neg b : one (negb b) == 1 - one b.
-Proof. destruct b; reflexivity. Qed.
-
 Lemma count_behind k d p : (p < k - 1)%nat -> sum (fun a => one (behind d p a)) k == rational (places_behind k d p).
 Proof.
   intros Hp. unfold behind, places_behind. destruct (forward d).
@@ -344,10 +341,6 @@ Proof.
     destruct less; cbn [one negb]; field; lra.
 Qed.
 End Channel.
-
-(* k/2 for even k, (k - 1)(2k + 1)/(4k) for odd k. *)
-Definition least_worst (k : nat) : Q :=
-  if Nat.even k then rational k / 2 else (rational k - 1) * (2 * rational k + 1) / (4 * rational k).
 
 Lemma best_split s t k : (s + t = k)%nat -> (0 < k)%nat ->
   rational s * rational t / rational k + (1 # 2) * (if Qlt_le_dec (rational t) (rational s) then rational t else rational s) <= least_worst k.
