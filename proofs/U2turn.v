@@ -1,7 +1,7 @@
 (* U2TURN on k x k meshes: its definition by paths, that it is a routing, and that no admissible traffic loads a channel with
    more than k/2 (even k) or (k - 1)(2k + 1)/(4k) (odd k). *)
 Require Import QArith Lia Lqa Arith Bool.
-From Obliv Require Import Network Duality Mesh.
+From Obliv Require Import Network Duality Mesh Flows.
 Open Scope Q_scope.
 
 (* ---- Definition ---- *)
@@ -40,44 +40,6 @@ Definition u2turn_variant (degenerate : bool) (k i j c : nat) : Q :=
 Definition u2turn : nat -> nat -> nat -> nat -> Q := u2turn_variant true.
 
 (* ---- It is a routing ---- *)
-
-Lemma flow_plus G s t x y f g : flow G s t x f -> flow G s t y g -> flow G s t (x + y) (fun c => f c + g c).
-Proof.
-  intros [F Fv] [H Hv]. split.
-  - intros c Hc. specialize (F c Hc). specialize (H c Hc). lra.
-  - intros v V. specialize (Fv v V). specialize (Hv v V). unfold outflow, inflow in *.
-    rewrite (sum_eq _ (fun c => one (tail G c =? v)%nat * f c + one (tail G c =? v)%nat * g c)) by (intros; ring).
-    rewrite (sum_eq (fun c => one (head G c =? v)%nat * _) (fun c => one (head G c =? v)%nat * f c + one (head G c =? v)%nat * g c)) by (intros; ring).
-    rewrite !sum_plus.
-    match goal with |- ?a + ?b - (?a' + ?b') == _ => setoid_replace (a + b - (a' + b')) with ((a - a') + (b - b')) by ring end.
-    rewrite Fv, Hv. ring.
-Qed.
-
-Lemma flow_scale G s t x y f : 0 <= y -> flow G s t x f -> flow G s t (y * x) (fun c => y * f c).
-Proof.
-  intros Y [F Fv]. split.
-  - intros c Hc. apply Qmult_nonneg; [exact Y|apply F, Hc].
-  - intros v V. specialize (Fv v V). unfold outflow, inflow in *.
-    rewrite (sum_eq _ (fun c => y * (one (tail G c =? v)%nat * f c))) by (intros; ring).
-    rewrite (sum_eq (fun c => one (head G c =? v)%nat * _) (fun c => y * (one (head G c =? v)%nat * f c))) by (intros; ring).
-    rewrite !sum_scale.
-    match goal with |- y * ?a - y * ?a' == _ => setoid_replace (y * a - y * a') with (y * (a - a')) by ring end.
-    rewrite Fv. ring.
-Qed.
-
-Lemma flow_sum G s t (f : nat -> nat -> Q) n : (forall z, (z < n)%nat -> unit_flow G s t (f z)) ->
-  flow G s t (rational n) (fun c => sum (fun z => f z c) n).
-Proof.
-  induction n as [|n IH]; intros H.
-  - split; [intros; simpl; lra|]. intros v V. unfold outflow, inflow. cbn [sum].
-    rewrite !sum_0 by (intros; ring). change (rational 0) with 0. ring.
-  - cbn [sum]. assert (E : flow G s t (rational n + 1) (fun c => sum (fun z => f z c) n + f n c)).
-    { apply flow_plus; [apply IH; intros; apply H; lia|apply H; lia]. }
-    destruct E as [E Ev]. split; [exact E|]. intros v V. rewrite (Ev v V), rational_S. reflexivity.
-Qed.
-
-Lemma flow_value G s t x y f : x == y -> flow G s t x f -> flow G s t y f.
-Proof. intros E [F Fv]. split; [exact F|]. intros v V. rewrite <- E. apply Fv, V. Qed.
 
 (* The net flow of a packet that goes from a to b on a line. *)
 Definition step (a b p : nat) : Q := one (a <=? p)%nat - one (b <=? p)%nat.
