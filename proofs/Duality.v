@@ -4,11 +4,14 @@ Require Import QArith Lia Lqa Arith Bool.
 From Obliv Require Import Network.
 Open Scope Q_scope.
 
-Lemma Qmult_le_r a b x : 0 <= x -> a <= b -> a * x <= b * x.
+Lemma times_le a b x : 0 <= x -> a <= b -> a * x <= b * x.
 Proof. intros. apply Qmult_le_compat_r; assumption. Qed.
 
 Lemma Qmult_nonneg a b : 0 <= a -> 0 <= b -> 0 <= a * b.
-Proof. intros. rewrite <- (Qmult_0_l b). apply Qmult_le_r; assumption. Qed.
+Proof. intros. rewrite <- (Qmult_0_l b). apply times_le; assumption. Qed.
+
+Lemma Qmult_le_r_inv a b x : 0 < x -> a * x <= b * x -> a <= b.
+Proof. intros H. apply Qmult_le_r. exact H. Qed.
 
 (* Prices u of sources and v of destinations with f_ij(c) <= u_i + v_j. *)
 Theorem prices_bound G f X c u v :
@@ -20,13 +23,13 @@ Proof.
   intros [Hpos [Hrow [Hcol _]]] Hu Hv Hw. unfold load. set (n := terminals G) in *.
   apply Qle_trans with (sum (fun i => sum (fun j => X i j * u i + X i j * v j) n) n).
   - apply sum_pairs_le; intros i j Hi Hj. specialize (Hpos i j Hi Hj). specialize (Hw i j Hi Hj).
-    pose proof (Qmult_le_r _ _ (X i j) Hpos Hw). lra.
+    pose proof (times_le _ _ (X i j) Hpos Hw). lra.
   - rewrite (sum_eq _ (fun i => sum (fun j => X i j) n * u i + sum (fun j => X i j * v j) n)).
     2:{ intros i Hi. rewrite sum_plus, sum_scale_r. reflexivity. }
     rewrite sum_plus. rewrite (sum_swap (fun i j => X i j * v j)).
     rewrite (sum_eq (fun j => sum (fun i => X i j * v j) n) (fun j => sum (fun i => X i j) n * v j))
       by (intros; apply sum_scale_r).
-    apply Qplus_le_compat; apply sum_le; intros k Hk; apply Qmult_le_r; auto.
+    apply Qplus_le_compat; apply sum_le; intros k Hk; apply times_le; auto.
 Qed.
 
 (* Lengths l and a potential p that rises by at most the length over each channel: a flow of value x from s to t
@@ -39,7 +42,28 @@ Proof.
   intros HG Hs Ht Hf Hl. rewrite <- (flow_gain G s t x f p) by assumption. apply sum_le. intros c Hc.
   destruct (Hl c Hc) as [E|E].
   - rewrite E. lra.
-  - apply Qmult_le_r; [apply Hf, Hc|lra].
+  - apply times_le; [apply Hf, Hc|lra].
+Qed.
+
+(* A weighted average is reached where the weight is positive. *)
+Lemma weighted_average n w x y z :
+  (forall c, (c < n)%nat -> 0 <= w c) -> 0 < sum (fun c => w c * z c) n ->
+  sum (fun c => w c * y c) n <= sum (fun c => w c * x c) n ->
+  exists c, (c < n)%nat /\ 0 < w c /\ y c <= x c.
+Proof.
+  intros Hw Hz H.
+  assert (A : (exists c, (c < n)%nat /\ 0 < w c /\ y c <= x c) \/
+              (sum (fun c => w c * x c) n <= sum (fun c => w c * y c) n /\
+               ((forall c, (c < n)%nat -> w c == 0) \/ sum (fun c => w c * x c) n < sum (fun c => w c * y c) n))).
+  { clear Hz H. induction n as [|n IH].
+    - right. split; [simpl; lra|left; intros; lia].
+    - destruct IH as [[c [C D]]|[A B]]; [intros; apply Hw; lia|left; exists c; split; [lia|exact D]|].
+      cbn [sum]. destruct (Qlt_le_dec 0 (w n)) as [W|W].
+      + destruct (Qlt_le_dec (x n) (y n)) as [L|L]; [|left; exists n; repeat split; [lia|exact W|exact L]].
+        assert (w n * x n < w n * y n) by (apply Qmult_lt_l; assumption). right. split; [lra|right; lra].
+      + assert (E : w n == 0) by (specialize (Hw n ltac:(lia)); lra). right. rewrite E. split; [lra|].
+        destruct B as [B|B]; [left|right; lra]. intros c Hc. destruct (Nat.eq_dec c n) as [->|N]; [exact E|apply B; lia]. }
+  destruct A as [A|[_ [A|A]]]; [exact A| |lra]. rewrite sum_0 in Hz; [lra|]. intros c Hc. rewrite (A c Hc). ring.
 Qed.
 
 (* Every routing: weights of channels, for each an admissible traffic, and for each pair a potential for the lengths
@@ -86,39 +110,9 @@ Proof.
       + intros c Hcm. destruct (class i j c) eqn:E; [right; apply Hp; assumption|left; apply Hclass; assumption]. }
   assert (Hle : sum (fun c => r * (weight c * bandwidth G c)) m <= sum (fun c => weight c * load G f (X c) c) m).
   { rewrite sum_scale, Hsum. apply Qle_trans with (1 := Hr). apply sum_pairs_le. exact Hpair. }
-  (* some channel of positive weight reaches the average *)
   assert (Hex : exists c, (c < m)%nat /\ 0 < weight c /\ r * bandwidth G c <= load G f (X c) c).
-  { clear - Hle Hpos Hw. induction m as [|k IH].
-    - simpl in Hpos. lra.
-    - cbn [sum] in *.
-      destruct (Qlt_le_dec 0 (weight k)) as [L|L].
-      + destruct (Qlt_le_dec (load G f (X k) k) (r * bandwidth G k)) as [M|M].
-        2:{ exists k. repeat split; [lia|exact L|exact M]. }
-        assert (S : weight k * load G f (X k) k < r * (weight k * bandwidth G k)).
-        { setoid_replace (r * (weight k * bandwidth G k)) with (weight k * (r * bandwidth G k)) by ring.
-          apply Qmult_lt_l; assumption. }
-        assert (S2 : sum (fun c => r * (weight c * bandwidth G c)) k < sum (fun c => weight c * load G f (X c) c) k) by lra.
-        assert (P : 0 < sum (fun c => weight c * bandwidth G c) k \/ ~ 0 < sum (fun c => weight c * bandwidth G c) k)
-          by (destruct (Qlt_le_dec 0 (sum (fun c => weight c * bandwidth G c) k)); [left; assumption|right; lra]).
-        destruct (Nat.eq_dec k 0) as [->|K]; [simpl in S2; lra|].
-        clear IH P Hle.
-        assert (E : exists c, (c < k)%nat /\ r * (weight c * bandwidth G c) < weight c * load G f (X c) c).
-        { clear - S2. induction k as [|k IHk]; [simpl in S2; lra|]. cbn [sum] in S2.
-          destruct (Qlt_le_dec (r * (weight k * bandwidth G k)) (weight k * load G f (X k) k)) as [A|A].
-          - exists k. split; [lia|exact A].
-          - destruct IHk as [c [C D]]; [lra|]. exists c. split; [lia|exact D]. }
-        destruct E as [c [C D]]. exists c. assert (W : 0 <= weight c) by (apply Hw; lia).
-        assert (W2 : 0 < weight c).
-        { destruct (Qlt_le_dec 0 (weight c)); [assumption|]. assert (Z : weight c == 0) by lra. rewrite Z in D. lra. }
-        repeat split; [lia|exact W2|].
-        apply Qlt_le_weak. apply (Qmult_lt_l _ _ (weight c)); [exact W2|].
-        setoid_replace (weight c * (r * bandwidth G c)) with (r * (weight c * bandwidth G c)) by ring. exact D.
-      + assert (Z : weight k == 0) by (specialize (Hw k ltac:(lia)); lra).
-        destruct IH as [c [C D]].
-        * intros c Hc. apply Hw. lia.
-        * setoid_rewrite Z in Hpos. lra.
-        * rewrite Z in Hle. lra.
-        * exists c. split; [lia|exact D]. }
+  { apply (weighted_average m weight (fun c => load G f (X c) c) (fun c => r * bandwidth G c) (bandwidth G)); try assumption.
+    apply Qle_trans with (2 := Hle). apply Qle_lteq. right. apply sum_eq. intros. ring. }
   destruct Hex as [c [Hc [L H]]]. exists (X c), c. repeat split; try assumption; apply (HX c Hc L).
 Qed.
 
@@ -169,9 +163,9 @@ Proof.
           rewrite (Nat.eqb_sym (node G j) v), (Nat.eqb_sym s v). ring. }
       rewrite sum_swap. apply sum_eq. intros j Hj. rewrite sum_scale, sum_minus.
       rewrite !sum_pick; [reflexivity| |]; apply HG; assumption. }
-    rewrite E. apply sum_le. intros j Hj. rewrite !(Qmult_comm (X i j)). apply Qmult_le_r; [apply HX, Hj|].
+    rewrite E. apply sum_le. intros j Hj. rewrite !(Qmult_comm (X i j)). apply times_le; [apply HX, Hj|].
     destruct (Qge (node G j)). destruct (Hb j Hj); lra.
-  - apply sum_le. intros c Hc. apply Qmult_le_r; [apply Gpos, Hc|].
+  - apply sum_le. intros c Hc. apply times_le; [apply Gpos, Hc|].
     specialize (Hp c Hc). specialize (Hl c Hc). destruct (Qge (tail G c)).
     unfold q at 1. destruct (Qlt_le_dec (p (head G c)) (p s)); lra.
 Qed.

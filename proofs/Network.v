@@ -85,7 +85,22 @@ Definition carries (G : network) (X : nat -> nat -> Q) (g : nat -> nat -> Q) : P
     (forall v, (v < nodes G)%nat -> outflow G (g i) v - inflow G (g i) v ==
        sum (fun j => X i j * (one (v =? node G i)%nat - one (v =? node G j)%nat)) (terminals G)).
 
+(* What all sources send over channel c. *)
 Definition used (G : network) (g : nat -> nat -> Q) (c : nat) : Q := sum (fun i => g i c) (terminals G).
+
+(* The oblivious ratio: whatever traffic between different terminals some routing, adaptive ones included, carries with no
+   channel beyond its bandwidth, this routing loads no channel beyond r times its bandwidth; and some such traffic does it. *)
+Definition carried_within (G : network) (X : nat -> nat -> Q) (r : Q) : Prop :=
+  exists g, carries G X g /\ forall c, (c < channels G)%nat -> used G g c <= r * bandwidth G c.
+
+Definition traffic (G : network) (X : nat -> nat -> Q) : Prop :=
+  forall i j, (i < terminals G)%nat -> (j < terminals G)%nat -> 0 <= X i j /\ (i = j -> X i j == 0).
+
+Definition ratio_at_most (G : network) (f : nat -> nat -> nat -> Q) (r : Q) : Prop :=
+  forall X, traffic G X -> carried_within G X 1 -> forall c, (c < channels G)%nat -> load G f X c <= r * bandwidth G c.
+
+Definition ratio_at_least (G : network) (f : nat -> nat -> nat -> Q) (r : Q) : Prop :=
+  exists X c, traffic G X /\ carried_within G X 1 /\ (c < channels G)%nat /\ r * bandwidth G c <= load G f X c.
 
 (* ---- Sums ---- *)
 

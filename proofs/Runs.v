@@ -4,14 +4,25 @@ Require Import ZArith NArith List Lia Bool Arith.
 Import ListNotations.
 Open Scope N_scope.
 
+(* Equality by comparison, which extraction turns into one of zarith's functions. *)
+Definition same (a b : N) : bool := match a ?= b with Eq => true | _ => false end.
+Infix "=?" := same : N_scope.
+
+Lemma same_eqb a b : same a b = N.eqb a b.
+Proof. unfold same. rewrite N.eqb_compare. destruct (a ?= b); reflexivity. Qed.
+Lemma same_eq a b : (a =? b) = true <-> a = b.
+Proof. rewrite same_eqb. apply N.eqb_eq. Qed.
+Lemma same_neq a b : (a =? b) = false <-> a <> b.
+Proof. rewrite same_eqb. apply N.eqb_neq. Qed.
+
 (* ---- Step functions: (first count value)*, the default elsewhere ---- *)
 
 Inductive runs (A : Type) := Done | Run (first count : N) (value : A) (rest : runs A).
 Arguments Done {A}.
 Arguments Run {A}.
 
-Definition steps := runs N.       (* value at places first .. first+count-1, 0 elsewhere *)
-Definition matrix := runs steps.  (* a row for each source *)
+Notation steps := (runs N).        (* value at places first .. first+count-1, 0 elsewhere *)
+Notation matrix := (runs (runs N)).  (* a row for each source *)
 
 Fixpoint value_at {A} (default : A) (s : runs A) (j : N) : A :=
   match s with
@@ -37,10 +48,10 @@ Ltac tests := cbv beta in *; repeat match goal with
   | H : (_ && _)%bool = true |- _ => apply andb_true_iff in H; destruct H
   | H : (_ <=? _) = true |- _ => apply N.leb_le in H
   | H : (_ <? _) = true |- _ => apply N.ltb_lt in H
-  | H : (_ =? _) = true |- _ => apply N.eqb_eq in H
+  | H : (_ =? _) = true |- _ => apply same_eq in H
   | H : (_ <=? _) = false |- _ => apply N.leb_gt in H
   | H : (_ <? _) = false |- _ => apply N.ltb_ge in H
-  | H : (_ =? _) = false |- _ => apply N.eqb_neq in H
+  | H : (_ =? _) = false |- _ => apply same_neq in H
   end.
 
 Lemma value_outside {A} (d : A) lo hi s j : ordered lo hi s = true -> j < lo \/ hi <= j -> value_at d s j = d.
