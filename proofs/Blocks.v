@@ -353,7 +353,7 @@ Proof.
       pose proof (all_at 9 _ _ (all_at 9 _ _ F (block_lt i)) (block_lt j)) as D. apply (value_at_most t) in D; [|apply t_nonneg].
       rewrite value_add in D. fold val in D. set (l := kind (line k c)). pose proof (sent_pos l) as Z. pose proof (side_pos l) as W. fold (links l) in W.
       apply Qle_trans with ((val (potential (block i) (block j) (source (link c))) + val (demand_at (link c) (block i) (block j))) * shares i j).
-      * apply Qmult_le_r; [|exact D]. apply Qmult_nonneg; apply inverse_nonneg, size_pos.
+      * apply times_le; [|exact D]. apply Qmult_nonneg; apply inverse_nonneg, size_pos.
       * apply Qle_lteq. right. unfold X. fold l. field. split; lra.
     + rewrite L. lra.
   - intros i j _ _. right. split; [reflexivity|]. simpl node. apply Qle_lteq. right. ring.

@@ -74,6 +74,19 @@ Proof.
   intros He. simpl tail. simpl head. unfold link. rewrite grid_div, grid_mod by exact He. split; reflexivity.
 Qed.
 
+Lemma channel_ends k a w i : (a < 2 * k)%nat -> (w < k)%nat -> (i < 2 * k * k)%nat ->
+  tail (fat_tree k) (from_host k i) = i /\ head (fat_tree k) (from_host k i) = leaf_switch k (i / k) /\
+  tail (fat_tree k) (to_host k i) = leaf_switch k (i / k) /\ head (fat_tree k) (to_host k i) = i /\
+  tail (fat_tree k) (up k a w) = leaf_switch k a /\ head (fat_tree k) (up k a w) = root_switch k w /\
+  tail (fat_tree k) (down k a w) = root_switch k w /\ head (fat_tree k) (down k a w) = leaf_switch k a.
+Proof.
+  intros Ha Hw Hi. assert (U : (a * k + w < hosts k)%nat) by (apply grid_lt; assumption).
+  unfold from_host, to_host, up, down.
+  destruct (link_ends k 0 i Hi) as [-> ->]. destruct (link_ends k 1 i Hi) as [-> ->].
+  destruct (link_ends k 2 _ U) as [-> ->]. destruct (link_ends k 3 _ U) as [-> ->].
+  rewrite grid_div, grid_mod by exact Hw. repeat split.
+Qed.
+
 Lemma path_flow k w i j : (w < k)%nat -> (i < hosts k)%nat -> (j < hosts k)%nat -> unit_flow (fat_tree k) i j (path k w i j).
 Proof.
   intros Hw Hi Hj. destruct (leaf_lt k i Hi) as [Li _]. destruct (leaf_lt k j Hj) as [Lj _].
@@ -170,14 +183,22 @@ Proof.
   - intros. discriminate.
 Qed.
 
+(* Traffic that a routing with worst case 1 can carry loads one channel with the number of edges. *)
+Definition needs (k : nat) (g : nat -> nat -> nat -> Q) (x : nat) : Prop :=
+  exists X c, admissible (fat_tree k) X /\ (forall i j, (i < hosts k)%nat -> (j < hosts k)%nat -> i = j -> X i j == 0) /\
+    (c < channels (fat_tree k))%nat /\ rational x * bandwidth (fat_tree k) c <= load (fat_tree k) g X c.
+
 Lemma matching_loads k g e f c : matching (hosts k) (hosts k) f -> within (hosts k) (hosts k) f e -> (c < channels (fat_tree k))%nat ->
+  (forall i, (i < hosts k)%nat -> e i i = false) ->
   (forall i j, (i < hosts k)%nat -> (j < hosts k)%nat -> g i j c == one (e i j)) ->
-  worst_at_least (fat_tree k) g (rational (edges (hosts k) (hosts k) f)).
+  needs k g (edges (hosts k) (hosts k) f).
 Proof.
-  intros M W Hc E. exists (fun i j => one (f i j)), c. split; [apply matching_admissible, M|]. split; [exact Hc|].
-  apply Qle_lteq. right. rewrite edges_sum. simpl bandwidth. unfold load. simpl terminals. rewrite Qmult_1_r.
-  apply sum_pairs_eq. intros i j Hi Hj. rewrite E by assumption. pose proof (W i j Hi Hj) as Wij.
-  destruct (f i j); [rewrite Wij by reflexivity|]; cbn [one]; ring.
+  intros M W Hc D E. exists (fun i j => one (f i j)), c. split; [apply matching_admissible, M|]. split; [|split; [exact Hc|]].
+  - intros i j Hi Hj <-. pose proof (W i i Hi Hi) as Wii. destruct (f i i); [|reflexivity]. rewrite D in Wii by exact Hi.
+    specialize (Wii eq_refl). discriminate.
+  - apply Qle_lteq. right. rewrite edges_sum. simpl bandwidth. unfold load. simpl terminals. rewrite Qmult_1_r.
+    apply sum_pairs_eq. intros i j Hi Hj. rewrite E by assumption. pose proof (W i j Hi Hj) as Wij.
+    destruct (f i j); [rewrite Wij by reflexivity|]; cbn [one]; ring.
 Qed.
 
 (* ---- The lower bound ---- *)
@@ -380,31 +401,41 @@ Proof.
 Qed.
 End Counting.
 
-Theorem single_path_bound k u : (0 < k)%nat -> (forall i j, (u i j < k)%nat) ->
-  exists x, (k <= x * x)%nat /\ worst_at_least (fat_tree k) (single_path k u) (rational x).
+Lemma single_path_needs k u : (0 < k)%nat -> (forall i j, (u i j < k)%nat) ->
+  exists x, (k <= x * x)%nat /\ needs k (single_path k u) x.
 Proof.
   intros Hk Hu. set (n := hosts k).
   set (most := Nat.sqrt (k - 1)). assert (Hm : (most * most < k)%nat) by (pose proof (Nat.sqrt_specif (k - 1)); unfold most; lia).
-  set (Goal_ := exists x, (k <= x * x)%nat /\ worst_at_least (fat_tree k) (single_path k u) (rational x)).
+  set (Goal_ := exists x, (k <= x * x)%nat /\ needs k (single_path k u) x).
   assert (Link : forall (e : graph) c, (c < channels (fat_tree k))%nat ->
+     (forall i, (i < n)%nat -> e i i = false) ->
      (forall i j, (i < n)%nat -> (j < n)%nat -> single_path k u i j c == one (e i j)) ->
      Goal_ \/ exists p : (nat -> bool) * (nat -> bool), covered n n e (fst p) (snd p) /\ (count (fst p) n + count (snd p) n <= most)%nat).
-  { intros e c Hc He. destruct (koenig n n e) as [a [b [f [Cov [M [W S]]]]]].
+  { intros e c Hc Hd He. destruct (koenig n n e) as [a [b [f [Cov [M [W S]]]]]].
     destruct (Nat.le_gt_cases k (edges n n f * edges n n f)) as [L|L].
-    - left. exists (edges n n f). split; [exact L|]. apply (matching_loads k _ e f c M W Hc He).
+    - left. exists (edges n n f). split; [exact L|]. apply (matching_loads k _ e f c M W Hc Hd He).
     - right. exists (a, b). split; [exact Cov|]. cbn [fst snd].
       assert (edges n n f <= most)%nat; [|lia]. unfold most. apply Nat.sqrt_le_square. lia. }
   assert (Up : forall v, (v < n)%nat -> Goal_ \/ exists p : (nat -> bool) * (nat -> bool), covered n n (up_pairs k u v) (fst p) (snd p) /\ (count (fst p) n + count (snd p) n <= most)%nat).
   { intros v Hv. destruct (leaf_lt k v Hv) as [Ha Hw]. apply (Link _ (up k (v / k) (v mod k))).
     - apply (link_lt k 2); [lia|apply grid_lt; assumption].
+    - intros i Hi. unfold up_pairs. rewrite Nat.eqb_refl. reflexivity.
     - intros i j Hi Hj. unfold single_path. rewrite path_up by auto. reflexivity. }
   assert (Down : forall v, (v < n)%nat -> Goal_ \/ exists p : (nat -> bool) * (nat -> bool), covered n n (down_pairs k u v) (fst p) (snd p) /\ (count (fst p) n + count (snd p) n <= most)%nat).
   { intros v Hv. destruct (leaf_lt k v Hv) as [Ha Hw]. apply (Link _ (down k (v / k) (v mod k))).
     - apply (link_lt k 3); [lia|apply grid_lt; assumption].
+    - intros i Hi. unfold down_pairs. rewrite Nat.eqb_refl. reflexivity.
     - intros i j Hi Hj. unfold single_path. rewrite path_down by auto. reflexivity. }
   destruct (choose (fun _ => false, fun _ => false) (fun _ => Goal_) _ n Up) as [[v [_ G]]|[ab AB]]; [exact G|].
   destruct (choose (fun _ => false, fun _ => false) (fun _ => Goal_) _ n Down) as [[v [_ G]]|[cd CD]]; [exact G|].
   exfalso. apply (impossible k u most Hk Hu Hm (fun v => fst (ab v)) (fun v => snd (ab v)) (fun v => fst (cd v)) (fun v => snd (cd v)) AB CD).
+Qed.
+
+Theorem single_path_bound k u : (0 < k)%nat -> (forall i j, (u i j < k)%nat) ->
+  exists x, (k <= x * x)%nat /\ worst_at_least (fat_tree k) (single_path k u) (rational x).
+Proof.
+  intros Hk Hu. destruct (single_path_needs k u Hk Hu) as [x [L [X [c [HX [_ [Hc B]]]]]]].
+  exists x. split; [exact L|]. exists X, c. auto.
 Qed.
 
 (* ---- Upper bounds ---- *)
@@ -540,4 +571,97 @@ Proof.
         -- rewrite andb_false_r. apply one_nonneg.
   - destruct (single_path_bound k (osrm2 z) Hk U) as [x [L [X [c [HX [Hc B]]]]]]. exists X, c. split; [exact HX|]. split; [exact Hc|].
     assert (Lx : (z <= x)%nat) by (unfold k in L; nia). apply rational_le in Lx. simpl bandwidth in *. lra.
+Qed.
+
+(* ---- The oblivious ratio ---- *)
+
+(* Traffic that any routing carries is admissible: a host's channels are all it has. *)
+Lemma host_out k g i : (i < hosts k)%nat -> outflow (fat_tree k) g i == g (from_host k i).
+Proof.
+  intros Hi. unfold outflow. change (channels (fat_tree k)) with (4 * hosts k)%nat. rewrite sum_grid. cbn [sum].
+  rewrite (sum_eq (fun j => one (tail (fat_tree k) (0 * hosts k + j) =? i)%nat * _) (fun j => one (j =? i)%nat * g (from_host k j))).
+  2:{ intros j Hj. change (0 * hosts k + j)%nat with (link k 0 j). rewrite (proj1 (link_ends k 0 j Hj)). reflexivity. }
+  rewrite sum_at, (proj2 (Nat.ltb_lt _ _) Hi).
+  rewrite !(sum_0 (fun j => one (tail (fat_tree k) (_ * hosts k + j) =? i)%nat * _)); [cbn [one]; ring| | |].
+  - intros j Hj. change (3 * hosts k + j)%nat with (link k 3 j). rewrite (proj1 (link_ends k 3 j Hj)).
+    rewrite (proj2 (Nat.eqb_neq _ i)) by (unfold root_switch; lia). cbn [one]. ring.
+  - intros j Hj. change (2 * hosts k + j)%nat with (link k 2 j). rewrite (proj1 (link_ends k 2 j Hj)).
+    rewrite (proj2 (Nat.eqb_neq _ i)) by (unfold leaf_switch; lia). cbn [one]. ring.
+  - intros j Hj. change (1 * hosts k + j)%nat with (link k 1 j). rewrite (proj1 (link_ends k 1 j Hj)).
+    rewrite (proj2 (Nat.eqb_neq _ i)) by (unfold leaf_switch; lia). cbn [one]. ring.
+Qed.
+
+Lemma host_in k g i : (i < hosts k)%nat -> inflow (fat_tree k) g i == g (to_host k i).
+Proof.
+  intros Hi. unfold inflow. change (channels (fat_tree k)) with (4 * hosts k)%nat. rewrite sum_grid. cbn [sum].
+  rewrite (sum_eq (fun j => one (head (fat_tree k) (1 * hosts k + j) =? i)%nat * _) (fun j => one (j =? i)%nat * g (to_host k j))).
+  2:{ intros j Hj. change (1 * hosts k + j)%nat with (link k 1 j). rewrite (proj2 (link_ends k 1 j Hj)). reflexivity. }
+  rewrite sum_at, (proj2 (Nat.ltb_lt _ _) Hi).
+  rewrite !(sum_0 (fun j => one (head (fat_tree k) (_ * hosts k + j) =? i)%nat * _)); [cbn [one]; ring| | |].
+  - intros j Hj. change (3 * hosts k + j)%nat with (link k 3 j). rewrite (proj2 (link_ends k 3 j Hj)).
+    rewrite (proj2 (Nat.eqb_neq _ i)) by (unfold leaf_switch; lia). cbn [one]. ring.
+  - intros j Hj. change (2 * hosts k + j)%nat with (link k 2 j). rewrite (proj2 (link_ends k 2 j Hj)).
+    rewrite (proj2 (Nat.eqb_neq _ i)) by (unfold root_switch; lia). cbn [one]. ring.
+  - intros j Hj. change (0 * hosts k + j)%nat with (link k 0 j). rewrite (proj2 (link_ends k 0 j Hj)).
+    rewrite (proj2 (Nat.eqb_neq _ i)) by (unfold leaf_switch; lia). cbn [one]. ring.
+Qed.
+
+Lemma carried_admissible k X : traffic (fat_tree k) X -> carried_within (fat_tree k) X 1 -> admissible (fat_tree k) X.
+Proof.
+  intros T [g [G Used]]. unfold traffic in T. unfold carries in G. unfold admissible. simpl terminals in *. simpl nodes in *. simpl node in *.
+  simpl injection. simpl ejection. simpl bandwidth in Used.
+  assert (N : forall i, (i < hosts k)%nat -> (i < hosts k + 2 * k + k)%nat) by (intros; lia).
+  repeat split.
+  - intros i j Hi Hj. apply (T i j Hi Hj).
+  - intros i Hi. destruct (G i Hi) as [P C]. specialize (C i (N i Hi)). rewrite host_out, host_in in C by exact Hi.
+    rewrite (sum_eq _ (fun j => X i j)) in C.
+    2:{ intros j Hj. rewrite Nat.eqb_refl. destruct (Nat.eqb_spec i j) as [E|E]; cbn [one]; [rewrite (proj2 (T i j Hi Hj) E)|]; ring. }
+    pose proof (P (to_host k i) (link_lt k 1 i ltac:(lia) Hi)) as P1. specialize (Used (from_host k i) (link_lt k 0 i ltac:(lia) Hi)).
+    pose proof (sum_term (fun a => g a (from_host k i)) (hosts k) i) as S. simpl in S.
+    assert (S' : g i (from_host k i) <= used (fat_tree k) g (from_host k i)).
+    { apply S; [|exact Hi]. intros a Ha. apply (G a Ha). apply (link_lt k 0); [lia|exact Hi]. }
+    lra.
+  - intros j Hj. specialize (Used (to_host k j) (link_lt k 1 j ltac:(lia) Hj)). rewrite Qmult_1_l in Used.
+    eapply Qle_trans; [|exact Used]. unfold used. simpl terminals. apply sum_le. intros i Hi.
+    destruct (G i Hi) as [P C]. specialize (C j (N j Hj)). rewrite host_out, host_in in C by exact Hj.
+    rewrite (sum_eq _ (fun a => one (j =? i)%nat * X i a - one (a =? j)%nat * X i a)) in C.
+    2:{ intros a _. rewrite (Nat.eqb_sym a j). ring. }
+    rewrite sum_minus, sum_at, (proj2 (Nat.ltb_lt _ _) Hj) in C. cbn [one] in C.
+    pose proof (P (from_host k j) (link_lt k 0 j ltac:(lia) Hj)) as P1. pose proof (P (to_host k j) (link_lt k 1 j ltac:(lia) Hj)) as P2.
+    destruct (Nat.eqb_spec j i) as [E|E].
+    + rewrite (proj2 (T i j Hi Hj) (eq_sym E)). exact P2.
+    + rewrite (sum_0 (fun a => one false * X i a)) in C by (intros; cbn [one]; ring). lra.
+  - intros. discriminate.
+Qed.
+
+Theorem ratio_of_worst k f r : worst_at_most (fat_tree k) f r -> ratio_at_most (fat_tree k) f r.
+Proof. intros W X T C. apply W, carried_admissible; assumption. Qed.
+
+Lemma admissible_carried k X : (0 < k)%nat -> admissible (fat_tree k) X -> carried_within (fat_tree k) X 1.
+Proof.
+  intros Hk HX. exists (fun i c => sum (fun j => X i j * all_paths k i j c) (terminals (fat_tree k))). split.
+  - apply (pairs_carry (fat_tree k) X (fun i j c => X i j * all_paths k i j c)). intros i j Hi Hj.
+    pose proof (all_paths_routing k Hk i j Hi Hj) as F. simpl in F.
+    apply (flow_value _ _ _ (X i j * 1)); [ring|]. apply flow_scale; [apply HX; assumption|exact F].
+  - apply (all_paths_worst k Hk X HX).
+Qed.
+
+Theorem single_path_ratio k u : (0 < k)%nat -> (forall i j, (u i j < k)%nat) ->
+  exists x, (k <= x * x)%nat /\ ratio_at_least (fat_tree k) (single_path k u) (rational x).
+Proof.
+  intros Hk Hu. destruct (single_path_needs k u Hk Hu) as [x [L [X [c [HX [D [Hc B]]]]]]]. exists x. split; [exact L|].
+  exists X, c. split; [|split; [apply (admissible_carried k X Hk HX)|split; [exact Hc|exact B]]].
+  intros i j Hi Hj. split; [apply HX; assumption|apply D; assumption].
+Qed.
+
+Theorem all_paths_ratio k : (0 < k)%nat -> ratio_at_most (fat_tree k) (all_paths k) 1.
+Proof. intros Hk. apply ratio_of_worst, all_paths_worst, Hk. Qed.
+
+Theorem osrm2_ratio z : (0 < z)%nat ->
+  ratio_at_most (fat_tree (z * z)) (single_path (z * z) (osrm2 z)) (rational z) /\
+  ratio_at_least (fat_tree (z * z)) (single_path (z * z) (osrm2 z)) (rational z).
+Proof.
+  intros Hz. split; [apply ratio_of_worst, osrm2_worst, Hz|].
+  destruct (single_path_ratio (z * z) (osrm2 z)) as [x [L [X [c [T [C [Hc B]]]]]]]; [nia|intros; apply osrm2_lt, Hz|].
+  exists X, c. repeat (split; [assumption|]). assert (Lx : (z <= x)%nat) by nia. apply rational_le in Lx. simpl bandwidth in *. lra.
 Qed.

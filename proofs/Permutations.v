@@ -356,7 +356,7 @@ Lemma below_permutation w x : (forall i j, (i < n)%nat -> (j < n)%nat -> 0 <= w 
 Proof.
   intros Hw Hx. destruct (filled_up x Hx) as [y [Hy L]]. destruct (stochastic_below_permutation w y Hy) as [g [back [Pg G]]].
   exists g, back. split; [exact Pg|]. apply Qle_trans with (product w y); [|exact G].
-  apply sum_pairs_le. intros i j Hi Hj. apply Qmult_le_r; [apply Hw|apply L]; assumption.
+  apply sum_pairs_le. intros i j Hi Hj. apply times_le; [apply Hw|apply L]; assumption.
 Qed.
 
 (* ---- There are finitely many permutations, so one of them is the worst ---- *)

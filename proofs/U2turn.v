@@ -226,7 +226,7 @@ Proof.
     set (w := one (l =? across k d i)%nat).
     apply Qle_trans with (/ rational k * (w * B (along k d i) * A (along k d j) * rational k)).
     + apply Qle_lteq. right. field. lra.
-    + rewrite !(Qmult_comm (/ rational k)). apply Qmult_le_r; [apply Qlt_le_weak, Qinv_lt_0_compat, K|].
+    + rewrite !(Qmult_comm (/ rational k)). apply times_le; [apply Qlt_le_weak, Qinv_lt_0_compat, K|].
       rewrite <- Ek. destruct sizes as [_ [_ [M N]]].
       assert (W : w == 0 \/ w == 1) by (unfold w; destruct (l =? across k d i)%nat; [right|left]; reflexivity).
       unfold B, A. destruct W as [W|W]; rewrite W; destruct (behind d p (along k d i)), (behind d p (along k d j)); cbn [one negb]; lra.
@@ -271,7 +271,7 @@ Proof.
     + intros i j _ _. unfold u2turn_variant, u, v.
       assert (Q : B (along k d i) * A (along k d j) <= one less * B (along k d i) + one (negb less) * A (along k d j)).
       { unfold A, B. destruct less, (behind d p (along k d i)), (behind d p (along k d j)); cbn [one negb]; lra. }
-      pose proof (Qmult_le_r _ _ _ Z Q) as Q'.
+      pose proof (Qmult_le_compat_r _ _ _ Q Z) as Q'.
       set (a := one (l =? across k d i)%nat * B (along k d i) * n) in *.
       set (b := one (l =? across k d j)%nat * A (along k d j) * m) in *.
       set (z := / rational k) in *.
@@ -329,7 +329,7 @@ Proof.
       + rewrite <- Zle_Qle in L. destruct (Nat.even k); lia. }
   destruct H as [m [H Hm]]. set (w := if Qlt_le_dec _ _ then _ else _) in *. clearbody w.
   assert (Z : 0 <= / rational k) by (apply Qlt_le_weak, Qinv_lt_0_compat, K).
-  destruct (Nat.even k); destruct H as [Ek H]; apply rational_le in H; rewrite !rational_mult in H; pose proof (Qmult_le_r _ _ _ Z H) as H1.
+  destruct (Nat.even k); destruct H as [Ek H]; apply rational_le in H; rewrite !rational_mult in H; pose proof (Qmult_le_compat_r _ _ _ H Z) as H1.
   - unfold Qdiv at 1. rewrite Ek in *. rewrite rational_mult in *. change (rational 2) with 2 in *.
     assert (H2 : rational m * rational m * / (2 * rational m) == (1 # 2) * rational m) by (field; lra). rewrite H2 in H1. unfold Qdiv.
     setoid_replace (2 * rational m * / 2) with (rational m) by field. lra.
