@@ -65,3 +65,26 @@ Lemma flow_nothing G s x : flow G s s x (fun _ => 0).
 Proof.
   split; [intros; lra|]. intros v _. unfold outflow, inflow. rewrite !sum_0 by (intros; ring). ring.
 Qed.
+
+Lemma flow_eq G s t x f g : (forall c, (c < channels G)%nat -> f c == g c) -> flow G s t x f -> flow G s t x g.
+Proof.
+  intros E [F Fv]. split.
+  - intros c Hc. rewrite <- E by exact Hc. apply F, Hc.
+  - intros v V. rewrite <- (Fv v V). unfold outflow, inflow.
+    rewrite (sum_eq (fun c => one (tail G c =? v)%nat * g c) (fun c => one (tail G c =? v)%nat * f c)) by (intros; rewrite E by assumption; reflexivity).
+    rewrite (sum_eq (fun c => one (head G c =? v)%nat * g c) (fun c => one (head G c =? v)%nat * f c)) by (intros; rewrite E by assumption; reflexivity).
+    reflexivity.
+Qed.
+
+(* A routing with worst case 1 carries all admissible traffic within the bandwidths. *)
+Lemma admissible_carried G f X : (forall i j, (i < terminals G)%nat -> (j < terminals G)%nat -> connected G i j = true) ->
+  routing G f -> worst_at_most G f 1 -> admissible G X -> carried_within G X 1.
+Proof.
+  intros C Hf W HX. exists (fun i c => sum (fun j => X i j * f i j c) (terminals G)). split; [|exact (W X HX)].
+  apply (pairs_carry G X (fun i j c => X i j * f i j c)). intros i j Hi Hj. specialize (Hf i j Hi Hj). rewrite C in Hf by assumption.
+  apply (flow_value _ _ _ (X i j * 1)); [ring|]. apply flow_scale; [apply HX; assumption|exact Hf].
+Qed.
+
+(* Networks in which all terminals send and take at rate 1, and all pairs are connected. *)
+Definition unit_rates (G : network) : Prop :=
+  forall i, (i < terminals G)%nat -> injection G i == 1 /\ ejection G i == 1 /\ forall j, (j < terminals G)%nat -> connected G i j = true.

@@ -167,3 +167,21 @@ Proof.
         right. rewrite P, Q. reflexivity.
 Qed.
 End Bipartite.
+
+Open Scope Q_scope.
+
+Lemma edges_sum n m (e : graph) : rational (edges n m e) == sum (fun i => sum (fun j => one (e i j)) m) n.
+Proof.
+  unfold edges. rewrite count_sum, sum_grid. apply sum_pairs_eq. intros i j Hi Hj. rewrite grid_div, grid_mod by assumption. reflexivity.
+Qed.
+
+Lemma count_unique f n : (forall i j, (i < n)%nat -> (j < n)%nat -> f i = true -> f j = true -> i = j) -> (count f n <= 1)%nat.
+Proof.
+  induction n as [|n IH]; intros H; cbn [count]; [lia|]. destruct (f n) eqn:F.
+  - assert (Z : count f n = 0%nat); [|lia].
+    assert (L : forall m, (m <= n)%nat -> count f m = 0%nat).
+    { induction m as [|m IHm]; intros L; cbn [count]; [reflexivity|]. rewrite IHm by lia.
+      destruct (f m) eqn:G; [|reflexivity]. pose proof (H m n). exfalso. assert (m = n) by (apply H; auto; lia). lia. }
+    apply L. lia.
+  - specialize (IH (fun i j Hi Hj => H i j (Nat.lt_lt_succ_r _ _ Hi) (Nat.lt_lt_succ_r _ _ Hj))). lia.
+Qed.

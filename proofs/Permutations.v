@@ -2,7 +2,7 @@
    substochastic matrices x. As in the proof of Birkhoff's theorem, a matrix with entries between 0 and 1 has a cycle of
    them, around which some can be raised and others lowered, without loss, until one of them is 0. *)
 Require Import QArith Lia Lqa Arith Bool List.
-From Obliv Require Import Network Duality Mesh Focus.
+From Obliv Require Import Network Duality Mesh Flows Focus.
 Import ListNotations.
 Open Scope Q_scope.
 
@@ -412,9 +412,6 @@ End Matrices.
 (* ---- Networks with rates 1 ---- *)
 
 Definition permutation_traffic (g : nat -> nat) (i j : nat) : Q := one (j =? g i)%nat.
-
-Definition unit_rates (G : network) : Prop :=
-  forall i, (i < terminals G)%nat -> injection G i == 1 /\ ejection G i == 1 /\ forall j, (j < terminals G)%nat -> connected G i j = true.
 
 Lemma permutation_admissible G g back : unit_rates G -> permutes (terminals G) g back -> admissible G (permutation_traffic g).
 Proof.

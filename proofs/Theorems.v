@@ -3,7 +3,7 @@
    networks, routings, admissible traffic and worst case are in Network.v up to "Sums", and repeated in Statements.v. The
    quotations are the papers' sentences. *)
 Require Import QArith Bool.
-From Obliv Require Import Network Mesh Cut Blocks U2turn Optimal Focus Permutations FatTree.
+From Obliv Require Import Network Mesh Flows Cut Blocks U2turn Optimal Focus Permutations FatTree.
 Open Scope Q_scope.
 
 (* ================ U2TURN: uniform 2-turn routing on two-dimensional meshes ================ *)
@@ -135,46 +135,78 @@ Proof. exact focus_at_most. Qed.
 
 (* ================ Yuan, Nienaber, Duan, Melhem: oblivious routing in fat-trees ================ *)
 
-(* V-A: "FT(m, 2) contains 3m/2 switches and supports m^2/2 processing nodes. In this topology, m/2 switches are in the level 0
-   and m switches are in level 1." fat_tree k is FT(2k, 2): host i is the (i mod k)-th of leaf switch i / k; host, leaf and root
-   are joined by channels both ways, of bandwidth 1. Shortest paths: by one root w, if the leaves differ. *)
-Example fat_tree_means k : nodes (fat_tree k) = (2 * k * k + 2 * k + k)%nat /\ channels (fat_tree k) = (4 * (2 * k * k))%nat /\
-  terminals (fat_tree k) = (2 * k * k)%nat := conj eq_refl (conj eq_refl eq_refl).
-Example path_means k w i j c : path k w i j c =
+(* fat_tree k n is FT(m, n) with k = m/2 and n levels. Hosts 0, ..., 2 k^n - 1; the sub-tree of height h with number a, the
+   paper's SUBFT(m, h), has the hosts s with s / k^h = a, and k^h channels out of it and into it, of height h, with the
+   numbers v from a k^h on. For each height h < n and v < 2 k^n there is one channel up (d = 0), from [lower] to [upper], and
+   one down (d = 1), all of bandwidth 1. The lower end is host v, or the switch with the ports v / k * k to v / k * k + k - 1 of
+   its sub-tree; the upper end is the switch of the next sub-tree, or the root if h + 1 = n, that joins the v mod k^h-th
+   channels of its sub-trees. *)
+Example hosts_means k n : hosts k n = (2 * k ^ n)%nat := eq_refl.
+Example ends_means k n h v : lower k n 0 v = v /\ lower k n (S h) v = switch k n (S h) (v / k) /\
+  upper k n h v = switch k n (S h) ((if S h =? n then 0 else v / k ^ S h * k ^ h) + v mod k ^ h)%nat :=
+  conj eq_refl (conj eq_refl eq_refl).
+Example switch_means k n h e : switch k n h e = (hosts k n + (h - 1) * (2 * k ^ (n - 1)) + e)%nat := eq_refl.
+Example fat_tree_means k n : terminals (fat_tree k n) = hosts k n /\ channels (fat_tree k n) = (n * 2 * hosts k n)%nat /\
+  nodes (fat_tree k n) = (hosts k n + (n - 1) * (2 * k ^ (n - 1)) + k ^ (n - 1))%nat := conj eq_refl (conj eq_refl eq_refl).
+
+Theorem channels_of_the_fat_tree : forall k n, (0 < k)%nat -> (0 < n)%nat -> proper (fat_tree k n) /\
+  forall h d v, (d < 2)%nat -> (v < hosts k n)%nat ->
+    tail (fat_tree k n) (link k n h d v) = (if (d =? 0)%nat then lower else upper) k n h v /\
+    head (fat_tree k n) (link k n h d v) = (if (d =? 0)%nat then upper else lower) k n h v.
+Proof. exact (fun k n Hk Hn => conj (fat_tree_proper k n Hk Hn) (link_ends k n)). Qed.
+
+(* A shortest path from i to j climbs to the greatest height at which they are in different sub-trees (turn, climbs), leaves the
+   sub-trees of i by channels whose numbers grow by a digit at each height, the digits of its number U < k^climbs, and
+   enters those of j by the channels with the same digits. U i j is a single-path routing's choice. *)
+Example climbs_means k n i j m : turn k i j 0 = 0%nat /\
+  turn k i j (S m) = (if (i / k ^ S m =? j / k ^ S m)%nat then turn k i j m else S m) /\ climbs k n i j = turn k i j (n - 1) :=
+  conj eq_refl (conj eq_refl eq_refl).
+Example path_means k n U i j c : let x := climbs k n i j in path k n U i j c =
   if (i =? j)%nat then 0
-  else if (i / k =? j / k)%nat then one (c =? from_host k i)%nat + one (c =? to_host k j)%nat
-  else one (c =? from_host k i)%nat + one (c =? up k (i / k) w)%nat + one (c =? down k (j / k) w)%nat + one (c =? to_host k j)%nat := eq_refl.
-Example single_path_means k u i j c : single_path k u i j c = path k (u i j) i j c := eq_refl.
-Example all_paths_means k i j c : all_paths k i j c = / rational k * sum (fun w => path k w i j c) k := eq_refl.
+  else sum (fun h => one (c =? link k n h 0 (i / k ^ h * k ^ h + U / k ^ (x - h)))%nat) (S x) +
+       sum (fun h => one (c =? link k n h 1 (j / k ^ h * k ^ h + U / k ^ (x - h)))%nat) (S x) := eq_refl.
+Example single_path_means k n U i j c : single_path k n U i j c = path k n (U i j) i j c := eq_refl.
+Example chooses_means k n U : chooses k n U = (forall i j, (U i j < k ^ climbs k n i j)%nat) := eq_refl.
+Example all_paths_means k n i j c : all_paths k n i j c =
+  / rational (k ^ climbs k n i j) * sum (fun U => path k n U i j c) (k ^ climbs k n i j) := eq_refl.
 
-Theorem channels_of_the_fat_tree : forall k a w i, (a < 2 * k)%nat -> (w < k)%nat -> (i < 2 * k * k)%nat ->
-  tail (fat_tree k) (from_host k i) = i /\ head (fat_tree k) (from_host k i) = leaf_switch k (i / k) /\
-  tail (fat_tree k) (to_host k i) = leaf_switch k (i / k) /\ head (fat_tree k) (to_host k i) = i /\
-  tail (fat_tree k) (up k a w) = leaf_switch k a /\ head (fat_tree k) (up k a w) = root_switch k w /\
-  tail (fat_tree k) (down k a w) = root_switch k w /\ head (fat_tree k) (down k a w) = leaf_switch k a.
-Proof. exact channel_ends. Qed.
-
-(* PERF is the oblivious ratio of Network.v: the load of a channel under traffic that some routing carries within all
-   bandwidths. Theorem 1: OMRMN, all shortest paths equally, has "PERF(OMRMN) = 1". *)
-Theorem yuan_theorem_1_two_levels : forall k, (0 < k)%nat ->
-  routing (fat_tree k) (all_paths k) /\ ratio_at_most (fat_tree k) (all_paths k) 1.
-Proof. exact (fun k H => conj (all_paths_routing k H) (all_paths_ratio k H)). Qed.
+(* Theorem 1: OMRMN, all shortest paths equally, has "PERF(OMRMN) = 1". PERF is the oblivious ratio of Network.v: the
+   largest load of a channel, over its bandwidth, under all traffic that some routing carries within the bandwidths. *)
+Theorem yuan_theorem_1 : forall k n, (0 < k)%nat -> (0 < n)%nat ->
+  routing (fat_tree k n) (all_paths k n) /\ ratio_at_most (fat_tree k n) (all_paths k n) 1.
+Proof. exact (fun k n Hk Hn => conj (all_paths_routing k n Hk Hn) (all_paths_ratio k n Hk Hn)). Qed.
 
 (* Theorem 3: "Let r be a single path routing algorithm for FT(m, 2), m >= 2, PERF(r) >= sqrt(m/2)." The ratio is at least a
-   whole number x with x^2 >= m/2 = k; u i j is the root by which the pair (i, j) goes, on its shortest path. *)
-Theorem yuan_theorem_3 : forall k u, (0 < k)%nat -> (forall i j, (u i j < k)%nat) ->
-  routing (fat_tree k) (single_path k u) /\
-  exists x, (k <= x * x)%nat /\ ratio_at_least (fat_tree k) (single_path k u) (rational x).
-Proof. exact (fun k u H Hu => conj (single_path_routing k u Hu) (single_path_ratio k u H Hu)). Qed.
+   whole number x with x^2 >= k. *)
+Theorem yuan_theorem_3 : forall k U, (0 < k)%nat -> chooses k 2 U ->
+  exists x, (k <= x * x)%nat /\ ratio_at_least (fat_tree k 2) (single_path k 2 U) (rational x).
+Proof. exact single_path_ratio_2. Qed.
 
-(* Theorem 6: "When sqrt(m/2) is an integer, PERF(OSRM2) = sqrt(m/2)", with z = sqrt(m/2); Fig. 9: by the root
-   "s1/N_s * N_d + d1/N_d", s1 and d1 the places of source and destination at their leaves. *)
-Example osrm2_means z i j : osrm2 z i j = ((i mod (z * z)) / z * z + (j mod (z * z)) / z)%nat := eq_refl.
+(* Theorem 4: "Let r be a single path routing algorithm for FT(m, 3), PERF(r) >= m/2." *)
+Theorem yuan_theorem_4 : forall k U, (0 < k)%nat -> chooses k 3 U ->
+  exists x, (k <= x)%nat /\ ratio_at_least (fat_tree k 3) (single_path k 3 U) (rational x).
+Proof. exact single_path_ratio_3. Qed.
 
-Theorem yuan_theorem_6 : forall z, (0 < z)%nat ->
-  ratio_at_most (fat_tree (z * z)) (single_path (z * z) (osrm2 z)) (rational z) /\
-  ratio_at_least (fat_tree (z * z)) (single_path (z * z) (osrm2 z)) (rational z).
-Proof. exact osrm2_ratio. Qed.
+(* Theorem 5: "Let r be a single path routing algorithm for FT(m, n), PERF(r) >= (m/2)^floor((n-1)/3)." *)
+Theorem yuan_theorem_5 : forall k n, (0 < k)%nat -> (0 < n)%nat -> forall U, chooses k n U ->
+  exists x, (k ^ ((n - 1) / 3) <= x)%nat /\ ratio_at_least (fat_tree k n) (single_path k n U) (rational x).
+Proof. exact single_path_ratio_printed. Qed.
+
+(* Not in the paper, and never less than its Theorems 3 to 5: PERF(r) >= (m/2)^(floor(2n/3)/2). *)
+Theorem yuan_strengthened : forall k n, (0 < k)%nat -> (0 < n)%nat -> forall U, chooses k n U ->
+  routing (fat_tree k n) (single_path k n U) /\
+  exists x, (k ^ (2 * n / 3) <= x * x)%nat /\ ratio_at_least (fat_tree k n) (single_path k n U) (rational x).
+Proof. exact (fun k n Hk Hn U HU => conj (single_path_routing k n Hk Hn U HU) (single_path_ratio_best k n Hk Hn U HU)). Qed.
+
+(* Theorem 6: "When sqrt(m/2) is an integer, PERF(OSRM2) = sqrt(m/2)", with z = sqrt(m/2) and k = z z; Fig. 9: by the root
+   "s1/N_s * N_d + d1/N_d", where s1 and d1 are the places of source and destination at their leaves and N_s = N_d = z. *)
+Example osrm2_means z i j : osrm2 z i j = let k := (z * z)%nat in
+  if (i / k =? j / k)%nat then 0%nat else ((i mod k) / z * z + (j mod k) / z)%nat := eq_refl.
+
+Theorem yuan_theorem_6 : forall z, (0 < z)%nat -> chooses (z * z) 2 (osrm2 z) /\
+  ratio_at_most (fat_tree (z * z) 2) (single_path (z * z) 2 (osrm2 z)) (rational z) /\
+  ratio_at_least (fat_tree (z * z) 2) (single_path (z * z) 2 (osrm2 z)) (rational z).
+Proof. exact (fun z Hz => conj (osrm2_chooses z Hz) (osrm2_ratio z Hz)). Qed.
 
 (* All theorems of this file at once: "Closed under the global context", that is, no axioms and nothing admitted. *)
 Definition all_theorems := (
@@ -189,7 +221,10 @@ Definition all_theorems := (
   towles_theorem_2,
   towles_theorem_2_worst_case,
   channels_of_the_fat_tree,
-  yuan_theorem_1_two_levels,
+  yuan_theorem_1,
   yuan_theorem_3,
+  yuan_theorem_4,
+  yuan_theorem_5,
+  yuan_strengthened,
   yuan_theorem_6).
 Print Assumptions all_theorems.
