@@ -33,7 +33,8 @@ Proof. induction p as [|b p IH]; unfold scale in *; cbn [map value]; [ring|]. re
 
 Lemma value_mul x p q : value x (mul p q) == value x p * value x q.
 Proof.
-  induction p as [|a p IH]; cbn [mul value]; [ring|]. rewrite value_add, value_scale. cbn [value]. rewrite IH. change (inject_Z 0) with 0. ring.
+  induction p as [|a p IH]; cbn [mul value]; [ring|]. rewrite value_add, value_scale. cbn [value]. rewrite IH.
+  change (inject_Z 0) with 0. ring.
 Qed.
 
 Lemma value_total x f n : value x (total f n) == sum (fun i => value x (f i)) n.
@@ -107,7 +108,8 @@ Definition demand (e i j : nat) : poly :=
     else other) [] (seq 0 8).
 
 Definition table {A} (f : nat -> A) (n : nat) : list A := map f (seq 0 n).
-Definition demands : list (list (list poly)) := Eval vm_compute in table (fun e => table (fun i => table (fun j => demand e i j) 9) 9) 24.
+Definition demands : list (list (list poly)) :=
+  Eval vm_compute in table (fun e => table (fun i => table (fun j => demand e i j) 9) 9) 24.
 Definition demand_at (e i j : nat) : poly := nth j (nth i (nth e demands []) []) [].
 
 (* Distances from block i, where channel e has the length demand e i j: Bellman's rule, repeated. They need not be
@@ -124,7 +126,8 @@ Definition relax (i j : nat) (dist : list (option poly)) : list (option poly) :=
 Definition distances (i j : nat) : list poly :=
   map (fun d => match d with Some p => p | None => [] end)
     (Nat.iter 4 (relax i j) (table (fun v => if (v =? i)%nat then Some [] else None) 9)).
-Definition potentials : list (list (list poly)) := Eval vm_compute in table (fun i => table (fun j => distances i j) 9) 9.
+Definition potentials : list (list (list poly)) :=
+  Eval vm_compute in table (fun i => table (fun j => distances i j) 9) 9.
 Definition potential (i j v : nat) : poly := nth v (nth j (nth i potentials []) []) [].
 
 (* Numbers of nodes of blocks, of links between blocks; the least multiple of the rates that the traffic stays within is
@@ -144,14 +147,16 @@ Definition channel_fits (e : nat) : bool :=
   all 9 (fun i => all 9 (fun j => at_most [] (demand_at e i j))) &&
   all 9 (fun i => at_most (mul (links l) (total (fun j => demand_at e i j) 9)) (mul (sent l) (size i))) &&
   all 9 (fun j => at_most (mul (links l) (total (fun i => demand_at e i j) 9)) (mul (sent l) (size j))) &&
-  all 9 (fun i => all 9 (fun j => at_most (potential i j (target e)) (add (potential i j (source e)) (demand_at e i j)))).
+  all 9 (fun i => all 9 (fun j => at_most (potential i j (target e)) (add (potential i j (source e)) (demand_at e i
+    j)))).
 
 Lemma channels_fit : all 24 channel_fits = true.
 Proof. vm_compute. reflexivity. Qed.
 
 (* In total, 8 h (2h + 1) (4h + 3). *)
 Lemma distances_total :
-  at_most (cubic 64 80 24 0) (total (fun i => total (fun j => add (potential i j j) (scale (-1) (potential i j i))) 9) 9) = true.
+  at_most (cubic 64 80 24 0) (total (fun i => total (fun j =>
+    add (potential i j j) (scale (-1) (potential i j i))) 9) 9) = true.
 Proof. vm_compute. reflexivity. Qed.
 
 (* ---- The mesh ---- *)
@@ -164,10 +169,12 @@ Let t := rational h - 1.
 Let val := value t.
 
 Lemma t_nonneg : 0 <= t.
-Proof. unfold t. assert (H : (1 <= h)%nat) by exact Hh. apply rational_le in H. change (rational 1) with 1 in H. lra. Qed.
+Proof. unfold t. assert (H : (1 <= h)%nat) by exact Hh. apply rational_le in H. change (rational 1) with 1 in H. lra.
+Qed.
 
 Lemma val_cubic a b c d : val (cubic a b c d) ==
-  inject_Z a * rational h * rational h * rational h + inject_Z b * rational h * rational h + inject_Z c * rational h + inject_Z d.
+  inject_Z a * rational h * rational h * rational h + inject_Z b * rational h * rational h + inject_Z c * rational h +
+    inject_Z d.
 Proof.
   unfold val, cubic, num, h1. repeat (rewrite ?value_add, ?value_mul, ?value_scale; cbn [value]).
   change (inject_Z 1) with 1. unfold t. ring.
@@ -185,7 +192,8 @@ Proof. unfold block. pose proof (kind_lt (row k v)). pose proof (kind_lt (column
 
 Lemma block_place d l p : (l < k)%nat -> (p < k)%nat -> block (place k d l p) = place 3 d (kind l) (kind p).
 Proof.
-  intros. unfold block, place. destruct (horizontal d); unfold row, column; rewrite grid_div, grid_mod by assumption; reflexivity.
+  intros. unfold block, place. destruct (horizontal d); unfold row, column; rewrite grid_div, grid_mod by assumption;
+    reflexivity.
 Qed.
 
 Lemma kind_step p : kind (S p) = kind p \/ (kind (S p) = S (kind p) /\ (kind p < 2)%nat).
@@ -203,7 +211,8 @@ Proof. unfold val, side. destruct (q =? 1)%nat; cbn [value num h1]; change (inje
 
 Lemma size_pos v : 0 < val (size v).
 Proof.
-  unfold val, size. rewrite value_mul. rewrite <- (Qmult_0_l (val (side (v mod 3)))). apply Qmult_lt_compat_r; apply side_pos.
+  unfold val, size. rewrite value_mul. rewrite <- (Qmult_0_l (val (side (v mod 3)))).
+  apply Qmult_lt_compat_r; apply side_pos.
 Qed.
 
 (* Sums over nodes, of what each node has its share of. *)
@@ -236,15 +245,18 @@ Qed.
 Definition between (c : nat) : bool := negb (kind (S (position k c)) =? kind (position k c))%nat.
 Definition link (c : nat) : nat := channel 3 (direction k c) (kind (line k c)) (kind (position k c)).
 
-Lemma tail_mesh n c : tail (mesh n) c = place n (direction n c) (line n c) (if forward (direction n c) then position n c else S (position n c)).
+Lemma tail_mesh n c : tail (mesh n) c = place n (direction n c) (line n c) (if forward (direction n c)
+  then position n c else S (position n c)).
 Proof. reflexivity. Qed.
 
-Lemma head_mesh n c : head (mesh n) c = place n (direction n c) (line n c) (if forward (direction n c) then S (position n c) else position n c).
+Lemma head_mesh n c : head (mesh n) c = place n (direction n c) (line n c) (if forward (direction n c)
+  then S (position n c) else position n c).
 Proof. reflexivity. Qed.
 
 Lemma link_parts c : (c < channels (mesh k))%nat ->
   if between c
-  then (link c < 24)%nat /\ line 3 (link c) = kind (line k c) /\ source (link c) = block (tail (mesh k) c) /\ target (link c) = block (head (mesh k) c)
+  then (link c < 24)%nat /\ line 3 (link c) = kind (line k c) /\ source (link c) = block (tail (mesh k) c) /\
+    target (link c) = block (head (mesh k) c)
   else block (tail (mesh k) c) = block (head (mesh k) c).
 Proof.
   intros Hc. destruct (channel_bounds k c Hc) as [Hd [Hl [Hp _]]]. simpl tail. simpl head.
@@ -260,15 +272,18 @@ Qed.
 
 Let weight c := if between c then val (sent (kind (line k c))) * / val (links (kind (line k c))) else 0.
 Let shares i j := / val (size (block i)) * / val (size (block j)).
-Let X c i j := val (demand_at (link c) (block i) (block j)) * shares i j * (val (links (kind (line k c))) * / val (sent (kind (line k c)))).
+Let X c i j := val (demand_at (link c) (block i) (block j)) * shares i j * (val (links (kind (line k c))) *
+  / val (sent (kind (line k c)))).
 
 Lemma sent_pos l : 0 < val (sent l).
 Proof.
-  unfold sent. pose proof (rational_nonneg h). assert (H1 : (1 <= h)%nat) by exact Hh. apply rational_le in H1. change (rational 1) with 1 in H1.
+  unfold sent. pose proof (rational_nonneg h). assert (H1 : (1 <= h)%nat) by exact Hh. apply rational_le in H1.
+  change (rational 1) with 1 in H1.
   destruct (l =? 1)%nat; rewrite val_cubic; change (inject_Z 0) with 0; change (inject_Z 4) with 4;
     change (inject_Z 2) with 2; change (inject_Z (-1)) with (- (1)).
   - lra.
-  - pose proof (Qmult_nonneg (rational h - 1) (rational h - 1)). pose proof (Qmult_nonneg (rational h) (rational h)). lra.
+  - pose proof (Qmult_nonneg (rational h - 1) (rational h - 1)). pose proof (Qmult_nonneg (rational h) (rational h)).
+    lra.
 Qed.
 
 Lemma inverse_nonneg a : 0 < a -> 0 <= / a.
@@ -289,22 +304,28 @@ Qed.
 
 Lemma blocks_admissible c : (c < channels (mesh k))%nat -> between c = true -> admissible (mesh k) (X c).
 Proof.
-  intros Hc B. pose proof (fits c Hc B) as F. pose proof (link_parts c Hc) as L. rewrite B in L. destruct L as [_ [L _]].
+  intros Hc B. pose proof (fits c Hc B) as F. pose proof (link_parts c Hc) as L. rewrite B in L.
+  destruct L as [_ [L _]].
   unfold channel_fits in F. rewrite L in F. rewrite !andb_true_iff in F. destruct F as [[[F1 F2] F3] _].
   set (l := kind (line k c)) in *.
   pose proof (sent_pos l) as Z. pose proof (side_pos l) as W.
   unfold admissible. simpl terminals. simpl injection. simpl ejection. unfold X, shares. fold l. repeat split.
   - intros i j _ _. apply Qmult_nonneg; [apply Qmult_nonneg|].
-    + pose proof (all_at 9 _ _ (all_at 9 _ _ F1 (block_lt i)) (block_lt j)) as D. apply (value_at_most t) in D; [exact D|apply t_nonneg].
+    + pose proof (all_at 9 _ _ (all_at 9 _ _ F1 (block_lt i)) (block_lt j)) as D.
+      apply (value_at_most t) in D; [exact D|apply t_nonneg].
     + apply Qmult_nonneg; apply inverse_nonneg, size_pos.
     + apply Qmult_nonneg; [apply Qlt_le_weak, W|apply inverse_nonneg, Z].
-  - intros i _. rewrite (sum_eq _ (fun j => val (demand_at (link c) (block i) (block j)) * / val (size (block i)) * (val (links l) * / val (sent l)) * / val (size (block j)))) by (intros; ring).
-    rewrite (sum_blocks (fun b => val (demand_at (link c) (block i) b) * / val (size (block i)) * (val (links l) * / val (sent l)))).
+  - intros i _. rewrite (sum_eq _ (fun j => val (demand_at (link c) (block i) (block j)) * / val (size (block i)) *
+      (val (links l) * / val (sent l)) * / val (size (block j)))) by (intros; ring).
+    rewrite (sum_blocks (fun b => val (demand_at (link c) (block i) b) * / val (size (block i)) * (val (links l) *
+      / val (sent l)))).
     rewrite !sum_scale_r. apply within_rates; [apply size_pos|exact W|exact Z|].
     pose proof (all_at 9 _ _ F2 (block_lt i)) as D. apply (value_at_most t) in D; [|apply t_nonneg].
     rewrite !value_mul, value_total in D. exact D.
-  - intros j _. rewrite (sum_eq _ (fun i => val (demand_at (link c) (block i) (block j)) * / val (size (block j)) * (val (links l) * / val (sent l)) * / val (size (block i)))) by (intros; ring).
-    rewrite (sum_blocks (fun b => val (demand_at (link c) b (block j)) * / val (size (block j)) * (val (links l) * / val (sent l)))).
+  - intros j _. rewrite (sum_eq _ (fun i => val (demand_at (link c) (block i) (block j)) * / val (size (block j)) *
+      (val (links l) * / val (sent l)) * / val (size (block i)))) by (intros; ring).
+    rewrite (sum_blocks (fun b => val (demand_at (link c) b (block j)) * / val (size (block j)) * (val (links l) *
+      / val (sent l)))).
     rewrite !sum_scale_r. apply within_rates; [apply size_pos|exact W|exact Z|].
     pose proof (all_at 9 _ _ F3 (block_lt j)) as D. apply (value_at_most t) in D; [|apply t_nonneg].
     rewrite !value_mul, value_total in D. exact D.
@@ -312,16 +333,21 @@ Proof.
 Qed.
 
 (* 8 (2 h (4h^2 + 2h - 1) / h + 4 (h + 1)) = 16 k^2 *)
-Lemma weights_total : sum (fun c => weight c * bandwidth (mesh k) c) (channels (mesh k)) == 16 * rational k * rational k.
+Lemma weights_total : sum (fun c => weight c * bandwidth (mesh k) c) (channels (mesh k)) ==
+  16 * rational k * rational k.
 Proof.
   set (w := fun l => val (sent l) * / val (links l)).
   rewrite sum_channels. rewrite (sum_eq _ (fun l => 8 * (w (kind l) * val (side (kind l))) * / val (side (kind l)))).
   - rewrite (sum_side (fun q => 8 * (w q * val (side q)))). cbn [sum]. unfold w, links.
-    pose proof (side_pos 0) as P0. pose proof (side_pos 1) as P1. pose proof (side_pos 2) as P2. unfold sent. cbn [Nat.eqb].
-    setoid_replace (val (cubic 0 4 2 (-1)) * / val (side 0) * val (side 0)) with (val (cubic 0 4 2 (-1))) by (field; lra).
+    pose proof (side_pos 0) as P0. pose proof (side_pos 1) as P1. pose proof (side_pos 2) as P2. unfold sent.
+    cbn [Nat.eqb].
+    setoid_replace (val (cubic 0 4 2 (-1)) * / val (side 0) * val (side 0)) with (val (cubic 0 4 2 (-1))) by (field;
+      lra).
     setoid_replace (val (cubic 0 0 4 4) * / val (side 1) * val (side 1)) with (val (cubic 0 0 4 4)) by (field; lra).
-    rewrite !val_cubic. unfold k. rewrite rational_plus, rational_mult. change (rational 2) with 2. change (rational 1) with 1.
-    change (inject_Z 0) with 0. change (inject_Z 4) with 4. change (inject_Z 2) with 2. change (inject_Z (-1)) with (- (1)). ring.
+    rewrite !val_cubic. unfold k. rewrite rational_plus, rational_mult. change (rational 2) with 2.
+    change (rational 1) with 1.
+    change (inject_Z 0) with 0. change (inject_Z 4) with 4. change (inject_Z 2) with 2.
+    change (inject_Z (-1)) with (- (1)). ring.
   - intros l Hl. pose proof (side_pos (kind l)) as P.
     rewrite (sum_eq _ (fun p => one (p =? h - 1)%nat * (4 * w (kind l)) + one (p =? h)%nat * (4 * w (kind l)))).
     + rewrite sum_plus, !sum_at. replace (h - 1 <? k - 1)%nat with true by (symmetry; apply Nat.ltb_lt; unfold k; lia).
@@ -332,7 +358,8 @@ Proof.
       destruct (channel_parts k 2 l p) as [_ [-> ->]]; [assumption|assumption|].
       destruct (channel_parts k 3 l p) as [_ [-> ->]]; [assumption|assumption|].
       fold (w (kind l)). set (a := w (kind l)). unfold kind.
-      destruct (Nat.ltb_spec p h), (Nat.ltb_spec (S p) h), (Nat.eqb_spec p h), (Nat.eqb_spec (S p) h), (Nat.eqb_spec p (h - 1)); try lia;
+      destruct (Nat.ltb_spec p h), (Nat.ltb_spec (S p) h), (Nat.eqb_spec p h), (Nat.eqb_spec (S p) h),
+        (Nat.eqb_spec p (h - 1)); try lia;
         cbn [one negb Nat.eqb]; ring.
 Qed.
 
@@ -341,7 +368,8 @@ Proof.
   intros f Hf _.
   assert (K : 0 < rational k) by (apply rational_pos; unfold k; lia).
   apply (every_routing_bound (mesh k) (fun _ _ _ => true) weight X
-           (fun i j => (val (potential (block i) (block j) (block j)) - val (potential (block i) (block j) (block i))) * shares i j)
+           (fun i j => (val (potential (block i) (block j) (block j)) - val (potential (block i) (block j) (block i)))
+             * shares i j)
            (fun i j v => val (potential (block i) (block j) (block v)) * shares i j) (least_worst k)); try assumption.
   - apply mesh_proper.
   - intros c Hc. unfold weight. destruct (between c); [|lra].
@@ -349,28 +377,37 @@ Proof.
   - intros c Hc Hw. apply blocks_admissible; [exact Hc|]. unfold weight in Hw. destruct (between c); [reflexivity|lra].
   - rewrite weights_total. rewrite <- (Qmult_0_l (rational k)). apply Qmult_lt_compat_r; [exact K|]. lra.
   - intros i j c _ _ Hc _. pose proof (link_parts c Hc) as L. unfold weight. destruct (between c) eqn:B.
-    + pose proof (fits c Hc B) as F. destruct L as [_ [_ [<- <-]]]. unfold channel_fits in F. rewrite !andb_true_iff in F. destruct F as [_ F].
-      pose proof (all_at 9 _ _ (all_at 9 _ _ F (block_lt i)) (block_lt j)) as D. apply (value_at_most t) in D; [|apply t_nonneg].
-      rewrite value_add in D. fold val in D. set (l := kind (line k c)). pose proof (sent_pos l) as Z. pose proof (side_pos l) as W. fold (links l) in W.
-      apply Qle_trans with ((val (potential (block i) (block j) (source (link c))) + val (demand_at (link c) (block i) (block j))) * shares i j).
+    + pose proof (fits c Hc B) as F. destruct L as [_ [_ [<- <-]]]. unfold channel_fits in F.
+      rewrite !andb_true_iff in F. destruct F as [_ F].
+      pose proof (all_at 9 _ _ (all_at 9 _ _ F (block_lt i)) (block_lt j)) as D.
+      apply (value_at_most t) in D; [|apply t_nonneg].
+      rewrite value_add in D. fold val in D. set (l := kind (line k c)). pose proof (sent_pos l) as Z.
+      pose proof (side_pos l) as W. fold (links l) in W.
+      apply Qle_trans with ((val (potential (block i) (block j) (source (link c))) +
+        val (demand_at (link c) (block i) (block j))) * shares i j).
       * apply times_le; [|exact D]. apply Qmult_nonneg; apply inverse_nonneg, size_pos.
       * apply Qle_lteq. right. unfold X. fold l. field. split; lra.
     + rewrite L. lra.
   - intros i j _ _. right. split; [reflexivity|]. simpl node. apply Qle_lteq. right. ring.
   - rewrite weights_total. simpl terminals.
-    rewrite (sum_eq _ (fun i => sum (fun b => val (potential (block i) b b) - val (potential (block i) b (block i))) 9 * / val (size (block i)))).
-    2:{ intros i _. rewrite <- (sum_blocks (fun b => val (potential (block i) b b) - val (potential (block i) b (block i)))), <- sum_scale_r.
+    rewrite (sum_eq _ (fun i => sum (fun b =>
+      val (potential (block i) b b) - val (potential (block i) b (block i))) 9 * / val (size (block i)))).
+    2:{ intros i _. rewrite <- (sum_blocks (fun b =>
+          val (potential (block i) b b) - val (potential (block i) b (block i)))), <- sum_scale_r.
         apply sum_eq. intros j _. unfold shares. ring. }
     rewrite (sum_blocks (fun a => sum (fun b => val (potential a b b) - val (potential a b a)) 9)).
     pose proof distances_total as D. apply (value_at_most t) in D; [|apply t_nonneg]. rewrite value_total in D.
     fold val in D. rewrite val_cubic in D.
-    apply Qle_trans with (inject_Z 64 * rational h * rational h * rational h + inject_Z 80 * rational h * rational h + inject_Z 24 * rational h + inject_Z 0).
+    apply Qle_trans with (inject_Z 64 * rational h * rational h * rational h + inject_Z 80 * rational h * rational h +
+      inject_Z 24 * rational h + inject_Z 0).
     + apply Qle_lteq. right. unfold least_worst.
       replace (Nat.even k) with false by (unfold k; rewrite Nat.add_comm, Nat.even_add_mul_2; reflexivity).
       unfold k. rewrite rational_plus, rational_mult. change (rational 2) with 2. change (rational 1) with 1.
-      change (inject_Z 64) with 64. change (inject_Z 80) with 80. change (inject_Z 24) with 24. change (inject_Z 0) with 0.
+      change (inject_Z 64) with 64. change (inject_Z 80) with 80. change (inject_Z 24) with 24.
+      change (inject_Z 0) with 0.
       pose proof (rational_nonneg h). field. lra.
-    + eapply Qle_trans; [exact D|]. apply Qle_lteq. right. apply sum_eq. intros a _. unfold val. rewrite value_total. apply sum_eq. intros b _.
+    + eapply Qle_trans; [exact D|]. apply Qle_lteq. right. apply sum_eq. intros a _. unfold val. rewrite value_total.
+      apply sum_eq. intros b _.
       rewrite value_add, value_scale. change (inject_Z (-1)) with (- (1)). ring.
   - intros. discriminate.
 Qed.

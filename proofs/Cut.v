@@ -59,10 +59,12 @@ Proof.
     destruct (channel_parts k 1 l p) as [-> [-> ->]]; try assumption.
     destruct (channel_parts k 2 l p) as [-> [-> ->]]; try assumption.
     destruct (channel_parts k 3 l p) as [-> [-> ->]]; try assumption.
-    unfold place, s, column. change (horizontal 0) with true. change (horizontal 1) with true. change (horizontal 2) with false.
+    unfold place, s, column. change (horizontal 0) with true. change (horizontal 1) with true.
+    change (horizontal 2) with false.
     change (horizontal 3) with false. cbn [forward Nat.even].
     rewrite !grid_mod by lia.
-    destruct (Nat.ltb_spec p h), (Nat.ltb_spec (S p) h), (Nat.ltb_spec l h), (Nat.eqb_spec p (h - 1)); cbn [one negb andb]; try lia; lra. }
+    destruct (Nat.ltb_spec p h), (Nat.ltb_spec (S p) h), (Nat.ltb_spec l h), (Nat.eqb_spec p (h - 1));
+      cbn [one negb andb]; try lia; lra. }
   apply (cut_bound (mesh k) s (shift k h)); [apply mesh_proper|apply shift_admissible, Hk| |].
   - rewrite B. apply rational_pos. lia.
   - rewrite B. simpl terminals. rewrite (sum_eq _ (fun i => one (column k i <? h)%nat)).
@@ -70,7 +72,8 @@ Proof.
       intros y Hy. rewrite (sum_eq _ (fun x => one (x <? h)%nat)); [apply count_below; lia|].
       intros x Hx. unfold column. rewrite grid_mod by assumption. reflexivity.
     + intros i Hi. unfold shift, crosses, s. simpl node.
-      rewrite (sum_eq _ (fun j => one (j =? i + h)%nat * (one (column k i <? h)%nat * one (negb (column k j <? h)%nat)))).
+      rewrite (sum_eq _ (fun j => one (j =? i +
+        h)%nat * (one (column k i <? h)%nat * one (negb (column k j <? h)%nat)))).
       2:{ intros j Hj. destruct (column k i <? h)%nat, (j =? i + h)%nat, (column k j <? h)%nat; reflexivity. }
       rewrite sum_at. destruct (Nat.ltb_spec (column k i) h) as [L|L]; [|simpl; ring].
       destruct (grid_row _ _ _ Hi) as [Hy Hx]. unfold column in *.
@@ -82,7 +85,9 @@ Qed.
 
 Corollary even_mesh_bound m : (0 < m)%nat -> every_worst_at_least (mesh (2 * m)) any (least_worst (2 * m)).
 Proof.
-  intros Hm f Hf Hc. destruct (mesh_cut (2 * m) m Hm (le_n _) f Hf Hc) as [X [c [A [B C]]]]. exists X, c. repeat split; try assumption; try apply A.
+  intros Hm f Hf Hc. destruct (mesh_cut (2 * m) m Hm (le_n _) f Hf Hc) as [X [c [A [B C]]]]. exists X, c.
+  repeat split; try assumption; try apply A.
   unfold least_worst. replace (Nat.even (2 * m)) with true by (rewrite Nat.even_mul; reflexivity).
-  rewrite rational_mult. change (rational 2) with 2. setoid_replace (2 * rational m / 2) with (rational m) by field. exact C.
+  rewrite rational_mult. change (rational 2) with 2. setoid_replace (2 * rational m / 2) with (rational m) by field.
+  exact C.
 Qed.

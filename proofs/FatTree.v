@@ -14,7 +14,8 @@ Open Scope Q_scope.
 Definition hosts (k n : nat) : nat := 2 * k ^ n.
 Definition switch (k n h e : nat) : nat := hosts k n + (h - 1) * (2 * k ^ (n - 1)) + e.
 Definition lower (k n h v : nat) : nat := match h with O => v | S _ => switch k n h (v / k) end.
-Definition upper (k n h v : nat) : nat := switch k n (S h) ((if S h =? n then 0 else v / k ^ S h * k ^ h) + v mod k ^ h)%nat.
+Definition upper (k n h v : nat) : nat :=
+  switch k n (S h) ((if S h =? n then 0 else v / k ^ S h * k ^ h) + v mod k ^ h)%nat.
 
 (* The channel of height h with number v, up if d = 0, down if d = 1. *)
 Definition link (k n h d v : nat) : nat := (h * 2 + d) * hosts k n + v.
@@ -41,26 +42,27 @@ Fixpoint turn (k i j m : nat) : nat :=
   match m with O => O | S g => if (i / k ^ m =? j / k ^ m)%nat then turn k i j g else m end.
 Definition climbs (k n i j : nat) : nat := turn k i j (n - 1).
 
-(* Shortest paths that climb to height x are numbered from 0 to k^x - 1; path U leaves the sub-tree of height h by the
-   channel that has, within the sub-tree, the number that the first h digits of U form. *)
+(* Paths that climb to height x and come down, a shortest one if x = climbs, have numbers U from 0 to k^x - 1; path U leaves
+   the sub-tree of height h by the channel that has, within the sub-tree, the number that the first h digits of U form. *)
 Definition port (k h s U x : nat) : nat := s / k ^ h * k ^ h + U / k ^ (x - h).
-Definition path (k n U i j c : nat) : Q :=
-  let x := climbs k n i j in
+Definition path (k n x U i j c : nat) : Q :=
   if (i =? j)%nat then 0
-  else sum (fun h => one (c =? link k n h 0 (port k h i U x))%nat) (S x) + sum (fun h => one (c =? link k n h 1 (port k h j U x))%nat) (S x).
+  else sum (fun h => one (c =? link k n h 0 (port k h i U x))%nat) (S x) +
+       sum (fun h => one (c =? link k n h 1 (port k h j U x))%nat) (S x).
 
-Definition single_path (k n : nat) (U : nat -> nat -> nat) (i j c : nat) : Q := path k n (U i j) i j c.
+(* One path for each pair: its height and its number. *)
+Definition single_path (k n : nat) (U : nat -> nat -> nat * nat) (i j c : nat) : Q :=
+  path k n (fst (U i j)) (snd (U i j)) i j c.
+Definition chooses (k n : nat) (U : nat -> nat -> nat * nat) : Prop := forall i j,
+  (climbs k n i j <= fst (U i j))%nat /\ (fst (U i j) < n)%nat /\ (snd (U i j) < k ^ fst (U i j))%nat.
 
-(* A choice of one of the paths for each pair. *)
-Definition chooses (k n : nat) (U : nat -> nat -> nat) : Prop := forall i j, (U i j < k ^ climbs k n i j)%nat.
-
-(* OMRMN: all paths equally. *)
+(* OMRMN: all shortest paths equally. *)
 Definition all_paths (k n i j c : nat) : Q :=
-  / rational (k ^ climbs k n i j) * sum (fun U => path k n U i j c) (k ^ climbs k n i j).
+  / rational (k ^ climbs k n i j) * sum (fun U => path k n (climbs k n i j) U i j c) (k ^ climbs k n i j).
 
 (* OSRM2 on FT(2k, 2), k = z * z: a root for each group of z sources of a leaf and each group of z destinations. *)
-Definition osrm2 (z i j : nat) : nat :=
-  let k := (z * z)%nat in if (i / k =? j / k)%nat then 0%nat else ((i mod k) / z * z + (j mod k) / z)%nat.
+Definition osrm2 (z i j : nat) : nat * nat :=
+  let k := (z * z)%nat in if (i / k =? j / k)%nat then (0, 0)%nat else (1, (i mod k) / z * z + (j mod k) / z)%nat.
 
 (* ---- Numbers ---- *)
 
@@ -105,7 +107,8 @@ Qed.
 
 Lemma port_lt h s U x : (h <= x)%nat -> (x < n)%nat -> (U < k ^ x)%nat -> (s < N)%nat -> (port k h s U x < N)%nat.
 Proof.
-  intros L Lx HU Hs. unfold N in *. rewrite (hosts_split k n h) in * by lia. apply grid_lt; [|apply digits_lt; assumption].
+  intros L Lx HU Hs. unfold N in *. rewrite (hosts_split k n h) in * by lia.
+  apply grid_lt; [|apply digits_lt; assumption].
   apply (grid_row s _ _ Hs).
 Qed.
 
@@ -119,7 +122,8 @@ Proof.
   rewrite (grid_div h d 2), (grid_mod h d 2) by exact Hd. auto.
 Qed.
 
-Lemma link_inv c : (c < channels (fat_tree k n))%nat -> exists h d v, (h < n)%nat /\ (d < 2)%nat /\ (v < N)%nat /\ c = link k n h d v.
+Lemma link_inv c : (c < channels (fat_tree k n))%nat ->
+  exists h d v, (h < n)%nat /\ (d < 2)%nat /\ (v < N)%nat /\ c = link k n h d v.
 Proof.
   intros H. change (channels (fat_tree k n)) with (n * 2 * N)%nat in H. apply grid_row in H. destruct H as [H Hv].
   pose proof (grid_row _ _ _ H) as [Hh Hd]. exists (c / N / 2)%nat, ((c / N) mod 2)%nat, (c mod N)%nat.
@@ -130,7 +134,8 @@ Lemma link_ends h d v : (d < 2)%nat -> (v < N)%nat ->
   tail (fat_tree k n) (link k n h d v) = (if (d =? 0)%nat then lower else upper) k n h v /\
   head (fat_tree k n) (link k n h d v) = (if (d =? 0)%nat then upper else lower) k n h v.
 Proof.
-  intros Hd Hv. unfold fat_tree. cbn [tail head]. destruct (link_parts h d v Hd Hv) as [-> [-> E]]. fold N. rewrite E. split; reflexivity.
+  intros Hd Hv. unfold fat_tree. cbn [tail head]. destruct (link_parts h d v Hd Hv) as [-> [-> E]]. fold N. rewrite E.
+  split; reflexivity.
 Qed.
 
 Lemma link_eq h d v h' d' v' : (d < 2)%nat -> (d' < 2)%nat -> (v < N)%nat -> (v' < N)%nat ->
@@ -140,7 +145,8 @@ Proof. intros. unfold link. rewrite !grid_eq by assumption. reflexivity. Qed.
 Lemma switch_lt h e : (h < n - 1)%nat -> (e < 2 * k ^ (n - 1))%nat -> (switch k n (S h) e < nodes (fat_tree k n))%nat.
 Proof.
   intros Hh He. unfold switch. cbn [nodes fat_tree]. replace (S h - 1)%nat with h by lia.
-  pose proof (grid_lt h e (n - 1) _ Hh He) as L. generalize dependent (2 * k ^ (n - 1))%nat. generalize (k ^ (n - 1))%nat, (hosts k n).
+  pose proof (grid_lt h e (n - 1) _ Hh He) as L. generalize dependent (2 * k ^ (n - 1))%nat.
+  generalize (k ^ (n - 1))%nat, (hosts k n).
   intros a b c. generalize (h * c)%nat, ((n - 1) * c)%nat. intros. lia.
 Qed.
 
@@ -148,7 +154,8 @@ Lemma lower_lt h v : (h < n)%nat -> (v < N)%nat -> (lower k n h v < nodes (fat_t
 Proof.
   intros Hh Hv. destruct h as [|h]; cbn [lower].
   - cbn [nodes fat_tree]. fold N. rewrite <- Nat.add_assoc. apply Nat.lt_le_trans with N; [exact Hv|apply Nat.le_add_r].
-  - unfold N in Hv. rewrite (hosts_split k n 1), Nat.pow_1_r in Hv by lia. apply grid_row in Hv. apply switch_lt; [lia|apply Hv].
+  - unfold N in Hv. rewrite (hosts_split k n 1), Nat.pow_1_r in Hv by lia. apply grid_row in Hv.
+    apply switch_lt; [lia|apply Hv].
 Qed.
 
 Lemma upper_lt h v : (h < n)%nat -> (v < N)%nat -> (upper k n h v < nodes (fat_tree k n))%nat.
@@ -158,9 +165,12 @@ Proof.
   destruct (Nat.eqb_spec (S h) n) as [E|E].
   - unfold switch. cbn [nodes fat_tree]. replace (n - 1)%nat with h by lia. replace (S h - 1)%nat with h by lia.
     rewrite Nat.add_0_l. apply Nat.add_lt_mono_l, R.
-  - apply switch_lt; [lia|]. unfold N in Hv. rewrite (hosts_split k n (S h)) in Hv by lia. apply grid_row in Hv. destruct Hv as [Hv _].
-    pose proof (grid_lt _ _ _ _ Hv R) as L. replace (2 * k ^ (n - 1))%nat with (2 * k ^ (n - S h) * k ^ h)%nat; [exact L|].
-    rewrite (power_split k (n - 1) h) by lia. replace (n - 1 - h)%nat with (n - S h)%nat by lia. symmetry. apply Nat.mul_assoc.
+  - apply switch_lt; [lia|]. unfold N in Hv. rewrite (hosts_split k n (S h)) in Hv by lia. apply grid_row in Hv.
+    destruct Hv as [Hv _].
+    pose proof (grid_lt _ _ _ _ Hv R) as L. replace (2 * k ^ (n - 1))%nat with (2 * k ^ (n - S h) * k ^ h)%nat;
+      [exact L|].
+    rewrite (power_split k (n - 1) h) by lia. replace (n - 1 - h)%nat with (n - S h)%nat by lia. symmetry.
+    apply Nat.mul_assoc.
 Qed.
 
 Lemma fat_tree_proper : proper (fat_tree k n).
@@ -186,19 +196,21 @@ Proof.
   - unfold upper. rewrite (proj2 (Nat.eqb_neq (S g) n)) by lia. f_equal.
     pose proof (digits_lt x g U ltac:(lia) HU) as D.
     unfold port at 2 3. rewrite div_power, grid_div, grid_mod by exact D. rewrite <- div_power.
-    unfold port. rewrite Nat.pow_succ_r' at 2. replace (s / k ^ S g * (k * k ^ g))%nat with (s / k ^ S g * k ^ g * k)%nat by lia.
+    unfold port. rewrite Nat.pow_succ_r' at 2. replace (s / k ^ S g * (k * k ^ g))%nat with (s / k ^ S g * k ^ g *
+      k)%nat by lia.
     rewrite Nat.div_add_l by lia. f_equal. rewrite Nat.div_div by (try apply Nat.pow_nonzero; lia). f_equal.
     replace (x - g)%nat with (S (x - S g)) by lia. rewrite Nat.pow_succ_r'. lia.
 Qed.
 
-Lemma path_turns i j U x : x = climbs k n i j -> (U < k ^ x)%nat -> top i U x (S x) = top j U x (S x).
+Lemma path_turns i j U x : (climbs k n i j <= x)%nat -> (x < n)%nat -> (U < k ^ x)%nat -> top i U x (S x) = top j U x (S x).
 Proof.
-  intros E HU. cbn [top]. unfold upper. assert (Lx : (x < n)%nat) by (rewrite E; apply climbs_lt).
+  intros E Lx HU. cbn [top]. unfold upper.
   pose proof (digits_lt x x U ltac:(lia) HU) as D. f_equal. unfold port.
   destruct (Nat.eqb_spec (S x) n) as [F|F].
   - rewrite !grid_mod by exact D. reflexivity.
   - rewrite !div_power, !grid_div, !grid_mod by exact D. rewrite <- !div_power. f_equal. f_equal.
-    destruct (Nat.eq_dec (i / k ^ S x) (j / k ^ S x)) as [G|G]; [exact G|]. pose proof (climbs_ge i j (S x) ltac:(lia) G). lia.
+    destruct (Nat.eq_dec (i / k ^ S x) (j / k ^ S x)) as [G|G]; [exact G|].
+    pose proof (climbs_ge i j (S x) ltac:(lia) G). lia.
 Qed.
 
 Lemma climb_flow s U x m : (s < N)%nat -> (x < n)%nat -> (U < k ^ x)%nat -> (m <= S x)%nat ->
@@ -220,58 +232,53 @@ Proof.
   pose proof (flow_channel (fat_tree k n) _ (link_lt m 1 _ ltac:(lia) ltac:(lia) Hv)) as F.
   destruct (link_ends m 1 (port k m s U x) ltac:(lia) Hv) as [T H]. rewrite T, H in F. cbn [Nat.eqb] in F.
   rewrite path_meets in F by (try assumption; lia).
-  apply (flow_eq _ _ _ _ (fun c => one (c =? link k n m 1 (port k m s U x))%nat + sum (fun h => one (c =? link k n h 1 (port k h s U x))%nat) m)).
+  apply (flow_eq _ _ _ _ (fun c => one (c =? link k n m 1 (port k m s U x))%nat +
+    sum (fun h => one (c =? link k n h 1 (port k h s U x))%nat) m)).
   - intros c _. ring.
   - exact (flow_join _ _ _ _ _ _ _ F (IH ltac:(lia))).
 Qed.
 
-Lemma path_flow U i j : (U < k ^ climbs k n i j)%nat -> (i < N)%nat -> (j < N)%nat -> unit_flow (fat_tree k n) i j (path k n U i j).
+Lemma path_flow x U i j : (climbs k n i j <= x)%nat -> (x < n)%nat -> (U < k ^ x)%nat -> (i < N)%nat -> (j < N)%nat ->
+  unit_flow (fat_tree k n) i j (path k n x U i j).
 Proof.
-  intros HU Hi Hj. unfold path. destruct (Nat.eqb_spec i j) as [->|E]; [apply flow_nothing|].
-  set (x := climbs k n i j) in *. assert (Lx : (x < n)%nat) by apply climbs_lt.
+  intros E Lx HU Hi Hj. unfold path. destruct (Nat.eqb_spec i j) as [->|D]; [apply flow_nothing|].
   pose proof (climb_flow i U x (S x) Hi Lx HU (le_n _)) as F1. pose proof (descent_flow j U x (S x) Hj Lx HU (le_n _)) as F2.
-  rewrite <- (path_turns i j U x eq_refl HU) in F2. exact (flow_join _ _ _ _ _ _ _ F1 F2).
+  rewrite <- (path_turns i j U x E Lx HU) in F2. exact (flow_join _ _ _ _ _ _ _ F1 F2).
 Qed.
 
 Theorem single_path_routing U : chooses k n U -> routing (fat_tree k n) (single_path k n U).
-Proof. intros HU i j Hi Hj. apply path_flow; auto. Qed.
+Proof. intros HU i j Hi Hj. apply path_flow; try assumption; apply HU. Qed.
 
 Theorem all_paths_routing : routing (fat_tree k n) (all_paths k n).
 Proof.
-  intros i j Hi Hj. set (p := (k ^ climbs k n i j)%nat). assert (P : 0 < rational p) by (apply rational_pos, power_pos, Hk).
+  intros i j Hi Hj. set (p := (k ^ climbs k n i j)%nat). assert (P : 0 < rational p)
+    by (apply rational_pos, power_pos, Hk).
   apply (flow_value _ _ _ (/ rational p * rational p)); [field; lra|].
-  apply (flow_scale (fat_tree k n) i j (rational p) (/ rational p) (fun c => sum (fun U => path k n U i j c) p)).
+  apply (flow_scale (fat_tree k n) i j (rational p) (/ rational p) (fun c => sum (fun U => path k n (climbs k n i j) U i j c) p)).
   - apply Qlt_le_weak, Qinv_lt_0_compat, P.
-  - apply (flow_sum (fat_tree k n) i j (fun U => path k n U i j)). intros U HU. apply path_flow; assumption.
+  - apply (flow_sum (fat_tree k n) i j (fun U => path k n (climbs k n i j) U i j)).
+    intros U HU. apply path_flow; try assumption; [lia|apply climbs_lt].
 Qed.
 
 (* What a path puts on a channel. *)
-Lemma path_link U i j h d v : i <> j -> (U < k ^ climbs k n i j)%nat -> (i < N)%nat -> (j < N)%nat -> (d < 2)%nat -> (v < N)%nat ->
-  path k n U i j (link k n h d v) ==
-  one (h <? S (climbs k n i j))%nat * one (v =? port k h (if (d =? 0)%nat then i else j) U (climbs k n i j))%nat.
+Lemma path_link x U i j h d v : i <> j -> (x < n)%nat -> (U < k ^ x)%nat -> (i < N)%nat -> (j < N)%nat -> (d < 2)%nat ->
+  (v < N)%nat -> path k n x U i j (link k n h d v) ==
+    one (h <? S x)%nat * one (v =? port k h (if (d =? 0)%nat then i else j) U x)%nat.
 Proof.
-  intros E HU Hi Hj Hd Hv. unfold path. rewrite (proj2 (Nat.eqb_neq i j) E).
-  set (x := climbs k n i j) in *. assert (Lx : (x < n)%nat) by apply climbs_lt.
+  intros E Lx HU Hi Hj Hd Hv. unfold path. rewrite (proj2 (Nat.eqb_neq i j) E).
   assert (Part : forall s d', (s < N)%nat -> (d' < 2)%nat ->
     sum (fun g => one (link k n h d v =? link k n g d' (port k g s U x))%nat) (S x) ==
     one (h <? S x)%nat * (one (d =? d')%nat * one (v =? port k h s U x)%nat)).
-  { intros s d' Hs Hd'. rewrite (sum_eq _ (fun g => one (g =? h)%nat * (one (d =? d')%nat * one (v =? port k g s U x)%nat))).
+  { intros s d' Hs Hd'. rewrite (sum_eq _ (fun g => one (g =? h)%nat * (one (d =? d')%nat *
+      one (v =? port k g s U x)%nat))).
     - apply (sum_at (fun g => one (d =? d')%nat * one (v =? port k g s U x)%nat)).
     - intros g Hg. rewrite link_eq by (try assumption; apply port_lt; try assumption; lia).
       rewrite !one_and, (Nat.eqb_sym h g). ring. }
   rewrite !Part by (try assumption; lia). destruct d as [|[|]]; [| |lia]; cbn [Nat.eqb one]; ring.
 Qed.
 
-Lemma path_self U i c : path k n U i i c == 0.
+Lemma path_self x U i c : path k n x U i i c == 0.
 Proof. unfold path. rewrite Nat.eqb_refl. reflexivity. Qed.
-
-Lemma path_nonneg U i j c : 0 <= path k n U i j c.
-Proof.
-  unfold path. destruct (i =? j)%nat; [lra|].
-  assert (P : forall f : nat -> bool, 0 <= sum (fun h => one (f h)) (S (climbs k n i j))) by (intros; apply sum_nonneg; intros; apply one_nonneg).
-  pose proof (P (fun h => c =? link k n h 0 (port k h i U (climbs k n i j)))%nat).
-  pose proof (P (fun h => c =? link k n h 1 (port k h j U (climbs k n i j)))%nat). cbv beta in *. lra.
-Qed.
 
 (* ---- Single paths: the lower bound ---- *)
 
@@ -280,23 +287,28 @@ Lemma single_path_needs U g : chooses k n U -> (g < n)%nat ->
 Proof.
   intros HU Hg. pose proof (power_pos k g Hk) as Q0. pose proof (power_pos k (n - g) Hk) as K0.
   assert (EN : N = (2 * k ^ (n - g) * k ^ g)%nat) by (apply hosts_split; lia).
-  assert (Pair : forall i j v, (v < N)%nat -> (i < N)%nat -> (j < N)%nat -> (i / k ^ g)%nat <> (j / k ^ g)%nat -> forall d, (d < 2)%nat ->
-     ((if (d =? 0)%nat then i else j) / k ^ g = v / k ^ g)%nat -> (U i j / k ^ (climbs k n i j - g) = v mod k ^ g)%nat ->
+  assert (Pair : forall i j v, (v < N)%nat -> (i < N)%nat -> (j < N)%nat -> (i / k ^ g)%nat <> (j / k ^ g)%nat ->
+    forall d, (d < 2)%nat ->
+     ((if (d =? 0)%nat then i else j) / k ^ g = v / k ^ g)%nat ->
+       (snd (U i j) / k ^ (fst (U i j) - g) = v mod k ^ g)%nat ->
      1 <= single_path k n U i j (link k n g d v)).
   { intros i j v Hv Hi Hj E d Hd E1 E2. unfold single_path. assert (E0 : i <> j) by congruence.
-    rewrite (path_link (U i j) i j g d v E0 (HU i j) Hi Hj Hd Hv).
+    destruct (HU i j) as [L0 [Lx Ls]]. rewrite (path_link _ _ i j g d v E0 Lx Ls Hi Hj Hd Hv).
     pose proof (climbs_ge i j g Hg E) as L. rewrite (proj2 (Nat.ltb_lt _ _)) by lia. unfold port. rewrite E1, E2.
     rewrite <- grid_inv by exact Q0. rewrite Nat.eqb_refl. cbn [one]. lra. }
-  destruct (groups_need (fat_tree k n) (single_path k n U) (2 * k ^ (n - g)) (k ^ g) (fun i j => U i j / k ^ (climbs k n i j - g))%nat
+  destruct (groups_need (fat_tree k n) (single_path k n U) (2 * k ^ (n - g)) (k ^ g)
+      (fun i j => snd (U i j) / k ^ (fst (U i j) - g))%nat
       (link k n g 0) (link k n g 1)) as [x [L X]]; try rewrite <- EN; try assumption.
   - lia.
   - reflexivity.
   - apply tree_rates.
-  - intros i j Hi Hj E. apply digits_lt; [apply climbs_ge; assumption|apply HU].
+  - intros i j Hi Hj E. destruct (HU i j) as [L0 [Lx Ls]]. pose proof (climbs_ge i j g Hg E).
+    apply digits_lt; [lia|exact Ls].
   - intros v Hv. cbn [bandwidth fat_tree]. repeat split; try reflexivity; apply link_lt; try assumption; lia.
   - intros v i j Hv Hi Hj T. unfold up_pairs in T. rewrite !andb_true_iff, negb_true_iff, Nat.eqb_neq, !Nat.eqb_eq in T.
     destruct T as [[T1 T2] T3]. apply Pair; auto.
-  - intros v i j Hv Hi Hj T. unfold down_pairs in T. rewrite !andb_true_iff, negb_true_iff, Nat.eqb_neq, !Nat.eqb_eq in T.
+  - intros v i j Hv Hi Hj T. unfold down_pairs in T. rewrite !andb_true_iff, negb_true_iff, Nat.eqb_neq,
+      !Nat.eqb_eq in T.
     destruct T as [[T1 T2] T3]. apply Pair; auto.
   - exists x. split; [lia|exact X].
 Qed.
@@ -305,7 +317,8 @@ Qed.
 
 (* Where every channel carries pairs of sources, or of destinations, of a total weight of at most r: the paper's Lemma 9. *)
 Lemma one_sided G f r : unit_rates G ->
-  (forall c, (c < channels G)%nat -> exists p : nat -> Q, (forall i, (i < terminals G)%nat -> 0 <= p i) /\ sum p (terminals G) <= r * bandwidth G c /\
+  (forall c, (c < channels G)%nat -> exists p : nat -> Q, (forall i, (i < terminals G)%nat ->
+    0 <= p i) /\ sum p (terminals G) <= r * bandwidth G c /\
     ((forall i j, (i < terminals G)%nat -> (j < terminals G)%nat -> f i j c <= p i) \/
      (forall i j, (i < terminals G)%nat -> (j < terminals G)%nat -> f i j c <= p j))) ->
   worst_at_most G f r.
@@ -339,7 +352,8 @@ Theorem all_paths_worst : worst_at_most (fat_tree k n) (all_paths k n) 1.
 Proof.
   apply one_sided; [apply tree_rates|]. intros c Hc. destruct (link_inv c Hc) as [h [d [v [Hh [Hd [Hv ->]]]]]].
   cbn [terminals bandwidth fat_tree]. fold N. set (q := (k ^ h)%nat).
-  assert (Q : 0 < rational q) by (apply rational_pos, power_pos, Hk). assert (q0 : (0 < q)%nat) by (apply power_pos, Hk).
+  assert (Q : 0 < rational q) by (apply rational_pos, power_pos, Hk).
+  assert (q0 : (0 < q)%nat) by (apply power_pos, Hk).
   assert (EN : N = (2 * k ^ (n - h) * q)%nat) by (apply hosts_split; lia).
   assert (Hv' := Hv). rewrite EN in Hv'. apply grid_row in Hv'. destruct Hv' as [Va Vr].
   exists (fun s => one (s / q =? v / q)%nat * / rational q). split; [|split].
@@ -351,12 +365,15 @@ Proof.
       pose proof (Qmult_nonneg _ _ (one_nonneg (s / q =? v / q)%nat) (Qlt_le_weak _ _ (Qinv_lt_0_compat _ Q))) as Z.
       destruct (Nat.eq_dec i j) as [->|E]; [rewrite sum_0 by (intros; apply path_self); lra|].
       set (x := climbs k n i j) in *. assert (Lx : (x < n)%nat) by apply climbs_lt.
-      rewrite (sum_eq _ (fun U => one (h <? S x)%nat * one (v =? port k h s U x)%nat)) by (intros U HU; apply path_link; assumption).
+      rewrite (sum_eq _ (fun U => one (h <? S x)%nat * one (v =? port k h s U x)%nat)) by (intros U HU;
+        apply path_link; assumption).
       destruct (Nat.ltb_spec h (S x)) as [L|L]; [|rewrite sum_0 by (intros; cbn [one]; ring); lra].
       rewrite (sum_eq _ (fun U => one (s / q =? v / q)%nat * one (U / k ^ (x - h) =? v mod q)%nat)).
-      2:{ intros U HU. unfold port. fold q. rewrite (grid_inv v q) at 1 by exact q0. rewrite grid_eq, one_and by first [exact Vr|apply digits_lt; [lia|exact HU]].
+      2:{ intros U HU. unfold port. fold q. rewrite (grid_inv v q) at 1 by exact q0.
+          rewrite grid_eq, one_and by first [exact Vr|apply digits_lt; [lia|exact HU]].
           rewrite (Nat.eqb_sym (v / q)), (Nat.eqb_sym (v mod q)). cbn [one]. ring. }
-      rewrite sum_scale. rewrite (power_split k x h) by lia. rewrite (Nat.mul_comm (k ^ (x - h))). fold q. rewrite group_size by exact Vr.
+      rewrite sum_scale. rewrite (power_split k x h) by lia. rewrite (Nat.mul_comm (k ^ (x - h))). fold q.
+      rewrite group_size by exact Vr.
       rewrite rational_mult. assert (R : 0 < rational (k ^ (x - h))) by (apply rational_pos, power_pos, Hk).
       apply Qle_lteq. right. field. split; lra. }
     destruct d as [|[|]]; [left|right|lia]; intros i j Hi Hj; apply (Load i j Hi Hj).
@@ -366,15 +383,18 @@ Qed.
 
 (* A host's channels are all it has, so traffic that any routing carries is admissible. *)
 Lemma one_end (e : nat -> nat) g i t0 : (t0 < n * 2)%nat -> (i < N)%nat ->
-  (forall v, (v < N)%nat -> e (t0 * N + v)%nat = v) -> (forall t v, (t < n * 2)%nat -> t <> t0 -> (v < N)%nat -> (N <= e (t * N + v))%nat) ->
+  (forall v, (v < N)%nat -> e (t0 * N + v)%nat = v) -> (forall t v, (t < n * 2)%nat -> t <> t0 -> (v < N)%nat ->
+    (N <= e (t * N + v))%nat) ->
   sum (fun c => one (e c =? i)%nat * g c) (n * 2 * N) == g (t0 * N + i)%nat.
 Proof.
   intros Ht Hi E0 E1. rewrite sum_grid. rewrite (sum_eq _ (fun t => one (t =? t0)%nat * g (t * N + i)%nat)).
   - rewrite sum_at, (proj2 (Nat.ltb_lt _ _) Ht). cbn [one]. ring.
   - intros t Lt. destruct (Nat.eqb_spec t t0) as [->|D]; cbn [one].
-    + rewrite (sum_eq _ (fun v => one (v =? i)%nat * g (t0 * N + v)%nat)) by (intros v Hv; rewrite (E0 v Hv); reflexivity).
+    + rewrite (sum_eq _ (fun v => one (v =? i)%nat * g (t0 * N + v)%nat)) by (intros v Hv; rewrite (E0 v Hv);
+        reflexivity).
       rewrite sum_at, (proj2 (Nat.ltb_lt _ _) Hi). cbn [one]. ring.
-    + rewrite sum_0; [ring|]. intros v Hv. pose proof (E1 t v Lt D Hv). rewrite (proj2 (Nat.eqb_neq _ i)) by lia. cbn [one]. ring.
+    + rewrite sum_0; [ring|]. intros v Hv. pose proof (E1 t v Lt D Hv). rewrite (proj2 (Nat.eqb_neq _ i)) by lia.
+      cbn [one]. ring.
 Qed.
 
 Lemma switch_ge h e : (N <= switch k n h e)%nat.
@@ -385,23 +405,31 @@ Proof. intros. unfold link. rewrite <- grid_inv by lia. reflexivity. Qed.
 
 Lemma host_out g i : (i < N)%nat -> outflow (fat_tree k n) g i == g (link k n 0 0 i).
 Proof.
-  intros Hi. unfold outflow. change (channels (fat_tree k n)) with (n * 2 * N)%nat. rewrite (one_end (tail (fat_tree k n)) g i 0); [reflexivity|lia|exact Hi| |].
-  - intros v Hv. rewrite pair_of by exact Hv. rewrite (proj1 (link_ends (0 / 2) (0 mod 2) v (Nat.mod_upper_bound 0 2 ltac:(lia)) Hv)). reflexivity.
-  - intros t v Lt D Hv. rewrite pair_of by exact Hv. rewrite (proj1 (link_ends (t / 2) (t mod 2) v (Nat.mod_upper_bound t 2 ltac:(lia)) Hv)).
+  intros Hi. unfold outflow. change (channels (fat_tree k n)) with (n * 2 * N)%nat.
+  rewrite (one_end (tail (fat_tree k n)) g i 0); [reflexivity|lia|exact Hi| |].
+  - intros v Hv. rewrite pair_of by exact Hv. rewrite (proj1 (link_ends (0 / 2) (0 mod 2) v (Nat.mod_upper_bound 0 2
+      ltac:(lia)) Hv)). reflexivity.
+  - intros t v Lt D Hv. rewrite pair_of
+      by exact Hv. rewrite (proj1 (link_ends (t / 2) (t mod 2) v (Nat.mod_upper_bound t 2 ltac:(lia)) Hv)).
     pose proof (Nat.div_mod t 2 ltac:(lia)). destruct (Nat.eqb_spec (t mod 2) 0); [|apply switch_ge].
     destruct (t / 2)%nat as [|h]; [lia|]. cbn [lower]. apply switch_ge.
 Qed.
 
 Lemma host_in g i : (i < N)%nat -> inflow (fat_tree k n) g i == g (link k n 0 1 i).
 Proof.
-  intros Hi. unfold inflow. change (channels (fat_tree k n)) with (n * 2 * N)%nat. rewrite (one_end (head (fat_tree k n)) g i 1); [reflexivity|lia|exact Hi| |].
-  - intros v Hv. rewrite pair_of by exact Hv. rewrite (proj2 (link_ends (1 / 2) (1 mod 2) v (Nat.mod_upper_bound 1 2 ltac:(lia)) Hv)). reflexivity.
-  - intros t v Lt D Hv. rewrite pair_of by exact Hv. rewrite (proj2 (link_ends (t / 2) (t mod 2) v (Nat.mod_upper_bound t 2 ltac:(lia)) Hv)).
-    pose proof (Nat.div_mod t 2 ltac:(lia)). pose proof (Nat.mod_upper_bound t 2 ltac:(lia)). destruct (Nat.eqb_spec (t mod 2) 0); [apply switch_ge|].
+  intros Hi. unfold inflow. change (channels (fat_tree k n)) with (n * 2 * N)%nat.
+  rewrite (one_end (head (fat_tree k n)) g i 1); [reflexivity|lia|exact Hi| |].
+  - intros v Hv. rewrite pair_of by exact Hv. rewrite (proj2 (link_ends (1 / 2) (1 mod 2) v (Nat.mod_upper_bound 1 2
+      ltac:(lia)) Hv)). reflexivity.
+  - intros t v Lt D Hv. rewrite pair_of
+      by exact Hv. rewrite (proj2 (link_ends (t / 2) (t mod 2) v (Nat.mod_upper_bound t 2 ltac:(lia)) Hv)).
+    pose proof (Nat.div_mod t 2 ltac:(lia)). pose proof (Nat.mod_upper_bound t 2 ltac:(lia)).
+    destruct (Nat.eqb_spec (t mod 2) 0); [apply switch_ge|].
     destruct (t / 2)%nat as [|h]; [lia|]. cbn [lower]. apply switch_ge.
 Qed.
 
-Lemma carried_admissible X : traffic (fat_tree k n) X -> carried_within (fat_tree k n) X 1 -> admissible (fat_tree k n) X.
+Lemma carried_admissible X : traffic (fat_tree k n) X -> carried_within (fat_tree k n) X 1 ->
+  admissible (fat_tree k n) X.
 Proof.
   intros T [g [G Used]]. unfold traffic in T. unfold carries in G. unfold admissible.
   change (terminals (fat_tree k n)) with N in *. cbn [node injection ejection bandwidth connected fat_tree] in *.
@@ -410,10 +438,13 @@ Proof.
   - intros i j Hi Hj. apply (T i j Hi Hj).
   - intros i Hi. destruct (G i Hi) as [P C]. specialize (C i (V i Hi)). rewrite host_out, host_in in C by exact Hi.
     rewrite (sum_eq _ (fun j => X i j)) in C.
-    2:{ intros j Hj. rewrite Nat.eqb_refl. destruct (Nat.eqb_spec i j) as [E|E]; cbn [one]; [rewrite (proj2 (T i j Hi Hj) E)|]; ring. }
-    pose proof (P (link k n 0 1 i) (link_lt 0 1 i Hn ltac:(lia) Hi)) as P1. specialize (Used (link k n 0 0 i) (link_lt 0 0 i Hn ltac:(lia) Hi)).
+    2:{ intros j Hj. rewrite Nat.eqb_refl. destruct (Nat.eqb_spec i j) as [E|E]; cbn [one];
+          [rewrite (proj2 (T i j Hi Hj) E)|]; ring. }
+    pose proof (P (link k n 0 1 i) (link_lt 0 1 i Hn ltac:(lia) Hi)) as P1.
+    specialize (Used (link k n 0 0 i) (link_lt 0 0 i Hn ltac:(lia) Hi)).
     assert (S : g i (link k n 0 0 i) <= used (fat_tree k n) g (link k n 0 0 i)).
-    { apply (sum_term (fun a => g a (link k n 0 0 i)) N i); [|exact Hi]. intros a Ha. apply (G a Ha). apply link_lt; [exact Hn|lia|exact Hi]. }
+    { apply (sum_term (fun a => g a (link k n 0 0 i)) N i); [|exact Hi]. intros a Ha. apply (G a Ha).
+      apply link_lt; [exact Hn|lia|exact Hi]. }
     lra.
   - intros j Hj. specialize (Used (link k n 0 1 j) (link_lt 0 1 j Hn ltac:(lia) Hj)). rewrite Qmult_1_l in Used.
     eapply Qle_trans; [|exact Used]. unfold used. change (terminals (fat_tree k n)) with N. apply sum_le. intros i Hi.
@@ -421,7 +452,8 @@ Proof.
     rewrite (sum_eq _ (fun a => one (j =? i)%nat * X i a - one (a =? j)%nat * X i a)) in C.
     2:{ intros a _. rewrite (Nat.eqb_sym a j). ring. }
     rewrite sum_minus, sum_at, (proj2 (Nat.ltb_lt _ _) Hj) in C. cbn [one] in C.
-    pose proof (P (link k n 0 0 j) (link_lt 0 0 j Hn ltac:(lia) Hj)) as P1. pose proof (P (link k n 0 1 j) (link_lt 0 1 j Hn ltac:(lia) Hj)) as P2.
+    pose proof (P (link k n 0 0 j) (link_lt 0 0 j Hn ltac:(lia) Hj)) as P1.
+    pose proof (P (link k n 0 1 j) (link_lt 0 1 j Hn ltac:(lia) Hj)) as P2.
     destruct (Nat.eqb_spec j i) as [E|E].
     + rewrite (proj2 (T i j Hi Hj) (eq_sym E)). exact P2.
     + rewrite (sum_0 (fun a => one false * X i a)) in C by (intros; cbn [one]; ring). lra.
@@ -470,15 +502,18 @@ End Tree.
 Theorem single_path_ratio_2 k U : (0 < k)%nat -> chooses k 2 U ->
   exists x, (k <= x * x)%nat /\ ratio_at_least (fat_tree k 2) (single_path k 2 U) (rational x).
 Proof.
-  intros Hk HU. destruct (single_path_ratio k 2 Hk ltac:(lia) U 1 HU ltac:(lia)) as [x [L X]]. exists x. split; [|exact X].
+  intros Hk HU. destruct (single_path_ratio k 2 Hk ltac:(lia) U 1 HU ltac:(lia)) as [x [L X]]. exists x.
+  split; [|exact X].
   cbn [Nat.sub] in L. rewrite !Nat.pow_1_r in L. nia.
 Qed.
 
 Theorem single_path_ratio_3 k U : (0 < k)%nat -> chooses k 3 U ->
   exists x, (k <= x)%nat /\ ratio_at_least (fat_tree k 3) (single_path k 3 U) (rational x).
 Proof.
-  intros Hk HU. destruct (single_path_ratio k 3 Hk ltac:(lia) U 2 HU ltac:(lia)) as [x [L X]]. exists x. split; [|exact X].
-  cbn [Nat.sub] in L. rewrite Nat.pow_1_r, Nat.pow_2_r in L. destruct L as [L|L]; [apply Nat.square_le_simpl_nonneg; lia|exact L].
+  intros Hk HU. destruct (single_path_ratio k 3 Hk ltac:(lia) U 2 HU ltac:(lia)) as [x [L X]]. exists x.
+  split; [|exact X].
+  cbn [Nat.sub] in L. rewrite Nat.pow_1_r, Nat.pow_2_r in L. destruct L as [L|L]; [apply Nat.square_le_simpl_nonneg;
+    lia|exact L].
 Qed.
 
 (* ---- OSRM2 ---- *)
@@ -488,58 +523,74 @@ Proof. unfold climbs. cbn [turn Nat.sub]. rewrite Nat.pow_1_r. reflexivity. Qed.
 
 Lemma osrm2_chooses z : (0 < z)%nat -> chooses (z * z) 2 (osrm2 z).
 Proof.
-  intros Hz i j. rewrite climbs_2. unfold osrm2. destruct (_ =? _)%nat; [cbn; lia|]. rewrite Nat.pow_1_r.
-  assert (G : forall a, ((a mod (z * z)) / z < z)%nat) by (intros a; apply Nat.div_lt_upper_bound; [lia|apply Nat.mod_upper_bound; nia]).
-  apply grid_lt; apply G.
+  intros Hz i j. rewrite climbs_2. unfold osrm2. destruct (_ =? _)%nat; cbn [fst snd]; [cbn; lia|]. rewrite Nat.pow_1_r.
+  assert (G : forall a, ((a mod (z * z)) / z < z)%nat)
+    by (intros a; apply Nat.div_lt_upper_bound; [lia|apply Nat.mod_upper_bound; nia]).
+  split; [lia|]. split; [lia|]. apply grid_lt; apply G.
 Qed.
 
-Lemma sum_leaf k a (g : nat -> Q) : (a < 2 * k)%nat -> sum (fun i => one (i / k =? a)%nat * g (i mod k)%nat) (2 * k * k) == sum g k.
+Lemma sum_leaf k a (g : nat -> Q) : (a < 2 * k)%nat ->
+  sum (fun i => one (i / k =? a)%nat * g (i mod k)%nat) (2 * k * k) == sum g k.
 Proof.
   intros Ha. rewrite sum_grid. rewrite (sum_eq _ (fun b => one (b =? a)%nat * sum g k)).
   - rewrite sum_at, (proj2 (Nat.ltb_lt _ _) Ha). cbn [one]. ring.
   - intros b Hb. rewrite <- sum_scale. apply sum_eq. intros p Hp. rewrite grid_div, grid_mod by exact Hp. reflexivity.
 Qed.
 
-Theorem osrm2_worst z : (0 < z)%nat -> worst_at_most (fat_tree (z * z) 2) (single_path (z * z) 2 (osrm2 z)) (rational z).
+Theorem osrm2_worst z : (0 < z)%nat ->
+  worst_at_most (fat_tree (z * z) 2) (single_path (z * z) 2 (osrm2 z)) (rational z).
 Proof.
-  intros Hz. set (k := (z * z)%nat). assert (Hk : (0 < k)%nat) by (unfold k; nia). pose proof (osrm2_chooses z Hz) as U. fold k in U.
+  intros Hz. set (k := (z * z)%nat). assert (Hk : (0 < k)%nat) by (unfold k; nia).
+  pose proof (osrm2_chooses z Hz) as U. fold k in U.
   assert (Z1 : 1 <= rational z) by (change 1 with (rational 1); apply rational_le; lia).
-  apply one_sided; [apply tree_rates|]. intros c Hc. destruct (link_inv k 2 Hk ltac:(lia) c Hc) as [h [d [v [Hh [Hd [Hv ->]]]]]].
+  apply one_sided; [apply tree_rates|]. intros c Hc. destruct (link_inv k 2 Hk ltac:(lia) c Hc) as [h [d [v [Hh [Hd [Hv
+    ->]]]]]].
   change (terminals (fat_tree k 2)) with (hosts k 2). cbn [bandwidth fat_tree].
   assert (EN : hosts k 2 = (2 * k * k)%nat) by (unfold hosts; rewrite Nat.pow_2_r; lia).
   set (s := fun i j : nat => if (d =? 0)%nat then i else j).
   assert (Side : forall p : nat -> Q, (forall i, 0 <= p i) ->
      (forall i j, (i < hosts k 2)%nat -> (j < hosts k 2)%nat -> i <> j ->
-        one (h <? S (climbs k 2 i j))%nat * one (v =? port k h (s i j) (osrm2 z i j) (climbs k 2 i j))%nat <= p (s i j)) ->
-     (forall i j, (i < hosts k 2)%nat -> (j < hosts k 2)%nat -> single_path k 2 (osrm2 z) i j (link k 2 h d v) <= p i) \/
+        one (h <? S (fst (osrm2 z i j)))%nat * one (v =? port k h (s i j) (snd (osrm2 z i j)) (fst (osrm2 z i j)))%nat <=
+          p (s i j)) ->
+     (forall i j, (i < hosts k 2)%nat -> (j < hosts k 2)%nat ->
+       single_path k 2 (osrm2 z) i j (link k 2 h d v) <= p i) \/
      (forall i j, (i < hosts k 2)%nat -> (j < hosts k 2)%nat -> single_path k 2 (osrm2 z) i j (link k 2 h d v) <= p j)).
   { intros p P H.
-    assert (L : forall i j, (i < hosts k 2)%nat -> (j < hosts k 2)%nat -> single_path k 2 (osrm2 z) i j (link k 2 h d v) <= p (s i j)).
+    assert (L : forall i j, (i < hosts k 2)%nat -> (j < hosts k 2)%nat ->
+      single_path k 2 (osrm2 z) i j (link k 2 h d v) <= p (s i j)).
     { intros i j Hi Hj. unfold single_path. destruct (Nat.eq_dec i j) as [->|E]; [rewrite path_self; apply P|].
       rewrite path_link by (try assumption; try lia; apply U). apply H; assumption. }
     unfold s in L. destruct d as [|[|]]; [left|right|lia]; exact L. }
   destruct h as [|[|]]; [| |lia].
   - exists (fun i => one (i =? v)%nat). split; [intros; apply one_nonneg|]. split.
-    + rewrite (sum_eq _ (fun i => one (i =? v)%nat * 1)) by (intros; ring). rewrite sum_at, (proj2 (Nat.ltb_lt _ _) Hv). cbn [one]. lra.
+    + rewrite (sum_eq _ (fun i => one (i =? v)%nat * 1)) by (intros; ring).
+      rewrite sum_at, (proj2 (Nat.ltb_lt _ _) Hv). cbn [one]. lra.
     + apply Side; [intros; apply one_nonneg|]. intros i j Hi Hj E.
-      assert (P : port k 0 (s i j) (osrm2 z i j) (climbs k 2 i j) = s i j).
-      { unfold port. rewrite Nat.sub_0_r, (Nat.div_small (osrm2 z i j)) by apply U. cbn [Nat.pow]. rewrite Nat.div_1_r. lia. }
+      assert (P : port k 0 (s i j) (snd (osrm2 z i j)) (fst (osrm2 z i j)) = s i j).
+      { unfold port. rewrite Nat.sub_0_r, (Nat.div_small (snd (osrm2 z i j))) by apply U. cbn [Nat.pow]. rewrite Nat.div_1_r.
+        lia. }
       rewrite P, (Nat.eqb_sym v). cbn [Nat.ltb Nat.leb one]. lra.
-  - assert (Hv' := Hv). rewrite EN in Hv'. apply grid_row in Hv'. destruct Hv' as [Va Vr]. pose proof (grid_row (v mod k) z z Vr) as [G1 G2].
+  - assert (Hv' := Hv). rewrite EN in Hv'. apply grid_row in Hv'. destruct Hv' as [Va Vr].
+    pose proof (grid_row (v mod k) z z Vr) as [G1 G2].
     set (w := if (d =? 0)%nat then ((v mod k) / z)%nat else ((v mod k) mod z)%nat).
     exists (fun i => one (i / k =? v / k)%nat * one ((i mod k) / z =? w)%nat).
     split; [intros; apply Qmult_nonneg; apply one_nonneg|]. split.
     + rewrite EN, (sum_leaf k (v / k) (fun p => one (p / z =? w)%nat) Va). unfold k at 1.
       rewrite group_size by (unfold w; destruct (d =? 0)%nat; assumption). lra.
-    + apply Side; [intros; apply Qmult_nonneg; apply one_nonneg|]. intros i j Hi Hj E. rewrite <- (one_and (s i j / k =? v / k)%nat), climbs_2.
-      unfold osrm2. fold k. destruct (Nat.eqb_spec (i / k) (j / k)) as [F|F]; [cbn [Nat.ltb Nat.leb one]; pose proof (one_nonneg ((s i j / k =? v / k)%nat && (s i j mod k / z =? w)%nat)); lra|].
+    + apply Side; [intros; apply Qmult_nonneg; apply one_nonneg|]. intros i j Hi Hj E.
+      rewrite <- (one_and (s i j / k =? v / k)%nat).
+      unfold osrm2. fold k. destruct (Nat.eqb_spec (i / k) (j / k)) as [F|F]; cbn [fst snd]; [cbn [Nat.ltb Nat.leb one];
+        pose proof (one_nonneg ((s i j / k =? v / k)%nat && (s i j mod k / z =? w)%nat)); lra|].
       set (a := ((i mod k) / z)%nat). set (b := ((j mod k) / z)%nat).
       assert (Hb : (b < z)%nat) by (apply Nat.div_lt_upper_bound; [lia|apply Nat.mod_upper_bound; lia]).
       assert (Ha : (a < z)%nat) by (apply Nat.div_lt_upper_bound; [lia|apply Nat.mod_upper_bound; lia]).
-      unfold port. rewrite Nat.pow_1_r. cbn [Nat.sub Nat.pow Nat.ltb Nat.leb]. rewrite Nat.div_1_r, (grid_inv v k Hk) at 1.
+      unfold port. rewrite Nat.pow_1_r. cbn [Nat.sub Nat.pow Nat.ltb Nat.leb].
+      rewrite Nat.div_1_r, (grid_inv v k Hk) at 1.
       rewrite grid_eq by first [exact Vr|apply grid_lt; assumption].
-      destruct (Nat.eqb_spec (v / k) (s i j / k)) as [P|P]; [|cbn [andb one]; pose proof (one_nonneg ((s i j / k =? v / k)%nat && (s i j mod k / z =? w)%nat)); lra].
-      destruct (Nat.eqb_spec (v mod k) (a * z + b)) as [R|R]; [|cbn [andb one]; pose proof (one_nonneg ((s i j / k =? v / k)%nat && (s i j mod k / z =? w)%nat)); lra].
+      destruct (Nat.eqb_spec (v / k) (s i j / k)) as [P|P]; [|cbn [andb one];
+        pose proof (one_nonneg ((s i j / k =? v / k)%nat && (s i j mod k / z =? w)%nat)); lra].
+      destruct (Nat.eqb_spec (v mod k) (a * z + b)) as [R|R]; [|cbn [andb one];
+        pose proof (one_nonneg ((s i j / k =? v / k)%nat && (s i j mod k / z =? w)%nat)); lra].
       rewrite <- P, Nat.eqb_refl. unfold w. rewrite R, grid_div, grid_mod by exact Hb. unfold s, a, b.
       destruct (d =? 0)%nat; rewrite Nat.eqb_refl; cbn [andb one]; lra.
 Qed.

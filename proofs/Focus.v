@@ -11,7 +11,8 @@ Definition permutes (n : nat) (g back : nat -> nat) : Prop :=
 Lemma sum_permuted n g back f : permutes n g back -> sum (fun i => f (g i)) n == sum f n.
 Proof.
   intros H. rewrite (sum_eq _ (fun i => sum (fun a => one (a =? g i)%nat * f a) n)).
-  2:{ intros i Hi. destruct (H i Hi) as [L _]. rewrite <- (sum_pick f n (g i) L). apply sum_eq. intros a _. now rewrite Nat.eqb_sym. }
+  2:{ intros i Hi. destruct (H i Hi) as [L _]. rewrite <- (sum_pick f n (g i) L). apply sum_eq. intros a _.
+      now rewrite Nat.eqb_sym. }
   rewrite sum_swap. apply sum_eq. intros a Ha. destruct (H a Ha) as [_ [Lb [_ E]]].
   rewrite (sum_eq _ (fun i => one (back a =? i)%nat * f a)); [apply (sum_pick (fun _ => f a)), Lb|].
   intros i Hi. replace (a =? g i)%nat with (back a =? i)%nat; [reflexivity|].
@@ -26,7 +27,8 @@ Definition symmetry_of (G : network) (f : nat -> nat -> nat -> Q) (g back image 
   (forall i, (i < terminals G)%nat -> injection G (g i) == injection G i /\ ejection G (g i) == ejection G i) /\
   (forall i j, (i < terminals G)%nat -> (j < terminals G)%nat -> connected G (g i) (g j) = connected G i j) /\
   (forall c, (c < channels G)%nat -> (image c < channels G)%nat /\ bandwidth G (image c) == bandwidth G c) /\
-  (forall i j c, (i < terminals G)%nat -> (j < terminals G)%nat -> (c < channels G)%nat -> f (g i) (g j) (image c) == f i j c).
+  (forall i j c, (i < terminals G)%nat -> (j < terminals G)%nat -> (c < channels G)%nat ->
+    f (g i) (g j) (image c) == f i j c).
 
 Definition focus_set (G : network) (f : nat -> nat -> nat -> Q) (F : nat -> Prop) : Prop :=
   forall c, (c < channels G)%nat -> exists g back image, symmetry_of G f g back image /\ F (image c).
@@ -58,15 +60,19 @@ Qed.
 
 (* Whatever traffic does to any channel, some traffic does to one of the focus set. *)
 Theorem focus_as_loaded G f F : focus_set G f F -> forall X c, admissible G X -> (c < channels G)%nat ->
-  exists X' c', admissible G X' /\ (c' < channels G)%nat /\ F c' /\ bandwidth G c' == bandwidth G c /\ load G f X' c' == load G f X c.
+  exists X' c', admissible G X' /\ (c' < channels G)%nat /\ F c' /\ bandwidth G c' == bandwidth G c /\
+    load G f X' c' == load G f X c.
 Proof.
-  intros H X c HX Hc. destruct (H c Hc) as [g [back [image [S Fc]]]]. exists (fun i j => X (back i) (back j)), (image c).
+  intros H X c HX Hc. destruct (H c Hc) as [g [back [image [S Fc]]]].
+  exists (fun i j => X (back i) (back j)), (image c).
   assert (S' := S). destruct S' as [_ [_ [_ [B _]]]]. destruct (B c Hc).
-  repeat split; try assumption; try (apply (mapped_admissible G f g back image X S HX)). apply (mapped_load G f g back image X c S Hc).
+  repeat split; try assumption; try (apply (mapped_admissible G f g back image X S HX)).
+  apply (mapped_load G f g back image X c S Hc).
 Qed.
 
 Corollary focus_at_most G f F r : focus_set G f F ->
-  (forall X c, admissible G X -> (c < channels G)%nat -> F c -> load G f X c <= r * bandwidth G c) -> worst_at_most G f r.
+  (forall X c, admissible G X -> (c < channels G)%nat -> F c -> load G f X c <= r * bandwidth G c) ->
+    worst_at_most G f r.
 Proof.
   intros H B X HX c Hc. destruct (focus_as_loaded G f F H X c HX Hc) as [X' [c' [A [L [Fc [E1 E2]]]]]].
   rewrite <- E1, <- E2. apply B; assumption.

@@ -8,16 +8,19 @@ Fixpoint count (f : nat -> bool) (n : nat) : nat := match n with O => 0 | S m =>
 
 Lemma count_le f g n : (forall i, i < n -> f i = true -> g i = true) -> count f n <= count g n.
 Proof.
-  induction n as [|n IH]; intros H; cbn [count]; [lia|]. pose proof (IH (fun i L => H i (Nat.lt_lt_succ_r _ _ L))) as Hn.
+  induction n as [|n IH]; intros H; cbn [count];
+    [lia|]. pose proof (IH (fun i L => H i (Nat.lt_lt_succ_r _ _ L))) as Hn.
   pose proof (H n (Nat.lt_succ_diag_r n)). destruct (f n), (g n); lia.
 Qed.
 
-Lemma count_lt f g n k : (forall i, i < n -> f i = true -> g i = true) -> k < n -> f k = false -> g k = true -> count f n < count g n.
+Lemma count_lt f g n k : (forall i, i < n -> f i = true -> g i = true) -> k < n -> f k = false -> g k = true ->
+  count f n < count g n.
 Proof.
   induction n as [|n IH]; intros H L Fk Gk; [lia|]. cbn [count].
   destruct (Nat.eq_dec k n) as [->|E].
   - rewrite Fk, Gk. pose proof (count_le f g n (fun i L => H i (Nat.lt_lt_succ_r _ _ L))). lia.
-  - pose proof (IH (fun i L => H i (Nat.lt_lt_succ_r _ _ L)) ltac:(lia) Fk Gk). pose proof (H n (Nat.lt_succ_diag_r n)). destruct (f n), (g n); lia.
+  - pose proof (IH (fun i L => H i (Nat.lt_lt_succ_r _ _ L)) ltac:(lia) Fk Gk).
+    pose proof (H n (Nat.lt_succ_diag_r n)). destruct (f n), (g n); lia.
 Qed.
 
 Lemma count_more f a d : count f a <= count f (a + d).
@@ -51,14 +54,16 @@ Definition within (e : graph) (g : graph) : Prop := forall i j, i < n -> j < m -
 Definition matching (e : graph) : Prop :=
   forall i j i' j', i < n -> j < m -> i' < n -> j' < m -> e i j = true -> e i' j' = true -> (i = i' <-> j = j').
 
-Definition covered (e : graph) (a b : nat -> bool) : Prop := forall i j, i < n -> j < m -> e i j = true -> a i = true \/ b j = true.
+Definition covered (e : graph) (a b : nat -> bool) : Prop := forall i j, i < n -> j < m -> e i j = true ->
+  a i = true \/ b j = true.
 
 Definition some_edge (e : graph) (i : nat) : bool := existsb (e i) (seq 0 m).
 
 Definition without (x y : nat) (e : graph) : graph := fun i j => e i j && negb ((i =? x) && (j =? y)).
 
 Lemma without_true x y e i j : without x y e i j = true <-> e i j = true /\ ~ (i = x /\ j = y).
-Proof. unfold without. rewrite andb_true_iff, negb_true_iff, andb_false_iff, !Nat.eqb_neq. split; intros [A B]; (split; [exact A|]); lia. Qed.
+Proof. unfold without. rewrite andb_true_iff, negb_true_iff, andb_false_iff, !Nat.eqb_neq.
+split; intros [A B]; (split; [exact A|]); lia. Qed.
 
 Lemma without_fewer x y e : x < n -> y < m -> e x y = true -> edges (without x y e) < edges e.
 Proof.
@@ -111,24 +116,30 @@ Proof.
   destruct (matching_or_meet e) as [M|[x [y [x' [y' [Hx [Hy [Hx' [Hy' [E [E' N]]]]]]]]]]].
   - exists (some_edge e), (fun _ => false), e. split; [|split; [exact M|split; [intros i j _ _ H; exact H|]]].
     + intros i j Hi Hj E. left. apply existsb_exists. exists j. split; [apply in_seq; lia|exact E].
-    + pose proof (matching_size e M). assert (Z : forall k, count (fun _ => false) k = 0) by (induction k; cbn [count]; lia). rewrite Z. lia.
+    + pose proof (matching_size e M). assert (Z : forall k, count (fun _ => false) k = 0) by (induction k; cbn [count];
+        lia). rewrite Z. lia.
   - destruct (IH (edges (without x y e)) (without_fewer x y e Hx Hy E) _ eq_refl) as [a1 [b1 [f1 [C1 [M1 [W1 S1]]]]]].
-    destruct (IH (edges (without x' y' e)) (without_fewer x' y' e Hx' Hy' E') _ eq_refl) as [a2 [b2 [f2 [C2 [M2 [W2 S2]]]]]].
+    destruct (IH (edges (without x' y' e)) (without_fewer x' y' e Hx' Hy' E') _ eq_refl) as [a2 [b2 [f2 [C2 [M2 [W2
+      S2]]]]]].
     assert (V1 : within f1 e) by (intros i j Hi Hj F; apply (without_true x y e), W1; assumption).
     assert (V2 : within f2 e) by (intros i j Hi Hj F; apply (without_true x' y' e), W2; assumption).
     assert (D1 : (a1 x = true \/ b1 y = true) \/ a1 x = false /\ b1 y = false) by (destruct (a1 x), (b1 y); auto).
     assert (D2 : (a2 x' = true \/ b2 y' = true) \/ a2 x' = false /\ b2 y' = false) by (destruct (a2 x'), (b2 y'); auto).
     assert (K1 : forall i j, i < n -> j < m -> e i j = true -> (i = x /\ j = y) \/ a1 i = true \/ b1 j = true).
-    { intros i j Hi Hj Eij. destruct (Nat.eq_dec i x), (Nat.eq_dec j y); auto; right; apply C1; auto; apply without_true; split; auto; lia. }
+    { intros i j Hi Hj Eij. destruct (Nat.eq_dec i x), (Nat.eq_dec j y); auto; right; apply C1; auto;
+        apply without_true; split; auto; lia. }
     assert (K2 : forall i j, i < n -> j < m -> e i j = true -> (i = x' /\ j = y') \/ a2 i = true \/ b2 j = true).
-    { intros i j Hi Hj Eij. destruct (Nat.eq_dec i x'), (Nat.eq_dec j y'); auto; right; apply C2; auto; apply without_true; split; auto; lia. }
+    { intros i j Hi Hj Eij. destruct (Nat.eq_dec i x'), (Nat.eq_dec j y'); auto; right; apply C2; auto;
+        apply without_true; split; auto; lia. }
     destruct D1 as [D1|[A1 B1]].
     { exists a1, b1, f1. split; [|auto]. intros i j Hi Hj Eij. destruct (K1 i j Hi Hj Eij) as [[-> ->]|]; auto. }
     destruct D2 as [D2|[A2 B2]].
     { exists a2, b2, f2. split; [|auto]. intros i j Hi Hj Eij. destruct (K2 i j Hi Hj Eij) as [[-> ->]|]; auto. }
-    assert (Best : exists f, matching f /\ within f e /\ count a1 n + count b1 m + (count a2 n + count b2 m) <= edges f + edges f).
+    assert (Best : exists f, matching f /\ within f e /\
+      count a1 n + count b1 m + (count a2 n + count b2 m) <= edges f + edges f).
     { destruct (Nat.le_ge_cases (edges f1) (edges f2)); [exists f2|exists f1]; split; auto; split; auto; lia. }
-    assert (Best' : exists f, matching f /\ within f e /\ forall p q, p + q <= S (count a1 n + count b1 m + (count a2 n + count b2 m)) -> p <= edges f \/ q <= edges f).
+    assert (Best' : exists f, matching f /\ within f e /\
+      forall p q, p + q <= S (count a1 n + count b1 m + (count a2 n + count b2 m)) -> p <= edges f \/ q <= edges f).
     { destruct Best as [f [Mf [Wf Sf]]]. exists f. split; [exact Mf|]. split; [exact Wf|]. intros p q L. lia. }
     destruct Best' as [f [Mf [Wf Sf]]].
     pose proof (K1 x' y' Hx' Hy' E') as L1. pose proof (K2 x y Hx Hy E) as L2.
@@ -136,34 +147,42 @@ Proof.
     + (* the edges meet in x *)
       assert (F1 : b1 y' = true) by (destruct L1 as [[_ L]|[L|L]]; [congruence|congruence|exact L]).
       assert (F2 : b2 y = true) by (destruct L2 as [[_ L]|[L|L]]; [congruence|congruence|exact L]).
-      pose proof (count_add (fun i => a1 i || a2 i) x n) as T1. pose proof (count_cross a1 a2 n) as T2. pose proof (count_cross b1 b2 m) as T3.
+      pose proof (count_add (fun i => a1 i || a2 i) x n) as T1. pose proof (count_cross a1 a2 n) as T2.
+      pose proof (count_cross b1 b2 m) as T3.
       destruct (Sf (count (fun i => a1 i || a2 i || (i =? x)) n + count (fun j => b1 j && b2 j) m)
                    (count (fun i => a1 i && a2 i) n + count (fun j => b1 j || b2 j) m)) as [L|L]; [lia| |].
       * exists (fun i => a1 i || a2 i || (i =? x)), (fun j => b1 j && b2 j), f. split; [|auto].
-        intros i j Hi Hj Eij. destruct (K1 i j Hi Hj Eij) as [[-> ->]|P]; [left; rewrite Nat.eqb_refl, orb_true_r; reflexivity|].
+        intros i j Hi Hj Eij. destruct (K1 i j Hi Hj Eij) as [[-> ->]|P]; [left; rewrite Nat.eqb_refl, orb_true_r;
+          reflexivity|].
         destruct (K2 i j Hi Hj Eij) as [[-> ->]|Q]; [left; rewrite Nat.eqb_refl, orb_true_r; reflexivity|].
-        destruct P as [P|P]; [left; rewrite P; reflexivity|]. destruct Q as [Q|Q]; [left; rewrite Q, orb_true_r; reflexivity|].
+        destruct P as [P|P]; [left; rewrite P; reflexivity|].
+        destruct Q as [Q|Q]; [left; rewrite Q, orb_true_r; reflexivity|].
         right. rewrite P, Q. reflexivity.
       * exists (fun i => a1 i && a2 i), (fun j => b1 j || b2 j), f. split; [|auto].
         intros i j Hi Hj Eij. destruct (K1 i j Hi Hj Eij) as [[-> ->]|P]; [right; rewrite F2, orb_true_r; reflexivity|].
         destruct (K2 i j Hi Hj Eij) as [[-> ->]|Q]; [right; rewrite F1; reflexivity|].
-        destruct P as [P|P]; [|right; rewrite P; reflexivity]. destruct Q as [Q|Q]; [|right; rewrite Q, orb_true_r; reflexivity].
+        destruct P as [P|P]; [|right; rewrite P; reflexivity].
+        destruct Q as [Q|Q]; [|right; rewrite Q, orb_true_r; reflexivity].
         left. rewrite P, Q. reflexivity.
     + (* the edges meet in y *)
       assert (F1 : a1 x' = true) by (destruct L1 as [[L _]|[L|L]]; [congruence|exact L|congruence]).
       assert (F2 : a2 x = true) by (destruct L2 as [[L _]|[L|L]]; [congruence|exact L|congruence]).
-      pose proof (count_add (fun j => b1 j || b2 j) y m) as T1. pose proof (count_cross a1 a2 n) as T2. pose proof (count_cross b1 b2 m) as T3.
+      pose proof (count_add (fun j => b1 j || b2 j) y m) as T1. pose proof (count_cross a1 a2 n) as T2.
+      pose proof (count_cross b1 b2 m) as T3.
       destruct (Sf (count (fun i => a1 i && a2 i) n + count (fun j => b1 j || b2 j || (j =? y)) m)
                    (count (fun i => a1 i || a2 i) n + count (fun j => b1 j && b2 j) m)) as [L|L]; [lia| |].
       * exists (fun i => a1 i && a2 i), (fun j => b1 j || b2 j || (j =? y)), f. split; [|auto].
-        intros i j Hi Hj Eij. destruct (K1 i j Hi Hj Eij) as [[-> ->]|P]; [right; rewrite Nat.eqb_refl, orb_true_r; reflexivity|].
+        intros i j Hi Hj Eij. destruct (K1 i j Hi Hj Eij) as [[-> ->]|P]; [right; rewrite Nat.eqb_refl, orb_true_r;
+          reflexivity|].
         destruct (K2 i j Hi Hj Eij) as [[-> ->]|Q]; [right; rewrite Nat.eqb_refl, orb_true_r; reflexivity|].
-        destruct P as [P|P]; [|right; rewrite P; reflexivity]. destruct Q as [Q|Q]; [|right; rewrite Q, orb_true_r; reflexivity].
+        destruct P as [P|P]; [|right; rewrite P; reflexivity].
+        destruct Q as [Q|Q]; [|right; rewrite Q, orb_true_r; reflexivity].
         left. rewrite P, Q. reflexivity.
       * exists (fun i => a1 i || a2 i), (fun j => b1 j && b2 j), f. split; [|auto].
         intros i j Hi Hj Eij. destruct (K1 i j Hi Hj Eij) as [[-> ->]|P]; [left; rewrite F2, orb_true_r; reflexivity|].
         destruct (K2 i j Hi Hj Eij) as [[-> ->]|Q]; [left; rewrite F1; reflexivity|].
-        destruct P as [P|P]; [left; rewrite P; reflexivity|]. destruct Q as [Q|Q]; [left; rewrite Q, orb_true_r; reflexivity|].
+        destruct P as [P|P]; [left; rewrite P; reflexivity|].
+        destruct Q as [Q|Q]; [left; rewrite Q, orb_true_r; reflexivity|].
         right. rewrite P, Q. reflexivity.
 Qed.
 End Bipartite.
@@ -172,10 +191,12 @@ Open Scope Q_scope.
 
 Lemma edges_sum n m (e : graph) : rational (edges n m e) == sum (fun i => sum (fun j => one (e i j)) m) n.
 Proof.
-  unfold edges. rewrite count_sum, sum_grid. apply sum_pairs_eq. intros i j Hi Hj. rewrite grid_div, grid_mod by assumption. reflexivity.
+  unfold edges. rewrite count_sum, sum_grid. apply sum_pairs_eq. intros i j Hi Hj.
+  rewrite grid_div, grid_mod by assumption. reflexivity.
 Qed.
 
-Lemma count_unique f n : (forall i j, (i < n)%nat -> (j < n)%nat -> f i = true -> f j = true -> i = j) -> (count f n <= 1)%nat.
+Lemma count_unique f n : (forall i j, (i < n)%nat -> (j < n)%nat -> f i = true -> f j = true -> i = j) ->
+  (count f n <= 1)%nat.
 Proof.
   induction n as [|n IH]; intros H; cbn [count]; [lia|]. destruct (f n) eqn:F.
   - assert (Z : count f n = 0%nat); [|lia].

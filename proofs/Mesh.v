@@ -25,7 +25,8 @@ Lemma grid_inv v n : (0 < n)%nat -> (v = v / n * n + v mod n)%nat.
 Proof. intros. rewrite (Nat.div_mod v n) at 1 by lia. lia. Qed.
 
 Lemma grid_lt i j m n : (i < m)%nat -> (j < n)%nat -> (i * n + j < m * n)%nat.
-Proof. intros. apply Nat.lt_le_trans with (i * n + n)%nat; [lia|]. replace (i * n + n)%nat with (S i * n)%nat by lia. apply Nat.mul_le_mono_r. lia. Qed.
+Proof. intros. apply Nat.lt_le_trans with (i * n + n)%nat; [lia|]. replace (i * n + n)%nat with (S i * n)%nat by lia.
+apply Nat.mul_le_mono_r. lia. Qed.
 
 Lemma grid_row v m n : (v < m * n)%nat -> (v / n < m)%nat /\ (v mod n < n)%nat.
 Proof.
@@ -33,7 +34,8 @@ Proof.
   apply Nat.div_lt_upper_bound; [assumption|lia].
 Qed.
 
-Lemma grid_eq i j i' j' n : (j < n)%nat -> (j' < n)%nat -> ((i * n + j =? i' * n + j')%nat = (i =? i')%nat && (j =? j')%nat)%bool.
+Lemma grid_eq i j i' j' n : (j < n)%nat -> (j' < n)%nat ->
+  ((i * n + j =? i' * n + j')%nat = (i =? i')%nat && (j =? j')%nat)%bool.
 Proof.
   intros Hj Hj'. destruct (Nat.eqb_spec (i * n + j) (i' * n + j')) as [E|E].
   - assert (i = i') by (rewrite <- (grid_div i j n), <- (grid_div i' j' n), E by assumption; reflexivity). subst.
@@ -62,7 +64,8 @@ Proof.
   destruct (Nat.ltb_spec k n) as [H|H].
   - rewrite (sum_eq _ (fun i => one (k =? i)%nat * f i)) by (intros; rewrite Nat.eqb_sym; reflexivity).
     rewrite sum_pick by assumption. simpl. ring.
-  - simpl. rewrite sum_0; [ring|]. intros i Hi. replace (i =? k)%nat with false by (symmetry; apply Nat.eqb_neq; lia). simpl. ring.
+  - simpl. rewrite sum_0; [ring|]. intros i Hi. replace (i =? k)%nat with false by (symmetry; apply Nat.eqb_neq; lia).
+    simpl. ring.
 Qed.
 
 Lemma rational_S n : rational (S n) == rational n + 1.
@@ -91,7 +94,8 @@ Lemma count_below n p : (p <= n)%nat -> sum (fun a => one (a <? p)%nat) n == rat
 Proof.
   induction n as [|n IH]; intros H; cbn [sum]; [replace p with 0%nat by lia; reflexivity|].
   destruct (Nat.eq_dec p (S n)) as [->|E].
-  - rewrite (sum_eq _ (fun _ => 1)). 2:{ intros i Hi. replace (i <? S n)%nat with true by (symmetry; apply Nat.ltb_lt; lia). reflexivity. }
+  - rewrite (sum_eq _ (fun _ => 1)). 2:{ intros i Hi. replace (i <? S n)%nat with true by (symmetry; apply Nat.ltb_lt;
+      lia). reflexivity. }
     rewrite sum_const. replace (n <? S n)%nat with true by (symmetry; apply Nat.ltb_lt; lia).
     rewrite rational_S. unfold rational. simpl one. ring.
   - rewrite IH by lia. replace (n <? p)%nat with false by (symmetry; apply Nat.ltb_ge; lia). simpl. ring.
@@ -117,8 +121,10 @@ Definition place (k d l p : nat) : nat := if horizontal d then l * k + p else p 
 Definition mesh (k : nat) : network := {|
   nodes := k * k;
   channels := 4 * k * (k - 1);
-  tail := fun c => place k (direction k c) (line k c) (if forward (direction k c) then position k c else S (position k c));
-  head := fun c => place k (direction k c) (line k c) (if forward (direction k c) then S (position k c) else position k c);
+  tail := fun c => place k (direction k c) (line k c) (if forward (direction k c)
+    then position k c else S (position k c));
+  head := fun c => place k (direction k c) (line k c) (if forward (direction k c)
+    then S (position k c) else position k c);
   bandwidth := fun _ => 1;
   terminals := k * k;
   node := fun i => i;
@@ -139,14 +145,18 @@ Proof.
 Qed.
 
 Lemma channel_bounds k c : (c < channels (mesh k))%nat ->
-  (direction k c < 4)%nat /\ (line k c < k)%nat /\ (position k c < k - 1)%nat /\ c = channel k (direction k c) (line k c) (position k c).
+  (direction k c < 4)%nat /\ (line k c < k)%nat /\ (position k c < k - 1)%nat /\
+    c = channel k (direction k c) (line k c) (position k c).
 Proof.
-  change (channels (mesh k)) with (4 * k * (k - 1))%nat. intros H. apply grid_row in H. destruct H as [H Hp]. pose proof (grid_row _ _ _ H) as [Hd Hl].
-  repeat split; try assumption. unfold channel, direction, line, position. rewrite <- grid_inv by lia. apply grid_inv. lia.
+  change (channels (mesh k)) with (4 * k * (k - 1))%nat. intros H. apply grid_row in H. destruct H as [H Hp].
+  pose proof (grid_row _ _ _ H) as [Hd Hl].
+  repeat split; try assumption. unfold channel, direction, line, position. rewrite <- grid_inv by lia. apply grid_inv.
+  lia.
 Qed.
 
 Lemma channel_lt k d l p : (d < 4)%nat -> (l < k)%nat -> (p < k - 1)%nat -> (channel k d l p < channels (mesh k))%nat.
-Proof. intros. unfold channel. change (channels (mesh k)) with (4 * k * (k - 1))%nat. apply grid_lt; [|assumption]. apply grid_lt; assumption. Qed.
+Proof. intros. unfold channel. change (channels (mesh k)) with (4 * k * (k - 1))%nat. apply grid_lt; [|assumption].
+apply grid_lt; assumption. Qed.
 
 Lemma place_lt k d l p : (l < k)%nat -> (p < k)%nat -> (place k d l p < k * k)%nat.
 Proof. intros. unfold place. destruct (horizontal d); apply grid_lt; assumption. Qed.
@@ -162,11 +172,13 @@ Qed.
 
 (* Sums over channels: direction by direction, line by line. *)
 Lemma sum_channels k f : sum f (channels (mesh k)) ==
-  sum (fun l => sum (fun p => f (channel k 0 l p) + f (channel k 1 l p) + f (channel k 2 l p) + f (channel k 3 l p)) (k - 1)) k.
+  sum (fun l => sum (fun p => f (channel k 0 l p) + f (channel k 1 l p) + f (channel k 2 l p) +
+    f (channel k 3 l p)) (k - 1)) k.
 Proof.
   change (channels (mesh k)) with (4 * k * (k - 1))%nat. rewrite sum_grid.
   rewrite sum_grid. cbn [sum].
-  assert (E : forall a b : nat -> nat -> Q, sum (fun l => sum (fun p => a l p) (k - 1)) k + sum (fun l => sum (fun p => b l p) (k - 1)) k ==
+  assert (E : forall a b : nat -> nat ->
+    Q, sum (fun l => sum (fun p => a l p) (k - 1)) k + sum (fun l => sum (fun p => b l p) (k - 1)) k ==
     sum (fun l => sum (fun p => a l p + b l p) (k - 1)) k).
   { intros a b. rewrite <- sum_plus. apply sum_eq. intros l _. rewrite <- sum_plus. reflexivity. }
   rewrite Qplus_0_l. rewrite !E. reflexivity.
@@ -179,10 +191,12 @@ Proof. apply sum_grid. Qed.
 (* ---- What flows out of a node ---- *)
 
 (* Of a line with e p channels' net flow from place p to place p + 1, what leaves the line's place x. *)
-Definition divergence (k : nat) (e : nat -> Q) (x : nat) : Q := one (x <? k - 1)%nat * e x - one (0 <? x)%nat * e (x - 1)%nat.
+Definition divergence (k : nat) (e : nat ->
+  Q) (x : nat) : Q := one (x <? k - 1)%nat * e x - one (0 <? x)%nat * e (x - 1)%nat.
 
 Lemma place_is k d l p x y : (l < k)%nat -> (p < k)%nat -> (x < k)%nat -> (y < k)%nat ->
-  one (place k d l p =? y * k + x)%nat == one (l =? if horizontal d then y else x)%nat * one (p =? if horizontal d then x else y)%nat.
+  one (place k d l p =? y * k + x)%nat ==
+    one (l =? if horizontal d then y else x)%nat * one (p =? if horizontal d then x else y)%nat.
 Proof.
   intros. unfold place. destruct (horizontal d); rewrite grid_eq, one_and by assumption; ring.
 Qed.
@@ -196,7 +210,8 @@ Proof.
   rewrite sum_at. replace (x <? k)%nat with true by (symmetry; apply Nat.ltb_lt; assumption). simpl. ring.
 Qed.
 
-Lemma sum_shifted f k x : (x < k)%nat -> sum (fun p => one (S p =? x)%nat * f p) (k - 1) == one (0 <? x)%nat * f (x - 1)%nat.
+Lemma sum_shifted f k x : (x < k)%nat ->
+  sum (fun p => one (S p =? x)%nat * f p) (k - 1) == one (0 <? x)%nat * f (x - 1)%nat.
 Proof.
   intros Hx. destruct x as [|x].
   - simpl. rewrite sum_0; [ring|]. intros. simpl. ring.

@@ -15,7 +15,8 @@ Theorem u2turn_worst s k : (2 <= k)%nat -> worst_is (mesh k) (u2turn_variant s k
 Proof. intros Hk. split; [apply u2turn_at_most|]. apply (mesh_bound k Hk); [apply u2turn_variant_routing|exact I]. Qed.
 
 (* As a fraction of capacity. *)
-Definition capacity_load (k : nat) : Q := if Nat.even k then rational k / 4 else (rational k * rational k - 1) / (4 * rational k).
+Definition capacity_load (k : nat) : Q :=
+  if Nat.even k then rational k / 4 else (rational k * rational k - 1) / (4 * rational k).
 
 Lemma normalized k : (2 <= k)%nat ->
   capacity_load k / least_worst k == if Nat.even k then 1 / 2 else (rational k + 1) / (2 * rational k + 1).

@@ -15,8 +15,10 @@ Example channel_means k d l p : channel k d l p = ((d * k + l) * (k - 1) + p)%na
 Example place_means k d l p : place k d l p = (if d <? 2 then l * k + p else p * k + l)%nat := eq_refl.
 Example mesh_means k c : let d := direction k c in let l := line k c in let p := position k c in
   nodes (mesh k) = (k * k)%nat /\ channels (mesh k) = (4 * k * (k - 1))%nat /\
-  tail (mesh k) c = place k d l (if Nat.even d then p else S p) /\ head (mesh k) c = place k d l (if Nat.even d then S p else p) /\
-  bandwidth (mesh k) c = 1 /\ terminals (mesh k) = (k * k)%nat /\ node (mesh k) c = c := conj eq_refl (conj eq_refl (conj eq_refl
+  tail (mesh k) c = place k d l (if Nat.even d then p else S p) /\
+    head (mesh k) c = place k d l (if Nat.even d then S p else p) /\
+  bandwidth (mesh k) c = 1 /\ terminals (mesh k) = (k * k)%nat /\
+    node (mesh k) c = c := conj eq_refl (conj eq_refl (conj eq_refl
   (conj eq_refl (conj eq_refl (conj eq_refl eq_refl))))).
 
 (* III-A: "(a) X-segment: choose at uniform random an X position x* in [0, k - 1], and route in X-dimension from source node
@@ -97,7 +99,8 @@ Example unit_rates_means G : unit_rates G = (forall i, (i < terminals G)%nat ->
    worst case r over all admissible traffic and channels. *)
 Example doubly_substochastic_means n x : doubly_substochastic n x =
   ((forall i j, (i < n)%nat -> (j < n)%nat -> 0 <= x i j) /\
-   (forall i, (i < n)%nat -> sum (fun j => x i j) n <= 1) /\ (forall j, (j < n)%nat -> sum (fun i => x i j) n <= 1)) := eq_refl.
+   (forall i, (i < n)%nat -> sum (fun j => x i j) n <= 1) /\ (forall j, (j < n)%nat ->
+     sum (fun i => x i j) n <= 1)) := eq_refl.
 
 Theorem towles_theorem_1_matrices : forall n w, (forall i j, (i < n)%nat -> (j < n)%nat -> 0 <= w i j) ->
   exists g back, permutes n g back /\ forall x, doubly_substochastic n x ->
@@ -117,7 +120,8 @@ Example symmetry_means G f g back image : symmetry_of G f g back image =
    (forall i, (i < terminals G)%nat -> injection G (g i) == injection G i /\ ejection G (g i) == ejection G i) /\
    (forall i j, (i < terminals G)%nat -> (j < terminals G)%nat -> connected G (g i) (g j) = connected G i j) /\
    (forall c, (c < channels G)%nat -> (image c < channels G)%nat /\ bandwidth G (image c) == bandwidth G c) /\
-   (forall i j c, (i < terminals G)%nat -> (j < terminals G)%nat -> (c < channels G)%nat -> f (g i) (g j) (image c) == f i j c)) := eq_refl.
+   (forall i j c, (i < terminals G)%nat -> (j < terminals G)%nat -> (c < channels G)%nat ->
+     f (g i) (g j) (image c) == f i j c)) := eq_refl.
 Example focus_set_means G f F : focus_set G f F =
   (forall c, (c < channels G)%nat -> exists g back image, symmetry_of G f g back image /\ F (image c)) := eq_refl.
 
@@ -130,7 +134,8 @@ Proof. exact focus_as_loaded. Qed.
 
 (* "Using this result, the worst-case channel loading can be expressed as" the maximum over F. *)
 Theorem towles_theorem_2_worst_case : forall G f F r, focus_set G f F ->
-  (forall X c, admissible G X -> (c < channels G)%nat -> F c -> load G f X c <= r * bandwidth G c) -> worst_at_most G f r.
+  (forall X c, admissible G X -> (c < channels G)%nat -> F c -> load G f X c <= r * bandwidth G c) ->
+    worst_at_most G f r.
 Proof. exact focus_at_most. Qed.
 
 (* ================ Yuan, Nienaber, Duan, Melhem: oblivious routing in fat-trees ================ *)
@@ -146,8 +151,10 @@ Example ends_means k n h v : lower k n 0 v = v /\ lower k n (S h) v = switch k n
   upper k n h v = switch k n (S h) ((if S h =? n then 0 else v / k ^ S h * k ^ h) + v mod k ^ h)%nat :=
   conj eq_refl (conj eq_refl eq_refl).
 Example switch_means k n h e : switch k n h e = (hosts k n + (h - 1) * (2 * k ^ (n - 1)) + e)%nat := eq_refl.
-Example fat_tree_means k n : terminals (fat_tree k n) = hosts k n /\ channels (fat_tree k n) = (n * 2 * hosts k n)%nat /\
-  nodes (fat_tree k n) = (hosts k n + (n - 1) * (2 * k ^ (n - 1)) + k ^ (n - 1))%nat := conj eq_refl (conj eq_refl eq_refl).
+Example fat_tree_means k n : terminals (fat_tree k n) = hosts k n /\
+  channels (fat_tree k n) = (n * 2 * hosts k n)%nat /\
+  nodes (fat_tree k n) = (hosts k n + (n - 1) * (2 * k ^ (n - 1)) + k ^ (n - 1))%nat :=
+    conj eq_refl (conj eq_refl eq_refl).
 
 Theorem channels_of_the_fat_tree : forall k n, (0 < k)%nat -> (0 < n)%nat -> proper (fat_tree k n) /\
   forall h d v, (d < 2)%nat -> (v < hosts k n)%nat ->
@@ -155,20 +162,22 @@ Theorem channels_of_the_fat_tree : forall k n, (0 < k)%nat -> (0 < n)%nat -> pro
     head (fat_tree k n) (link k n h d v) = (if (d =? 0)%nat then upper else lower) k n h v.
 Proof. exact (fun k n Hk Hn => conj (fat_tree_proper k n Hk Hn) (link_ends k n)). Qed.
 
-(* A shortest path from i to j climbs to the greatest height at which they are in different sub-trees (turn, climbs), leaves the
-   sub-trees of i by channels whose numbers grow by a digit at each height, the digits of its number U < k^climbs, and
-   enters those of j by the channels with the same digits. U i j is a single-path routing's choice. *)
+(* A path from i to j climbs to a height x and comes down. The least such height is the greatest one at which i and j are in
+   different sub-trees (turn, climbs): that of shortest paths. The path leaves the sub-trees of i by channels whose numbers
+   within the sub-tree grow by a digit at each height, the digits of its own number U < k^x, and enters those of j by
+   the channels with the same digits. A single-path routing chooses height and number for each pair. *)
 Example climbs_means k n i j m : turn k i j 0 = 0%nat /\
-  turn k i j (S m) = (if (i / k ^ S m =? j / k ^ S m)%nat then turn k i j m else S m) /\ climbs k n i j = turn k i j (n - 1) :=
-  conj eq_refl (conj eq_refl eq_refl).
-Example path_means k n U i j c : let x := climbs k n i j in path k n U i j c =
+  turn k i j (S m) = (if (i / k ^ S m =? j / k ^ S m)%nat then turn k i j m else S m) /\
+  climbs k n i j = turn k i j (n - 1) := conj eq_refl (conj eq_refl eq_refl).
+Example path_means k n x U i j c : path k n x U i j c =
   if (i =? j)%nat then 0
   else sum (fun h => one (c =? link k n h 0 (i / k ^ h * k ^ h + U / k ^ (x - h)))%nat) (S x) +
        sum (fun h => one (c =? link k n h 1 (j / k ^ h * k ^ h + U / k ^ (x - h)))%nat) (S x) := eq_refl.
-Example single_path_means k n U i j c : single_path k n U i j c = path k n (U i j) i j c := eq_refl.
-Example chooses_means k n U : chooses k n U = (forall i j, (U i j < k ^ climbs k n i j)%nat) := eq_refl.
+Example single_path_means k n U i j c : single_path k n U i j c = path k n (fst (U i j)) (snd (U i j)) i j c := eq_refl.
+Example chooses_means k n U : chooses k n U = (forall i j,
+  (climbs k n i j <= fst (U i j))%nat /\ (fst (U i j) < n)%nat /\ (snd (U i j) < k ^ fst (U i j))%nat) := eq_refl.
 Example all_paths_means k n i j c : all_paths k n i j c =
-  / rational (k ^ climbs k n i j) * sum (fun U => path k n U i j c) (k ^ climbs k n i j) := eq_refl.
+  / rational (k ^ climbs k n i j) * sum (fun U => path k n (climbs k n i j) U i j c) (k ^ climbs k n i j) := eq_refl.
 
 (* Theorem 1: OMRMN, all shortest paths equally, has "PERF(OMRMN) = 1". PERF is the oblivious ratio of Network.v: the
    largest load of a channel, over its bandwidth, under all traffic that some routing carries within the bandwidths. *)
@@ -196,12 +205,13 @@ Proof. exact single_path_ratio_printed. Qed.
 Theorem yuan_strengthened : forall k n, (0 < k)%nat -> (0 < n)%nat -> forall U, chooses k n U ->
   routing (fat_tree k n) (single_path k n U) /\
   exists x, (k ^ (2 * n / 3) <= x * x)%nat /\ ratio_at_least (fat_tree k n) (single_path k n U) (rational x).
-Proof. exact (fun k n Hk Hn U HU => conj (single_path_routing k n Hk Hn U HU) (single_path_ratio_best k n Hk Hn U HU)). Qed.
+Proof. exact (fun k n Hk Hn U HU => conj (single_path_routing k n Hk Hn U HU) (single_path_ratio_best k n Hk Hn U HU)).
+Qed.
 
 (* Theorem 6: "When sqrt(m/2) is an integer, PERF(OSRM2) = sqrt(m/2)", with z = sqrt(m/2) and k = z z; Fig. 9: by the root
    "s1/N_s * N_d + d1/N_d", where s1 and d1 are the places of source and destination at their leaves and N_s = N_d = z. *)
 Example osrm2_means z i j : osrm2 z i j = let k := (z * z)%nat in
-  if (i / k =? j / k)%nat then 0%nat else ((i mod k) / z * z + (j mod k) / z)%nat := eq_refl.
+  if (i / k =? j / k)%nat then (0, 0)%nat else (1, (i mod k) / z * z + (j mod k) / z)%nat := eq_refl.
 
 Theorem yuan_theorem_6 : forall z, (0 < z)%nat -> chooses (z * z) 2 (osrm2 z) /\
   ratio_at_most (fat_tree (z * z) 2) (single_path (z * z) 2 (osrm2 z)) (rational z) /\

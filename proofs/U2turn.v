@@ -25,7 +25,8 @@ Definition three_segments (x_first : bool) (k z i j c : nat) : Q :=
 (* One segment, for nodes i and j of one row if x_first, else of one column. *)
 Definition one_segment (x_first : bool) (k i j c : nat) : Q :=
   let d := direction k c in
-  if eqb (horizontal d) x_first then one (line k c =? across k d i)%nat * run d (position k c) (along k d i) (along k d j) else 0.
+  if eqb (horizontal d) x_first then one (line k c =? across k d i)%nat *
+    run d (position k c) (along k d i) (along k d j) else 0.
 
 (* XYX-Routing if x_first, else YXY-Routing. With the degenerate case, nodes of one row (column) need one segment only. *)
 Definition two_turns (degenerate x_first : bool) (k i j c : nat) : Q :=
@@ -54,15 +55,21 @@ Lemma divergence_step k a b x : (a < k)%nat -> (b < k)%nat -> (x < k)%nat ->
   divergence k (step a b) x == one (x =? a)%nat - one (x =? b)%nat.
 Proof.
   intros. unfold divergence, step.
-  assert (E : forall a, (a < k)%nat -> one (x <? k - 1)%nat * one (a <=? x)%nat - one (0 <? x)%nat * one (a <=? x - 1)%nat == one (x =? a)%nat - one (x =? k - 1)%nat).
-  { intros a' Ha. destruct (Nat.ltb_spec x (k - 1)), (Nat.leb_spec a' x), (Nat.ltb_spec 0 x), (Nat.leb_spec a' (x - 1)), (Nat.eqb_spec x a'), (Nat.eqb_spec x (k - 1));
+  assert (E : forall a, (a < k)%nat ->
+    one (x <? k - 1)%nat * one (a <=? x)%nat - one (0 <? x)%nat * one (a <=? x - 1)%nat ==
+    one (x =? a)%nat - one (x =? k - 1)%nat).
+  { intros a' Ha. destruct (Nat.ltb_spec x (k - 1)), (Nat.leb_spec a' x), (Nat.ltb_spec 0 x),
+      (Nat.leb_spec a' (x - 1)), (Nat.eqb_spec x a'), (Nat.eqb_spec x (k - 1));
     cbn [one]; try lia; lra. }
-  pose proof (E a) as Ea. pose proof (E b) as Eb. specialize (Ea ltac:(assumption)). specialize (Eb ltac:(assumption)). lra.
+  pose proof (E a) as Ea. pose proof (E b) as Eb. specialize (Ea ltac:(assumption)). specialize (Eb ltac:(assumption)).
+  lra.
 Qed.
 
-Lemma divergence_eq k e e' x : (x < k)%nat -> (forall p, (p < k - 1)%nat -> e p == e' p) -> divergence k e x == divergence k e' x.
+Lemma divergence_eq k e e' x : (x < k)%nat -> (forall p, (p < k - 1)%nat -> e p == e' p) ->
+  divergence k e x == divergence k e' x.
 Proof.
-  intros Hx H. unfold divergence. destruct (Nat.ltb_spec x (k - 1)), (Nat.ltb_spec 0 x); cbn [one]; try rewrite (H x) by lia; try rewrite (H (x - 1)%nat) by lia; lra.
+  intros Hx H. unfold divergence. destruct (Nat.ltb_spec x (k - 1)), (Nat.ltb_spec 0 x); cbn [one];
+    try rewrite (H x) by lia; try rewrite (H (x - 1)%nat) by lia; lra.
 Qed.
 
 Lemma divergence_plus k e e' x : divergence k (fun p => e p + e' p) x == divergence k e x + divergence k e' x.
@@ -81,7 +88,8 @@ Ltac parts_y k l p := destruct (channel_parts k 2 l p) as [-> [-> ->]]; [assumpt
 Ltac directions := change (horizontal 0) with true; change (horizontal 1) with true; change (horizontal 2) with false;
   change (horizontal 3) with false; cbn [eqb].
 
-Lemma node_is k v i : (v < k * k)%nat -> (i < k * k)%nat -> one (v =? i)%nat == one (column k v =? column k i)%nat * one (row k v =? row k i)%nat.
+Lemma node_is k v i : (v < k * k)%nat -> (i < k * k)%nat ->
+  one (v =? i)%nat == one (column k v =? column k i)%nat * one (row k v =? row k i)%nat.
 Proof.
   intros Hv Hi. destruct (grid_row _ _ _ Hv), (grid_row _ _ _ Hi). unfold column, row.
   rewrite (grid_inv v k), (grid_inv i k) at 1 by lia. rewrite grid_eq, one_and by assumption. ring.
@@ -92,16 +100,21 @@ Lemma three_segments_flow h k z i j : (z < k)%nat -> (i < k * k)%nat -> (j < k *
 Proof.
   intros Hz Hi Hj. split.
   - intros c _. unfold three_segments. destruct (eqb _ h).
-    + pose proof (Qmult_nonneg _ _ (one_nonneg (line k c =? across k (direction k c) i)%nat) (run_nonneg (direction k c) (position k c) (along k (direction k c) i) z)).
-      pose proof (Qmult_nonneg _ _ (one_nonneg (line k c =? across k (direction k c) j)%nat) (run_nonneg (direction k c) (position k c) z (along k (direction k c) j))). lra.
+    + pose proof (Qmult_nonneg _ _ (one_nonneg (line k c =? across k (direction k c) i)%nat) (run_nonneg (direction k
+        c) (position k c) (along k (direction k c) i) z)).
+      pose proof (Qmult_nonneg _ _ (one_nonneg (line k c =? across k (direction k c) j)%nat) (run_nonneg (direction k
+        c) (position k c) z (along k (direction k c) j))). lra.
     + apply Qmult_nonneg; [apply one_nonneg|apply run_nonneg].
   - simpl nodes. intros v Hv. rewrite (node_is k v i), (node_is k v j) by assumption.
-    destruct (grid_row _ _ _ Hv) as [Vy Vx]. destruct (grid_row _ _ _ Hi) as [Iy Ix]. destruct (grid_row _ _ _ Hj) as [Jy Jx].
-    fold (row k v) in *. fold (column k v) in *. fold (row k i) in *. fold (column k i) in *. fold (row k j) in *. fold (column k j) in *.
+    destruct (grid_row _ _ _ Hv) as [Vy Vx]. destruct (grid_row _ _ _ Hi) as [Iy Ix].
+    destruct (grid_row _ _ _ Hj) as [Jy Jx].
+    fold (row k v) in *. fold (column k v) in *. fold (row k i) in *. fold (column k i) in *. fold (row k j) in *.
+    fold (column k j) in *.
     rewrite (grid_inv v k) at 1 2 by lia. fold (row k v). fold (column k v).
     set (x := column k v) in *. set (y := row k v) in *. rewrite mesh_net by assumption.
     unfold three_segments. destruct h.
-    + rewrite (divergence_eq k _ (fun p => one (y =? row k i)%nat * step (column k i) z p + one (y =? row k j)%nat * step z (column k j) p) x); [|assumption|].
+    + rewrite (divergence_eq k _ (fun p => one (y =? row k i)%nat * step (column k i) z p +
+        one (y =? row k j)%nat * step z (column k j) p) x); [|assumption|].
       2:{ intros p Hp. parts k y p. directions. unfold along, across. directions.
           rewrite <- (step_run 0 p (column k i) z), <- (step_run 0 p z (column k j)) by reflexivity. ring. }
       rewrite (divergence_eq k _ (fun p => one (x =? z)%nat * step (row k i) (row k j) p) y); [|assumption|].
@@ -111,24 +124,29 @@ Proof.
     + rewrite (divergence_eq k _ (fun p => one (y =? z)%nat * step (column k i) (column k j) p) x); [|assumption|].
       2:{ intros p Hp. parts k y p. directions. unfold along, across. directions.
           rewrite <- (step_run 0 p (column k i) (column k j)) by reflexivity. ring. }
-      rewrite (divergence_eq k _ (fun p => one (x =? column k i)%nat * step (row k i) z p + one (x =? column k j)%nat * step z (row k j) p) y); [|assumption|].
+      rewrite (divergence_eq k _ (fun p => one (x =? column k i)%nat * step (row k i) z p +
+        one (x =? column k j)%nat * step z (row k j) p) y); [|assumption|].
       2:{ intros p Hp. parts_y k x p. directions. unfold along, across. directions.
           rewrite <- (step_run 2 p (row k i) z), <- (step_run 2 p z (row k j)) by reflexivity. ring. }
       rewrite divergence_plus, !divergence_scale, !divergence_step by assumption. ring.
 Qed.
 
 Lemma one_segment_flow (h : bool) k i j : (i < k * k)%nat -> (j < k * k)%nat ->
-  (if h then row k i =? row k j else column k i =? column k j)%nat = true -> unit_flow (mesh k) i j (one_segment h k i j).
+  (if h then row k i =? row k j else column k i =? column k j)%nat = true ->
+    unit_flow (mesh k) i j (one_segment h k i j).
 Proof.
   intros Hi Hj Hs. split.
   - intros c _. unfold one_segment. destruct (eqb _ h); [apply Qmult_nonneg; [apply one_nonneg|apply run_nonneg]|lra].
   - simpl nodes. intros v Hv. rewrite (node_is k v i), (node_is k v j) by assumption.
-    destruct (grid_row _ _ _ Hv) as [Vy Vx]. destruct (grid_row _ _ _ Hi) as [Iy Ix]. destruct (grid_row _ _ _ Hj) as [Jy Jx].
-    fold (row k v) in *. fold (column k v) in *. fold (row k i) in *. fold (column k i) in *. fold (row k j) in *. fold (column k j) in *.
+    destruct (grid_row _ _ _ Hv) as [Vy Vx]. destruct (grid_row _ _ _ Hi) as [Iy Ix].
+    destruct (grid_row _ _ _ Hj) as [Jy Jx].
+    fold (row k v) in *. fold (column k v) in *. fold (row k i) in *. fold (column k i) in *. fold (row k j) in *.
+    fold (column k j) in *.
     rewrite (grid_inv v k) at 1 2 by lia. fold (row k v). fold (column k v).
     set (x := column k v) in *. set (y := row k v) in *. rewrite mesh_net by assumption.
     unfold one_segment. destruct h; apply Nat.eqb_eq in Hs; rewrite <- Hs.
-    + rewrite (divergence_eq k _ (fun p => one (y =? row k i)%nat * step (column k i) (column k j) p) x); [|assumption|].
+    + rewrite (divergence_eq k _ (fun p => one (y =? row k i)%nat * step (column k i) (column k j) p) x);
+        [|assumption|].
       2:{ intros p Hp. parts k y p. directions. unfold along, across. directions.
           rewrite <- (step_run 0 p (column k i) (column k j)) by reflexivity. ring. }
       rewrite (divergence_eq k _ (fun p => 0 * step y y p) y); [|assumption|].
@@ -156,7 +174,8 @@ Qed.
 Theorem u2turn_variant_routing s k : routing (mesh k) (u2turn_variant s k).
 Proof.
   intros i j Hi Hj. simpl in *. apply (flow_value _ _ _ ((1 # 2) * 1 + (1 # 2) * 1)); [reflexivity|].
-  apply (flow_plus (mesh k) i j _ _ (fun c => (1 # 2) * two_turns s true k i j c) (fun c => (1 # 2) * two_turns s false k i j c));
+  apply (flow_plus (mesh k) i j _ _ (fun c => (1 # 2) * two_turns s true k i j c) (fun c => (1 # 2) *
+    two_turns s false k i j c));
     apply (flow_scale (mesh k) i j 1 (1 # 2)); try lra; apply two_turns_flow; assumption.
 Qed.
 
@@ -175,11 +194,13 @@ Proof.
     assert (E : (k = S p + (k - 1 - p))%nat) by lia. rewrite E at 1. rewrite rational_plus. ring.
 Qed.
 
-Lemma count_ahead k d p : (p < k - 1)%nat -> sum (fun a => one (negb (behind d p a))) k == rational (k - places_behind k d p).
+Lemma count_ahead k d p : (p < k - 1)%nat ->
+  sum (fun a => one (negb (behind d p a))) k == rational (k - places_behind k d p).
 Proof.
   intros Hp. rewrite (sum_eq _ (fun a => 1 - one (behind d p a))) by (intros; apply one_neg).
   rewrite sum_minus, sum_const, count_behind by assumption. fold (rational k).
-  assert (E : (k = places_behind k d p + (k - places_behind k d p))%nat) by (unfold places_behind; destruct (forward d); lia).
+  assert (E : (k = places_behind k d p + (k - places_behind k d p))%nat) by (unfold places_behind;
+    destruct (forward d); lia).
   rewrite E at 1. rewrite rational_plus. ring.
 Qed.
 
@@ -192,7 +213,8 @@ Lemma sum_coordinates k d (g : nat -> nat -> Q) :
 Proof.
   rewrite sum_nodes. unfold across, along. destruct (horizontal d).
   - apply sum_pairs_eq. intros y x Hy Hx. unfold row, column. rewrite grid_div, grid_mod by assumption. reflexivity.
-  - rewrite sum_swap. apply sum_pairs_eq. intros x y Hx Hy. unfold row, column. rewrite grid_div, grid_mod by assumption. reflexivity.
+  - rewrite sum_swap. apply sum_pairs_eq. intros x y Hx Hy. unfold row, column.
+    rewrite grid_div, grid_mod by assumption. reflexivity.
 Qed.
 
 Section Channel.
@@ -215,7 +237,8 @@ Qed.
    the destination only. *)
 Lemma along_bound i j h : eqb (horizontal d) h = true ->
   two_turns s h k i j (channel k d l p) <=
-  / rational k * (one (l =? across k d i)%nat * B (along k d i) * n + one (l =? across k d j)%nat * A (along k d j) * m).
+  / rational k * (one (l =? across k d i)%nat * B (along k d i) * n +
+    one (l =? across k d j)%nat * A (along k d j) * m).
 Proof.
   intros E. destruct sizes as [Ek [K _]]. unfold two_turns. destruct (s && _)%bool eqn:S.
   - apply andb_true_iff in S. destruct S as [_ S]. unfold one_segment.
@@ -229,9 +252,11 @@ Proof.
     + rewrite !(Qmult_comm (/ rational k)). apply times_le; [apply Qlt_le_weak, Qinv_lt_0_compat, K|].
       rewrite <- Ek. destruct sizes as [_ [_ [M N]]].
       assert (W : w == 0 \/ w == 1) by (unfold w; destruct (l =? across k d i)%nat; [right|left]; reflexivity).
-      unfold B, A. destruct W as [W|W]; rewrite W; destruct (behind d p (along k d i)), (behind d p (along k d j)); cbn [one negb]; lra.
+      unfold B, A. destruct W as [W|W]; rewrite W; destruct (behind d p (along k d i)), (behind d p (along k d j));
+        cbn [one negb]; lra.
   - apply Qle_lteq. right. apply Qmult_comp; [reflexivity|].
-    rewrite (sum_eq _ (fun z => one (l =? across k d i)%nat * B (along k d i) * A z + one (l =? across k d j)%nat * A (along k d j) * B z)).
+    rewrite (sum_eq _ (fun z => one (l =? across k d i)%nat * B (along k d i) * A z +
+      one (l =? across k d j)%nat * A (along k d j) * B z)).
     2:{ intros z _. unfold three_segments. destruct (channel_parts k d l p Hl Hp) as [-> [-> ->]]. rewrite E.
         rewrite !run_product. fold (A z) (B z) (A (along k d j)) (B (along k d i)). ring. }
     rewrite sum_plus, !sum_scale. unfold A at 1, B at 2. rewrite count_ahead, count_behind by assumption. reflexivity.
@@ -247,14 +272,17 @@ Proof.
     apply Qmult_nonneg; [exact Z|]. apply Qmult_nonneg; apply one_nonneg.
   - apply Qle_lteq. right. apply Qmult_comp; [reflexivity|].
     rewrite (sum_eq _ (fun z => one (l =? z)%nat * (B (along k d i) * A (along k d j)))).
-    2:{ intros z _. unfold three_segments. destruct (channel_parts k d l p Hl Hp) as [-> [-> ->]]. rewrite E, run_product. reflexivity. }
+    2:{ intros z _. unfold three_segments. destruct (channel_parts k d l p Hl Hp) as [-> [-> ->]].
+        rewrite E, run_product. reflexivity. }
     rewrite sum_pick by assumption. reflexivity.
 Qed.
 
 (* The same channel under both: prices. The second term is paid by the side of the channel with fewer nodes. *)
 Let less := if Qlt_le_dec n m then false else true.
-Let u i := (1 # 2) * / rational k * (one (l =? across k d i)%nat * B (along k d i) * n) + (1 # 2) * / rational k * one less * B (along k d i).
-Let v j := (1 # 2) * / rational k * (one (l =? across k d j)%nat * A (along k d j) * m) + (1 # 2) * / rational k * one (negb less) * A (along k d j).
+Let u i := (1 # 2) * / rational k * (one (l =? across k d i)%nat * B (along k d i) * n) +
+  (1 # 2) * / rational k * one less * B (along k d i).
+Let v j := (1 # 2) * / rational k * (one (l =? across k d j)%nat * A (along k d j) * m) +
+  (1 # 2) * / rational k * one (negb less) * A (along k d j).
 
 Lemma channel_bound X : admissible (mesh k) X ->
   load (mesh k) (u2turn_variant s k) X (channel k d l p) <= m * n / rational k + (1 # 2) * (if less then m else n).
@@ -262,12 +290,17 @@ Proof.
   intros HX. destruct sizes as [Ek [K [M N]]].
   assert (Z : 0 <= (1 # 2) * / rational k) by (apply Qmult_nonneg; [lra|apply Qlt_le_weak, Qinv_lt_0_compat, K]).
   assert (P : forall b c, 0 <= one b * one c) by (intros; apply Qmult_nonneg; apply one_nonneg).
-  apply Qle_trans with (sum (fun i => injection (mesh k) i * u i) (terminals (mesh k)) + sum (fun j => ejection (mesh k) j * v j) (terminals (mesh k))).
+  apply Qle_trans with (sum (fun i => injection (mesh k) i * u i) (terminals (mesh k)) +
+    sum (fun j => ejection (mesh k) j * v j) (terminals (mesh k))).
   - apply (prices_bound (mesh k) (u2turn_variant s k) X (channel k d l p) u v HX).
-    + intros i _. unfold u. pose proof (Qmult_nonneg _ _ Z (Qmult_nonneg _ _ (P (l =? across k d i)%nat (behind d p (along k d i))) N)).
-      pose proof (Qmult_nonneg _ _ Z (P less (behind d p (along k d i)))). unfold B. rewrite <- (Qmult_assoc _ (one less)). lra.
-    + intros j _. unfold v. pose proof (Qmult_nonneg _ _ Z (Qmult_nonneg _ _ (P (l =? across k d j)%nat (negb (behind d p (along k d j)))) M)).
-      pose proof (Qmult_nonneg _ _ Z (P (negb less) (negb (behind d p (along k d j))))). unfold A. rewrite <- (Qmult_assoc _ (one (negb less))). lra.
+    + intros i _. unfold u. pose proof (Qmult_nonneg _ _ Z (Qmult_nonneg _ _ (P (l =? across k d i)%nat (behind d p
+        (along k d i))) N)).
+      pose proof (Qmult_nonneg _ _ Z (P less (behind d p (along k d i)))). unfold B.
+      rewrite <- (Qmult_assoc _ (one less)). lra.
+    + intros j _. unfold v. pose proof (Qmult_nonneg _ _ Z (Qmult_nonneg _ _ (P (l =? across k d j)%nat (negb (behind d
+        p (along k d j)))) M)).
+      pose proof (Qmult_nonneg _ _ Z (P (negb less) (negb (behind d p (along k d j))))). unfold A.
+      rewrite <- (Qmult_assoc _ (one (negb less))). lra.
     + intros i j _ _. unfold u2turn_variant, u, v.
       assert (Q : B (along k d i) * A (along k d j) <= one less * B (along k d i) + one (negb less) * A (along k d j)).
       { unfold A, B. destruct less, (behind d p (along k d i)), (behind d p (along k d j)); cbn [one negb]; lra. }
@@ -275,7 +308,8 @@ Proof.
       set (a := one (l =? across k d i)%nat * B (along k d i) * n) in *.
       set (b := one (l =? across k d j)%nat * A (along k d j) * m) in *.
       set (z := / rational k) in *.
-      assert (T : two_turns s true k i j (channel k d l p) + two_turns s false k i j (channel k d l p) <= z * (a + b) + z * (B (along k d i) * A (along k d j))).
+      assert (T : two_turns s true k i j (channel k d l p) + two_turns s false k i j (channel k d l p) <=
+        z * (a + b) + z * (B (along k d i) * A (along k d j))).
       { destruct (horizontal d) eqn:H.
         - pose proof (along_bound i j true) as T1. pose proof (across_bound i j false) as T2. rewrite H in T1, T2.
           specialize (T1 eq_refl). specialize (T2 eq_refl). fold a b z in T1. fold z in T2. lra.
@@ -283,19 +317,25 @@ Proof.
           specialize (T1 eq_refl). specialize (T2 eq_refl). fold a b z in T1. fold z in T2. lra. }
       rewrite <- (Qmult_plus_distr_r (1 # 2)).
       apply Qle_trans with ((1 # 2) * (z * (a + b)) + B (along k d i) * A (along k d j) * ((1 # 2) * z)); [lra|].
-      apply Qle_trans with ((1 # 2) * (z * (a + b)) + (one less * B (along k d i) + one (negb less) * A (along k d j)) * ((1 # 2) * z)); [lra|].
+      apply Qle_trans with ((1 # 2) * (z * (a + b)) + (one less * B (along k d i) +
+        one (negb less) * A (along k d j)) * ((1 # 2) * z)); [lra|].
       apply Qle_lteq. right. ring.
   - apply Qle_lteq. right. simpl terminals. simpl injection. simpl ejection.
-    rewrite (sum_eq (fun i => 1 * u i) (fun i => u i)) by (intros; ring). rewrite (sum_eq (fun j => 1 * v j) (fun j => v j)) by (intros; ring).
+    rewrite (sum_eq (fun i => 1 * u i) (fun i => u i)) by (intros; ring).
+    rewrite (sum_eq (fun j => 1 * v j) (fun j => v j)) by (intros; ring).
     unfold u, v.
-    rewrite (sum_coordinates k d (fun y a => (1 # 2) * / rational k * (one (l =? y)%nat * B a * n) + (1 # 2) * / rational k * one less * B a)).
-    rewrite (sum_coordinates k d (fun y a => (1 # 2) * / rational k * (one (l =? y)%nat * A a * m) + (1 # 2) * / rational k * one (negb less) * A a)).
-    rewrite (sum_eq _ (fun y => one (l =? y)%nat * ((1 # 2) * / rational k * n * m) + (1 # 2) * / rational k * one less * m)).
+    rewrite (sum_coordinates k d (fun y a => (1 # 2) * / rational k * (one (l =? y)%nat * B a * n) +
+      (1 # 2) * / rational k * one less * B a)).
+    rewrite (sum_coordinates k d (fun y a => (1 # 2) * / rational k * (one (l =? y)%nat * A a * m) +
+      (1 # 2) * / rational k * one (negb less) * A a)).
+    rewrite (sum_eq _ (fun y => one (l =? y)%nat * ((1 # 2) * / rational k * n * m) +
+      (1 # 2) * / rational k * one less * m)).
     2:{ intros y _. rewrite sum_plus, !sum_scale. unfold B at 2.
         rewrite (sum_eq (fun a => one (l =? y)%nat * B a * n) (fun a => one (l =? y)%nat * n * B a)) by (intros; ring).
         rewrite sum_scale. unfold B. rewrite count_behind by assumption. fold m. ring. }
     rewrite (sum_eq (fun y => sum (fun a => _ + (1 # 2) * / rational k * one (negb less) * A a) k)
-               (fun y => one (l =? y)%nat * ((1 # 2) * / rational k * n * m) + (1 # 2) * / rational k * one (negb less) * n)).
+               (fun y => one (l =? y)%nat * ((1 # 2) * / rational k * n * m) +
+                 (1 # 2) * / rational k * one (negb less) * n)).
     2:{ intros y _. rewrite sum_plus, !sum_scale. unfold A at 2.
         rewrite (sum_eq (fun a => one (l =? y)%nat * A a * m) (fun a => one (l =? y)%nat * m * A a)) by (intros; ring).
         rewrite sum_scale. unfold A. rewrite count_ahead by assumption. fold n. ring. }
@@ -305,16 +345,19 @@ Qed.
 End Channel.
 
 Lemma best_split s t k : (s + t = k)%nat -> (0 < k)%nat ->
-  rational s * rational t / rational k + (1 # 2) * (if Qlt_le_dec (rational t) (rational s) then rational t else rational s) <= least_worst k.
+  rational s * rational t / rational k + (1 # 2) * (if Qlt_le_dec (rational t) (rational s)
+    then rational t else rational s) <= least_worst k.
 Proof.
   intros E Hk. pose proof (rational_pos _ Hk) as K. unfold least_worst.
-  assert (H : exists m, (if Nat.even k then k = 2 * m /\ s * t <= m * m else k = 2 * m + 1 /\ s * t <= m * (m + 1))%nat /\
+  assert (H : exists m, (if Nat.even k then k = 2 * m /\ s * t <= m * m else k = 2 * m + 1 /\
+    s * t <= m * (m + 1))%nat /\
      (if Qlt_le_dec (rational t) (rational s) then rational t else rational s) <= rational m).
   { exists (k / 2)%nat. set (m := (k / 2)%nat).
     assert (M : (k = 2 * m + if Nat.even k then 0 else 1)%nat).
     { destruct (Nat.even k) eqn:Ev.
       - apply Nat.even_spec in Ev. destruct Ev as [q ->]. unfold m. rewrite Nat.mul_comm, Nat.div_mul by lia. lia.
-      - assert (O : Nat.odd k = true) by (unfold Nat.odd; rewrite Ev; reflexivity). apply Nat.odd_spec in O. destruct O as [q ->]. unfold m.
+      - assert (O : Nat.odd k = true) by (unfold Nat.odd; rewrite Ev; reflexivity). apply Nat.odd_spec in O.
+        destruct O as [q ->]. unfold m.
         replace (2 * q + 1)%nat with (q * 2 + 1)%nat by lia. rewrite Nat.div_add_l by lia. simpl. lia. }
     clearbody m. split.
     - destruct (Nat.even k).
@@ -329,13 +372,17 @@ Proof.
       + rewrite <- Zle_Qle in L. destruct (Nat.even k); lia. }
   destruct H as [m [H Hm]]. set (w := if Qlt_le_dec _ _ then _ else _) in *. clearbody w.
   assert (Z : 0 <= / rational k) by (apply Qlt_le_weak, Qinv_lt_0_compat, K).
-  destruct (Nat.even k); destruct H as [Ek H]; apply rational_le in H; rewrite !rational_mult in H; pose proof (Qmult_le_compat_r _ _ _ H Z) as H1.
+  destruct (Nat.even k); destruct H as [Ek H]; apply rational_le in H; rewrite !rational_mult in H;
+    pose proof (Qmult_le_compat_r _ _ _ H Z) as H1.
   - unfold Qdiv at 1. rewrite Ek in *. rewrite rational_mult in *. change (rational 2) with 2 in *.
-    assert (H2 : rational m * rational m * / (2 * rational m) == (1 # 2) * rational m) by (field; lra). rewrite H2 in H1. unfold Qdiv.
+    assert (H2 : rational m * rational m * / (2 * rational m) == (1 # 2) * rational m) by (field; lra).
+    rewrite H2 in H1. unfold Qdiv.
     setoid_replace (2 * rational m * / 2) with (rational m) by field. lra.
-  - unfold Qdiv at 1. rewrite Ek in *. rewrite !rational_plus, !rational_mult in *. change (rational 2) with 2 in *. change (rational 1) with 1 in *.
+  - unfold Qdiv at 1. rewrite Ek in *. rewrite !rational_plus, !rational_mult in *. change (rational 2) with 2 in *.
+    change (rational 1) with 1 in *.
     set (x := rational m) in *. unfold Qdiv. 
-    assert (H2 : (2 * x + 1 - 1) * (2 * (2 * x + 1) + 1) * / (4 * (2 * x + 1)) == x * (x + 1) * / (2 * x + 1) + (1 # 2) * x) by (field; lra).
+    assert (H2 : (2 * x + 1 - 1) * (2 * (2 * x + 1) + 1) * / (4 * (2 * x + 1)) ==
+      x * (x + 1) * / (2 * x + 1) + (1 # 2) * x) by (field; lra).
     rewrite H2. lra.
 Qed.
 
