@@ -11,6 +11,7 @@ Print Assumptions ratio_upper.
 Print Assumptions ratio_lower.
 Print Assumptions carried.
 Print Assumptions pairs_are_carried.
+Print Assumptions carried_by_pairs.
 Print Assumptions blocked.
 Print Assumptions cut.
 Print Assumptions failure.

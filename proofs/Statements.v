@@ -3,7 +3,7 @@
    here they are only named. First the definitions, repeated from Network.v and Checker.v: each line "means" is checked by
    Coq to be the same by computation (eq_refl), so that this file can be read alone. *)
 Require Import ZArith NArith QArith List Bool.
-From Obliv Require Import Network Duality Runs Checker Soundness Schedule.
+From Obliv Require Import Network Duality Decomposition Runs Checker Soundness Schedule.
 Import ListNotations.
 Open Scope Q_scope.
 
@@ -144,11 +144,19 @@ Theorem carried d p q t x g :
   check_carried d p q t x g = true -> carried_within (network_of d) (traffic_of x t) (ratio p q).
 Proof. exact (fun H => ex_intro _ (carrier_of d g t) (carried_sound d p q t x g H)). Qed.
 
-(* Whatever carries traffic pair by pair, as routings do, carries it by source: the statements above and below leave out none. *)
+(* To carry by source, as in these statements, and to carry pair by pair, as routings do, is the same. *)
+Example flow_means G s t x f : flow G s t x f =
+  ((forall c, (c < channels G)%nat -> 0 <= f c) /\
+   (forall v, (v < nodes G)%nat -> outflow G f v - inflow G f v == x * one (v =? s)%nat - x * one (v =? t)%nat)) := eq_refl.
 Theorem pairs_are_carried G X (f : nat -> nat -> nat -> Q) :
   (forall i j, (i < terminals G)%nat -> (j < terminals G)%nat -> flow G (node G i) (node G j) (X i j) (f i j)) ->
   carries G X (fun i c => sum (fun j => f i j c) (terminals G)).
 Proof. exact (pairs_carry G X f). Qed.
+Theorem carried_by_pairs G X g :
+  proper G -> (forall i j, (i < terminals G)%nat -> (j < terminals G)%nat -> 0 <= X i j) -> carries G X g ->
+  exists f, (forall i j, (i < terminals G)%nat -> (j < terminals G)%nat -> flow G (node G i) (node G j) (X i j) (f i j)) /\
+            forall i c, (i < terminals G)%nat -> (c < channels G)%nat -> sum (fun j => f i j c) (terminals G) <= g i c.
+Proof. exact (fun H => Decomposition.carried_by_pairs G H X g). Qed.
 
 (* "Every routing, adaptive ones included, that carries X = matrix / T loads some channel by at least P/Q of its bandwidth." *)
 Theorem blocked d p q t x lengths y :

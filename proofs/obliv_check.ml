@@ -23,20 +23,18 @@ let compress bytes at =
     schedule.(t) <- (schedule.(t - 16) + (turn x 7 lxor turn x 18 lxor (x lsr 3)) + schedule.(t - 7)
                      + (turn y 17 lxor turn y 19 lxor (y lsr 10))) land 0xffffffff
   done;
-  let v = Array.copy hash in
-  for t = 0 to 63 do
-    let a = v.(0) and e = v.(4) in
-    let t1 = v.(7) + (turn e 6 lxor turn e 11 lxor turn e 25) + ((e land v.(5)) lxor (lnot e land v.(6))) + constants.(t) + schedule.(t)
-    and t2 = (turn a 2 lxor turn a 13 lxor turn a 22) + ((a land v.(1)) lxor (a land v.(2)) lxor (v.(1) land v.(2))) in
-    Array.blit v 0 v 1 7;
-    v.(4) <- (v.(4) + t1) land 0xffffffff;
-    v.(0) <- (t1 + t2) land 0xffffffff
-  done;
-  Array.iteri (fun k x -> hash.(k) <- (hash.(k) + x) land 0xffffffff) v
+  let rec rounds t a b c d e f g h =
+    if t = 64 then List.iteri (fun k x -> hash.(k) <- (hash.(k) + x) land 0xffffffff) [a; b; c; d; e; f; g; h]
+    else
+      let t1 = h + (turn e 6 lxor turn e 11 lxor turn e 25) + ((e land f) lxor (lnot e land g)) + constants.(t) + schedule.(t)
+      and t2 = (turn a 2 lxor turn a 13 lxor turn a 22) + ((a land b) lxor (a land c) lxor (b land c)) in
+      rounds (t + 1) ((t1 + t2) land 0xffffffff) a b c ((d + t1) land 0xffffffff) e f g in
+  rounds 0 hash.(0) hash.(1) hash.(2) hash.(3) hash.(4) hash.(5) hash.(6) hash.(7)
 
 (* ---- Lines: a word and natural numbers ---- *)
 let limit = 1 lsl 29 (* bytes after decompression *)
 let channel = ref stdin
+let intact = ref (fun () -> true) (* whether gzip has nothing to complain of *)
 let buffer = Bytes.create 65536
 let filled = ref 0
 let next = ref 0
@@ -298,6 +296,7 @@ let check file =
   let about, d, routed = head () in
   let found = statements d routed in
   if found = [] then fail "there is no statement";
+  if not (!intact ()) then fail "the compressed data is damaged";
   Printf.printf "%s: %s bytes, SHA-256 %s\n" file (grouped (Z.of_int !bytes_read)) (String.concat "" (Array.to_list (Array.map (Printf.sprintf "%08x") hash)));
   Option.iter (fun t -> Printf.printf "about: \"%s\" (not checked)\n" t) about;
   let n = Z.of_int (List.length d.ends) in
@@ -309,23 +308,35 @@ let check file =
   List.iter (fun s ->
     if not (s.holds ()) then raise (Unproved (s.line, s.name, "its numbers do not prove it"));
     Printf.printf "proved: %s\n%!" s.proves) found;
-  print_string "believed: Coq, which checked the proof that this checker is right; that its extraction, zarith and the reader of \
-                lines keep to it. That these flows are those of the routing that the file is called after is not proved by it.\n"
+  print_string "believed: Coq, which checked a proof that this checker is right; its extraction to OCaml; zarith; and the reader of lines. \
+                That these flows are those of the routing that the file is called after is not proved by it.\n"
+
+(* Lists of a million elements need more stack than is usual: start again with all that is allowed. *)
+let () =
+  if Sys.getenv_opt "OBLIV_CHECK_STACK" = None then begin
+    Unix.putenv "OBLIV_CHECK_STACK" "raised";
+    let raise_it = "ulimit -s unlimited 2>/dev/null || ulimit -s \"$(ulimit -H -s)\" 2>/dev/null; exec \"$0\" \"$@\"" in
+    try Unix.execv "/bin/sh" (Array.append [| "sh"; "-c"; raise_it; Sys.executable_name |] (Array.sub Sys.argv 1 (Array.length Sys.argv - 1)))
+    with Unix.Unix_error _ -> ()
+  end
 
 let () =
   match Sys.argv with
   | [| _; file |] ->
+    Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20; space_overhead = 150 };
     let stop code kind reason = flush stdout; Printf.eprintf "%s: %s: %s\n" kind file reason; exit code in
     (try
+      close_in (open_in_bin file);
       if Filename.check_suffix file ".gz" then begin
-        close_in (open_in_bin file);
-        channel := Unix.open_process_args_in "gzip" [| "gzip"; "-dc"; "--"; file |]
+        let (output, _, _) as gzip = Unix.open_process_args_full "gzip" [| "gzip"; "-dc"; "--"; file |] (Unix.environment ()) in
+        channel := output;
+        intact := (fun () -> Unix.close_process_full gzip = Unix.WEXITED 0)
       end else channel := open_in_bin file;
       check file
     with
     | Malformed (line, reason) -> stop 2 "malformed" (Printf.sprintf "line %d: %s" line reason)
     | Unproved (line, name, reason) -> stop 1 "not proved" (Printf.sprintf "line %d: %s: %s" line name reason)
-    | Sys_error reason -> stop 2 "malformed" reason
-    | Stack_overflow -> stop 2 "malformed" "it needs more stack (ulimit -s)"
+    | Sys_error reason -> Printf.eprintf "malformed: %s\n" reason; exit 2
+    | Stack_overflow -> stop 2 "malformed" "it needs more stack than is allowed here (ulimit -s)"
     | Out_of_memory -> stop 2 "malformed" "it does not fit in memory")
   | _ -> prerr_endline "usage: obliv-check CLAIM (a closed claim; decompressed if its name ends in .gz)"; exit 2

@@ -6,6 +6,7 @@ true then: those changes are listed with the reason.
 
 import gzip
 import hashlib
+import os
 import re
 import shutil
 import subprocess
@@ -111,10 +112,58 @@ packet 0 2 2 0 2
 end
 """
 
+# Two channels 0 -> 1 that share the flow of their pair, one back. Without channel 1, channel 0 carries all; without
+# channel 2, nothing goes from 1 to 0, and the shared pair loads two channels by 1/2 each. If the pair (0, 1) may use
+# channel 0 only, every routing loads it by 1 (without that line, the distance is 0: channel 1 has no length).
+PARALLEL = """\
+obliv-claim 1
+nodes 2
+channel 0 1 1
+channel 0 1 1
+channel 1 0 1
+terminal 0 1 1
+terminal 1 1 1
+row 1 1 1
+row 0 1 2
+row 1 1 2
+row 0 1 1
+row 2 1 1
+unit 2
+flow 0 1 0
+flow 0 1 0
+flow 1 1 1
+attains 1 2 0 1
+traffic 0 1 0
+least 1 1
+adversary 0 1 0 1 0
+allowed 1 1 3
+allowed 0 1 4
+potential 1 1 0
+potential
+failure
+removed 1 1 1
+changed 0 0 1 2
+changed 1
+attains 1 1 0 1
+traffic 0 1 0
+failure
+removed 2 1 1
+lost 1 1 3
+changed 2
+most 1 2
+price
+bound 0
+bound 0
+bound 0
+end
+"""
+
 
 @pytest.fixture(scope="session")
 def checker(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the checker, built from a copy of the sources unless it is there and newer than they are."""
+    """Return the checker: that of OBLIV_CHECK, one built already, or one built now from a copy of the sources."""
+    if given := os.environ.get("OBLIV_CHECK"):
+        return Path(given)
     built = PROOFS / "obliv-check"
     if built.exists() and all(built.stat().st_mtime > source.stat().st_mtime for source in SOURCES):
         return built
@@ -134,7 +183,10 @@ def run(checker: Path, path: Path) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize(("name", "claim", "statements"), [("two", TWO, 8), ("ring", RING, 2), ("levels", LEVELS, 1)])
+@pytest.mark.parametrize(
+    ("name", "claim", "statements"),
+    [("two", TWO, 8), ("ring", RING, 2), ("levels", LEVELS, 1), ("parallel", PARALLEL, 4)],
+)
 def test_claims_by_hand_are_proved(checker: Path, tmp_path: Path, name: str, claim: str, statements: int) -> None:
     path = tmp_path / f"{name}.txt.gz"
     path.write_bytes(gzip.compress(claim.encode()))
@@ -212,6 +264,32 @@ def test_a_claim_with_one_number_changed_is_refused(checker: Path, tmp_path: Pat
             assert status in (1, 2)
             assert re.fullmatch(rf"(not proved|malformed): {path}: line \d+: .*\n", error)
     assert accepted <= STILL_TRUE
+
+
+@pytest.mark.parametrize(
+    ("line", "instead", "statement"),
+    [
+        ("allowed 1 1 3\nallowed 0 1 4\n", "", "least"),  # channel 1 has no length
+        ("row 0 1 1\n", "row 0 2 1\n", "least"),  # channel 1 may be used
+        ("least 1 1\n", "least 2 1\n", "least"),
+        ("potential 1 1 0\n", "potential 1 1 1\n", "least"),  # rises by 2
+        ("changed 1\n", "", "failure"),  # the removed channel is used
+        ("changed 0 0 1 2\n", "changed 0 0 1 0\n", "failure"),  # half of the pair gets lost
+        ("lost 1 1 3\n", "", "failure"),  # a pair without a flow
+        ("removed 2 1 1\n", "removed 0 1 1\n", "failure"),
+        ("most 1 2\n", "most 1 3\n", "most"),
+        ("traffic 0 1 0\nleast", "traffic 0 1 3\nleast", "attains"),  # to itself
+    ],
+)
+def test_lower_bounds_and_failures_are_refused(
+    checker: Path, tmp_path: Path, line: str, instead: str, statement: str
+) -> None:
+    path = tmp_path / "claim.txt"
+    assert PARALLEL.count(line) == 1
+    path.write_text(PARALLEL.replace(line, instead))
+    status, _, error = run(checker, path)
+    assert status == 1
+    assert f": {statement}: its numbers do not prove it" in error
 
 
 def test_malformed_files_are_told_from_unproved_ones(checker: Path, tmp_path: Path) -> None:

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import obliv
-from obliv.loads.mixed import SplitLoads, equal_split
 from obliv.loads.stored import StoredLoads, from_hops
-from obliv.loads.tree import TreeLoads
+from obliv.loads.tree import SplitLoads, TreeLoads, equal_split
 from obliv.patterns import files as matrices
 from obliv.routings.hops import HopRouting
 

@@ -12,7 +12,7 @@ from obliv._util.rationals import integer
 from obliv._util.text import did_you_mean
 from obliv.errors import RoutingError
 from obliv.loads.base import PairLoads
-from obliv.loads.mixed import equal_split
+from obliv.loads.tree import equal_split
 from obliv.routings.make import routing
 from obliv.routings.trees import (
     TreeRouting,

@@ -14,8 +14,8 @@ from obliv._util.progress import Progress
 from obliv.errors import RoutingError
 from obliv.kernels import kernel, run
 from obliv.loads.base import PairLoads
-from obliv.loads.mixed import equal_split
 from obliv.loads.stored import Hops
+from obliv.loads.tree import equal_split
 from obliv.routings.hops import HopRouting
 from obliv.routings.paths import Lengths
 from obliv.specs.registry import register_routing
