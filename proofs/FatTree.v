@@ -470,8 +470,38 @@ Proof.
   - apply (admissible_carried _ (all_paths k n)); [reflexivity|apply all_paths_routing|apply all_paths_worst|exact HX].
 Qed.
 
-Theorem all_paths_ratio : ratio_at_most (fat_tree k n) (all_paths k n) 1.
-Proof. apply ratio_of_worst, all_paths_worst. Qed.
+(* One packet loads its host's channel with 1. *)
+Lemma all_paths_need : needs (fat_tree k n) (all_paths k n) 1.
+Proof.
+  assert (P : (0 < k ^ n)%nat) by apply power_pos, Hk. assert (H1 : (1 < N)%nat) by (unfold N, hosts; lia).
+  set (e := fun i j : nat => ((i =? 0) && (j =? 1))%nat).
+  assert (E : forall i j, e i j = true -> i = 0%nat /\ j = 1%nat).
+  { intros i j T. apply andb_true_iff in T. rewrite !Nat.eqb_eq in T. exact T. }
+  destruct (matching_loads (fat_tree k n) (all_paths k n) e e (link k n 0 0 0)) as [X [c [HX [D [Hc B]]]]].
+  - apply tree_rates.
+  - intros i j i' j' _ _ _ _ T T'. apply E in T. apply E in T'. lia.
+  - intros i j _ _ T. exact T.
+  - apply link_lt; lia.
+  - reflexivity.
+  - intros i _. destruct i; reflexivity.
+  - intros i j Hi Hj T. apply E in T. destruct T as [-> ->]. unfold all_paths. set (x := climbs k n 0 1).
+    assert (K : 0 < rational (k ^ x)) by (apply rational_pos, power_pos, Hk). apply Qle_lteq. right.
+    rewrite (sum_eq _ (fun _ => 1)); [rewrite sum_const; fold (rational (k ^ x)); field; lra|].
+    intros U HU. rewrite path_link by (try assumption; try lia; apply climbs_lt). cbn [Nat.eqb].
+    unfold port. rewrite Nat.sub_0_r, (Nat.div_small U) by exact HU. reflexivity.
+  - exists X, c. split; [exact HX|]. split; [exact D|]. split; [exact Hc|]. eapply Qle_trans; [|exact B].
+    apply Qmult_le_compat_r; [|cbn [bandwidth fat_tree]; lra]. apply rational_le. unfold edges.
+    eapply Nat.le_trans; [|apply (count_lt (fun _ => false) _ _ 1)].
+    + lia.
+    + discriminate.
+    + change (terminals (fat_tree k n)) with N. nia.
+    + reflexivity.
+    + change (terminals (fat_tree k n)) with N. rewrite Nat.div_small, Nat.mod_small by exact H1. reflexivity.
+Qed.
+
+Theorem all_paths_ratio :
+  ratio_at_most (fat_tree k n) (all_paths k n) 1 /\ ratio_at_least (fat_tree k n) (all_paths k n) 1.
+Proof. split; [apply ratio_of_worst, all_paths_worst|apply (ratio_of_needs _ 1), all_paths_need]. Qed.
 
 Theorem single_path_ratio U g : chooses k n U -> (g < n)%nat ->
   exists x, (k ^ g <= x * x \/ k ^ (n - g) <= x)%nat /\ ratio_at_least (fat_tree k n) (single_path k n U) (rational x).

@@ -182,7 +182,8 @@ Example all_paths_means k n i j c : all_paths k n i j c =
 (* Theorem 1: OMRMN, all shortest paths equally, has "PERF(OMRMN) = 1". PERF is the oblivious ratio of Network.v: the
    largest load of a channel, over its bandwidth, under all traffic that some routing carries within the bandwidths. *)
 Theorem yuan_theorem_1 : forall k n, (0 < k)%nat -> (0 < n)%nat ->
-  routing (fat_tree k n) (all_paths k n) /\ ratio_at_most (fat_tree k n) (all_paths k n) 1.
+  routing (fat_tree k n) (all_paths k n) /\
+  ratio_at_most (fat_tree k n) (all_paths k n) 1 /\ ratio_at_least (fat_tree k n) (all_paths k n) 1.
 Proof. exact (fun k n Hk Hn => conj (all_paths_routing k n Hk Hn) (all_paths_ratio k n Hk Hn)). Qed.
 
 (* Theorem 3: "Let r be a single path routing algorithm for FT(m, 2), m >= 2, PERF(r) >= sqrt(m/2)." The ratio is at least a
