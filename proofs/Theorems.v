@@ -52,10 +52,16 @@ Example least_worst_means k : least_worst k =
 Theorem u2turn_claim_3 : forall k, (2 <= k)%nat -> worst_is (mesh k) (u2turn k) (least_worst k).
 Proof. exact (u2turn_worst true). Qed.
 
-(* The same without the case y1 = y2 (x1 = x2), that is, with three segments for all pairs. *)
+(* The same without the case y1 = y2 (x1 = x2), that is, with three segments for all pairs, even those of a node with itself;
+   and for routings with no more on any channel, such as three segments for all pairs of different nodes. *)
 Theorem u2turn_claim_3_three_segments : forall k, (2 <= k)%nat ->
   routing (mesh k) (u2turn_variant false k) /\ worst_is (mesh k) (u2turn_variant false k) (least_worst k).
 Proof. exact (fun k H => conj (u2turn_variant_routing false k) (u2turn_worst false k H)). Qed.
+
+Theorem u2turn_claim_3_less : forall s k f, (2 <= k)%nat -> routing (mesh k) f ->
+  (forall i j c, (i < k * k)%nat -> (j < k * k)%nat -> (c < channels (mesh k))%nat -> f i j c <= u2turn_variant s k i j c) ->
+  worst_is (mesh k) f (least_worst k).
+Proof. exact u2turn_worst_below. Qed.
 
 (* Abstract: "For even radix meshes, we prove that U2TURN achieves the optimal worst-case throughput"; for odd ones, III-B:
    "U2TURN achieves the same optimal worst-case throughput as the optimal routing that can be obtained with the method
@@ -224,6 +230,7 @@ Definition all_theorems := (
   u2turn_is_a_routing,
   u2turn_claim_3,
   u2turn_claim_3_three_segments,
+  u2turn_claim_3_less,
   u2turn_is_optimal,
   u2turn_as_fraction_of_capacity,
   no_routing_beats_a_cut,
