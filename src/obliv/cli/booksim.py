@@ -25,11 +25,14 @@ def write_simulation(
 ) -> None:
     """Write a simulation, with a routing function for listed paths or without, and say what to expect of it."""
     scheme, acyclic = "none", True
-    if listed:
-        with progress() as step:
-            scheme, acyclic = _scheme(routing, vc, step)
-    lanes = lanes_of(routing.topology, scheme) if listed else None
-    files = write_booksim(routing, output, traffic, rate=rate, paths=listed, lanes=lanes, router=router)
+    with progress() as step:
+        if listed:
+            scheme, acyclic = _scheme(routing, vc, within(step, 0, 1 / 2))
+        lanes = lanes_of(routing.topology, scheme) if listed else None
+        onward = within(step, 1 / 2, 1)
+        files = write_booksim(
+            routing, output, traffic, rate=rate, paths=listed, lanes=lanes, router=router, progress=onward
+        )
     say(f"written to {' and '.join(map(str, files))}; run it in that folder with  booksim {quote(output.name)}")
     if headers := [file.name for file in files if file.name in ADDITIONS]:
         say(f"BookSim2 must be built with {' and '.join(headers)}: first lines there say how to add a header")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -572,3 +573,77 @@ def test_mistakes_in_python(tmp_path: Path) -> None:
         write_booksim(obliv.DOR(obliv.mesh(3, 3)), tmp_path / "sim.cfg", lanes=obliv.lanes_of(obliv.mesh(3, 3), "turn"))
     with pytest.raises(RoutingError, match="scheme double-y needs two dimensions"):
         obliv.lanes_of(obliv.mesh(2, 2, 2), "double-y")
+
+
+# In BookSim2 itself, where the environment variable BOOKSIM names a program that was built with both headers
+
+
+BOOKSIM = os.environ.get("BOOKSIM", "")
+in_booksim = pytest.mark.skipif(not BOOKSIM, reason="BOOKSIM does not name a program of BookSim2")
+
+
+def ran(words: list[str], folder: Path, rate: float, period: int = 3000) -> tuple[bool, float, float]:
+    """Whether BookSim2 warns of a deadlock, the least that a node receives, and the longest time of a packet."""
+    assert main(["export", *words, "-o", str(folder / "sim.cfg")]) == 0
+    options = [f"injection_rate={rate}", f"sample_period={period}", "max_samples=4", "seed=1"]
+    command = [str(Path(BOOKSIM).resolve()), "sim.cfg", *options]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as done:
+        assert done.stdout is not None
+        lines = []
+        for line in done.stdout:
+            lines.append(line)
+            if "Possible network deadlock" in line:
+                done.kill()  # it would warn for ever
+                return True, 0.0, float("inf")
+    overall = "".join(lines).rpartition("Overall Traffic Statistics")[2]
+    least = re.search(r"Accepted packet rate average.*?minimum = (\S+)", overall, re.DOTALL)
+    longest = re.search(r"Packet latency average.*?maximum = (\S+)", overall, re.DOTALL)
+    assert least is not None, "".join(lines)[-500:]
+    assert longest is not None
+    return False, float(least[1]), float(longest[1])
+
+
+@in_booksim
+@pytest.mark.parametrize(
+    ("words", "predicted"),
+    [
+        ("mesh:4x4 valiant transpose --to booksim-paths", 1 / 2),
+        ("mesh:4x4 dor worst --to booksim", 1 / 3),
+        ("torus:4x4 dor worst --to booksim-paths", 2 / 3),
+        ("graph:petersen ecmp 1/2*hot-nodes:3 --to booksim-paths", 1 / 5),  # ten nodes send a half, one takes one
+    ],
+)
+def test_booksim_saturates_where_obliv_says(words: str, predicted: float, tmp_path: Path) -> None:
+    """The longest time of a packet is a fortieth of the 9,000 cycles at most just below the prediction, not above it."""
+    deadlock, least, longest = ran(words.split(), tmp_path, 0.95 * predicted)
+    assert not deadlock
+    assert longest < 9000 / 40
+    deadlock, least, longest = ran(words.split(), tmp_path, 1.1 * predicted)
+    assert not deadlock
+    assert longest > 9000 / 40
+    assert least < predicted
+
+
+@in_booksim
+@pytest.mark.parametrize(
+    "words",
+    [
+        "mesh:4x4 dor --to booksim",
+        "mesh:4x4 o1turn --to booksim",
+        "mesh:4x4 romm:xy --to booksim",
+        "torus:5x5 dor --to booksim",
+        "ring:8 dor tornado --to booksim",
+        "mesh:4x4 valiant --to booksim-paths",
+        "torus:4x4 valiant --to booksim-paths",
+        "graph:petersen valiant --to booksim-paths",
+    ],
+)
+def test_overloaded_networks_do_not_deadlock_in_booksim(words: str, tmp_path: Path) -> None:
+    assert not ran([*words.split(), "--router", "lean"], tmp_path, 0.9, 1000)[0]
+
+
+@in_booksim
+@pytest.mark.parametrize("words", ["ring:8 dor tornado", "mesh:4x4 valiant uniform"])
+def test_packets_that_can_deadlock_do_so_in_booksim(words: str, tmp_path: Path) -> None:
+    options = ["--to", "booksim-paths", "--vc", "none", "--router", "lean"]
+    assert ran([*words.split(), *options], tmp_path, 0.9, 1000)[0]

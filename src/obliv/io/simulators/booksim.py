@@ -15,6 +15,7 @@ import numpy as np
 
 from obliv._util.arrays import IntArray
 from obliv._util.files import together, write_whole
+from obliv._util.progress import Progress, rising
 from obliv._util.rationals import boolean, real
 from obliv._util.text import plural
 from obliv.errors import FileError, InputError, RoutingError, TrafficError
@@ -111,6 +112,7 @@ def write_booksim(
     paths: bool = False,
     lanes: Lanes | None = None,
     router: Router = "ideal",
+    progress: Progress | None = None,
 ) -> tuple[Path, ...]:
     """Write a BookSim2 simulation of a routing under a traffic pattern.
 
@@ -135,6 +137,8 @@ def write_booksim(
     router : {"ideal", "lean"}
         An ideal router (8 virtual channels or the next multiple of the classes, buffers of 16 flits, speedup 2) shows
         the limits of the network; a lean one has the fewest virtual channels and reaches 25 to 45 % of them.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
 
     Returns
     -------
@@ -186,7 +190,7 @@ def write_booksim(
         _require_name(file)
         network = ["topology = anynet;", f"network_file = {file.name};"]
         if paths:
-            listed, classes = listed_paths(routing, lanes or (lambda path: [0] * len(path)))
+            listed, classes = listed_paths(routing, lanes or (lambda path: [0] * len(path)), rising(progress))
             function = "paths"
             beside[file.with_name(f"{file.name}.paths")] = listed.encode("ascii")
             beside[path.with_name(PATHS_HEADER)] = header(PATHS_HEADER)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from obliv._util.files import together, write_whole
+from obliv._util.progress import Progress
 from obliv.errors import FileError, RoutingError, TooLargeError
 from obliv.io.formats.anynet import hosts_and_routers
 from obliv.io.simulators.routes import ways_of
@@ -138,7 +139,7 @@ def routers_of(topology: Topology) -> tuple[dict[int, int], dict[int, int]]:
     return dict(zip(routers, numbers, strict=True)), home
 
 
-def listed_paths(routing: Routing, lanes: Lanes) -> tuple[str, int]:
+def listed_paths(routing: Routing, lanes: Lanes, progress: Progress) -> tuple[str, int]:
     """Return paths as lines of routers, output ports and lanes, numbered as in BookSim2; and how many lanes."""
     topology = routing.topology
     number, home = routers_of(topology)
@@ -170,6 +171,7 @@ def listed_paths(routing: Routing, lanes: Lanes) -> tuple[str, int]:
                 steps += len(hops)
             if steps > _STEPS:
                 raise _too_many(routing)
+        progress("paths", (i + 1) / len(terminals))
     return "\n".join([f"classes {classes}", *lines]) + "\n", classes
 
 
