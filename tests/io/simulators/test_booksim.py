@@ -45,7 +45,7 @@ def test_networks_of_booksim(
     path = tmp_path / "sim.cfg"
     assert write_booksim(obliv.routing(routing, obliv.topology(topology)), path, router="lean") == (path,)
     config = values(path)
-    assert "reach 25 to 45 %" in path.read_text()
+    assert "mostly reach 25 to 45 %" in path.read_text()
     assert not {"vc_buf_size", "internal_speedup"} & set(config)
     assert (config["topology"], config["k"], config["n"]) == network
     assert (config["routing_function"], config["num_vcs"]) == (function, channels)
@@ -614,7 +614,7 @@ def ran(words: list[str], folder: Path, rate: float, period: int = 3000) -> tupl
     ],
 )
 def test_booksim_saturates_where_obliv_says(words: str, predicted: float, tmp_path: Path) -> None:
-    """The longest time of a packet is a fortieth of the 9,000 cycles at most just below the prediction, not above it."""
+    """A packet is under way for a fortieth of the 9,000 cycles at most just below the prediction, longer above it."""
     deadlock, least, longest = ran(words.split(), tmp_path, 0.95 * predicted)
     assert not deadlock
     assert longest < 9000 / 40

@@ -95,9 +95,7 @@ _RUN = (
     ("sample_period = 5000;", "cycles; a node counts 5000 * injection_rate packets in each"),
     ("warmup_periods = 1;", "left out of the measurement; at least three are measured"),
 )
-_LEAN = (
-    "the fewest virtual channels, else BookSim2's defaults: such routers reach 25 to 45 % of the predicted saturation"
-)
+_LEAN = "the fewest virtual channels, else BookSim2's defaults: such routers mostly reach 25 to 45 % of the predicted saturation"
 
 
 _FILE = re.compile(r"[A-Za-z_-][A-Za-z0-9_.-]*")  # words of its configurations
@@ -136,7 +134,7 @@ def write_booksim(
         With listed paths: the class of virtual channels of each channel of a path, as of :func:`obliv.lanes_of`.
     router : {"ideal", "lean"}
         An ideal router (8 virtual channels or the next multiple of the classes, buffers of 16 flits, speedup 2) shows
-        the limits of the network; a lean one has the fewest virtual channels and reaches 25 to 45 % of them.
+        the limits of the network; a lean one has the fewest virtual channels and mostly reaches 25 to 45 % of them.
     progress : callable, optional
         Called with what is being done and the share that is done.
 
