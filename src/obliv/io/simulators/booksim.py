@@ -95,7 +95,7 @@ _RUN = (
     ("sample_period = 5000;", "cycles; a node counts 5000 * injection_rate packets in each"),
     ("warmup_periods = 1;", "left out of the measurement; at least three are measured"),
 )
-_LEAN = "the fewest virtual channels, else BookSim2's defaults: such routers mostly reach 25 to 45 % of the predicted saturation"
+_LEAN = "the fewest virtual channels, else BookSim2's defaults: mostly saturates at 25 to 45 % of the predicted rate"
 
 
 _FILE = re.compile(r"[A-Za-z_-][A-Za-z0-9_.-]*")  # words of its configurations
