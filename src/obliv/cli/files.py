@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from fractions import Fraction
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -19,7 +20,9 @@ from obliv.cli.study import StudyName
 from obliv.errors import InputError
 
 if TYPE_CHECKING:
+    from obliv.patterns.base import Traffic
     from obliv.results.base import Result
+    from obliv.routings.base import Routing
     from obliv.topologies.base import Topology
 
 
@@ -297,7 +300,19 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Configuration or table to write.")],
     traffic: Annotated[
         str | None,
-        typer.Option("--traffic", help="With simulators and dot: traffic pattern (default uniform)."),
+        typer.Option(
+            "--traffic",
+            help="With simulators and dot: traffic pattern, or worst, that of the worst case (default uniform).",
+        ),
+    ] = None,
+    router: Annotated[
+        Literal["ideal", "lean"] | None,
+        typer.Option(
+            "--router",
+            help="With booksim and booksim-paths: ideal (8 virtual channels, large buffers, speedup 2: shows the "
+            "limits of the network) or lean (the fewest virtual channels, BookSim2's defaults).",
+            show_default="ideal",
+        ),
     ] = None,
     vc: Annotated[
         str | None,
@@ -323,7 +338,7 @@ def export(
 
     Example: obliv export torus:8x8 dor --to booksim --traffic transpose -o torus.cfg
 
-    Example: obliv export mesh:7x6 xy --to booksim-paths -o mesh.cfg
+    Example: obliv export mesh:7x6 xy --to booksim-paths --traffic worst -o mesh.cfg
 
     Example: obliv export mesh:5x5 design:best.json.gz --to table -o routes.txt
 
@@ -331,13 +346,13 @@ def export(
     """
     if words is not None:
         traffic = one_traffic(words, None if traffic is None else [traffic])
-    _require_fitting(to, routing, traffic, vc, rate)
+    _require_fitting(to, routing, traffic, vc, rate, router)
     if routing is None:
         _write_network(topology, to, output)
         return
     specs = Specs(topology, routing)
     if to in _SIMULATORS:
-        _write_simulation(specs, to, output, traffic or "uniform", _number(rate), vc)
+        _write_simulation(specs, to, output, traffic or "uniform", _number(rate), vc, router or "ideal")
     elif to == "dot":
         _write_loads(specs, output, traffic or "uniform")
     else:
@@ -358,7 +373,9 @@ def _number(rate: str | None) -> float:
     return float(number)
 
 
-def _require_fitting(to: str, routing: str | None, traffic: str | None, vc: str | None, rate: str | None) -> None:
+def _require_fitting(
+    to: str, routing: str | None, traffic: str | None, vc: str | None, rate: str | None, router: str | None
+) -> None:
     """Refuse options and arguments that a format does not use."""
     if routing is None and to not in _NETWORKS:
         raise InputError(f"--to {to} needs a ROUTING behind the topology")
@@ -370,12 +387,16 @@ def _require_fitting(to: str, routing: str | None, traffic: str | None, vc: str 
         raise InputError(f"--vc belongs to --to booksim-paths; --to {to} has virtual channels of its own")
     if traffic is not None and to == "sst" and traffic != "uniform":
         raise InputError("--to sst writes uniform traffic only: set the job's pattern in the script")
+    if router is not None and to not in ("booksim", "booksim-paths"):
+        raise InputError(f"--router belongs to --to booksim and booksim-paths; --to {to} has routers of its own")
     if rate is not None and to not in ("booksim", "booksim-paths", "sst", "caminos"):
         more = "; give the program of ns-3 its own --rate" if to == "ns3" else ""
         raise InputError(f"--rate belongs to --to booksim, sst and caminos{more}")
 
 
-def _write_simulation(specs: Specs, to: str, output: Path, traffic: str, rate: float, vc: str | None) -> None:
+def _write_simulation(
+    specs: Specs, to: str, output: Path, traffic: str, rate: float, vc: str | None, router: Literal["ideal", "lean"]
+) -> None:
     from obliv.io import write_caminos, write_ns3, write_sst
 
     others = {
@@ -383,9 +404,10 @@ def _write_simulation(specs: Specs, to: str, output: Path, traffic: str, rate: f
         "caminos": [output.with_suffix(".adj"), output.with_suffix(".map")],
         "ns3": [output.with_name("obliv-ns3.cc")],
     }
-    outputs = (output, *others.get(to, [output.with_suffix(".anynet")]))
+    booksim = [output.with_suffix(ending) for ending in (".anynet", ".anynet.paths", ".traffic")]
+    outputs = (output, *others.get(to, booksim))
     read = specs.read(*outputs)
-    pattern = read_traffic([traffic], read.topology, *outputs)[0]
+    pattern = _pattern(traffic, read, *outputs)
     if to == "sst":
         files = write_sst(read, output, rate=rate)
     elif to == "caminos":
@@ -395,16 +417,30 @@ def _write_simulation(specs: Specs, to: str, output: Path, traffic: str, rate: f
     else:
         from obliv.cli.booksim import write_simulation
 
-        write_simulation(read, output, pattern, rate, vc, listed=to == "booksim-paths")
+        write_simulation(read, output, pattern, rate, vc, router, listed=to == "booksim-paths")
         return
     say(f"written to {' and '.join(map(str, files))}; {_RUN[to].format(name=quote(output.name))}")
+
+
+def _pattern(spec: str, routing: Routing, *outputs: Path) -> Traffic:
+    """Return the traffic of a spec, or with ``worst`` that of the worst case of the routing."""
+    if spec != "worst":
+        return read_traffic([spec], routing.topology, *outputs)[0]
+    from obliv.patterns.base import from_flows
+    from obliv.questions.worst_case import worst_case
+
+    with progress() as step:
+        result = worst_case(routing, progress=step)
+    pairs = [(s, d, Fraction(1)) for s, d in enumerate(result.permutation or ())]
+    flows = {(s, d): rate for s, d, rate in result.traffic or pairs}
+    return from_flows(f"the worst traffic of {routing.spec}", len(routing.topology.terminals), flows, Fraction(0))
 
 
 def _write_loads(specs: Specs, output: Path, traffic: str) -> None:
     from obliv.io.formats.dot import write_dot
 
     read = specs.read(output)
-    loads = read.pair_loads().under(read_traffic([traffic], read.topology, output)[0])
+    loads = read.pair_loads().under(_pattern(traffic, read, output))
     write_dot(read.topology, output, loads)
     say(f"written to {output}; draw it with  dot -Tsvg -O {output}")
 

@@ -7,12 +7,14 @@ from obliv.io.formats.graphml import read_graphml, write_graphml
 from obliv.io.formats.rows import read_edgelist, write_edgelist
 from obliv.io.graphs import from_igraph, from_networkx, to_igraph, to_networkx
 from obliv.io.simulators.booksim import write_booksim
+from obliv.io.simulators.booksim_listed import extend_booksim
 from obliv.io.simulators.caminos import write_caminos
 from obliv.io.simulators.ns3 import write_ns3
 from obliv.io.simulators.routes import write_csv_paths, write_path_table
 from obliv.io.simulators.sst import write_sst
 
 __all__ = [
+    "extend_booksim",
     "from_igraph",
     "from_networkx",
     "read_anynet",

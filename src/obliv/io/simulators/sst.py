@@ -12,7 +12,7 @@ from obliv._util.files import together, write_whole
 from obliv._util.text import printable
 from obliv.errors import FileError, RoutingError
 from obliv.io.formats.gml import XmlItem, XmlKey, cables, graphml_lines, require_plain
-from obliv.io.simulators.booksim import routers_of
+from obliv.io.simulators.booksim_listed import routers_of
 from obliv.io.simulators.routes import require_rate, ways_of
 from obliv.routings.base import Routing
 
