@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,19 @@ def test_chips_are_counted_row_by_row(tmp_path: Path) -> None:
     assert pairs(mesh) == sorted(expected)
     assert mesh.name_of(7) == "(3,1)"
     obliv.testing.check_topology(mesh)
-    assert obliv.routing("dor", mesh).topology is mesh
+
+
+@pytest.mark.parametrize("spec", ["dor", "romm", "o1turn", "valiant", "u2turn"])
+def test_rings_and_lines_together_have_the_loads_of_their_paths(spec: str, tmp_path: Path) -> None:
+    mesh = file(written(tmp_path, GALAXY.replace("[ 8, 4 ]", "[ 3, 4 ]")))
+    routing, traffic = obliv.routing(spec, mesh), obliv.traffic("random-permutation:seed=3", mesh)
+    expected = [Fraction(0)] * mesh.channels
+    for source, row in enumerate(traffic.to_matrix()):
+        for end, rate in enumerate(row):
+            for channels, chance in routing.paths(source, end) if rate else ():
+                for channel in channels:
+                    expected[channel] += chance * rate
+    assert list(routing.pair_loads().under(traffic)) == expected
 
 
 @pytest.mark.parametrize(
