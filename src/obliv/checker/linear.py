@@ -106,18 +106,17 @@ class Excess:
 
     def _in_range(self, flow: Flow) -> SourceFlow:
         """Return a flow whose numbers are Python integers where a product could exceed 64 bits."""
-        channel = np.ascontiguousarray(flow.channel)
-        plain = SourceFlow(flow.ends, channel, flow.amount, flow.whole)
-        exact = SourceFlow(flow.ends, channel, flow.amount.astype(object), flow.whole.astype(object))
+        plain = SourceFlow(flow.ends, np.ascontiguousarray(flow.channel), flow.amount, flow.whole)
         if not len(flow.amount):
             return plain
-        if flow.amount.dtype == object or flow.whole.dtype == object or self.send.dtype == object:
-            return exact
-        largest, amount = int(flow.whole.max()), int(flow.amount.max())
-        whole = flow.whole[flow.destination]
-        crossings = int((flow.amount // whole).max()) + 1
-        small = (largest * amount).bit_length() < 62 and (self._denominator * crossings).bit_length() < 62
-        return plain if small else exact
+        if not any(numbers.dtype == object for numbers in (flow.amount, flow.whole, self.send)):
+            largest, amount = int(flow.whole.max()), int(flow.amount.max())
+            crossings = amount // max(int(flow.whole.min()), 1) + 1  # of one channel by one pair, at most
+            if (self._denominator * crossings).bit_length() >= 62:
+                crossings = int((flow.amount // flow.whole[flow.destination]).max()) + 1
+            if (largest * amount).bit_length() < 62 and (self._denominator * crossings).bit_length() < 62:
+                return plain
+        return plain._replace(amount=flow.amount.astype(object), whole=flow.whole.astype(object))
 
 
 def crossed(flow: Flow, wanted: Iterable[tuple[int, Fraction]], channel: int) -> Fraction:

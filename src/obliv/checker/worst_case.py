@@ -163,7 +163,7 @@ class _Demand:
         rates = topology.rates()
         scale = lcm(*(rate.denominator for side in rates for rate in side))
         sends, receives = ([int(rate * scale) for rate in side] for side in rates)
-        highest = max((price for prices in claim.duals for price in prices), default=0)
+        highest = max((max(prices, default=0) for prices in claim.duals), default=0)
         bits = max(claim.denominator, highest).bit_length() + (4 * sum(sends + receives)).bit_length()
         number: Any = np.int64 if bits < 62 else object
         return cls(scale, np.array(sends, number), np.array(receives, object), number)
@@ -359,7 +359,7 @@ def _certificate_problems(claim: Claim, topology: Topology) -> Iterator[str]:
         yield f"{len(claim.channels)} channels are listed, the topology has {topology.channels}"
     if any(len(prices) != terminals for prices in claim.duals):
         yield "a price vector does not have one price per terminal"
-    if any(price < 0 for prices in claim.duals for price in prices):
+    if any(min(prices, default=0) < 0 for prices in claim.duals):
         yield "a price is negative"
     if any(sorted(image) != list(range(nodes)) for image in claim.generators):
         yield "a generator is not a permutation of the nodes"

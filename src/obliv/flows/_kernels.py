@@ -14,11 +14,13 @@ class HopTables(NamedTuple):
     """Next hops towards every target, target after target and node after node.
 
     Node v towards target t takes the channels ``hop[ptr[t * nodes + v]:ptr[t * nodes + v + 1]]`` with probabilities
-    share / total; ``order[t * nodes:]`` holds the nodes, each before its next hops, then -1.
+    share / total; ``order[t * nodes:]`` holds the nodes, each before its next hops, then -1, and
+    ``place[t * nodes + v]`` says where v stands there.
     """
 
     targets: Array
     order: Array
+    place: Array
     ptr: Array
     hop: Array
     share: Array
@@ -75,11 +77,56 @@ class Used(NamedTuple):
 
 
 class Box(NamedTuple):
-    """The nodes between source and destination: direction, extent and stride of the cells in every dimension."""
+    """The nodes between source and destination: direction, extent and stride of the cells in every dimension.
+
+    ``node[k]`` is the node of cell k; cell 0 is that of the source.
+    """
 
     direction: Array
     length: Array
     stride: Array
+    node: Array
+
+
+@kernel
+def order_of(
+    goal: int, terminals: Array, head: Array, ptr: Array, hop: Array, state: Array, stack: Array, order: Array
+) -> int:
+    """Store nodes on the way from terminals to a goal, each before its next hops, then -1.
+
+    Returns -1, a node without next hops that is not the goal, or -2 for a loop. `state` must be 0.
+    """
+    last = len(order)
+    for root in terminals:
+        depth = 0
+        if state[root] == 0:
+            stack[0] = root
+            depth = 1
+        while depth > 0:
+            v = stack[depth - 1]
+            if state[v] == 0:  # entered for the first time; 1 while its next hops are followed, then 2
+                state[v] = 1
+                if ptr[v] == ptr[v + 1] and v != goal:
+                    return int(v)
+                for e in range(ptr[v], ptr[v + 1]):
+                    w = head[hop[e]]
+                    if state[w] == 1:
+                        return -2
+                    if state[w] == 0:
+                        stack[depth] = w
+                        depth += 1
+            else:
+                depth -= 1
+                if state[v] == 1:
+                    state[v] = 2
+                    last -= 1
+                    order[last] = v
+    count = len(order) - last
+    for k in range(count):
+        order[k] = order[last + k]
+    for k in range(count, len(order)):
+        order[k] = -1
+    return -1
 
 
 @kernel
@@ -89,14 +136,14 @@ def hop_flow(source: int, first: int, last: int, tables: HopTables, unit: int, m
     `mass` holds a zero for every node before and after.  Returns the first target that was not reached, for `last` or
     for want of room, or -1 - target where `unit` cannot be divided as the hops ask.
     """
-    targets, order, ptr, hop, share, total, head = tables
+    targets, order, place, ptr, hop, share, total, head = tables
     nodes = len(mass)
     size = 0
     for t in range(first, last):
         base = t * nodes
         if source != targets[t]:
             mass[source] = unit
-            for k in range(nodes):
+            for k in range(place[base + source], nodes):
                 v = order[base + k]
                 if v < 0 or v == targets[t]:
                     break
@@ -109,9 +156,9 @@ def hop_flow(source: int, first: int, last: int, tables: HopTables, unit: int, m
                         mass[other] = 0
                     return t
                 for e in range(ptr[base + v], ptr[base + v + 1]):
-                    if amount * share[e] % total[base + v] != 0:
-                        return -1 - t
                     part = amount * share[e] // total[base + v]
+                    if part * total[base + v] != amount * share[e]:
+                        return -1 - t
                     out.channel[size] = hop[e]
                     out.amount[size] = part
                     size += 1
@@ -161,10 +208,13 @@ def _ties(source: int, destination: int, grid: CartesianNetwork) -> int:
 @kernel
 def _fold(source: int, destination: int, choice: int, grid: CartesianNetwork, box: Box) -> int:
     """Set the box between two nodes, ties broken by the bits of `choice`; returns how many nodes it has."""
+    node = box.node
+    node[0] = source
     cells = 1
     for x in range(len(grid.radix)):
         k = grid.radix[x]
-        far = destination // grid.stride[x] % k - source // grid.stride[x] % k
+        start = source // grid.stride[x] % k
+        far = destination // grid.stride[x] % k - start
         direction = 1
         if grid.ring[x] == 1:
             far = far % k
@@ -180,65 +230,58 @@ def _fold(source: int, destination: int, choice: int, grid: CartesianNetwork, bo
         box.direction[x] = direction
         box.length[x] = far + 1
         box.stride[x] = cells
+        for t in range(1, far + 1):
+            ahead = ((start + direction * t) % k - start) * grid.stride[x]
+            for cell in range(cells):
+                node[t * cells + cell] = node[cell] + ahead
         cells *= far + 1
     return cells
 
 
 @kernel
-def _phase_in_box(
-    source: int, p: int, phases: Phases, begin: Array, mass: Array, grid: CartesianNetwork, box: Box, used: Used
-) -> None:
+def _phase_in_box(p: int, phases: Phases, begin: Array, mass: Array, port: Array, box: Box, used: Used) -> None:
     """Move the mass in a box by each order of phase p, from `begin`, where the mass after the last one is returned.
 
     A move along a dimension leaves an equal share at every stop, or gathers what it meets if the phase ends there.
     """
-    radix, stride, _, port, _ = grid
-    direction, length, step = box
+    direction, length, stride, node = box
     load, touched, number = used
     gathers = phases.target[p] == 1
-    cells = step[-1] * length[-1]
+    cells = stride[-1] * length[-1]
     for o in range(phases.first[p], phases.first[p + 1]):
         for k in range(cells):
             mass[k] = begin[k]
-        for place in range(len(radix)):
+        for place in range(len(length)):
             x = phases.order[o, place]
             if x < 0:
                 break
             weight = phases.weight[o, place]
-            n = length[x]
-            start = source // stride[x] % radix[x]
+            n, step = length[x], stride[x]
             side = (1 - direction[x]) // 2
-            for k in range(cells):
-                if k // step[x] % n != 0:
-                    continue
-                going = 0
-                stop = 0
-                if not gathers:
-                    going = mass[k]
-                    if going == 0:
-                        continue
-                    stop = going // n
-                    mass[k] = 0
-                here = -start * stride[x]
-                for y in range(len(radix)):
-                    here += (source // stride[y] + direction[y] * (k // step[y] % length[y])) % radix[y] * stride[y]
-                for t in range(n):
-                    cell = k + t * step[x]
-                    if gathers:
-                        going += mass[cell]
-                        mass[cell] = 0
-                    else:
-                        mass[cell] += stop
-                        going -= stop
-                    if t == n - 1:
+            for first in range(0, cells, n * step):
+                for k in range(first, first + step):  # the cells in which lines along x begin
+                    going = 0
+                    stop = 0
+                    if not gathers:
+                        going = mass[k]
+                        if going == 0:
+                            continue
+                        stop = going // n
+                        mass[k] = 0
+                    for cell in range(k, k + (n - 1) * step, step):
                         if gathers:
-                            mass[cell] = going
-                    elif going > 0 and weight > 0:
-                        c = port[x, side, here + (start + direction[x] * t) % radix[x] * stride[x]]
-                        if load[c] == 0:
-                            touched[number[0]] = c
-                            number[0] += 1
-                        load[c] += going * weight
+                            going += mass[cell]
+                            mass[cell] = 0
+                        else:
+                            mass[cell] += stop
+                            going -= stop
+                        if going > 0 and weight > 0:
+                            c = port[x, side, node[cell]]
+                            if load[c] == 0:
+                                touched[number[0]] = c
+                                number[0] += 1
+                            load[c] += going * weight
+                    mass[k + (n - 1) * step] += going
     for k in range(cells):
         begin[k] = mass[k]
 
@@ -254,7 +297,8 @@ def quadrant_flow(source: int, first: int, last: int, grid: CartesianNetwork, ph
     dims = len(grid.radix)
     nodes = len(out.end)
     used = Used(np.zeros(grid.channels, np.int64), np.empty(grid.channels, np.int64), np.zeros(1, np.int64))
-    box = Box(np.empty(dims, np.int64), np.empty(dims, np.int64), np.empty(dims, np.int64))
+    sides = np.empty((3, dims), np.int64)
+    box = Box(sides[0], sides[1], sides[2], np.empty(nodes, np.int64))
     mass, begin = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     size = 0
     for d in range(first, last):
@@ -268,7 +312,7 @@ def quadrant_flow(source: int, first: int, last: int, grid: CartesianNetwork, ph
             begin[:cells] = 0
             begin[0] = cells
             for p in range(len(phases.target)):
-                _phase_in_box(source, p, phases, begin, mass, grid, box, used)
+                _phase_in_box(p, phases, begin, mass, grid.port, box, used)
         written = _write(used, size, out)
         if written < 0:
             return d

@@ -10,11 +10,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from obliv._util.arrays import Array, whole
+from obliv._util.arrays import Array, starts, whole
 from obliv._util.progress import require_memory
 from obliv._util.rationals import share
 from obliv.errors import RoutingError
-from obliv.flows._kernels import Form, HopTables, Output, climb, hop_flow
+from obliv.flows._kernels import Form, HopTables, Output, climb, hop_flow, order_of
 from obliv.kernels import run
 from obliv.routings.base import Routing
 from obliv.routings.descriptions import NextHops
@@ -296,40 +296,49 @@ def denominator_of_hops(routing: NextHops, check_time: CheckTime) -> int:
     head = routing.topology.head.tolist()
     for d in routing.topology.terminals.tolist():
         check_time()
-        nexts = list(_towards(routing, d))
-        below = [1] * len(nexts)
-        for v in reversed([v for v in _order(routing, [[head[c] for c, _ in hops] for hops in nexts], d) if v >= 0]):
-            choices = lcm(*(chance.denominator for _, chance in nexts[v]))
-            below[v] = choices * lcm(*(below[head[c]] for c, _ in nexts[v]))
+        hops = _towards(routing, d)
+        below = [1] * routing.topology.nodes
+        for v in _order(routing, hops, d)[::-1].tolist():
+            if v >= 0:
+                behind = hops.hop[hops.ptr[v] : hops.ptr[v + 1]].tolist()
+                below[v] = hops.total[v] * lcm(*(below[head[c]] for c in behind))
         common = lcm(common, *below)
     return common
+
+
+@dataclass(frozen=True, eq=False)
+class _Towards:
+    """The next hops of every node towards one terminal, as in :class:`HopTables`, checked."""
+
+    ptr: Array
+    hop: Array
+    share: list[int]
+    total: list[int]
 
 
 def _tables(routing: NextHops, denominator: int, check_time: CheckTime) -> tuple[HopTables, Any]:
     """Return the next hops of every node towards every terminal, and the type that their products need."""
     topology = routing.topology
     targets = topology.terminals.astype(np.int64)
-    head = topology.head.tolist()
-    ptr, hop, total, order = [0], [], [], []
+    ptr, hop, order = [np.zeros(1, np.int64)], [], []
     share: list[int] = []
+    total: list[int] = []
     for d in targets.tolist():
         check_time()
-        nexts: list[list[int]] = []
-        for chances in _towards(routing, d):
-            common = lcm(*(chance.denominator for _, chance in chances))
-            nexts.append([head[c] for c, _ in chances])
-            hop += [c for c, _ in chances]
-            share += [chance.numerator * (common // chance.denominator) for _, chance in chances]
-            total.append(common)
-            ptr.append(len(hop))
-        order += _order(routing, nexts, d)
+        hops = _towards(routing, d)
+        ptr.append(hops.ptr[1:] + ptr[-1][-1])
+        hop.append(hops.hop)
+        order.append(_order(routing, hops, d))
+        share += hops.share
+        total += hops.total
     small = (denominator * max([1, *share])).bit_length() < 62
     number: Any = np.int64 if small else object
     tables = HopTables(
         targets=targets,
-        order=np.array(order, np.int32),
-        ptr=np.array(ptr, np.int64),
-        hop=np.array(hop, np.int32),
+        order=np.concatenate(order),
+        place=np.concatenate([_places(nodes) for nodes in order]),
+        ptr=np.concatenate(ptr),
+        hop=np.concatenate(hop),
         share=np.array(share, number),
         total=np.array(total, number),
         head=topology.head,
@@ -337,19 +346,39 @@ def _tables(routing: NextHops, denominator: int, check_time: CheckTime) -> tuple
     return tables, number
 
 
-def _towards(routing: NextHops, destination: int) -> Iterator[list[tuple[int, Fraction]]]:
-    """Yield the next hops of every node; tables with one for each are asked for all nodes at once."""
+def _towards(routing: NextHops, destination: int) -> _Towards:
+    """Return the next hops of every node; tables with one for each are asked for all nodes at once."""
     topology = routing.topology
-    if routing.next_channels is None:
-        for v in range(topology.nodes):
-            yield _chances(routing, v, destination) if v != destination else []
-        return
     node = np.arange(topology.nodes)
-    channel = np.where(node == destination, -1, routing.next_channels(node, np.full(len(node), destination)))
-    for v in np.flatnonzero(channel >= 0).tolist():
-        _require_leaves(routing, int(channel[v]), v)
-    for c in channel.tolist():
-        yield [(c, Fraction(1))] if c >= 0 else []
+    if routing.next_channels is not None:
+        channel = np.where(node == destination, -1, routing.next_channels(node, np.full(len(node), destination)))
+        hop, count = channel[channel >= 0], channel >= 0
+        share, total = [1] * len(hop), [1] * len(node)
+    else:
+        named: list[int] = []
+        counts, share, total = [], [], []
+        for v in range(topology.nodes):
+            hops: Any = routing.next_hops(v, destination) if v != destination else ()
+            if type(hops) is list and {int}.issuperset(map(type, hops)) and len(set(hops)) == len(hops):
+                named += hops  # an even choice
+                share += [1] * len(hops)
+                total.append(max(len(hops), 1))
+                counts.append(len(hops))
+                continue
+            chances = _chances(routing, v, destination) if v != destination else []
+            common = lcm(*(chance.denominator for _, chance in chances))
+            named += [c for c, _ in chances]
+            share += [chance.numerator * (common // chance.denominator) for _, chance in chances]
+            total.append(common)
+            counts.append(len(chances))
+        hop, count = whole(named), np.array(counts)
+    tail = np.repeat(node, count)
+    wrong = (hop < 0) | (hop >= topology.channels)
+    wrong[~wrong] = topology.tail[hop[~wrong].astype(np.int64)] != tail[~wrong]
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        _require_leaves(routing, int(hop[first]), int(tail[first]))
+    return _Towards(starts(count).astype(np.int64), hop.astype(np.int32), share, total)
 
 
 def _require_leaves(routing: NextHops, channel: int, node: int) -> None:
@@ -374,29 +403,27 @@ def _chances(routing: NextHops, node: int, destination: int) -> list[tuple[int, 
     return [(int(channel), chance) for channel, chance in chances.items() if chance]
 
 
-def _order(routing: NextHops, nexts: list[list[int]], destination: int) -> list[int]:
+def _order(routing: NextHops, hops: _Towards, destination: int) -> Array:
     """Return the nodes so that each stands before its next hops; only those from which terminals are served."""
-    state = [0] * len(nexts)
-    done: list[int] = []
-    for root in routing.topology.terminals.tolist():
-        stack = [root] if state[root] == 0 else []
-        while stack:
-            v = stack[-1]
-            if state[v] == 0:
-                state[v] = 1
-                if not nexts[v] and v != destination:
-                    raise RoutingError(f"{routing.spec}: node {v} has no next hop towards node {destination}")
-                for w in nexts[v]:
-                    if state[w] == 1:
-                        raise RoutingError(f"{routing.spec}: the next hops towards node {destination} form a loop")
-                    if state[w] == 0:
-                        stack.append(w)
-            else:
-                stack.pop()
-                if state[v] == 1:
-                    state[v] = 2
-                    done.append(v)
-    return done[::-1] + [-1] * (len(nexts) - len(done))
+    topology = routing.topology
+    order = np.empty(topology.nodes, np.int32)
+    state, stack = np.zeros(topology.nodes, np.int8), np.empty(topology.channels + topology.nodes + 1, np.int32)
+    work = 10.0 * len(hops.hop) * len(topology.terminals)  # for all destinations
+    ends = (topology.terminals, topology.head)
+    lost = int(run(order_of, work, destination, *ends, hops.ptr, hops.hop, state, stack, order))
+    if lost >= 0:
+        raise RoutingError(f"{routing.spec}: node {lost} has no next hop towards node {destination}")
+    if lost < -1:
+        raise RoutingError(f"{routing.spec}: the next hops towards node {destination} form a loop")
+    return order
+
+
+def _places(order: Array) -> Array:
+    """Return where every node stands in an order; those that are not in it behind its end."""
+    place = np.full(len(order), len(order), np.int32)
+    used = order[order >= 0]
+    place[used] = np.arange(len(used))
+    return place
 
 
 # What packets can cross whose next hops are chosen in a way that is not known: each such channel counts in full

@@ -187,7 +187,7 @@ def _numbers(content: dict[str, Any], key: str, largest: int) -> Any:
 def _vectors(content: dict[str, Any], key: str, largest: int) -> list[list[int]]:
     vectors = _numbers(content, key, largest)
     if not isinstance(vectors, list) or any(
-        not isinstance(vector, list) or any(not isinstance(x, int) for x in vector) for vector in vectors
+        not isinstance(vector, list) or not {int}.issuperset(map(type, vector)) for vector in vectors
     ):
         raise MalformedError(f"{key} must be a list of lists of integers")
     return vectors

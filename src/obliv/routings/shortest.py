@@ -231,6 +231,14 @@ class MinimalRouting(HopRouting):
         return self._recent.get(destination, self._measured)
 
     @cached_property
+    def _listed(self) -> Recent[list[int]]:
+        return Recent()
+
+    @cached_property
+    def _ends(self) -> tuple[list[int], list[int]]:
+        return self.topology.first_channel.tolist(), self.topology.head.tolist()
+
+    @cached_property
     def _far(self) -> Distances:
         topology = self.topology
         return Distances(topology.nodes, topology.tail, topology.head, len(topology.terminals))
@@ -244,12 +252,12 @@ class MinimalRouting(HopRouting):
         return far
 
     def next_hops(self, node: int, destination: int) -> list[int]:
-        far = self._distances(destination)
-        first = self.topology.first_channel
+        far = self._listed.get(destination, lambda end: self._distances(end).tolist())
+        first, head = self._ends
         closer = far[node] - 1
-        near = [c for c in range(first[node], first[node + 1]) if far[self.topology.head[c]] == closer]
-        if node == destination or closer < 0:
+        if closer < 0:
             return []
+        near = [c for c in range(first[node], first[node + 1]) if far[head[c]] == closer]
         return near[:1] if self.one_path else near
 
     def path_lengths(self, progress: Progress) -> Lengths:

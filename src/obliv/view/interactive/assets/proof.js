@@ -98,12 +98,12 @@
     return { denominator: denominator, values: values, rows: rows, channels: channels };
   }
 
-  // The number of pairs that no packet serves; refuses loads that are not a flow of one packet for every other pair.
+  // The pairs that no packet serves; refuses loads that are not a flow of one packet for every other pair.
   function unserved(payload, pairs) {
     const count = payload.terminals.length, nodes = payload.nodes.length, whole = pairs.denominator;
     const bySource = payload.terminals.map(() => []);
     pairs.channels.forEach((list, c) => list.forEach((part) => bySource[part.from].push([c, part.row])));
-    let missing = 0;
+    const missing = [];
     for (let from = 0; from < count; from++) {
       const gain = payload.terminals.map(() => new Map());
       const add = (to, node, amount) => gain[to].set(node, (gain[to].get(node) || 0n) + amount);
@@ -115,8 +115,9 @@
         }
       }
       for (let to = 0; to < count; to++) {
-        if (to !== from && gain[to].size === 0) { missing++; continue; }
-        if (to !== from) { add(to, payload.terminals[from], whole); add(to, payload.terminals[to], -whole); }
+        const apart = payload.terminals[to] !== payload.terminals[from];
+        if (apart && gain[to].size === 0) { missing.push([from, to]); continue; }
+        if (apart) { add(to, payload.terminals[from], whole); add(to, payload.terminals[to], -whole); }
         for (const amount of gain[to].values()) {
           need(amount === 0n, "the loads of the pair " + from + " -> " + to + " are not a flow of one packet");
         }
@@ -352,7 +353,7 @@
     try {
       checkForm(payload);
       const pairs = loads(payload);
-      const missing = unserved(payload, pairs);
+      const missing = unserved(payload, pairs).length;
       need(missing === (payload.proof.skipped || 0), missing + " pairs have no path");
       const traffic = bySource(witness(payload));
       const load = loadUnder(payload, pairs, payload.proof.channel.id, traffic);
@@ -368,5 +369,8 @@
     }
   }
 
-  root.OblivProof = { check: check, loads: loads, ownPairs: ownPairs, fraction: fraction, loadUnder: loadUnder };
+  root.OblivProof = {
+    check: check, loads: loads, ownPairs: ownPairs, fraction: fraction, loadUnder: loadUnder,
+    parts: { Refused, need, unserved, boundByPrices, bySource },
+  };
 })(typeof globalThis === "undefined" ? this : globalThis);
