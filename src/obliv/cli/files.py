@@ -265,14 +265,17 @@ app = group(
 
 
 _Target = Literal[
-    "booksim", "booksim-paths", "sst", "caminos", "ns3", "table", "csv", "dot", "graphml", "gml", "edgelist", "anynet"
-]
+    "booksim", "booksim-paths", "sst", "caminos", "noxim", "htsim", "ns3",
+    "table", "csv", "dot", "graphml", "gml", "edgelist", "anynet",
+]  # fmt: skip
 _NETWORKS = ("dot", "graphml", "gml", "edgelist", "anynet")
-_SIMULATORS = ("booksim", "booksim-paths", "sst", "caminos", "ns3")
+_SIMULATORS = ("booksim", "booksim-paths", "sst", "caminos", "noxim", "htsim", "ns3")
 #: How to run what is written for a simulator.
 _RUN = {
     "sst": "run it with  sst {name}",
     "caminos": "run it in that folder with  caminos {name}",
+    "noxim": "run it in that folder with  noxim -config {name} -power power.yaml  and power.yaml of noxim's folder bin",
+    "htsim": "run it in that folder with  htsim_ndp -topo {name} -tm {second} -nodes {nodes} -strat perm",
     "ns3": 'run it with  ./ns3 run "obliv-ns3 --network={name}"  in ns-3, with obliv-ns3.cc in its folder scratch',
 }
 
@@ -293,8 +296,8 @@ def export(
         typer.Option(
             "--to",
             help="Simulators: booksim (BookSim2), booksim-paths (BookSim2 with a routing function that follows listed "
-            "paths), sst (SST Merlin), caminos, ns3. Paths: table (for table:FILE), csv. Networks: dot (Graphviz), "
-            "graphml, gml, edgelist, anynet.",
+            "paths), sst (SST Merlin), caminos, noxim, htsim, ns3. Paths: table (for table:FILE), csv. Networks: dot "
+            "(Graphviz), graphml, gml, edgelist, anynet.",
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Configuration or table to write.")],
@@ -326,7 +329,7 @@ def export(
     rate: Annotated[
         str | None,
         typer.Option(
-            "--rate", metavar="R", help="With booksim, sst and caminos: packets per node and cycle, as 0.1 or 1/3."
+            "--rate", metavar="R", help="With booksim, sst, caminos, noxim: packets per node and cycle, as 0.1 or 1/3."
         ),
     ] = None,
 ) -> None:
@@ -385,23 +388,23 @@ def _require_fitting(
         raise InputError(f"--traffic belongs to simulators and to dot with a routing; --to {to} writes no traffic here")
     if vc is not None and to != "booksim-paths":
         raise InputError(f"--vc belongs to --to booksim-paths; --to {to} has virtual channels of its own")
-    if traffic is not None and to == "sst" and traffic != "uniform":
-        raise InputError("--to sst writes uniform traffic only: set the job's pattern in the script")
     if router is not None and to not in ("booksim", "booksim-paths"):
         raise InputError(f"--router belongs to --to booksim and booksim-paths; --to {to} has routers of its own")
-    if rate is not None and to not in ("booksim", "booksim-paths", "sst", "caminos"):
+    if rate is not None and to not in ("booksim", "booksim-paths", "sst", "caminos", "noxim"):
         more = "; give the program of ns-3 its own --rate" if to == "ns3" else ""
-        raise InputError(f"--rate belongs to --to booksim, sst and caminos{more}")
+        raise InputError(f"--rate belongs to --to booksim, sst, caminos and noxim{more}")
 
 
 def _write_simulation(
     specs: Specs, to: str, output: Path, traffic: str, rate: float, vc: str | None, router: Literal["ideal", "lean"]
 ) -> None:
-    from obliv.io import write_caminos, write_ns3, write_sst
+    from obliv.io import write_caminos, write_htsim, write_noxim, write_ns3, write_sst
 
     others = {
         "sst": [output.with_suffix(".graphml"), output.with_suffix(".routes.json")],
         "caminos": [output.with_suffix(".adj"), output.with_suffix(".map")],
+        "noxim": [output.with_suffix(".routes"), output.with_suffix(".traffic")],
+        "htsim": [output.with_suffix(".cm")],
         "ns3": [output.with_name("obliv-ns3.cc")],
     }
     booksim = [output.with_suffix(ending) for ending in (".anynet", ".anynet.paths", ".traffic")]
@@ -409,9 +412,13 @@ def _write_simulation(
     read = specs.read(*outputs)
     pattern = _pattern(traffic, read, *outputs)
     if to == "sst":
-        files = write_sst(read, output, rate=rate)
+        files = write_sst(read, output, pattern, rate=rate)
     elif to == "caminos":
         files = write_caminos(read, output, pattern, rate=rate)
+    elif to == "noxim":
+        files = write_noxim(read, output, pattern, rate=rate)
+    elif to == "htsim":
+        files = write_htsim(read, output, pattern)
     elif to == "ns3":
         files = write_ns3(read, output, pattern)
     else:
@@ -419,7 +426,16 @@ def _write_simulation(
 
         write_simulation(read, output, pattern, rate, vc, router, listed=to == "booksim-paths")
         return
-    say(f"written to {' and '.join(map(str, files))}; {_RUN[to].format(name=quote(output.name))}")
+    names = {"name": quote(output.name), "second": quote(files[-1].name), "nodes": len(read.topology.terminals)}
+    say(f"written to {' and '.join(map(str, files))}; {_RUN[to].format(**names)}")
+    if to == "noxim":
+        from obliv.questions.deadlocks.deadlock import deadlock
+
+        with progress() as step:
+            acyclic = deadlock(read, progress=step).acyclic
+        if not acyclic:
+            verb = " ".join(("obliv deadlock", quote(read.topology.spec), quote(read.spec)))
+            say(f"packets can deadlock: in noxim each keeps one virtual channel on its path;  {verb}  shows a cycle")
 
 
 def _pattern(spec: str, routing: Routing, *outputs: Path) -> Traffic:

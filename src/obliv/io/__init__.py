@@ -12,6 +12,7 @@ from obliv.io.simulators.caminos import write_caminos
 from obliv.io.simulators.ns3 import write_ns3
 from obliv.io.simulators.routes import write_csv_paths, write_path_table
 from obliv.io.simulators.sst import write_sst
+from obliv.io.simulators.tables import write_htsim, write_noxim
 
 __all__ = [
     "extend_booksim",
@@ -32,6 +33,8 @@ __all__ = [
     "write_edgelist",
     "write_gml",
     "write_graphml",
+    "write_htsim",
+    "write_noxim",
     "write_ns3",
     "write_path_table",
     "write_sst",

@@ -38,8 +38,12 @@ class Converter(NamedTuple):
 #: The module that registers each built-in name, by kind.
 MODULES: dict[str, dict[str, str]] = {"topology": {}, "routing": {}, "traffic": {}}
 
-#: Formats of network files that rooms above :mod:`obliv.io` read, by name.
-FILE_FORMATS: dict[str, FileFormat] = {}
+#: Formats of network files that have a reader of their own, in :mod:`obliv.io` or in a room above it, by name.
+FILE_FORMATS: dict[str, FileFormat] = {
+    "tenstorrent": FileFormat(
+        r"[ \t]*(?:mesh_descriptors|top_level_instance)\s*:?\s*\{", "obliv.io.formats.tenstorrent", "read_tenstorrent"
+    ),
+}
 
 #: What turns objects into topologies, by the package of their class.
 CONVERTERS: dict[str, Converter] = {}

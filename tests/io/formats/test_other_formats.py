@@ -249,6 +249,13 @@ def test_headers(write: Write) -> None:
         file(write("source,target\na,b\nb\n"))
 
 
+def test_labels_of_lemon_are_no_bandwidths(write: Write) -> None:
+    """LEMON numbers its edges in a column `label`, which is no attribute of theirs."""
+    assert file(write("@nodes\nlabel\n0\n1\n@edges\n\t\tlabel\n0 1 7\n")).notes == ()
+    notes = file(write("@nodes\nlabel\n0\n1\n@edges\n\t\tlabel cap\n0 1 7 5\n")).notes
+    assert notes == ("every bandwidth is 1; the edges have cap: use it with bandwidth=cap",)
+
+
 # refused by their names
 
 

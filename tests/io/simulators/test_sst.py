@@ -85,12 +85,15 @@ def test_hosts_become_endpoints_of_their_routers(spec: str, tmp_path: Path) -> N
 
 
 class _Recorder:
-    """Stands for any class of SST: takes all attributes, and keeps its calls."""
+    """Stands for any class of SST: takes all attributes, and keeps its calls with the attributes at the time."""
 
     log: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []  # noqa: RUF012
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.log.append((type(self).__name__, args, kwargs))
+
+    def build(self, *args: Any) -> None:
+        self.log.append(("build", args, dict(vars(self))))
 
     def __getattr__(self, name: str) -> Any:
         def call(*args: Any, **kwargs: Any) -> int:
@@ -100,25 +103,29 @@ class _Recorder:
         return call
 
 
-def test_the_script_runs_and_passes_the_routes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """SST cannot be installed here: its classes are stand-ins, which record what the script asks of them."""
+def run(script: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The names of a script that was run with stand-ins for SST's classes, since SST cannot be installed here."""
     names = {
-        "base": ["System"],
+        "base": ["System", "hr_router"],
         "endpoint": ["OfferedLoadJob"],
         "interface": ["EndpointNIC"],
-        "targetgen": ["UniformTarget"],
+        "targetgen": ["UniformTarget", "ShiftTarget"],
         "topology": ["topoAny"],
     }
     monkeypatch.setitem(sys.modules, "sst", types.ModuleType("sst"))
     monkeypatch.setitem(sys.modules, "sst.merlin", types.ModuleType("sst.merlin"))
     for part, classes in names.items():
         module = types.ModuleType(f"sst.merlin.{part}")
-        for name in [*classes, *(["hr_router"] if part == "base" else [])]:
+        for name in classes:
             setattr(module, name, type(name, (_Recorder,), {}))
         monkeypatch.setitem(sys.modules, f"sst.merlin.{part}", module)
     _Recorder.log.clear()
+    return runpy.run_path(str(script))
+
+
+def test_the_script_runs_and_passes_the_routes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_sst(obliv.routing("ecmp", "ring:4"), tmp_path / "ring.py", rate=0.25)
-    scope = runpy.run_path(str(tmp_path / "ring.py"))
+    scope = run(tmp_path / "ring.py", monkeypatch)
     calls = {name: (args, kwargs) for name, args, kwargs in _Recorder.log}
     assert calls["import_graph"] == ((str(tmp_path / "ring.graphml"),), {})
     assert calls["addPlugin"][1]["routing_table"][0] == {
@@ -127,7 +134,38 @@ def test_the_script_runs_and_passes_the_routes(tmp_path: Path, monkeypatch: pyte
         3: [(1.0, [3])],
     }
     assert scope["job"].offered_load == 0.25
+    assert type(scope["job"]).__name__ == "OfferedLoadJob"
     assert scope["topology"].vcs_per_vn == 3
+
+
+@pytest.mark.parametrize(
+    ("spec", "routing", "traffic"),
+    [
+        ("mesh:3x3", "dor", "transpose"),
+        ("cmesh:2x2,c=2", "ecmp", "shift:3"),
+        ("ring:4", "ecmp", "3/4*shift:2"),
+    ],
+)
+def test_every_endpoint_sends_to_its_target(
+    spec: str, routing: str, traffic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The traffic that SST makes of shifts and loads; idle endpoints have a load that is next to nothing."""
+    rule = obliv.routing(routing, spec)
+    expected = obliv.traffic(traffic, rule.topology).to_matrix()
+    write_sst(rule, tmp_path / "net.py", traffic, rate=0.5)
+    scope = run(tmp_path / "net.py", monkeypatch)
+    terminal, n = scope["TERMINALS"], len(rule.topology.terminals)
+    for endpoint in range(n):
+        scope["job"].build(endpoint, {})
+        _, args, job = _Recorder.log[-1]
+        assert args == (endpoint, {})
+        row = [0.5 * float(share) for share in expected[terminal[endpoint]]]
+        row[terminal[endpoint]] = 0
+        target = (endpoint + job["pattern"].shift) % n
+        assert target != endpoint
+        assert job["offered_load"] > 0
+        row[terminal[target]] -= job["offered_load"]
+        assert row == pytest.approx([0] * n, abs=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +193,8 @@ def test_names_and_rates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     with pytest.raises(TrafficError, match="injection rate of 2"):
         write_sst(rule, tmp_path / "net.py", rate=2)
     words = ["export", "mesh:2x2", "dor", "--to", "sst", "-o", str(tmp_path / "net.py")]
-    assert main([*words, "--traffic", "transpose"]) == 2
-    assert "uniform traffic only" in capsys.readouterr().err
+    assert main([*words, "--traffic", "1/2*uniform+1/2*transpose"]) == 2
+    assert "ns-3 takes any traffic" in capsys.readouterr().err
+    assert main([*words, "--traffic", "transpose"]) == 0
     assert main([*words, "--rate", "0.3"]) == 0
     assert "sst net.py" in capsys.readouterr().err

@@ -719,7 +719,8 @@ def lgf(text: str, path: object = None) -> FileLinks:
             links.declare(values.get("label", words[0]), number, {k: v for k, v in values.items() if k != "label"})
         elif section in ("@arcs", "@edges"):
             tail, head, *more = _cells(links, (number, words), 2, "source target ...")
-            links.join(tail, head, number, dict(zip(columns, more, strict=False)), directed=section == "@arcs")
+            values = {name: value for name, value in zip(columns, more, strict=False) if name != "label"}
+            links.join(tail, head, number, values, directed=section == "@arcs")  # the label of an edge is its number
     links.complete()
     return links
 

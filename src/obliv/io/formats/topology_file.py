@@ -48,7 +48,7 @@ def file(
     format : str
         ``graphml``, ``gml``, ``edgelist``, ``anynet``, ``sndlib``, ``dot``, ``json`` (node-link data), ``graph6``,
         ``adjlist``, ``neighbors``, ``metis``, ``counts``, ``inet``, ``hpcc`` (also SimAI), ``matrix-market``,
-        ``dimacs``, ``konect``, ``pajek`` or ``lgf``, if the content is ambiguous.
+        ``dimacs``, ``konect``, ``pajek``, ``lgf`` or ``tenstorrent``, if the content is ambiguous.
         ``ibnetdiscover`` and others are InfiniBand fabrics, which take no other option.
     bandwidth : str
         The edge attribute that is the channels' bandwidth, for example ``LinkSpeedRaw`` of the Topology Zoo; the third

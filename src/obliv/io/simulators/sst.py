@@ -10,10 +10,12 @@ from pathlib import Path
 
 from obliv._util.files import together, write_whole
 from obliv._util.text import printable
-from obliv.errors import FileError, RoutingError
+from obliv.errors import FileError, RoutingError, TrafficError
 from obliv.io.formats.gml import XmlItem, XmlKey, cables, graphml_lines, require_plain
 from obliv.io.simulators.booksim_listed import routers_of
 from obliv.io.simulators.routes import require_rate, ways_of
+from obliv.patterns.base import Traffic
+from obliv.patterns.base import traffic as traffic_of
 from obliv.routings.base import Routing
 
 _SCRIPT = Path(__file__).with_name("sst_merlin.txt")
@@ -22,8 +24,13 @@ _SCRIPT = Path(__file__).with_name("sst_merlin.txt")
 _Routes = dict[tuple[int, ...], Fraction]
 
 
-def write_sst(routing: Routing, path: str | Path, *, rate: float = 0.1) -> tuple[Path, ...]:
-    """Write a simulation of a routing under uniform traffic for SST's network model Merlin.
+def write_sst(
+    routing: Routing, path: str | Path, traffic: Traffic | str = "uniform", *, rate: float = 0.1
+) -> tuple[Path, ...]:
+    """Write a simulation of a routing under a traffic pattern for SST's network model Merlin.
+
+    Traffic is uniform, or has one destination for every terminal, such as a permutation. SST's uniform traffic has no
+    self-pairs: its loads are N / (N - 1) times those of obliv.
 
     If every terminal is joined to one other node by one link, terminals become endpoints of that router. Otherwise
     every node becomes a router, and every terminal has an endpoint. Endpoints are numbered by their routers. Packets
@@ -42,26 +49,47 @@ def write_sst(routing: Routing, path: str | Path, *, rate: float = 0.1) -> tuple
     files = (path, path.with_suffix(".graphml"), path.with_suffix(".routes.json"))
     if path.suffix != ".py":
         raise FileError("SST runs Python scripts: choose a name that ends in .py", path)
+    pattern = traffic_of(traffic, topology)
     require_rate(rate)
     require_plain(topology, "SST's anytopo")
     number, home = routers_of(topology)
     routes = _routes(routing, number, home)
     at = [number[home[t]] for t in topology.terminals.tolist()]
     endpoints = sorted(range(len(at)), key=at.__getitem__)
+    targets = _targets(pattern, endpoints)
     longest = max((len(way) for ways in routes.values() for way in ways), default=1)
     with together():
         write_whole(files[1], _graph(routing, number, at).encode("utf-8"))
         write_whole(files[2], (_listed(routes, len(number)) + "\n").encode("ascii"))
         values = {
-            "TITLE": printable(f"{routing.spec} on {topology.spec} under uniform"),
+            "TITLE": printable(f"{routing.spec} on {topology.spec} under {pattern.spec}"),
             "NAME": repr(path.stem),
             "VCS": str(longest + 1),
             "RATE": f"{rate:g}",
             "TERMINALS": str(endpoints),
+            "TARGETS": str(targets),
         }
         script = re.sub("<([A-Z]+)>", lambda found: values[found[1]], _SCRIPT.read_text(encoding="utf-8"))
         write_whole(path, script.encode("utf-8"))
     return files
+
+
+def _targets(pattern: Traffic, endpoints: list[int]) -> list[tuple[int, float]]:
+    """Return the other endpoint that every endpoint sends to, and its share of the rate; nothing for uniform."""
+    if pattern.uniform == 1 and not len(pattern.amount):
+        return []
+    number = {terminal: k for k, terminal in enumerate(endpoints)}
+    targets = []
+    rows = pattern.to_matrix()
+    for k, terminal in enumerate(endpoints):
+        others = [(number[j], float(share)) for j, share in enumerate(rows[terminal]) if share and j != terminal]
+        if len(others) > 1:
+            raise TrafficError(
+                f"SST has no pattern that is {pattern.spec}: use uniform, or a permutation or other traffic in which "
+                "no terminal sends to several; ns-3 takes any traffic"
+            )
+        targets += others or [((k + 1) % len(endpoints), 0.0)]
+    return targets
 
 
 def _graph(routing: Routing, number: dict[int, int], at: list[int]) -> str:

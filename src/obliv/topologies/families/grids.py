@@ -45,7 +45,7 @@ def _grid(
     require_network(nodes, nodes * per_node, spec)
     speeds = _speeds(spec, len(radices), bandwidth)
     loads = [] if share is None else [share * _bisection_load(k) / b for k, b in zip(radices, speeds, strict=True)]
-    network = _product(spec, [axis(kind, radix) for radix in radices], max(loads, default=None))
+    network = product(spec, [axis(kind, radix) for radix in radices], max(loads, default=None))
     return _with_speeds(network, speeds, injection, ejection)
 
 
@@ -219,7 +219,7 @@ def hypercube(
         raise TopologyError(f"hypercube:{dimensions}: 2^{dimensions} nodes are too many")
     require_network(2**dimensions, 2 * dimensions * 2**dimensions, f"hypercube:{dimensions}")
     speeds = _speeds(f"hypercube:{dimensions}", dimensions, bandwidth)
-    network = _product(f"hypercube:{dimensions}", [axis("line", 2)] * dimensions, Fraction(1, 2) / min(speeds))
+    network = product(f"hypercube:{dimensions}", [axis("line", 2)] * dimensions, Fraction(1, 2) / min(speeds))
     return _with_speeds(network, speeds, injection, ejection)
 
 
@@ -273,7 +273,8 @@ def complete(nodes: int, bandwidth: Bandwidth = 1, injection: RatesLike = 1, eje
     return _grid("complete", "clique", [nodes], None, bandwidth, injection, ejection)
 
 
-def _product(spec: str, axes: Sequence[Axis], capacity_load: Fraction | None) -> Cartesian:
+def product(spec: str, axes: Sequence[Axis], capacity_load: Fraction | None) -> Cartesian:
+    """Return the product of axes, x first."""
     radices = [along.radix for along in axes]
     nodes = prod(radices)
     tails, dims, links, heads = [], [], [], []
