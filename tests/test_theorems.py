@@ -28,7 +28,7 @@ def printed(imports: str, term: str, work: Path) -> list[tuple[int, ...]]:
         f"Require Import QArith List Arith.\nFrom Obliv Require Import Network {imports}.\nImport ListNotations.\n"
         f"Eval vm_compute in ({term}).\n"
     )
-    command = ["coqc", "-q", "-Q", BUILT, "Obliv", file]
+    command = ["coqc", "-q", "-Q", str(BUILT), "Obliv", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     words = re.sub(r"%\w+", "", done.stdout)
     return [tuple(int(number) for number in row.split(",")) for row in re.findall(r"\(([\d,\s]+)\)", words)]
