@@ -208,6 +208,7 @@ TABLE = {
         obliv design {{mesh:3x3|ring:5|mesh:2x3}} {{--minimal|--max-hops 2|--max-hops 1|--max-turns 1|--vc 1|--paths 2|--quantize 8|--within ecmp|--then nothing|--no-exact|--exact|--gap 0.1|--pareto 3|--certificate --format json}}
         obliv design ring:5 --objective {{worst|ratio|average}} --samples 10 --seed 1
         obliv design mesh:3x3 --plot d.svg -o d.json
+        obliv {{worst mesh:3x3 dor|ratio fattree:4,2 dmodk|design ring:5|bounds ring:5|failures ring:5 shortest}} -o closed.txt --closed
         obliv design mesh:3x3 --pareto 3 --plot p.svg
         obliv design {{complete:2|mesh:3x3 --max-hops x|mesh:3x3 --quantize 0|mesh:3x3 --minimal --max-hops 3}}
         obliv bounds {{ring:5|complete:4}}
@@ -264,6 +265,7 @@ TABLE = {
         obliv export mesh:3x3 {{romm|o1turn|valiant|ecmp}} --to {{booksim|booksim-paths|sst|table}} -o e.out
         obliv export mesh:4x4 dor --to {{booksim|sst|ns3|dot}} --traffic {{transpose|tornado|shift:1}} -o e.out
         obliv export mesh:3x3 dor --to booksim --rate {{0.1|1/3|2|x}} -o e.cfg
+        obliv export mesh:3x3 {{dor|valiant}} --to booksim --router {{lean|ideal|x}} --traffic worst -o e.cfg
         obliv export mesh:3x3 o1turn --to booksim-paths --vc {{none|family|turn|xyz}} -o e.cfg
         obliv export mesh:3x3 --to {{table|dot|graphml}} -o none/e.out
         obliv plot topology {{mesh:3x3|fattree:4,2|dragonfly:p=1,a=2,h=1|file:named.csv|butterfly:2|ring:5}} -o t.svg
@@ -293,6 +295,7 @@ TABLE = {
         obliv verify {{channels|hot-potato}}.json.gz
         obliv verify worst.json --format {_FORMATS}
         obliv verify {{design|ratio|failures|direct}}.json --format json
+        obliv verify {{worst|design|collisions}}.json --close closed.txt
         obliv verify worst.json {{--quick|--budget 0|--budget x|--channel 3|--channel 99|--channel '(0,0) -> (1,0)'|-o v.json}}
         obliv worst mesh:3x3 design:{{design|worst|none}}.json
         obliv compare mesh:3x3 dor design:design.json --samples 50

@@ -22,8 +22,8 @@ from obliv.errors import FileError, InputError, OptionError, RoutingError
 SOURCE = Path(inspect.getfile(obliv)).parent
 #: An option of the command line: a word of its own, or after what may stand before one in a text.
 OPTION = re.compile(r"(?:^|[\s`'\"(\[])--[a-z]")
-#: Files that write whole command lines, which users copy.
-WRITERS = {"explore/question.py", "explore/answers.py"}
+#: Files that write whole command lines, which users copy, and the program that has options of its own.
+WRITERS = {"explore/question.py", "explore/answers.py", "checker/obliv_check.py"}
 #: Options of other programs.
 OTHERS = ("uv sync --extra", "var(--")  # and variables of CSS
 

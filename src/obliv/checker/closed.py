@@ -1,4 +1,7 @@
-"""Closed claims: saved claims with their network and flows, for a checker that knows neither (`obliv_check`)."""
+"""Closed claims as files of rows: of worst cases, designs, ratios, bounds and failures.
+
+A closed claim holds its network and flows, for a checker that knows neither (`obliv_check`).
+"""
 
 from __future__ import annotations
 
