@@ -138,19 +138,21 @@ def hop_flow(source: int, first: int, last: int, tables: HopTables, unit: int, m
     """
     targets, order, place, ptr, hop, share, total, head = tables
     nodes = len(mass)
+    waiting = np.empty(nodes, np.int64)  # where the nodes stand that hold mass, the first one last
     size = 0
     for t in range(first, last):
         base = t * nodes
         if source != targets[t]:
             mass[source] = unit
-            for k in range(place[base + source], nodes):
-                v = order[base + k]
-                if v < 0 or v == targets[t]:
-                    break
+            waiting[0] = place[base + source]
+            count = 1
+            while count > 0:
+                count -= 1
+                v = order[base + waiting[count]]
                 amount = mass[v]
-                if amount == 0:
-                    continue
                 mass[v] = 0
+                if v == targets[t]:
+                    continue
                 if size + ptr[base + v + 1] - ptr[base + v] > len(out.channel):
                     for other in range(nodes):
                         mass[other] = 0
@@ -162,8 +164,15 @@ def hop_flow(source: int, first: int, last: int, tables: HopTables, unit: int, m
                     out.channel[size] = hop[e]
                     out.amount[size] = part
                     size += 1
-                    mass[head[hop[e]]] += part
-            mass[targets[t]] = 0
+                    w = head[hop[e]]
+                    if mass[w] == 0:
+                        k = count
+                        while k > 0 and waiting[k - 1] < place[base + w]:
+                            waiting[k] = waiting[k - 1]
+                            k -= 1
+                        waiting[k] = place[base + w]
+                        count += 1
+                    mass[w] += part
         out.end[t] = size
         out.whole[t] = unit
     return last
