@@ -522,6 +522,19 @@ def test_kinds_without_closed_claims_say_which_have_them(tmp_path: Path) -> None
     assert not (tmp_path / "closed.txt").exists()
 
 
+def test_a_file_stays_where_no_closed_claim_takes_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(path: str, most_bytes: int) -> list[str]:
+        raise obliv_check.NotProved("line 7: most: for this test")
+
+    monkeypatch.setattr(obliv_check, "check", refused)
+    kept = tmp_path / "claim.txt"
+    kept.write_text("of before")
+    with pytest.raises(obliv.InputError, match="no closed claim is written"):
+        obliv.verify(obliv.worst_case(obliv.DOR(obliv.mesh(3, 3)), certificate=True), close=kept)
+    assert kept.read_text() == "of before"
+    assert list(tmp_path.iterdir()) == [kept]
+
+
 def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
 

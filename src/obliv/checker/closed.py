@@ -12,9 +12,11 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from fractions import Fraction
+from functools import partial
 from itertools import chain, groupby, pairwise
 from math import lcm
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -596,13 +598,17 @@ def close(
     text = _Text(f"{kind}: {' on '.join(filter(None, names))}", topology)
     _WRITERS[kind](text, content, routing if routing is not None else topology, check_time)
     lines = (f"{line}\n".encode("ascii") for line in text.lines())
-    write_pieces(Path(path), _compressed(lines) if str(path).endswith(".gz") else lines)
-    try:
-        said = list(obliv_check.check(str(path), 2**40))
-    except (obliv_check.NotProved, obliv_check.Malformed) as error:
-        Path(path).unlink()
-        raise InputError(f"no closed claim is written, as it would not be proved: {error}") from None
-    return Check("closed", True, f"{said[0]}: the same claim, proved by obliv_check.py too")
+    with TemporaryDirectory() as folder:  # what is at the path already stays there until the new claim is proved
+        draft = Path(folder, "claim.txt.gz" if str(path).endswith(".gz") else "claim.txt")
+        write_pieces(draft, _compressed(lines) if draft.suffix == ".gz" else lines)
+        try:
+            said = list(obliv_check.check(str(draft), 2**40))
+        except (obliv_check.NotProved, obliv_check.Malformed) as error:
+            raise InputError(f"no closed claim is written, as it would not be proved: {error}") from None
+        with draft.open("rb") as stream:
+            write_pieces(Path(path), iter(partial(stream.read, 2**20), b""))
+    what = said[0].removeprefix(str(draft))
+    return Check("closed", True, f"{path}{what}: the same claim, proved by obliv_check.py too")
 
 
 def is_closed(path: str | os.PathLike[str]) -> bool:

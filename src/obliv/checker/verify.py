@@ -124,8 +124,7 @@ def _verified(claim: Any, options: _Options, progress: Progress) -> Verification
     if check is None:
         raise FileError(f"contains no claim that can be checked (kind {subject.kind!r:.40})", subject.path)
     with _complete(subject):
-        built: dict[str, Any] = {}
-        checked = _check(check, subject, options, built)
+        checked, given = _check(check, subject, options)
         objects = (getattr(subject.result, "subject", None), options.topology, options.routing)
         of_then = _version(subject) in VERSIONS and subject.kind in _KINDS_OF_THEN and not any(map(_is_built, objects))
         if checked.verdict == "not proved" and of_then:
@@ -136,7 +135,7 @@ def _verified(claim: Any, options: _Options, progress: Progress) -> Verification
         if checked.definitions:
             raise InputError(f"the claim is proved by the definitions of {checked.definitions} only: make it again")
         limit = TimeLimit(options.end)
-        written = close(options.close, subject.content, built["topology"], built.get("routing"), limit.check)
+        written = close(options.close, subject.content, given["topology"], given.get("routing"), limit.check)
         return replace(checked, checks=(*checked.checks, written))
 
 
@@ -158,7 +157,7 @@ def _in_limits(
 def _checked_as_before(check: Callable[..., Verification], subject: _Subject, options: _Options) -> Verification | None:
     """Return the proof of a claim by the definitions of the version that saved it; None if these prove no more."""
     with earlier_definitions() as asked:
-        checked = _check(check, subject, options)
+        checked, _ = _check(check, subject, options)
     if not asked or checked.verdict == "not proved":
         return None
     whose = f"obliv {_version(subject)}"
@@ -316,9 +315,9 @@ class _Options:
 
 
 def _check(
-    check: Callable[..., Verification], subject: _Subject, options: _Options, built: dict[str, Any] | None = None
-) -> Verification:
-    """Call a check with what its parameters name; topology, routing and traffic are built as the claim names them."""
+    check: Callable[..., Verification], subject: _Subject, options: _Options
+) -> tuple[Verification, dict[str, Any]]:
+    """Call a check with what its parameters name, and return this, too: topology, routing and traffic are built."""
     wanted = inspect.signature(check).parameters
     given: dict[str, Any] = {"content": subject.content, "result": subject.result, "progress": options.progress}
     inside = False
@@ -328,14 +327,14 @@ def _check(
         given["topology"], inside = _network_and_place(subject, options)
     if "traffic" in wanted:
         given["traffic"] = _traffic(subject, given["topology"])
-    if built is not None:
-        built |= given
     given |= {"quick": options.quick, "budget": options.budget}
     checked = check(**{name: given[name] for name in wanted})
     network = given.get("topology")
     if checked.proved and network is not None:
         checked = replace(checked, believed=_believed(network, given.get("routing"), inside))
-    return checked if network is None or "traffic" in wanted else _with_network(subject, checked, network, inside)
+    if network is not None and "traffic" not in wanted:
+        checked = _with_network(subject, checked, network, inside)
+    return checked, given
 
 
 def _believed(network: Topology, routing: Routing | None, inside: bool) -> str:
