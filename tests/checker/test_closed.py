@@ -548,6 +548,8 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert (status, "the same claim, proved by obliv_check.py too" in out) == (0, True)
     assert "believed" in out
     assert "obliv's definition of dor" in out
+    status, _, err = answers("design", "ring:5", "--output", "design.txt", "--closed")
+    assert (status, "obliv_check.py design.txt" in err, "design:design.txt" in err) == (0, True, False)  # not a routing
     status, _, err = answers("worst", "mesh:3x3", "dor", "--output", "direct.txt.gz", "--closed")
     assert (status, "python3 obliv_check.py direct.txt.gz" in err) == (0, True)
     assert gzip.decompress(Path("direct.txt.gz").read_bytes()) == Path("claim.txt").read_bytes()

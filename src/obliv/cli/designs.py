@@ -159,7 +159,7 @@ def design(
             rng=seed if objective == "average" else None,
             progress=step,
         )
-    if answer.output is not None:
+    if answer.output is not None and not answer.closed:
         say(f"use the routing as  design:{answer.output}")
     answer.show_claim(result, hide=("paths",))
     picture.save(result.plot)
