@@ -6,6 +6,7 @@ import copy
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -406,6 +407,17 @@ def no_way_back(claim: Claim) -> None:
     del proof["failed"]["first_node"][0]
 
 
+def quarter(claim: Claim) -> None:
+    """Divide all loads by four."""
+    for figures in (claim["before"], *claim["rows"]):
+        figures["channel_load"] = exact(Fraction(figures["channel_load"]["exact"]) / 4)
+
+
+def faster_inside(network: Any) -> Any:
+    """All channels are four times as fast, but for those that leave hosts."""
+    return tuple(Fraction(1 if host else 4) for host in network.number_of[network.tail] >= 0)
+
+
 def nothing(claim: Claim) -> None:
     """Change nothing."""
 
@@ -419,6 +431,7 @@ LIARS: list[tuple[str, Forge, Change, str]] = [
         other(opposite=lambda network: lambda c: -1 if c in (10, 24) else type(network).opposite(network, c)),
         "channel 10 has no opposite that belongs to the same cable",
     ),
+    ("cables", quarter, other(bandwidth=faster_inside), "before: a terminal that reaches another one fills its own"),
     ("switches", nothing, by_next(lambda node, channel: channel * 0 + 99), "is not a channel that leaves it"),
     ("switches", nothing, by_next(lambda node, channel: channel * 0 - 2), "is not a channel that leaves it"),
     ("switches", nothing, by_next(lambda node, channel: channel * 0 + 8), "is not a channel that leaves it"),
