@@ -312,8 +312,49 @@ def test_every_refusal_is_hit_by_a_forgery(tmp_path: Path) -> None:
     raises = [node for node in ast.walk(tree) if isinstance(node, ast.Raise)]
     untried = [node.lineno for node in raises if not hit & set(range(node.lineno, (node.end_lineno or 0) + 1))]
     source = PROGRAM.read_text(encoding="ascii").splitlines()
-    late = ("more than", "compressed data")  # tried above
+    late = ("bytes; --most-bytes", "compressed data")  # tried above
     assert [source[k - 1] for k in untried if not any(word in source[k - 1] for word in late)] == []
+
+
+MOST = "most 3 1\nprice\nbound 0\nbound 0\nbound 0\n"  # of three sources, so whatever the flows are
+
+#: Forgeries that one line of the program refuses, by its words: without it they would be proved.
+ALONE = [
+    (RING, "traffic 0 1 1 2 1 2", "traffic 0 1 0", "sends more than it may"),  # 0 sends to two
+    (ring(MOST), "flow 0 1 0 2 1 2", "flow 0 1 0", "unit flow at node 0"),
+    (
+        ring("lost 0 1 1\n" + MOST).replace("flow 0 1 1 1 1 3", "flow 1 1 3").replace("flow 0 1 0", "flow 0 1 2"),
+        "flow 0 1 2 2 1 2\nflow 1 1 3\nflow 1 1 4",  # 0 -> 2 is lost, and goes in a circle
+        "flow 0 1 0 2 1 2\nflow 0 1 1 1 1 3\nflow 0 1 1 1 1 4",
+        "a lost pair has a flow over channel 0",
+    ),
+    (
+        ring("lost 2 1 2\nattains 1 1 0 1\ntraffic 0 1 1\n")
+        .replace("flow 0 1 0 2 1 2", "flow 0 1 0")
+        .replace("flow 1 1 4 2 1 5", "flow 1 1 4 2 1 4"),
+        "traffic 0 1 1",
+        "traffic 0 1 1 2 1 2",  # the packet of a lost pair loads nothing
+        "a lost pair sends",
+    ),
+    (ring(STATEMENTS["ratio-attained"]), "traffic 0 1 2", "traffic 0 1 5", "terminal 0 sends to itself"),  # and to 1
+    (ring(STATEMENTS["least"]), "potential 2 1 7", "potential 1 2 7", "from terminal 0 to 1, the potential rises too"),
+    (
+        PAIR[: PAIR.index("attains")] + "attains 1 1 1 1\ntraffic 0 1 0\nend\n",
+        "changed 0\nchanged 1 0 1 2\nmost 1 1\nprice\nbound 0\nbound 0\nbound 0\nattains 1 1",
+        "most 1 1\nprice\nbound 0\nbound 0\nbound 0\nattains 1 2",  # as before the failure
+        "a flow uses a channel that is removed",
+    ),
+    (RING, "nodes 3", "n\u00f6des 3", "a line is a word of small letters"),
+    (RING, "price\n", "price \n", "a line is a word of small letters, then numbers with one blank before each"),
+    (RING, "flow 1 1 4 2 1 5", "lost 1 1 4 2 1 5", "expected a line  flow,  found  lost"),
+]
+
+
+@pytest.mark.parametrize(("text", "old", "new", "why"), ALONE, ids=[why for *_, why in ALONE])
+def test_each_part_is_refused_by_its_own_check(text: str, old: str, new: str, why: str, tmp_path: Path) -> None:
+    assert answer(text, tmp_path)[0] == 0
+    assert old in text
+    assert why in answer(text.replace(old, new, 1), tmp_path)[2]
 
 
 def test_files_cut_anywhere_are_malformed(tmp_path: Path) -> None:
