@@ -560,6 +560,9 @@ def test_kinds_without_closed_claims_say_which_have_them(tmp_path: Path) -> None
     design = obliv.design(obliv.topology("mesh:3x2"), max_hops=2)
     with pytest.raises(obliv.InputError, match="no closed claims of designs with a limit"):
         obliv.verify(design, close=tmp_path / "closed.txt")
+    design = obliv.design("ring:4", objective="ratio")
+    with pytest.raises(obliv.InputError, match="no closed claims of designs of the least ratio"):
+        obliv.verify(design, close=tmp_path / "closed.txt")
     assert not (tmp_path / "closed.txt").exists()
 
 

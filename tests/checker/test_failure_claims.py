@@ -19,7 +19,7 @@ from tests.fabric.outages import fabrics
 import obliv
 from obliv._util.files import digest_of, pack, unpack_array, write_json
 from obliv._util.progress import OutOfTimeError, TimeLimit
-from obliv.errors import FileError, TooLargeError
+from obliv.errors import FileError, InputError, TooLargeError
 from obliv.fabric.checker.routes import hops_of, routes_of
 from obliv.fabric.generate import from_routing, from_topology
 from obliv.fabric.outages.certificate import why_none
@@ -342,6 +342,12 @@ def test_each_part_is_refused_by_its_own_check(of: str, forge: Forge, why: str, 
 def test_what_is_forged_is_proved(of: str, tmp_path: Path) -> None:
     subject, claim = honest(of).subject, json.loads(json.dumps(honest(of).to_dict()))
     assert reasons(claim, tmp_path / "claim.json", topology=subject.topology, routing=subject) == []
+
+
+def test_there_are_no_closed_claims_of_the_failures_of_tables(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no closed claims of the failures of tables"):
+        obliv.verify(honest(), close=tmp_path / "closed.txt")
+    assert not (tmp_path / "closed.txt").exists()
 
 
 # Routings and networks that are not what they say, under a claim that is genuine.

@@ -164,8 +164,6 @@ def _by_channel(flow: Flow, unit: int, terminal: Array) -> Iterator[tuple[int, s
     whole = flow.whole[flow.destination]
     small = flow.amount.dtype != object and max(map(int, flow.amount), default=0) * unit < 2**62
     value = (flow.amount if small else flow.amount.astype(object)) * unit
-    if (value % whole).any():
-        raise InputError(f"a load is not an integer over the denominator {unit}")
     place = terminal[flow.destination]
     order = np.lexsort((place, flow.channel))
     channel, place, value = flow.channel[order], place[order], (value // whole)[order]
