@@ -245,6 +245,11 @@ def turned(rows: Any) -> Any:
     return rows
 
 
+def beamed(rows: Any) -> Any:
+    rows[0, 1, 0] = 8
+    return rows
+
+
 def cut(rows: Any) -> Any:
     rows[0, 0, 7] = -1
     return rows
@@ -326,6 +331,9 @@ ALONE: list[tuple[str, Forge, str]] = [
     ("cables", change("before", "channel_load", to=exact("3")), "before: the witness loads channel 10 by 2, claimed 3"),
     ("cables", change(*FIRST, "channel", to="nowhere"), f"{NAME}: channel 19 is not 'nowhere'"),
     ("engine", tables(cut), ": 2, claimed 0"),
+    # All else of these holds: leaf 1 forwards for host 0 by the cable at leaf 0, and a packet that stays sends twice.
+    ("engine", tables(beamed), "tables: a channel does not leave its switch"),
+    ("cables", change(*WITNESSES, "permutation", 2, to=2), "before: the witness is not a permutation"),
 ]
 
 
@@ -398,6 +406,11 @@ def other(kept: tuple[str, ...] = (), **arrays: Any) -> Change:
     return make
 
 
+def without_host_3(node: Any, channel: Any) -> Any:
+    """The last leaf does not forward packets for host 3; no figure of the claim depends on them."""
+    return np.where((node == 11) & (np.arange(len(channel)) == 3), -1, channel)
+
+
 def two_cables(network: Any) -> Any:
     """Host 1 has no cable, and host 0 has two."""
     tail = network.tail.copy()
@@ -442,6 +455,7 @@ LIARS: list[tuple[str, Forge, Change, str]] = [
     ("switches", nothing, by_next(lambda node, channel: channel * 0 - 2), "is not a channel that leaves it"),
     ("switches", nothing, by_next(lambda node, channel: channel * 0 + 8), "is not a channel that leaves it"),
     ("switches", nothing, by_next(lambda node, channel: channel * 0 - 1), "packets of some pairs do not arrive before"),
+    ("cables", nothing, by_next(without_host_3), "packets of some pairs do not arrive before a failure"),
     ("switches", nothing, by_path(), "liar has 0 paths from host(0,0) to host(3,1)"),
     ("switches", nothing, by_path((0, 10, 27, 21), (0, 11, 31, 21)), "liar has 2 paths from host(0,0) to host(3,1)"),
     ("switches", nothing, by_path(()), "the path from host(0,0) to host(3,1) does not lead there"),
@@ -450,6 +464,7 @@ LIARS: list[tuple[str, Forge, Change, str]] = [
     ("switches", nothing, by_path((1, 10, 27, 21)), "the path from host(0,0) to host(3,1) does not lead there"),
     ("switches", nothing, by_path((0, 10, 27, 20)), "the path from host(0,0) to host(3,1) does not lead there"),
     ("switches", nothing, by_path((0, 10, 31, 21)), "the path from host(0,0) to host(3,1) has a gap"),
+    ("switches", nothing, by_path((0, 10, 0, 21)), "the path from host(0,0) to host(3,1) has a gap"),
     ("cables", nothing, by_path((0, 10, 27, 21)), "packets are not forwarded by their destination alone"),
 ]
 
