@@ -15,7 +15,6 @@ from math import lcm
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from obliv._util.arrays import Array
 from obliv._util.progress import OutOfTimeError, Progress, TimeLimit, require_memory
@@ -477,6 +476,8 @@ def _check_rows(
     if not topology.unit_rates or topology.channels * n * n > _MOST_LOADS or denominator * n >= 2**53:
         report.beside.append("channels[*].channel_load")
         return
+    from scipy.optimize import linear_sum_assignment
+
     weights = np.zeros((topology.channels, n, n), np.int64)
     flows = source_flows(routing, denominator, limit.check)
     for i in range(n):
