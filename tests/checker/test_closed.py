@@ -504,6 +504,23 @@ def test_worst_cases(topology: str, routing: str, tmp_path: Path) -> None:
     assert attained.endswith(f"by exactly {_times(result.channel_load)}")
 
 
+class OneWay(obliv.Routing):
+    """Packets to the right on a line; those to the left are not served."""
+
+    partial = True
+
+    def paths(self, source: int, destination: int) -> list[tuple[tuple[int, ...], int]]:
+        line = self.topology
+        steps = range(source, destination)
+        return [(tuple(line.channel(node, node + 1) for node in steps), 1)] if source <= destination else []
+
+
+def test_pairs_that_are_not_served_are_listed_as_lost(tmp_path: Path) -> None:
+    most, _attained = _closed(obliv.worst_case(OneWay(obliv.line(4), "one-way"), certificate=True), tmp_path)
+    assert most == "no admissible traffic loads a channel beyond 2 times its bandwidth"  # over the middle
+    assert "the flows of 10 pairs are unit flows" in answer((tmp_path / "closed.txt").read_text(), tmp_path)[1][2]
+
+
 @pytest.mark.parametrize("options", [{}, {"minimal": True}, {"within": "ecmp"}, {"paths": 2}])
 def test_designs(options: dict[str, object], tmp_path: Path) -> None:
     result = obliv.design(obliv.topology("mesh:3x2"), **options)
