@@ -243,7 +243,7 @@ def test_hosts_do_not_forward(tmp_path: Path) -> None:
 def test_no_scheme_is_no_simulation_unless_asked_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("obliv.cli.booksim.SCHEMES", {"none": None, "turn": None})
+    monkeypatch.setattr("obliv.io.simulators.booksim.SCHEMES", {"none": None, "turn": None})
     words = ["export", "mesh:3x3", "valiant", "--to", "booksim-paths", "-o", str(tmp_path / "sim.cfg")]
     assert main(words) == 2
     assert "add --vc none to write a simulation that may deadlock" in capsys.readouterr().err
