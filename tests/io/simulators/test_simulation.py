@@ -84,8 +84,8 @@ def test_no_rate_is_above_a_packet_a_cycle(fake: Any) -> None:
 @pytest.mark.parametrize(
     ("limit", "change", "options", "status", "says"),
     [
-        ("1 / 3", "", [], 0, "agrees with the prediction"),
-        ("0.36", "", [], 1, "contradicts the prediction"),
+        ("1 / 3", "", [], 0, "no contradiction; a stable rate may exceed the prediction by 3.3 %"),
+        ("0.36", "", [], 1, "verdict         contradiction"),
         ("0.1", "", [], 0, "0.1 to 0.10"),  # a router may take a part
         (
             "1 / 3",

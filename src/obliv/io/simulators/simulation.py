@@ -121,13 +121,13 @@ class Simulation(Result):
             lines.append(("least accepted", f"{self.least_accepted} at rate {_ends(self.measured).partition(' ')[0]}"))
             lines.append(("latency", f"{self.latency} cycles at rate {self.runs[0].rate:.4g}"))
         seen = next((f"seen at rate {run.rate:.4g}" for run in self.runs if run.deadlock), "none seen")
-        lines.append(
-            ("deadlock", f"{seen}; packets {'cannot' if self.acyclic else 'can'} deadlock, scheme {self.scheme}")
-        )
+        scheme = f" by the scheme {self.scheme}" if self.acyclic and self.scheme != "none" else ""
+        lines.append(("deadlock", f"{seen}; packets {'cannot' if self.acyclic else 'can'} deadlock{scheme}"))
         ends = "" if self.complete else "; stopped before all rates were tried"
         lines.append(("runs", f"{len(self.runs)}, {self.seeds} seeds a rate, {self.router} router{ends}"))
-        verdict = "contradicts" if self.contradicted else "agrees with"
-        lines.append(("verdict", f"{verdict} the prediction; stable runs do not notice an excess of {self.error:.1%}"))
+        verdict = "contradiction" if self.contradicted else "no contradiction"
+        lines.append(("verdict", f"{verdict}; a stable rate may exceed the prediction by {100 * self.error:.1f} %"))
+        lines += [("channel", "load | counted | ratio")] if self.channels else []
         for one in self.channels[:_TOP]:
             ratio = f" | {one.counted.value / float(one.load):.4g}" if one.load else ""
             lines.append((one.name, f"{shown(one.load)} | {one.counted.value:.4g} ± {one.counted.stderr:.2g}{ratio}"))
