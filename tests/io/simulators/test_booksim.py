@@ -630,7 +630,17 @@ def test_overloaded_networks_do_not_deadlock_in_booksim(words: str, tmp_path: Pa
 
 
 @in_booksim
-@pytest.mark.parametrize("words", ["ring:8 dor tornado", "mesh:4x4 valiant uniform"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "ring:8 dor tornado",
+        "mesh:4x4 valiant uniform",
+        "mesh:4x4 romm uniform",
+        "mesh:4x4 o1turn uniform",
+        "mesh:5x5 u2turn uniform",
+        "random-regular:n=16,d=3,seed=1 ecmp uniform",
+    ],
+)
 def test_packets_that_can_deadlock_do_so_in_booksim(words: str, tmp_path: Path) -> None:
     options = ["--to", "booksim-paths", "--vc", "none", "--router", "lean"]
     assert ran([*words.split(), *options], tmp_path, 0.9).deadlock

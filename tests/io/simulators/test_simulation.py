@@ -320,7 +320,7 @@ def test_channels_are_counted_by_the_ports_of_booksim(spec: str, routing: str, l
     text = "".join(lines)
     run = SimulatedRun(0.1, 1, 1.0, 1.0, 1.0, 1.0)
     output_of(config, 0.1, 1).write_text("router_0.bufferMonitor:\n[ 0 ] Type=0:(R#1176,W#1176) \n\n" + text)
-    through, arrived = crossed(topology, config, run)
+    through, arrived = crossed(topology, "booksim", config, run)
     assert arrived == 12 * len(topology.terminals) ** 2
     loads = rule.pair_loads().under(obliv.traffic("uniform", topology))
     assert [Fraction(count, 12 * len(topology.terminals)) for count in through] == list(loads)
@@ -363,7 +363,7 @@ def name_of(topology: Any, node: int, listed: bool, hosts: bool) -> str:
 
 def test_counts_that_are_missing(fake: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["simulate", "mesh:4x4", "dor", "transpose", "--booksim", fake(), "--seeds", "2", "--channels"]) == 2
-    assert "no count of router_0_0, port 0, as print_activity = 1 prints it" in capsys.readouterr().err
+    assert "printed no count of router_0_0, port 0, with print_activity=1; its last lines" in capsys.readouterr().err
     assert left(tmp_path)
 
 

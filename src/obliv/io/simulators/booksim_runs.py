@@ -37,12 +37,8 @@ _LATENCY = re.compile(rf"Packet latency average{_FIGURE}.*?maximum{_FIGURE}", re
 _SENT = re.compile(rf"Injected packet rate average{_FIGURE}")
 _ACCEPTED = re.compile(rf"Accepted packet rate average{_FIGURE}.*?minimum{_FIGURE}", re.DOTALL)
 _SWITCH = re.compile(r"^(router\w*)\.switchMonitor:\n((?:[^\n]*\[\d+ -> \d+\][^\n]*\n)*)", re.MULTILINE)
-_CROSSED = re.compile(r"\[(\d+) -> (\d+)\] ((?:\d+:\d+ )*)")
+_CROSSED = re.compile(r"\[(\d{1,9}) -> (\d{1,9})\] ((?:\d+:\d{1,18} )*)")
 _UNKNOWN = re.compile(r"(?:Invalid|Unknown|Parse error|invalid)[^\n]*")
-
-
-class SimulatorError(OblivError):
-    """A simulator that fails, or does not print what it should; its files are kept."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +140,7 @@ def _printed(words: Sequence[str], output: Path, end: float) -> tuple[str | None
     return None if output.stat().st_size > _BYTES else output.read_text("utf-8", "replace"), status
 
 
-def failed(why: str, program: str, config: Path, rate: float, seed: int) -> SimulatorError:
+def failed(why: str, program: str, config: Path, rate: float, seed: int) -> OblivError:
     """Return the error for a program that is not what it should be: its last words, and a script to repeat it."""
     text = output_of(config, rate, seed).read_bytes()[-_BYTES:].decode("utf-8", "replace")
     lines = _UNKNOWN.findall(text)[:1] or [line.strip() for line in text.splitlines() if line.strip()][-2:]
@@ -153,13 +149,13 @@ def failed(why: str, program: str, config: Path, rate: float, seed: int) -> Simu
     script = config.with_name("repeat.sh")
     command = " ".join(map(quote, _words(program, config, rate, seed)))
     script.write_text(f"cd {quote(str(config.parent))} && {command}\n", encoding="utf-8")
-    return SimulatorError(f"{Path(program).name} {why}; its last lines: {last}{need}; to repeat it:  sh {script}")
+    return OblivError(f"{Path(program).name} {why}; its last lines: {last}{need}; to repeat it:  sh {script}")
 
 
 # What crossed each channel: with print_activity BookSim2 prints how many flits crossed each router, by input and output
 
 
-def crossed(topology: Topology, config: Path, run: SimulatedRun) -> tuple[list[int], int]:
+def crossed(topology: Topology, program: str, config: Path, run: SimulatedRun) -> tuple[list[int], int]:
     """Return how many packets of a run crossed each channel, and how many reached their destinations."""
     output = output_of(config, run.rate, run.seed)
     counts: dict[tuple[str, str, int], int] = {}  # by router, side and port
@@ -174,7 +170,8 @@ def crossed(topology: Topology, config: Path, run: SimulatedRun) -> tuple[list[i
     cube = None if config.with_suffix(".anynet").exists() else cube_of(topology)
     of = _places_on_anynet(topology) if cube is None else _places_on_cube(topology.nodes, *cube)
     if (missing := next((place for place in of.values() if place not in counts), None)) is not None:
-        raise SimulatorError(f"{output}: no count of {missing[0]}, port {missing[2]}, as print_activity = 1 prints it")
+        why = f"printed no count of {missing[0]}, port {missing[2]}, with print_activity=1"
+        raise failed(why, program, config, run.rate, run.seed)
     ends = zip(topology.tail.tolist(), topology.head.tolist(), strict=True)
     return [counts[of[end]] for end in ends], sum(counts[of[end]] for end in of if end[1] < 0)
 

@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, sqrt
 from pathlib import Path
@@ -19,16 +19,7 @@ from obliv._util.rationals import boolean, integer, real
 from obliv._util.text import plural
 from obliv.errors import InputError, Interrupted, RoutingError, TrafficError
 from obliv.io.simulators.booksim import Written, saturation, write_without_deadlock
-from obliv.io.simulators.booksim_runs import (
-    PERIOD,
-    PERIODS,
-    SimulatedRun,
-    SimulatorError,
-    crossed,
-    failed,
-    program_of,
-    run_booksim,
-)
+from obliv.io.simulators.booksim_runs import PERIOD, PERIODS, SimulatedRun, crossed, failed, program_of, run_booksim
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
 from obliv.questions.subject import by_specs, identity, routing_of
@@ -200,7 +191,7 @@ def simulate(
     seeds : int
         Runs at a rate, with seeds from 1 on; at least 2.
     channels : bool
-        Count the packets on every channel, at the highest stable rate.
+        Count the packets on every channel, at the highest stable rate if there is one.
     time_limit : float
         Seconds after which no more rates are tried.
     progress : callable, optional
@@ -239,13 +230,15 @@ def simulate(
     predicted = saturation(chosen, pattern)
     if predicted is None:
         raise TrafficError(f"{pattern.spec}: there is no traffic to simulate")
+    most = 1 / max(pattern.row_sums)  # a node sends a packet per cycle
+    runs: list[SimulatedRun] = []
     with _place() as place:
         config = place / "simulation.cfg"
         half = min(float(predicted.rate) / 2, 1.0)  # of files that are kept
         written = _written(chosen, config, pattern, half, router, vc, within(step, 0.1, 0.2))
-        sweep = _Sweep(1 / max(pattern.row_sums))
 
-        def result() -> Simulation:
+        def result(complete: bool) -> Simulation:
+            low, high = _enclosed(runs, seeds, most)
             specs = {"traffic": pattern.spec, "router": router}
             return Simulation(
                 **identity(chosen, began, "estimated", None, pattern.sources, **specs),
@@ -255,29 +248,36 @@ def simulate(
                 scheme=written.scheme,
                 acyclic=written.acyclic,
                 seeds=seeds,
-                complete=sweep.complete,
+                complete=complete,
                 limited_by=str(predicted.limited_by),
                 predicted=predicted.rate,
-                measured=bounded(sweep.low, sweep.high),
-                least_accepted=_estimate([run.least_accepted for run in sweep.stable_at(sweep.low)]),
-                latency=_estimate([run.latency for run in sweep.stable_at(sweep.runs[0].rate)]),
-                runs=tuple(sweep.runs),
+                measured=bounded(low, high),
+                least_accepted=_mean([run.least_accepted for run in runs if run.rate == float(low)]),
+                latency=_mean([run.latency for run in runs if run.rate == runs[0].rate]) if low else None,
+                runs=tuple(runs),
+                channels=loads(float(low)) if channels and complete and low else (),
             )
 
-        def run(rate: float, seed: int) -> SimulatedRun | None:
+        def loads(rate: float) -> tuple[CountedChannel, ...]:
+            counts = [crossed(chosen.topology, program, config, one) for one in runs if one.rate == rate]
+            return _counted(chosen, pattern, counts)
+
+        def run(rate: float, seed: int) -> bool:
             one = run_booksim(program, config, pattern, rate, seed, end=end, counts=channels)
-            if one is None and not sweep.runs:
+            if one is None and not runs:
                 raise failed(f"does not end, after {limit:g} seconds", program, config, rate, seed)
-            return one
+            runs.extend([] if one is None else [one])
+            if channels and len(runs) == 1 and runs[0].stable:
+                crossed(chosen.topology, program, config, runs[0])  # refuses another program at once
+            return one is not None
 
         end = time.monotonic() + limit
         try:
-            _sweep(sweep, predicted.rate, seeds, run, within(step, 0.2, 1.0))
+            return result(_sweep(runs, predicted.rate, most, seeds, run, within(step, 0.2, 1.0)))
         except KeyboardInterrupt:
-            if not sweep.runs:
+            if not runs:
                 raise
-            raise Interrupted(f"after {plural(len(sweep.runs), 'run')} of the simulator", result()) from None
-        return replace(result(), channels=_counted(chosen, pattern, config, sweep) if channels else ())
+            raise Interrupted(f"after {plural(len(runs), 'run')} of the simulator", result(False)) from None
 
 
 @contextmanager
@@ -286,11 +286,9 @@ def _place() -> Iterator[Path]:
     place = Path(tempfile.mkdtemp(prefix="obliv-booksim-"))
     try:
         yield place
-    except BaseException as error:
-        if not isinstance(error, SimulatorError):
+    finally:
+        if not (place / "repeat.sh").exists():
             shutil.rmtree(place, ignore_errors=True)
-        raise
-    shutil.rmtree(place, ignore_errors=True)
 
 
 def _written(
@@ -303,57 +301,48 @@ def _written(
     return write_without_deadlock(routing, config, traffic, rate=rate, paths=True, vc=vc, router=router, progress=step)
 
 
-@dataclass
-class _Sweep:
-    """Runs at several rates, and between which of them the highest stable one lies; `high` is possible at most."""
-
-    high: Fraction
-    low: Fraction = Fraction(0)
-    complete: bool = False
-    runs: list[SimulatedRun] = field(default_factory=list)
-
-    def stable_at(self, rate: Fraction | float) -> list[SimulatedRun]:
-        """Return the stable runs at a rate."""
-        return [run for run in self.runs if run.stable and run.rate == float(rate)]
+def _enclosed(runs: list[SimulatedRun], seeds: int, most: Fraction) -> tuple[Fraction, Fraction]:
+    """Return the highest rate that is stable with all seeds, and the lowest that is not, or else the most there is."""
+    rates = {run.rate: Fraction(run.rate).limit_denominator(10**6) for run in runs}
+    stable = [run.rate for run in runs if run.stable and run.seed == seeds]  # the last one is run after all others are
+    unstable = [rates[run.rate] for run in runs if not run.stable]
+    return max((rates[rate] for rate in stable), default=Fraction(0)), min(unstable, default=most)
 
 
 def _sweep(
-    sweep: _Sweep, predicted: Fraction, seeds: int, run: Callable[[float, int], SimulatedRun | None], step: Progress
-) -> None:
-    """Try rates from below until one is not stable, then halve the gap; stop where a run was stopped."""
-    most, total = sweep.high, len(_COARSE) + _HALVINGS
-    above = False  # whether a rate was not stable
+    runs: list[SimulatedRun],
+    predicted: Fraction,
+    most: Fraction,
+    seeds: int,
+    run: Callable[[float, int], bool],
+    step: Progress,
+) -> bool:
+    """Try rates from below until one is not stable, then halve the gap; return whether no run was stopped."""
+    total = len(_COARSE) + _HALVINGS
     for done in range(total):
-        coarse = done < len(_COARSE)
-        rate = min(_COARSE[done] * predicted, most) if coarse else (sweep.low + sweep.high) / 2
+        low, high = _enclosed(runs, seeds, most)
+        rate = min(_COARSE[done] * predicted, most) if done < len(_COARSE) else (low + high) / 2
         rate = Fraction(floor(rate * 10**6), 10**6)  # as BookSim2 is told
-        if (coarse and above) or rate <= sweep.low:
+        if not low < rate <= high or float(rate) in (one.rate for one in runs):
             continue
         for seed in range(1, seeds + 1):
             step(f"rate {float(rate):.4g}", (done + (seed - 1) / seeds) / total)
-            one = run(float(rate), seed)
-            if one is None:
-                return
-            sweep.runs.append(one)
-            if not one.stable:
-                sweep.high, above = rate, True
+            if not run(float(rate), seed):
+                return False
+            if not runs[-1].stable:
                 break
-        else:
-            sweep.low = rate
-    sweep.complete = True
+    return True
 
 
-def _estimate(values: list[float | None]) -> Estimate | None:
+def _mean(values: list[float | None]) -> Estimate | None:
     """Return the mean of runs with its standard error."""
-    known = [value for value in values if value is not None]
-    return Estimate(fmean(known), stdev(known) / sqrt(len(known)), len(known)) if len(known) > 1 else None
+    given = [value for value in values if value is not None]
+    return Estimate(fmean(given), stdev(given) / sqrt(len(given)), len(given)) if len(given) > 1 else None
 
 
-def _counted(routing: Routing, traffic: Traffic, config: Path, sweep: _Sweep) -> tuple[CountedChannel, ...]:
-    """Return the loads of channels at the highest stable rate, over all seeds, the largest difference first."""
-    if not (runs := sweep.stable_at(sweep.low)):
-        raise InputError.naming("{channels}=True: no rate is stable, so that channels carry less than is offered")
-    through, arrived = zip(*(crossed(routing.topology, config, run) for run in runs), strict=True)
+def _counted(routing: Routing, traffic: Traffic, runs: list[tuple[list[int], int]]) -> tuple[CountedChannel, ...]:
+    """Return the loads of channels by what crossed them in some runs, the largest difference first."""
+    through, arrived = zip(*runs, strict=True)
     share = float(sum(traffic.row_sums)) / sum(arrived)
     rows = []
     for channel, (load, *counts) in enumerate(zip(routing.pair_loads().under(traffic), *through, strict=True)):
