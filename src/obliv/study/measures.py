@@ -217,8 +217,13 @@ def _design(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _require_traffic(routing: Any, options: Mapping[str, Any]) -> None:
-    if options.get("traffic", "worst") != "worst":
+    if "traffic" in options:
         obliv.traffic(options["traffic"], routing.topology)
+
+
+def _require_simulated(routing: Any, options: Mapping[str, Any]) -> None:
+    if options.get("traffic") != "worst":
+        _require_traffic(routing, options)
 
 
 def _require_ensemble(routing: Any, options: Mapping[str, Any]) -> None:

@@ -273,6 +273,24 @@ def test_formats_and_picture(fake: Any, tmp_path: Path, capsys: pytest.CaptureFi
     assert "limit 1/3" in (tmp_path / "p.svg").read_text()
 
 
+def test_a_cell_of_a_study(
+    fake: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BOOKSIM", fake("0.4"))
+    study = tmp_path / "s.toml"
+    measure = '{ measure = "simulate", traffic = ["worst", "transpose"], seeds = 2 }'
+    study.write_text(f'topologies = ["mesh:4x4"]\nroutings = ["dor"]\nmeasures = [{measure}]\n')
+    words = ["--store", str(tmp_path / "s.db"), "--format", "json"]
+    assert main(["study", "run", str(study), *words]) == 0
+    capsys.readouterr()
+    assert main(["study", "show", str(tmp_path / "s.db"), "--format", "json"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count('"exact": "1/3"') == 2
+    study.write_text(study.read_text().replace("transpose", "nothing"))
+    assert main(["study", "run", str(study), *words]) == 2
+    assert "unknown traffic 'nothing'" in capsys.readouterr().err
+
+
 # What crossed each channel
 
 
