@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 
 import obliv
+from obliv.flows.base import path_flows
+from obliv.flows.sources import denominator_of, source_flows
 from obliv.loads.separable import Phase, Program
 from obliv.routings.descriptions import ClusterTrees, DecompositionTree, TwoPhases
 from obliv.routings.hops import hops_of
@@ -224,3 +226,37 @@ HONEST: list[Callable[[], obliv.Routing]] = [
 def test_what_is_changed_is_proved(make: Callable[[], obliv.Routing]) -> None:
     routing = make()
     assert obliv.verify(genuine(routing.topology), routing=routing).proved
+
+
+PARALLEL = obliv.build("parallel", 3, [(0, 1), (0, 1), (1, 0), (1, 2), (2, 0), (2, 1), (2, 0)])
+
+
+@pytest.mark.parametrize(
+    ("network", "routing"),
+    [
+        ("torus:4x3", "romm"),  # with ties
+        ("torus:2x3", "romm"),
+        ("mesh:3x4", "romm:xy"),
+        ("mesh:2x3x2", "romm"),
+        ("mesh:3x3", "0.5*dor + 0.5*o1turn"),
+        ("torus:4x4", "dor"),
+        ("random-regular:n=18,d=3,seed=1", "ecmp"),  # more sources than follow hops together
+        ("random-regular:n=12,d=3,seed=1", "shortest"),
+        (PARALLEL, "ecmp"),
+        (PARALLEL, "shortest"),
+    ],
+)
+def test_flows_are_those_of_the_paths(network: Any, routing: str) -> None:
+    made = obliv.routing(routing, obliv.topology(network) if isinstance(network, str) else network)
+    described, listed = source_flows(made, denominator_of(made)), path_flows(made, lambda: None)
+    for i in reversed(range(len(made.topology.terminals))):
+        assert sorted(described(i).loads()) == sorted(listed(i).loads())
+
+
+def test_own_next_hops_of_a_subclass_count() -> None:
+    class Last(obliv.ECMP):
+        def next_hops(self, node: int, destination: int) -> list[int]:
+            return super().next_hops(node, destination)[-1:]
+
+    first, last = source_flows(obliv.Shortest(PARALLEL), 1)(0), source_flows(Last(PARALLEL), 1)(0)
+    assert (first.channel.tolist(), last.channel.tolist()) == ([0, 0, 3], [1, 1, 3])

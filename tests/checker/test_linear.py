@@ -85,7 +85,7 @@ def test_what_prices_leave_is_paid_by_sources(scale: int, entries: list[tuple[in
         load[i, j, c] += scale * amount
     number = np.int64 if scale == 1 else object
     prices, send = np.array([[0, 0, 0], [4 * scale, 0, 2 * scale]], number), np.array([1, 2, 1], number)
-    rest = Excess(2, PriceTable(np.array([0, 1]), prices), send, np.array([True, False]))
+    rest = Excess(2, PriceTable(np.array([0, 1]), prices.T), send, np.array([True, False]))
     for i in range(3):
         own = sorted((j, c, scale * amount) for s, j, c, amount in entries if s == i)  # some pairs cross it twice
         ends = np.array([sum(d <= j for d, _, _ in own) for j in range(3)])
@@ -93,7 +93,6 @@ def test_what_prices_leave_is_paid_by_sources(scale: int, entries: list[tuple[in
         flow = Flow(ends, np.array([c for _, c, _ in own], np.int64), amounts, whole)
         assert crossed(flow, [(0, Fraction(1, 3))], 1) == Fraction(load[i, 0, 1], 6)
         assert rest.add(i, flow)
-    assert rest.flush()
     for c in (0, 1):
         gains = [max(load[i, j, c] - int(prices[c, j]) for j in range(3)) for i in range(3)]
         assert rest.total[c] == sum(int(send[i]) * max(0, gains[i]) for i in range(3))
@@ -103,4 +102,4 @@ def test_what_prices_leave_is_paid_by_sources(scale: int, entries: list[tuple[in
 def test_a_load_off_the_denominator_is_noticed() -> None:
     flow = Flow(np.array([1]), np.array([0]), np.array([1]), np.array([3]))
     rest = Excess(2, PriceTable(np.array([0]), np.zeros((1, 1), np.int64)), np.array([1]), np.array([False]))
-    assert not (rest.add(0, flow) and rest.flush())
+    assert not rest.add(0, flow)

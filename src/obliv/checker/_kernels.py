@@ -103,7 +103,7 @@ def add_distances(network: StateNetwork, lengths: PairLengths, carried: CarriedL
             sums[s] += distance
 
 
-# Kernels of the checker: the dual bound of every channel, summed over blocks of sources
+# Kernels of the checker: what a source adds to the dual bound of every channel
 
 
 class SourceFlow(NamedTuple):
@@ -115,89 +115,71 @@ class SourceFlow(NamedTuple):
     whole: Array
 
 
-class PairsByChannel(NamedTuple):
-    """Loads of pairs by channel: those of channel c are ``start[c] .. start[c + 1]``, sorted by source."""
-
-    start: Array
-    source: Array
-    destination: Array
-    weight: Array
-
-
 class PriceTable(NamedTuple):
-    """The prices of channel c are ``table[row[c]]``."""
+    """The prices of channel c are ``table[:, row[c]]``: terminal after terminal, as flows are."""
 
     row: Array
     table: Array
 
 
-@kernel
-def sort_block(flow: SourceFlow, source: int, denominator: int, cursor: Array, out: PairsByChannel) -> bool:
-    """Put one source's entries behind their channels' cursors, as numerators over the claim's denominator.
+class Gains(NamedTuple):
+    """What a source gains on channels at most: those that it gains on are ``seen[:size]``, with the gain ``best``.
 
-    Entries of one destination on one channel are added up; places that this leaves free hold zeros.  Returns False
-    where a load is not an integer over the denominator.
+    `best` and `load` hold zeros before; so does `load` after. Channel c's column maxima stand in ``top[row[c]]``, none
+    where that is negative.
+    """
+
+    best: Array
+    seen: Array
+    load: Array
+    touched: Array
+    row: Array
+    top: Array
+
+
+@kernel
+def gains_of(flow: SourceFlow, denominator: int, prices: PriceTable, gains: Gains) -> int:
+    """Find max(0, max_j (w_j - v_j)) of every channel for one source; its loads w are numerators over `denominator`.
+
+    Returns how many channels it gains on, or -1 where a load is not an integer over the denominator.
     """
     ends, channel, amount, whole = flow
+    best, seen, load, touched, row, top = gains
+    size = 0
     begin = 0
     for j in range(len(ends)):
         if begin == ends[j]:
             continue
         q = denominator // whole[j]
         r = denominator % whole[j]
-        for e in range(begin, ends[j]):
+        count = 0
+        for e in range(begin, ends[j]):  # entries of one channel are added up
+            c = channel[e]
             weight = amount[e] * q
             if r != 0:
                 rest = amount[e] * r
                 if rest % whole[j] != 0:
-                    return False
+                    return -1
                 weight += rest // whole[j]
-            at = cursor[channel[e]]
-            if at > out.start[channel[e]] and out.source[at - 1] == source and out.destination[at - 1] == j:
-                out.weight[at - 1] += weight
+            if weight == 0:
                 continue
-            cursor[channel[e]] = at + 1
-            out.source[at] = source
-            out.destination[at] = j
-            out.weight[at] = weight
+            if load[c] == 0:
+                touched[count] = c
+                count += 1
+            load[c] += weight
+        for k in range(count):
+            c = touched[k]
+            gain = load[c] - prices.table[j, prices.row[c]]
+            if gain > best[c]:
+                if best[c] == 0:
+                    seen[size] = c
+                    size += 1
+                best[c] = gain
+            if row[c] >= 0 and load[c] > top[row[c], j]:
+                top[row[c], j] = load[c]
+            load[c] = 0
         begin = ends[j]
-    return True
-
-
-@kernel
-def add_block(entries: PairsByChannel, send: Array, prices: PriceTable, total: Array) -> None:
-    """Add the terms send_i · max(0, max_j (w_ij - v_j)) of a block of sources to each channel's dual."""
-    start, source, destination, weight = entries
-    row, table = prices
-    for c in range(len(total)):
-        v = table[row[c]]
-        sum_ = 0
-        over = 0
-        before = -1
-        for e in range(start[c], start[c + 1]):
-            if source[e] != before:
-                if over > 0:
-                    sum_ += send[before] * over
-                over = 0
-                before = source[e]
-            gain = weight[e] - v[destination[e]]
-            if gain > over:
-                over = gain
-        if over > 0:
-            sum_ += send[before] * over
-        total[c] += sum_
-
-
-@kernel
-def raise_tops(entries: PairsByChannel, row: Array, top: Array) -> None:
-    """Raise the column maxima of the channels that need them: channel c's stand in ``top[row[c]]``, none where < 0."""
-    start, _, destination, weight = entries
-    for c in range(len(row)):
-        if row[c] < 0:
-            continue
-        for e in range(start[c], start[c + 1]):
-            if weight[e] > top[row[c], destination[e]]:
-                top[row[c], destination[e]] = weight[e]
+    return size
 
 
 class SumArrays(NamedTuple):
@@ -212,7 +194,7 @@ class SumArrays(NamedTuple):
 def raise_sums(taken: Array, row: Array, price: Array, sums: SumArrays) -> None:
     """Add max(0, max_k (1 - v_k)) over the paths k of one host to the sum of each channel.
 
-    Channel c has the prices v = ``price[row[c]]``; no price is looked up where the row is 0.
+    Channel c has the prices v = ``price[:, row[c]]``; no price is looked up where the row is 0.
     """
     top, touched, total = sums
     size = 0
@@ -223,7 +205,7 @@ def raise_sums(taken: Array, row: Array, price: Array, sums: SumArrays) -> None:
                 continue
             gain = 1
             if row[c] > 0:
-                gain -= price[row[c], k]
+                gain -= price[k, row[c]]
             if gain > top[c]:
                 if top[c] == 0:
                     touched[size] = c

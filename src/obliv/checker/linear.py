@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE, Array, starts
+from obliv._util.arrays import INT64_SAFE, Array
 from obliv._util.progress import require_memory
-from obliv.checker._kernels import PairsByChannel, PriceTable, SourceFlow, add_block, raise_tops, sort_block
+from obliv.checker._kernels import Gains, PriceTable, SourceFlow, gains_of
 from obliv.flows.base import Flow
 from obliv.kernels import run
 from obliv.results.claims import MalformedError, array_of
@@ -35,73 +35,52 @@ from obliv.topologies.base import Topology
 # What prices leave to be covered, of every channel
 
 
-#: Entries sorted by channel at a time, of 64 bits and of Python integers.
-_BLOCK = 8_000_000
-_WIDE_BLOCK = 100_000
-
-
 class Excess:
-    """Every channel's Σ_i rate_i · max(0, max_j (w_ij − v_j)), filled block by block so that memory stays bounded.
+    """Every channel's Σ_i rate_i · max(0, max_j (w_ij − v_j)), source after source.
 
-    Loads w are whole numbers over `denominator`; channel c has the prices ``prices.table[prices.row[c]]``.  For
+    Loads w are whole numbers over `denominator`; channel c has the prices ``prices.table[:, prices.row[c]]``.  For
     channels where `tops` is set, the largest load of every column is kept as well, for the bound by columns.
     """
 
     def __init__(self, denominator: int, prices: PriceTable, send: Array, tops: Array) -> None:
         self.prices, self.send, self.total = prices, send, np.zeros(len(prices.row), send.dtype)
         self._denominator = denominator
-        self._most = 0  #: The largest numerator so far.
+        self._most = 0  #: The largest gain so far.
         self._sends = int(send.astype(object).sum())
-        self._top_row = np.where(tops, np.cumsum(tops) - 1, -1)
         require_memory(8.0 * int(tops.sum()) * len(send), f"the column maxima of {int(tops.sum())} channels")
-        self._top: Array = np.zeros((int(tops.sum()), len(send)), send.dtype)
-        self._block: list[tuple[int, Flow]] = []
-        self._size = 0
+        seen, touched = np.zeros((2, len(tops)), np.int64)
+        best, load = np.zeros((2, len(tops)), send.dtype)
+        top = np.zeros((int(tops.sum()), len(send)), send.dtype)
+        self._gains = Gains(best, seen, load, touched, np.where(tops, np.cumsum(tops) - 1, -1), top)
 
     def add(self, i: int, flow: Flow) -> bool:
         """Add one source's flow; return False where a load is not an integer over the denominator."""
-        self._block.append((i, flow))
-        self._size += len(flow.channel)
-        wide = self._denominator >= INT64_SAFE  # loads are then Python integers, which take far more room
-        most = max(_WIDE_BLOCK, 4 * len(self.total)) if wide else _BLOCK
-        return self._size < most or self.flush()
-
-    def flush(self) -> bool:
-        """Sort the block by channel and add it to the sums."""
-        channels, size = len(self.total), self._size
-        counts = np.zeros(channels, np.int64)
-        for _, flow in self._block:
-            counts += np.bincount(flow.channel, minlength=channels)
-        start = starts(counts)
-        cursor = start[:-1].copy()
-        source, destination = np.zeros(size, np.int32), np.zeros(size, np.int32)
-        loads = [(i, self._in_range(flow)) for i, flow in self._block]
-        wide = any(flow.amount.dtype == object for _, flow in loads)
-        weight: Array = np.zeros(size, object if wide else self.send.dtype)
-        entries = PairsByChannel(start, source, destination, weight)
-        for i, numbers in loads:
-            if not run(sort_block, 30.0 * size, numbers, i, self._denominator, cursor, entries):
-                return False
-        self._most = max(self._most, int(max(weight, default=0) if weight.dtype == object else weight.max(initial=0)))
+        numbers = self._in_range(flow)
+        if numbers.amount.dtype == object and self.total.dtype != object:
+            self._widen()
+        gains = self._gains
+        size = run(gains_of, 8.0 * len(flow.channel) * len(self.send), numbers, self._denominator, self.prices, gains)
+        if size < 0:
+            return False
+        channels = gains.seen[:size]
+        best = gains.best[channels]
+        self._most = max(self._most, int(best.max(initial=0)))
         if self._most * self._sends >= INT64_SAFE and self.total.dtype != object:
             self._widen()
-        if self.total.dtype == object:
-            entries = entries._replace(weight=weight.astype(object))
-        work = 10.0 * size
-        run(add_block, work, entries, self.send, self.prices, self.total)
-        if len(self._top):
-            run(raise_tops, work, entries, self._top_row, self._top)
-        self._block, self._size = [], 0
+        self.total[channels] += self.send[i] * best
+        self._gains.best[channels] = 0
         return True
 
     def _widen(self) -> None:
         """Continue with Python integers: a routing may cross a channel many times, and sums must not wrap."""
         self.total, self.send = self.total.astype(object), self.send.astype(object)
-        self.prices, self._top = self.prices._replace(table=self.prices.table.astype(object)), self._top.astype(object)
+        self.prices = self.prices._replace(table=self.prices.table.astype(object))
+        best, load, top = (numbers.astype(object) for numbers in (self._gains.best, self._gains.load, self._gains.top))
+        self._gains = self._gains._replace(best=best, load=load, top=top)
 
     def tops_of(self, channel: int) -> Array:
         """Return the column maxima of a channel that is bounded by them."""
-        tops: Array = self._top[self._top_row[channel]]
+        tops: Array = self._gains.top[self._gains.row[channel]]
         return tops
 
     def _in_range(self, flow: Flow) -> SourceFlow:

@@ -213,7 +213,7 @@ class Upper:
         each = [bound * denominator * topology.bandwidth_of(c) / sum_ if sum_ else Fraction(0) for c, sum_ in spent]
         self._each = [Fraction(0), *each]
         number: Any = np.int64 if denominator * topology.nodes < INT64_SAFE else object
-        nothing = PriceTable(self._row, np.zeros((len(each) + 1, len(terminals)), number))
+        nothing = PriceTable(self._row, np.zeros((len(terminals), len(each) + 1), number))
         self._rest = Excess(denominator, nothing, np.ones(len(terminals), number), np.zeros(channels, bool))
 
     def add(self, source: int, flow: Flow) -> None:
@@ -223,10 +223,10 @@ class Upper:
         far = distance[np.maximum(row - 1, 0), self._terminals[destination]].tolist()
         each = [(share.numerator, share.denominator) for share in self._each]
         paid = [each[r][0] * d // each[r][1] for r, d in zip(row.tolist(), far, strict=True)]
-        table: Array = np.zeros((len(each), len(self._terminals)), self._rest.total.dtype)
-        table[row, destination] = [max(-1, min(p, INT64_SAFE)) for p in paid] if table.dtype != object else paid
+        table: Array = np.zeros((len(self._terminals), len(each)), self._rest.total.dtype)
+        table[destination, row] = [max(-1, min(p, INT64_SAFE)) for p in paid] if table.dtype != object else paid
         self._rest.prices = PriceTable(self._row, table)
-        if not (self._rest.add(source, flow) and self._rest.flush()):
+        if not self._rest.add(source, flow):
             raise InputError("a load is not an integer over the denominator of the claim")
 
     @property

@@ -15,7 +15,6 @@ from math import lcm
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from obliv._util.arrays import Array
 from obliv._util.progress import OutOfTimeError, Progress, TimeLimit, require_memory
@@ -49,17 +48,19 @@ class Prices:
             if isinstance(entry, list):
                 self.row[c] = rows.setdefault((entry[0], tuple(entry[1])), len(rows) + 1)
         require_memory(8.0 * (len(rows) + 1) * terminals, f"the prices of {len(rows)} channels")
-        self.table: Array = np.zeros((len(rows) + 1, terminals), number)
+        self.table: Array = np.zeros((terminals, len(rows) + 1), number)
+        duals = [np.array(prices, number) for prices in claim.duals]
+        generators = [np.asarray(image) for image in claim.generators]
         for (dual, word), row in rows.items():
-            place = _moved(claim, topology, word)
+            place = _moved(generators, topology, word)
             if (place < 0).any():
                 self.misfit = int(np.argmax(self.row == row))
                 return
-            self.table[row, place] = claim.duals[dual]
+            self.table[place, row] = duals[dual]
 
     def of(self, channel: int) -> Array:
         """Return the prices of a channel."""
-        prices: Array = self.table[self.row[channel]]
+        prices: Array = self.table[:, self.row[channel]]
         return prices
 
 
@@ -71,11 +72,11 @@ def witness_of(rows: Iterable[tuple[int, int, Fraction]]) -> dict[int, list[tupl
     return traffic
 
 
-def _moved(claim: Claim, topology: Topology, word: tuple[int, ...]) -> Array:
+def _moved(generators: list[Array], topology: Topology, word: tuple[int, ...]) -> Array:
     """Return where a word of generators, first to last, moves every terminal; -1 where that is not a terminal."""
     place = topology.terminals.astype(np.int64)
     for step in word:
-        place = np.asarray(claim.generators[step])[place]
+        place = generators[step][place]
     moved: Array = topology.number_of[place]
     return moved
 
@@ -197,7 +198,7 @@ def _above(
     claim: Claim, topology: Topology, checked: list[int], prices: Prices, demand: _Demand, totals: _Totals
 ) -> list[int]:
     """Return the channels whose bound exceeds the claim."""
-    spent = [int((row.astype(object) * demand.receives).sum()) for row in prices.table]
+    spent = [int(total) for total in demand.receives.astype(demand.number) @ prices.table]
     over = []
     for c in checked:
         most = claim.channel_load * topology.bandwidth_of(c) * claim.denominator * demand.scale
@@ -320,8 +321,6 @@ def _flow_totals(
         if not rest.add(i, flow):
             return None
         work.report((i + 1) / terminals)
-    if not rest.flush():
-        return None
 
     def columns(c: int) -> int:
         return int((rest.tops_of(c).astype(object) * demand.receives).sum())
@@ -477,6 +476,8 @@ def _check_rows(
     if not topology.unit_rates or topology.channels * n * n > _MOST_LOADS or denominator * n >= 2**53:
         report.beside.append("channels[*].channel_load")
         return
+    from scipy.optimize import linear_sum_assignment
+
     weights = np.zeros((topology.channels, n, n), np.int64)
     flows = source_flows(routing, denominator, limit.check)
     for i in range(n):

@@ -59,8 +59,24 @@ class Phases(NamedTuple):
     scale: int
 
 
+class Shapes(NamedTuple):
+    """What packets put on the steps from the cells of boxes, shape after shape.
+
+    A box of lengths n has the shape Σ_x (n_x - 1) · ``place[x]``. Its entries are ``start[shape] .. start[shape + 1]``:
+    a step along ``dim`` from ``cell`` carries `load`, over ``whole[shape]``. For `when` see :class:`Phases`.
+    """
+
+    when: Array
+    place: Array
+    start: Array
+    dim: Array
+    cell: Array
+    load: Array
+    whole: Array
+
+
 class Output(NamedTuple):
-    """Entries of one source: those of destination d end at ``end[d]``, and their amounts are over ``whole[d]``."""
+    """Entries of sources: those of source s for destination d end at ``end[s, d]``, amounts are over ``whole[d]``."""
 
     end: Array
     whole: Array
@@ -74,18 +90,6 @@ class Used(NamedTuple):
     load: Array
     touched: Array
     number: Array
-
-
-class Box(NamedTuple):
-    """The nodes between source and destination: direction, extent and stride of the cells in every dimension.
-
-    ``node[k]`` is the node of cell k; cell 0 is that of the source.
-    """
-
-    direction: Array
-    length: Array
-    stride: Array
-    node: Array
 
 
 @kernel
@@ -130,22 +134,27 @@ def order_of(
 
 
 @kernel
-def hop_flow(source: int, first: int, last: int, tables: HopTables, unit: int, mass: Array, out: Output) -> int:
-    """Send `unit` from a source to targets `first` to `last` along next hops, nodes taken in topological order.
+def hop_flow(sources: Array, first: int, last: int, tables: HopTables, unit: int, mass: Array, out: Output) -> int:
+    """Send `unit` from each of some sources to targets `first` to `last`, nodes taken in topological order.
 
-    `mass` holds a zero for every node before and after.  Returns the first target that was not reached, for `last` or
-    for want of room, or -1 - target where `unit` cannot be divided as the hops ask.
+    Sources take turns, target after target, as the next hops towards a target are then at hand. `mass` holds a zero for
+    every node before and after.  Returns the first target that was not reached, for `last` or for want of room, or
+    -1 - target where `unit` cannot be divided as the hops ask.
     """
     targets, order, place, ptr, hop, share, total, head = tables
     nodes = len(mass)
     waiting = np.empty(nodes, np.int64)  # where the nodes stand that hold mass, the first one last
-    size = 0
     for t in range(first, last):
         base = t * nodes
-        if source != targets[t]:
-            mass[source] = unit
-            waiting[0] = place[base + source]
-            count = 1
+        for k in range(len(sources)):
+            size = 0
+            if t > first:
+                size = out.end[k, t - 1]
+            count = 0
+            if sources[k] != targets[t]:
+                mass[sources[k]] = unit
+                waiting[0] = place[base + sources[k]]
+                count = 1
             while count > 0:
                 count -= 1
                 v = order[base + waiting[count]]
@@ -153,7 +162,7 @@ def hop_flow(source: int, first: int, last: int, tables: HopTables, unit: int, m
                 mass[v] = 0
                 if v == targets[t]:
                     continue
-                if size + ptr[base + v + 1] - ptr[base + v] > len(out.channel):
+                if size + ptr[base + v + 1] - ptr[base + v] > out.channel.shape[1]:
                     for other in range(nodes):
                         mass[other] = 0
                     return t
@@ -161,19 +170,19 @@ def hop_flow(source: int, first: int, last: int, tables: HopTables, unit: int, m
                     part = amount * share[e] // total[base + v]
                     if part * total[base + v] != amount * share[e]:
                         return -1 - t
-                    out.channel[size] = hop[e]
-                    out.amount[size] = part
+                    out.channel[k, size] = hop[e]
+                    out.amount[k, size] = part
                     size += 1
                     w = head[hop[e]]
                     if mass[w] == 0:
-                        k = count
-                        while k > 0 and waiting[k - 1] < place[base + w]:
-                            waiting[k] = waiting[k - 1]
-                            k -= 1
-                        waiting[k] = place[base + w]
+                        at = count
+                        while at > 0 and waiting[at - 1] < place[base + w]:
+                            waiting[at] = waiting[at - 1]
+                            at -= 1
+                        waiting[at] = place[base + w]
                         count += 1
                     mass[w] += part
-        out.end[t] = size
+            out.end[k, t] = size
         out.whole[t] = unit
     return last
 
@@ -192,12 +201,12 @@ def _serves(source: int, destination: int, radix: Array, stride: Array, when: Ar
 def _write(used: Used, size: int, out: Output) -> int:
     """Write the loads of a destination behind `size` entries and clear them; the new size, -1 for want of room."""
     count = used.number[0]
-    room = size + count <= len(out.channel)
+    room = size + count <= out.channel.shape[1]
     for k in range(count):
         c = used.touched[k]
         if room:
-            out.channel[size + k] = c
-            out.amount[size + k] = used.load[c]
+            out.channel[0, size + k] = c
+            out.amount[0, size + k] = used.load[c]
         used.load[c] = 0
     used.number[0] = 0
     return size + count if room else -1
@@ -215,9 +224,14 @@ def _ties(source: int, destination: int, grid: CartesianNetwork) -> int:
 
 
 @kernel
-def _fold(source: int, destination: int, choice: int, grid: CartesianNetwork, box: Box) -> int:
-    """Set the box between two nodes, ties broken by the bits of `choice`; returns how many nodes it has."""
-    node = box.node
+def _fold(
+    source: int, destination: int, choice: int, place: Array, grid: CartesianNetwork, sides: Array, node: Array
+) -> int:
+    """Set the side of each dimension and the nodes of the box between two, and return the shape of the box.
+
+    Ties are broken by the bits of `choice`.  Cell 0 is the source.
+    """
+    shape = 0
     node[0] = source
     cells = 1
     for x in range(len(grid.radix)):
@@ -236,98 +250,100 @@ def _fold(source: int, destination: int, choice: int, grid: CartesianNetwork, bo
         elif far < 0:
             direction = -1
             far = -far
-        box.direction[x] = direction
-        box.length[x] = far + 1
-        box.stride[x] = cells
+        sides[x] = (1 - direction) // 2
         for t in range(1, far + 1):
             ahead = ((start + direction * t) % k - start) * grid.stride[x]
             for cell in range(cells):
                 node[t * cells + cell] = node[cell] + ahead
         cells *= far + 1
-    return cells
+        shape += far * place[x]
+    return shape
 
 
 @kernel
-def _phase_in_box(p: int, phases: Phases, begin: Array, mass: Array, port: Array, box: Box, used: Used) -> None:
-    """Move the mass in a box by each order of phase p, from `begin`, where the mass after the last one is returned.
+def loads_in_box(length: Array, stride: Array, phases: Phases, begin: Array, mass: Array, load: Array) -> None:
+    """Add up what a packet that crosses a box puts on the steps from its cells: ``load[x, cell]`` along dimension x.
 
-    A move along a dimension leaves an equal share at every stop, or gathers what it meets if the phase ends there.
+    A phase moves the mass by each of its orders from `begin`, where the mass after the last one is left.  A move along
+    a dimension leaves an equal share at every stop, or gathers what it meets if the phase ends at the destination.
     """
-    direction, length, stride, node = box
-    load, touched, number = used
-    gathers = phases.target[p] == 1
-    cells = stride[-1] * length[-1]
-    for o in range(phases.first[p], phases.first[p + 1]):
+    cells = len(mass)
+    begin[0] = cells
+    for p in range(len(phases.target)):
+        gathers = phases.target[p] == 1
+        for o in range(phases.first[p], phases.first[p + 1]):
+            for k in range(cells):
+                mass[k] = begin[k]
+            for place in range(len(length)):
+                x = phases.order[o, place]
+                if x < 0:
+                    break
+                weight = phases.weight[o, place]
+                n, step = length[x], stride[x]
+                for first in range(0, cells, n * step):
+                    for k in range(first, first + step):  # the cells in which lines along x begin
+                        going = 0
+                        stop = 0
+                        if not gathers:
+                            going = mass[k]
+                            stop = going // n
+                            mass[k] = 0
+                        for cell in range(k, k + (n - 1) * step, step):
+                            if gathers:
+                                going += mass[cell]
+                                mass[cell] = 0
+                            else:
+                                mass[cell] += stop
+                                going -= stop
+                            load[x, cell] += going * weight
+                        mass[k + (n - 1) * step] += going
         for k in range(cells):
-            mass[k] = begin[k]
-        for place in range(len(length)):
-            x = phases.order[o, place]
-            if x < 0:
-                break
-            weight = phases.weight[o, place]
-            n, step = length[x], stride[x]
-            side = (1 - direction[x]) // 2
-            for first in range(0, cells, n * step):
-                for k in range(first, first + step):  # the cells in which lines along x begin
-                    going = 0
-                    stop = 0
-                    if not gathers:
-                        going = mass[k]
-                        if going == 0:
-                            continue
-                        stop = going // n
-                        mass[k] = 0
-                    for cell in range(k, k + (n - 1) * step, step):
-                        if gathers:
-                            going += mass[cell]
-                            mass[cell] = 0
-                        else:
-                            mass[cell] += stop
-                            going -= stop
-                        if going > 0 and weight > 0:
-                            c = port[x, side, node[cell]]
-                            if load[c] == 0:
-                                touched[number[0]] = c
-                                number[0] += 1
-                            load[c] += going * weight
-                    mass[k + (n - 1) * step] += going
-    for k in range(cells):
-        begin[k] = mass[k]
+            begin[k] = mass[k]
 
 
 @kernel
-def quadrant_flow(source: int, first: int, last: int, grid: CartesianNetwork, phases: Phases, out: Output) -> int:
+def quadrant_flow(source: int, first: int, last: int, grid: CartesianNetwork, shapes: Shapes, out: Output) -> int:
     """Flow of a program that draws its intermediate on the minimal way, from one source to every node.
 
-    Directions are fixed first (both of a tie, half each); on the box of nodes between source and destination a phase
-    to the intermediate leaves an equal share at every stop, a phase to the destination gathers what it meets.
-    Returns the first destination that was not done, for `last` or for want of room.
+    Directions are fixed first (both of a tie, half each); the loads in the box of nodes between source and destination
+    are those of its shape.  Returns the first destination that was not done, for `last` or for want of room.
     """
-    dims = len(grid.radix)
-    nodes = len(out.end)
+    nodes = len(out.whole)
     used = Used(np.zeros(grid.channels, np.int64), np.empty(grid.channels, np.int64), np.zeros(1, np.int64))
-    sides = np.empty((3, dims), np.int64)
-    box = Box(sides[0], sides[1], sides[2], np.empty(nodes, np.int64))
-    mass, begin = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    load, touched, number = used
+    sides, node = np.empty(len(grid.radix), np.int64), np.empty(nodes, np.int64)
+    port = grid.port
     size = 0
     for d in range(first, last):
-        if not _serves(source, d, grid.radix, grid.stride, phases.when):
-            out.end[d] = size
+        if not _serves(source, d, grid.radix, grid.stride, shapes.when):
+            out.end[0, d] = size
             continue
         ties = _ties(source, d, grid)
-        cells = 0
-        for choice in range(1 << ties):
-            cells = _fold(source, d, choice, grid, box)
-            begin[:cells] = 0
-            begin[0] = cells
-            for p in range(len(phases.target)):
-                _phase_in_box(p, phases, begin, mass, grid.port, box, used)
-        written = _write(used, size, out)
-        if written < 0:
-            return d
-        size = written
-        out.end[d] = size
-        out.whole[d] = cells * (1 << ties) * phases.scale
+        shape = _fold(source, d, 0, shapes.place, grid, sides, node)
+        begin, end = shapes.start[shape], shapes.start[shape + 1]
+        if ties == 0:  # each step is another channel
+            if size + end - begin > out.channel.shape[1]:
+                return d
+            for e in range(begin, end):
+                x = shapes.dim[e]
+                out.channel[0, size] = port[x, sides[x], node[shapes.cell[e]]]
+                out.amount[0, size] = shapes.load[e]
+                size += 1
+        else:
+            for choice in range(1 << ties):
+                _fold(source, d, choice, shapes.place, grid, sides, node)
+                for e in range(begin, end):
+                    x = shapes.dim[e]
+                    c = port[x, sides[x], node[shapes.cell[e]]]
+                    if load[c] == 0:
+                        touched[number[0]] = c
+                        number[0] += 1
+                    load[c] += shapes.load[e]
+            size = _write(used, size, out)
+            if size < 0:
+                return d
+        out.end[0, d] = size
+        out.whole[d] = shapes.whole[shape] * (1 << ties)
     return last
 
 
@@ -403,7 +419,7 @@ def walk_flow(source: int, first: int, last: int, grid: CartesianNetwork, phases
     It takes and returns the same as `quadrant_flow`.
     """
     radix, stride = grid.radix, grid.stride
-    nodes = len(out.end)
+    nodes = len(out.whole)
     used = Used(np.zeros(grid.channels, np.int64), np.empty(grid.channels, np.int64), np.zeros(1, np.int64))
     mass, begin, after = np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     whole = 1
@@ -415,7 +431,7 @@ def walk_flow(source: int, first: int, last: int, grid: CartesianNetwork, phases
     size = 0
     for d in range(first, last):
         if not _serves(source, d, radix, stride, phases.when):
-            out.end[d] = size
+            out.end[0, d] = size
             continue
         begin[:] = 0
         begin[source] = whole
@@ -436,7 +452,7 @@ def walk_flow(source: int, first: int, last: int, grid: CartesianNetwork, phases
         if written < 0:
             return d
         size = written
-        out.end[d] = size
+        out.end[0, d] = size
         out.whole[d] = whole * phases.scale
     return last
 

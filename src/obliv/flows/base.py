@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import lcm
 from typing import Any, cast
 
@@ -24,6 +25,9 @@ from obliv.topologies.trees import NumberedPaths
 
 #: Elementary steps of a kernel between checks of the time limit.
 STEPS = 2e7
+
+#: Sources that follow next hops together.
+_TOGETHER = 16
 
 #: Called before each unit of work; it may raise to end the check.
 CheckTime = Callable[[], None]
@@ -65,43 +69,51 @@ Flows = Callable[[int], Flow]
 
 
 class Pieces:
-    """The output of a kernel that fills two buffers, destination after destination, until one does not fit.
+    """The output of a kernel that fills buffers, destination after destination, until one does not fit.
 
     Parameters
     ----------
-    destinations : int
+    sources, destinations : int
     size : int
-        Entries of the first buffers; they grow where a destination does not fit.
+        Entries of a source in the first buffers; they grow where a destination does not fit.
     number : dtype
         Of the amounts.
     """
 
-    def __init__(self, destinations: int, size: int, number: Any) -> None:
-        self.ends = np.zeros(destinations, np.int64)
+    def __init__(self, sources: int, destinations: int, size: int, number: Any) -> None:
+        self.ends = np.zeros((sources, destinations), np.int64)
         self.done = 0
         self.size = size
         self._number = number
-        self._before = 0
-        self._parts: list[tuple[Array, Array]] = []
+        self._before = np.zeros(sources, np.int64)
+        self._parts: list[list[tuple[Array, Array]]] = [[] for _ in range(sources)]
 
     def fill(self, kernel: Callable[[Array, Array], int]) -> int:
         """Run a kernel on new buffers and keep what it wrote; return the first destination that is not done."""
-        channel, amount = np.empty(self.size, np.int64), np.empty(self.size, self._number)
+        sources = len(self.ends)
+        channel, amount = np.empty((sources, self.size), np.int64), np.empty((sources, self.size), self._number)
         upto = kernel(channel, amount)
         if upto == self.done:
             self.size *= 4
         elif upto > self.done:
-            size = int(self.ends[upto - 1])
-            self._parts.append((channel[:size], amount[:size]))
-            self.ends[self.done : upto] += self._before
-            self._before += size
+            sizes = self.ends[:, upto - 1].copy()
+            for parts, own, amounts, size in zip(self._parts, channel, amount, sizes.tolist(), strict=True):
+                parts.append((own[:size], amounts[:size]))
+            self.ends[:, self.done : upto] += self._before[:, None]
+            self._before += sizes
             self.done = upto
         return upto
 
-    def flow(self, whole: Array) -> Flow:
-        """Return all that was filled."""
-        channel, amount = (np.concatenate(arrays) for arrays in zip(*self._parts, strict=True))
-        return Flow(self.ends, channel, amount, whole)
+    def flows(self, whole: Array) -> list[Flow]:
+        """Return all that was filled, source by source; `size` is then one that would have held it at once."""
+        self.size = max(self.size, int(self._before.max()))
+        flows = []
+        for ends, parts in zip(self.ends, self._parts, strict=True):
+            channel, amount = parts[0]
+            if len(parts) > 1:
+                channel, amount = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+            flows.append(Flow(ends, channel, amount, whole))
+        return flows
 
 
 def exact_chance(routing: Routing | NextHops, value: Any) -> Fraction:
@@ -259,33 +271,42 @@ def _require_path(routing: Routing, path: tuple[int, ...], source: int, destinat
 # Flows from next hops, which are asked of a routing one by one, with a topological order of the nodes
 
 
-def hop_flows(routing: NextHops, denominator: int, check_time: CheckTime) -> Flows:
-    """Return the flows of a routing by next hops, as numerators over `denominator`."""
+def hop_flows(routing: NextHops, denominator: int, sources: Array, check_time: CheckTime) -> Flows:
+    """Return the flows of a routing by next hops from some nodes, as numerators over `denominator`."""
     topology = routing.topology
     nodes, targets = topology.nodes, topology.terminals.astype(np.int64)
     require_memory(60.0 * nodes * len(targets), "the next hops of all pairs")
     tables, number = _tables(routing, denominator, check_time)
     work = float(nodes) * len(targets) ** 2
-    size = [max(1024, 4 * nodes)]  # of the buffers, kept from source to source
+    size = [max(1024, 4 * nodes)]  # of the buffers, kept from sources to sources
+    ready: dict[int, Flow] = {}  # of sources that follow each other, as these are asked for in turn
+    after = {i: sources[k : k + _TOGETHER] for k, i in enumerate(topology.number_of[sources].tolist())}
 
-    def flow(i: int) -> Flow:
-        source = int(targets[i])
+    def together(group: Array) -> list[Flow]:
         mass = np.zeros(nodes, number)
         whole = np.full(len(targets), denominator, number)
-        pieces = Pieces(len(targets), size[0], number)
+        pieces = Pieces(len(group), len(targets), size[0], number)
         while pieces.done < len(targets):
             check_time()
             first = pieces.done
-            last = min(len(targets), first + max(1, int(STEPS / nodes)))
+            last = min(len(targets), first + max(1, int(STEPS / nodes / len(group))))
 
             def send(channel: Array, amount: Array, first: int = first, last: int = last) -> int:
                 out = Output(pieces.ends, whole, channel, amount)
-                return int(run(hop_flow, work, source, first, last, tables, denominator, mass, out))
+                return int(run(hop_flow, work, group, first, last, tables, denominator, mass, out))
 
             if pieces.fill(send) < 0:
                 raise RoutingError(f"the loads of {routing.spec} are not integers over {denominator}")
+        flows = pieces.flows(whole)
         size[0] = pieces.size
-        return pieces.flow(whole)
+        return flows
+
+    def flow(i: int) -> Flow:
+        if i not in ready:
+            ready.clear()
+            group = after[i]
+            ready.update(zip(topology.number_of[group].tolist(), together(group), strict=True))
+        return ready[i]
 
     return flow
 
@@ -293,10 +314,10 @@ def hop_flows(routing: NextHops, denominator: int, check_time: CheckTime) -> Flo
 def denominator_of_hops(routing: NextHops, check_time: CheckTime) -> int:
     """Return a common denominator of all flows: that of a node's is its choices times those of the nodes behind it."""
     common = 1
-    head = routing.topology.head.tolist()
+    head, towards = routing.topology.head.tolist(), _hops_towards(routing)
     for d in routing.topology.terminals.tolist():
         check_time()
-        hops = _towards(routing, d)
+        hops = towards(d)
         below = [1] * routing.topology.nodes
         for v in _order(routing, hops, d)[::-1].tolist():
             if v >= 0:
@@ -323,9 +344,10 @@ def _tables(routing: NextHops, denominator: int, check_time: CheckTime) -> tuple
     ptr, hop, order = [np.zeros(1, np.int64)], [], []
     share: list[int] = []
     total: list[int] = []
+    towards = _hops_towards(routing)
     for d in targets.tolist():
         check_time()
-        hops = _towards(routing, d)
+        hops = towards(d)
         ptr.append(hops.ptr[1:] + ptr[-1][-1])
         hop.append(hops.hop)
         order.append(_order(routing, hops, d))
@@ -344,6 +366,29 @@ def _tables(routing: NextHops, denominator: int, check_time: CheckTime) -> tuple
         head=topology.head,
     )
     return tables, number
+
+
+def _hops_towards(routing: NextHops) -> Callable[[int], _Towards]:
+    """Return a function from a destination to the next hops of every node."""
+    if not routing.nearest:
+        return partial(_towards, routing)
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    topology = routing.topology
+    tail, head = topology.tail, topology.head
+    graph = csr_array((np.ones(len(tail)), (head, tail)), shape=(topology.nodes, topology.nodes))
+
+    def towards(destination: int) -> _Towards:
+        far = dijkstra(graph, indices=destination, unweighted=True)
+        near = np.flatnonzero(np.isfinite(far[head]) & (far[tail] == far[head] + 1))
+        if routing.nearest == "first":
+            near = near[np.unique(tail[near], return_index=True)[1]]
+        count = np.bincount(tail[near], minlength=topology.nodes)
+        total = np.maximum(count, 1).tolist()
+        return _Towards(starts(count).astype(np.int64), near.astype(np.int32), [1] * len(near), total)
+
+    return towards
 
 
 def _towards(routing: NextHops, destination: int) -> _Towards:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from math import factorial, lcm, prod
 from typing import Any
 
 import numpy as np
 
-from obliv._util.arrays import INT64_SAFE, Array, whole
+from obliv._util.arrays import INT64_SAFE, Array, starts, whole
 from obliv._util.progress import require_memory
 from obliv.errors import RoutingError
-from obliv.flows._kernels import CartesianNetwork, Output, Phases, quadrant_flow, walk_flow
+from obliv.flows._kernels import CartesianNetwork, Output, Phases, Shapes, loads_in_box, quadrant_flow, walk_flow
 from obliv.flows.base import (
     STEPS,
     CheckTime,
@@ -46,13 +46,15 @@ def program_flows(topology: Topology, program: Any, check_time: CheckTime) -> Fl
     phases = _phases(program, len(topology.radices))
     quadrant = program.draw == "quadrant" and not program.spread
     _require_bits(topology, program, phases, quadrant)
-    steps = int((phases.order >= 0).sum()) * (nodes / 4 if quadrant else nodes)  # per destination
+    given: Shapes | Phases = _shapes(grid, phases, check_time) if quadrant else phases
     body = quadrant_flow if quadrant else walk_flow
+    dims = len(topology.radices)
+    steps = dims * nodes / 4 if quadrant else nodes * int((phases.order >= 0).sum())  # per destination
     size = [max(4096, 8 * topology.channels)]  # of the buffers, kept from source to source
 
     def flow(i: int) -> Flow:
         whole = np.ones(nodes, np.int64)
-        pieces = Pieces(nodes, size[0], np.int64)
+        pieces = Pieces(1, nodes, size[0], np.int64)
         while pieces.done < nodes:
             check_time()
             first = pieces.done
@@ -60,13 +62,39 @@ def program_flows(topology: Topology, program: Any, check_time: CheckTime) -> Fl
 
             def send(channel: Array, amount: Array, first: int = first, last: int = last) -> int:
                 out = Output(pieces.ends, whole, channel, amount)
-                return int(run(body, 4.0 * nodes**2 * steps, i, first, last, grid, phases, out))
+                return int(run(body, 4.0 * nodes**2 * steps, i, first, last, grid, given, out))
 
             pieces.fill(send)
+        (flow,) = pieces.flows(whole)
         size[0] = pieces.size
-        return pieces.flow(whole)
+        return flow
 
     return flow
+
+
+def _shapes(grid: CartesianNetwork, phases: Phases, check_time: CheckTime) -> Shapes:
+    """Return the loads in boxes of every shape: half a ring, or a whole line, in each dimension at most."""
+    most = np.where(grid.ring == 1, grid.radix // 2 + 1, grid.radix).tolist()
+    entries = len(most) * prod(n * (n + 1) // 2 for n in most)
+    require_memory(40.0 * entries, "the loads in boxes of all shapes")
+    parts, whole = [], []
+    for lengths in product(*(range(1, n + 1) for n in reversed(most))):  # the first dimension changes fastest
+        check_time()
+        length = np.array(lengths[::-1])
+        stride = np.cumprod([1, *length])
+        cells = int(stride[-1])
+        load = np.zeros((len(most), cells), np.int64)
+        begin, mass = np.zeros((2, cells), np.int64)
+        run(loads_in_box, 4.0 * entries * len(phases.order), length, stride[:-1], phases, begin, mass, load)
+        cell, dim = np.nonzero(load.T)
+        loads = load[dim, cell]
+        most_common = int(np.gcd.reduce(loads, initial=cells * phases.scale))  # so that `whole` divides what it can
+        whole.append(cells * phases.scale // most_common)
+        parts.append((dim.astype(np.int32), cell.astype(np.int32), loads // most_common))
+    dim, cell, loads = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    place = np.cumprod([1, *most])[:-1]
+    start = starts([len(part[0]) for part in parts])
+    return Shapes(phases.when, place, start, dim, cell, loads, np.array(whole))
 
 
 def _grid(topology: Topology) -> CartesianNetwork:
@@ -375,7 +403,7 @@ def source_flows(routing: Routing, denominator: int, check_time: CheckTime = lam
         if routing.any_choice:
             parts = [(sources, reach_flows(part, routing.partial, check_time)) for sources, part in groups]
         else:
-            parts = [(sources, hop_flows(part, denominator, check_time)) for sources, part in groups]
+            parts = [(sources, hop_flows(part, denominator, sources, check_time)) for sources, part in groups]
         flows_of = {node: flows for sources, flows in parts for node in sources.tolist()}
         return lambda i: flows_of[int(topology.terminals[i])](i)
     return path_flows(routing, check_time)

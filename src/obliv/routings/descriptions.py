@@ -31,6 +31,8 @@ class NextHops(NamedTuple):
 
     ``next_hops`` are as the routing gives them, ``chances`` as exact probabilities, ``hops_to`` those of all nodes as
     arrays. ``next_channels`` takes arrays of nodes and destinations and returns their only next channels, -1 for none.
+    Where ``nearest`` is "all" or "first", the next hops are all channels that lead one closer to the destination, or
+    the first one of each node: a check then finds them itself.
     """
 
     topology: Topology
@@ -39,6 +41,7 @@ class NextHops(NamedTuple):
     chances: Callable[[int, int], list[tuple[int, Fraction]]]
     hops_to: Callable[[int], Hops]
     next_channels: Callable[[Array, Array], Array] | None = None
+    nearest: str = ""
 
 
 class HopGroups(NamedTuple):

@@ -16,7 +16,8 @@ from obliv.kernels import kernel, run
 from obliv.loads.base import PairLoads
 from obliv.loads.stored import Hops
 from obliv.loads.tree import equal_split
-from obliv.routings.hops import HopRouting
+from obliv.routings.descriptions import Description
+from obliv.routings.hops import HopRouting, hops_of
 from obliv.routings.paths import Lengths
 from obliv.specs.registry import register_routing
 from obliv.topologies.base import Topology, heights_of
@@ -221,6 +222,10 @@ class MinimalRouting(HopRouting):
     """Routings over shortest paths: every next hop is one channel closer to the destination."""
 
     one_path = False
+
+    def describe(self) -> tuple[Description, ...]:
+        own = type(self).next_hops is not MinimalRouting.next_hops
+        return (hops_of(self)._replace(nearest="" if own else "first" if self.one_path else "all"),)
 
     @cached_property
     def _recent(self) -> Recent[Array]:
