@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from fractions import Fraction
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -442,14 +441,10 @@ def _pattern(spec: str, routing: Routing, *outputs: Path) -> Traffic:
     """Return the traffic of a spec, or with ``worst`` that of the worst case of the routing."""
     if spec != "worst":
         return read_traffic([spec], routing.topology, *outputs)[0]
-    from obliv.patterns.base import from_flows
-    from obliv.questions.worst_case import worst_case
+    from obliv.questions.worst_case import worst_traffic
 
     with progress() as step:
-        result = worst_case(routing, progress=step)
-    pairs = [(s, d, Fraction(1)) for s, d in enumerate(result.permutation or ())]
-    flows = {(s, d): rate for s, d, rate in result.traffic or pairs}
-    return from_flows(f"the worst traffic of {routing.spec}", len(routing.topology.terminals), flows, Fraction(0))
+        return worst_traffic(routing, step)
 
 
 def _write_loads(specs: Specs, output: Path, traffic: str) -> None:
