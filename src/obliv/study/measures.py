@@ -257,7 +257,7 @@ HOPS = Measure(
     rows=lambda result: [{"hops": result.hops, "minimal_hops": result.minimal_hops}],
 )
 DESIGN = Measure(design, _design, _require_options, claims=True)
-SIMULATE = Measure(simulate, lambda result, _: {"": result.measured, "predicted": result.predicted}, _require_traffic)
+SIMULATE = Measure(simulate, lambda result, _: {"": result.measured, "predicted": result.predicted}, _require_simulated)
 _BOUNDS = ("capacity", "oblivious", "adaptive", "bisection")
 BOUNDS = Measure(bounds, lambda result, _: {name: getattr(result, name) for name in _BOUNDS}, claims=True)
 

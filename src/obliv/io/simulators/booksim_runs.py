@@ -30,7 +30,8 @@ PERIODS = 3  #: How many are measured after one that is not.
 #: 0.97. The mean of accepted packets says less: it hides the few flows that a permutation overloads.
 LONGEST = PERIODS * PERIOD / 40
 
-_WARNINGS = 20  # of a deadlock in a run that is stopped: for 256 cycles each, no packet arrived
+_WARNING = "Possible network deadlock"  # for 256 cycles, no packet arrived
+_WARNINGS = 20  # of a run that is in deadlock, and stopped
 _BYTES = 2**26  # that a run may print
 _FIGURE = r" = (\d[\d.e+-]*)"
 _LATENCY = re.compile(rf"Packet latency average{_FIGURE}.*?maximum{_FIGURE}", re.DOTALL)
@@ -93,7 +94,7 @@ def run_booksim(
     if text is None:
         raise failed(f"printed more than {_BYTES:,} bytes", program, config, rate, seed)
     overall = text.rpartition("Overall Traffic Statistics")[2] if "Overall Traffic Statistics" in text else ""
-    if not overall and "Possible network deadlock" in text:
+    if not overall and text.count(_WARNING) >= _WARNINGS:
         return SimulatedRun(rate, seed, deadlock=True)
     if status is None:
         return None
@@ -129,7 +130,7 @@ def _printed(words: Sequence[str], output: Path, end: float) -> tuple[str | None
             while process.poll() is None:
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(0.05)
-                warnings += reader.read(_BYTES).count(b"Possible network deadlock")
+                warnings += reader.read(_BYTES).count(_WARNING.encode())
                 if warnings >= _WARNINGS or reader.tell() > _BYTES or time.monotonic() > end:
                     break
             status = process.poll()
