@@ -150,8 +150,8 @@ bound 0
 end
 """
 
-# The same network. If the pair (0, 1) may use channel 0 only, every routing loads it by 1 (without that line, the distance
-# is 0: channel 1 has no length), and so does this one, which keeps to it.
+# The same network. If the pair (0, 1) may use channel 0 only, every routing loads it by 1 (without that line, the
+# distance is 0: channel 1 has no length), and so does this one, which keeps to it.
 ALLOWED = """\
 obliv-claim 1
 nodes 2
