@@ -22,6 +22,7 @@ from scipy.sparse import coo_array, csc_array, csr_array
 from obliv._util.arrays import Array
 from obliv._util.progress import Progress, require_memory
 from obliv._util.rationals import boolean
+from obliv.designs.network_ratios.bounds import network_ratio
 from obliv.designs.programme import (
     FlowProgramme,
     Maps,
@@ -33,7 +34,6 @@ from obliv.designs.programme import (
     orbits,
     states_of,
 )
-from obliv.designs.ratios.bounds import network_ratio
 from obliv.questions.ratio import Ratio, has_base_load, tree_ratio
 from obliv.questions.subject import Subject, by_specs, subject_of
 from obliv.topologies.base import Topology
