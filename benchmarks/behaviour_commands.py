@@ -257,6 +257,9 @@ TABLE = {
         obliv bufferless butterfly:4 -a hot-potato --priority {{age|closest|farthest|random}} --seed 1
         obliv bufferless butterfly:3 -a {{direct|hot-potato}} --plot b.{{png|svg|gif|html}}
         obliv bufferless butterfly:3 --lambda 4
+        obliv simulate mesh:3x3 dor {{transpose|worst|--traffic uniform}} --booksim {{none|square.txt|.}}
+        obliv simulate mesh:3x3 dor transpose --booksim none {{--seeds 1|--seeds x|--router x|--router lean|--vc turn|--channels|--time-limit 0|--time-limit 5}} --format {_FORMATS}
+        obliv simulate mesh:3x3 dor transpose --booksim none --plot s.{{svg|xyz}} -o s.json
         obliv list {{topologies|routings|traffic|networks|nothing}} --format {_FORMATS}
         obliv list routings -o r.{{csv|json|txt}}
         obliv list traffic --import own.py

@@ -168,7 +168,7 @@ def test_every_export_explains_itself(name: str) -> None:
 
 LONG_WORK = {
     "obliv": "average_case bounds compare deadlock design explain failures fewest_virtual_channels "
-    "heaviest_permutation locality collisions pareto ratio throughput traffic_ratio verify with_capacity "
+    "heaviest_permutation locality collisions pareto ratio simulate throughput traffic_ratio verify with_capacity "
     "worst_case worst_channels",
     "obliv.bufferless": "schedule schedules verify",
     "obliv.fabric": "average bisection check failures job ratio read route shifts throughput worst worst_placement",

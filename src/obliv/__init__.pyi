@@ -31,6 +31,7 @@ from obliv.errors import TrafficError as TrafficError
 from obliv.io.graphs import from_networkx as from_networkx
 from obliv.io.graphs import named_graph as named_graph
 from obliv.io.graphs import to_networkx as to_networkx
+from obliv.io.simulators.simulation import simulate as simulate
 from obliv.loads.base import PairLoads as PairLoads
 from obliv.matching.solve import maximum_weight as maximum_weight
 from obliv.patterns.base import Traffic as Traffic
@@ -80,6 +81,7 @@ from obliv.results import Result as Result
 from obliv.results import Schedule as Schedule
 from obliv.results import Schedules as Schedules
 from obliv.results import Shifts as Shifts
+from obliv.results import Simulation as Simulation
 from obliv.results import Throughput as Throughput
 from obliv.results import TrafficRatio as TrafficRatio
 from obliv.results import Verification as Verification

@@ -135,6 +135,13 @@ capability(
     former="lottery",
 )
 capability(
+    "simulate",
+    "obliv.io.simulators.simulation",
+    summary="Find the highest stable rate in BookSim2, beside the prediction.",
+    example="mesh:4x4 dor transpose --booksim booksim2/src/booksim\ntorus:8x8 romm worst --channels --plot latency.png",
+    measure="obliv.study.measures:SIMULATE",
+)
+capability(
     "list",
     "obliv.results.base",
     summary="List the topologies, routings or traffic patterns.",

@@ -15,8 +15,10 @@ import pytest
 
 import obliv
 from obliv import fabric, papers
+from obliv.io.simulators.booksim_runs import SimulatedRun
+from obliv.io.simulators.simulation import CountedChannel, Simulation
 from obliv.papers.results import PaperName, Papers
-from obliv.results import Estimate, Results
+from obliv.results import Bounds, Estimate, Results
 from obliv.results.base import Listing, Name, Result
 from obliv.results.markup import all_results, schemas
 from obliv.results.study import (
@@ -40,6 +42,8 @@ PACKETS = obliv.bufferless.instance("leveled-mesh:5x5", "random", rng=1)
 CELL = StudyCell(topology="mesh:3x3", routing="dor", measure="worst", options={"samples": 5}, reason="too large")
 ROW = StudyRow("mesh:3x3", "dor", "worst", status="done", figures={"channel_load": Fraction(3, 2), "hops": None})
 DIFFERENCE = Difference("mesh:3x3", "dor", "worst", figure="load", first=Fraction(3, 2), second=Estimate(1, 0, 5))
+RUN = SimulatedRun(0.9, 1, latency=12.5, longest=40.0, accepted=0.9, least_accepted=0.89)
+LOAD = CountedChannel(0, "(0,0) -> (1,0)", Fraction(2, 3), Estimate(0.66, 0.01, 5000))
 VERDICT = CellVerdict("mesh:3x3", "dor", "worst", verdict="proved")
 
 
@@ -72,6 +76,14 @@ MAKERS: dict[str, Callable[[Any], Result]] = {
     "virtual channels": lambda number: obliv.fewest_virtual_channels(obliv.ROMM(MESH)),
     "verification": lambda number: obliv.verify(obliv.worst_case(obliv.DOR(MESH), certificate=True)),
     "explanation": lambda number: obliv.explain(obliv.worst_case(obliv.DOR(MESH), certificate=True), int(number(1))),
+    "simulate": lambda number: Simulation(
+        "mesh:3x3",
+        "dor",
+        traffic="uniform",
+        measured=Bounds(Fraction(9, 10), Fraction(1)),
+        runs=(RUN,),
+        channels=(LOAD,),
+    ),
     "results": lambda number: Results(entries=(obliv.worst_case(obliv.DOR(MESH)), obliv.locality(obliv.DOR(MESH)))),
     "list": lambda number: Listing(what="traffic", names=(Name("ring", "ring", (), "A ring."),)),
     "reproduce": lambda number: papers.reproduce("towles", "figure9"),

@@ -45,8 +45,11 @@ def verb_of(one: Capability) -> Callable[..., None]:
         }
         if "traffic" in takes:
             needed = "--samples" if "rng" in takes and not chosen.get("samples") else ""
-            specs = seeded([values["words"]], values["context"], values["seed"], needed=needed)
-            given += read_traffic(specs, getattr(subject, "topology", subject), *outputs)
+            specs = [values["words"]]
+            if "rng" in takes:
+                specs = seeded(specs, values["context"], values["seed"], needed=needed)
+            worst = routed and specs == ["worst"]  # of the routing, which the function finds
+            given += specs if worst else read_traffic(specs, getattr(subject, "topology", subject), *outputs)
         chosen |= {"rng": values["seed"]} if "rng" in takes else {}
         if "certificate" in takes:
             chosen["certificate"] = answer.certificate or answer.output is not None
@@ -54,13 +57,15 @@ def verb_of(one: Capability) -> Callable[..., None]:
             result = function(*given, **chosen, **({"progress": step} if "progress" in takes else {}))
         (answer.show_claim if claims else answer.show)(result)
         picture.save(result.plot)
+        if getattr(result, "contradicted", False):
+            raise typer.Exit(1)
 
     kinds: dict[str, Any] = {"specs": Specs} if routed else {"topology": TopologySpec}
     kinds |= {"words": _TrafficWord} if "traffic" in takes else {}
     parameters = [_parameter(name, kind) for name, kind in kinds.items()]
     about, choices = _described(function)
     for name, parameter in options.items():
-        kind = _option(parameter, about.get(name, ""), choices.get(name, ()), function.__globals__)
+        kind = _option(parameter, about.get(name, ""), choices.get(name, ()), inspect.unwrap(function).__globals__)
         default = None if _several(parameter) else parameter.default
         parameters.append(parameter.replace(annotation=kind, default=default))
     drawn = one.draw or any(_has(function, picture) for picture in PICTURES)
@@ -93,7 +98,7 @@ def _help(one: Capability, function: Callable[..., Any], kinds: dict[str, Any]) 
 def _has(function: Callable[..., Any], name: str) -> bool:
     """Return whether the result of a function has an attribute, such as a certificate."""
     made = function.__annotations__.get("return", "")
-    return hasattr(function.__globals__.get(made, made) if isinstance(made, str) else made, name)
+    return hasattr(inspect.unwrap(function).__globals__.get(made, made) if isinstance(made, str) else made, name)
 
 
 def _described(function: Callable[..., Any]) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:

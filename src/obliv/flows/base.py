@@ -10,8 +10,6 @@ from math import lcm
 from typing import Any, cast
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from obliv._util.arrays import Array, starts, whole
 from obliv._util.progress import require_memory
@@ -374,6 +372,9 @@ def _hops_towards(routing: NextHops) -> Callable[[int], _Towards]:
     """Return a function from a destination to the next hops of every node."""
     if not routing.nearest:
         return partial(_towards, routing)
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
     topology = routing.topology
     tail, head = topology.tail, topology.head
     graph = csr_array((np.ones(len(tail)), (head, tail)), shape=(topology.nodes, topology.nodes))

@@ -20,6 +20,7 @@ from obliv._util.text import plural
 from obliv.errors import InputError
 from obliv.loads.base import BoundPrices, ChannelSearch, PairLoads, RoundedPrices, Thresholds, search_channels
 from obliv.matching.solve import Flows
+from obliv.patterns.base import Traffic, from_flows
 from obliv.questions.subject import (
     Subject,
     by_specs,
@@ -221,6 +222,14 @@ def worst_case(
         executor=executor,
         progress=progress,
     )[0]
+
+
+def worst_traffic(routing: Routing, progress: Progress | None = None) -> Traffic:
+    """Return the traffic of the worst case of a routing."""
+    result = worst_case(routing, progress=progress)
+    pairs = [(s, d, Fraction(1)) for s, d in enumerate(result.permutation or ())]
+    flows = {(s, d): rate for s, d, rate in result.traffic or pairs}
+    return from_flows(f"the worst traffic of {routing.spec}", len(routing.topology.terminals), flows, Fraction(0))
 
 
 def solved_worst_case(

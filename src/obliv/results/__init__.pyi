@@ -22,6 +22,7 @@ from obliv.fabric.results.worst import FabricThroughput as FabricThroughput
 from obliv.fabric.results.worst import FabricWorst as FabricWorst
 from obliv.fabric.results.worst import Shifts as Shifts
 from obliv.fabric.results.worst import WhatIf as WhatIf
+from obliv.io.simulators.simulation import Simulation as Simulation
 from obliv.papers.results import OtherReading as OtherReading
 from obliv.papers.results import ReproducedEntry as ReproducedEntry
 from obliv.papers.results import Reproduction as Reproduction

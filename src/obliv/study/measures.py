@@ -187,6 +187,18 @@ def bounds(topology: Topology, progress: Progress) -> Result:
     return obliv.bounds(topology, progress=progress)
 
 
+def simulate(
+    routing: Routing,
+    progress: Progress,
+    *,
+    traffic: str = "uniform",
+    router: Literal["ideal", "lean"] = "ideal",
+    seeds: Annotated[int, Least(2)] = 3,
+) -> Result:
+    """Find the highest stable rate in BookSim2, whose program the environment variable BOOKSIM names."""
+    return obliv.simulate(routing, traffic, router=router, seeds=seeds, progress=progress)
+
+
 def throughput_of(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the throughput of a result."""
     return {"": result.throughput}
@@ -207,6 +219,11 @@ def _design(result: Any, options: Mapping[str, Any]) -> dict[str, Any]:
 def _require_traffic(routing: Any, options: Mapping[str, Any]) -> None:
     if "traffic" in options:
         obliv.traffic(options["traffic"], routing.topology)
+
+
+def _require_simulated(routing: Any, options: Mapping[str, Any]) -> None:
+    if options.get("traffic") != "worst":
+        _require_traffic(routing, options)
 
 
 def _require_ensemble(routing: Any, options: Mapping[str, Any]) -> None:
@@ -240,6 +257,7 @@ HOPS = Measure(
     rows=lambda result: [{"hops": result.hops, "minimal_hops": result.minimal_hops}],
 )
 DESIGN = Measure(design, _design, _require_options, claims=True)
+SIMULATE = Measure(simulate, lambda result, _: {"": result.measured, "predicted": result.predicted}, _require_simulated)
 _BOUNDS = ("capacity", "oblivious", "adaptive", "bisection")
 BOUNDS = Measure(bounds, lambda result, _: {name: getattr(result, name) for name in _BOUNDS}, claims=True)
 

@@ -270,7 +270,7 @@ def _cells(file: _File, content: Mapping[str, Any], inputs: _Inputs) -> Iterator
                     chosen = _converted(file, name, options, values)
                     specs = _filled(topology, values), _filled(given, values) or None
                     named = {"topology": (specs[0], topology), "routing": (specs[1] or "", given)}
-                    if isinstance(options.get("traffic"), str):
+                    if isinstance(options.get("traffic"), str) and options["traffic"] != "worst":  # of the routing
                         named["traffic"] = chosen["traffic"], options["traffic"]
                     yield Cell(*specs, name, chosen, seed, inputs.of(named))
     for name in ranges:

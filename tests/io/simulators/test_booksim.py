@@ -19,6 +19,7 @@ from obliv.io import extend_booksim, read_anynet, write_anynet, write_booksim
 from obliv.io.simulators import booksim_listed
 from obliv.io.simulators.booksim import _permutations
 from obliv.io.simulators.booksim_listed import ADDITIONS
+from obliv.io.simulators.booksim_runs import SimulatedRun, program_of, run_booksim
 
 
 def values(path: Path) -> dict[str, str]:
@@ -243,7 +244,7 @@ def test_hosts_do_not_forward(tmp_path: Path) -> None:
 def test_no_scheme_is_no_simulation_unless_asked_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("obliv.cli.booksim.SCHEMES", {"none": None, "turn": None})
+    monkeypatch.setattr("obliv.io.simulators.booksim.SCHEMES", {"none": None, "turn": None})
     words = ["export", "mesh:3x3", "valiant", "--to", "booksim-paths", "-o", str(tmp_path / "sim.cfg")]
     assert main(words) == 2
     assert "add --vc none to write a simulation that may deadlock" in capsys.readouterr().err
@@ -582,25 +583,13 @@ BOOKSIM = os.environ.get("BOOKSIM", "")
 in_booksim = pytest.mark.skipif(not BOOKSIM, reason="BOOKSIM does not name a program of BookSim2")
 
 
-def ran(words: list[str], folder: Path, rate: float, period: int = 3000) -> tuple[bool, float, float]:
-    """Whether BookSim2 warns of a deadlock, the least that a node receives, and the longest time of a packet."""
+def ran(words: list[str], folder: Path, rate: float) -> SimulatedRun:
     assert main(["export", *words, "-o", str(folder / "sim.cfg")]) == 0
-    options = [f"injection_rate={rate}", f"sample_period={period}", "max_samples=4", "seed=1"]
-    command = [str(Path(BOOKSIM).resolve()), "sim.cfg", *options]
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as done:
-        assert done.stdout is not None
-        lines = []
-        for line in done.stdout:
-            lines.append(line)
-            if "Possible network deadlock" in line:
-                done.kill()  # it would warn for ever
-                return True, 0.0, float("inf")
-    overall = "".join(lines).rpartition("Overall Traffic Statistics")[2]
-    least = re.search(r"Accepted packet rate average.*?minimum = (\S+)", overall, re.DOTALL)
-    longest = re.search(r"Packet latency average.*?maximum = (\S+)", overall, re.DOTALL)
-    assert least is not None, "".join(lines)[-500:]
-    assert longest is not None
-    return False, float(least[1]), float(longest[1])
+    topology = obliv.topology(words[0])
+    traffic = next((word for word in words[2:3] if word not in ("worst", "--to")), "uniform")
+    run = run_booksim(program_of(None), folder / "sim.cfg", obliv.traffic(traffic, topology), rate, 1)
+    assert run is not None
+    return run
 
 
 @in_booksim
@@ -614,14 +603,12 @@ def ran(words: list[str], folder: Path, rate: float, period: int = 3000) -> tupl
     ],
 )
 def test_booksim_saturates_where_obliv_says(words: str, predicted: float, tmp_path: Path) -> None:
-    """A packet is under way for a fortieth of the 9,000 cycles at most just below the prediction, longer above it."""
-    deadlock, least, longest = ran(words.split(), tmp_path, 0.95 * predicted)
-    assert not deadlock
-    assert longest < 9000 / 40
-    deadlock, least, longest = ran(words.split(), tmp_path, 1.1 * predicted)
-    assert not deadlock
-    assert longest > 9000 / 40
-    assert least < predicted
+    assert ran(words.split(), tmp_path, 0.95 * predicted).stable
+    above = ran(words.split(), tmp_path, 1.1 * predicted)
+    assert not above.deadlock
+    assert not above.stable
+    assert above.least_accepted is not None
+    assert above.least_accepted < predicted
 
 
 @in_booksim
@@ -639,11 +626,21 @@ def test_booksim_saturates_where_obliv_says(words: str, predicted: float, tmp_pa
     ],
 )
 def test_overloaded_networks_do_not_deadlock_in_booksim(words: str, tmp_path: Path) -> None:
-    assert not ran([*words.split(), "--router", "lean"], tmp_path, 0.9, 1000)[0]
+    assert not ran([*words.split(), "--router", "lean"], tmp_path, 0.9).deadlock
 
 
 @in_booksim
-@pytest.mark.parametrize("words", ["ring:8 dor tornado", "mesh:4x4 valiant uniform"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "ring:8 dor tornado",
+        "mesh:4x4 valiant uniform",
+        "mesh:4x4 romm uniform",
+        "mesh:4x4 o1turn uniform",
+        "mesh:5x5 u2turn uniform",
+        "random-regular:n=16,d=3,seed=1 ecmp uniform",
+    ],
+)
 def test_packets_that_can_deadlock_do_so_in_booksim(words: str, tmp_path: Path) -> None:
     options = ["--to", "booksim-paths", "--vc", "none", "--router", "lean"]
-    assert ran([*words.split(), *options], tmp_path, 0.9, 1000)[0]
+    assert ran([*words.split(), *options], tmp_path, 0.9).deadlock

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from pathlib import Path
 from shlex import quote
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from obliv._util.arrays import IntArray
 from obliv._util.files import together, write_whole
-from obliv._util.progress import Progress, rising
+from obliv._util.progress import Progress, rising, within
 from obliv._util.rationals import boolean, real
 from obliv._util.text import plural
-from obliv.errors import FileError, InputError, RoutingError, TrafficError
+from obliv.errors import FileError, InputError, RoutingError, TooLargeError, TrafficError
 from obliv.io.formats.anynet import write_anynet
 from obliv.io.formats.gml import require_plain
 from obliv.io.simulators.booksim_listed import (
@@ -33,13 +34,16 @@ from obliv.io.simulators.booksim_listed import (
 from obliv.io.simulators.routes import require_rate
 from obliv.patterns.base import Traffic
 from obliv.patterns.base import traffic as traffic_of
+from obliv.questions.deadlocks.deadlock import deadlock
+from obliv.questions.deadlocks.graph import SCHEMES
+from obliv.questions.deadlocks.paths import lanes_of
 from obliv.questions.throughput import Bottleneck, bottleneck
 from obliv.results.numbers import inverse, known, shown
 from obliv.routings.base import Routing
 from obliv.routings.make import routing as routing_of
 from obliv.routings.paths import checked_paths
 from obliv.topologies.base import Topology
-from obliv.topologies.cartesian import axes_of
+from obliv.topologies.cartesian import axes_of, directions_of
 
 # The rate at which a simulation saturates at the latest
 
@@ -175,7 +179,7 @@ def write_booksim(
     require_rate(rate := real(rate, "rate"))
     if router not in ("ideal", "lean"):
         raise InputError.naming("{router}={0!r}: choose ideal or lean", router)
-    cube = _cube(topology)
+    cube = cube_of(topology)
     call = None if cube is None or paths else _function(routing, cube[0])
     beside: dict[Path, bytes] = {}  # network files are written by a function of their own
     file, network_file = path.with_suffix(".anynet"), call is None
@@ -230,6 +234,63 @@ def write_booksim(
     return tuple(written)
 
 
+class Written(NamedTuple):
+    """A simulation that was written, the scheme of its virtual channels, and whether packets cannot deadlock."""
+
+    files: tuple[Path, ...]
+    scheme: str
+    acyclic: bool
+
+
+def write_without_deadlock(
+    routing: Routing,
+    path: Path,
+    traffic: Traffic,
+    *,
+    rate: float = 0.1,
+    paths: bool = False,
+    vc: str | None = None,
+    router: Router = "ideal",
+    progress: Progress | None = None,
+) -> Written:
+    """Write a simulation as :func:`write_booksim`, listed paths with virtual channels by a scheme without deadlock."""
+    step = rising(progress)
+    scheme, acyclic = _scheme(routing, vc, within(step, 0, 1 / 2)) if paths else ("none", True)
+    lanes = lanes_of(routing.topology, scheme) if paths else None
+    onward = within(step, 1 / 2, 1)
+    files = write_booksim(routing, path, traffic, rate=rate, paths=paths, lanes=lanes, router=router, progress=onward)
+    if not paths and path.with_suffix(".anynet") in files:  # its functions for meshes and tori cannot deadlock
+        acyclic = deadlock(routing, progress=onward).acyclic
+    return Written(files, scheme, acyclic)
+
+
+def _scheme(routing: Routing, vc: str | None, step: Progress) -> tuple[str, bool]:
+    """Return a scheme that gives paths alone their virtual channels, and whether it avoids deadlock."""
+    if vc is not None:
+        lanes_of(routing.topology, vc)  # refuses what needs phases before anything is solved
+        return vc, deadlock(routing, vc, progress=step).acyclic
+    where = directions_of(routing.topology)
+    wraps = where is not None and bool(where.wraps.any())
+    best, fewest = "", 0
+    for done, name in enumerate(SCHEMES):  # none comes first
+        if name.endswith("dateline") and not wraps:
+            continue  # the same as without
+        with suppress(RoutingError, TooLargeError):
+            lanes_of(routing.topology, name)
+            found = deadlock(routing, name, progress=within(step, done / len(SCHEMES), (done + 1) / len(SCHEMES)))
+            if found.acyclic and (not fewest or found.virtual_channels < fewest):
+                best, fewest = name, found.virtual_channels
+        if 0 < fewest <= 2:  # with one the graph of none is acyclic; no scheme has fewer than two where it is not
+            break
+    if not best:
+        raise RoutingError.naming(
+            "{0}: no virtual-channel scheme that paths alone show is known to avoid deadlock here: add {vc}='none' "
+            "to write a simulation that may deadlock",
+            f"{routing.spec} on {routing.topology.spec}",
+        )
+    return best, True
+
+
 def _router_of(router: Router, classes: int) -> list[str]:
     """Return the settings of a router whose virtual channels are divided into some classes."""
     if router == "lean":
@@ -259,7 +320,7 @@ def _require_rate_below_one(traffic: Traffic, rate: float) -> None:
         )
 
 
-def _cube(topology: Topology) -> tuple[str, int, int] | None:
+def cube_of(topology: Topology) -> tuple[str, int, int] | None:
     """Return kind of axis, radix and dimensions of a mesh or torus of BookSim2; None for other networks."""
     if not axes_of(topology) or not topology.all_terminals:
         return None

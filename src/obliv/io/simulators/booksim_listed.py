@@ -145,7 +145,7 @@ def listed_paths(routing: Routing, lanes: Lanes, progress: Progress) -> tuple[st
     number, home = routers_of(topology)
     terminals = topology.terminals.tolist()
     _require_few(routing, terminals)
-    port = _ports(topology, number, home)
+    port = ports_of(topology, number, home)
     lines, steps, classes = [], 0, 1
     for i, s in enumerate(terminals):
         for j, d in enumerate(terminals):
@@ -199,7 +199,9 @@ def _too_many(routing: Routing) -> TooLargeError:
     return TooLargeError(f"{routing.spec} has too many paths on {routing.topology.spec} to list them for BookSim2")
 
 
-def _ports(topology: Topology, number: dict[int, int], home: dict[int, int]) -> dict[tuple[int, tuple[int, str]], int]:
+def ports_of(
+    topology: Topology, number: dict[int, int], home: dict[int, int]
+) -> dict[tuple[int, tuple[int, str]], int]:
     """Return the output ports of every router: its nodes come first, then other routers, by their numbers."""
     ends: dict[int, list[tuple[str, int]]] = {node: [] for node in number}
     for k, terminal in enumerate(topology.terminals.tolist()):
