@@ -12,11 +12,11 @@ from obliv.checker.verify import explain as explain
 from obliv.checker.verify import verify as verify
 from obliv.designs.bounds.congestion import with_capacity as with_capacity
 from obliv.designs.bounds.network import bounds as bounds
+from obliv.designs.network_ratios.compact import ratio as ratio
+from obliv.designs.network_ratios.patterns import traffic_ratio as traffic_ratio
 from obliv.designs.optimize import design as design
 from obliv.designs.pareto import TwoTurn as TwoTurn
 from obliv.designs.pareto import pareto as pareto
-from obliv.designs.ratios.compact import ratio as ratio
-from obliv.designs.ratios.patterns import traffic_ratio as traffic_ratio
 from obliv.errors import CheckError as CheckError
 from obliv.errors import FileError as FileError
 from obliv.errors import InputError as InputError

@@ -88,7 +88,7 @@ capability(
     "design",
     "obliv.designs.design",
     "obliv.designs.average",
-    "obliv.designs.ratios.best",
+    "obliv.designs.network_ratios.best",
     summary="Design the routing with the least worst case, with a proof.",
     verb="obliv.cli.designs:design",
     check="obliv.checker.designs:check_design",

@@ -29,7 +29,7 @@ from obliv.bufferless.frames.constants import (
 from obliv.bufferless.leveled.instances import Instance
 from obliv.bufferless.problems import instance
 from obliv.errors import InputError
-from obliv.papers.bufferless.printed import conflicts
+from obliv.papers.bufferless.theorems import conflicts
 
 # N, C, D, lower bound, lambda, s, chi, tau, routing time with one vector of sets of seed 0
 PAPER = {

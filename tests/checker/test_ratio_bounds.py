@@ -11,7 +11,7 @@ from tests.claims import save_claim
 
 import obliv
 from obliv.checker.report import Report, check_optimum
-from obliv.papers.fat_tree.said import Detour
+from obliv.papers.fat_tree.statements import Detour
 from obliv.results.study import NO_BOUND
 from obliv.topologies.trees import theorem2
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.claims import reasons, refused, save_claim
+from tests.designs.network_ratios.test_ratios_of_traffic import some_traffic
 from tests.designs.networks import networks
-from tests.designs.ratios.test_ratios_of_traffic import some_traffic
 from tests.strategies import examples
 
 import obliv

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tests.designs.ratios.test_ratios import plain
+from tests.designs.network_ratios.test_ratios import plain
 from tests.fabric.damage import cables, without
 
 import obliv

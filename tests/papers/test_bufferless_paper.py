@@ -28,11 +28,12 @@ from obliv.bufferless.frames import (
     waves,
 )
 from obliv.bufferless.results import Moves
-from obliv.papers.bufferless import errata, measured, probabilities, statements
+from obliv.papers.bufferless import errata, measured, probabilities, statements, theorems
 from obliv.papers.bufferless import errata as variants
 from obliv.papers.bufferless import measured as runs
-from obliv.papers.bufferless import printed as growth
-from obliv.papers.bufferless.printed import (
+from obliv.papers.bufferless.probabilities import CROWDED, PROBABILITIES
+from obliv.papers.bufferless.statements import _chernoff
+from obliv.papers.bufferless.theorems import (
     CENTRALIZED,
     DEGREES,
     SIZES,
@@ -43,8 +44,6 @@ from obliv.papers.bufferless.printed import (
     times,
     verified,
 )
-from obliv.papers.bufferless.probabilities import CROWDED, PROBABILITIES
-from obliv.papers.bufferless.statements import _chernoff
 
 PAGE = Path(__file__).parents[2] / "docs/explanation/papers/bufferless.md"
 
@@ -171,9 +170,9 @@ def test_fit_recovers_coefficients(monkeypatch: pytest.MonkeyPatch) -> None:
         more = 1 if algorithm == "centralized" else size.log
         return Routed(size, 30 * size.congestion * size.log * more + 7 * size.dilation * more + (-1) ** seed, 1)
 
-    monkeypatch.setattr(growth, "times", made)
+    monkeypatch.setattr(theorems, "times", made)
     for algorithm in ("centralized", "distributed"):
-        per_c, per_d = growth.fit(("5", "9", "30", "77"), algorithm, 6)
+        per_c, per_d = theorems.fit(("5", "9", "30", "77"), algorithm, 6)
         assert per_c.samples == 24
         for estimate, true in ((per_c, 30), (per_d, 7)):
             assert 0 < estimate.stderr < 0.2
@@ -301,7 +300,7 @@ def test_phases_of_one_packet() -> None:
 
 
 def test_errata_say_where(rows: dict[str, dict[str, Any]]) -> None:
-    for entry, printed in growth.PRINT.rows["errata"].items():
+    for entry, printed in theorems.PRINT.rows["errata"].items():
         assert rows[entry]["verdict"] == ("open" if printed.undecided else "erratum")
         if "rules broken" in entry:
             assert re.search("(As printed|With this reading): .*packet", rows[entry]["note"])
@@ -335,7 +334,7 @@ def test_times_on_the_page() -> None:
 
 def test_every_erratum_stands_on_the_page() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    for entry in growth.PRINT.rows["errata"]:
+    for entry in theorems.PRINT.rows["errata"]:
         assert f"**{entry.partition(':')[0].partition(',')[0]}" in text
 
 
@@ -402,7 +401,7 @@ def test_chromatic_numbers(seed: int) -> None:
     size = int(rng.integers(0, 8))
     edges = [pair for pair in combinations(range(size), 2) if rng.random() < 0.2 + 0.06 * seed]
     graph = {p: frozenset(q for pair in edges for q in pair if p in pair and q != p) for p in range(size)}
-    assert growth.chromatic_number(graph) == brute_chromatic(graph)
+    assert theorems.chromatic_number(graph) == brute_chromatic(graph)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -411,8 +410,8 @@ def test_graphs_by_definition(seed: int) -> None:
     one = obliv.bufferless.instance("leveled-mesh:5x6", "random", rng=seed)
     lam, sets = 2 + 2 * (seed % 3), np.random.default_rng(seed).integers(1, 3, one.packets)
     gamma = -(-(one.network.depth + 1) // lam)
-    assert growth.frames(one, lam) == gamma
-    listed = list(growth.dependency_graphs(one, sets, lam))
+    assert theorems.frames(one, lam) == gamma
+    listed = list(theorems.dependency_graphs(one, sets, lam))
     assert len(listed) == gamma * int(sets.max())
     low, high = one.network.edge_ends
     level = one.network.node_level.tolist()

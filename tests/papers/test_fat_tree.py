@@ -14,11 +14,10 @@ import pytest
 
 import obliv
 from obliv import papers
-from obliv.papers.fat_tree import curves, routes, said, structure, variants
+from obliv.papers.fat_tree import curves, routes, statements, structure, variants
 from obliv.papers.fat_tree import curves as drawing
 from obliv.papers.fat_tree import disjointness as proofs
 from obliv.papers.fat_tree import disjointness as stars
-from obliv.papers.fat_tree import said as statements
 from obliv.papers.fat_tree import structure as table1
 from obliv.papers.fat_tree import variants as study
 from obliv.papers.fat_tree.structure import OSRM2, TABLE1
@@ -406,7 +405,7 @@ def test_lemma_8_by_covers(half: int, leaves: int) -> None:
 
 def test_words_that_bound_nothing_are_open() -> None:
     """Slightly, noticeably, similar and close: a number is shown, and no threshold of ours makes it fit."""
-    tables = (said.PRINT.rows[table] for table in (*said.POINTS, "clusters"))
+    tables = (statements.PRINT.rows[table] for table in (*statements.POINTS, "clusters"))
     entries = {entry: printed for table in tables for entry, printed in table.items()}
     words = {"noticeabl": 0, "slightly": 0, "similar": 0, "is small": 0, "close to 1": 0}
     for printed in entries.values():

@@ -16,7 +16,7 @@ from obliv import view
 from obliv.bufferless.api import schedule, schedules
 from obliv.bufferless.leveled.base import Leveled, given
 from obliv.bufferless.leveled.instances import Instance
-from obliv.bufferless.pictures.pictures import draw, require_drawing, scene
+from obliv.bufferless.pictures.draw import draw, require_drawing, scene
 from obliv.bufferless.pictures.traces import deflections, rides, traces
 from obliv.bufferless.problems import instance, oriented
 from obliv.bufferless.results import Moves, Schedule, Schedules

@@ -118,7 +118,7 @@ def bufferless(
     require_outputs(output, picture.plot)
     moving = False
     if picture.plot is not None:
-        from obliv.bufferless.pictures.pictures import MOVING, require_drawing, require_small
+        from obliv.bufferless.pictures.draw import MOVING, require_drawing, require_small
 
         moving = require_drawing(picture.plot) in MOVING
     chosen = options.chosen(algorithm)

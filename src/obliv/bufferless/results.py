@@ -214,12 +214,12 @@ class _Animated:
 
     def require_picture(self, path: str | Path) -> None:
         """Refuse a file that a schedule cannot be drawn into, before any work."""
-        importlib.import_module("obliv.bufferless.pictures.pictures").require_drawing(path)
+        importlib.import_module("obliv.bufferless.pictures.draw").require_drawing(path)
 
     def draw(self, path: str | Path, **options: Any) -> None:
         """Draw the schedule into a file; the ending selects the format."""
         given = {name: value for name, value in options.items() if value != {}}
-        importlib.import_module("obliv.bufferless.pictures.pictures").draw(self, path, **given)
+        importlib.import_module("obliv.bufferless.pictures.draw").draw(self, path, **given)
 
 
 @dataclass(frozen=True, repr=False)

@@ -20,6 +20,6 @@ capability(
     summary="Schedule packets on a leveled network and check every move.",
     verb="obliv.bufferless.cli:bufferless",
     check="obliv.bufferless.checker.claims:check_saved",
-    draw="obliv.bufferless.pictures.pictures:plot_schedule",
+    draw="obliv.bufferless.pictures.draw:plot_schedule",
     measure="obliv.bufferless.api:MEASURE",
 )

@@ -37,8 +37,8 @@ from obliv.topologies.base import Topology, find
 
 if TYPE_CHECKING:
     from obliv.designs.design import Design
+    from obliv.designs.network_ratios.best import RatioDesign
     from obliv.designs.pareto import Pareto
-    from obliv.designs.ratios.best import RatioDesign
 
 _PATHS = {"per_pair", "hops", "channels", "amounts", "whole"}
 _LARGEST = 2**61  # of sums in 64 bits

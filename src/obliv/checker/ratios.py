@@ -49,7 +49,7 @@ from obliv.routings.listed import Listed
 from obliv.topologies.base import Topology
 
 if TYPE_CHECKING:
-    from obliv.designs.ratios.best import RatioDesign
+    from obliv.designs.network_ratios.best import RatioDesign
     from obliv.questions.ratio import Ratio
 
 _LARGEST = 2**61  # of sums in 64 bits

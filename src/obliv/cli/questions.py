@@ -313,8 +313,8 @@ def ratio(
 
     Example: obliv ratio mesh:4x4 sampled:4,base=valiant --traffic transpose --adaptive
     """
-    from obliv.designs.ratios import compact as oblivious
-    from obliv.designs.ratios.patterns import any_rows, traffic_ratio
+    from obliv.designs.network_ratios import compact as oblivious
+    from obliv.designs.network_ratios.patterns import any_rows, traffic_ratio
     from obliv.questions.ratio import has_base_load
 
     picture.require()

@@ -21,8 +21,8 @@ from obliv.designs.average import average_design, require_average
 from obliv.designs.bounds.congestion import require_connected
 from obliv.designs.bounds.lower import permutation_line
 from obliv.designs.design import Design
+from obliv.designs.network_ratios.best import design_ratio
 from obliv.designs.programme import Programme, States, Symmetry, feasible_states, symmetry_of, worst_case_programme
-from obliv.designs.ratios.best import design_ratio
 from obliv.designs.search import WorstCaseSearch
 from obliv.designs.supports import at_least_one, few_paths, limits
 from obliv.errors import InputError, Interrupted

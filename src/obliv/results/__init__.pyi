@@ -12,8 +12,8 @@ from obliv.bufferless.results import Schedules as Schedules
 from obliv.designs.average import AverageDesign as AverageDesign
 from obliv.designs.bounds.network import NetworkBounds as NetworkBounds
 from obliv.designs.design import Design as Design
+from obliv.designs.network_ratios.best import RatioDesign as RatioDesign
 from obliv.designs.pareto import Pareto as Pareto
-from obliv.designs.ratios.best import RatioDesign as RatioDesign
 from obliv.fabric.results.check import FabricCheck as FabricCheck
 from obliv.fabric.results.job import FabricJob as FabricJob
 from obliv.fabric.results.route import FabricRoute as FabricRoute

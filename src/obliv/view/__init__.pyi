@@ -1,10 +1,10 @@
 """Pictures and tables of results."""
 
+from obliv.bufferless.pictures.draw import animate as animate
+from obliv.bufferless.pictures.draw import plot_schedule as plot_schedule
 from obliv.bufferless.pictures.histograms import deflection_ages as deflection_ages
 from obliv.bufferless.pictures.histograms import delivery_times as delivery_times
 from obliv.bufferless.pictures.histograms import makespans as makespans
-from obliv.bufferless.pictures.pictures import animate as animate
-from obliv.bufferless.pictures.pictures import plot_schedule as plot_schedule
 from obliv.bufferless.pictures.rounds import one_phase as one_phase
 from obliv.bufferless.pictures.rounds import one_round as one_round
 from obliv.bufferless.pictures.space_time import space_time as space_time

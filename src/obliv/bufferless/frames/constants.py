@@ -21,7 +21,7 @@ import numpy as np
 from obliv._util.arrays import Array, starts
 from obliv._util.progress import require_memory
 from obliv._util.text import did_you_mean
-from obliv.bufferless.kernels.rides import ROUTE, RideRule
+from obliv.bufferless.kernels.boats import ROUTE, RideRule
 from obliv.bufferless.leveled.instances import Instance
 from obliv.errors import InputError, OptionError
 

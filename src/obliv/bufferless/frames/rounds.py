@@ -15,7 +15,7 @@ import numpy as np
 from obliv._util.arrays import Array, grouped, starts
 from obliv._util.progress import require_memory
 from obliv.bufferless.frames.constants import Constants, Waves
-from obliv.bufferless.kernels.rides import (
+from obliv.bufferless.kernels.boats import (
     CLASH,
     CROWDED,
     DELIVERY,

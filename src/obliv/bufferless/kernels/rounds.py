@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from obliv._util.arrays import Array
-from obliv.bufferless.kernels.rides import RideRule, color_of, rank_of
+from obliv.bufferless.kernels.boats import RideRule, color_of, rank_of
 from obliv.kernels import kernel
 
 # Kernels: single moves of the distributed algorithm, checked and written down.

@@ -83,15 +83,15 @@ def _exchanged(topology: Topology, weight: csr_array, side: Array) -> Array:
     for _ in range(topology.nodes):
         sign = np.where(side, 1.0, -1.0)
         gain = -sign * (dense @ sign)  # of moving a node across
-        here, there = np.flatnonzero(side), np.flatnonzero(~side)
-        if not len(here) or not len(there):
+        inside, outside = np.flatnonzero(side), np.flatnonzero(~side)
+        if not len(inside) or not len(outside):
             return side
-        both = gain[here][:, None] + gain[there][None, :] - 2 * dense[np.ix_(here, there)]
-        both[is_terminal[here][:, None] != is_terminal[there][None, :]] = -np.inf
-        at = int(np.argmax(both))
-        if both.flat[at] <= 1e-9:
+        both = gain[inside][:, None] + gain[outside][None, :] - 2 * dense[np.ix_(inside, outside)]
+        both[is_terminal[inside][:, None] != is_terminal[outside][None, :]] = -np.inf
+        pair = int(np.argmax(both))
+        if both.flat[pair] <= 1e-9:
             return side
-        one, two = here[at // len(there)], there[at % len(there)]
+        one, two = inside[pair // len(outside)], outside[pair % len(outside)]
         side[one], side[two] = False, True
     return side
 

@@ -115,13 +115,13 @@ def count_lost(served: Served, traces: Traces, hosts: Array) -> None:
     """Count the pairs with lost packets, from every leaf as often as it has hosts."""
     leaf_of = traces.leaf_of
     for step in range(0, len(traces.leaf), 64):  # a few leaves at a time
-        part = slice(step, min(step + 64, len(traces.leaf)))
-        code = traces.code[part]
+        leaves = slice(step, min(step + 64, len(traces.leaf)))
+        code = traces.code[leaves]
         if not code.any():
             continue
-        weight = np.repeat(hosts[part, None], len(leaf_of), axis=1)
-        own = np.flatnonzero((leaf_of >= part.start) & (leaf_of < part.stop))
-        weight[leaf_of[own] - part.start, own] -= 1
+        weight = np.repeat(hosts[leaves, None], len(leaf_of), axis=1)
+        columns = np.flatnonzero((leaf_of >= leaves.start) & (leaf_of < leaves.stop))
+        weight[leaf_of[columns] - leaves.start, columns] -= 1
 
         def pairs(bad: Array, weight: Array = weight) -> int:
             return int(weight[np.logical_or.reduceat(bad, traces.first_column[:-1], axis=1)].sum())
@@ -222,37 +222,36 @@ def check_groups(fabric: Fabric, groups: GroupTables, tables: Tables | None, not
 
 def _check_entries(fabric: Fabric, groups: GroupTables, owner: dict[int, int], notes: Notes) -> None:
     """Note entries without a group and static ports outside, and groups with ports that lead nowhere."""
-    own, needed = np.zeros(groups.state.shape[1], bool), np.zeros(groups.state.shape[1], bool)
-    own[[lid for lid in owner if lid < len(own)]] = True
+    assigned, needed = np.zeros(groups.state.shape[1], bool), np.zeros(groups.state.shape[1], bool)
+    assigned[[lid for lid in owner if lid < len(assigned)]] = True
     ends = set(fabric.endpoints.tolist())
-    needed[[lid for lid, slot in owner.items() if lid < len(own) and slot in ends]] = True
+    needed[[lid for lid, slot in owner.items() if lid < len(assigned) and slot in ends]] = True
     listed = np.zeros(256, np.int64)  # LIDs of each state
-    numbers = np.flatnonzero(own)
+    numbers = np.flatnonzero(assigned)
     for row, node in enumerate(groups.switch.tolist()):
         state = groups.state[row]
         listed += np.bincount(state[numbers], minlength=256)
-        adaptive = (state != NO_STATE) & (state != STATIC) & own
+        adaptive = (state != NO_STATE) & (state != STATIC) & assigned
         table = groups.groups[row]
         suspicious = _suspicious(fabric, node, table, groups.group[row][adaptive], groups.port[row][adaptive])
         if not suspicious:
             continue
-        line, here, who = int(groups.line[row]), at_node(fabric, node), called(fabric, node)
+        line, place, who = int(groups.line[row]), at_node(fabric, node), called(fabric, node)
         for number in suspicious:
             lids = np.flatnonzero(adaptive & (groups.group[row] == number))
-            what = lid_list(fabric, lids.tolist(), owner)
+            listing = lid_list(fabric, lids.tolist(), owner)
             ports = ports_of(table.get(number, ()))
             severity = "error" if needed[lids].any() else "warning"  # else no host needs it
             if not ports:
                 lack = "is empty" if number in table else "is not defined"
-                text = (
-                    f"{who} has group {number} for {what}, which {lack}: dump again, or set up adaptive routing again"
-                )
-                notes.add(severity, "no-group", text, line, here)
+                text = f"{who} has group {number} for {listing}, which {lack}: "
+                text += "dump again, or set up adaptive routing again"
+                notes.add(severity, "no-group", text, line, place)
                 continue
             bad = _bad_ports(fabric, node, ports)
             if bad:
-                text = f"group {number} of {who}, for {what}, has {', '.join(bad[:5])}: packets can be lost there"
-                notes.add(severity, "group-port", text, line, here)
+                text = f"group {number} of {who}, for {listing}, has {', '.join(bad[:5])}: packets can be lost there"
+                notes.add(severity, "group-port", text, line, place)
             outside = lids[~np.isin(groups.port[row][lids], (*ports, NONE))]
             if len(outside):
                 text = (

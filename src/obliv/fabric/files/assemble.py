@@ -407,22 +407,24 @@ def _identities(
     port_guid = _placed(slots, near, columns["guid"], 0, np.uint64)
     lid = _placed(slots, near, columns["lid"], 0, np.int64)
     lmc = _placed(slots, near, columns["lmc"], 0, np.int64)
-    own = first_slot[:-1]
-    port_guid[own] = np.array([node.port_guid for node in nodes], np.uint64)
-    lid[own], lmc[own] = [node.lid for node in nodes], [node.lmc for node in nodes]
+    node_slot = first_slot[:-1]
+    port_guid[node_slot] = np.array([node.port_guid for node in nodes], np.uint64)
+    lid[node_slot], lmc[node_slot] = [node.lid for node in nodes], [node.lmc for node in nodes]
     at_switch = np.array([node.kind == "switch" for node in nodes], bool)[columns["peer"]]
-    target = np.where(at_switch, own[columns["peer"]], far)
+    target = np.where(at_switch, node_slot[columns["peer"]], far)
     reported = {"LID": (lid, columns["peer_lid"]), "GUID": (port_guid, np.where(at_switch, 0, columns["peer_guid"]))}
-    for what, (values, reports) in reported.items():
+    for quantity, (values, reports) in reported.items():
         known = np.flatnonzero((reports > 0) & (target >= 0))
         silent = known[values[target[known]] == 0]
         values[target[silent[::-1]]] = reports[silent[::-1]]  # the first one counts
         for k in known[values[target[known]] != reports[known]].tolist():
             slot = int(target[k])
-            one, other = (f"0x{int(v):016x}" if what == "GUID" else str(int(v)) for v in (values[slot], reports[k]))
+            one, other = (f"0x{int(v):016x}" if quantity == "GUID" else str(int(v)) for v in (values[slot], reports[k]))
             peer = place(int(near[k]))
-            text = f"{place(slot)} has {what} {one}, but {peer} at the other end of its cable reports {other}"
-            records.notes.add("warning", f"{what.lower()}-mismatch", text, columns["line"][k], at(slot, int(near[k])))
+            text = f"{place(slot)} has {quantity} {one}, but {peer} at the other end of its cable reports {other}"
+            records.notes.add(
+                "warning", f"{quantity.lower()}-mismatch", text, columns["line"][k], at(slot, int(near[k]))
+            )
     return port_guid, lid, lmc
 
 

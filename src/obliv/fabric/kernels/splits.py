@@ -187,8 +187,8 @@ def shares_on(v: int, port: int, denominator: int, split: Split, share: Array) -
     # The shares, zeros of shape (classes of sources, classes of destinations), are computed backwards from the channel.
     classes, any_choice = split.classes, split.any_choice
     first, to, row, out, ptr, ports = split.hops
-    part = np.zeros(len(row), np.int64)  # of what a state sends, over its denominator
-    own = np.ones(len(row), np.int64)
+    sent = np.zeros(len(row), np.int64)  # of what a state sends, over its denominator
+    unit_of = np.ones(len(row), np.int64)
     for g in range(len(classes.ptr) - 1):
         for q in range(classes.ptr[g], classes.ptr[g + 1]):
             lid = classes.lid[q]
@@ -199,25 +199,25 @@ def shares_on(v: int, port: int, denominator: int, split: Split, share: Array) -
             if not used:
                 continue
             found = False
-            for at in range(classes.first[q], classes.first[q + 1]):
-                u = classes.order[at]
+            for k in range(classes.first[q], classes.first[q + 1]):
+                u = classes.order[k]
                 m = out[lid, row[u]]
-                multiple = classes.multiple[at]
+                multiple = classes.multiple[k]
                 least = 1 if any_choice else multiple // int(ptr[m + 1] - ptr[m])
-                own[u] = multiple
+                unit_of[u] = multiple
                 if u == v:
-                    part[u] = least
+                    sent[u] = least
                     found = True
                 elif found:
                     total = 0
                     for e in range(ptr[m], ptr[m + 1]):
                         w = to[first[u] + np.int64(ports[e])]
-                        if w >= 0 and part[w] > 0:
-                            total = 1 if any_choice else total + part[w] * (least // own[w])
-                    part[u] = total
+                        if w >= 0 and sent[w] > 0:
+                            total = 1 if any_choice else total + sent[w] * (least // unit_of[w])
+                    sent[u] = total
             for r in range(len(classes.start)):
-                if classes.times[r, q] > 0 and part[classes.start[r]] > 0:
+                if classes.times[r, q] > 0 and sent[classes.start[r]] > 0:
                     start = classes.start[r]
-                    share[r, g] += part[start] * (denominator // own[start]) * int(classes.times[r, q])
-            for at in range(classes.first[q], classes.first[q + 1]):
-                part[classes.order[at]] = 0
+                    share[r, g] += sent[start] * (denominator // unit_of[start]) * int(classes.times[r, q])
+            for k in range(classes.first[q], classes.first[q + 1]):
+                sent[classes.order[k]] = 0

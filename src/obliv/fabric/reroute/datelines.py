@@ -47,26 +47,26 @@ def routes_round_gaps(switches: Switches, grid: Grid) -> DimensionOrder:
     count = len(switches.hosts)
     radices = np.array([axis.radix for axis in grid.shape.axes])
     strides = np.array(grid.shape.strides)
-    at = np.where(grid.number[:, None] >= 0, grid.number[:, None] // strides % radices, -1)
+    coordinates = np.where(grid.number[:, None] >= 0, grid.number[:, None] // strides % radices, -1)
     switch_of = np.full(int(radices.prod()), -1, np.int64)
     switch_of[grid.number[grid.number >= 0]] = np.flatnonzero(grid.number >= 0)
     cables = GridCables(switches)
     homes, which = np.unique(switches.home, return_inverse=True)
     following = np.full((len(homes), count), -1, np.int64)
-    goals = at[homes]
+    goals = coordinates[homes]
     undecided = (grid.number[homes] >= 0)[:, None] & (grid.number >= 0)[None, :]
     dimension = np.full(len(switches.tail), -1, np.int64)
     crosses = np.zeros(len(switches.tail), bool)
     dimensions = 0
-    tail, head = at[switches.tail], at[switches.head]
+    tail, head = coordinates[switches.tail], coordinates[switches.head]
     for k, axis in enumerate(grid.shape.axes):
         n, stride = int(radices[k]), int(strides[k])
-        x, y = at[None, :, k], goals[:, None, k]
-        here = undecided & (x != y)
+        x, y = coordinates[None, :, k], goals[:, None, k]
+        moving = undecided & (x != y)
         if axis.kind == "clique" and n > 3:
             after = y
         else:
-            gaps = _gaps(cables, grid.number, switch_of, at[:, k], n, stride)
+            gaps = _gaps(cables, grid.number, switch_of, coordinates[:, k], n, stride)
             after = _along(x, y, gaps, n)
             if n >= _FEWEST and (gaps[:, n] == 0).any():  # some ring is closed
                 along = (tail[:, k] != head[:, k]) & (tail >= 0).all(axis=1) & (head >= 0).all(axis=1)
@@ -74,8 +74,8 @@ def routes_round_gaps(switches: Switches, grid: Grid) -> DimensionOrder:
                 crosses |= along & (np.abs(tail[:, k] - head[:, k]) == n - 1)
                 dimensions += 1
         place = grid.number[None, :] + (after - x) * stride
-        following[here] = np.where(after >= 0, switch_of[np.where(after >= 0, place, 0)], -1)[here]
-        undecided &= ~here
+        following[moving] = np.where(after >= 0, switch_of[np.where(after >= 0, place, 0)], -1)[moving]
+        undecided &= ~moving
     routes = np.empty((len(switches.home), count), np.int32)
     for d, row in enumerate(which.ravel().tolist()):
         routes[d] = cables.channel(np.arange(count), following[row], d)

@@ -232,17 +232,17 @@ def _columns(net: SwitchNetwork) -> _Columns:
     lids, slots = slots_of_lids(fabric)
     if len(np.unique(lids)) < len(lids):
         raise RoutingError(f"{fabric.name}: some ports have the same LID: tables cannot tell them apart")
-    own = fabric.switch_row[fabric.node_of[slots]] >= 0  # LIDs of switches themselves
-    at = np.where(own, slots, fabric.ports.peer[slots])
-    home = fabric.switch_row[fabric.node_of[at]]
+    of_switch = fabric.switch_row[fabric.node_of[slots]] >= 0  # LIDs of switches themselves
+    outlet = np.where(of_switch, slots, fabric.ports.peer[slots])
+    home = fabric.switch_row[fabric.node_of[outlet]]
     reached = home >= 0  # ports at switches only
-    slots, lids, own, at, home = slots[reached], lids[reached], own[reached], at[reached], home[reached]
-    order = np.lexsort((lids, at, home))
-    slots, lids, own, at, home = slots[order], lids[order], own[order], at[order], home[order]
+    slots, lids, of_switch, outlet, home = (values[reached] for values in (slots, lids, of_switch, outlet, home))
+    order = np.lexsort((lids, outlet, home))
+    slots, lids, of_switch, outlet, home = slots[order], lids[order], of_switch[order], outlet[order], home[order]
     if len(lids) and int(lids.max()) > LAST_EXTENDED_LID:
         raise RoutingError(f"{fabric.name}: LID {lids.max()} is out of range (maximum {LAST_EXTENDED_LID})")
     end = positions(fabric.endpoints, len(fabric.ports.peer))[slots]
-    port = np.where(own, 0, at - fabric.first_slot[fabric.node_of[at]])
+    port = np.where(of_switch, 0, outlet - fabric.first_slot[fabric.node_of[outlet]])
     return _Columns(lids.astype(np.int64), end, (lids - fabric.ports.lid[slots]).astype(np.int64), home, port)
 
 

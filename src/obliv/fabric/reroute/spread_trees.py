@@ -42,20 +42,20 @@ def coordinates_of(shape: Cartesian) -> Array:
 
 def next_places(shape: Cartesian, plan: RouteTree) -> Array:
     """Return the place after each one on the way to every destination, -1 at it, shape (destinations, places)."""
-    at = coordinates_of(shape)
-    size = len(at)
+    coordinates = coordinates_of(shape)
+    size = len(coordinates)
     after = np.full((size, size), -1, np.int64)
     undecided = ~np.eye(size, dtype=bool)
     for j, i in enumerate(plan.order):
-        x, goal = at[None, :, i], at[:, None, i]
+        x, goal = coordinates[None, :, i], coordinates[:, None, i]
         rest = list(plan.order[j + 1 :])
-        corrected = (at[:, None, rest] == at[None, :, rest]).all(axis=2)
+        corrected = (coordinates[:, None, rest] == coordinates[None, :, rest]).all(axis=2)
         center = plan.center[i]
         target = np.where(corrected | (center < 0) | (not rest), goal, center)
-        here = undecided & (x != target)
+        moving = undecided & (x != target)
         place = np.arange(size)[None, :] + (_along(shape, plan, i, x, target) - x) * shape.strides[i]
-        after[here] = place[here]
-        undecided &= ~here
+        after[moving] = place[moving]
+        undecided &= ~moving
     return after
 
 
@@ -267,22 +267,22 @@ class Evaluation:
         first = [np.searchsorted(channel, np.arange(len(self.shape.tail) + 1)) for channel, _, _ in self.uses]
         best, load = list(plans), self.load(plans)
         matrix, seen = np.zeros((0, len(self.pool)), np.int32), max(0, len(self.worst) - _ROWS)
-        at = np.bincount([self.number[plan] for plan in plans], minlength=len(self.pool))
+        count = np.bincount([self.number[plan] for plan in plans], minlength=len(self.pool))
         for _ in range(rounds):
             if load <= enough:
                 break
             rows = [self._under(c, permutation, first) for c, permutation in self.worst[seen:]]
             matrix = np.concatenate([matrix, np.array(rows, np.int32).reshape(len(rows), len(self.pool))])[-_ROWS:]
             seen = len(self.worst)
-            at = _exchanged(at, matrix, most)
-            chosen = [self.pool[k] for k in np.repeat(np.arange(len(at)), at).tolist()]
+            count = _exchanged(count, matrix, most)
+            chosen = [self.pool[k] for k in np.repeat(np.arange(len(count)), count).tolist()]
             if len(set(chosen)) <= most and (new := self.load(chosen)) < load:
                 best, load = chosen, new
             elif len(self.worst) == seen:  # nothing new: start from elsewhere
-                at = np.bincount([self.number[plan] for plan in best], minlength=len(self.pool))
+                count = np.bincount([self.number[plan] for plan in best], minlength=len(self.pool))
                 for _ in range(1 + int(rng.integers(3))):
-                    at[rng.choice(np.flatnonzero(at))] -= 1
-                    at[rng.integers(len(at))] += 1
+                    count[rng.choice(np.flatnonzero(count))] -= 1
+                    count[rng.integers(len(count))] += 1
         return best
 
     def _under(self, c: int, permutation: Array, first: list[Array]) -> list[int]:

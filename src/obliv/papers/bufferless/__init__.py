@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from functools import partial
 
-from obliv.papers.bufferless import errata, measured, printed, probabilities, statements
+from obliv.papers.bufferless import errata, measured, probabilities, statements, theorems
 
 __all__ = ["PAPER"]
 
-PAPER = printed.PRINT.paper(
+PAPER = theorems.PRINT.paper(
     "bufferless",
     {
-        "parameters": printed.parameters,
-        "theorem3.1": partial(printed.theorem, "centralized", 3),
-        "theorem4.1": partial(printed.theorem, "distributed", 12),
-        "growth": printed.compute,
+        "parameters": theorems.parameters,
+        "theorem3.1": partial(theorems.theorem, "centralized", 3),
+        "theorem4.1": partial(theorems.theorem, "distributed", 12),
+        "growth": theorems.compute,
         "probabilities": probabilities.compute,
         "statements": statements.compute,
         "measured": measured.compute,
@@ -25,10 +25,10 @@ PAPER = printed.PRINT.paper(
     },
     statements.FIGURES,
     more={
-        "parameters": printed.PARAMETERS,
-        "theorem3.1": printed.CENTRALIZED,
-        "theorem4.1": printed.DISTRIBUTED,
-        "growth": printed.GROWTH,
+        "parameters": theorems.PARAMETERS,
+        "theorem3.1": theorems.CENTRALIZED,
+        "theorem4.1": theorems.DISTRIBUTED,
+        "growth": theorems.GROWTH,
         "probabilities": probabilities.PROBABILITIES,
     },
 )

@@ -35,7 +35,7 @@ from obliv.bufferless.kernels.walks import Walk, simulate_phases
 from obliv.bufferless.leveled.base import given
 from obliv.kernels import Kernel, kernel
 from obliv.papers.bufferless.measured import injection
-from obliv.papers.bufferless.printed import dependency_graphs, instance
+from obliv.papers.bufferless.theorems import dependency_graphs, instance
 from obliv.papers.paper import ComputedEntry, Step, require
 
 # Kernels: other readings of the algorithms, in place of those of :mod:`obliv.bufferless.kernels`

@@ -14,8 +14,8 @@ import obliv
 from obliv._util.arrays import Array
 from obliv.bufferless.frames import Constants, Rounds, draw_sets, group_frames, lg, simulate_rounds, waves
 from obliv.bufferless.leveled.base import given
-from obliv.papers.bufferless.printed import chromatic_number, conflicts, dependency_graphs, instance, verified
 from obliv.papers.bufferless.probabilities import DRAWN
+from obliv.papers.bufferless.theorems import chromatic_number, conflicts, dependency_graphs, instance, verified
 from obliv.papers.paper import ComputedEntry, Step
 from obliv.results import Instance, Moves
 

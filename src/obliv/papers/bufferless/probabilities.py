@@ -22,7 +22,7 @@ from obliv.bufferless.frames import (
     ride,
     waves,
 )
-from obliv.papers.bufferless.printed import SIZES, Conflicts, Formulas, Size, conflicts, instance
+from obliv.papers.bufferless.theorems import SIZES, Conflicts, Formulas, Size, conflicts, instance
 from obliv.papers.paper import AtLeast, AtMost, ComputedEntry, Printed, Step, require
 
 # What the paper prints of probabilities

@@ -20,7 +20,7 @@ from obliv._util.arrays import starts
 from obliv.bufferless.frames import assign, group_frames
 from obliv.bufferless.leveled.base import given
 from obliv.errors import InputError
-from obliv.papers.bufferless.printed import BUTTERFLIES, FAMILIES, Formulas, Size, fit, times
+from obliv.papers.bufferless.theorems import BUTTERFLIES, FAMILIES, Formulas, Size, fit, times
 from obliv.papers.panels import blank, keep
 from obliv.papers.paper import ComputedEntry, Step, Value, require
 

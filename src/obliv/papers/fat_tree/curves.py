@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import obliv
 from obliv import view
 from obliv.papers.fat_tree import variants
-from obliv.papers.fat_tree.said import DENSITIES, PRINT, SIZES
+from obliv.papers.fat_tree.statements import DENSITIES, PRINT, SIZES
 from obliv.papers.fat_tree.variants import INSTANCES, mean, placed, quotient, ratios
 from obliv.papers.panels import blank, keep
 from obliv.papers.paper import ComputedEntry, Step, Value

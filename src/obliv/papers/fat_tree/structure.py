@@ -14,7 +14,7 @@ import numpy as np
 
 import obliv
 from obliv import view
-from obliv.papers.fat_tree.said import PRINT
+from obliv.papers.fat_tree.statements import PRINT
 from obliv.papers.panels import Draw, figures_of
 from obliv.papers.paper import ComputedEntry, Printed, Step, Value
 from obliv.questions.ratio import all_paths_worst

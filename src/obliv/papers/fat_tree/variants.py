@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 import obliv
-from obliv.papers.fat_tree.said import PRINT, SIZES, mean_of, ratio_of
+from obliv.papers.fat_tree.statements import PRINT, SIZES, mean_of, ratio_of
 from obliv.papers.paper import AtMost, ComputedEntry, Printed, Step, Value
 from obliv.patterns import standard
 from obliv.results.numbers import Bounds, known

@@ -420,7 +420,7 @@ def _of_ratio(result: Ratio, limits: PageLimits) -> Shown:
     """Return a ratio on a fat tree, which is the largest load, since the best routing loads no link above 1."""
     routing = _subject_of(result)
     if result.certificate is None and isinstance(routing, Routing) and _solvable(routing.topology, limits):
-        from obliv.designs.ratios.compact import ratio
+        from obliv.designs.network_ratios.compact import ratio
 
         result = ratio(routing, certificate=True)
     seen = witness(replace(result.worst_traffic().case, subject=routing))

@@ -227,7 +227,7 @@ def traffic_ratio(
         )
     subject = subject_of(x, "traffic_ratio")
     best = _Best(subject.topology)
-    own = _own(subject, adaptive, within(step, 0.0, 0.3))
+    routed = _own(subject, adaptive, within(step, 0.0, 0.3))
     seed = drawn_seed(rng, below=2**31)
     rows: list[PatternRatio] = []
     proofs: list[dict[str, Any] | None] = []
@@ -235,22 +235,22 @@ def traffic_ratio(
     flows: dict[Traffic, str | Traffic] = {}  # each once
     for given in traffic:
         flows.setdefault(traffic_of(any_rows(given) if isinstance(given, str) else given, best.topology), given)
-    for at, (flow, given) in enumerate(flows.items()):
-        part = within(step, 0.3 + 0.7 * at / len(flows), 0.3 + 0.7 * (at + 1) / len(flows))
+    for number, (flow, given) in enumerate(flows.items()):
+        flow_step = within(step, 0.3 + 0.7 * number / len(flows), 0.3 + 0.7 * (number + 1) / len(flows))
         sources += flow.sources
         if instances:
-            rows.append(best.average(own, given, _seeds(seed, instances), part))
+            rows.append(best.average(routed, given, _seeds(seed, instances), flow_step))
             continue
-        one = best.measured(own, flow, part)
+        one = best.measured(routed, flow, flow_step)
         proofs.append(one.proof)
         rows.append(PatternRatio(flow.spec, one.ratio, one.load, one.optimal))
-        part("linear programs" if best.solves else "patterns", 1.0)
+        flow_step("linear programs" if best.solves else "patterns", 1.0)
     routing = name_of(subject)
     proof = None
     if certificate and best.solves and not instances:
         network = topology_in_claim(best.topology)
         proof = {} if network is None else {"network": network, "channels": list(range(best.topology.channels))}
-        denominator = own.denominator if isinstance(own, PairLoads) else 1
+        denominator = routed.denominator if isinstance(routed, PairLoads) else 1
         proof |= {"denominator": str(denominator), "patterns": proofs, "sources": dict(sources)}
     return TrafficRatio(
         topology=best.topology.spec,

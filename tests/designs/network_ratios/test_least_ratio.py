@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.claims import reasons, refused, save_claim
+from tests.designs.network_ratios.test_ratios import ABILENE
 from tests.designs.networks import both_ways, networks
-from tests.designs.ratios.test_ratios import ABILENE
 from tests.oracles.optima import least_ratio
 from tests.strategies import examples
 
@@ -23,8 +23,8 @@ import obliv
 from obliv._util.files import read_json, unpack
 from obliv.checker import ratios
 from obliv.designs import programme as flows
-from obliv.designs.ratios import best, bounds
-from obliv.designs.ratios import best as demands
+from obliv.designs.network_ratios import best, bounds
+from obliv.designs.network_ratios import best as demands
 from obliv.errors import Interrupted
 from obliv.results.claims import MalformedError
 from obliv.results.markup import from_content

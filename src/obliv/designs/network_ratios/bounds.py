@@ -27,8 +27,8 @@ from obliv._util.text import plural
 from obliv.designs._kernels import widest_paths
 from obliv.designs.bounds.congestion import require_connected
 from obliv.designs.exact import Rationals, as_rationals
+from obliv.designs.network_ratios.patterns import RatioTraffic, worst_traffic
 from obliv.designs.programme import WHOLE, opposite_channels, states_of
-from obliv.designs.ratios.patterns import RatioTraffic, worst_traffic
 from obliv.designs.solver import SolverError, require_solver
 from obliv.errors import InputError, Interrupted
 from obliv.kernels import run

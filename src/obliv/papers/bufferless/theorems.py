@@ -1,4 +1,4 @@
-"""What the paper prints: formulas, constants, bounds of theorems; dependency graphs, instances, growth of times."""
+"""Both theorems: formulas, constants and bounds as printed; dependency graphs, instances, growth of times."""
 
 from __future__ import annotations
 

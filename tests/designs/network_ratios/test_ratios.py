@@ -17,9 +17,9 @@ from tests.oracles.optima import oblivious_ratio
 from tests.strategies import examples
 
 import obliv
-from obliv.designs.ratios import bounds
-from obliv.designs.ratios import bounds as search
-from obliv.designs.ratios.bounds import network_ratio
+from obliv.designs.network_ratios import bounds
+from obliv.designs.network_ratios import bounds as search
+from obliv.designs.network_ratios.bounds import network_ratio
 from obliv.errors import Interrupted
 from obliv.questions.ratio import tree_ratio
 from obliv.routings.listed import PathTable

@@ -22,6 +22,7 @@ from scipy.sparse import coo_array, csc_array, csr_array
 from obliv._util.arrays import Array
 from obliv._util.progress import Progress, require_memory
 from obliv._util.rationals import boolean
+from obliv.designs.network_ratios.bounds import network_ratio
 from obliv.designs.programme import (
     FlowProgramme,
     Maps,
@@ -33,7 +34,6 @@ from obliv.designs.programme import (
     orbits,
     states_of,
 )
-from obliv.designs.ratios.bounds import network_ratio
 from obliv.questions.ratio import Ratio, has_base_load, tree_ratio
 from obliv.questions.subject import Subject, by_specs, subject_of
 from obliv.topologies.base import Topology
@@ -228,13 +228,13 @@ class _Builder:
         price = self.columns + label
         self.columns += count
         # distances
-        i, n = (part.ravel() for part in np.indices((terminals, topology.nodes)))
+        i, n = (index.ravel() for index in np.indices((terminals, topology.nodes)))
         label, count = orbits(len(i), [m.terminals[i] * topology.nodes + m.nodes[n] for m in maps])
         distance, used = _numbered(label, count, n != self.nodes[i])
         distance = np.where(distance >= 0, distance + self.columns, -1).reshape(terminals, topology.nodes)
         self.columns += used
         # p(i, head) ≤ p(i, tail) + π
-        i, h = (part.ravel() for part in np.indices((terminals, topology.channels)))
+        i, h = (index.ravel() for index in np.indices((terminals, topology.channels)))
         label, count = orbits(len(i), [m.terminals[i] * topology.channels + m.channels[h] for m in maps])
         step, used = _numbered(label, count, self.head[h] != self.nodes[i])
         alike = np.bincount(label, minlength=count)[label]
@@ -242,13 +242,13 @@ class _Builder:
         self.rows += used
         _, first = np.unique(step, return_index=True)
         first = first[step[first] >= 0]
-        row, at, over = step[first], i[first], h[first]
+        row, terminal, over = step[first], i[first], h[first]
         ones = np.ones(len(row))
         self.add(row, price[over], ones)
-        self.add(row, distance[at, self.tail[over]], ones)
-        self.add(row, distance[at, self.head[over]], -ones)
+        self.add(row, distance[terminal, self.tail[over]], ones)
+        self.add(row, distance[terminal, self.head[over]], -ones)
         # f(e) / b ≤ p(i, j)
-        i, j = (part.ravel() for part in np.indices((terminals, terminals)))
+        i, j = (index.ravel() for index in np.indices((terminals, terminals)))
         column = self.flow.reshape(-1)[self.layout.channels.of(i, j, np.full(len(i), e))]
         label, count = orbits(len(i), [m.terminals[i] * terminals + m.terminals[j] for m in maps])
         cover, used = _numbered(label, count, (column >= 0) & (i != j))

@@ -22,9 +22,15 @@ from obliv.designs.average import decomposed, exact_flows, rounded_flows
 from obliv.designs.bounds.lower import BoundLine
 from obliv.designs.design import Design
 from obliv.designs.exact import InexactError, Rationals, Vertex, as_rationals, vertex_of
+from obliv.designs.network_ratios.bounds import (
+    ChannelLengths,
+    NetworkLinks,
+    covered_lengths,
+    exact_lengths,
+    solved_lengths,
+)
+from obliv.designs.network_ratios.compact import RatioProgramme, ratio_programme
 from obliv.designs.programme import States, states_of, symmetry_of
-from obliv.designs.ratios.bounds import ChannelLengths, NetworkLinks, covered_lengths, exact_lengths, solved_lengths
-from obliv.designs.ratios.compact import RatioProgramme, ratio_programme
 from obliv.designs.search import described
 from obliv.designs.solver import NO_PATHS, Optimum, SlowError, SolverError
 from obliv.errors import Interrupted
